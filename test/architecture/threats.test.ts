@@ -115,6 +115,7 @@ describe("docs/security/threats.md", () => {
       "b263",
       "b264",
       "b265",
+      "b246",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), "c85"];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

@@ -10,6 +10,7 @@ import { isConflict, isNotFound, writeError } from "./api/api-error.ts";
 import { objectPath, objectResource } from "./resources.ts";
 import type { StatusOwners } from "./status-owners.ts";
 import type { WatchedObjects } from "./watch/objects.ts";
+import { finalizersOf, mayHaveMoreFinalizers } from "./watch/read-object.ts";
 
 /** How often a patch is made again at once; after that it is left to the queue's back-off. */
 const ATTEMPTS = 5;
@@ -43,7 +44,8 @@ export function createObjectWrites(
   ): Promise<boolean> {
     const path = objectPath(object);
     for (let attempt = 1; ; attempt++) {
-      const now = objects.current(object);
+      const kept = objects.current(object);
+      const now = kept && subresource === "" ? await withAllFinalizers(kept) : kept;
       if (now === undefined) return false;
       const operation = make(now);
       if (operation === undefined) return true;
@@ -72,13 +74,28 @@ export function createObjectWrites(
     }
   }
 
+  /** An object whose finalizers are to be written, with all of them: it is read where not all may be kept of it. */
+  async function withAllFinalizers(kept: DeclaredObject): Promise<DeclaredObject | undefined> {
+    if (!mayHaveMoreFinalizers(kept)) return kept;
+    const raw = await readAgain(kept);
+    if (raw === undefined) return undefined;
+    const { resourceVersion } = objects.read(kept.kind, raw).object;
+    return { ...kept, resourceVersion, finalizers: finalizersOf(raw) };
+  }
+
   async function refresh(object: DeclaredObject): Promise<void> {
+    const raw = await readAgain(object);
+    if (raw !== undefined) objects.found(objects.read(object.kind, raw));
+  }
+
+  /** As the API server has it; undefined for one that is gone, which is forgotten. */
+  async function readAgain(object: DeclaredObject): Promise<unknown> {
     try {
-      const raw = await api.request({ method: "GET", path: objectPath(object) });
-      objects.found(objects.read(object.kind, raw));
+      return await api.request({ method: "GET", path: objectPath(object) });
     } catch (error) {
       if (!isNotFound(error, objectResource(object))) throw writeError(error, `reading ${titleOf(object)} again`);
       objects.forget(object);
+      return undefined;
     }
   }
 

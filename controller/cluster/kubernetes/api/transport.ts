@@ -22,6 +22,8 @@ export type ApiRequest = {
   readonly timeoutMs?: number;
   /** How often it is sent to a server that asks for patience, 8 times where it is left out. */
   readonly maxAttempts?: number;
+  /** Bytes of an answer beyond which it is given up, with {@link TOO_LARGE}. */
+  readonly maxBytes?: number | undefined;
   readonly signal?: AbortSignal;
   /** Of the leader election itself: a write of it needs no leadership, and none of it waits for a connection. */
   readonly isElection?: boolean;
@@ -41,7 +43,8 @@ export type Transport = {
   /**
    * Sends a request once, and resolves with its answer, whatever that says.
    *
-   * @throws ApiError without a status where there is none; its reason is {@link REUSED} where the connection may be why
+   * @throws ApiError without a status where there is none; its reason is {@link REUSED} where the connection may be why,
+   *   and {@link TOO_LARGE} where the answer is longer than it may be
    */
   send(request: ApiRequest): Promise<EndedAnswer>;
   /**
@@ -77,13 +80,12 @@ export function createTransport({ connection, onAnswer, onWarning }: TransportOp
           timer = setTimeout(() => sent.destroy(new Error(`no answer within ${ms} ms`)), ms);
         },
       );
-      const chunks: Buffer[] = [];
-      for await (const chunk of response) chunks.push(chunk);
+      const body = await readWhole(response, request.maxBytes);
       const status = response.statusCode ?? 0;
       onAnswer?.(request.method, status);
       const { warning } = response.headers;
       if (warning !== undefined && request.isConfidential !== true) onWarning(warning);
-      return { status, retryAfter: response.headers["retry-after"], text: Buffer.concat(chunks).toString("utf8") };
+      return { status, retryAfter: response.headers["retry-after"], text: body.toString("utf8") };
     } catch (error) {
       onAnswer?.(request.method, null);
       throw error instanceof ApiError
@@ -163,6 +165,17 @@ async function open(
   });
 }
 
+async function readWhole(response: IncomingMessage, maxBytes = Number.POSITIVE_INFINITY): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw new ApiError(null, TOO_LARGE, `the answer is longer than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
 /** Reads a stream of JSON texts, a line each. */
 async function readLines(response: IncomingMessage, onValue: (value: unknown) => void): Promise<void> {
   let rest = "";
@@ -176,6 +189,8 @@ async function readLines(response: IncomingMessage, onValue: (value: unknown) =>
 
 /** The reason of an error on a connection that was kept from an earlier request. */
 export const REUSED = "Reused";
+/** The reason of an error where an answer was given up for its length. */
+export const TOO_LARGE = "TooLarge";
 
 function noAnswer(request: ClientRequest, error: Error): ApiError {
   const reset = "code" in error && (error.code === "ECONNRESET" || error.code === "EPIPE");

@@ -2,6 +2,8 @@
 
 import { isDeepStrictEqual } from "node:util";
 import { findCondition } from "../../../../domain/conditions.ts";
+import { recordedLabels } from "../../../../domain/key/declaration/recorded-labels.ts";
+import { isKeyId } from "../../../../domain/key/stored/key-id.ts";
 import { SCHEMAS } from "../../../../domain/kinds/generated/schemas.ts";
 import { API_VERSION, isClusterScoped, type Kind } from "../../../../domain/kinds/kinds.ts";
 import type { Schema } from "../../../../domain/kinds/schema.ts";
@@ -30,6 +32,9 @@ const LEAST: Readonly<Record<Kind, Record<string, unknown>>> = {
 /** Fields of a spec that say how its object ends: kept where they are valid. */
 const ENDINGS = ["deletionPolicy", "deletionProtection", "secret", "publicID"];
 
+/** Finalizers that are kept of an object, besides ours: a tenant may write any number. */
+const MAX_FINALIZERS = 16;
+
 /**
  * Reads an object. Its spec was valid when it was stored, by the schema of that day: defaults that are new are filled
  * in, fields that this version does not know are left out, as is a display name that it refuses, and what else is not
@@ -48,7 +53,6 @@ export function readDeclaredObject(
   if (!isRecord(metadata)) throw new Error(`the API server gave a ${kind} without metadata`);
   const ref = { kind, namespace: textOf(metadata.namespace), name: textOf(metadata.name) };
   const deleting = metadata.deletionTimestamp !== undefined;
-  const { finalizers } = metadata;
   const rest = {
     ...ref,
     uid: textOf(metadata.uid),
@@ -56,9 +60,9 @@ export function readDeclaredObject(
     resourceVersion: textOf(metadata.resourceVersion),
     createdAt: Date.parse(textOf(metadata.creationTimestamp)),
     deleting,
-    finalizers: Array.isArray(finalizers) ? finalizers.filter((one) => typeof one === "string") : [],
-    takeOver: takeOverOf(kind, metadata),
-    labels: labelsOf(metadata),
+    finalizers: keptFinalizers(finalizersOf(raw)),
+    takeOver: keptTakeOver(takeOverOf(kind, metadata)),
+    labels: labelsOf(kind, metadata),
     status: isRecord(status) ? (status as ObjectStatus) : undefined,
   };
   const before = known(ref);
@@ -145,9 +149,35 @@ function withKnownFields(schema: Schema, value: unknown): unknown {
   return Object.fromEntries(known.map(([name, field]) => [name, withKnownFields(field, value[name])]));
 }
 
-function labelsOf({ labels }: Readonly<Record<string, unknown>>): Labels {
+/** Of a team all of them, since policies select it by them; a tenant's own are kept as far as they are recorded. */
+function labelsOf(kind: Kind, { labels }: Readonly<Record<string, unknown>>): Labels {
   const texts = Object.entries(isRecord(labels) ? labels : {}).filter(([, value]) => typeof value === "string");
-  return Object.fromEntries(texts) as Labels;
+  const all = Object.fromEntries(texts) as Labels;
+  return isClusterScoped(kind) ? all : recordedLabels(all);
+}
+
+/** What is no key's id is kept as none: as such it is refused, and it may be as long as its tenant likes. */
+function keptTakeOver(named: string | null): string | null {
+  return named === null || isKeyId(named) ? named : "";
+}
+
+/** All finalizers of an object, as the API server answers it. */
+export function finalizersOf(raw: unknown): readonly string[] {
+  const { metadata } = isRecord(raw) ? raw : {};
+  const { finalizers } = isRecord(metadata) ? metadata : {};
+  return Array.isArray(finalizers) ? finalizers.filter((one) => typeof one === "string") : [];
+}
+
+/** All where they are few; else ours, and some of the others. */
+function keptFinalizers(all: readonly string[]): readonly string[] {
+  if (all.length <= MAX_FINALIZERS) return all;
+  const some = all.filter((one) => one !== FINALIZER).slice(0, MAX_FINALIZERS);
+  return all.includes(FINALIZER) ? [...some, FINALIZER] : some;
+}
+
+/** Whether an object may have more finalizers than were kept of it. */
+export function mayHaveMoreFinalizers({ finalizers }: Pick<DeclaredObject, "finalizers">): boolean {
+  return finalizers.length >= MAX_FINALIZERS;
 }
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");

@@ -10,10 +10,18 @@ import type { LogLine } from "../../../../runtime/log-line.ts";
 import { backoffMs } from "../../../queue/backoff.ts";
 import type { ApiClient } from "../api/api-client.ts";
 import { ApiError, errorOfStatus, isExpired } from "../api/api-error.ts";
+import { TOO_LARGE } from "../api/transport.ts";
 import { isLater } from "./resource-version.ts";
 import { eachInTurns } from "./turns.ts";
 
+/** Objects of a page. One has up to a mebibyte and a half, whatever its tenant likes to write into its metadata. */
 const PAGE = 500;
+/**
+ * A page that is longer is asked for with fewer objects: it is held several times over while it is read, and the chart
+ * gives the controller 512 MiB. In bytes.
+ */
+const MAX_PAGE_BYTES = 8 << 20;
+const FEWER = 4;
 const LIST_TIMEOUT_MS = 60_000;
 /** How long a watch is asked to last, and how much longer it is waited for. Seconds. */
 const WATCH_SECONDS = 18;
@@ -104,22 +112,19 @@ export async function reflect<T>(
 }
 
 /** Lists everything and hands it over. A page that has expired fails the list, which begins anew. */
-async function list<T>(
-  { api, path, accept, read, sink, onHeard, confirm }: ReflectorOptions<T>,
-  signal: AbortSignal,
-): Promise<string> {
+async function list<T>(options: ReflectorOptions<T>, signal: AbortSignal): Promise<string> {
+  const { path, read, sink, onHeard, confirm } = options;
   const items: T[] = [];
   let next: string | undefined;
+  let limit = PAGE;
   for (;;) {
-    const page = await api.request({
-      method: "GET",
-      path,
-      query: { limit: String(PAGE), continue: next },
-      timeoutMs: LIST_TIMEOUT_MS,
-      signal,
-      ...(accept === undefined ? {} : { accept: accept.list }),
-    });
+    const page = await askForPage(options, { limit, next }, signal);
     onHeard();
+    if (page === TOO_LARGE) {
+      limit = Math.ceil(limit / FEWER);
+      continue;
+    }
+    limit = Math.min(PAGE, 2 * limit);
     // An empty list of metadata has null for its items.
     const raws = isRecord(page) ? (page.items ?? []) : undefined;
     if (!isRecord(page) || !Array.isArray(raws)) throw new Error(`${path} is no list`);
@@ -133,6 +138,28 @@ async function list<T>(
     await confirm?.();
     await sink.replace(items, resourceVersion);
     return resourceVersion;
+  }
+}
+
+/** A single object has whatever length it has. */
+async function askForPage<T>(
+  { api, path, accept }: ReflectorOptions<T>,
+  { limit, next }: { readonly limit: number; readonly next: string | undefined },
+  signal: AbortSignal,
+): Promise<unknown> {
+  try {
+    return await api.request({
+      method: "GET",
+      path,
+      query: { limit: String(limit), continue: next },
+      timeoutMs: LIST_TIMEOUT_MS,
+      maxBytes: limit === 1 ? undefined : MAX_PAGE_BYTES,
+      signal,
+      ...(accept === undefined ? {} : { accept: accept.list }),
+    });
+  } catch (error) {
+    if (error instanceof ApiError && error.reason === TOO_LARGE) return TOO_LARGE;
+    throw error;
   }
 }
 

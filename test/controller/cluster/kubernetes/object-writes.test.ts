@@ -3,7 +3,7 @@ import { createObjectWrites } from "../../../../controller/cluster/kubernetes/ob
 import { createStatusOwners } from "../../../../controller/cluster/kubernetes/status-owners.ts";
 import { WatchedObjects } from "../../../../controller/cluster/kubernetes/watch/objects.ts";
 import { readDeclaredObject } from "../../../../controller/cluster/kubernetes/watch/read-object.ts";
-import type { DeclaredObject } from "../../../../controller/cluster/port.ts";
+import { type DeclaredObject, FINALIZER } from "../../../../controller/cluster/port.ts";
 import { type Call, clock, startFakeApiServer, status } from "./fake-api-server.ts";
 
 const raw = (resourceVersion: string) => ({
@@ -64,6 +64,18 @@ describe.concurrent("a write to an object", () => {
     expect(patches()).toBe(0);
     await writes.writeStatus(object, { team: "other" });
     expect(patches()).toBe(1);
+  });
+
+  it("b246: takes our finalizer off, and no other one, however many there are", async (context) => {
+    const others = Array.from({ length: 100 }, (_, n) => `example.com/finalizer-${n}`);
+    const shown = { ...raw("1"), metadata: { ...raw("1").metadata, finalizers: [...others, FINALIZER] } };
+    const fake = await startFakeApiServer((call) => call.answer(200, shown));
+    context.onTestFinished(() => fake.close());
+    const objects = new WatchedObjects(() => {});
+    const held = readDeclaredObject("PlatformKey", shown);
+    await objects.sink("PlatformKey", "").replace([held], "1");
+    await createObjectWrites(fake.api, objects, ALONE, "test").removeFinalizer(held.object);
+    expect(fake.calls.at(-1)?.body).toContainEqual({ op: "add", path: "/metadata/finalizers", value: others });
   });
 
   it("c48: ends quietly where another object has the name by now, which is known from then on", async (context) => {

@@ -139,6 +139,22 @@ describe("an object of the API server", () => {
     expect(readDeclaredObject(kind, raw(undefined, { ...metadata, name: "x".repeat(200) })).problem).toBeUndefined();
   });
 
+  it("b246: keeps little of what a tenant writes into its metadata", () => {
+    const many = (text: (n: number) => string) => Array.from({ length: 20_000 }, (_, n) => text(n));
+    const metadata = {
+      labels: Object.fromEntries(many((n) => `example.com/label-${n}`).map((name) => [name, "x"])),
+      annotations: { "keyplane.dev/take-over": `key_${"a".repeat(200_000)}` },
+      finalizers: [...many((n) => `example.com/finalizer-${n}`), "keyplane.dev/finalizer"],
+    };
+    const { object } = readDeclaredObject("PlatformKey", raw({ preset: "MCPReadOnly" }, metadata));
+    expect(JSON.stringify(object).length).toBeLessThan(16_384);
+    expect(object.finalizers).toContain("keyplane.dev/finalizer");
+    expect(object.takeOver, "it is refused as no id").toBe("");
+    expect(Object.keys(object.labels).length).toBeGreaterThan(50);
+    const team = readDeclaredObject("PlatformTeam", raw({}, { ...metadata, namespace: undefined }));
+    expect(Object.keys(team.object.labels)).toHaveLength(20_000);
+  });
+
   it("keeps no more than the port speaks of", () => {
     expect(Object.keys(readDeclaredObject("PlatformKey", raw({ preset: "MCPReadOnly" })).object).sort()).toEqual(
       ["createdAt", "deleting", "finalizers", "generation", "kind", "labels", "name"].concat([

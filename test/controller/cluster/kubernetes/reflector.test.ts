@@ -131,6 +131,30 @@ describe.concurrent("a reflector", () => {
     expect(third?.query.get("resourceVersion")).toBe("7");
   });
 
+  it("b246: takes in no page that is long by what tenants write into their objects: it asks for fewer at a time", async (context) => {
+    const [count, bytes] = [60, 400_000];
+    const labels = { padding: "x".repeat(bytes) };
+    const pages: { readonly from: number; readonly to: number }[] = [];
+    const { present } = await reflecting(
+      context,
+      ({ query, answer }) => {
+        const from = Number(query.get("continue") ?? 0);
+        const to = Math.min(count, from + Number(query.get("limit")));
+        pages.push({ from, to });
+        const items = Array.from({ length: to - from }, (_, i) => ({
+          metadata: { name: `thing-${from + i}`, resourceVersion: "7", labels },
+        }));
+        answer(200, { metadata: { resourceVersion: "7", ...(to < count ? { continue: `${to}` } : {}) }, items });
+      },
+      () => {},
+    );
+    await until("everything is there", () => present.size === count);
+    const taken = pages.filter(({ to }, i) => to === (pages[i + 1]?.from ?? count));
+    expect(taken.reduce((sum, { from, to }) => sum + to - from, 0)).toBe(count);
+    expect(Math.max(...taken.map(({ from, to }) => (to - from) * bytes))).toBeLessThanOrEqual(8 << 20);
+    expect(pages.length).toBeLessThan(count / 2);
+  });
+
   it("goes on from the last bookmark, without a list", async (context) => {
     const { counts, versions } = await reflecting(
       context,
