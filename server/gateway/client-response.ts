@@ -148,7 +148,7 @@ export class ClientResponse {
 
   #showError({ status, headers, encoding, needle, chunks, size }: HeldError): void {
     const body = Buffer.concat(chunks);
-    const isShown = encoding === undefined || mayBeShown(body, encoding, needle.text);
+    const isShown = encoding === undefined || mayBeShown(body, encoding, needle);
     if (size > MAX_ENCODED || !isShown) {
       sendErrorResponse(this.#response, this.#dialect, WITHHELD);
       return;

@@ -116,6 +116,7 @@ describe("docs/security/threats.md", () => {
       "b264",
       "b265",
       "b246",
+      "b248",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), "c85"];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

@@ -1,4 +1,5 @@
 import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from "node:zlib";
+import type { Needle } from "../headers/credential-mask.ts";
 
 /** An upstream's error is text for a person: one that is longer, or unpacks to more than the limit, is not inspected. */
 export const MAX_ENCODED = 64 * 1024;
@@ -25,6 +26,7 @@ export function decodedError(body: Buffer, encoding: string): Buffer | undefined
  * Whether an encoded error may be shown: it can be decoded, and does not hold the credential that was sent (threats
  * b40).
  */
-export function mayBeShown(body: Buffer, encoding: string, credential: string): boolean {
-  return decodedError(body, encoding)?.includes(credential) === false;
+export function mayBeShown(body: Buffer, encoding: string, { search }: Needle): boolean {
+  const text = decodedError(body, encoding);
+  return text !== undefined && search.indexOf(text) === -1;
 }

@@ -1,30 +1,37 @@
+import { ByteSearch } from "./byte-search.ts";
+
 /** Shorter than any provider's credential: masking one so short would hit ordinary text. */
 const SHORTEST = 8;
 const ASTERISK = 0x2a;
 const NOTHING = Buffer.alloc(0);
 
-/** A credential as it is looked for: made once for many answers. No bytes where it is too short to be masked. */
-export type Needle = { readonly text: string; readonly bytes: Buffer };
+/** A credential as it is looked for: made once for many answers. */
+export type Needle = {
+  readonly text: string;
+  readonly search: ByteSearch;
+  /** In bytes; 0 where it is too short to be masked. */
+  readonly masked: number;
+};
 
 export function needleOf(credential: string): Needle {
-  return { text: credential, bytes: credential.length < SHORTEST ? NOTHING : Buffer.from(credential) };
+  const bytes = Buffer.from(credential);
+  const isShort = credential.length < SHORTEST;
+  return { text: credential, search: new ByteSearch(bytes), masked: isShort ? 0 : bytes.length };
 }
 
 /** The part of a header's value that may be shown. */
-export function maskHeader({ text, bytes }: Needle, value: string): string {
-  return bytes.length === 0 || !value.includes(text) ? value : value.replaceAll(text, "*".repeat(text.length));
+export function maskHeader(needle: Needle, value: string): string {
+  const { text, masked } = needle;
+  // Most values are shorter: they are not copied.
+  return masked === 0 || value.length < text.length ? value : maskWhole(needle, Buffer.from(value)).toString();
 }
 
 /** What of a body that is whole may be shown. */
-export function maskWhole({ bytes }: Needle, body: Buffer): Buffer {
-  return bytes.length === 0 ? body : masked(bytes, body);
-}
-
-function masked(needle: Buffer, bytes: Buffer): Buffer {
-  let at = bytes.indexOf(needle);
+export function maskWhole({ search, masked }: Needle, bytes: Buffer): Buffer {
+  let at = masked === 0 ? -1 : search.indexOf(bytes);
   if (at === -1) return bytes;
   const copy = Buffer.from(bytes);
-  for (; at !== -1; at = copy.indexOf(needle, at)) copy.fill(ASTERISK, at, at + needle.length);
+  for (; at !== -1; at = search.indexOf(copy, at + masked)) copy.fill(ASTERISK, at, at + masked);
   return copy;
 }
 
@@ -34,19 +41,19 @@ function masked(needle: Buffer, bytes: Buffer): Buffer {
  * without a copy.
  */
 export class CredentialMask {
-  readonly #needle: Buffer;
+  readonly #needle: Needle;
   #held: Buffer = NOTHING;
 
-  constructor({ bytes }: Needle) {
-    this.#needle = bytes;
+  constructor(needle: Needle) {
+    this.#needle = needle;
   }
 
   /** Takes the next chunk; returns what may go on. An end that may be a credential's beginning waits for the next. */
   push(chunk: Buffer): Buffer {
-    if (this.#needle.length === 0) return chunk;
+    if (this.#needle.masked === 0) return chunk;
     const bytes = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
-    const shown = masked(this.#needle, bytes);
-    const held = this.#beginningAtEnd(shown);
+    const shown = maskWhole(this.#needle, bytes);
+    const held = this.#needle.search.beginningAtEnd(shown);
     this.#held = held === 0 ? NOTHING : shown.subarray(shown.length - held);
     return held === 0 ? shown : shown.subarray(0, shown.length - held);
   }
@@ -56,15 +63,5 @@ export class CredentialMask {
     const rest = this.#held;
     this.#held = NOTHING;
     return rest;
-  }
-
-  /** The length of the longest end of the bytes that begins the credential. */
-  #beginningAtEnd(bytes: Buffer): number {
-    const first = this.#needle[0] ?? 0;
-    const from = Math.max(0, bytes.length - this.#needle.length + 1);
-    for (let at = bytes.indexOf(first, from); at !== -1; at = bytes.indexOf(first, at + 1)) {
-      if (bytes.subarray(at).equals(this.#needle.subarray(0, bytes.length - at))) return bytes.length - at;
-    }
-    return 0;
   }
 }
