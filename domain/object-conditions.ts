@@ -1,4 +1,5 @@
 /** What the statuses of teams, libraries and gateways say: in the controller's words, which a plan has too. */
+import { MAX_CREDENTIAL_LENGTH } from "./access/key-record.ts";
 import { condition, type StatedCondition } from "./conditions.ts";
 import { nameSome } from "./name-some.ts";
 import { dataKeyTitle } from "./redact.ts";
@@ -90,11 +91,14 @@ export function publicIdAccepted(publicId: string, isTaken: boolean): StatedCond
 /** A provider's credential that an upstream names. */
 export type NamedCredential = { readonly upstream: string; readonly secret: string; readonly key: string };
 
-/** Of a gateway: the credentials that are not there. */
-export function gatewayCredentials(missing: readonly NamedCredential[]): StatedCondition {
-  const named = missing.map(
-    ({ upstream, secret, key }) => `Secret ${secret} with ${dataKeyTitle(key)} (upstream ${upstream})`,
-  );
+/** Of a gateway: the credentials that are not there, or are longer than any may be. */
+export function gatewayCredentials(
+  missing: readonly (NamedCredential & { readonly isTooLong?: boolean })[],
+): StatedCondition {
+  const named = missing.map(({ upstream, secret, key, isTooLong = false }) => {
+    const size = isTooLong ? ` of at most ${MAX_CREDENTIAL_LENGTH.toLocaleString("en")} characters` : "";
+    return `Secret ${secret} with ${dataKeyTitle(key)}${size} (upstream ${upstream})`;
+  });
   return named.length > 0
     ? condition("ResolvedRefs", "False", "CredentialNotFound", `There is no ${named.join(", and no ")}.`)
     : condition("ResolvedRefs", "True", "Resolved", "Every upstream has its credential.");

@@ -1,8 +1,8 @@
+import { MAX_CREDENTIAL_LENGTH } from "../../domain/access/key-record.ts";
 import { condition } from "../../domain/conditions.ts";
 import {
   credentialsAccepted,
   gatewayCredentials,
-  type NamedCredential,
   publicIdAccepted,
   type RefusingUpstream,
 } from "../../domain/object-conditions.ts";
@@ -98,6 +98,8 @@ async function save(deps: ControllerDeps, draft: GatewayDraft): Promise<{ gatewa
   }
 }
 
+type MissingCredential = Parameters<typeof gatewayCredentials>[0][number];
+
 /**
  * The upstreams with their credentials; one that is not there leaves its upstream without, which forwards nothing.
  * Where we have no right to read them: why.
@@ -105,15 +107,18 @@ async function save(deps: ControllerDeps, draft: GatewayDraft): Promise<{ gatewa
 async function readUpstreams(
   deps: ControllerDeps,
   object: DeclaredObject<"ModelGateway">,
-): Promise<{ upstreams: GatewayDraft["upstreams"]; missing: NamedCredential[] } | { why: string }> {
-  const missing: NamedCredential[] = [];
+): Promise<{ upstreams: GatewayDraft["upstreams"]; missing: MissingCredential[] } | { why: string }> {
+  const missing: MissingCredential[] = [];
   const upstreams: GatewayDraft["upstreams"][number][] = [];
   for (const { name, dialect, baseURL, credentialRef } of object.spec.upstreams) {
     const read = await readIfAllowed(deps.cluster, object.namespace, credentialRef.name);
     if ("why" in read) return read;
-    const credential = read.secret?.data[credentialRef.key]?.trim();
-    if (!credential) missing.push({ upstream: name, secret: credentialRef.name, key: credentialRef.key });
-    upstreams.push({ name, dialect, baseUrl: baseURL.replace(/\/+$/, ""), credential: credential || null });
+    const text = read.secret?.data[credentialRef.key]?.trim() ?? "";
+    const isTooLong = text.length > MAX_CREDENTIAL_LENGTH;
+    const credential = text === "" || isTooLong ? null : text;
+    const { name: secret, key } = credentialRef;
+    if (credential === null) missing.push({ upstream: name, secret, key, isTooLong });
+    upstreams.push({ name, dialect, baseUrl: baseURL.replace(/\/+$/, ""), credential });
   }
   return { upstreams, missing };
 }

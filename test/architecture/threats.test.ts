@@ -117,6 +117,7 @@ describe("docs/security/threats.md", () => {
       "b265",
       "b246",
       "b248",
+      "b249",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), "c85"];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

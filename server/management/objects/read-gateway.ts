@@ -16,8 +16,6 @@ export type ReadGateway = {
   readonly upstreams: readonly (Omit<UpstreamRecord, "credential"> & { readonly credential: string | undefined })[];
 };
 
-const MAX_CREDENTIAL_LENGTH = 4096;
-
 /** As a ModelGateway's, with each provider's credential itself where that refers to a Secret. */
 export const GATEWAY_SPEC: Readonly<Record<string, unknown>> = { title: "GatewaySpec", ...withCredentials() };
 

@@ -282,6 +282,16 @@ describeWorlds("a gateway", (setup) => {
     expect(world.condition("Ready", "main", "ModelGateway")).toBe("False/CredentialNotFound");
   });
 
+  it("b249: has no credential that is longer than any, which each server would keep in memory, and says so", async (context) => {
+    const publicID = uniqueId();
+    const world = await startWorld(context, setup(), provider("x".repeat(4_097)), gateway("main", publicID));
+    expect(world.condition("ResolvedRefs", "main", "ModelGateway")).toBe("False/CredentialNotFound");
+    const credential = () => setup().view.findGateway(publicID)?.upstreams[0]?.credential;
+    expect(credential()).toBeNull();
+    await world.write(provider("x".repeat(4_096)));
+    await until("one that may be as long", () => credential()?.length === 4_096);
+  });
+
   it("b73: that claims another's public id does not get it, nor takes it along when it goes", async (context) => {
     const publicID = uniqueId();
     const world = await startWorld(context, setup(), provider("sk-one"), gateway("main", publicID));
