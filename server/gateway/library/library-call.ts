@@ -121,6 +121,7 @@ export function createLibraryCaller<F extends CallFormat>(
           const headers = { ...format.headers, [name]: credential };
           const signal = AbortSignal.any([cut.signal, AbortSignal.timeout(timeoutMs)]);
           const { operation } = format;
+          const { teamId } = key;
           const onUsage = (usage: AnswerUsage, mostWritten: number) => {
             deps.usage.countAnswer(key, { gatewayId, routeId, askedModel: model, usage }, clock.now());
             reservation.settle(dialect, { answer: { usage, mostWritten }, givenUp: 0 });
@@ -131,7 +132,7 @@ export function createLibraryCaller<F extends CallFormat>(
           const onHead = (isTapped: boolean) => {
             ending.givenUp = isTapped ? undefined : 0;
           };
-          const asked = { path, headers, body, signal, maxAnswer, operation, dialect, onSent, onHead, onUsage };
+          const asked = { path, headers, body, signal, maxAnswer, operation, dialect, teamId, onSent, onHead, onUsage };
           const answer = await postForLibrary(pool, asked);
           outcomes.answered(gatewayId, upstream, answer.status);
           if (isCredentialRefused(upstream, answer)) {

@@ -16,6 +16,8 @@ type Post = {
   readonly maxAnswer: number;
   readonly operation: GatewayOperation;
   readonly dialect: Dialect;
+  /** Of the gateway. */
+  readonly teamId: string;
   /** Takes what an answer reported, once it is over, however it ended. */
   readonly onUsage: (usage: AnswerUsage, mostWritten: number) => void;
   /** Called once the call is on a connection: no upstream has any of it before. */

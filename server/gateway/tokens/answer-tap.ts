@@ -38,6 +38,9 @@ const UNREAD_ANSWER: AnswerTap = {
   end: (_isWhole, onUsage) => onUsage(UNREAD, Number.POSITIVE_INFINITY),
 };
 
+/** The call that is answered, and the team of its gateway. */
+type TappedCall = { readonly operation: GatewayOperation; readonly dialect: Dialect; readonly teamId: string };
+
 /**
  * Makes what reads an answer's usage: of one in a coding that is not known it reads nothing, and says so.
  *
@@ -45,14 +48,14 @@ const UNREAD_ANSWER: AnswerTap = {
  * @returns undefined for an answer that cannot report what the call used
  */
 export function openTap(
-  { operation, dialect }: { readonly operation: GatewayOperation; readonly dialect: Dialect },
+  { operation, dialect, teamId }: TappedCall,
   status: number,
   headers: Readonly<IncomingHttpHeaders>,
 ): AnswerTap | undefined {
   if (!reportsUsage(operation) || status < 200 || status >= 300) return undefined;
   const reader = new AnswerReader(dialect, /^text\/event-stream\b/i.test(headers["content-type"] ?? ""));
   const coding = codingOf(headers["content-encoding"]);
-  if (coding !== "identity") return DecodedReader.open(reader, coding) ?? UNREAD_ANSWER;
+  if (coding !== "identity") return DecodedReader.open(reader, coding, teamId) ?? UNREAD_ANSWER;
   return {
     push: (bytes) => reader.push(bytes),
     end: (isWhole, onUsage) => onUsage(reader.end(isWhole), reader.mostWritten),

@@ -37,8 +37,11 @@ export function isReadCoding(name: string): boolean {
 /** What waits to be decoded, in bytes: an answer that comes faster is not read. */
 const MAX_WAITING = 1 << 20;
 
-/** How many of each coding are being decoded on this thread. */
-const decoding = new Map<Coding, number>();
+/** A team's answers take so many times as many places as are free, and no more: some are left for each other team. */
+const TIMES_FREE = 3;
+
+/** Of each coding the answers that are being decoded on this thread, by whose they are. */
+const decoding = new Map<Coding, Map<string, number>>();
 
 /** Shows a reader an answer that came in a coding: decoded beside the call, which does not wait for it. */
 export class DecodedReader {
@@ -48,10 +51,9 @@ export class DecodedReader {
   #length = 0;
   #isRead = true;
 
-  private constructor(reader: AnswerReader, coding: Coding) {
+  private constructor(reader: AnswerReader, coding: Coding, onClosed: () => void) {
     this.#reader = reader;
     this.#decoder = coding.open();
-    decoding.set(coding, (decoding.get(coding) ?? 0) + 1);
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#closed = promise;
     this.#decoder.on("data", (bytes: Buffer) => {
@@ -61,16 +63,19 @@ export class DecodedReader {
     });
     this.#decoder.on("error", () => this.#giveUp());
     this.#decoder.on("close", () => {
-      decoding.set(coding, (decoding.get(coding) ?? 1) - 1);
+      onClosed();
       resolve();
     });
   }
 
-  /** @returns undefined for a coding that is not known, and where too many are being decoded */
-  static open(reader: AnswerReader, name: string): DecodedReader | undefined {
+  /**
+   * @param teamId of the gateway whose answer it is
+   * @returns undefined for a coding that is not known, and where too many are being decoded
+   */
+  static open(reader: AnswerReader, name: string, teamId: string): DecodedReader | undefined {
     const coding = Object.hasOwn(CODINGS, name) ? CODINGS[name] : undefined;
-    if (coding === undefined || (decoding.get(coding) ?? 0) >= coding.most) return undefined;
-    return new DecodedReader(reader, coding);
+    const giveBack = coding && takePlace(coding, teamId);
+    return coding && giveBack && new DecodedReader(reader, coding, giveBack);
   }
 
   push(bytes: Buffer): void {
@@ -88,4 +93,22 @@ export class DecodedReader {
     this.#isRead = false;
     this.#decoder.destroy();
   }
+}
+
+/**
+ * Takes a place among the answers that are being decoded.
+ *
+ * @returns gives it back; undefined where the team has too many of them, beside those that are free (threats b250)
+ */
+function takePlace(coding: Coding, teamId: string): (() => void) | undefined {
+  const places = decoding.get(coding) ?? new Map<string, number>();
+  const free = coding.most - [...places.values()].reduce((sum, taken) => sum + taken, 0);
+  const own = places.get(teamId) ?? 0;
+  if (own >= TIMES_FREE * free) return undefined;
+  decoding.set(coding, places.set(teamId, own + 1));
+  return () => {
+    const left = (places.get(teamId) ?? 1) - 1;
+    if (left === 0) places.delete(teamId);
+    else places.set(teamId, left);
+  };
 }
