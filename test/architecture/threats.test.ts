@@ -116,6 +116,7 @@ describe("docs/security/threats.md", () => {
       "b264",
       "b265",
       "b246",
+      "b247",
       "b248",
       "b249",
       "b250",

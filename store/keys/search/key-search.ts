@@ -106,9 +106,11 @@ const MOST_BINDINGS = 10_000;
 export async function findBindings(db: Db, text: string, teamIds: readonly string[] | undefined): Promise<string[]> {
   const named = sql`(id = ${text} or name = ${text})
     ${teamIds === undefined ? sql`` : sql`and team_id = any(${teamIds}::text[])`}`;
-  const { rows } = await sql<{ id: string }>`
-    select id from gateways where ${named}
-    union select id from libraries where parent_id is null and ${named} limit ${MOST_BINDINGS}`.execute(db);
+  // What subjects have is behind all libraries in the order of the ids, and is not read through.
+  const { rows } = await withOrderedPlans(db, (tx) =>
+    sql<{ id: string }>`select id from gateways where ${named}
+      union select id from libraries where id < 'part_' and ${named} limit ${MOST_BINDINGS}`.execute(tx),
+  );
   return rows.map(({ id }) => id);
 }
 

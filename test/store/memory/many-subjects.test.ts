@@ -2,6 +2,7 @@ import { type Kysely, sql } from "kysely";
 import { beforeAll, expect, test } from "vitest";
 import { migrate } from "../../../store/database/migrate/migrate.ts";
 import type { Database } from "../../../store/database/schema.ts";
+import { findBindings } from "../../../store/keys/search/key-search.ts";
 import { listRetainedLibraries, listSubjects } from "../../../store/memory/libraries/subjects.ts";
 import { listAtoms } from "../../../store/memory/lists/atom-list.ts";
 import { countAtoms } from "../../../store/memory/lists/library-summary.ts";
@@ -12,6 +13,7 @@ import { recallAtoms } from "../../../store/memory/search/atom-recall.ts";
 import { searchAtoms } from "../../../store/memory/search/atom-search.ts";
 import { insertAtom } from "../../../store/memory/writes/atom-writes.ts";
 import { findNearDuplicates } from "../../../store/memory/writes/near-duplicates.ts";
+import { listObjects } from "../../../store/objects/objects.ts";
 import { describeOnEitherEngine } from "../../env/database/engines.ts";
 import { addTeamsWithLibraries } from "../../server/memory/libraries.ts";
 import { dropPartsIndex } from "./filled-library.ts";
@@ -39,6 +41,14 @@ const QUESTIONS: readonly (readonly [string, (db: Db, reach: Reach) => Promise<u
   ["subjects", (db) => listSubjects(db, LIBRARY, { limit: 20 })],
 ];
 
+/** About libraries, whatever is in them. */
+const ABOUT_LIBRARIES: readonly (readonly [string, (db: Db) => Promise<unknown>])[] = [
+  ["what a text names that keys are bound to", (db) => findBindings(db, "diary", ["team-b"])],
+  ["the same for all teams", (db) => findBindings(db, "diary", undefined)],
+  ["all libraries", (db) => listObjects(db, "library", { limit: 100 })],
+  ["those of a team", (db) => listObjects(db, "library", { teamIds: ["team-b"], limit: 100 })],
+];
+
 describeOnEitherEngine("A library of 20,000 subjects", (store) => {
   beforeAll(async () => {
     const { db } = store();
@@ -60,10 +70,14 @@ describeOnEitherEngine("A library of 20,000 subjects", (store) => {
   });
 
   test.for(["without statistics", "with statistics"])(
-    "b120: no question of one of them, or for what is shared, reads the others' rows, %s",
+    "b120, b247: no question of one of them, for what is shared, or about libraries reads the others' rows, %s",
     async (statistics) => {
       const { db } = store();
       if (statistics === "with statistics") await sql`analyze atoms, libraries`.execute(db);
+      for (const [name, question] of ABOUT_LIBRARIES) {
+        const { scans, rows } = await rowsRead(db, question, "libraries");
+        expect({ name, scans, isBounded: rows < 200 || rows }).toEqual({ name, scans: 0, isBounded: true });
+      }
       for (const [name, question] of QUESTIONS) {
         for (const reach of [WHOLE, ONE]) {
           const of = { name, of: reach.subject ?? "all" };
