@@ -10,22 +10,29 @@ const UPKEEP_INTERVAL_MS = 30_000;
 
 /**
  * Looks after the database while the server runs: sums requests and tokens up by hour and by day, deletes what deleted
- * libraries held and what has expired, bit by bit, and keeps the embedded database analysed and vacuumed. What fails is
- * tried again with the next round.
+ * libraries held and what has expired, bit by bit, and keeps the embedded database analysed and vacuumed. Each goes on by
+ * itself, since one team's deletion may take hours. What fails is tried again with the next round.
  *
  * @returns ends it, and waits for what is under way
  */
-export function startUpkeep(store: Store, log: Logger): () => Promise<void> {
-  return startPeriodically({
-    intervalMs: UPKEEP_INTERVAL_MS,
-    async run(signal) {
-      await rollUp(store, signal);
-      const deletion = libraryDeletion(store);
-      while (!signal.aborted && (await deletion.next()));
-      const expired = expiredDeletion(store);
-      while (!signal.aborted && (await expired.next()));
-      if (!signal.aborted && store.engine === "pglite") await maintainTables(store);
-    },
-    onFailure: (error) => log.warn({ error }, "maintenance of the database failed; it is tried again"),
-  });
+export function startUpkeep(
+  store: Store,
+  log: Pick<Logger, "warn">,
+  intervalMs = UPKEEP_INTERVAL_MS,
+): () => Promise<void> {
+  const tasks: readonly ((signal: AbortSignal) => Promise<unknown>)[] = [
+    (signal) => rollUp(store, signal),
+    (signal) => toTheEnd(libraryDeletion(store), signal),
+    (signal) => toTheEnd(expiredDeletion(store), signal),
+    ...(store.engine === "pglite" ? [() => maintainTables(store)] : []),
+  ];
+  const onFailure = (error: unknown) => log.warn({ error }, "maintenance of the database failed; it is tried again");
+  const ends = tasks.map((run) => startPeriodically({ intervalMs, run, onFailure }));
+  return async () => {
+    await Promise.all(ends.map((end) => end()));
+  };
+}
+
+async function toTheEnd(deletion: { next(): Promise<boolean> }, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted && (await deletion.next()));
 }

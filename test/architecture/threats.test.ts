@@ -120,6 +120,7 @@ describe("docs/security/threats.md", () => {
       "b248",
       "b249",
       "b250",
+      "b251",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), "c85"];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

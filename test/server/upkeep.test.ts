@@ -1,0 +1,33 @@
+import { sql } from "kysely";
+import { beforeAll, expect, test } from "vitest";
+import { startUpkeep } from "../../server/upkeep.ts";
+import { describeOnEachEngine } from "../env/database/engines.ts";
+import { until } from "../env/until.ts";
+import { addTeamsWithLibraries } from "./memory/libraries.ts";
+
+const SUBJECTS = 3_000;
+
+describeOnEachEngine("the upkeep of the database", (store) => {
+  beforeAll(async () => {
+    await addTeamsWithLibraries(store());
+  });
+
+  test("b251: goes on while what the many subjects of one team had is deleted", async () => {
+    const { db } = store();
+    await sql`insert into libraries (id, cluster, namespace, name, team_id, display_name, description, deletion_policy,
+        state, parent_id, subject)
+      select 'part_' || n, '', '', 'part_' || n, 'team-a', '', '', 'Delete', 'deleted', 'lib-diary', null
+      from generate_series(1, ${SUBJECTS}::integer) n`.execute(db);
+    await sql`insert into atoms (library_id, team_id, content, tags, importance, created_at, updated_at, expires_at)
+      values ('lib-ops', 'team-a', 'short-lived', '{}', 5, now(), now(), now())`.execute(db);
+    const failures: unknown[] = [];
+    const log = { warn: (failure: unknown) => failures.push(failure) };
+    const end = startUpkeep(store(), log, 10);
+    const left = async (which: ReturnType<typeof sql>) =>
+      (await sql<{ n: number }>`select count(*)::integer as n from ${which}`.execute(db)).rows[0]?.n ?? Number.NaN;
+    await until("what has expired is gone", async () => (await left(sql`atoms`)) === 0);
+    expect(await left(sql`libraries where state = 'deleted'`)).toBeGreaterThan(SUBJECTS / 2);
+    await end();
+    expect(failures).toEqual([]);
+  });
+});
