@@ -1,6 +1,6 @@
 /** What the statuses of teams, libraries and gateways say: in the controller's words, which a plan has too. */
-import { MAX_CREDENTIAL_LENGTH } from "./access/key-record.ts";
 import { condition, type StatedCondition } from "./conditions.ts";
+import { MAX_CREDENTIAL_LENGTH } from "./credential-length.ts";
 import { nameSome } from "./name-some.ts";
 import { dataKeyTitle } from "./redact.ts";
 

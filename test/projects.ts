@@ -72,6 +72,7 @@ export const APART = [
   "test/server/auth/tokens/verify-token.test.ts",
   "test/server/calls/shared-calls.test.ts",
   "test/server/canary.test.ts",
+  "test/server/gateway/headers/credential-mask.test.ts",
   "test/server/gateway/hostile-messages.test.ts",
   "test/server/gateway/model/model-scan.test.ts",
   "test/server/gateway/request-body.test.ts",

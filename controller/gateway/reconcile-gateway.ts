@@ -1,5 +1,5 @@
-import { MAX_CREDENTIAL_LENGTH } from "../../domain/access/key-record.ts";
 import { condition } from "../../domain/conditions.ts";
+import { MAX_CREDENTIAL_LENGTH } from "../../domain/credential-length.ts";
 import {
   credentialsAccepted,
   gatewayCredentials,

@@ -84,9 +84,6 @@ export type GatewayRecord = {
   readonly routes: readonly RouteRecord[];
 };
 
-/** Of a provider's credential: each server keeps those of all gateways in memory. In characters. */
-export const MAX_CREDENTIAL_LENGTH = 4_096;
-
 export type UpstreamRecord = {
   readonly name: string;
   readonly dialect: Dialect;
