@@ -13,7 +13,7 @@ import type { Labels } from "../../../../domain/manifest/document/labels.ts";
 import type { ManifestDocument } from "../../../../domain/manifest/document/parse.ts";
 import { takeOverOf } from "../../../../domain/manifest/validation/take-over-annotation.ts";
 import { type ReadManifest, readManifest } from "../../../../domain/manifest/validation/validate.ts";
-import type { DeclaredObject, ObjectRef, ObjectStatus } from "../../port.ts";
+import { type DeclaredObject, FINALIZER, type ObjectRef, type ObjectStatus } from "../../port.ts";
 
 /** An object, and what is wrong with its spec: it is not to be worked on, and what it stands for stays as it is. */
 export type CheckedObject = { readonly object: DeclaredObject; readonly problem: string | undefined };
