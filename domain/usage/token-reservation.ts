@@ -16,6 +16,8 @@ export type OutputBound = {
 export const UNKNOWN_OUTPUT = 1_024;
 /** No model writes more into an answer, whatever the call lets it have. */
 export const MOST_OUTPUT = 1_048_576;
+/** Nor does a provider give more answers to one prompt: more than as many of the longest are of no call. */
+const MOST_ANSWERS = 128;
 
 /** How a call has ended. */
 export type CallEnd = {
@@ -43,7 +45,7 @@ export const NOT_DONE: CallEnd = { answer: undefined, givenUp: 0 };
 export function expectTokens(bytes: number, bound: OutputBound | undefined): ExpectedTokens {
   if (bound === undefined) return { input: bytes, output: 0 };
   const { most = UNKNOWN_OUTPUT, answers } = bound;
-  return { input: bytes, output: Math.min(most * answers, MOST_OUTPUT) };
+  return { input: bytes, output: Math.min(Math.min(most, MOST_OUTPUT) * answers, MOST_ANSWERS * MOST_OUTPUT) };
 }
 
 /** What a call has used in the end, in tokens. The larger counts, an estimate no further than what was reserved. */

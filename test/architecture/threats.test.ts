@@ -121,6 +121,8 @@ describe("docs/security/threats.md", () => {
       "b249",
       "b250",
       "b251",
+      "b243",
+      "b244",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), "c85"];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

@@ -45,7 +45,7 @@ const QUOTE = 0x22;
 /**
  * How much a body lets the answer have. The larger of two bounds, where a format has two; none where it is there twice, in
  * a spelling that some parsers take for it and others do not, or beside what some upstreams take instead: which one an
- * upstream goes by is not known (threats b203).
+ * upstream goes by is not known (threats b203). Nor of 0, which is no bound to some (threats b243).
  *
  * @throws Problem 400 for what is no JSON, or more of it than is read: an upstream that reads it all the same would do what
  *   is not known here (threats b237)
@@ -87,12 +87,12 @@ export async function outputBound(operation: GatewayOperation, body: Buffer): Pr
       if (context === "prompt" && body[start] === QUOTE) prompts++;
       if (context !== "most" && context !== "answers") return;
       const text = body.toString("utf8", start, end);
-      const value = Math.min(Math.ceil(numberIn(text)), Number.MAX_SAFE_INTEGER);
+      const value = Math.min(numberIn(text), Number.MAX_SAFE_INTEGER);
       if (context === "answers") {
-        if (value > answers) answers = value;
+        if (value > answers) answers = Math.ceil(value);
       } else if (text !== "null") {
         // Some upstreams take a text for the number in it, and others for none.
-        if (value >= 0 && body[start] !== QUOTE) most = Math.max(most ?? 0, value);
+        if (value >= 1 && body[start] !== QUOTE) most = Math.max(most ?? 0, Math.ceil(value));
         else isDoubtful = true;
       }
     },

@@ -25,10 +25,16 @@ test.each<[number, OutputBound | undefined, ExpectedTokens]>([
   [400, { most: 50, answers: 1 }, { input: 400, output: 50 }],
   [400, { most: 50, answers: 3 }, { input: 400, output: 150 }],
   [400, { most: undefined, answers: 3 }, { input: 400, output: 3 * UNKNOWN_OUTPUT }],
-  [400, { most: Number.MAX_SAFE_INTEGER, answers: 2 }, { input: 400, output: MOST_OUTPUT }],
+  [400, { most: Number.MAX_SAFE_INTEGER, answers: 1 }, { input: 400, output: MOST_OUTPUT }],
   [400, undefined, { input: 400, output: 0 }],
 ])("b128: of %i bytes that let the answer have %j is expected %j", (bytes, bound, expected) => {
   expect(expectTokens(bytes, bound)).toEqual(expected);
+});
+
+test("b244: each of several answers may be as long as one may be, and all together as long as 128 of them", () => {
+  const output = (answers: number) => expectTokens(400, { most: 10_000_000, answers }).output;
+  expect([output(1), output(128)]).toEqual([MOST_OUTPUT, 128 * MOST_OUTPUT]);
+  expect(output(Number.MAX_SAFE_INTEGER)).toBe(128 * MOST_OUTPUT);
 });
 
 test.each<[string, CallEnd, number, number]>([

@@ -267,3 +267,9 @@ test("b204: a caller who says that an answer may have any number of tokens, and 
   });
   expect(spent).toBe(body.length + 1_048_576);
 });
+
+test("b244: a caller who gives up many long answers is charged all that they may have", async () => {
+  const body = JSON.stringify({ model: "fast", max_tokens: 100_000, n: 128 });
+  await giveUp(open(silent.url, 1e9, {}, body));
+  expect(await charged()).toBe(body.length + 12_800_000);
+});

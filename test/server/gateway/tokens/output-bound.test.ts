@@ -6,6 +6,8 @@ type Row = readonly [operation: GatewayOperation, body: string, most: number | u
 const CHAT = "gateway.chat_completions";
 const COMPLETIONS = "gateway.completions";
 const GEMINI = "gateway.generate_content";
+const RESPONSES = "gateway.responses";
+const MESSAGES = "gateway.messages";
 
 test.each<Row>([
   [CHAT, '{"max_tokens":100}', 100],
@@ -90,4 +92,17 @@ test.each<readonly [string, Buffer]>([
   ["a text that is deeper than is read", Buffer.from(`{"x":${"[".repeat(300)}${"]".repeat(300)},${MANY.slice(1)}`)],
 ])("b237: a call is refused that asks for what cannot be read: in %s", async (_, body) => {
   await expect(outputBound(CHAT, body)).rejects.toMatchObject({ code: "invalid_request" });
+});
+
+test.each<readonly [GatewayOperation, string, number | undefined]>([
+  [CHAT, '{"max_tokens":0}', undefined],
+  [CHAT, '{"max_tokens":-0}', undefined],
+  [CHAT, '{"max_tokens":0.5}', undefined],
+  [CHAT, '{"max_completion_tokens":0,"max_tokens":20}', undefined],
+  [RESPONSES, '{"max_output_tokens":0}', undefined],
+  [MESSAGES, '{"max_tokens":0}', undefined],
+  [GEMINI, '{"generationConfig":{"maxOutputTokens":0}}', undefined],
+  [CHAT, '{"max_tokens":1e999}', Number.MAX_SAFE_INTEGER],
+])("b243: what is no number of tokens bounds no answer: of %s, %s", async (operation, body, most) => {
+  expect((await outputBound(operation, Buffer.from(body))).most).toBe(most);
 });
