@@ -4,14 +4,18 @@ import type { AnswerUsage, Tokens } from "./tokens.ts";
 /** What a call is expected to use, in tokens. */
 export type ExpectedTokens = { readonly input: number; readonly output: number };
 
-/** How much a call lets its model write. */
-export type OutputBound = {
-  /** The most tokens of an answer; undefined where the call does not say so. */
+/** How much a call may use, as its body says. */
+export type CallBounds = {
+  /** The most tokens of an answer; undefined where the call does not say so, and 0 where none is written. */
   readonly most: number | undefined;
   /** How many answers it asks for at once. */
   readonly answers: number;
+  /** Whether it names what is to be read with it, as a file, an earlier response or a conversation. */
+  readonly refers: boolean;
 };
 
+/** Of all that a call names to be read with it: how much that is, its provider alone knows. */
+export const REFERRED_INPUT = 16_384;
 /** Of an answer that the call does not bound. */
 export const UNKNOWN_OUTPUT = 1_024;
 /** No model writes more into an answer, whatever the call lets it have. */
@@ -40,12 +44,12 @@ export const NOT_DONE: CallEnd = { answer: undefined, givenUp: 0 };
  * What a call may use: no text has more tokens than bytes, and no answer more than it is let have.
  *
  * @param bytes of its body
- * @param bound undefined where the model writes nothing: to embed a text is to read alone
  */
-export function expectTokens(bytes: number, bound: OutputBound | undefined): ExpectedTokens {
-  if (bound === undefined) return { input: bytes, output: 0 };
-  const { most = UNKNOWN_OUTPUT, answers } = bound;
-  return { input: bytes, output: Math.min(Math.min(most, MOST_OUTPUT) * answers, MOST_ANSWERS * MOST_OUTPUT) };
+export function expectTokens(bytes: number, { most = UNKNOWN_OUTPUT, answers, refers }: CallBounds): ExpectedTokens {
+  return {
+    input: bytes + (refers ? REFERRED_INPUT : 0),
+    output: Math.min(Math.min(most, MOST_OUTPUT) * answers, MOST_ANSWERS * MOST_OUTPUT),
+  };
 }
 
 /** What a call has used in the end, in tokens. The larger counts, an estimate no further than what was reserved. */

@@ -121,6 +121,8 @@ describe("docs/security/threats.md", () => {
       "b249",
       "b250",
       "b251",
+      "b241",
+      "b242",
       "b243",
       "b244",
     ];

@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
 import {
+  type CallBounds,
   type CallEnd,
   type ExpectedTokens,
   expectTokens,
   MOST_OUTPUT,
   NOT_DONE,
-  type OutputBound,
+  REFERRED_INPUT,
   UNKNOWN_OUTPUT,
   usedTokens,
 } from "../../../domain/usage/token-reservation.ts";
@@ -21,18 +22,24 @@ const answer = (usage: Partial<AnswerUsage>, mostWritten = 0): CallEnd => ({
 });
 const TOKENS = { ...NO_TOKENS, input: 10, cached: 7, cache_write_5m: 3, output: 20, reasoning: 5, tool_calls: 2 };
 
-test.each<[number, OutputBound | undefined, ExpectedTokens]>([
-  [400, { most: 50, answers: 1 }, { input: 400, output: 50 }],
+const BOUNDS: CallBounds = { most: undefined, answers: 1, refers: false };
+
+test.each<[number, Partial<CallBounds>, ExpectedTokens]>([
+  [400, { most: 50 }, { input: 400, output: 50 }],
   [400, { most: 50, answers: 3 }, { input: 400, output: 150 }],
-  [400, { most: undefined, answers: 3 }, { input: 400, output: 3 * UNKNOWN_OUTPUT }],
-  [400, { most: Number.MAX_SAFE_INTEGER, answers: 1 }, { input: 400, output: MOST_OUTPUT }],
-  [400, undefined, { input: 400, output: 0 }],
-])("b128: of %i bytes that let the answer have %j is expected %j", (bytes, bound, expected) => {
-  expect(expectTokens(bytes, bound)).toEqual(expected);
+  [400, { answers: 3 }, { input: 400, output: 3 * UNKNOWN_OUTPUT }],
+  [400, { most: Number.MAX_SAFE_INTEGER }, { input: 400, output: MOST_OUTPUT }],
+  [400, { most: 0 }, { input: 400, output: 0 }],
+])("b128: of %i bytes with the bounds %j is expected %j", (bytes, bounds, expected) => {
+  expect(expectTokens(bytes, { ...BOUNDS, ...bounds })).toEqual(expected);
+});
+
+test("b242: a call that names what is to be read with it is expected to read more than its bytes", () => {
+  expect(expectTokens(400, { ...BOUNDS, refers: true }).input).toBe(400 + REFERRED_INPUT);
 });
 
 test("b244: each of several answers may be as long as one may be, and all together as long as 128 of them", () => {
-  const output = (answers: number) => expectTokens(400, { most: 10_000_000, answers }).output;
+  const output = (answers: number) => expectTokens(400, { ...BOUNDS, most: 10_000_000, answers }).output;
   expect([output(1), output(128)]).toEqual([MOST_OUTPUT, 128 * MOST_OUTPUT]);
   expect(output(Number.MAX_SAFE_INTEGER)).toBe(128 * MOST_OUTPUT);
 });

@@ -273,3 +273,36 @@ test("b244: a caller who gives up many long answers is charged all that they may
   await giveUp(open(silent.url, 1e9, {}, body));
   expect(await charged()).toBe(body.length + 12_800_000);
 });
+
+const REFERRING = JSON.stringify({ previous_response_id: "resp_1", max_output_tokens: 500 });
+
+test("b242: a call that goes on from an earlier response, and is given up, is charged more than its few bytes", async () => {
+  await giveUp(open(silent.url, 100_000, {}, REFERRING, "responses"));
+  expect(await charged()).toBe(REFERRING.length + 16_384 + 500);
+});
+
+test("b242: so is one that is left before it says what it has read, and none that says it", async () => {
+  const events = "data: {}\n\n";
+  const leaving = new AbortController();
+  begun = Buffer.from(`HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n${events}`);
+  const left = await open(silent.url, 100_000, {}, REFERRING, "responses")(leaving.signal);
+  await left.body?.getReader().read();
+  leaving.abort();
+  expect(await charged()).toBe(REFERRING.length + 16_384 + events.length);
+  await start();
+  const usage = JSON.stringify({ usage: { input_tokens: 30, output_tokens: 5 } });
+  begun = Buffer.from(
+    `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${usage.length}\r\n\r\n${usage}`,
+  );
+  const whole = await open(silent.url, 100_000, {}, REFERRING, "responses")();
+  expect(await whole.json()).toEqual(JSON.parse(usage));
+  expect(await charged()).toBe(35);
+});
+
+test("b241: an answer in the background is made for no key whose tokens are counted, and says what to do instead", async () => {
+  const body = JSON.stringify({ model: "fast", input: "Hello", background: true });
+  const refused = await open(silent.url, 100_000, {}, body, "responses")(AbortSignal.timeout(5_000));
+  expect([refused.status, connections.size]).toEqual([400, 0]);
+  expect(await refused.text()).toContain("Leave it out, and have an answer that takes long stream.");
+  expect(await charged()).toBe(0);
+});

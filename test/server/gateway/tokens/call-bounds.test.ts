@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { GatewayOperation } from "../../../../domain/access/operations.ts";
-import { outputBound } from "../../../../server/gateway/tokens/output-bound.ts";
+import { callBounds } from "../../../../server/gateway/tokens/call-bounds.ts";
 
 type Row = readonly [operation: GatewayOperation, body: string, most: number | undefined];
 const CHAT = "gateway.chat_completions";
@@ -25,7 +25,7 @@ test.each<Row>([
   [CHAT, '{"max_tokens":{"max_tokens":3}}', undefined],
   [CHAT, "[]", undefined],
 ])("b128: the answer's bound is read of %s from %s: %s", async (operation, body, most) => {
-  expect(await outputBound(operation, Buffer.from(body))).toEqual({ most, answers: 1 });
+  expect(await callBounds(operation, Buffer.from(body))).toEqual({ most, answers: 1, refers: false });
 });
 
 test.each<readonly [GatewayOperation, string]>([
@@ -48,12 +48,13 @@ test.each<readonly [GatewayOperation, string]>([
   [CHAT, '{"max_tokens":1,"max_completion_tokens":"9000"}'],
   [CHAT, '{"max_tokens":1,"max_completion_tokens":-1}'],
 ])("b203: a bound that the upstream may not go by is none: of %s, %s", async (operation, body) => {
-  expect((await outputBound(operation, Buffer.from(body))).most).toBeUndefined();
+  expect((await callBounds(operation, Buffer.from(body))).most).toBeUndefined();
 });
 
 test.each<readonly [GatewayOperation, string, number]>([
   [CHAT, '{"n":4}', 4],
   [CHAT, '{"n":null}', 1],
+  [CHAT, '{"n":1,"extra_body":{"n":4}}', 4],
   [CHAT, '{"n":0}', 1],
   [CHAT, '{"best_of":4,"prompt":["a","b"]}', 1],
   [COMPLETIONS, '{"n":2,"best_of":5,"prompt":"a"}', 5],
@@ -63,7 +64,7 @@ test.each<readonly [GatewayOperation, string, number]>([
   ["gateway.messages", '{"n":4}', 1],
   [GEMINI, '{"generationConfig":{"candidateCount":8},"candidateCount":9}', 8],
 ])("b229: the answers that a call of %s asks for are counted in %s: %i", async (operation, body, answers) => {
-  expect((await outputBound(operation, Buffer.from(body))).answers).toBe(answers);
+  expect((await callBounds(operation, Buffer.from(body))).answers).toBe(answers);
 });
 
 test.each<readonly [GatewayOperation, string, number]>([
@@ -77,9 +78,17 @@ test.each<readonly [GatewayOperation, string, number]>([
 ])(
   "b236: a text is the number that upstreams may read in it: for %s, %s asks for %i",
   async (operation, body, answers) => {
-    expect((await outputBound(operation, Buffer.from(body))).answers).toBe(answers);
+    expect((await callBounds(operation, Buffer.from(body))).answers).toBe(answers);
   },
 );
+
+test("b128: to embed is to read alone", async () => {
+  for (const operation of ["gateway.embeddings", "gateway.embed_content"] as const) {
+    expect(await callBounds(operation, Buffer.from('{"max_tokens":5,"n":3}'))).toEqual({
+      ...{ most: 0, answers: 1, refers: false },
+    });
+  }
+});
 
 const MANY = '{"max_tokens":9000,"n":128}';
 
@@ -91,7 +100,7 @@ test.each<readonly [string, Buffer]>([
   ["a name that is longer than is read", Buffer.from(`{"n\\u0000${"x".repeat(200)}":128,"max_tokens":9000}`)],
   ["a text that is deeper than is read", Buffer.from(`{"x":${"[".repeat(300)}${"]".repeat(300)},${MANY.slice(1)}`)],
 ])("b237: a call is refused that asks for what cannot be read: in %s", async (_, body) => {
-  await expect(outputBound(CHAT, body)).rejects.toMatchObject({ code: "invalid_request" });
+  await expect(callBounds(CHAT, body)).rejects.toMatchObject({ code: "invalid_request" });
 });
 
 test.each<readonly [GatewayOperation, string, number | undefined]>([
@@ -104,5 +113,63 @@ test.each<readonly [GatewayOperation, string, number | undefined]>([
   [GEMINI, '{"generationConfig":{"maxOutputTokens":0}}', undefined],
   [CHAT, '{"max_tokens":1e999}', Number.MAX_SAFE_INTEGER],
 ])("b243: what is no number of tokens bounds no answer: of %s, %s", async (operation, body, most) => {
-  expect((await outputBound(operation, Buffer.from(body))).most).toBe(most);
+  expect((await callBounds(operation, Buffer.from(body))).most).toBe(most);
+});
+
+test.each(["true", '"true"', "1", '"false"'])("b241: an answer in the background is refused: %s", async (value) => {
+  for (const name of ["background", "Background", "b\\u0061ckground", 'extra_body":{"background']) {
+    const body = Buffer.from(`{"model":"gpt-x","${name}":${value}}${name.includes("{") ? "}" : ""}`);
+    await expect(callBounds(RESPONSES, body)).rejects.toMatchObject({
+      code: "invalid_request",
+      detail: expect.stringContaining("`background`"),
+    });
+  }
+});
+
+test("b241: one that says that it is in none is not, nor what another format calls so", async () => {
+  for (const value of ["false", "null"]) {
+    await expect(callBounds(RESPONSES, Buffer.from(`{"background":${value}}`))).resolves.toBeDefined();
+  }
+  await expect(callBounds(CHAT, Buffer.from('{"background":true}'))).resolves.toBeDefined();
+});
+
+const MEDIA = (content: string) => `{"messages":[{"role":"user","content":[${content}]}]}`;
+
+test.each<readonly [GatewayOperation, string]>([
+  [RESPONSES, '{"previous_response_id":"resp_1"}'],
+  [RESPONSES, '{"previous\\u005fresponse_id":"resp_1"}'],
+  [RESPONSES, '{"PreviousResponseID":"resp_1"}'],
+  [RESPONSES, '{"conversation":"conv_1"}'],
+  [RESPONSES, '{"conversation":{"id":"conv_1"}}'],
+  [RESPONSES, '{"prompt":{"id":"pmpt_1"}}'],
+  [RESPONSES, '{"input":[{"type":"item_reference","id":"msg_1"}]}'],
+  [RESPONSES, '{"input":[{"role":"user","content":"a"},{"id":"msg_1"},{"role":"user","content":"b"}]}'],
+  [RESPONSES, '{"input":[{"type":null,"id":"msg_1"}]}'],
+  [RESPONSES, '{"input":[{"role":"user","content":[{"type":"input_file","file_id":"file-1"}]}]}'],
+  [RESPONSES, '{"input":[{"role":"user","content":[{"type":"input_file","file_url":"https://example.com/a.pdf"}]}]}'],
+  [CHAT, MEDIA('{"type":"file","file":{"file_id":"file-1"}}')],
+  [CHAT, MEDIA('{"type":"file","file":{"\\u0066ile_id":"file-1"}}')],
+  [MESSAGES, MEDIA('{"type":"document","source":{"type":"file","file_id":"file_1"}}')],
+  [GEMINI, '{"cachedContent":"cachedContents/1"}'],
+  [GEMINI, '{"cached_content":"cachedContents/1"}'],
+  [GEMINI, '{"contents":[{"parts":[{"fileData":{"fileUri":"https://example.com/a.mp4"}}]}]}'],
+  [GEMINI, '{"contents":[{"parts":[{"file_data":{"file_uri":"https://example.com/a.mp4"}}]}]}'],
+  [CHAT, '{"prompt_id":"greeting"}'],
+  ["gateway.embed_content", '{"content":{"parts":[{"fileData":{"fileUri":"https://example.com/a.mp4"}}]}}'],
+  ["gateway.batch_embed_contents", '{"requests":[{"content":{"parts":[{"file_data":{"file_uri":"gs://a/b.mp4"}}]}}]}'],
+])("b242: a call that names a text which is not in it reads more than its bytes: %s, %s", async (operation, body) => {
+  expect((await callBounds(operation, Buffer.from(body))).refers).toBe(true);
+});
+
+test.each<readonly [GatewayOperation, string]>([
+  [RESPONSES, '{"previous_response_id":null,"conversation":null,"prompt":null,"input":"file_id"}'],
+  [CHAT, MEDIA('{"type":"file","file":{"file_data":"data:application/pdf;base64,AAAA"}}')],
+  [CHAT, MEDIA('{"type":"image_url","image_url":{"url":"https://example.com/a.png"}}')],
+  [CHAT, '{"tools":[{"function":{"parameters":{"properties":{"file_id":{"type":"string","default":"a"}}}}}]}'],
+  [CHAT, '{"previous_response_id":"resp_1"}'],
+  [RESPONSES, '{"input":[{"id":"msg_1","role":"assistant","content":"a"},{"type":"reasoning","id":"rs_1"}]}'],
+  [RESPONSES, '{"input":[]}'],
+  [COMPLETIONS, '{"prompt":"resp_1"}'],
+])("b242: one that does not reads its bytes alone: %s, %s", async (operation, body) => {
+  expect((await callBounds(operation, Buffer.from(body))).refers).toBe(false);
 });

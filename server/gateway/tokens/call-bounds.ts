@@ -1,0 +1,200 @@
+import type { GatewayOperation } from "../../../domain/access/operations.ts";
+import type { CallBounds } from "../../../domain/usage/token-reservation.ts";
+import { BodyFault, JsonScanner, type JsonVisitor } from "../../http/bodies/json-scanner.ts";
+import { inSlices } from "../../http/bodies/slices.ts";
+import { problem } from "../../http/errors.ts";
+import {
+  BOUND_PLACES,
+  type BoundPlaces,
+  EXTRA_MEMBERS,
+  fold,
+  ITEM_AUTHOR,
+  ITEM_KIND,
+  ITEM_REFERENCE,
+  mayNameFile,
+  type Names,
+  namesFile,
+  OVERRULING,
+  TOOL_SCHEMAS,
+} from "./bound-places.ts";
+
+/** No format has a longer name, with each letter escaped and its quotes: one that is longer can hide what it means. */
+const LONGEST_NAME = 144;
+const BODY_BOUNDS = { values: 1_000_000, depth: 256 };
+const QUOTE = 0x22;
+/** To embed is to read alone, and what OpenAI's format embeds is all in the body. */
+const READ_ALONE: CallBounds = { most: 0, answers: 1, refers: false };
+
+/**
+ * How much a body lets a call use. Of the most tokens of an answer the larger of two, where a format has two; none where it
+ * is there twice, in a spelling that some parsers take for it and others do not, or beside what some upstreams take
+ * instead: which one an upstream goes by is not known (threats b203). Nor of 0, which is no bound to some (threats b243).
+ *
+ * @throws Problem 400 for what is no JSON, or more of it than is read: an upstream that reads it all the same would do what
+ *   is not known here (threats b237); and for an answer in the background (threats b241)
+ */
+export async function callBounds(operation: GatewayOperation, body: Buffer): Promise<CallBounds> {
+  const places = BOUND_PLACES[operation];
+  if (places === undefined) return READ_ALONE;
+  const scan = new BoundScan(body, places);
+  try {
+    await inSlices((steps) => scan.run(steps));
+  } catch (error) {
+    throw error instanceof BodyFault ? problem("invalid_request", error.message) : error;
+  }
+  return scan.bounds;
+}
+
+/** What is looked for: at the top, in an object of it, or in a value; `text` is all that a model may be to read. */
+type Context =
+  | ("top" | "within" | "most" | "answers" | "prompts" | "prompt" | "reference" | "background")
+  | ("items" | "item" | "kind" | "author")
+  | ("text" | "file");
+
+class BoundScan {
+  readonly #body: Buffer;
+  readonly #places: BoundPlaces;
+  readonly #scanner: JsonScanner<Context>;
+  /** The members that were met, as they are folded. */
+  readonly #seen = new Set<string>();
+  #most: number | undefined;
+  #answers = 1;
+  #prompts = 0;
+  #refers = false;
+  /** Whether the last item has said neither what it is nor whose. */
+  #isBare = false;
+  #isDoubtful = false;
+
+  constructor(body: Buffer, places: BoundPlaces) {
+    this.#body = body;
+    this.#places = places;
+    if (places.most === undefined) this.#most = 0;
+    const visitor: JsonVisitor<Context> = {
+      open: (context, isObject) => this.#open(context, isObject),
+      member: (object, start, end) => this.#member(object, start, end),
+      scalar: (context, start, end) => this.#scalar(context, start, end),
+    };
+    this.#scanner = new JsonScanner(body, BODY_BOUNDS, visitor, "top");
+  }
+
+  run(steps: number): boolean {
+    return this.#scanner.run(steps);
+  }
+
+  get bounds(): CallBounds {
+    return {
+      most: this.#isDoubtful ? undefined : this.#most,
+      answers: this.#answers * Math.max(1, this.#prompts),
+      refers: this.#refers || this.#isBare,
+    };
+  }
+
+  #open(context: Context, isObject: boolean): Context | undefined {
+    if (context === "reference") this.#refers = true;
+    if (context === "items") return isObject ? this.#beginItem() : "items";
+    if (isObject && (context === "top" || context === "within")) return context;
+    if (!isObject && context === "prompts") return "prompt";
+    // A prompt in tokens, which are numbers.
+    if (!isObject && context === "prompt") this.#prompts++;
+    return context === "text" || context === "file" ? "text" : undefined;
+  }
+
+  #beginItem(): Context {
+    this.#refers ||= this.#isBare;
+    this.#isBare = true;
+    return "item";
+  }
+
+  #member(object: Context, start: number, end: number): Context | undefined {
+    if (object === "text" && !mayNameFile(this.#body[start + 1])) return "text";
+    const name = textIn(this.#textAt(start, end));
+    if (object === "text") return name !== undefined && namesFile(name) ? "file" : "text";
+    if (end - start > LONGEST_NAME) throw new BodyFault(`A member's name is longer than ${LONGEST_NAME} bytes.`);
+    if (name === undefined) return undefined;
+    if (object === "item") return placeInItem(name);
+    return object === "top" ? this.#placeAtTop(name) : this.#placeOfBound(name);
+  }
+
+  #placeAtTop(name: string): Context | undefined {
+    const folded = fold(name);
+    const { references, items, background, within } = this.#places;
+    if (OVERRULING.folded.has(folded) || EXTRA_MEMBERS.folded.has(folded)) this.#isDoubtful = true;
+    if (EXTRA_MEMBERS.folded.has(folded)) return "top";
+    if (references?.folded.has(folded)) return "reference";
+    if (items?.folded.has(folded)) return "items";
+    if (background?.folded.has(folded)) return "background";
+    if (TOOL_SCHEMAS.folded.has(folded)) return undefined;
+    if (within === undefined) return this.#placeOfBound(name);
+    return this.#isOneOf(within, name) ? "within" : "text";
+  }
+
+  #placeOfBound(name: string): Context {
+    const { most, answers, prompts } = this.#places;
+    if (this.#isOneOf(most, name)) return "most";
+    if (this.#isOneOf(answers, name)) return "answers";
+    return this.#isOneOf(prompts, name) ? "prompts" : "text";
+  }
+
+  #isOneOf(wanted: Names | undefined, name: string): boolean {
+    const folded = fold(name);
+    if (wanted === undefined || !wanted.folded.has(folded)) return false;
+    if (this.#seen.has(folded) || !wanted.exact.has(name)) this.#isDoubtful = true;
+    this.#seen.add(folded);
+    return true;
+  }
+
+  #scalar(context: Context, start: number, end: number): void {
+    const isText = this.#body[start] === QUOTE;
+    if (context === "prompt" && isText) this.#prompts++;
+    if ((context === "reference" || context === "file") && isText) this.#refers = true;
+    if ((context === "kind" || context === "author") && isText) this.#isBare = false;
+    if (context === "kind" && textIn(this.#textAt(start, end)) === ITEM_REFERENCE) this.#refers = true;
+    if (context === "background" && !isOff(this.#textAt(start, end))) throw IN_BACKGROUND;
+    if (context === "most" || context === "answers") this.#note(context, this.#textAt(start, end));
+  }
+
+  #note(bound: "most" | "answers", text: string): void {
+    const value = Math.min(numberIn(text), Number.MAX_SAFE_INTEGER);
+    if (bound === "answers") {
+      if (value > this.#answers) this.#answers = Math.ceil(value);
+    } else if (text !== "null") {
+      // Some upstreams take a text for the number in it, and others for none.
+      if (value >= 1 && !text.startsWith('"')) this.#most = Math.max(this.#most ?? 0, Math.ceil(value));
+      else this.#isDoubtful = true;
+    }
+  }
+
+  #textAt(start: number, end: number): string {
+    return this.#body.toString("utf8", start, end);
+  }
+}
+
+const IN_BACKGROUND = new BodyFault(
+  "The body has `background`: where tokens are counted, no answer may come before what it uses is known. Leave it out, and have an answer that takes long stream.",
+);
+
+function isOff(scalar: string): boolean {
+  return scalar === "false" || scalar === "null";
+}
+
+function placeInItem(name: string): Context {
+  const folded = fold(name);
+  if (ITEM_KIND.folded.has(folded)) return "kind";
+  if (ITEM_AUTHOR.folded.has(folded)) return "author";
+  return namesFile(name) ? "file" : "text";
+}
+
+/** A number as parsers may take it that look less closely: a text too, as Gemini's and pydantic's do. NaN for none. */
+function numberIn(scalar: string): number {
+  return Number(scalar.startsWith('"') ? textIn(scalar)?.replaceAll("_", "") : scalar);
+}
+
+/** Undefined for what is no JSON. */
+function textIn(quoted: string): string | undefined {
+  if (!quoted.includes("\\")) return quoted.slice(1, -1);
+  try {
+    return String(JSON.parse(quoted));
+  } catch {
+    return undefined;
+  }
+}
