@@ -9,6 +9,7 @@ import type { ServerConfig } from "./context/config.ts";
 import type { RequestCounts } from "./usage/request-counts.ts";
 import type { TokenCounts } from "./usage/token-counts.ts";
 import type { SeenConsumers } from "./usage/usage.ts";
+import type { OfTeam } from "./usage/waiting-notes.ts";
 
 /** The configuration as it can be handed to another thread. */
 type PlainConfig = Omit<ServerConfig, "publicUrl" | "allowedPrivateUpstreams"> & {
@@ -45,8 +46,8 @@ export type WorkerReport =
   | { readonly kind: "seen"; readonly seen: SeenConsumers }
   | { readonly kind: "requests"; readonly counts: RequestCounts }
   | { readonly kind: "tokens"; readonly counts: TokenCounts }
-  | { readonly kind: "networks"; readonly noted: readonly NotedNetwork[] }
-  | { readonly kind: "libraries"; readonly noted: readonly NotedLibrary[] }
+  | { readonly kind: "networks"; readonly noted: readonly OfTeam<NotedNetwork>[] }
+  | { readonly kind: "libraries"; readonly noted: readonly OfTeam<NotedLibrary>[] }
   | { readonly kind: "drained" };
 
 export function plainConfig(config: ServerConfig): PlainConfig {

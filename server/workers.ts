@@ -13,6 +13,7 @@ import type { SharedCells } from "./key-index/shared-cells.ts";
 import type { RequestCounts } from "./usage/request-counts.ts";
 import type { TokenCounts } from "./usage/token-counts.ts";
 import type { SeenConsumers } from "./usage/usage.ts";
+import type { OfTeam } from "./usage/waiting-notes.ts";
 import { plainConfig, type ToWorker, type WorkerReport, type WorkerStart } from "./worker-protocol.ts";
 
 /** TypeScript in a checkout, JavaScript where the package is installed: as this file is. */
@@ -38,9 +39,9 @@ type WorkersDeps = {
   /** Takes what models' answers used. */
   readonly onTokens: (counts: TokenCounts) => void;
   /** Takes in from which networks keys were called. */
-  readonly onNetworks: (noted: readonly NotedNetwork[]) => void;
+  readonly onNetworks: (noted: readonly OfTeam<NotedNetwork>[]) => void;
   /** Takes in which libraries keys have used. */
-  readonly onLibraries: (noted: readonly NotedLibrary[]) => void;
+  readonly onLibraries: (noted: readonly OfTeam<NotedLibrary>[]) => void;
 };
 
 /** Takes a worker's reports of the use of keys. */

@@ -4,6 +4,7 @@ import type { NotedNetwork } from "../../store/keys/uses/key-networks.ts";
 import { KeyRow } from "../key-index/key-row.ts";
 import { KeysOfDay } from "./keys-of-day.ts";
 import type { Consumer } from "./usage-recorder.ts";
+import type { OfTeam } from "./waiting-notes.ts";
 
 /** The callers of a key on a day. The last address is in memory alone. */
 type Callers = { last: string | undefined; readonly networks: string[] };
@@ -14,7 +15,7 @@ type Callers = { last: string | undefined; readonly networks: string[] };
  */
 export class CallerNetworks {
   readonly #keys = new KeysOfDay<Callers>(() => ({ last: undefined, networks: [] }));
-  #drained: NotedNetwork[] = [];
+  #drained: OfTeam<NotedNetwork>[] = [];
 
   /**
    * Notes the caller of a request that was let through. Those with a placeholder key are not noted.
@@ -30,11 +31,11 @@ export class CallerNetworks {
     const network = callerNetwork(ip);
     if (network === undefined || callers.networks.includes(network)) return;
     callers.networks.push(network);
-    this.#drained.push({ keyId: key.keyId, network, day: this.#keys.day });
+    this.#drained.push({ teamId: key.teamId, keyId: key.keyId, network, day: this.#keys.day });
   }
 
   /** Takes what was noted since the last time. */
-  drain(): NotedNetwork[] {
+  drain(): OfTeam<NotedNetwork>[] {
     const drained = this.#drained;
     this.#drained = [];
     return drained;

@@ -5,21 +5,22 @@ import { addRequestCounts } from "../../store/keys/uses/request-counts.ts";
 import { KeyRow } from "../key-index/key-row.ts";
 import type { Countable } from "./count-buffer.ts";
 
-/** How many requests there were, by what {@link readRequestCountName} reads. */
-export type RequestCounts = Map<string, number>;
+/** How many requests there were, of a key of this team. */
+export type RequestsOfTeam = { readonly teamId: string; readonly count: number };
+/** Requests by what {@link readRequestCountName} reads. */
+export type RequestCounts = Map<string, RequestsOfTeam>;
 
-/** How counts of requests wait, some 25 MB at most, as many as 100,000 keys have in ten minutes, and are written. */
-export const REQUESTS: Countable<number> = {
+/** How counts of requests wait, some 40 MB at most, as many as 100,000 keys have in ten minutes, and are written. */
+export const REQUESTS: Countable<RequestsOfTeam> = {
   what: "requests",
   maxWaiting: 250_000,
-  sizeOf: (count) => count,
-  // What they are counted under does not say whose they are.
-  teamOf: () => "",
-  add: (known, more) => known + more,
+  sizeOf: ({ count }) => count,
+  teamOf: ({ teamId }) => teamId,
+  add: (known, { teamId, count }) => ({ teamId, count: known.count + count }),
   write: (store, counts, onBegun) =>
     addRequestCounts(
       store,
-      [...counts].map(([name, count]) => ({ ...readRequestCountName(name), count })),
+      [...counts].map(([name, { count }]) => ({ ...readRequestCountName(name), count })),
       onBegun,
     ),
 };
@@ -30,7 +31,7 @@ const MAX_PAIRS = 1 << 18;
 const KEPT_PAIRS = 1 << 14;
 
 /** A key and a scope within the slot, by the name that they are counted under: their requests since the last drain. */
-type Pair = { readonly name: string; count: number };
+type Pair = { readonly name: string; readonly teamId: string; count: number };
 
 /** Where among the counts of its key each operation is counted; -1 for one that is not. */
 const PLACES = Object.fromEntries(
@@ -85,16 +86,17 @@ export class RequestCounter {
   }
 
   /** Undefined where there is no room for one more. */
-  #begun(pair: number, { keyId }: KeyRow, place: number): Pair | undefined {
+  #begun(pair: number, { keyId, teamId }: KeyRow, place: number): Pair | undefined {
     if (this.#pairs.size >= MAX_PAIRS) return undefined;
-    const begun: Pair = { name: requestCountName(keyId, place, this.#slot), count: 0 };
+    const begun: Pair = { name: requestCountName(keyId, place, this.#slot), teamId, count: 0 };
     this.#pairs.set(pair, begun);
     return begun;
   }
 
   #writeDown(): void {
     for (const pair of this.#used) {
-      this.#drained.set(pair.name, (this.#drained.get(pair.name) ?? 0) + pair.count);
+      const { name, teamId, count } = pair;
+      this.#drained.set(name, { teamId, count: (this.#drained.get(name)?.count ?? 0) + count });
       pair.count = 0;
     }
     this.#used = [];

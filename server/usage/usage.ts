@@ -12,12 +12,12 @@ import type { VersionUse } from "../key-index/key-index.ts";
 import { CallerNetworks } from "./caller-networks.ts";
 import { CountBuffer, ROWS_AT_ONCE } from "./count-buffer.ts";
 import { LostUses } from "./lost-uses.ts";
-import { REQUESTS, RequestCounter, type RequestCounts } from "./request-counts.ts";
+import { REQUESTS, RequestCounter, type RequestCounts, type RequestsOfTeam } from "./request-counts.ts";
 import { TOKENS, TokenCounter, type TokenCounts } from "./token-counts.ts";
 import type { CountTokens } from "./token-metrics.ts";
 import type { Consumer, CountedAnswer, UsageRecorder } from "./usage-recorder.ts";
 import { UsedLibraries } from "./used-libraries.ts";
-import { WaitingNotes } from "./waiting-notes.ts";
+import { type OfTeam, WaitingNotes } from "./waiting-notes.ts";
 
 /** Longest User-Agent that is kept. */
 const MAX_USER_AGENT = 200;
@@ -66,7 +66,7 @@ export class UsageBuffer implements UsageRecorder {
   readonly #libraries = new UsedLibraries();
   readonly #unwrittenLibraries: WaitingNotes<NotedLibrary>;
   readonly #requests = new RequestCounter();
-  readonly #unwrittenRequests: CountBuffer<number>;
+  readonly #unwrittenRequests: CountBuffer<RequestsOfTeam>;
   readonly #tokens: TokenCounter;
   readonly #unwrittenTokens: CountBuffer<TokenCount>;
   #flushing: Promise<void> | undefined;
@@ -77,8 +77,16 @@ export class UsageBuffer implements UsageRecorder {
     this.#replica = replica;
     this.#lost = new LostUses(store);
     const onLoss = () => this.#lost.note();
-    this.#unwrittenNetworks = new WaitingNotes({ record: (noted) => recordNetworks(store, noted), onLoss });
-    this.#unwrittenLibraries = new WaitingNotes({ record: (noted) => recordLibraries(store, noted), onLoss });
+    this.#unwrittenNetworks = new WaitingNotes({
+      nameOf: ({ keyId, network, day }) => `${keyId} ${network} ${day}`,
+      record: (noted) => recordNetworks(store, noted),
+      onLoss,
+    });
+    this.#unwrittenLibraries = new WaitingNotes({
+      nameOf: ({ keyId, libraryId, day }) => `${keyId} ${libraryId} ${day}`,
+      record: (noted) => recordLibraries(store, noted),
+      onLoss,
+    });
     this.#unwrittenRequests = new CountBuffer(REQUESTS, store, log, onLoss);
     this.#tokens = new TokenCounter(countTokens);
     this.#unwrittenTokens = new CountBuffer(TOKENS, store, log, onLoss);
@@ -121,12 +129,12 @@ export class UsageBuffer implements UsageRecorder {
   }
 
   /** Likewise of the networks that keys were called from. */
-  addNetworks(networks: readonly NotedNetwork[]): void {
+  addNetworks(networks: readonly OfTeam<NotedNetwork>[]): void {
     this.#unwrittenNetworks.add(networks);
   }
 
   /** Likewise of the libraries that keys have used. */
-  addLibraries(libraries: readonly NotedLibrary[]): void {
+  addLibraries(libraries: readonly OfTeam<NotedLibrary>[]): void {
     this.#unwrittenLibraries.add(libraries);
   }
 

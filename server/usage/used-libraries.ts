@@ -3,12 +3,13 @@ import { MAX_USED_LIBRARIES } from "../../domain/access/used-library.ts";
 import type { NotedLibrary } from "../../store/keys/uses/key-libraries.ts";
 import { KeyRow } from "../key-index/key-row.ts";
 import { KeysOfDay } from "./keys-of-day.ts";
+import type { OfTeam } from "./waiting-notes.ts";
 
 /** Notes which libraries keys use, each once a day: a call costs a look-up by its key's row for each. */
 export class UsedLibraries {
   /** The ids of the libraries of a key. */
   readonly #keys = new KeysOfDay<Set<string>>(() => new Set());
-  #drained: NotedLibrary[] = [];
+  #drained: OfTeam<NotedLibrary>[] = [];
 
   /**
    * Notes a library that a call of a key has read or written in. Those of placeholder keys and of members are not noted.
@@ -20,11 +21,11 @@ export class UsedLibraries {
     const known = this.#keys.find(key, at);
     if (known.has(libraryId) || known.size >= MAX_USED_LIBRARIES) return;
     known.add(libraryId);
-    this.#drained.push({ keyId: key.keyId, libraryId, day: this.#keys.day });
+    this.#drained.push({ teamId: key.teamId, keyId: key.keyId, libraryId, day: this.#keys.day });
   }
 
   /** Takes what was noted since the last time. */
-  drain(): NotedLibrary[] {
+  drain(): OfTeam<NotedLibrary>[] {
     const drained = this.#drained;
     this.#drained = [];
     return drained;

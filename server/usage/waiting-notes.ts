@@ -1,9 +1,16 @@
+import { WaitingCounts } from "./waiting-counts.ts";
+
 /** So that no statement holds up others for long. */
 const NOTES_AT_ONCE = 250;
-/** Notes that wait at most, while the database is away: some 20 MB. Those beyond are lost. */
+/** Notes that wait at most, while the database is away: some 40 MB. Those beyond are lost. */
 const MAX_WAITING = 100_000;
 
+/** A note with the team of its key, among whose notes it waits. */
+export type OfTeam<Note> = Note & { readonly teamId: string };
+
 type WaitingNotesDeps<Note> = {
+  /** A name of what is noted: the same is written once. */
+  readonly nameOf: (note: Note) => string;
   readonly record: (notes: readonly Note[]) => Promise<void>;
   /** Is called where some are lost. */
   readonly onLoss: () => void;
@@ -12,7 +19,7 @@ type WaitingNotesDeps<Note> = {
 /** What is noted of keys by the day, until it is written. */
 export class WaitingNotes<Note> {
   readonly #deps: WaitingNotesDeps<Note>;
-  #waiting: readonly Note[] = [];
+  readonly #waiting = new WaitingCounts<OfTeam<Note>>(MAX_WAITING, (known) => known);
 
   constructor(deps: WaitingNotesDeps<Note>) {
     this.#deps = deps;
@@ -20,21 +27,24 @@ export class WaitingNotes<Note> {
 
   /** Whether none waits. */
   get isWritten(): boolean {
-    return this.#waiting.length === 0;
+    return this.#waiting.size === 0;
   }
 
-  add(notes: readonly Note[]): void {
-    if (notes.length === 0) return;
-    if (this.#waiting.length + notes.length > MAX_WAITING) this.#deps.onLoss();
-    this.#waiting = [...this.#waiting, ...notes].slice(0, MAX_WAITING);
+  add(notes: readonly OfTeam<Note>[]): void {
+    const { nameOf, onLoss } = this.#deps;
+    for (const note of notes) if (this.#waiting.add(note.teamId, nameOf(note), note) !== undefined) onLoss();
   }
 
-  /** Writes what waits, in batches. One that fails waits on, with all behind it. */
+  /** Writes what waits, in batches. One that fails waits on, behind what came meanwhile. */
   async write(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      const written = this.#waiting.slice(0, NOTES_AT_ONCE);
-      await this.#deps.record(written);
-      this.#waiting = this.#waiting.slice(written.length);
+    while (this.#waiting.size > 0) {
+      const notes = [...this.#waiting.take(NOTES_AT_ONCE).values()];
+      try {
+        await this.#deps.record(notes);
+      } catch (error) {
+        this.add(notes);
+        throw error;
+      }
     }
   }
 }

@@ -125,6 +125,7 @@ describe("docs/security/threats.md", () => {
       "b242",
       "b243",
       "b244",
+      "b245",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), "c85"];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

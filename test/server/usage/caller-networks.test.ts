@@ -22,7 +22,7 @@ test("a network that a key is called from is noted once a day, whichever address
   const networks = new CallerNetworks();
   for (const ip of ["192.0.2.1", "192.0.2.1", "192.0.2.9", "2001:db8::1"]) networks.note(a, NOW, { ip });
   networks.note(b, NOW, { ip: "192.0.2.1" });
-  const noted = (keyId: string, network: string, day: string) => ({ keyId, network, day });
+  const noted = (keyId: string, network: string, day: string) => ({ teamId: "team-a", keyId, network, day });
   expect(networks.drain()).toEqual([
     noted("key_a", "192.0.2.0/24", "2026-11-14"),
     noted("key_a", "2001:db8::/56", "2026-11-14"),

@@ -14,13 +14,16 @@ import { awayStore } from "./away-store.ts";
 const SLOT = 5 * 60_000;
 
 /** A key as a decision finds it. */
-function indexed(index: KeyIndex, keyId: string): KeyRecord {
+function indexed(index: KeyIndex, keyId: string, teamId = "team-a"): KeyRecord {
   const digest = keyId.padEnd(32, "-");
-  index.applyKey(keyId, [indexedKey(digest, keyRecord({ keyId }))]);
+  index.applyKey(keyId, [indexedKey(digest, keyRecord({ keyId, teamId }))]);
   const found = index.findKey(digest);
   if (found === undefined) throw new Error("a key that was added is not there");
   return found;
 }
+
+const countsIn = (counter: RequestCounter) =>
+  Object.fromEntries([...counter.drain()].map(([name, { count }]) => [name, count]));
 
 describe("Requests", () => {
   test("are counted by key, scope and five minutes, and each once", () => {
@@ -34,7 +37,7 @@ describe("Requests", () => {
     counter.count(b, "gateway.chat_completions", NOW);
     counter.count(a, "atoms.list", NOW + SLOT);
     counter.count(a, "atoms.list", NOW - 1);
-    expect(Object.fromEntries(counter.drain())).toEqual({
+    expect(countsIn(counter)).toEqual({
       [`key_a memory:read ${NOW}`]: 2,
       [`key_a memory:* ${NOW}`]: 1,
       [`key_b gateway:generate ${NOW}`]: 1,
@@ -53,7 +56,7 @@ describe("Requests", () => {
     counter.count(indexed(index, "key_b"), "atoms.list", NOW);
     counter.count(indexed(index, "key_a"), "atoms.list", NOW);
     counter.count(before, "atoms.list", NOW);
-    expect(Object.fromEntries(counter.drain())).toEqual({
+    expect(countsIn(counter)).toEqual({
       [`key_a memory:read ${NOW}`]: 3,
       [`key_b memory:read ${NOW}`]: 1,
     });
@@ -70,8 +73,16 @@ describe("Requests", () => {
       }
       const counts = counter.drain();
       expect(counts.size).toBe(4 * (drain < 2 ? keys.length : 2));
-      expect(counts.get(`key_1 memory:read ${NOW}`)).toBe(1);
+      expect(counts.get(`key_1 memory:read ${NOW}`)?.count).toBe(1);
     }
+  });
+
+  test("b245: wait among those of their key's team", () => {
+    const index = new KeyIndex();
+    const counter = new RequestCounter();
+    counter.count(indexed(index, "key_a"), "atoms.list", NOW);
+    counter.count(indexed(index, "key_b", "team-b"), "atoms.list", NOW);
+    expect([...counter.drain().values()].map(REQUESTS.teamOf)).toEqual(["team-a", "team-b"]);
   });
 
   test("of a placeholder key are not counted", () => {
@@ -83,7 +94,8 @@ describe("Requests", () => {
 
 describeNightlyOnEachEngine("Counts that wait for the database", (store) => {
   const log = createLog("silent");
-  const countsOf = (keyId: string, count = 1) => new Map([[`${keyId} memory:read ${NOW}`, count]]);
+  const countsOf = (keyId: string, count = 1, teamId = "team-a") =>
+    new Map([[`${keyId} memory:read ${NOW}`, { teamId, count }]]);
   const stored = async (keyId: string) =>
     (await readRequestCounts(store().db, keyId, 0)).reduce((sum, { count }) => sum + count, 0);
 
@@ -139,11 +151,22 @@ describeNightlyOnEachEngine("Counts that wait for the database", (store) => {
     expect(await stored(keyId)).toBe(1);
   });
 
+  test("b245: are kept of one team however many another one has", async () => {
+    const [busy, quiet] = [unique("busy"), unique("quiet")];
+    const away = awayStore(store());
+    const buffer = new CountBuffer({ ...REQUESTS, maxWaiting: 10 }, away.store, log, () => {});
+    for (let place = 0; place < 20; place++) buffer.add(countsOf(`${busy}-${place}`));
+    buffer.add(countsOf(quiet, 3, "team-b"));
+    away.database.isAway = false;
+    await buffer.write();
+    expect(await stored(quiet)).toBe(3);
+  });
+
   test("are written in slices, all of them", async () => {
     const stem = unique("many");
     const buffer = new CountBuffer(REQUESTS, store(), log, () => {});
     const names = Array.from({ length: 2_500 }, (_, i) => `${stem}-${i} memory:read ${NOW}`);
-    buffer.add(new Map(names.map((name) => [name, 2])));
+    buffer.add(new Map(names.map((name) => [name, { teamId: "team-a", count: 2 }])));
     await buffer.write();
     expect([await stored(`${stem}-0`), await stored(`${stem}-2499`)]).toEqual([2, 2]);
   });

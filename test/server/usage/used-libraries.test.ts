@@ -22,7 +22,7 @@ test("a library that a key uses is noted once a day", () => {
   const libraries = new UsedLibraries();
   for (const id of ["lib_1", "lib_1", "lib_2", "lib_1"]) libraries.note(a, id, NOW);
   libraries.note(b, "lib_1", NOW);
-  const noted = (keyId: string, libraryId: string, day: string) => ({ keyId, libraryId, day });
+  const noted = (keyId: string, libraryId: string, day: string) => ({ teamId: "team-a", keyId, libraryId, day });
   expect(libraries.drain()).toEqual([
     noted("key_a", "lib_1", "2026-11-14"),
     noted("key_a", "lib_2", "2026-11-14"),
