@@ -71,8 +71,9 @@ async function ask(key: string, { path = "/v1/chat/completions", body = BODY, si
 
 const restOf = async (key: string): Promise<number> => {
   upstream.answerWith((response) => response.writeHead(500).end("{}"));
-  const { rate } = await ask(key, { body: { max_tokens: 0 } });
-  return Number(/-tokens";r=(\d+)/.exec(rate ?? "")?.[1]) + JSON.stringify({ max_tokens: 0 }).length;
+  const body = { max_tokens: 1 };
+  const { rate } = await ask(key, { body });
+  return Number(/-tokens";r=(\d+)/.exec(rate ?? "")?.[1]) + JSON.stringify(body).length + body.max_tokens;
 };
 
 test.each<[string, LimitScope, HarnessOptions]>([
