@@ -7,6 +7,8 @@ export type KeyRefusals = {
   readonly count: number;
   /** The last of them that has a row, in milliseconds since the epoch. */
   readonly lastAt: number;
+  /** When the last of them has room that waits for a limit of tokens, in milliseconds since the epoch; null for any other. */
+  readonly until: number | null;
 };
 
 /** How many of a key's latest events are looked through, so that no key's history makes its page slow. */
@@ -21,7 +23,8 @@ const LOOKED_THROUGH = 1_000;
 export async function readKeyRefusals(db: Db, keyId: string, since: number): Promise<KeyRefusals[]> {
   const { rows } = await sql<KeyRefusals>`
     select detail->>'reason' as cause, sum(coalesce((detail->>'count')::bigint, 1))::float8 as count,
-      (extract(epoch from max(at)) * 1000)::float8 as "lastAt"
+      (extract(epoch from max(at)) * 1000)::float8 as "lastAt",
+      (extract(epoch from max((detail->>'until')::timestamptz)) * 1000)::float8 as until
     from (select kind, at, detail from audit_events where key_id = ${keyId} order by id desc limit ${LOOKED_THROUGH}) latest
     where kind = 'request.refused' and at >= ${new Date(since)} and detail->>'reason' is not null
     group by 1 order by count desc, cause`.execute(db);

@@ -58,14 +58,15 @@ export async function appendRefusals(
   });
 }
 
-/** Writes how many refusals each row stands for, once that is known. */
-export async function countRefusals(
-  { db }: Store,
-  counts: readonly { readonly id: number; readonly count: number }[],
-): Promise<void> {
+/** How many refusals a row stands for, and until when the last of them lasts, in RFC 3339, where that is known. */
+type RefusalCount = { readonly id: number; readonly count: number; readonly until?: string | undefined };
+
+/** Completes rows, once their minute is over. */
+export async function countRefusals({ db }: Store, counts: readonly RefusalCount[]): Promise<void> {
   if (counts.length === 0) return;
   await sql`
-    update audit_events a set detail = a.detail || jsonb_build_object('count', c.count)
-    from unnest(${counts.map(({ id }) => id)}::bigint[], ${counts.map(({ count }) => count)}::int[]) as c (id, count)
+    update audit_events a set detail = a.detail || jsonb_strip_nulls(jsonb_build_object('count', c.count, 'until', c.until))
+    from unnest(${counts.map(({ id }) => id)}::bigint[], ${counts.map(({ count }) => count)}::int[],
+      ${counts.map(({ until }) => until ?? null)}::text[]) as c (id, count, until)
     where a.id = c.id`.execute(db);
 }

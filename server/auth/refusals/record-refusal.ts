@@ -1,6 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import type { Clock } from "../../../runtime/clock.ts";
 import type { KeyIndexView } from "../../key-index/key-index-view.ts";
+import { type MetRate, refusingRate } from "../charge-rate.ts";
 import type { Refused } from "../decide.ts";
 import type { AuthMetrics } from "../metrics.ts";
 import type { RefusalRecorder } from "./refusal-event.ts";
@@ -14,7 +15,10 @@ export type RefusalDeps = {
 };
 
 /** Why a request is refused, with its key, and with its principal where one is known. */
-type RecordedRefusal = Pick<Refused, "code" | "cause" | "key"> & { readonly principal?: string | undefined };
+type RecordedRefusal = Pick<Refused, "code" | "cause" | "key" | "rates"> & { readonly principal?: string | undefined };
+
+/** In a millisecond. */
+const NANOSECONDS = 1e6;
 
 /**
  * Counts a refusal by its cause, and passes it to the audit log.
@@ -25,13 +29,13 @@ export function recordRefusal(
   { clock, index, metrics, refusals }: RefusalDeps,
   client: FastifyRequest,
   route: string | undefined,
-  { code, cause, key, principal }: RecordedRefusal,
+  { code, cause, key, rates, principal }: RecordedRefusal,
 ): void {
-  const membership = key?.membership;
+  const [at, membership] = [clock.now(), key?.membership];
   metrics.countRefusal(cause);
   refusals.record({
     client,
-    at: clock.now(),
+    at,
     code,
     cause,
     seq: index.lastSeq(),
@@ -39,6 +43,14 @@ export function recordRefusal(
     // A member's record has the place of a key, and is none.
     keyId: membership === undefined ? (key?.keyId ?? null) : null,
     teamId: key?.teamId ?? null,
+    until: rates && roomForTokensAt(rates, at),
     principal: principal ?? membership?.token.actor,
   });
+}
+
+/** When a call has room that a limit of tokens refuses, if nothing more is used until then; undefined for any other. */
+function roomForTokensAt(rates: readonly MetRate[], now: number): number | undefined {
+  const refusing = refusingRate(rates);
+  if (refusing?.limit.unit === undefined) return undefined;
+  return now + Math.ceil(refusing.verdict.retryAfter / NANOSECONDS);
 }

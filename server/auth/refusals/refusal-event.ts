@@ -12,6 +12,8 @@ export type RefusalEvent = {
   readonly route: string | undefined;
   readonly keyId: string | null;
   readonly teamId: string | null;
+  /** When such a call has room again, by what a limit of tokens has then, in milliseconds since the epoch. */
+  readonly until?: number | undefined;
   /** Who was refused by the management API, where it knows them. */
   readonly principal?: string | undefined;
 };

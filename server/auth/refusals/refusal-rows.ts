@@ -13,7 +13,7 @@ export function minuteOf(at: number): number {
 /** Refusals of one cause, route and network within one minute: one row of the audit log. */
 export type RefusalRow = {
   /** The first of them. */
-  readonly first: Omit<RefusalEvent, "client">;
+  readonly first: Omit<RefusalEvent, "client" | "until">;
   readonly minute: number;
   /** Of the client that was refused first. */
   readonly address: string;
@@ -22,6 +22,8 @@ export type RefusalRow = {
   readonly requestId: string;
   /** How many there were so far. */
   count: number;
+  /** When the last of them has room that waits for a limit of tokens; undefined for any other. */
+  until: number | undefined;
 };
 
 /**
@@ -59,12 +61,13 @@ export class RefusalRows {
     const known = byNetwork?.get(key);
     if (known !== undefined) {
       known.count++;
+      if (refusal.until !== undefined) known.until = Math.max(known.until ?? 0, refusal.until);
       return true;
     }
     if (!this.#hasRoom(cause)) return false;
-    const { client, ...first } = refusal;
+    const { client, until, ...first } = refusal;
     const requestId = requestIdOf(client.raw);
-    const row = { first, minute, address, network: networkOf(address), requestId, count: 1 };
+    const row = { first, minute, address, network: networkOf(address), requestId, count: 1, until };
     this.#keep(row, key);
     return row;
   }

@@ -1,3 +1,4 @@
+import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import type { Clock } from "../../../runtime/clock.ts";
 import type { Logger } from "../../../runtime/log.ts";
 import { appendRefusals, countRefusals } from "../../../store/audit/refusals.ts";
@@ -91,6 +92,7 @@ export class RefusalSampler implements RefusalRecorder {
             network,
             requestId,
             count,
+            until,
           }) => ({
             ...{ at, keyId, teamId, actor: `replica:${replica}` },
             detail: {
@@ -105,6 +107,7 @@ export class RefusalSampler implements RefusalRecorder {
                 requestId,
                 count,
               },
+              ...(until === undefined ? {} : { until: rfc3339Millis(until) }),
               ...(principal === undefined ? {} : { principal }),
             },
           }),
@@ -124,12 +127,13 @@ export class RefusalSampler implements RefusalRecorder {
   }
 
   async #count(entries: readonly Entry[]): Promise<void> {
-    const counts: { id: number; count: number }[] = [];
+    const counts: { id: number; count: number; until: string | undefined }[] = [];
     let more = 0;
     for (const { row, place, recorded } of entries) {
       if (typeof place === "string") this.#deps.metrics.countLostAudit(place, row.count - recorded);
       else {
-        counts.push({ id: place, count: row.count });
+        const until = row.until === undefined ? undefined : rfc3339Millis(row.until);
+        counts.push({ id: place, count: row.count, until });
         more += row.count - recorded;
       }
     }

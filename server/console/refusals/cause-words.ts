@@ -26,7 +26,8 @@ const SIGN_IN = "Get a new token, or sign in again.";
 
 const ADVICE: Readonly<Record<string, string>> = {
   rate_limited: "There is room again within a minute. Where it goes on: slow down what calls, or raise the limit.",
-  token_limited: "There is room again within a minute. Where it goes on: ask for shorter answers, or raise the limit.",
+  token_limited:
+    "There is room again once time has paid for the tokens that were used. Where it goes on: ask for shorter answers, or raise the limit.",
   too_many_calls:
     "There is room once a call that is under way ends. Where it goes on: raise the limit of calls at once.",
   budget_exceeded:

@@ -12,6 +12,8 @@ export type RefusedCaller = {
   readonly networks: readonly string[];
   /** The last that has a row of the log, in milliseconds since the epoch. */
   readonly lastAt: number;
+  /** When the last of them has room that waits for a limit of tokens, in milliseconds since the epoch; null for any other. */
+  readonly until: number | null;
 };
 
 /**
@@ -27,9 +29,11 @@ export function callersRefused(events: readonly StoredAuditEvent[]): RefusedCall
     const [latest] = rows;
     if (latest === undefined) return [];
     const { keyId, teamId, at, detail } = latest;
+    const untils = rows.flatMap((row) => textOf(row.detail.until) ?? []).map((text) => Date.parse(text));
     return {
       ...{ keyId, teamId, lastAt: at, cause: textOf(detail.reason) ?? "", principal: textOf(detail.principal) },
       count: rows.reduce((sum, row) => sum + (typeof row.detail.count === "number" ? row.detail.count : 1), 0),
+      until: untils.length === 0 ? null : Math.max(...untils),
       networks: [...new Set(rows.flatMap((row) => textOf(row.detail.network) ?? []))],
     };
   });

@@ -21,6 +21,8 @@ type Refused = {
   readonly cause: string;
   /** The last that has a row of the log, in milliseconds since the epoch. */
   readonly lastAt: number;
+  /** When the last of them has room that waits for a limit of tokens, in milliseconds since the epoch; null for any other. */
+  readonly until: number | null;
 };
 
 /** What the budgets have now by which calls were refused. */
@@ -54,6 +56,7 @@ function isOwn({ cause }: Pick<Refused, "cause">): boolean {
 export function refusedUntil(refused: Refused, budgets: RefusingBudgets, now: number): Html | string {
   const { of, kind } = causeParts(refused.cause);
   if (kind === "rate_limited") return untilRoom(refused.lastAt, now);
+  if (kind === "token_limited") return untilPaid(refused.until, now);
   if (kind !== "budget_exceeded") return "";
   const uses = isOwn(refused) ? budgets.keys.get(refused.keyId ?? "") : budgets.teams.get(refused.teamId ?? "");
   const refusing = uses?.filter(({ budget }) => budget.of === of && budget.onExhausted === "Refuse") ?? [];
@@ -65,6 +68,13 @@ function untilRoom(lastAt: number, now: number): Html {
   const at = (Math.floor(lastAt / MINUTE_MS) + 2) * MINUTE_MS;
   const shown = moment(rfc3339Millis(at), now);
   return at > now ? line(html`Until ${shown} at the latest`) : line(html`Over since ${shown}`);
+}
+
+/** As far as is known: what other calls use meanwhile, or have used beyond what they reserved, comes on top. */
+function untilPaid(at: number | null, now: number): Html | string {
+  if (at === null) return "";
+  const shown = moment(rfc3339Millis(Math.ceil(at / MINUTE_MS) * MINUTE_MS), now);
+  return at > now ? line(html`Until ${shown}, if nothing more is used before`) : line(html`Over since ${shown}`);
 }
 
 function untilAnew(refusing: readonly BudgetUse[], now: number): Html {

@@ -100,7 +100,10 @@ test.each<LimitScope>(["Replica", "Installation"])(
     const key = harness.addKey(limitedTo(RESERVED * 2, scope));
     const open = [ask(key), ask(key)];
     await until("two are under way", () => held.length === 2);
-    expect(await ask(key)).toMatchObject({ status: 429 });
+    const refused = await ask(key);
+    expect(refused.status).toBe(429);
+    const lasts = (harness.refused.at(-1)?.until ?? 0) - harness.clock.now();
+    expect(String(Math.ceil(lasts / 1_000))).toBe(refused.retryAfter);
     for (const end of held.splice(0)) end();
     expect((await Promise.all(open)).map(({ status }) => status)).toEqual([200, 200]);
     upstream.answerWith((response) => response.end(used(10)));

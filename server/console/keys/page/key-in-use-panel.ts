@@ -36,9 +36,9 @@ export function refusedLately(
   now: number,
 ): Html {
   if (refusals.length === 0) return html`<p class="muted">None within the last day.</p>`;
-  const rows = refusals.map(({ cause, count, lastAt }) => [
+  const rows = refusals.map(({ cause, count, lastAt, until }) => [
     causeText(cause),
-    html`${refusedUntil({ keyId, teamId, cause, lastAt }, budgets, now)}${causeAdvice(cause)}`,
+    html`${refusedUntil({ keyId, teamId, cause, lastAt, until }, budgets, now)}${causeAdvice(cause)}`,
     numeral(count),
     ago(rfc3339Millis(lastAt), now),
   ]);

@@ -84,6 +84,27 @@ describeNightlyOnEachEngine("refusals in the audit log", (store) => {
     expect(rows).toEqual([{ id: requestIdOf(first) }]);
   });
 
+  test("a row of calls that wait for a limit of tokens says until when, also of those that came later in its minute", async () => {
+    const { refusals } = sampler(store());
+    const keyId = unique("key");
+    const refuse = (cause: string, seconds?: number) =>
+      refusals.record(refusal(cause, { keyId, until: seconds === undefined ? undefined : NOW + seconds * 1_000 }));
+    const untils = async () => {
+      const { rows } = await sql<{ until: string | null }>`
+        select detail->>'until' as until from audit_events where key_id = ${keyId} order by id`.execute(store().db);
+      return rows.map(({ until }) => until && (Date.parse(until) - NOW) / 1_000);
+    };
+    refuse("token_limited", 30);
+    refuse("rate_limited");
+    await refusals.flush();
+    expect(await untils()).toEqual([30, null]);
+    refuse("token_limited", 90);
+    refuse("token_limited", 60);
+    refuse("rate_limited");
+    await refusals.close();
+    expect(await untils()).toEqual([90, null]);
+  });
+
   test("b88: a flood of nine kinds, from everywhere, adds a bounded number of rows, and hides no kind", async () => {
     const { refusals, lost, written } = sampler(store());
     for (let i = 0; i < 60_000; i++) {

@@ -97,13 +97,17 @@ describe("the page of refusals", () => {
         ...{ spent: 1_000, most: 1_000 },
       })),
     ]);
-    const refused = (reason: string, minutes: number) => ({
+    const refused = (reason: string, minutes: number, until?: string) => ({
       ...{ keyId: key.id, teamId: team.id, actor: "replica:a", at: Date.now() - minutes * MINUTE },
-      detail: { reason, count: 1, network: "192.0.2.0/24" },
+      detail: { reason, count: 1, network: "192.0.2.0/24", ...(until && { until }) },
     });
+    const paidAt = new Date((Math.ceil(Date.now() / MINUTE) + 50) * MINUTE - 1_500).toISOString();
+    const paidBefore = new Date(Date.now() - 2 * MINUTE).toISOString();
     await appendRefusals(pages.store, [
       ...[refused("team_budget_exceeded", 5), refused("budget_exceeded", 6)],
       ...[refused("rate_limited", 0), refused("team_rate_limited", 7)],
+      ...[refused("token_limited", 9, paidBefore), refused("token_limited", 8, paidAt)],
+      ...[refused("team_token_limited", 4, paidBefore), refused("route_token_limited", 4)],
     ]);
     const anew = `Until ${absolute(new Date(endsAt).toISOString())}`;
     const page = (await pages.get(`/keys/${key.id}`)).text.split('id="refused"')[1]?.split("</section>")[0] ?? "";
@@ -115,6 +119,12 @@ describe("the page of refusals", () => {
       expect(text).toContain("Until the budget is raised: 1,000 tokens in all do not begin anew ");
       expect(text).toMatch(/Rate limited:? Until [\w :,]+ UTC \([\w ]+\) at the latest /);
       expect(text).toMatch(/Team rate limited:? Over since [\w :,]+ UTC \(\d minutes ago\) /);
+      const nextMinute = absolute(new Date(Date.parse(paidAt) + 1_500).toISOString());
+      expect(text).toMatch(
+        new RegExp(`Token limited:? Until ${nextMinute} \\(in \\d+ minutes\\) ?, if nothing more is used before `),
+      );
+      expect(text).toMatch(/Team token limited:? Over since [\w :,]+ UTC \([\w ]+\) There is room again/);
+      expect(text).toMatch(/Route token limited:? There is room again once time has paid /);
     }
   });
 
