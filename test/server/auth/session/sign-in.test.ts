@@ -141,8 +141,11 @@ describe("Signing in", () => {
     const other = openBrowser();
     other.setCookie(harness.url, "keyplane_session", secret);
     expect(await isSignedIn(other)).toBe(false);
-    const kinds = await store.db.selectFrom("audit_events").select("kind").orderBy("id", "desc").limit(2).execute();
-    expect(kinds.map(({ kind }) => kind)).toEqual(["session.begun", "session.ended"]);
+    const events = store.db.selectFrom("audit_events").select(["kind", "detail"]).orderBy("id", "desc").limit(2);
+    expect(await events.execute()).toMatchObject([
+      { kind: "session.begun", detail: { address: "127.0.0.1" } },
+      { kind: "session.ended", detail: { address: "127.0.0.1" } },
+    ]);
   });
 
   test("takes the client's secret as its file has it now", async () => {

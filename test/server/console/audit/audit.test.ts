@@ -6,10 +6,11 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { auditLines } from "../../../../server/console/audit/audit-export.ts";
 import { AUDIT_CSV, JSON_LINES } from "../../../../server/console/audit/audit-formats.ts";
 import { createExports } from "../../../../server/console/exports.ts";
+import { appendAudit } from "../../../../store/audit/audit.ts";
 import { endSession } from "../../../../store/sessions/sessions.ts";
 import { until } from "../../../env/until.ts";
 import { fillWithAudit } from "../../../store/filled-audit.ts";
-import { type Pages, startPages, type Visitor } from "../pages.ts";
+import { ISSUER, type Pages, startPages, type Visitor } from "../pages.ts";
 
 let pages: Pages;
 let viewer: Visitor;
@@ -76,6 +77,13 @@ describe("the audit log's page", () => {
     const { text } = await viewer.get("/audit?action=key.policy_updated&about=bound");
     expect(text).toMatch(/>Ada Lovelace<\/a><small>https:\/\/id\.example#ada · /);
     expect(text).toMatch(/<ins>models \(gw_\w+\)<\/ins>/);
+  });
+
+  test("says from where a person has signed in", async () => {
+    const by = { actor: `${ISSUER}#grace`, actorName: "Grace", address: "203.0.113.77", userAgent: "Firefox/144" };
+    await appendAudit(pages.store.db, [{ at: null, kind: "session.begun", by, detail: {} }]);
+    const { text } = await pages.get("/audit?action=session.begun");
+    expect(text).toContain(`>Grace</a><small>${ISSUER}#grace · 203.0.113.77 · Firefox/144</small>`);
   });
 
   test("b221: says of no other team what its gateways are called, also where one's id is written into what a change has", async () => {
