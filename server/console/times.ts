@@ -13,18 +13,27 @@ const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "always" });
 const ABSOLUTE = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" });
 
 /**
- * A moment as people say it, with the moment itself behind it.
+ * A moment as people say it, with the moment itself behind it: in UTC, and by script in the reader's zone too.
  *
  * @param iso RFC 3339
  * @param now milliseconds since the epoch
  */
 export function ago(iso: string, now: number): Html {
-  return html`<span title="${absolute(iso)}">${relative(Date.parse(iso) - now)}</span>`;
+  const at = Date.parse(iso);
+  const toTheMinute = `${rfc3339Millis(at).slice(0, 16)}Z`;
+  return html`<time datetime="${toTheMinute}" title="${absolute(iso)}">${relative(at - now)}</time>`;
 }
 
 /** A moment as a calendar and a clock have it: in UTC, and by script in the reader's zone. */
 export function moment(iso: string, now: number): Html {
   return html`<time datetime="${iso}" data-local="minute">${absolute(iso)}</time> <span class="muted small">(${relative(Date.parse(iso) - now)})</span>`;
+}
+
+const MOMENT_IN_TEXT = /(\d{4}-\d\d-\d\dT\d\d:\d\d:[\d.]+Z)/;
+
+/** A sentence of the API, whose moments are shown as {@link moment} shows them. */
+export function withMoments(text: string, now: number): Html {
+  return html`${text.split(MOMENT_IN_TEXT).map((part) => (MOMENT_IN_TEXT.test(part) ? moment(part, now) : part))}`;
 }
 
 /** A moment to the second, as {@link moment}, over how long ago it was. Both in milliseconds since the epoch. */

@@ -16,5 +16,5 @@ export const ICONS = {
 } as const;
 
 function icon(shape: Html): Html {
-  return html`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false">${shape}</svg>`;
+  return html`<svg class="icon" viewBox="0 0 24 24" aria-hidden="true">${shape}</svg>`;
 }

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from "node:fs";
 
 const FOLDER = new URL("assets/styles/", import.meta.url);
 const COMMENT = /\/\*.*?\*\/\s*/gs;
-/** A text in quotes, which stays as it is, or what may be shorter: the last `;` of a rule, and spaces. */
-const SPACED = /("[^"]*")|;\s*(?=\})|\s*([{};,])\s*|(:)\s+|(\s)\s*/g;
+/** A text in quotes, which stays as it is, or what may be shorter: the last `;` of a rule, spaces, and an `&` for what is within. */
+const SPACED = /("[^"]*")|;\s*(?=\})|\s*([{};,])\s*(?:&\s+)?|(:)\s+|(\s)\s*/g;
 
 /** The sheets of the console as one, in the order in which one may change what another says. */
 export function consoleSheet(): string {

@@ -65,7 +65,7 @@ function gatewayTable({ gateways, clusters, boundKeys, stateOf }: GatewayList): 
     const { id, publicId, upstreams, routes, routesOnly, team } = gateway;
     const more = upstreams.length - SHOWN_UPSTREAMS;
     return [
-      html`<a class="name" href="${PATH}/${id}">${refName(gateway)}</a><small><code>${publicId}</code></small>`,
+      html`<a href="${PATH}/${id}">${refName(gateway)}</a><small><code>${publicId}</code></small>`,
       upstreams.length === 0
         ? html`<span class="muted">None: it forwards nothing</span>`
         : html`${upstreams

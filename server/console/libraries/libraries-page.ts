@@ -58,7 +58,7 @@ function libraryTable({ libraries, clusters, defaults, now }: LibraryList): Html
   const rows = libraries.map((library) => {
     const { id, displayName, name, description, team, deletionPolicy, createdAt } = library;
     return [
-      html`<a class="name" href="/dashboard/libraries/${id}">${refName(library)}</a>${
+      html`<a href="/dashboard/libraries/${id}">${refName(library)}</a>${
         displayName !== name && html`<small>${displayName}</small>`
       }${defaults.has(id) && html`<span class="line"><span class="badge good">Default</span></span>`}`,
       description === "" ? html`<span class="muted">None</span>` : clamp(description),

@@ -68,7 +68,7 @@ function callerTable({ callers, budgets, names, now }: RefusalsPage): Html {
 function who({ keyId, principal, teamId }: RefusedCaller, { keys, teams }: EventNames): Content {
   const team = teamId !== null && html`<small>${teams.get(teamId) ?? teamId}</small>`;
   if (keyId !== null) {
-    return html`<a class="name" href="/dashboard/keys/${keyId}">${keys.get(keyId)?.name ?? keyId}</a>${team}`;
+    return html`<a href="/dashboard/keys/${keyId}">${keys.get(keyId)?.name ?? keyId}</a>${team}`;
   }
   return html`${principal ?? "No key that is known"}${team}`;
 }

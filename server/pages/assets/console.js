@@ -53,10 +53,13 @@ const LOCAL = {
 
 /** What a page is without script it says in UTC, and has no button for what only a script can do. */
 function enliven() {
-  for (const time of document.querySelectorAll("time[data-local]")) {
-    time.title = time.textContent;
-    time.textContent = LOCAL[time.dataset.local].format(new Date(time.dateTime));
-    delete time.dataset.local;
+  for (const time of document.querySelectorAll("time")) {
+    const { local } = time.dataset;
+    const said = LOCAL[local ?? "minute"].format(new Date(time.dateTime));
+    if (local !== undefined) {
+      time.title ||= time.textContent;
+      time.textContent = said;
+    } else if (!time.title.startsWith(said)) time.title = `${said} (${time.title})`;
   }
   for (const button of document.querySelectorAll("button[data-copy][hidden]")) button.hidden = false;
   countSelected();
@@ -64,7 +67,7 @@ function enliven() {
 
 /** The checkboxes of a list whose rows are selected. */
 function selectionBoxes() {
-  return [...document.querySelectorAll("input[type=checkbox][form=selection]")];
+  return [...document.querySelectorAll("#selection [type=checkbox]")];
 }
 
 /** How many of a page are selected, and a button for all of them. */
@@ -82,7 +85,7 @@ function countSelected() {
 }
 
 document.addEventListener("change", ({ target }) => {
-  if (target.matches("[form=selection]")) countSelected();
+  if (target.closest("#selection") !== null) countSelected();
 });
 
 document.addEventListener("click", ({ target }) => {

@@ -13,7 +13,8 @@ let keyId: string;
 beforeAll(async () => {
   [pages, browser] = await Promise.all([startPages(), openBrowser()]);
   await pages.send("POST", "/teams", { name: "habits", spec: { members: [] } });
-  const made = await pages.send("POST", "/keys", { name: "reader", team: "habits", spec: { preset: "MCPReadOnly" } });
+  const spec = { preset: "MCPReadOnly", expiresAfter: "720h" };
+  const made = await pages.send("POST", "/keys", { name: "reader", team: "habits", spec });
   keyId = made.body.id;
 });
 afterAll(async () => {
@@ -47,8 +48,22 @@ test("times are in the reader's zone, with UTC behind them, also in a list that 
   await page.getByRole("searchbox").fill("reader");
   await page.waitForURL(/about=reader/);
   await page.locator("#results time", { hasText: "GMT+9" }).first().waitFor();
-  expect(await page.locator("time[data-local]").count()).toBe(0);
+  expect(await page.locator("time:not([title])").count()).toBe(0);
   await context.close();
+});
+
+test("how long ago has the moment behind it, in UTC and by script in the reader's zone", async () => {
+  for (const [javaScriptEnabled, behind] of [
+    [true, /^\d+ \w+ \d{4}, \d\d:\d\d GMT\+9 \(\d+ \w+ \d{4}, \d\d:\d\d UTC\)$/],
+    [false, /^\d+ \w+ \d{4}, \d\d:\d\d UTC$/],
+  ] as const) {
+    const { page, context } = await visit("/dashboard/keys", { timezoneId: "Asia/Tokyo", javaScriptEnabled });
+    const ends = page.locator("td time", { hasText: /^in \d+ days$/ });
+    expect(await ends.getAttribute("title")).toMatch(behind);
+    if (javaScriptEnabled) await page.evaluate("document.dispatchEvent(new Event('htmx:after:swap'))");
+    expect(await ends.getAttribute("title")).toMatch(behind);
+    await context.close();
+  }
 });
 
 test("a form that is opened for the first time does not say that what was typed before is back", async () => {

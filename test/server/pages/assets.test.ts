@@ -53,10 +53,10 @@ describe("A file of the console", () => {
   });
 });
 
-test("A page of 50 keys that are in use and the sheet of its styles weigh less than 60 kB, uncompressed", async () => {
+test("A page of 50 keys that are in use and end, and the sheet of its styles weigh less than 60 kB, uncompressed", async () => {
   const keyIds: string[] = [];
   for (let i = 0; i < 51; i++) {
-    const spec = { preset: "GatewayDefault", displayName: "Checkout assistant" };
+    const spec = { preset: "GatewayDefault", displayName: "Checkout assistant", expiresAfter: `${24 * (20 + i)}h` };
     const made = await pages.send("POST", "/keys", { name: `checkout-assistant-prod-${i}`, team: "payments", spec });
     expect(made.status).toBe(201);
     keyIds.push(made.body.id);
@@ -67,6 +67,7 @@ test("A page of 50 keys that are in use and the sheet of its styles weigh less t
   );
   const { text } = await pages.get("/keys");
   expect(text.match(/<tr>/g)).toHaveLength(51);
+  expect(text.match(/<time datetime="[^"]+" title="[^"]+ UTC">/g)).toHaveLength(100);
   const sheet = (await pathsOfAssets()).find((path) => path.endsWith(".css")) ?? expect.fail("the page has no sheet");
   const bytes = Buffer.byteLength(text) + (await fetchAs(sheet, "")).content.length;
   expect(bytes).toBeLessThan(60_000);

@@ -15,9 +15,14 @@ test.each([
   ],
   ["nothing between quotes", 'a::before { content: "a:  b; }"; }', 'a::before{content:"a:  b; }"}'],
   [
+    "what stands for the rule around another",
+    "a {\n  & b,\n  & > c {\n    top: 0;\n  }\n\n  d &,\n  &:hover {\n    top: 0;\n  }\n}",
+    "a{b,> c{top:0}d &,&:hover{top:0}}",
+  ],
+  [
     "no rule within another",
     "@media (width: 1px) {\n  a {\n    & b {\n      top: 0;\n    }\n  }\n}",
-    "@media (width:1px){a{& b{top:0}}}",
+    "@media (width:1px){a{b{top:0}}}",
   ],
 ])("A sheet loses in its packing %s", (_what, sheet, packed) => {
   expect(packedSheet(sheet)).toBe(packed);

@@ -15,7 +15,7 @@ import { ago } from "../../times.ts";
 import { bindingsOf, declarationOf, LEAKED_BADGE, leakedVersions, scopesText, stateBadge } from "../key-words.ts";
 import { exportFoot } from "./export-foot.ts";
 import { type KeyListFilters, listUrl } from "./list-query.ts";
-import { type SelectionRights, selectionBar, selectionBox } from "./selection-bar.ts";
+import { type SelectionRights, selectionBox, selectionForm } from "./selection-form.ts";
 
 /** What the list of keys shows. */
 export type KeyList = SelectionRights & {
@@ -58,10 +58,10 @@ const TRAITS: Readonly<Record<KeyTrait, string>> = {
 };
 const COLUMNS: readonly Column[] = [
   ["Name", "named"],
-  ["Prefix", "whole", "plain"],
+  ["Prefix", "plain"],
   ["State", "plain"],
-  ["Scopes", "word"],
-  ["Bound to", "named"],
+  ["Scopes", "word", "plain"],
+  ["Bound to", "word", "plain"],
   "Last use",
   "Expires",
   ["Declared in", "named"],
@@ -72,8 +72,16 @@ export function listContent(list: KeyList): Html {
     list.mayCreate && html`<a class="button primary" href="/dashboard/keys/new">Create key</a>`
   }<a class="button" href="/dashboard/keys/find">Find by secret</a></p></div>
 ${filters(list)}
-<div id="results" class="stack">${list.keys.length > 0 && selectionBar(listUrl(list.query), list)}
-<div class="panel flush">${list.keys.length === 0 ? nothing(list) : keyTable(list)}${footOf(list)}</div></div>`;
+<div id="results">${results(list)}</div>`;
+}
+
+function results(list: KeyList): Html {
+  if (list.keys.length === 0) return html`<div class="panel flush">${nothing(list)}${footOf(list)}</div>`;
+  return selectionForm(
+    listUrl(list.query),
+    list,
+    html`<div class="panel flush">${keyTable(list)}${footOf(list)}</div>`,
+  );
 }
 
 function filters({ query, teams }: KeyList): Html {
@@ -81,16 +89,16 @@ function filters({ query, teams }: KeyList): Html {
 <div class="filters">
 <div class="field"><label for="q">Search</label>
 <input id="q" name="q" type="search" aria-keyshortcuts="/" value="${query.text}" placeholder="Part of a name, a prefix or an id" maxlength="253" autocomplete="off" spellcheck="false" data-search></div>
-<div class="field"><label for="state">State</label><select id="state" name="state"><option value="">Any</option>${LISTED_STATES.map(
+<div class="field"><label for="state">State</label><select id="state" name="state"><option value="">Any${LISTED_STATES.map(
     (state) =>
-      html`<option value="${state}" ${flag("selected", state === query.state)}>${state.charAt(0).toUpperCase()}${state.slice(1)}</option>`,
+      html`<option value="${state}" ${flag("selected", state === query.state)}>${state.charAt(0).toUpperCase()}${state.slice(1)}`,
   )}</select></div>
-<div class="field"><label for="trait">Only</label><select id="trait" name="trait"><option value="">All</option>${KEY_TRAITS.map(
-    (trait) => html`<option value="${trait}" ${flag("selected", trait === query.trait)}>${TRAITS[trait]}</option>`,
+<div class="field"><label for="trait">Only</label><select id="trait" name="trait"><option value="">All${KEY_TRAITS.map(
+    (trait) => html`<option value="${trait}" ${flag("selected", trait === query.trait)}>${TRAITS[trait]}`,
   )}</select></div>
 ${teamField(query.team, teams)}
 <div class="field"><label for="order">Sort by</label><select id="order" name="order">${KEY_ORDERS.map(
-    (order) => html`<option value="${order}" ${flag("selected", order === query.order)}>${ORDERS[order]}</option>`,
+    (order) => html`<option value="${order}" ${flag("selected", order === query.order)}>${ORDERS[order]}`,
   )}</select></div>
 <button>Search</button>
 </div>
@@ -100,8 +108,8 @@ ${fewUse(query)}</form>`;
 /** What few narrow a list by: folded in, unless it does. */
 function fewUse({ scope: chosen, model, bound }: KeyListFilters): Html {
   return html`<details ${flag("open", chosen !== undefined || model !== "" || bound !== "")}><summary class="small">More filters</summary><div class="filters more">
-<div class="field"><label for="scope">Scope</label><select id="scope" name="scope"><option value="">Any</option>${SCOPES.map(
-    (scope) => html`<option value="${scope}" ${flag("selected", scope === chosen)}>${scope}</option>`,
+<div class="field"><label for="scope">Scope</label><select id="scope" name="scope"><option value="">Any${SCOPES.map(
+    (scope) => html`<option value="${scope}" ${flag("selected", scope === chosen)}>${scope}`,
   )}</select></div>
 <div class="field"><label for="model">May call model</label>
 <input id="model" name="model" value="${model}" placeholder="Any" maxlength="253" autocomplete="off" spellcheck="false"></div>
@@ -126,7 +134,7 @@ function keyTable({ keys, clusters, now }: KeyList): Html {
 
 function nameOf({ id, name, displayName, team }: KeyJson): Html {
   const isNamed = displayName !== "" && displayName !== name;
-  return html`${selectionBox({ id, name })}<a class="name" href="/dashboard/keys/${id}">${name}</a><small>${isNamed && html`${displayName} · `}${team}</small>`;
+  return html`${selectionBox({ id, name })}<a href="/dashboard/keys/${id}">${name}</a><small>${isNamed && html`${displayName} · `}${team}</small>`;
 }
 
 /** By which names a team could have the viewer as a member. */

@@ -125,9 +125,7 @@ function whyOf(outcome: RevocationOutcome): Html | string {
 }
 
 function nameOf(id: string, key: KeyJson | undefined): Html {
-  return key === undefined
-    ? html`<code>${id}</code>`
-    : html`<a class="name" href="/dashboard/keys/${id}">${key.name}</a>`;
+  return key === undefined ? html`<code>${id}</code>` : html`<a href="/dashboard/keys/${id}">${key.name}</a>`;
 }
 
 function head(list: string, title: string): Html {

@@ -28,7 +28,7 @@ async function makeKey(name: string, team: string, spec: object): Promise<void> 
 
 /** The names of the keys that a page lists, in its order. */
 function listed(text: string): string[] {
-  return [...text.matchAll(/<a class="name" href="[^"]+">([^<]+)<\/a>/g)].map(([, name = ""]) => name);
+  return [...text.matchAll(/<a href="\/dashboard\/keys\/key_[^"]+">([^<]+)<\/a>/g)].map(([, name = ""]) => name);
 }
 
 async function list(search: string): Promise<string[]> {

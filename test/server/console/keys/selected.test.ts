@@ -74,7 +74,7 @@ describe("The list of keys", () => {
     const search = `/keys?q=${name}&order=newest`;
     const shown = async (visitor: Visitor) => (await visitor.get(search)).text;
     expect(await shown(member)).toContain(
-      `<input type="checkbox" form="selection" name="keyId" value="${id}" aria-label="Select ${name}">`,
+      `<input type="checkbox" name="keyId" value="${id}" aria-label="Select ${name}">`,
     );
     const actions = (text: string) =>
       [...text.matchAll(/<button[^>]*formaction="([^"]*)"|>(Export CSV)</g)].map(([, to, csv]) => to ?? csv);

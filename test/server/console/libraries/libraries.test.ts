@@ -79,7 +79,7 @@ describe("the list of libraries", () => {
     let path: string | undefined = "/libraries?team=research";
     while (path !== undefined) {
       const { text } = await pages.get(path);
-      names.push(...[...text.matchAll(/<a class="name"[^>]*>ns\/([^<]+)</g)].map(([, name = ""]) => name));
+      names.push(...[...text.matchAll(/<th scope="row"><a[^>]*>ns\/([^<]+)</g)].map(([, name = ""]) => name));
       path = /href="\/dashboard([^"]+)"[^>]*>Next page/.exec(text)?.[1]?.replaceAll("&amp;", "&");
     }
     expect(names).toHaveLength(120);
