@@ -8,8 +8,8 @@ import { ago, moment } from "./times.ts";
 
 /** How a threshold is said, and how serious it is. */
 const REACHED = {
-  50: { word: "Half used", tone: "" },
-  80: { word: "80 % used", tone: "warn" },
+  50: { word: "50 % reached", tone: "" },
+  80: { word: "80 % reached", tone: "warn" },
   100: { word: "Used up", tone: "bad" },
 } as const satisfies Record<Threshold, { word: string; tone: string }>;
 

@@ -38,6 +38,7 @@ export function teamRoutes(app: FastifyInstance, { store, clock, prices }: Manag
         clusters: await clusterNames(store.db),
         teams: shown.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
         budgets: await readBudgetsOfTeams(store.db, shown, clock.now()),
+        seesAll: typeof rights === "string",
         roleIn: (teamId: string) => roleInWords(rights, teamId),
         now: clock.now(),
       };

@@ -19,6 +19,8 @@ export type TeamList = {
   readonly nextId: string | null;
   /** By the ids of the teams. */
   readonly budgets: UsesByOwner;
+  /** Whether the viewer runs the installation, and so needs no team to be in. */
+  readonly seesAll: boolean;
   /** The viewer's role in a team, in words. */
   roleIn(teamId: string): string;
   /** Milliseconds since the epoch. */
@@ -40,7 +42,7 @@ export function teamsContent(list: TeamList): Html {
   const url = (afterId: string | undefined) => urlWithQuery(PATH, { team: query.team, after: afterId ?? "" });
   return html`<div class="head"><h1>Teams</h1></div>
 <form class="panel" role="search" aria-label="Teams" ${searchForm(PATH)}><div class="filters short"><div class="field"><label for="team">Team</label><input id="team" name="team" type="search" aria-keyshortcuts="/" value="${query.team}" placeholder="A whole name, or an id" maxlength="253" autocomplete="off"></div><button>Search</button></div></form>
-<div id="results" class="panel flush">${teams.length === 0 ? nothing(query) : teamTable(list)}${
+<div id="results" class="panel flush">${teams.length === 0 ? nothing(list) : teamTable(list)}${
     teams.length > 0 &&
     foot({
       said: countOnPage(teams.length, "team", "teams"),
@@ -55,7 +57,7 @@ function teamTable({ teams, roleIn, budgets, clusters, now }: TeamList): Html {
   const rows = teams.map((team) => {
     const { id, name, displayName, members, namespaces } = team;
     return [
-      html`<a class="name" href="${PATH}/${id}">${name}</a>${displayName !== name && html`<small>${displayName}</small>`}`,
+      html`<a href="${PATH}/${id}">${name}</a>${displayName !== name && html`<small>${displayName}</small>`}`,
       roleIn(id),
       members.length === 0 ? html`<span class="muted">None</span>` : members.length,
       budgetsIn(budgets.get(id), now),
@@ -76,9 +78,12 @@ function namespacesOf(namespaces: readonly string[]): Content {
   return html`<span class="chips">${shown.map((namespace) => html`<span class="chip">${namespace}</span>`)}${more > 0 && html`<span class="muted small">and ${more} more</span>`}</span>`;
 }
 
-function nothing({ team, afterId }: TeamsQuery): Html {
+function nothing({ query: { team, afterId }, seesAll }: TeamList): Html {
   if (team !== "" || afterId !== undefined) {
     return html`<div class="empty"><h2>No team matches</h2><p class="muted">Write a team's whole name, or its id.</p><a class="button" href="${PATH}">Show all teams</a></div>`;
+  }
+  if (seesAll) {
+    return html`<div class="empty"><h2>No teams yet</h2><p class="muted">Keys, libraries and gateways are a team's. Declare a PlatformTeam, or make one by the API: <code>POST /api/v1/teams</code>.</p></div>`;
   }
   return html`<div class="empty"><h2>You are in no team yet</h2><p class="muted">Keys, libraries and gateways are a team's. Ask its admin to name you, or a group of yours, among the members of its PlatformTeam; what is declared there holds with your next page.</p></div>`;
 }

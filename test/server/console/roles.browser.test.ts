@@ -141,7 +141,7 @@ describe("In a browser, where something has gone wrong,", () => {
     const fillIn = async (name: string) => {
       await page.goto(`${pages.url}/dashboard/keys/new`);
       await page.getByLabel("Name", { exact: true }).fill(name);
-      await page.getByLabel("Shown as").fill("inf_0123456789abcdef");
+      await page.getByLabel("Display name").fill("inf_0123456789abcdef");
       await page.getByLabel("Preset").selectOption({ label: "Scopes of its own" });
       await page.getByLabel("memory:write").check();
       await page.getByLabel("Lifetime").selectOption("30d");
@@ -163,7 +163,7 @@ describe("In a browser, where something has gone wrong,", () => {
     await fillIn(name);
     await sendTooLate("member");
     expect(await page.getByLabel("Name", { exact: true }).inputValue()).toBe(name);
-    expect(await page.getByLabel("Shown as").inputValue()).toBe("");
+    expect(await page.getByLabel("Display name").inputValue()).toBe("");
     expect(await page.getByLabel("memory:write").isChecked()).toBe(true);
     expect(await page.getByLabel("memory:read").isChecked()).toBe(false);
     expect(await page.getByLabel("Lifetime").inputValue()).toBe("30d");

@@ -30,6 +30,8 @@ export type CreateForm = {
   readonly viewer: Viewer;
 };
 
+const NO_TEAM = "There is none yet that you may make keys for: see Team.";
+
 /** The five steps on one page: what a step is for is shown once the step before says that it is wanted. */
 export function createContent({ fields, errors, manifest, bindings, teams, once, viewer }: CreateForm): Html {
   return html`<div class="head narrow"><div><p class="crumb"><a href="/dashboard/keys">API keys</a></p><h1>Create key</h1></div></div>
@@ -39,7 +41,7 @@ ${errorSummary(errors)}
 <input type="hidden" name="once" value="${once}">
 <ol class="steps">
 <li class="panel"><h2>Name</h2>${textField("name", "Name", fields.name, errors, "Small letters, digits and hyphens, such as checkout-assistant.")}
-${chosenField("team", "Team", fields.team, { none: "", ...teams }, errors)}${displayNameField(fields, "Shown as", errors)}</li>
+${chosenField("team", "Team", fields.team, { none: "", ...teams }, errors, teams.offered.length === 0 ? NO_TEAM : undefined)}${displayNameField(fields, errors)}</li>
 <li class="panel"><h2>What it may do</h2>${scopeFields(fields, errors)}</li>
 <li class="panel for-memory"><h2>Libraries</h2>${libraryFields(fields, bindings, errors)}</li>
 <li class="panel for-gateway"><h2>Gateway</h2>${gatewayField(fields, bindings, errors)}</li>

@@ -1,3 +1,5 @@
+import { counted } from "../../../../domain/counted.ts";
+import { DAY_MS, parseDuration } from "../../../../domain/duration.ts";
 import type { KeyJson } from "../../../management/keys/shown/key-json.ts";
 import { type Html, html } from "../../../pages/html.ts";
 import { csrfField } from "../../../pages/layout.ts";
@@ -52,14 +54,24 @@ export function editContent(form: EditForm): Html {
 ${form.isOutdated ? outdated(form) : errorSummary(errors)}
 <div class="scoped narrow"><form class="stack" method="post" action="/dashboard/keys/${id}/edit">${csrfField(viewer.csrf)}
 <input type="hidden" name="etag" value="${etag}">
-<section class="panel">${displayNameField(fields, LABELS.displayName, errors)}${scopeFields(fields, errors)}</section>
+<section class="panel">${displayNameField(fields, errors)}${scopeFields(fields, errors)}</section>
 <section class="panel for-memory">${libraryFields(fields, bindings, errors)}</section>
 <section class="panel for-gateway">${gatewayField(fields, bindings, errors)}</section>
-<section class="panel">${expiresField(fields, errors, "In UTC. Left empty, the key works until it is revoked.")}
+<section class="panel">${expiry(form)}
 ${budgetFields(fields, errors, key.spec.budgets)}
 ${limitDetails(fields, errors)}
 <p class="actions"><button class="primary">Save</button><a class="button" href="/dashboard/keys/${id}">Cancel</a></p></section>
 </form></div>`;
+}
+
+/** A key whose versions have their own ends cannot have one of its own beside them. */
+function expiry({ key: { spec }, fields, errors }: EditForm): Html {
+  if (spec.expiresAfter === undefined) {
+    return expiresField(fields, errors, "In UTC. Left empty, the key works until it is revoked.");
+  }
+  const ms = parseDuration(spec.expiresAfter);
+  const life = ms % DAY_MS === 0 ? counted(ms / DAY_MS, "day") : spec.expiresAfter;
+  return html`<div class="field"><p class="label">${LABELS.expires}</p><p>Each version ${life} after it was made</p><p class="hint">Rotate the key for a later end. The management API changes how long a version lives.</p></div>`;
 }
 
 /** What was typed stays in the form; what is stored by now stands beside it. */

@@ -94,8 +94,8 @@ export function expiresField({ expires }: KeyFields, errors: FormErrors, hint: s
   );
 }
 
-export function displayNameField({ displayName }: KeyFields, label: string, errors: FormErrors): Html {
-  return textField("displayName", label, displayName, errors, "What people call it. Left empty, its name.");
+export function displayNameField({ displayName }: KeyFields, errors: FormErrors): Html {
+  return textField("displayName", "Display name", displayName, errors, "What people call it. Left empty, its name.");
 }
 
 /** A choice of what there is; where there is more than a page offers, its name can be written. */

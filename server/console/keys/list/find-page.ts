@@ -16,9 +16,9 @@ const SAID = {
 } as const;
 
 export function findContent({ outcome, viewer }: FindForm): Html {
-  return html`<div class="head"><h1>Find a key by its secret</h1></div>
+  return html`<div class="head"><div><p class="crumb"><a href="/dashboard/keys">API keys</a></p><h1>Find a key by its secret</h1></div></div>
 ${outcome !== "nothing" && html`<div class="notice bad narrow" role="alert"><p>${SAID[outcome]}</p></div>`}
 <form class="panel narrow stack" method="post" action="/dashboard/keys/find">${csrfField(viewer.csrf)}
 <div class="field"><label for="secret">The whole key</label><input id="secret" name="secret" type="password" required maxlength="512" autocomplete="off" spellcheck="false" aria-describedby="secret-hint"><p class="hint" id="secret-hint">It is looked for by its SHA-256, and kept nowhere. A key that others may have seen is to be revoked on its page.</p></div>
-<p class="actions"><button class="primary">Find</button><a class="button" href="/dashboard/keys">All keys</a></p></form>`;
+<p class="actions"><button class="primary">Find</button><a class="button" href="/dashboard/keys">Cancel</a></p></form>`;
 }

@@ -1,13 +1,18 @@
 import type { AdviceJson } from "../../../management/keys/access/key-advice.ts";
 import { type Html, html } from "../../../pages/html.ts";
 import { type Column, table } from "../../../pages/table.ts";
+import { withMoments } from "../../times.ts";
 
 const COLUMNS: readonly Column[] = [["Field", "whole"], "Would have done", "Why"];
 
 /** What would have done for a key, as a table and as a manifest to be reviewed. */
-export function advicePanel({ isUnused, lacks, points, manifest }: AdviceJson): Html {
+export function advicePanel({ isUnused, lacks, points, manifest }: AdviceJson, now: number): Html {
   return html`<section class="panel" aria-labelledby="advice-title"><h2 id="advice-title">Advice</h2>${
-    lacks === null ? (isUnused ? UNUSED : used(points, manifest)) : html`<p class="muted">${lacks}</p>`
+    lacks === null
+      ? isUnused
+        ? UNUSED
+        : used(points, manifest)
+      : html`<p class="muted">${withMoments(lacks, now)}</p>`
   }</section>`;
 }
 

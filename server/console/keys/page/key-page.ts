@@ -100,7 +100,7 @@ ${key.declaredIn && managed(page)}${key.managedBy !== null && managedElsewhere(k
     moreEvents !== null &&
     html`<p><a class="button" href="/dashboard/keys/${key.id}?before=${moreEvents}">Earlier</a></p>`
   }</section></div></div>
-${page.advice && advicePanel(page.advice)}`;
+${page.advice && advicePanel(page.advice, now)}`;
 }
 
 /** Why a suspended key is, and what ends it. */

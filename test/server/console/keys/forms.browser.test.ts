@@ -49,7 +49,7 @@ describe("The manifest beside the form", () => {
 
     await page.getByLabel("Name", { exact: true }).fill("checkout");
     await page.getByLabel("Team").selectOption(WIDE);
-    await page.getByLabel("Shown as").fill(SHOWN_WIDE);
+    await page.getByLabel("Display name").fill(SHOWN_WIDE);
     await page.getByLabel("MCP default library").selectOption(WIDE);
     await page.getByLabel("Budget").selectOption("tokens");
     await page.getByLabel("Amount").fill("many");
@@ -92,10 +92,10 @@ describe("The manifest beside the form", () => {
     await page.getByLabel("Name", { exact: true }).fill("kept");
     await until("the manifest has it", async () => (await manifestIn(page)).includes("name: kept"));
     await page.context().clearCookies();
-    await page.getByLabel("Shown as").fill("Still typed");
+    await page.getByLabel("Display name").fill("Still typed");
     await page.getByText("this is what you typed before").waitFor();
     expect(new URL(page.url()).pathname).toBe("/dashboard/keys/new");
-    expect(await page.getByLabel("Shown as").inputValue()).toBe("Still typed");
+    expect(await page.getByLabel("Display name").inputValue()).toBe("Still typed");
   });
 });
 

@@ -420,6 +420,11 @@ describe("suspending a key by its page", () => {
   });
 });
 
+test("a key's page shows the moments in sentences of the API as it shows others", async () => {
+  const { id } = await makeKey();
+  expect((await pages.get(`/keys/${id}`)).text).toContain('The key was made at <time datetime="');
+});
+
 describe("editing a key", () => {
   test("changes what is said, keeps what the form does not show, and needs no new secret", async () => {
     const { id, secret } = await makeKey({
@@ -437,6 +442,14 @@ describe("editing a key", () => {
       budgets: [{ tokens: 9_000, period: "Total", timeZone: "UTC", onExhausted: "Refuse" }],
     });
     expect(await pages.tryKey(secret)).toBe(200);
+  });
+
+  test("says of a key whose versions have ends of their own when these are, and asks for no other end", async () => {
+    const { id } = await makeKey({ preset: "MCPReadOnly", expiresAfter: "72h" });
+    const { text } = await pages.get(`/keys/${id}/edit`);
+    expect(text).toContain("Each version 3 days after it was made");
+    expect(text).not.toContain('name="expires"');
+    expect((await pages.get(`/keys/${(await makeKey()).id}/edit`)).text).toContain('name="expires"');
   });
 
   test("in two tabs gives the second a notice, which loses nothing that was typed, and may then save", async () => {

@@ -31,7 +31,7 @@ test("a bar shows how much of a budget is used, and a word how near its end is",
   const bar = page.getByRole("img", { name: "82 % of 10,000 tokens in all can be used no more" });
   const [room, used] = await Promise.all(["room", "used"].map((part) => bar.locator(`.${part}`).boundingBox()));
   expect((used?.width ?? 0) / (room?.width ?? 1)).toBeCloseTo(0.82, 2);
-  expect(await page.getByText("80 % used", { exact: true }).count()).toBe(1);
+  expect(await page.getByText("80 % reached", { exact: true }).count()).toBe(1);
   await checkPage(page, "team-budgets");
   expect(complaints).toEqual([]);
   await context.close();

@@ -81,7 +81,7 @@ describe("the page of a team", () => {
     expect(text).toContain(
       "10,000 tokens in all, refuses: 5,000 used (50 %), and 40 that count as used since servers ended while holding them; 4,960 left <",
     );
-    expect(text).toContain('<span class="badge ">Half used</span>');
+    expect(text).toContain('<span class="badge ">50 % reached</span>');
     expect(text).toMatch(
       /aria-label="50 % of 10,000 tokens in all can be used no more"><rect class="room" width="100"/,
     );
@@ -150,13 +150,21 @@ describe("the list of teams", () => {
     await writeLedger(pages.store.db, "one", [{ ...line, spent: 41_234_567, held: 0, wanted: 0, most: 50_000_000 }]);
     const row = (await pages.get("/team")).text.split('<tr role="row">').find((one) => one.includes(">frugal<")) ?? "";
     const words = row.replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
-    expect(words).toContain("50,000,000 tokens in all 80 % used 41,234,567 used, 8,765,433 left ");
+    expect(words).toContain("50,000,000 tokens in all 80 % reached 41,234,567 used, 8,765,433 left ");
     expect(words).toMatch(/1,250\.00 EUR a month \(UTC\) 0\.00 EUR used, 1,250\.00 EUR left, begins anew in [\w ]+ /);
     expect(row).toContain('aria-label="82 % of 50,000,000 tokens in all can be used no more"');
   });
 
   test("says to a person of no team how to be in one", async () => {
     expect((await (await pages.as(`stranger-of-${ISSUER}`)).get("/team")).text).toContain("You are in no team yet");
+  });
+
+  test("says to who runs an installation without teams how to make one, and that a key needs one", async () => {
+    const empty = await startPages();
+    expect((await empty.get("/team")).text).toContain("<h2>No teams yet</h2>");
+    expect((await empty.get("/keys/new")).text).toContain("There is none yet that you may make keys for");
+    await empty.close();
+    expect((await pages.get("/keys/new")).text).not.toContain("There is none yet");
   });
 
   test("has pages, and finds a team by its whole name", async () => {
@@ -167,11 +175,11 @@ describe("the list of teams", () => {
     let path: string | undefined = "/team";
     while (path !== undefined) {
       const { text }: { text: string } = await pages.get(path);
-      names.push(...[...text.matchAll(/<a class="name"[^>]*>(many-\d+)</g)].map(([, name = ""]) => name));
+      names.push(...[...text.matchAll(/<th scope="row"><a[^>]*>(many-\d+)</g)].map(([, name = ""]) => name));
       path = /href="\/dashboard([^"]+)"[^>]*>Next page/.exec(text)?.[1]?.replaceAll("&amp;", "&");
     }
     expect(names).toHaveLength(120);
-    expect((await pages.get("/team?team=many-7")).text.match(/<a class="name"/g)).toHaveLength(1);
+    expect((await pages.get("/team?team=many-7")).text.match(/<th scope="row"><a/g)).toHaveLength(1);
     expect((await pages.get("/team?after=x")).status).toBe(400);
   });
 });
