@@ -32,12 +32,12 @@ export function gatewayContent(page: GatewayPage): Html {
   const { gateway } = page;
   return html`<div class="head"><div><p class="crumb"><a href="/dashboard/gateways">Gateways</a></p><h1>${refName(gateway)}</h1></div><p class="actions"><a class="button" href="${urlWithQuery("/dashboard/audit", { about: gateway.id })}">Audit log</a></p></div>${refusedNotice(page)}
 <section class="panel" aria-labelledby="upstreams"><h2 id="upstreams">Upstreams</h2>${upstreams(page)}<p class="hint">From the calls of all replicas, within seconds: this page sends nothing to an upstream.</p></section>
-${usagePanel(page.usage, { path: `/dashboard/gateways/${gateway.id}`, team: gateway.team })}
 <div class="columns"><div class="stack">
 <section class="panel" aria-labelledby="routes"><h2 id="routes">Routes</h2>${routes(gateway)}</section>
 </div><div class="stack">
 <section class="panel" aria-labelledby="urls"><h2 id="urls">Base URLs</h2>${baseUrls(page)}</section>
-<section class="panel" aria-labelledby="facts"><h2 id="facts">Facts</h2>${facts(page)}</section></div></div>`;
+<section class="panel" aria-labelledby="facts"><h2 id="facts">Facts</h2>${facts(page)}</section></div></div>
+${usagePanel(page.usage, { path: `/dashboard/gateways/${gateway.id}`, team: gateway.team })}`;
 }
 
 /** Which credentials the providers do not take, and where each is replaced. */

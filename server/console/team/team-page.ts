@@ -56,9 +56,9 @@ export function teamContent(page: TeamPage): Html {
 <div class="columns"><div class="stack">
 <section class="panel" aria-labelledby="members"><h2 id="members">Members</h2>${members(page)}</section>
 <section class="panel" aria-labelledby="rights"><h2 id="rights">What a role may do</h2>${rights(page)}</section>
+<section class="panel" aria-labelledby="managed"><h2 id="managed">How it is changed</h2>${howToChange(team)}</section>
 </div><div class="stack">
 <section class="panel" aria-labelledby="facts"><h2 id="facts">Facts</h2>${facts(page)}</section>
-<section class="panel" aria-labelledby="managed"><h2 id="managed">How it is changed</h2>${howToChange(team)}</section>
 </div></div>
 ${usagePanel(page.usage, { path: `/dashboard/team/${team.id}`, team: name })}`;
 }

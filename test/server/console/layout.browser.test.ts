@@ -1,0 +1,67 @@
+/** What stands where: what people see at once of a page, and what a window of 1,280 pixels has room for. */
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openBrowser } from "../../env/browser.ts";
+import { type FilledPaths, fillInstallation } from "./filled-installation.ts";
+import { Windows } from "./looked-at.ts";
+import { type Pages, startPages } from "./pages.ts";
+
+let pages: Pages;
+let browser: Browser;
+let paths: FilledPaths;
+const windows = new Windows(() => ({ browser, pages }));
+
+beforeAll(async () => {
+  [pages, browser] = await Promise.all([startPages(), openBrowser()]);
+  paths = await fillInstallation(pages);
+});
+afterAll(() => Promise.all([browser?.close(), pages?.close()]));
+
+/** In the page: the places of what a selector finds. */
+const placesOf = (selector: string) =>
+  `[...document.querySelectorAll(${JSON.stringify(selector)})].map((one) => {
+    const range = document.createRange();
+    range.selectNodeContents(one);
+    const { left, top, height, width } = range.getBoundingClientRect();
+    return { left: Math.round(left), top: Math.round(top), height, width, said: one.innerText };
+  })`;
+
+type Place = { readonly left: number; readonly top: number; readonly height: number; readonly said: string };
+
+test("what keys are bound to breaks between its names alone, where the list is a table", async () => {
+  const page = await windows.open("/keys");
+  const places = await page.evaluate<Place[]>(placesOf("#results td:nth-child(5)"));
+  const lines = places.map(({ height, said }) => ({ said, lines: Math.round(height / 21) }));
+  const broken = lines.filter(({ said, lines: shown }) => shown > said.split("\n").length);
+  expect(broken.map(({ said }) => said)).toEqual(["Gateway models\nLibraries handbook, decisions"]);
+});
+
+test("the facts at the top of a key's page stand in one row", async () => {
+  const page = await windows.open(paths.declared);
+  const places = await page.evaluate<Place[]>(placesOf(".strip dt"));
+  expect(places.map(({ said }) => said)).toContain("Next rotation");
+  expect(new Set(places.map(({ top }) => top)).size).toBe(1);
+});
+
+test("figures stand beside the name that they are of, and the names below their heading", async () => {
+  const page = await windows.open("/usage");
+  const [name] = await page.evaluate<Place[]>(placesOf("[aria-label='Usage by key'] tbody th > a"));
+  const [figure] = await page.evaluate<Place[]>(placesOf("[aria-label='Usage by key'] tbody td"));
+  const [heading] = await page.evaluate<Place[]>(placesOf("h3:has(+ [aria-label='Usage by key'])"));
+  expect([figure?.top, heading?.left]).toEqual([name?.top, name?.left]);
+});
+
+test("the address of a gateway is in the first window of its page", async () => {
+  const page = await windows.open(paths.gateway);
+  expect(await page.getByRole("heading", { name: "Base URLs" }).boundingBox()).toMatchObject({
+    y: expect.toSatisfy((y: number) => y < 800),
+  });
+});
+
+test("what an event of the audit log has changed has a third of the table", async () => {
+  const page = await windows.open("/audit");
+  const share = await page.evaluate<number>(
+    "document.querySelector('td:last-child').offsetWidth / document.querySelector('table').offsetWidth",
+  );
+  expect(share).toBeGreaterThan(1 / 3);
+});
