@@ -5,6 +5,7 @@ import { MAX_ACTOR_LENGTH } from "../../management/audit/audit-question.ts";
 import { EVENT_TITLES } from "../../management/audit/event-text.ts";
 import { type Content, flag, type Html, html } from "../../pages/html.ts";
 import { type Column, table } from "../../pages/table.ts";
+import type { Viewer } from "../../pages/viewer.ts";
 import { numeral } from "../column-chart.ts";
 import { countOnPage, foot, inAll, searchForm } from "../page-links.ts";
 import { teamField } from "../team-field.ts";
@@ -23,12 +24,21 @@ export type AuditPage = FoundAudit & {
   readonly teams: readonly string[];
   readonly names: EventNames;
   readonly references: ReferenceNames;
+  readonly viewer: Viewer;
   /** Milliseconds since the epoch. */
   readonly now: number;
 };
 
 const PATH = "/dashboard/audit";
-const COLUMNS: readonly Column[] = [["Time", "whole"], "Action", ["About", "named"], ["By", "named"], "What"];
+const COLUMNS: readonly Column[] = [["Time", "whole"], ["Action", "word"], ["About", "named"], ["By", "named"], "What"];
+/** What happens to the installation, which its administrators alone see. */
+const OF_NO_TEAM: ReadonlySet<string> = new Set([
+  "session.begun",
+  "session.ended",
+  "console_link.made",
+  "bootstrap_token.used",
+  "policies.forgotten",
+]);
 const HOUR = 3_600_000;
 const SPANS = [
   { title: "Last hour", ms: HOUR },
@@ -40,7 +50,8 @@ export function auditContent(page: AuditPage): Html {
   const { query, events, next, isPartial, total } = page;
   return html`<div class="head"><h1>Audit log</h1></div>
 ${filters(page)}
-<div id="results" class="panel flush">${events.length === 0 ? nothing(page) : eventTable(page)}${
+<div id="results" class="stack">${spans(page)}
+<div class="panel flush">${events.length === 0 ? nothing(page) : eventTable(page)}${
     (events.length > 0 || next !== null || query.after !== undefined) &&
     foot({
       said: isPartial
@@ -50,19 +61,23 @@ ${filters(page)}
       next: next === null ? undefined : auditUrl({ ...query, after: next }, PATH),
       isPartial,
     })
-  }<div class="foot"><p class="muted small">Exports have all that these filters find; as CSV ${numeral(AUDIT_CSV.most)} events at most.</p><p class="actions"><a class="button" href="${auditUrl({ ...query, after: undefined }, "/dashboard/audit/export.csv")}">Export as CSV</a><a class="button" href="${auditUrl({ ...query, after: undefined }, "/dashboard/audit/export")}">Export as JSON Lines</a></p></div></div>`;
+  }<div class="foot"><p class="muted small">Exports have all that these filters find; as CSV ${numeral(AUDIT_CSV.most)} events at most.</p><p class="actions"><a class="button" href="${auditUrl({ ...query, after: undefined }, "/dashboard/audit/export.csv")}">Export as CSV</a><a class="button" href="${auditUrl({ ...query, after: undefined }, "/dashboard/audit/export")}">Export as JSON Lines</a></p></div></div></div>`;
 }
 
-function filters({ query, teams, now }: AuditPage): Html {
+/** With what is found, so that they keep what was typed since the page was opened. */
+function spans({ query, now }: AuditPage): Html {
+  return html`<p class="actions small">${SPANS.map(({ title, ms }) => html`<a href="${auditUrl({ ...query, after: undefined, to: undefined, from: now - ms }, PATH)}">${title}</a>`)}<a href="${PATH}">Clear filters</a></p>`;
+}
+
+function filters({ query, teams, viewer }: AuditPage): Html {
   const { team, actor, action, about, from, to } = query;
-  const actions =
-    action === "" || EVENT_TITLES[action] !== undefined ? EVENT_TITLES : { ...EVENT_TITLES, [action]: action };
+  const offered = Object.entries(EVENT_TITLES).filter(([kind]) => viewer.runsInstallation || !OF_NO_TEAM.has(kind));
+  const isOffered = action === "" || offered.some(([kind]) => kind === action);
+  const actions = isOffered ? offered : [...offered, [action, EVENT_TITLES[action] ?? action] as const];
   return html`<form class="panel" role="search" aria-label="Audit log" ${searchForm(PATH)}>
 <div class="filters audit">
 <div class="field"><label for="about">About</label><input id="about" name="about" type="search" aria-keyshortcuts="/" value="${about}" placeholder="A key's prefix, an id or a name" maxlength="253" autocomplete="off" spellcheck="false" data-search></div>
-<div class="field"><label for="action">Action</label><select id="action" name="action"><option value="">Any</option>${Object.entries(
-    actions,
-  ).map(
+<div class="field"><label for="action">Action</label><select id="action" name="action"><option value="">Any</option>${actions.map(
     ([kind, words]) =>
       html`<option value="${kind}" ${flag("selected", kind === action)}>${words}${words !== kind && ` (${kind})`}</option>`,
   )}</select></div>
@@ -71,8 +86,7 @@ ${teamField(team, teams)}
 <div class="field"><label for="from">From (UTC)</label>${momentField("from", from)}</div>
 <div class="field"><label for="to">To (UTC)</label>${momentField("to", to)}</div>
 <button>Search</button>
-</div>
-<p class="actions small">${SPANS.map(({ title, ms }) => html`<a href="${auditUrl({ ...query, after: undefined, to: undefined, from: now - ms }, PATH)}">${title}</a>`)}<a href="${PATH}">Clear filters</a></p></form>`;
+</div></form>`;
 }
 
 function momentField(name: "from" | "to", at: number | undefined): Html {

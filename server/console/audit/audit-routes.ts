@@ -6,6 +6,7 @@ import { namesOfEvents } from "../../management/audit/audit-json.ts";
 import { auditSearchOf } from "../../management/audit/audit-question.ts";
 import { rightsOf, visibleTeams } from "../../management/rights.ts";
 import { sendConsolePage } from "../../pages/send-page.ts";
+import { viewerOf } from "../../pages/viewer.ts";
 import type { ServerDeps } from "../../product/deps.ts";
 import { fileNameAt, sendAttachment } from "../attachment.ts";
 import { checkSameTeams, type StartExport } from "../exports.ts";
@@ -39,6 +40,7 @@ export function consoleAuditRoutes(app: FastifyInstance, deps: ServerDeps, start
       teams: await offeredTeams(store.db, rights),
       names: await namesOfEvents(store.db, found.events, visibleTeams(rights)),
       references: await referenceNames(store.db, found.events, visibleTeams(rights)),
+      viewer: viewerOf(request),
       now: clock.now(),
     };
     return sendConsolePage(request, reply, { title: "Audit log", section: "audit", content: auditContent(page) });

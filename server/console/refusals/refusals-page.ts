@@ -43,12 +43,13 @@ const COLUMNS: readonly Column[] = [
 
 export function refusalsContent(page: RefusalsPage): Html {
   const { team, teams, span, callers } = page;
-  return html`<div class="head"><h1>Refusals</h1><nav aria-label="Time"><ul class="tabs">${REFUSAL_SPANS.map(
+  return html`<div class="head"><h1>Refusals</h1></div>
+<form class="panel" role="search" aria-label="Refusals" ${searchForm(PATH)}><input type="hidden" name="last" value="${span.name}"><div class="filters short">${teamField(team, teams)}<button>Search</button></div></form>
+<div id="results" class="stack"><nav aria-label="Time"><ul class="tabs">${REFUSAL_SPANS.map(
     ({ name, title }) =>
       html`<li><a href="${urlWithQuery(PATH, { team, last: name })}"${name === span.name ? html` aria-current="true"` : ""}>${title}</a></li>`,
-  )}</ul></nav></div>
-<form class="panel" role="search" aria-label="Refusals" ${searchForm(PATH)}><input type="hidden" name="last" value="${span.name}"><div class="filters short">${teamField(team, teams)}<button>Search</button></div></form>
-<div id="results" class="panel flush">${callers.length === 0 ? nothing(page) : callerTable(page)}<div class="foot"><p class="muted small" role="status">${boundsText(page)}</p><a class="button" href="${auditUrl({ team, action: "request.refused" }, "/dashboard/audit")}">Audit log</a></div></div>`;
+  )}</ul></nav>
+<div class="panel flush">${callers.length === 0 ? nothing(page) : callerTable(page)}<div class="foot"><p class="muted small" role="status">${boundsText(page)}</p><a class="button" href="${auditUrl({ team, action: "request.refused" }, "/dashboard/audit")}">Audit log</a></div></div></div>`;
 }
 
 function callerTable({ callers, budgets, names, now }: RefusalsPage): Html {

@@ -52,6 +52,21 @@ test("times are in the reader's zone, with UTC behind them, also in a list that 
   await context.close();
 });
 
+test("a shorter time is shown of what was searched for since the page was opened", async () => {
+  for (const [section, label, typed, link, kept] of [
+    ["audit", "By", "console", "Last 7 days", "actor=console"],
+    ["refusals", "Team", "habits", "Last day", "team=habits"],
+  ] as const) {
+    const { page, context } = await visit(`/dashboard/${section}`);
+    await page.getByLabel(label, { exact: true }).fill(typed);
+    await page.waitForURL((url) => url.search.includes(kept));
+    await page.getByRole("link", { name: link }).click();
+    await page.waitForLoadState();
+    expect(page.url()).toContain(kept);
+    await context.close();
+  }
+});
+
 test("how long ago has the moment behind it, in UTC and by script in the reader's zone", async () => {
   for (const [javaScriptEnabled, behind] of [
     [true, /^\d+ \w+ \d{4}, \d\d:\d\d GMT\+9 \(\d+ \w+ \d{4}, \d\d:\d\d UTC\)$/],

@@ -64,4 +64,7 @@ test("what an event of the audit log has changed has a third of the table", asyn
     "document.querySelector('td:last-child').offsetWidth / document.querySelector('table').offsetWidth",
   );
   expect(share).toBeGreaterThan(1 / 3);
+  const actions = await page.evaluate<Place[]>(placesOf("td:nth-child(2) .badge"));
+  const broken = actions.filter(({ height }) => height > 30).map(({ said }) => said);
+  expect(new Set(broken)).toEqual(new Set(["Much of a team's budget used"]));
 });

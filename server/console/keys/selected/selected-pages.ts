@@ -6,6 +6,7 @@ import { type Html, html } from "../../../pages/html.ts";
 import { csrfField } from "../../../pages/layout.ts";
 import { type Column, table } from "../../../pages/table.ts";
 import type { Viewer } from "../../../pages/viewer.ts";
+import { withMoments } from "../../times.ts";
 import type { TypedRevocation } from "../act/act-pages.ts";
 import { stateBadge } from "../key-words.ts";
 
@@ -92,7 +93,7 @@ function rowOf(id: string, keys: SeenKeys, traffic: SelectedRevocation["traffic"
     html`${nameOf(id, key)}${key && html`<small>${key.team}${key.managedBy !== null && html` · managed by ${key.managedBy}`}</small>`}`,
     html`<code>${key?.prefix ?? "none yet"}</code>`,
     key && stateBadge(key.state),
-    html`${isUsed && html`<span class="line"><span class="badge bad">In use</span></span>`}${said.charAt(0).toUpperCase()}${said.slice(1)}`,
+    html`${isUsed && html`<span class="line"><span class="badge bad">In use</span></span>`}${said.charAt(0).toUpperCase()}${withMoments(said.slice(1), now)}`,
   ];
 }
 

@@ -79,6 +79,11 @@ describe("the audit log's page", () => {
     expect(text).toMatch(/<ins>models \(gw_\w+\)<\/ins>/);
   });
 
+  test("offers who does not run the installation no action that they never see", async () => {
+    const offered = async (visitor: Visitor) => (await visitor.get("/audit")).text.includes('value="session.begun"');
+    expect([await offered(pages), await offered(viewer)]).toEqual([true, false]);
+  });
+
   test("says from where a person has signed in", async () => {
     const by = { actor: `${ISSUER}#grace`, actorName: "Grace", address: "203.0.113.77", userAgent: "Firefox/144" };
     await appendAudit(pages.store.db, [{ at: null, kind: "session.begun", by, detail: {} }]);
