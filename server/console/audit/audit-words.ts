@@ -42,7 +42,19 @@ function beforeAndAfter(change: unknown, names: ReferenceNames): Content {
   const { before = null, after = null } = change;
   if (before === null) return html`<ins>${valueText(after, names)}</ins>`;
   if (after === null) return html`<del>${valueText(before, names)}</del>`;
+  const [gone, come] = [without(before, after), without(after, before)];
+  if (gone.length + come.length > 0 && (gone.length === 0 || come.length === 0)) {
+    const rest = `beside ${numeral(without(after, come).length)} that stay`;
+    return html`${gone.length > 0 ? html`<del>${valueText(gone, names)}</del>` : html`<ins>${valueText(come, names)}</ins>`} <span class="muted">${rest}</span>`;
+  }
   return html`<del>${valueText(before, names)}</del> <span aria-hidden="true">→</span><span class="unseen">became</span> <ins>${valueText(after, names)}</ins>`;
+}
+
+/** What of a list is not in another one, in its order; nothing of what is no list. */
+function without(list: unknown, others: unknown): readonly unknown[] {
+  if (!Array.isArray(list) || !Array.isArray(others)) return [];
+  const known = new Set(others.map((one) => JSON.stringify(one)));
+  return list.filter((one) => !known.has(JSON.stringify(one)));
 }
 
 function valueText(value: unknown, names: ReferenceNames): Content {

@@ -79,6 +79,25 @@ describe("the audit log's page", () => {
     expect(text).toMatch(/<ins>models \(gw_\w+\)<\/ins>/);
   });
 
+  test("says of a list that has grown or shrunk what has come or gone", async () => {
+    const [few, many] = [
+      ["ann", "ben"],
+      ["ann", "ben", "zoe"],
+    ].map((names) => names.map((value) => ({ value })));
+    const changes = [
+      [few, many],
+      [many, few],
+    ].map(([before, after]) => ({ members: { before, after } }));
+    const event = { at: null, kind: "team.changed", by: { actor: "console" } };
+    await appendAudit(
+      pages.store.db,
+      changes.map((changed) => ({ ...event, detail: { name: "growing", changed } })),
+    );
+    const { text } = await pages.get("/audit?about=growing");
+    expect(text).toContain('<ins>value: zoe</ins> <span class="muted">beside 2 that stay</span>');
+    expect(text).toContain('<del>value: zoe</del> <span class="muted">beside 2 that stay</span>');
+  });
+
   test("offers who does not run the installation no action that they never see", async () => {
     const offered = async (visitor: Visitor) => (await visitor.get("/audit")).text.includes('value="session.begun"');
     expect([await offered(pages), await offered(viewer)]).toEqual([true, false]);
