@@ -50,11 +50,11 @@ function beforeAndAfter(change: unknown, names: ReferenceNames): Content {
   return html`<del>${valueText(before, names)}</del> <span aria-hidden="true">→</span><span class="unseen">became</span> <ins>${valueText(after, names)}</ins>`;
 }
 
-/** What of a list is not in another one, in its order; nothing of what is no list. */
+/** What of a list of records is not in another one, in its order: a text is short, and is shown with those before it. */
 function without(list: unknown, others: unknown): readonly unknown[] {
   if (!Array.isArray(list) || !Array.isArray(others)) return [];
   const known = new Set(others.map((one) => JSON.stringify(one)));
-  return list.filter((one) => !known.has(JSON.stringify(one)));
+  return list.filter((one) => isRecord(one) && !known.has(JSON.stringify(one)));
 }
 
 function valueText(value: unknown, names: ReferenceNames): Content {
