@@ -5,6 +5,7 @@ import { whyIssued } from "../../domain/key/plan/key-history.ts";
 import { keyDigest, keyPrefix, mintKey } from "../../domain/key/secret/key-format.ts";
 import { type StoredVersion, versionIn } from "../../domain/key/stored/stored-key.ts";
 import { change, commitChange, type Tx } from "../../store/database/change.ts";
+import { NoPlaceError } from "../../store/database/errors.ts";
 import { newId } from "../../store/database/ids.ts";
 import { type Reservation, reserveVersion } from "../../store/keys/lifecycle/key-reservations.ts";
 import {
@@ -17,6 +18,7 @@ import {
 import { releaseKey } from "../../store/keys/lifecycle/release.ts";
 import { takeOverKey } from "../../store/keys/lifecycle/take-over.ts";
 import { recordKeySecret } from "../../store/keys/rows/key-secrets.ts";
+import { countKeysBeforeNew } from "../../store/keys/search/keys-before.ts";
 import { ClusterError, type DeclaredObject, RESTART_ANNOTATION_PREFIX } from "../cluster/port.ts";
 import { recordEvent } from "../context/record-event.ts";
 import { deliverSecret, holdsText } from "./deliver-secret.ts";
@@ -51,12 +53,11 @@ const ACTS: { readonly [A in Effect]: Act<A> } = {
     const digest = keyDigest(plaintext);
     // Held before it is sent: should the answer be lost, the same plaintext is still there to be published.
     deps.keyMemory.held.set(object.uid, { plaintext, digest });
-    await changeKey(deps, object, (tx) =>
-      reserveVersion(tx, {
-        key:
-          action.newKey || stored === undefined
-            ? newKey(deps, observation)
-            : { ...stored, generation: object.generation },
+    const isNew = action.newKey || stored === undefined;
+    await changeKey(deps, object, async (tx) => {
+      if (isNew) await takePlace(tx, observation);
+      await reserveVersion(tx, {
+        key: isNew ? newKey(deps, observation) : { ...stored, generation: object.generation },
         policy: action.policy,
         number: action.number,
         digest,
@@ -68,14 +69,15 @@ const ACTS: { readonly [A in Effect]: Act<A> } = {
           overlapMs: action.supersedes.endsAt - rows.now,
         },
         heals: isHeal(action.why) ? { reason: action.why, at: observed.undoneSince ?? rows.now } : null,
-      }),
-    );
+      });
+    });
   },
 
   async Import(deps, observation, { policy, digest, prefix }) {
     const { object, declared } = observation;
     const key = newKey(deps, observation);
     await changeKey(deps, object, async (tx) => {
+      await takePlace(tx, observation);
       await reserveVersion(tx, {
         key,
         policy,
@@ -217,6 +219,16 @@ export function actOnKey(
   // The table's type pairs each action with its own act; the compiler cannot follow the pairing through the index.
   const act = ACTS[action.do] as Act<Effect>;
   return act(deps, observation, action);
+}
+
+/**
+ * Counts the team's keys again where it may have so many: others have been made since the key was observed.
+ *
+ * @throws NoPlaceError where it has as many
+ */
+async function takePlace(tx: Tx, { maxKeys, rows: { team } }: KeyObservation): Promise<void> {
+  if (maxKeys === null || team === undefined || (await countKeysBeforeNew(tx, team.id)) < maxKeys) return;
+  throw new NoPlaceError(`team ${team.name} may have ${maxKeys} keys, and has as many by now`);
 }
 
 /** The row that a declaration gets with its first version. */

@@ -16,6 +16,7 @@ import {
   resolveReferences,
 } from "../../domain/key/observed/resolve-references.ts";
 import { decideTakeOver, type TakeOverRequest } from "../../domain/key/observed/take-over.ts";
+import { lowest } from "../../domain/key/policies/bounds.ts";
 import { type HoldResult, holdToPolicies } from "../../domain/key/policies/hold-to-policies.ts";
 import { isKeyId } from "../../domain/key/stored/key-id.ts";
 import { versionIn } from "../../domain/key/stored/stored-key.ts";
@@ -40,6 +41,8 @@ import type { SecretObservation } from "./observe-secret.ts";
 export type DeclarationObservation = Pick<SecretContext, "object" | "declared" | "stored"> & {
   readonly observed: ObservedDeclaration;
   readonly rows: DeclaredRows;
+  /** How many keys its team may have; null for any number. */
+  readonly maxKeys: number | null;
 };
 
 /** What was observed of a key, and what only acting on it needs. */
@@ -75,11 +78,11 @@ export async function observeDeclaration(
     ownTeamId: stored?.teamId ?? null,
     find: foundIn(spoken, found),
   });
-  const { effective: declared, verdict } = await holdDeclared(deps, spoken, found, references, object);
+  const { effective: declared, verdict, maxKeys } = await holdDeclared(deps, spoken, found, references, object);
   const { generation, deleting, finalizers } = object;
   const hasFinalizer = finalizers.includes(FINALIZER);
   return {
-    ...{ object, declared, stored, rows: found },
+    ...{ object, declared, stored, rows: found, maxKeys },
     observed: { generation, deleting, hasFinalizer, declared, verdict, references, stored },
   };
 }
@@ -141,12 +144,13 @@ async function holdDeclared(
   { team, stored: row, now }: DeclaredRows,
   references: ResolvedReferences,
   object: DeclaredObject<"PlatformKey">,
-): Promise<HoldResult> {
+): Promise<HoldResult & Pick<DeclarationObservation, "maxKeys">> {
   const policies = policiesOf(cluster, team?.name ?? null);
   // What was revoked as its namespace moved is history: the declaration begins anew.
   const stored = row?.revocation?.reason === "Moved" ? undefined : row;
-  const isCounted = team !== undefined && policies.policies.some(({ maxKeys }) => maxKeys !== null);
-  return holdToPolicies({
+  const maxKeys = lowest(policies.policies.map((policy) => policy.maxKeys));
+  const isCounted = team !== undefined && maxKeys !== null;
+  const held = holdToPolicies({
     ...{ declared, stored, now, team: policies },
     isApplied: stored !== undefined && stored.generation >= object.generation,
     applied: stored?.appliedRotation ?? null,
@@ -154,6 +158,7 @@ async function holdDeclared(
     // A key that is taken over has its place already.
     keysBefore: isCounted ? await countKeysBefore(store.db, team.id, stored?.id ?? namedKey(object)) : null,
   });
+  return { ...held, maxKeys };
 }
 
 /** The gateway that a key is bound to, as policies name it; null for none. */

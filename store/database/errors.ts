@@ -33,6 +33,9 @@ export class KeyRevokedError extends StoreError {}
 /** No such key or version. */
 export class UnknownKeyError extends StoreError {}
 
+/** Other keys of the team were made meanwhile, and it may have no more: read the key again. */
+export class NoPlaceError extends StoreError {}
+
 /** The declaration already owns another key that lives: read it again. */
 export class OwnerTakenError extends StoreError {}
 

@@ -126,6 +126,7 @@ describe("docs/security/threats.md", () => {
       "b243",
       "b244",
       "b245",
+      "b256",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), "c85"];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

@@ -174,6 +174,15 @@ describeWorlds("b126: a key whose team has a policy", (setup) => {
     expect(world.condition("Ready", "second")).toBe("False/PolicyViolated");
   });
 
+  it("b256: is issued of 20 that are declared at once if it has one of the places, and no other one is", async (context) => {
+    const world = await startWorld(context, setup(), policy({ maxKeys: 5 }));
+    const names = Array.from({ length: 20 }, (_, i) => `agent-${i}`);
+    await world.declare(...names.map((name) => key(name)));
+    const having = (condition: string) => names.filter((name) => world.condition("Ready", name) === condition);
+    expect([having("True/Ready").length, having("False/PolicyViolated").length]).toEqual([5, 15]);
+    expect(await world.storedKeys()).toHaveLength(5);
+  });
+
   it("is none of a policy that is for no team, which says so", async (context) => {
     const world = await startWorld(context, setup(), key("agent", WRITER), {
       ...READ_ONLY,

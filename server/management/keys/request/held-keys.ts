@@ -15,14 +15,12 @@ import type { Db, Tx } from "../../../../store/database/change.ts";
 import { databaseTime } from "../../../../store/database/times.ts";
 import { findKey } from "../../../../store/keys/rows/find-key.ts";
 import type { LoadedKey } from "../../../../store/keys/rows/key-rows.ts";
-import { countKeysBefore } from "../../../../store/keys/search/keys-before.ts";
-import { lockName } from "../../../../store/objects/objects.ts";
+import { countKeysBefore, countKeysBeforeNew } from "../../../../store/keys/search/keys-before.ts";
 import { gatewayOfPolicy, policiesOfTeam } from "../../../../store/policies/key-policies.ts";
 import { PolicyRefusal, unreadablePolicies } from "./policy-refusal.ts";
 
 /**
- * What a new key gets, with the defaults of its team's policies. Of several that are made at once for a team that may
- * have so many, one waits for the other.
+ * What a new key gets, with the defaults of its team's policies.
  *
  * @param policy as it is asked for, with its references resolved
  * @throws Problem `invalid` for a key that breaks a policy; `conflict` while one cannot be read
@@ -36,8 +34,7 @@ export async function holdNewKey(
   const { policies, unreadable } = await policiesOfTeam(tx, teamId);
   if (unreadable.length > 0) throw unreadablePolicies(unreadable);
   const isCounted = policies.some(({ maxKeys }) => maxKeys !== null);
-  if (isCounted) await lockName(tx, `keys of ${teamId}`);
-  const keysBefore = isCounted ? await countKeysBefore(tx, teamId, undefined) : null;
+  const keysBefore = isCounted ? await countKeysBeforeNew(tx, teamId) : null;
   const made = { spec, gateway: await gatewayOfPolicy(tx, policy.boundGatewayId) };
   const { violations, held } = judgeNewKey(made, policies, { now: await databaseTime(tx), keysBefore });
   if (violations.length > 0) throw new PolicyRefusal(violations);
