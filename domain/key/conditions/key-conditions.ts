@@ -4,7 +4,7 @@ import { issuanceBlock, mayMint, NAMESPACE_TERMINATES } from "../issuance/issuan
 import { isLost, isTampered, type RotationReason, wantedVersion } from "../issuance/issuance-policy.ts";
 import { nextRotation } from "../issuance/next-rotation.ts";
 import {
-  heldByPolicies,
+  keptOffByPolicies,
   policyConditions,
   policyEnded,
   policyEndedText,
@@ -76,7 +76,7 @@ function readiness(
   if (references.teamId === null) return no("NamespaceUnclaimed", "No PlatformTeam claims this namespace.");
   if (isOutdated(observed, key)) return no("Outdated", OUTDATED);
   if (refusal !== undefined) return no("TakeOverRefused", refusal);
-  const held = refusedByPolicies(observed) ?? heldByPolicies(observed);
+  const held = refusedByPolicies(observed) ?? keptOffByPolicies(observed);
   if (held !== undefined) return no(...held);
   if (references.missing.length > 0) return no("ReferenceNotFound", references.missing.join(" "));
   if (declared.state === "Suspended") return yes("Suspended", "The key is suspended, as declared.");

@@ -1,6 +1,7 @@
 /** What a key's status says of the policies of its team. */
 import { condition, type Reason, type StatedCondition } from "../../conditions.ts";
 import { rfc3339 } from "../../rfc3339.ts";
+import { policyOf, samePolicy } from "../observed/declared-values.ts";
 import { governedKey, type ObservedDeclaration } from "../observed/observed-key.ts";
 
 /** Why a new key gets no version by its team's policies; undefined where it may have one. */
@@ -20,6 +21,17 @@ export function heldByPolicies(observed: ObservedDeclaration): [Reason, string] 
   if (unreadable.length > 0) return ["PolicyUnreadable", `${unreadableText(unreadable)} Meanwhile ${rest}`];
   if (notApplied.length === 0) return undefined;
   return ["PolicyViolated", `What is declared is not applied, and ${rest} ${notApplied.join(" ")}`];
+}
+
+/**
+ * The same, of a key that is not as it is declared. One that is stays Ready while a policy cannot be read, which is a
+ * condition of its own (threats c82).
+ */
+export function keptOffByPolicies(observed: ObservedDeclaration): [Reason, string] | undefined {
+  const { declared, generation, references, verdict } = observed;
+  const key = governedKey(observed);
+  const isAsDeclared = key?.generation === generation && samePolicy(key.policy, policyOf(declared, references));
+  return isAsDeclared && verdict.notApplied.length === 0 ? undefined : heldByPolicies(observed);
 }
 
 const UNROTATED =

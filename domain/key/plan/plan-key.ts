@@ -2,12 +2,13 @@ import type { StatedCondition } from "../../conditions.ts";
 import { keyConditions } from "../conditions/key-conditions.ts";
 import { mayMint } from "../issuance/issuance-block.ts";
 import { refusedByPolicies } from "../issuance/policy-violated.ts";
+import { policyOf } from "../observed/declared-values.ts";
 import { governedKey, isOutdated, type ObservedKey } from "../observed/observed-key.ts";
 import { type KeyAction, NOTHING, WAIT } from "./key-action.ts";
 import { nextDeadline } from "./next-deadline.ts";
 import { planDeletion } from "./plan-deletion.ts";
 import { isGoing, planEnd } from "./plan-end.ts";
-import { planPolicy, policyOf } from "./plan-policy.ts";
+import { planPolicy } from "./plan-policy.ts";
 import { planVersions } from "./plan-versions.ts";
 
 export type KeyPlan = {

@@ -1,7 +1,7 @@
-import { isDeepStrictEqual } from "node:util";
 import type { DeclaredKey } from "../declaration/declared-key.ts";
 import { heldByPolicies } from "../issuance/policy-violated.ts";
-import { isOutdated, type ObservedDeclaration, type ResolvedReferences } from "../observed/observed-key.ts";
+import { policyOf, samePolicy } from "../observed/declared-values.ts";
+import { isOutdated, type ObservedDeclaration } from "../observed/observed-key.ts";
 import {
   isLiving,
   type KeyPolicy,
@@ -70,37 +70,6 @@ function planSuspension(
   const expiresAfter = active?.expiresAt == null ? null : active.expiresAt - active.mintedAt;
   const keptEnds = key.versions.filter(isLiving).map(({ number, expiresAt }) => ({ number, expiresAt }));
   return { do: "UpdatePolicy", generation, policy: { ...key.policy, suspended: true }, expiresAfter, keptEnds };
-}
-
-/** What the store should say of the key, but for its secret. */
-export function policyOf(declared: DeclaredKey, references: ResolvedReferences): KeyPolicy {
-  return {
-    displayName: declared.displayName,
-    scopes: declared.scopes,
-    boundGatewayId: references.gatewayId,
-    libraryIds: references.libraryIds,
-    mcpDefaultLibraryId: references.mcpDefaultLibraryId,
-    allowedModels: declared.allowedModels,
-    suspended: declared.state === "Suspended",
-    expiresAt: declared.expiresAt,
-    rateLimit: declared.rateLimit,
-    concurrent: declared.concurrent,
-    tokenLimit: declared.tokenLimit,
-    budgets: declared.budgets,
-    subject: declared.subject,
-    allowedCIDRs: declared.allowedCIDRs,
-  };
-}
-
-/** Compares by content; the order of the lists does not matter, since they are sets. */
-function samePolicy(a: KeyPolicy, b: KeyPolicy): boolean {
-  const sorted = (policy: KeyPolicy): KeyPolicy => ({
-    ...policy,
-    scopes: [...policy.scopes].sort(),
-    libraryIds: policy.libraryIds && [...new Set(policy.libraryIds)].sort(),
-    allowedModels: policy.allowedModels && [...new Set(policy.allowedModels)].sort(),
-  });
-  return isDeepStrictEqual(sorted(a), sorted(b));
 }
 
 /** Whether each version that lives ends when `expiresAfter` says, counted from its mint, or at the end that it keeps. */

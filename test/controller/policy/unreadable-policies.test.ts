@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Cluster } from "../../../controller/cluster/port.ts";
 import { describeWorlds } from "../fixtures/setup.ts";
-import { HOUR, key, type Manifest, startWorld, type World, type WorldSetup } from "../fixtures/world.ts";
+import { HOUR, key, library, type Manifest, startWorld, type World, type WorldSetup } from "../fixtures/world.ts";
 
 const DAY = 24 * HOUR;
 
@@ -67,6 +67,37 @@ describeWorlds("a key that was issued, while a policy of its team cannot be read
     expect(world.condition("Ready", "agent")).toBe("False/PolicyViolated");
     await world.declare(key("agent", { ...edited, scopes: ["memory:read"] }));
     expect((await world.stored("agent")).versions).toMatchObject([{ number: 2, state: "active" }, { number: 1 }]);
+  });
+
+  it("c82: stays Ready where nothing of it has been edited, and says so of the policy in a condition of its own", async (context) => {
+    const { setup: closableSetup, close, open } = closable(setup());
+    const reading = {
+      scopes: ["memory:read"],
+      libraryAccess: { mode: "Restricted", libraryRefs: [{ name: "notes" }] },
+    };
+    const rates = { rateLimit: { requestsPerMinute: { default: 60 } } };
+    const world = await startWorld(
+      context,
+      closableSetup,
+      library("notes"),
+      policy("any", rates),
+      key("agent", reading),
+    );
+    const conditions = () =>
+      ["Ready", "PolicyViolated", "Reconciling", "Stalled"].map((type) => world.condition(type, "agent"));
+    await close(world, "any");
+    expect(conditions()).toEqual(["True/Ready", "True/PolicyUnreadable", undefined, undefined]);
+
+    await world.declare(key("agent", { ...reading, displayName: "Edited" }));
+    expect(conditions().slice(0, 2)).toEqual(["False/PolicyUnreadable", "True/PolicyUnreadable"]);
+    await world.declare(key("agent", reading));
+    await open(world, "any");
+    expect(conditions()).toEqual(["True/Ready", undefined, undefined, undefined]);
+
+    await close(world, "any");
+    await world.remove(library("notes"));
+    await world.rest();
+    expect(world.condition("Ready", "agent")).toBe("False/PolicyUnreadable");
   });
 
   it("b181: is held to what the others ask as soon as that is due, and to what it was held to", async (context) => {

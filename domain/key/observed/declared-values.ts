@@ -1,0 +1,36 @@
+/** What a declaration comes to in the store, and whether that is what holds. */
+import { isDeepStrictEqual } from "node:util";
+import type { DeclaredKey } from "../declaration/declared-key.ts";
+import type { KeyPolicy } from "../stored/stored-key.ts";
+import type { ResolvedReferences } from "./observed-key.ts";
+
+/** What the store should say of the key, but for its secret. */
+export function policyOf(declared: DeclaredKey, references: ResolvedReferences): KeyPolicy {
+  return {
+    displayName: declared.displayName,
+    scopes: declared.scopes,
+    boundGatewayId: references.gatewayId,
+    libraryIds: references.libraryIds,
+    mcpDefaultLibraryId: references.mcpDefaultLibraryId,
+    allowedModels: declared.allowedModels,
+    suspended: declared.state === "Suspended",
+    expiresAt: declared.expiresAt,
+    rateLimit: declared.rateLimit,
+    concurrent: declared.concurrent,
+    tokenLimit: declared.tokenLimit,
+    budgets: declared.budgets,
+    subject: declared.subject,
+    allowedCIDRs: declared.allowedCIDRs,
+  };
+}
+
+/** Compares by content; the order of the lists does not matter, since they are sets. */
+export function samePolicy(a: KeyPolicy, b: KeyPolicy): boolean {
+  const sorted = (policy: KeyPolicy): KeyPolicy => ({
+    ...policy,
+    scopes: [...policy.scopes].sort(),
+    libraryIds: policy.libraryIds && [...new Set(policy.libraryIds)].sort(),
+    allowedModels: policy.allowedModels && [...new Set(policy.allowedModels)].sort(),
+  });
+  return isDeepStrictEqual(sorted(a), sorted(b));
+}
