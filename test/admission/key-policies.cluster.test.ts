@@ -19,6 +19,12 @@ const POLICY = manifest(
   { name: "policed" },
 );
 
+/** The ends of older keys, by a time. */
+const ENDS = [
+  ["within-weeks", new Date(Date.now() + 1_000 * 3_600_000).toISOString(), "1001h"],
+  ["within-ages", "9999-01-01T00:00:00Z", undefined],
+] as const;
+
 /** What keys from before the policy declare, and what they are narrowed to: each breaks it still. */
 const NARROWED = [
   ["fewer scopes", "scopes", "{ scopes: [memory:read, memory:write, gateway:embed] }", "{ preset: MCPReadWrite }"],
@@ -59,6 +65,8 @@ describe("b132: the API server, with the chart's admission policy for PlatformKe
     await createNamespaces(kubernetes(), [NAMESPACE, "unpoliced"]);
     await apply(kubernetes(), key("old", "{ scopes: [memory:write] }", { finalizers: ["keyplane.dev/finalizer"] }));
     for (const [, name, wide] of NARROWED) await apply(kubernetes(), key(name, wide));
+    for (const [name, end] of ENDS)
+      await apply(kubernetes(), key(name, `{ preset: MCPReadOnly, expiresAt: '${end}' }`));
     await apply(kubernetes(), POLICY);
     await status(POLICY, JSON.stringify({ status: { namespaces: [NAMESPACE] } }));
     const spec = parse(readFileSync(new URL("../../infra/chart/files/key-policies.yaml", import.meta.url), "utf8"));
@@ -121,6 +129,17 @@ describe("b132: the API server, with the chart's admission policy for PlatformKe
     async ([, name, wide, narrow]) => {
       expect(await apply(kubernetes(), key(name, narrow))).toMatchObject({ accepted: true });
       expect(await apply(kubernetes(), key(name, wide))).toMatchObject({ accepted: false });
+    },
+  );
+
+  test.for(ENDS)(
+    "b258: takes an end %s as one from the mint that is nearer, and no later one or none",
+    async ([name, , later]) => {
+      const ending = (end: string) => apply(kubernetes(), key(name, `{ preset: MCPReadOnly${end} }`), { dryRun: true });
+      expect(await ending(", expiresAfter: 900h")).toMatchObject({ accepted: true });
+      expect(await ending("")).toMatchObject({ accepted: false });
+      if (later === undefined) return;
+      expect(await ending(`, expiresAfter: ${later}`)).toMatchObject({ accepted: false });
     },
   );
 

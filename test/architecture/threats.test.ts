@@ -127,6 +127,7 @@ describe("docs/security/threats.md", () => {
       "b244",
       "b245",
       "b256",
+      "b258",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), "c85"];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), "c82"];

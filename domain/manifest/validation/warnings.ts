@@ -2,9 +2,9 @@ import { parseDuration } from "../../duration.ts";
 import { declareOverlap } from "../../key/declaration/declare-key.ts";
 import { overlapLimit } from "../../key/declaration/declared-key.ts";
 import { effectiveScopes } from "../../key/declaration/effective.ts";
+import type { ModelGatewaySpec } from "../../kinds/generated/model-gateway.ts";
 import type { PlatformKeySpec } from "../../kinds/generated/platform-key.ts";
 import type { Complaint } from "../document/diagnostic.ts";
-import type { ModelGatewaySpec } from "../../kinds/generated/model-gateway.ts";
 
 type Advice = {
   readonly path: readonly string[];

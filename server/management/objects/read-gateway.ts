@@ -1,10 +1,10 @@
 import type { RouteRecord, UpstreamRecord } from "../../../domain/access/key-record.ts";
+import { MAX_CREDENTIAL_LENGTH } from "../../../domain/credential-length.ts";
 import type { Spec } from "../../../domain/kinds/kinds.ts";
 import { isRecord } from "../../../domain/manifest/document/identity.ts";
 import type { FieldDiagnostic } from "../../../domain/manifest/validation/check-spec.ts";
 import { jsonSchema, specSchema } from "../../../domain/manifest/validation/json-schema.ts";
 import type { StoredGateway } from "../../../store/objects/objects.ts";
-import { MAX_CREDENTIAL_LENGTH } from "../../../domain/credential-length.ts";
 import type { Problem } from "../../http/errors.ts";
 import { type Given, invalid, readGivenObject } from "./diagnostics.ts";
 
