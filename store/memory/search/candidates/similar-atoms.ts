@@ -143,7 +143,7 @@ function byIds(ids: readonly string[]): RawBuilder<unknown> {
 
 /**
  * The atoms of a source that have the most of the words, the rare ones counting more. A word is taken to be there where its
- * first half is, as it is written: this chooses what is compared, and no place in an answer.
+ * first half is: this chooses what is compared, and no place in an answer.
  */
 function mostOfWords(
   source: RawBuilder<unknown>,
@@ -156,7 +156,7 @@ function mostOfWords(
       select a.*, sum(octet_length(a.content)) over (rows unbounded preceding) as bytes
       from (${source}) a where ${wanted}
     ) a cross join lateral (
-      select coalesce(sum(weight), 0) as weight from (select lower(${SEARCHED_TEXT}) as text offset 0) own,
+      select coalesce(sum(weight), 0) as weight from (select folded_text(${SEARCHED_TEXT}) as text offset 0) own,
         unnest(${beginnings}::text[], ${weights}::float8[]) word (beginning, weight)
       where strpos(text, beginning) > 0
     ) has
