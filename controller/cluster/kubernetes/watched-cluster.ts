@@ -66,7 +66,12 @@ export class WatchedCluster {
       inUse: () => this.objects.namespaces(),
       onChange: (namespace) => this.objects.announce(namespace),
     });
-    this.objects = new WatchedObjects((ref, now) => this.#onObject(ref, now), this.#endingNamespaces.takes);
+    this.objects = new WatchedObjects(
+      (ref, now) => this.#onObject(ref, now),
+      this.#endingNamespaces.takes,
+      (ref) =>
+        this.objectWatches.listAgain(ref, (title) => `${title} is another by a watch than by the answer to a write`),
+    );
     this.owners = createStatusOwners({
       ...{ clock, log, name: options.controllerName },
       serves: (object) => isServed(object, namespaces),
@@ -112,7 +117,8 @@ export class WatchedCluster {
     const { presence, object } = await this.#ask(wanted, this.#watching);
     if (object === undefined) {
       if (presence === "gone") this.objects.forget({ ...ref, uid });
-    } else if (this.objects.found(this.objects.read(ref.kind, object))) this.objectWatches.lacked(ref);
+    } else if (this.objects.found(this.objects.read(ref.kind, object)))
+      this.objectWatches.listAgain(ref, (title) => `a list lacked ${title}, which is there`);
     return presence;
   }
 

@@ -13,8 +13,8 @@ export type ObjectWatches = {
   start(signal: AbortSignal): Promise<void>;
   /** As the port has it. */
   listedNamespaces(kind: Kind): readonly string[] | null;
-  /** A list lacked this object, which is there: all of its kind are listed again. */
-  lacked(ref: ObjectRef): void;
+  /** All of this object's kind are listed again. @param why for the log, of the object's title */
+  listAgain(ref: ObjectRef, why: (title: string) => string): void;
 };
 
 type ObjectWatchesOptions = {
@@ -31,7 +31,7 @@ export function createObjectWatches(options: ObjectWatchesOptions): ObjectWatche
   const { reflectors, objects, namespaces, log } = options;
   /** What has been listed, by kind and namespace. */
   const listed = new Set<string>();
-  /** Those whose last list lacked what is there. */
+  /** Those of which the last list, or the watch since, was found to be wrong. */
   const wronglyListed = new Set<string>();
 
   function watch(kind: Kind, namespace: string, signal: AbortSignal): Promise<void> {
@@ -64,10 +64,10 @@ export function createObjectWatches(options: ObjectWatchesOptions): ObjectWatche
       if (namespaces === null || isClusterScoped(kind)) return isListed("") ? namespaces : [];
       return namespaces.filter(isListed);
     },
-    lacked(ref) {
+    listAgain(ref, why) {
       const collection = collectionOf(ref.kind, namespaces === null ? "" : ref.namespace);
       if (!wronglyListed.has(collection)) {
-        log("warn", `a list lacked ${titleOf(ref)}, which is there: all of its kind are listed again`);
+        log("warn", `${why(titleOf(ref))}: all of its kind are listed again`);
       }
       wronglyListed.add(collection);
     },

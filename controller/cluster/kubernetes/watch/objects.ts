@@ -2,6 +2,7 @@
  * The objects of our kinds as last heard of: by a list, by a watch, or by the answer to a write of our own, which comes
  * here first, so that who has written reads what was written.
  */
+import { isDeepStrictEqual } from "node:util";
 import type { Kind } from "../../../../domain/kinds/kinds.ts";
 import type { DeclaredObject, ObjectRef, ObjectStatus } from "../../port.ts";
 import { ObjectCache } from "./object-cache.ts";
@@ -17,17 +18,22 @@ export class WatchedObjects {
   readonly #expected = new Map<string, ObjectStatus>();
   readonly #onChange: (ref: ObjectRef, now: CheckedObject | undefined) => void;
   readonly #isEnding: (object: DeclaredObject) => boolean;
+  readonly #onContradicted: (ref: ObjectRef) => void;
 
   /**
    * @param onChange called for each change that is not our own: `now` is undefined when the object has gone
    * @param isEnding whether an object ends with its namespace: then it counts as being deleted, as it soon will be
+   * @param onContradicted called where an object was read twice as it was at one moment, with another spec: a watch that
+   *   began before its kind gained a field does not have that, and the answer to a write does
    */
   constructor(
     onChange: (ref: ObjectRef, now: CheckedObject | undefined) => void,
     isEnding: (object: DeclaredObject) => boolean = () => false,
+    onContradicted: (ref: ObjectRef) => void = () => {},
   ) {
     this.#onChange = onChange;
     this.#isEnding = isEnding;
+    this.#onContradicted = onContradicted;
   }
 
   /** As the port has it: undefined also where its spec cannot be read. */
@@ -140,6 +146,9 @@ export class WatchedObjects {
     const isSame = before?.object.uid === object.uid;
     if (isSame && !isSure && !isLater(object.resourceVersion, before.object.resourceVersion)) {
       this.#held.confirm(object.uid);
+      if (isOneMoment(object, before.object) && !isDeepStrictEqual(object.spec, before.object.spec)) {
+        this.#onContradicted(refOf(object));
+      }
       return;
     }
     this.#held.set(now);
@@ -165,3 +174,5 @@ export class WatchedObjects {
 }
 
 const refOf = ({ kind, namespace, name }: ObjectRef): ObjectRef => ({ kind, namespace, name });
+
+const isOneMoment = (a: DeclaredObject, b: DeclaredObject): boolean => a.resourceVersion === b.resourceVersion;
