@@ -5,8 +5,8 @@ import { migrate } from "../../../../store/database/migrate/migrate.ts";
 import { openPostgres } from "../../../../store/database/postgres/postgres.ts";
 import type { Store } from "../../../../store/database/store.ts";
 import { resolveScope, SEARCH_BOUNDS } from "../../../../store/memory/search/candidates/candidates.ts";
-import { readTopic } from "../../../../store/memory/search/words/search-words.ts";
 import { prepareComparison, similarTexts } from "../../../../store/memory/search/candidates/similar-atoms.ts";
+import { readTopic } from "../../../../store/memory/search/words/search-words.ts";
 import { databaseUrl, describeOnEachEngine, describeOnEitherEngine } from "../../../env/database/engines.ts";
 import { addTeamsWithLibraries } from "../../../server/memory/libraries.ts";
 
