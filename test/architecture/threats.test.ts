@@ -105,34 +105,31 @@ describe("docs/security/threats.md", () => {
       "b230",
       "b231",
       "b232",
-      "b238",
-      "b239",
-      "b240",
-      "b269",
       "b235",
       "b236",
       "b237",
-      "b263",
-      "b264",
-      "b265",
+      "b238",
+      "b239",
+      "b240",
+      "b241",
+      "b242",
+      "b243",
+      "b244",
+      "b245",
       "b246",
       "b247",
       "b248",
       "b249",
       "b250",
       "b251",
-      "b241",
-      "b242",
-      "b243",
-      "b244",
-      "b245",
       "b256",
       "b258",
+      "b263",
+      "b264",
+      "b265",
+      "b269",
     ];
-    const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), "c85"];
-    const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), "c82"];
-    const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), "c82", "c84"];
-    const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), "c82", "c83", "c84"];
+    const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), "c82", "c83", "c84", "c85"];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);
   });
 
