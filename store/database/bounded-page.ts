@@ -39,8 +39,9 @@ export async function findBoundedPage<Position>(
   bounds: PageBounds,
   { walk, askIndex }: PageSource<Position>,
 ): Promise<BoundedPage<Position>> {
-  const begun = await walk({ step: bounds.first, steps: 1 });
-  const isEnough = begun.next === null || begun.positions.length > limit;
+  // A page of more than the first rows is not filled with these.
+  const begun = limit < bounds.first ? await walk({ step: bounds.first, steps: 1 }) : undefined;
+  const isEnough = begun !== undefined && (begun.next === null || begun.positions.length > limit);
   const found = isEnough ? begun : ((await askIndex()) ?? (await walk(bounds)));
   const positions = found.positions.slice(0, limit);
   const isFull = found.positions.length > limit;
