@@ -17,11 +17,10 @@ const CONVERSATIONS_KEPT = sql`interval '30 days'`;
 /** Of the audit log's feed: the first ones, as far as their events are gone. */
 const FORGOTTEN_PLACES = sql`where seq in (select seq from audit_feed order by seq limit 1000)
   and not exists (select from audit_events e where e.id = o.event_id)`;
-/** So that no statement holds up others for long, nor a round the next one. */
-const ROWS_AT_ONCE = 1_000;
-const MAX_BATCHES = 100;
+/** Of a table in one round, so that none holds up the next one. */
+const MAX_ROWS = 100_000;
 /** Of counts there are more than of anything else: as many as 100,000 keys in use come to between two rounds. */
-const MAX_BATCHES_OF_COUNTS = 1_000;
+const MAX_COUNTS = 1_000_000;
 
 /** What a round has forgotten, in rows. */
 type Pruned = {
@@ -86,13 +85,13 @@ export async function prune(store: Store, retentionMs: number, signal?: AbortSig
         select from key_versions v where v.key_id = o.key_id and v.number = o.version
           and v.state <> all(${ENDED_VERSION_STATES}::text[]))`,
     ),
-    requests: await pruneAll(store, "key_requests", oldCounts, signal, MAX_BATCHES_OF_COUNTS),
-    tokens: await pruneAll(store, "key_tokens", oldCounts, signal, MAX_BATCHES_OF_COUNTS),
+    requests: await pruneAll(store, "key_requests", oldCounts, signal, MAX_COUNTS),
+    tokens: await pruneAll(store, "key_tokens", oldCounts, signal, MAX_COUNTS),
     hours:
-      (await pruneAll(store, REQUESTS_MEASURE.hours, oldHours, signal, MAX_BATCHES_OF_COUNTS)) +
-      (await pruneAll(store, TOKENS_MEASURE.hours, oldHours, signal, MAX_BATCHES_OF_COUNTS)),
-    networks: await pruneRepeatedly(() => pruneNetworks(store, ROWS_AT_ONCE), signal),
-    libraries: await pruneRepeatedly(() => pruneLibraries(store, ROWS_AT_ONCE), signal),
+      (await pruneAll(store, REQUESTS_MEASURE.hours, oldHours, signal, MAX_COUNTS)) +
+      (await pruneAll(store, TOKENS_MEASURE.hours, oldHours, signal, MAX_COUNTS)),
+    networks: await pruneRepeatedly(store, (most) => pruneNetworks(store, most), signal),
+    libraries: await pruneRepeatedly(store, (most) => pruneLibraries(store, most), signal),
     deliveries: await all("webhook_deliveries", oldDeliveries),
     creations: await all("idempotency_keys", dayOld),
     saves: await all("repeatable_saves", dayOld),
@@ -115,8 +114,8 @@ export async function prune(store: Store, retentionMs: number, signal?: AbortSig
  */
 export async function pruneUsage(store: Store, retentionMs: number, signal?: AbortSignal): Promise<number> {
   const old = sql`where slot < clock_timestamp() - ${retentionMs}::float8 * interval '1 millisecond' order by slot`;
-  const requests = await pruneAll(store, REQUESTS_MEASURE.days, old, signal, MAX_BATCHES_OF_COUNTS);
-  return requests + (await pruneAll(store, TOKENS_MEASURE.days, old, signal, MAX_BATCHES_OF_COUNTS));
+  const requests = await pruneAll(store, REQUESTS_MEASURE.days, old, signal, MAX_COUNTS);
+  return requests + (await pruneAll(store, TOKENS_MEASURE.days, old, signal, MAX_COUNTS));
 }
 
 /** Forgets old changes. A reader that still wanted one of them takes a new snapshot. */
@@ -129,30 +128,37 @@ function pruneAll(
   table: string,
   which: RawBuilder<unknown>,
   signal: AbortSignal | undefined,
-  maxBatches = MAX_BATCHES,
+  mostInAll = MAX_ROWS,
 ): Promise<number> {
-  return pruneRepeatedly(() => pruneBatch(store, table, which), signal, maxBatches);
+  return pruneRepeatedly(store, (most) => pruneBatch(store, table, which, most), signal, mostInAll);
 }
 
+/** @param pruneSome deletes so many at most, and gives how many it has deleted: fewer where there are no more */
 async function pruneRepeatedly(
-  pruneSome: () => Promise<number>,
+  { backgroundRows }: Store,
+  pruneSome: (most: number) => Promise<number>,
   signal: AbortSignal | undefined,
-  maxBatches = MAX_BATCHES,
+  mostInAll = MAX_ROWS,
 ): Promise<number> {
   let sum = 0;
-  for (let batch = 0; batch < maxBatches && signal?.aborted !== true; batch++) {
-    const deleted = await pruneSome();
+  while (sum < mostInAll && signal?.aborted !== true) {
+    const deleted = await pruneSome(backgroundRows);
     sum += deleted;
-    if (deleted < ROWS_AT_ONCE) break;
+    if (deleted < backgroundRows) break;
   }
   return sum;
 }
 
 /** By the rows' places, which stay theirs as long as they are locked. */
-async function pruneBatch({ backgroundDb }: Store, table: string, which: RawBuilder<unknown>): Promise<number> {
+async function pruneBatch(
+  { backgroundDb }: Store,
+  table: string,
+  which: RawBuilder<unknown>,
+  most: number,
+): Promise<number> {
   const { numAffectedRows = 0n } = await sql`
     delete from ${sql.table(table)} where ctid = any(array(
-      select ctid from ${sql.table(table)} o ${which} limit ${ROWS_AT_ONCE} for update of o skip locked))`.execute(
+      select ctid from ${sql.table(table)} o ${which} limit ${most} for update of o skip locked))`.execute(
     backgroundDb,
   );
   return Number(numAffectedRows);

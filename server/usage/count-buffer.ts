@@ -3,9 +3,6 @@ import type { Store } from "../../store/database/store.ts";
 import { outcomeOf } from "../../store/keys/uses/request-counts.ts";
 import { WaitingCounts } from "./waiting-counts.ts";
 
-/** So that no statement holds up others for long: some 10 ms on the embedded database, where nothing breaks one off. */
-export const ROWS_AT_ONCE = 250;
-
 /** What is counted, under a name that says of what, and how counts are written. */
 export type Countable<C> = {
   /** In the plural, for the log. */
@@ -72,7 +69,7 @@ export class CountBuffer<C> {
   }
 
   async #writeSome(): Promise<void> {
-    const counts = this.#waiting.take(ROWS_AT_ONCE);
+    const counts = this.#waiting.take(this.#store.backgroundRows);
     let transaction: string | undefined;
     try {
       await this.#of.write(this.#store, counts, (id) => {

@@ -10,7 +10,7 @@ import { markUsageWritten, recordUsage } from "../../store/keys/uses/usage.ts";
 import { clientAddress } from "../http/client-address.ts";
 import type { VersionUse } from "../key-index/key-index.ts";
 import { CallerNetworks } from "./caller-networks.ts";
-import { CountBuffer, ROWS_AT_ONCE } from "./count-buffer.ts";
+import { CountBuffer } from "./count-buffer.ts";
 import { LostUses } from "./lost-uses.ts";
 import { REQUESTS, RequestCounter, type RequestCounts, type RequestsOfTeam } from "./request-counts.ts";
 import { TOKENS, TokenCounter, type TokenCounts } from "./token-counts.ts";
@@ -80,11 +80,13 @@ export class UsageBuffer implements UsageRecorder {
     this.#unwrittenNetworks = new WaitingNotes({
       nameOf: ({ keyId, network, day }) => `${keyId} ${network} ${day}`,
       record: (noted) => recordNetworks(store, noted),
+      atOnce: store.backgroundRows,
       onLoss,
     });
     this.#unwrittenLibraries = new WaitingNotes({
       nameOf: ({ keyId, libraryId, day }) => `${keyId} ${libraryId} ${day}`,
       record: (noted) => recordLibraries(store, noted),
+      atOnce: store.backgroundRows,
       onLoss,
     });
     this.#unwrittenRequests = new CountBuffer(REQUESTS, store, log, onLoss);
@@ -182,8 +184,9 @@ export class UsageBuffer implements UsageRecorder {
       ...readable(seen.get(name)),
     }));
     try {
-      for (let from = 0; from < uses.length; from += ROWS_AT_ONCE) {
-        await recordUsage(this.#store, uses.slice(from, from + ROWS_AT_ONCE));
+      const atOnce = this.#store.backgroundRows;
+      for (let from = 0; from < uses.length; from += atOnce) {
+        await recordUsage(this.#store, uses.slice(from, from + atOnce));
       }
       if (until !== undefined) await markUsageWritten(this.#store, this.#replica.id, until);
     } catch (error) {

@@ -1,7 +1,5 @@
 import { WaitingCounts } from "./waiting-counts.ts";
 
-/** So that no statement holds up others for long. */
-const NOTES_AT_ONCE = 250;
 /** Notes that wait at most, while the database is away: some 40 MB. Those beyond are lost. */
 const MAX_WAITING = 100_000;
 
@@ -12,6 +10,8 @@ type WaitingNotesDeps<Note> = {
   /** A name of what is noted: the same is written once. */
   readonly nameOf: (note: Note) => string;
   readonly record: (notes: readonly Note[]) => Promise<void>;
+  /** How many are recorded at a time. */
+  readonly atOnce: number;
   /** Is called where some are lost. */
   readonly onLoss: () => void;
 };
@@ -37,10 +37,11 @@ export class WaitingNotes<Note> {
 
   /** Writes what waits, in batches. One that fails waits on, behind what came meanwhile. */
   async write(): Promise<void> {
+    const { record, atOnce } = this.#deps;
     while (this.#waiting.size > 0) {
-      const notes = [...this.#waiting.take(NOTES_AT_ONCE).values()];
+      const notes = [...this.#waiting.take(atOnce).values()];
       try {
-        await this.#deps.record(notes);
+        await record(notes);
       } catch (error) {
         this.add(notes);
         throw error;

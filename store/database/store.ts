@@ -8,11 +8,10 @@ export type Store = {
   readonly db: Kysely<Database>;
   /** For queries before the client is authenticated: on the one connection of PGlite, all other queries go first. */
   readonly unauthenticatedDb: Kysely<Database>;
-  /**
-   * For what no request waits for, as counts of uses and upkeep: on the one connection of PGlite, all other queries go
-   * first. Statements are short, since none of them can be broken off there.
-   */
+  /** For what no request waits for, as counts of uses and upkeep: on the one connection of PGlite, all others go first. */
   readonly backgroundDb: Kysely<Database>;
+  /** How many rows a statement of it writes at most: on PGlite, where nothing breaks one off, what takes some 5 ms. */
+  readonly backgroundRows: number;
   readonly engine: "postgres" | "pglite";
   /** The memory service's handle. */
   readonly memory: MemoryDatabase;

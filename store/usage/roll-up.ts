@@ -12,9 +12,8 @@ import {
   TOKENS_MEASURE,
 } from "./usage-tables.ts";
 
-/** So that no statement holds up others for long, nor a round the next one. */
-const ROWS_AT_ONCE = 250;
-const MAX_BATCHES = 8_000;
+/** Of a level in one round, so that none holds up the next one. */
+const MAX_ROWS = 2_000_000;
 /** Ways to models, of gateway, route and name, that are kept apart of one key in one hour or day: those of most answers. */
 const MAX_WAYS = 64;
 /** The model of all others. */
@@ -65,10 +64,10 @@ export async function rollUp(store: Store, signal?: AbortSignal): Promise<number
   let sum = 0;
   for (const level of LEVELS) {
     for (const age of ["recent", "old"] as const) {
-      for (let batch = 0; batch < MAX_BATCHES && signal?.aborted !== true; batch++) {
+      for (let left = MAX_ROWS; left > 0 && signal?.aborted !== true; left -= store.backgroundRows) {
         const rolled = await rollUpBatch(store, level, age);
         sum += rolled;
-        if (rolled < ROWS_AT_ONCE) break;
+        if (rolled < store.backgroundRows) break;
       }
     }
   }
@@ -79,13 +78,13 @@ export async function rollUp(store: Store, signal?: AbortSignal): Promise<number
 type Age = "recent" | "old";
 
 /** One batch of a level: the sums are read by a later statement than the one that marks the rows, and so include them. */
-function rollUpBatch(store: Store, level: Level, age: Age): Promise<number> {
-  return store.backgroundDb.transaction().execute(async (tx) => {
+function rollUpBatch({ backgroundDb, backgroundRows }: Store, level: Level, age: Age): Promise<number> {
+  return backgroundDb.transaction().execute(async (tx) => {
     const { rows } = await sql<{ isAlone: boolean }>`select pg_try_advisory_xact_lock(${LOCK}) as "isAlone"`.execute(
       tx,
     );
     if (rows[0]?.isAlone !== true) return 0;
-    const marked = await markRows(tx, level, age);
+    const marked = await markRows(tx, level, age, backgroundRows);
     const unsummed = age === "recent" ? marked : await withoutSum(tx, level, marked);
     if (unsummed.length > 0) await sumUp(tx, level, unsummed);
     return marked.reduce((sum, { count }) => sum + count, 0);
@@ -95,14 +94,14 @@ function rollUpBatch(store: Store, level: Level, age: Age): Promise<number> {
 /** Rows of one key in one hour or day. */
 type Marked = { readonly keyId: string; readonly ms: number; readonly count: number };
 
-async function markRows(tx: Tx, { from, step, end, oldest }: Level, age: Age): Promise<Marked[]> {
+async function markRows(tx: Tx, { from, step, end, oldest }: Level, age: Age, most: number): Promise<Marked[]> {
   const begin = beginOf(step, sql`slot`);
   const due = age === "recent" ? sql`${begin} >= ${oldest} and ${begin} < ${end}` : sql`${begin} < ${oldest}`;
   const { rows } = await sql<Marked>`
     with marked as (
       update ${sql.table(from)} set is_rolled = true where ctid = any(array(
         select ctid from ${sql.table(from)} where not is_rolled and ${due}
-        order by ${begin}, key_id limit ${ROWS_AT_ONCE} for update skip locked))
+        order by ${begin}, key_id limit ${most} for update skip locked))
       returning key_id, ${begin} as begin)
     select key_id as "keyId", (extract(epoch from begin) * 1000)::float8 as ms, count(*)::int as count
     from marked group by key_id, begin`.execute(tx);

@@ -7,8 +7,6 @@ import { isSameUpstream } from "../resolve.ts";
 
 /** How often what is new is written. */
 export const OUTCOMES_FLUSH_MS = 5_000;
-/** So that no statement holds up others for long. */
-const ROWS_AT_ONCE = 500;
 
 type FlushDeps = {
   readonly store: Store;
@@ -86,8 +84,8 @@ export class UpstreamOutcomes {
     this.#unwritten = new Map();
     const outcomes = [...latest.values()];
     try {
-      for (let from = 0; from < outcomes.length; from += ROWS_AT_ONCE) {
-        await recordOutcomes(store.backgroundDb, outcomes.slice(from, from + ROWS_AT_ONCE));
+      for (let from = 0; from < outcomes.length; from += store.backgroundRows) {
+        await recordOutcomes(store.backgroundDb, outcomes.slice(from, from + store.backgroundRows));
       }
     } catch (error) {
       log.debug({ error }, "could not store the last outcomes of calls to upstreams");

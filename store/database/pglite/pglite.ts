@@ -57,6 +57,7 @@ export async function openPGlite(folder: string): Promise<EmbeddedStore> {
     db: new Kysely<Database>({ dialect: pgliteDialect({ client, queue, priority, turns }) }),
     unauthenticatedDb: databaseOf("unauthenticated"),
     backgroundDb: databaseOf("background"),
+    backgroundRows: 100,
     engine: "pglite",
     memory,
     listen,

@@ -77,6 +77,7 @@ export async function openPostgres(database: string | DatabaseLocation, options:
     db,
     unauthenticatedDb: databaseOn(pool, unauthenticated),
     backgroundDb: db,
+    backgroundRows: 1_000,
     engine: "postgres",
     memory: memoryDatabase(MEMORY, lendConnections(memoryPool)),
     listen: async (channel, onNotify, onEnd) => listen(located(), channel, onNotify, onEnd),

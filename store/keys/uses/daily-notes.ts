@@ -82,7 +82,7 @@ export async function notesKnownSince(db: Db, { known, noting }: NotesOf): Promi
  * @param most how many keys at once
  * @returns how many keys had some
  */
-export async function pruneNotes({ db }: Store, { table }: NotesOf, most: number): Promise<number> {
+export async function pruneNotes({ backgroundDb }: Store, { table }: NotesOf, most: number): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     with old as (
       select key_id, seen from ${sql.table(table)} where oldest < ${OLDEST} order by oldest limit ${most}
@@ -96,6 +96,6 @@ export async function pruneNotes({ db }: Store, { table }: NotesOf, most: number
       delete from ${sql.table(table)} n using old where n.key_id = old.key_id
         and not exists (select from kept where kept.key_id = old.key_id)
     )
-    select count(*)::int as count from old`.execute(db);
+    select count(*)::int as count from old`.execute(backgroundDb);
   return rows[0]?.count ?? 0;
 }

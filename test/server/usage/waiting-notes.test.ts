@@ -18,6 +18,7 @@ function waitingNotes() {
       if (database.isAway) throw new Error("the database is away");
       written.push(...noted);
     },
+    atOnce: 1_000,
     onLoss: () => {
       lost.times++;
     },
