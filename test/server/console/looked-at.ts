@@ -84,8 +84,10 @@ async function takePictures(page: Page, name: string, width: number): Promise<vo
   if (PICTURES === undefined) return;
   await mkdir(PICTURES, { recursive: true });
   for (const colorScheme of THEMES) {
-    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    await page.screenshot({ path: join(PICTURES, `${name}-${colorScheme}-${width}.png`), fullPage: true });
+    await page.emulateMedia({ colorScheme });
+    const path = join(PICTURES, `${name}-${colorScheme}-${width}.png`);
+    // Colours that are on their way from one theme to the other are at their end.
+    await page.screenshot({ path, fullPage: true, animations: "disabled" });
   }
-  await page.emulateMedia({ colorScheme: null, reducedMotion: null });
+  await page.emulateMedia({ colorScheme: null });
 }
