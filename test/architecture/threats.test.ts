@@ -128,6 +128,7 @@ describe("docs/security/threats.md", () => {
       "b264",
       "b265",
       "b269",
+      "b270",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), "c82", "c83", "c84", "c85"];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

@@ -6,7 +6,7 @@
  *
  * In the background is what no request waits for. A request asks its next question just after it has the answer to the
  * last, so that what is in the background goes where nothing was asked for a moment, and not between the two; as it must
- * go at some time, what has waited for long goes first of all but the feed.
+ * go at some time, where none of it went for long the next of it goes first of all but the feed.
  */
 export type Priority = "feed" | "general" | "memory" | "unauthenticated" | "background";
 
@@ -14,7 +14,7 @@ export type Priority = "feed" | "general" | "memory" | "unauthenticated" | "back
 const MAX_CREDIT_MS = 500;
 /** For how long nothing else was asked where the background goes: some turns of a busy event loop. */
 const QUIET_MS = 5;
-/** How long the background waits at most for the connection to be free. */
+/** How long the background waits at most for the connection to be free, and how long all else has it to itself then. */
 const MAX_BACKGROUND_WAIT_MS = 50;
 
 /** The queue for the one connection of the embedded database. A caller keeps the connection until it releases it. */
@@ -24,6 +24,8 @@ export class ConnectionQueue {
   #ahead = 0;
   /** When anything but the background last had the connection. */
   #askedAt = Number.NEGATIVE_INFINITY;
+  /** When the background last had it. */
+  #backgroundAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
   /** What hands the connection to a caller, with the moment at which it came. */
   readonly #waiting: Record<Priority, Map<() => void, number>> = {
@@ -92,14 +94,17 @@ export class ConnectionQueue {
   }
 
   #isBackgroundOverdue(): boolean {
-    for (const since of this.#waiting.background.values()) return this.#now() - since >= MAX_BACKGROUND_WAIT_MS;
+    for (const since of this.#waiting.background.values()) {
+      return this.#now() - Math.max(since, this.#backgroundAt) >= MAX_BACKGROUND_WAIT_MS;
+    }
     return false;
   }
 
   #account(): void {
     if (this.#held === undefined) return;
     const { by, since } = this.#held;
-    if (by !== "background") this.#askedAt = this.#now();
+    if (by === "background") this.#backgroundAt = this.#now();
+    else this.#askedAt = this.#now();
     if (by !== "general" && by !== "memory") return;
     const had = this.#now() - since;
     const ahead = this.#ahead + (by === "general" ? had : -had);

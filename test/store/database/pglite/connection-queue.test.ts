@@ -99,4 +99,22 @@ describe("What is written in the background of the embedded database", () => {
     await Promise.all(waiting);
     expect(went).toEqual(["feed", "background", "memory", "general"]);
   });
+
+  test("b270: keeps no question waiting behind more than one of it, however many take turns in the background", async () => {
+    const queue = new ConnectionQueue();
+    const went: string[] = [];
+    await queue.acquire("general");
+    const loops = Array.from({ length: 2 }, async () => {
+      for (let statement = 0; statement < 3; statement++) await ask(queue, went, "background", 60);
+    });
+    const questions = (async () => {
+      for (let question = 0; question < 3; question++) await ask(queue, went, "general", 25);
+    })();
+    await vi.advanceTimersByTimeAsync(50);
+    queue.release();
+    await questions;
+    expect(went.slice(0, 5)).toEqual(["background", "general", "general", "background", "general"]);
+    await vi.advanceTimersByTimeAsync(1_000);
+    await Promise.all(loops);
+  });
 });
