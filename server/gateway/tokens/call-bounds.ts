@@ -18,8 +18,8 @@ import {
   TOOL_SCHEMAS,
 } from "./bound-places.ts";
 
-/** No format has a longer name, with each letter escaped and its quotes: one that is longer can hide what it means. */
-const LONGEST_NAME = 144;
+/** No format has a longer name or number, with each letter escaped and its quotes: one that is can hide what it means. */
+const LONGEST = 144;
 const BODY_BOUNDS = { values: 1_000_000, depth: 256 };
 const QUOTE = 0x22;
 /** To embed is to read alone, and what OpenAI's format embeds is all in the body. */
@@ -107,9 +107,12 @@ class BoundScan {
 
   #member(object: Context, start: number, end: number): Context | undefined {
     if (object === "text" && !mayNameFile(this.#body[start + 1])) return "text";
-    const name = textIn(this.#textAt(start, end));
+    const quoted = this.#textAt(start, end);
+    // Of what a model is to read, a name may be as long as its author likes.
+    if (quoted === undefined && object === "text") return "file";
+    if (quoted === undefined) throw new BodyFault(`A member's name is longer than ${LONGEST} bytes.`);
+    const name = textIn(quoted);
     if (object === "text") return name !== undefined && namesFile(name) ? "file" : "text";
-    if (end - start > LONGEST_NAME) throw new BodyFault(`A member's name is longer than ${LONGEST_NAME} bytes.`);
     if (name === undefined) return undefined;
     if (object === "item") return placeInItem(name);
     return object === "top" ? this.#placeAtTop(name) : this.#placeOfBound(name);
@@ -153,7 +156,8 @@ class BoundScan {
     if (context === "most" || context === "answers") this.#note(context, this.#textAt(start, end));
   }
 
-  #note(bound: "most" | "answers", text: string): void {
+  #note(bound: "most" | "answers", text: string | undefined): void {
+    if (text === undefined) throw new BodyFault(`A number is longer than ${LONGEST} bytes.`);
     const value = Math.min(numberIn(text), Number.MAX_SAFE_INTEGER);
     if (bound === "answers") {
       if (value > this.#answers) this.#answers = Math.ceil(value);
@@ -164,8 +168,9 @@ class BoundScan {
     }
   }
 
-  #textAt(start: number, end: number): string {
-    return this.#body.toString("utf8", start, end);
+  /** Undefined for what is too long: to decode it would hold up all others, as it is done in one go (threats b271). */
+  #textAt(start: number, end: number): string | undefined {
+    return end - start > LONGEST ? undefined : this.#body.toString("utf8", start, end);
   }
 }
 
@@ -173,7 +178,7 @@ const IN_BACKGROUND = new BodyFault(
   "The body has `background`: where tokens are counted, no answer may come before what it uses is known. Leave it out, and have an answer that takes long stream.",
 );
 
-function isOff(scalar: string): boolean {
+function isOff(scalar: string | undefined): boolean {
   return scalar === "false" || scalar === "null";
 }
 
@@ -189,9 +194,9 @@ function numberIn(scalar: string): number {
   return Number(scalar.startsWith('"') ? textIn(scalar)?.replaceAll("_", "") : scalar);
 }
 
-/** Undefined for what is no JSON. */
-function textIn(quoted: string): string | undefined {
-  if (!quoted.includes("\\")) return quoted.slice(1, -1);
+/** Undefined for what is no JSON, or not read. */
+function textIn(quoted: string | undefined): string | undefined {
+  if (!quoted?.includes("\\")) return quoted?.slice(1, -1);
   try {
     return String(JSON.parse(quoted));
   } catch {

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { GatewayOperation } from "../../../../domain/access/operations.ts";
 import { callBounds } from "../../../../server/gateway/tokens/call-bounds.ts";
+import { cpuTimeOf } from "../../../env/cpu-time.ts";
 
 type Row = readonly [operation: GatewayOperation, body: string, most: number | undefined];
 const CHAT = "gateway.chat_completions";
@@ -172,4 +173,28 @@ test.each<readonly [GatewayOperation, string]>([
   [COMPLETIONS, '{"prompt":"resp_1"}'],
 ])("b242: one that does not reads its bytes alone: %s, %s", async (operation, body) => {
   expect((await callBounds(operation, Buffer.from(body))).refers).toBe(false);
+});
+
+const LONG = "_".repeat(31 << 20);
+
+test.each<readonly [string, GatewayOperation, string]>([
+  ["a name in what is read", CHAT, `{"messages":[{"f${LONG}":1}]}`],
+  ["a bound", CHAT, `{"max_tokens":"${LONG}"}`],
+  ["a number of answers", CHAT, `{"n":"${LONG}"}`],
+])("b271: nothing waits for a text of 31 MiB that stands for %s", async (_, operation, text) => {
+  const body = Buffer.from(text);
+  // Decoded and folded it is up to 1,200 ms, in one go.
+  expect(await cpuTimeOf(() => callBounds(operation, body).catch(() => {}))).toBeLessThan(75);
+});
+
+test("b271: a name that is too long to be read may be a file's, and a number that is too long is refused", async () => {
+  const bounds = await callBounds(CHAT, Buffer.from(MEDIA(`{"file_id${"\\u0000".repeat(40)}":"file-1"}`)));
+  expect(bounds.refers).toBe(true);
+  const none = await callBounds(CHAT, Buffer.from(MEDIA(`{"a_long_name${"x".repeat(200)}":"file-1"}`)));
+  expect(none.refers).toBe(false);
+  for (const name of ["n", "max_tokens"]) {
+    await expect(callBounds(CHAT, Buffer.from(`{"${name}":"${" ".repeat(200)}9"}`))).rejects.toMatchObject({
+      code: "invalid_request",
+    });
+  }
 });
