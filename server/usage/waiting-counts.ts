@@ -7,6 +7,8 @@ export class WaitingCounts<C> {
   readonly #sum: (known: C, more: C) => C;
   /** By the team and their names, first those of the team that were taken longest ago. */
   readonly #teams = new Map<string, Map<string, C>>();
+  /** Where a team gives up its next since any were taken last: a map is looked through from its first, gone or not. */
+  readonly #next = new Map<string, MapIterator<[string, C]>>();
   /** The teams that have as many, by how many that is. */
   readonly #bySize = new Map<number, Set<string>>();
   /** How many the team has that has the most. */
@@ -41,6 +43,7 @@ export class WaitingCounts<C> {
   /** Takes so many at most, of each name one: a key that was taken over has counts of two teams by one name. */
   take(count: number): Map<string, C> {
     const taken = new Map<string, C>();
+    this.#next.clear();
     for (const [teamId, ofTeam] of this.#teams.entries().take(this.#teams.size)) {
       if (taken.size === count) break;
       const before = ofTeam.size;
@@ -59,8 +62,11 @@ export class WaitingCounts<C> {
   #giveUp(): C | undefined {
     const [giver = ""] = this.#bySize.get(this.#largest) ?? [];
     const ofGiver = this.#teams.get(giver);
-    const [name, count] = ofGiver?.entries().next().value ?? [];
-    if (ofGiver === undefined || name === undefined) return undefined;
+    if (ofGiver === undefined) return undefined;
+    const next = this.#next.get(giver) ?? ofGiver.entries();
+    this.#next.set(giver, next);
+    const [name, count] = next.next().value ?? [];
+    if (name === undefined) return undefined;
     ofGiver.delete(name);
     this.#note(giver, ofGiver, ofGiver.size + 1);
     return count;
@@ -73,8 +79,10 @@ export class WaitingCounts<C> {
     const others = this.#bySize.get(before);
     others?.delete(teamId);
     if (others?.size === 0) this.#bySize.delete(before);
-    if (size === 0) this.#teams.delete(teamId);
-    else {
+    if (size === 0) {
+      this.#teams.delete(teamId);
+      this.#next.delete(teamId);
+    } else {
       this.#teams.set(teamId, ofTeam);
       this.#bySize.set(size, (this.#bySize.get(size) ?? new Set()).add(teamId));
     }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { WaitingCounts } from "../../../server/usage/waiting-counts.ts";
+import { cpuTimeOf } from "../../env/cpu-time.ts";
 
 const MOST = 12;
 const open = () => new WaitingCounts<number>(MOST, (known, more) => known + more);
@@ -89,5 +90,20 @@ describe("Counts that wait", () => {
     for (let i = most; i < 2 * most; i++) waiting.add(`team ${i % teams}`, `key ${i}`, i);
     expect(performance.now() - begun).toBeLessThan(1_000);
     expect(waiting.size).toBe(most);
+  });
+
+  test("b272: are given up of one team that has many of them without a look at those that it gave up before", async () => {
+    const [most, more] = [250_000, 40_000];
+    const waiting = new WaitingCounts<number>(most, (known, more) => known + more);
+    for (let i = 0; i < most; i++) waiting.add(i < 180_000 ? "large" : `team ${i % 700}`, `key ${i}`, i);
+    const given: (number | undefined)[] = [];
+    const took = await cpuTimeOf(() => {
+      for (let i = 0; i < more; i++) given.push(waiting.add(`other ${i % 500}`, `new ${i}`, i));
+    });
+    expect(given).toEqual(from(0, more));
+    expect(took).toBeLessThan(300);
+    const { size } = waiting.take(250);
+    for (let i = 0; i < size; i++) expect(waiting.add("other 0", `newer ${i}`, i)).toBeUndefined();
+    expect(waiting.add("other 0", "newest", 0)).toBe(more + size);
   });
 });
