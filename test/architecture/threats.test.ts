@@ -131,6 +131,7 @@ describe("docs/security/threats.md", () => {
       "b270",
       "b271",
       "b272",
+      "b273",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), "c82", "c83", "c84", "c85"];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

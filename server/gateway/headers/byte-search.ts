@@ -31,9 +31,28 @@ export class ByteSearch {
     return matched === length ? to - length : -1;
   }
 
-  /** The length of the longest end of the bytes that begins the text, and is not all of it. */
-  beginningAtEnd(bytes: Buffer): number {
-    return this.#walk(bytes, Math.max(0, bytes.length - this.#text.length + 1)).matched;
+  /** The length of the longest end of the bytes that begins the text, and is not all of it, nor begins before `from`. */
+  beginningAtEnd(bytes: Buffer, from: number): number {
+    return this.#walk(bytes, Math.max(from, bytes.length - this.#text.length + 1)).matched;
+  }
+
+  /** The first bytes of the text, so many. */
+  beginning(length: number): Buffer {
+    return this.#text.subarray(0, length);
+  }
+
+  /**
+   * The same length at the end of bytes that come behind a beginning of the text, each of which is looked at once.
+   *
+   * @returns undefined where all of the text, or none of it, ends at one of them
+   */
+  goOn(beginning: number, bytes: Buffer): number | undefined {
+    let matched = beginning;
+    for (const byte of bytes) {
+      matched = this.#next(matched, byte);
+      if (matched === 0 || matched === this.#text.length) return undefined;
+    }
+    return matched;
   }
 
   /**
@@ -42,17 +61,20 @@ export class ByteSearch {
    * @returns how far it has come, and how much of the text ends there
    */
   #walk(bytes: Buffer, from: number): { readonly to: number; readonly matched: number } {
-    const text = this.#text;
-    this.#restarts ??= restartsOf(text);
-    const restarts = this.#restarts;
+    const { length } = this.#text;
     let matched = 0;
     let at = from;
-    for (; at < bytes.length && matched < text.length; at++) {
-      const byte = bytes[at];
-      while (matched > 0 && byte !== text[matched]) matched = restarts[matched - 1] ?? 0;
-      if (byte === text[matched]) matched++;
-    }
+    for (; at < bytes.length && matched < length; at++) matched = this.#next(matched, bytes[at]);
     return { to: at, matched };
+  }
+
+  /** How much of the text ends at a byte that comes behind so much of it, which is not all. */
+  #next(before: number, byte: number | undefined): number {
+    const text = this.#text;
+    this.#restarts ??= restartsOf(text);
+    let matched = before;
+    while (matched > 0 && byte !== text[matched]) matched = this.#restarts[matched - 1] ?? 0;
+    return byte === text[matched] ? matched + 1 : matched;
   }
 }
 

@@ -3,7 +3,6 @@ import { ByteSearch } from "./byte-search.ts";
 /** Shorter than any provider's credential: masking one so short would hit ordinary text. */
 const SHORTEST = 8;
 const ASTERISK = 0x2a;
-const NOTHING = Buffer.alloc(0);
 
 /** A credential as it is looked for: made once for many answers. */
 export type Needle = {
@@ -27,12 +26,21 @@ export function maskHeader(needle: Needle, value: string): string {
 }
 
 /** What of a body that is whole may be shown. */
-export function maskWhole({ search, masked }: Needle, bytes: Buffer): Buffer {
+export function maskWhole(needle: Needle, bytes: Buffer): Buffer {
+  return maskUpTo(needle, bytes).shown;
+}
+
+/** The same, with where the last credential in it ends; 0 for none. */
+function maskUpTo({ search, masked }: Needle, bytes: Buffer): { readonly shown: Buffer; readonly end: number } {
   let at = masked === 0 ? -1 : search.indexOf(bytes);
-  if (at === -1) return bytes;
+  if (at === -1) return { shown: bytes, end: 0 };
   const copy = Buffer.from(bytes);
-  for (; at !== -1; at = search.indexOf(copy, at + masked)) copy.fill(ASTERISK, at, at + masked);
-  return copy;
+  let end = 0;
+  for (; at !== -1; at = search.indexOf(copy, end)) {
+    end = at + masked;
+    copy.fill(ASTERISK, at, end);
+  }
+  return { shown: copy, end };
 }
 
 /**
@@ -42,7 +50,8 @@ export function maskWhole({ search, masked }: Needle, bytes: Buffer): Buffer {
  */
 export class CredentialMask {
   readonly #needle: Needle;
-  #held: Buffer = NOTHING;
+  /** How many bytes wait, which are as many of the credential's first. */
+  #held = 0;
 
   constructor(needle: Needle) {
     this.#needle = needle;
@@ -50,18 +59,29 @@ export class CredentialMask {
 
   /** Takes the next chunk; returns what may go on. An end that may be a credential's beginning waits for the next. */
   push(chunk: Buffer): Buffer {
-    if (this.#needle.masked === 0) return chunk;
-    const bytes = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
-    const shown = maskWhole(this.#needle, bytes);
-    const held = this.#needle.search.beginningAtEnd(shown);
-    this.#held = held === 0 ? NOTHING : shown.subarray(shown.length - held);
-    return held === 0 ? shown : shown.subarray(0, shown.length - held);
+    const { search, masked } = this.#needle;
+    if (masked === 0) return chunk;
+    if (this.#held === 0) return this.#look(chunk);
+    const before = search.beginning(this.#held);
+    // However small the chunks are that an upstream cuts its answer into, what waits is not looked at again with each.
+    const held = search.goOn(this.#held, chunk);
+    if (held === undefined) return this.#look(Buffer.concat([before, chunk]));
+    this.#held = held;
+    const shown = before.length + chunk.length - held;
+    if (shown <= before.length) return before.subarray(0, shown);
+    return Buffer.concat([before, chunk.subarray(0, shown - before.length)]);
   }
 
   /** What was waiting for a next chunk, when there is none. */
   flush(): Buffer {
-    const rest = this.#held;
-    this.#held = NOTHING;
+    const rest = this.#needle.search.beginning(this.#held);
+    this.#held = 0;
     return rest;
+  }
+
+  #look(bytes: Buffer): Buffer {
+    const { shown, end } = maskUpTo(this.#needle, bytes);
+    this.#held = this.#needle.search.beginningAtEnd(shown, end);
+    return this.#held === 0 ? shown : shown.subarray(0, shown.length - this.#held);
   }
 }
