@@ -20,10 +20,12 @@ export function startUpkeep(
   log: Pick<Logger, "warn">,
   intervalMs = UPKEEP_INTERVAL_MS,
 ): () => Promise<void> {
+  // No request waits for any of it.
+  const background = { db: store.backgroundDb, engine: store.engine };
   const tasks: readonly ((signal: AbortSignal) => Promise<unknown>)[] = [
     (signal) => rollUp(store, signal),
-    (signal) => toTheEnd(libraryDeletion(store), signal),
-    (signal) => toTheEnd(expiredDeletion(store), signal),
+    (signal) => toTheEnd(libraryDeletion(background), signal),
+    (signal) => toTheEnd(expiredDeletion(background), signal),
     ...(store.engine === "pglite" ? [() => maintainTables(store)] : []),
   ];
   const onFailure = (error: unknown) => log.warn({ error }, "maintenance of the database failed; it is tried again");
