@@ -31,7 +31,7 @@ export type ModelGatewaySpec = {
      */
     baseURL: string;
     /**
-     * The Secret of this namespace that holds the provider's credential.
+     * The Secret of this namespace that holds the provider's credential, 4,096 characters at most.
      */
     credentialRef: {
       /**

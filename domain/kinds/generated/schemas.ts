@@ -365,7 +365,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   "pattern": "^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"
                 },
                 "credentialRef": {
-                  "description": "The Secret of this namespace that holds the provider's credential.",
+                  "description": "The Secret of this namespace that holds the provider's credential, 4,096 characters at most.",
                   "type": "object",
                   "required": [
                     "name"

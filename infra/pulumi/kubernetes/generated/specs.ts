@@ -356,7 +356,7 @@ export type ModelGatewaySpecArgs = {
     dialect: Input<"openai" | "gemini" | "anthropic">;
     /** Where it is: an http or https URL of its origin and, where it has one, a path prefix. The operation's path, such as /v1/chat/completions, is put behind it. Private addresses are refused unless the installation allows them. */
     baseURL: Input<string>;
-    /** The Secret of this namespace that holds the provider's credential. */
+    /** The Secret of this namespace that holds the provider's credential, 4,096 characters at most. */
     credentialRef: Input<{
       /** The Secret's name. */
       name: Input<string>;
