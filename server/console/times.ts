@@ -29,11 +29,13 @@ export function moment(iso: string, now: number): Html {
   return html`<time datetime="${iso}" data-local="minute">${absolute(iso)}</time> <span class="muted small">(${relative(Date.parse(iso) - now)})</span>`;
 }
 
-const MOMENT_IN_TEXT = /(\d{4}-\d\d-\d\dT\d\d:\d\d:[\d.]+Z)/;
+/** As a word of its own: it is no part of a URL, in which others may write what looks like one. */
+const MOMENT_IN_TEXT = /(?<!\S)(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/;
 
 /** A sentence of the API, whose moments are shown as {@link moment} shows them. */
 export function withMoments(text: string, now: number): Html {
-  return html`${text.split(MOMENT_IN_TEXT).map((part) => (MOMENT_IN_TEXT.test(part) ? moment(part, now) : part))}`;
+  const isMoment = (part: string, i: number) => i % 2 === 1 && !Number.isNaN(Date.parse(part));
+  return html`${text.split(MOMENT_IN_TEXT).map((part, i) => (isMoment(part, i) ? moment(part, now) : part))}`;
 }
 
 /** A moment to the second, as {@link moment}, over how long ago it was. Both in milliseconds since the epoch. */

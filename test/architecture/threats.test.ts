@@ -132,6 +132,7 @@ describe("docs/security/threats.md", () => {
       "b271",
       "b272",
       "b273",
+      "b275",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), "c82", "c83", "c84", "c85"];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);
