@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { StoredAuditEvent } from "../../../store/audit/audit-search.ts";
 import { type Content, type Html, html } from "../../pages/html.ts";
 import { isolated } from "../../pages/isolated-text.ts";
@@ -42,19 +43,30 @@ function beforeAndAfter(change: unknown, names: ReferenceNames): Content {
   const { before = null, after = null } = change;
   if (before === null) return html`<ins>${valueText(after, names)}</ins>`;
   if (after === null) return html`<del>${valueText(before, names)}</del>`;
-  const [gone, come] = [without(before, after), without(after, before)];
-  if (gone.length + come.length > 0 && (gone.length === 0 || come.length === 0)) {
-    const rest = `beside ${numeral(without(after, come).length)} that stay`;
-    return html`${gone.length > 0 ? html`<del>${valueText(gone, names)}</del>` : html`<ins>${valueText(come, names)}</ins>`} <span class="muted">${rest}</span>`;
+  const shift = shiftOf(before, after);
+  if (shift !== undefined) {
+    const { more, hasGrown, stay, isAtEnd } = shift;
+    const rest = `beside ${numeral(stay)} that ${stay === 1 ? "stays" : "stay"}${isAtEnd ? "" : "; all in their order now:"}`;
+    const shown = hasGrown ? html`<ins>${valueText(more, names)}</ins>` : html`<del>${valueText(more, names)}</del>`;
+    return html`${shown} <span class="muted">${rest}</span>${!isAtEnd && html` ${valueText(after, names)}`}`;
   }
   return html`<del>${valueText(before, names)}</del> <span aria-hidden="true">→</span><span class="unseen">became</span> <ins>${valueText(after, names)}</ins>`;
 }
 
-/** What of a list of records is not in another one, in its order: a text is short, and is shown with those before it. */
-function without(list: unknown, others: unknown): readonly unknown[] {
-  if (!Array.isArray(list) || !Array.isArray(others)) return [];
-  const known = new Set(others.map((one) => JSON.stringify(one)));
-  return list.filter((one) => isRecord(one) && !known.has(JSON.stringify(one)));
+/**
+ * What has come to a list of records, or gone from it, where it has only grown or only shrunk and the others are in their
+ * order: the first of some lists counts for more. A text is short, and is shown with those before it.
+ */
+function shiftOf(before: unknown, after: unknown) {
+  if (!Array.isArray(before) || !Array.isArray(after)) return undefined;
+  const hasGrown = before.length < after.length;
+  const [longer, shorter] = hasGrown ? [after, before] : [before, after];
+  const known = new Set(shorter.map((one) => JSON.stringify(one)));
+  const more = longer.filter((one) => !known.has(JSON.stringify(one)));
+  const kept = longer.filter((one) => known.has(JSON.stringify(one)));
+  if (more.length === 0 || !more.every(isRecord) || !isDeepStrictEqual(kept, shorter)) return undefined;
+  const isAtEnd = isDeepStrictEqual(longer.slice(0, shorter.length), shorter);
+  return { more, hasGrown, stay: shorter.length, isAtEnd };
 }
 
 function valueText(value: unknown, names: ReferenceNames): Content {
