@@ -1,8 +1,9 @@
 /** What a key's status says of the policies of its team. */
 import { condition, type Reason, type StatedCondition } from "../../conditions.ts";
 import { rfc3339 } from "../../rfc3339.ts";
-import { policyOf, samePolicy } from "../observed/declared-values.ts";
+import { policyOf } from "../observed/declared-values.ts";
 import { governedKey, type ObservedDeclaration } from "../observed/observed-key.ts";
+import { samePolicy } from "../stored/same-policy.ts";
 
 /** Why a new key gets no version by its team's policies; undefined where it may have one. */
 export function refusedByPolicies(observed: ObservedDeclaration): [Reason, string] | undefined {
@@ -31,7 +32,8 @@ export function keptOffByPolicies(observed: ObservedDeclaration): [Reason, strin
   const { declared, generation, references, verdict } = observed;
   const key = governedKey(observed);
   const isAsDeclared = key?.generation === generation && samePolicy(key.policy, policyOf(declared, references));
-  return isAsDeclared && verdict.notApplied.length === 0 ? undefined : heldByPolicies(observed);
+  const isWhole = verdict.notApplied.length === 0 && !verdict.isPartApplied;
+  return isAsDeclared && isWhole ? undefined : heldByPolicies(observed);
 }
 
 const UNROTATED =

@@ -1,5 +1,4 @@
-/** What a declaration comes to in the store, and whether that is what holds. */
-import { isDeepStrictEqual } from "node:util";
+/** What a declaration comes to in the store. */
 import type { DeclaredKey } from "../declaration/declared-key.ts";
 import type { KeyPolicy } from "../stored/stored-key.ts";
 import type { ResolvedReferences } from "./observed-key.ts";
@@ -22,15 +21,4 @@ export function policyOf(declared: DeclaredKey, references: ResolvedReferences):
     subject: declared.subject,
     allowedCIDRs: declared.allowedCIDRs,
   };
-}
-
-/** Compares by content; the order of the lists does not matter, since they are sets. */
-export function samePolicy(a: KeyPolicy, b: KeyPolicy): boolean {
-  const sorted = (policy: KeyPolicy): KeyPolicy => ({
-    ...policy,
-    scopes: [...policy.scopes].sort(),
-    libraryIds: policy.libraryIds && [...new Set(policy.libraryIds)].sort(),
-    allowedModels: policy.allowedModels && [...new Set(policy.allowedModels)].sort(),
-  });
-  return isDeepStrictEqual(sorted(a), sorted(b));
 }

@@ -1,7 +1,8 @@
 import type { DeclaredKey } from "../declaration/declared-key.ts";
 import { heldByPolicies } from "../issuance/policy-violated.ts";
-import { policyOf, samePolicy } from "../observed/declared-values.ts";
+import { policyOf } from "../observed/declared-values.ts";
 import { isOutdated, type ObservedDeclaration } from "../observed/observed-key.ts";
+import { samePolicy } from "../stored/same-policy.ts";
 import {
   isLiving,
   type KeyPolicy,

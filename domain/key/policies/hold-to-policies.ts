@@ -4,6 +4,7 @@
  * right ends the key until it is put right. An edit that breaks a rule is not applied.
  */
 import type { AppliedRotation, DeclaredKey, NamedRef } from "../declaration/declared-key.ts";
+import { samePolicy } from "../stored/same-policy.ts";
 import { isLiving, numbersOf, type StoredKey } from "../stored/stored-key.ts";
 import { type KeptEnd, versionEnd } from "../stored/version-end.ts";
 import { addedViolations } from "./added-violations.ts";
@@ -34,12 +35,14 @@ export type PolicyVerdict = {
   readonly unreadable: readonly string[];
   /** What is declared does not hold, and how the key was to be rotated before is not known. */
   readonly isRotationUnknown: boolean;
+  /** Of what is declared of a key that was issued, its suspension is applied, and not what else it may do. */
+  readonly isPartApplied: boolean;
 };
 
 /** Of a key that breaks no rule. */
 export const NO_VERDICT: PolicyVerdict = {
   ...{ refused: [], notApplied: [], ends: [], endsAt: null, bounded: [], keptEnds: [], unreadable: [] },
-  isRotationUnknown: false,
+  ...{ isRotationUnknown: false, isPartApplied: false },
   nextAt: Number.POSITIVE_INFINITY,
 };
 
@@ -124,7 +127,8 @@ function judgeIssued(
   const asBefore = deadlines.includes(null) ? stored.policy.expiresAt : null;
   const kept = withKeptEnd(effective, stored, policies, now);
   const verdict = {
-    ...{ refused: [], notApplied: [], unreadable, endsAt, nextAt, keptEnds, isRotationUnknown: false },
+    ...{ refused: [], notApplied: [], unreadable, endsAt, nextAt, keptEnds },
+    ...{ isRotationUnknown: false, isPartApplied: false },
     ends: lasting.map(violationText),
     bounded: [...bounding.map(violationText), ...coming],
   };
@@ -139,7 +143,8 @@ function judgeIssued(
  * what policies ask comes to hold of it all the same, and nothing of it ends later (threats b160, b181).
  */
 function holdAsIssued(key: HeldKey, stored: StoredKey, notApplied: readonly string[]): HoldResult {
-  const isApplied = key.isApplied && notApplied.length === 0;
+  const isKnown = key.isApplied && notApplied.length === 0;
+  const isApplied = isKnown && mayDoAsDeclared(key.declared, stored);
   const declared = asIssued({ ...key, isApplied }, stored);
   const { effective, verdict } = judgeIssued({ ...key, declared }, stored).result;
   const current = currentVersion(stored);
@@ -153,8 +158,13 @@ function holdAsIssued(key: HeldKey, stored: StoredKey, notApplied: readonly stri
   const expiresAfter = lowest([effective.expiresAfter, isApplied ? key.declared.expiresAfter : null]);
   return {
     effective: { ...effective, gatewayRef: key.declared.gatewayRef, expiresAfter },
-    verdict: { ...verdict, notApplied, keptEnds, isRotationUnknown },
+    verdict: { ...verdict, notApplied, keptEnds, isRotationUnknown, isPartApplied: isKnown && !isApplied },
   };
+}
+
+/** By what no policy bounds. A generation may be stored of which nothing but a suspension was applied. */
+function mayDoAsDeclared({ scopes, allowedModels, allowedCIDRs }: DeclaredKey, { policy }: StoredKey): boolean {
+  return samePolicy(policy, { ...policy, scopes, allowedModels, allowedCIDRs });
 }
 
 /** What holds of a key in the place of its declaration: what the store has of it, and the rotation that it had. */

@@ -100,6 +100,22 @@ describeWorlds("a key that was issued, while a policy of its team cannot be read
     expect(world.condition("Ready", "agent")).toBe("False/PolicyUnreadable");
   });
 
+  it("c86: is not Ready where an edit of it waits, of which the suspension alone is applied", async (context) => {
+    const { setup: closableSetup, close, open } = closable(setup());
+    const world = await startWorld(context, closableSetup, key("agent", { scopes: ["memory:read"] }));
+    await world.declare(policy("any", { rateLimit: { requestsPerMinute: { default: 60 } } }));
+    await close(world, "any");
+    await world.declare(key("agent", { scopes: ["memory:read", "memory:write"], state: "Suspended" }));
+    expect((await world.stored("agent")).policy).toMatchObject({ scopes: ["memory:read"], suspended: true });
+    expect(world.condition("Ready", "agent")).toBe("False/PolicyUnreadable");
+    await open(world, "any");
+    expect(world.condition("Ready", "agent")).toBe("True/Suspended");
+    expect((await world.stored("agent")).policy.scopes).toEqual(["memory:read", "memory:write"]);
+
+    await close(world, "any");
+    expect(world.condition("Ready", "agent")).toBe("True/Suspended");
+  });
+
   it("b181: is held to what the others ask as soon as that is due, and to what it was held to", async (context) => {
     const { setup: closableSetup, close, open } = closable(setup());
     const world = await startWorld(context, closableSetup, key("agent"));
