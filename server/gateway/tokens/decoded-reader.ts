@@ -51,9 +51,10 @@ export class DecodedReader {
   #length = 0;
   #isRead = true;
 
-  private constructor(reader: AnswerReader, coding: Coding, onClosed: () => void) {
+  private constructor(reader: AnswerReader, coding: Coding, teamId: string) {
     this.#reader = reader;
     this.#decoder = coding.open();
+    const giveBack = takePlace(coding, teamId);
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#closed = promise;
     this.#decoder.on("data", (bytes: Buffer) => {
@@ -63,7 +64,7 @@ export class DecodedReader {
     });
     this.#decoder.on("error", () => this.#giveUp());
     this.#decoder.on("close", () => {
-      onClosed();
+      giveBack();
       resolve();
     });
   }
@@ -74,8 +75,7 @@ export class DecodedReader {
    */
   static open(reader: AnswerReader, name: string, teamId: string): DecodedReader | undefined {
     const coding = Object.hasOwn(CODINGS, name) ? CODINGS[name] : undefined;
-    const giveBack = coding && takePlace(coding, teamId);
-    return coding && giveBack && new DecodedReader(reader, coding, giveBack);
+    return coding && hasPlace(coding, teamId) ? new DecodedReader(reader, coding, teamId) : undefined;
   }
 
   push(bytes: Buffer): void {
@@ -95,17 +95,17 @@ export class DecodedReader {
   }
 }
 
-/**
- * Takes a place among the answers that are being decoded.
- *
- * @returns gives it back; undefined where the team has too many of them, beside those that are free (threats b250)
- */
-function takePlace(coding: Coding, teamId: string): (() => void) | undefined {
+/** Whether a team has a place for one more answer: not where it has too many, beside those that are free (threats b250). */
+function hasPlace(coding: Coding, teamId: string): boolean {
   const places = decoding.get(coding) ?? new Map<string, number>();
   const free = coding.most - [...places.values()].reduce((sum, taken) => sum + taken, 0);
-  const own = places.get(teamId) ?? 0;
-  if (own >= TIMES_FREE * free) return undefined;
-  decoding.set(coding, places.set(teamId, own + 1));
+  return (places.get(teamId) ?? 0) < TIMES_FREE * free;
+}
+
+/** Takes a place among the answers that are being decoded; what is returned gives it back. */
+function takePlace(coding: Coding, teamId: string): () => void {
+  const places = decoding.get(coding) ?? new Map<string, number>();
+  decoding.set(coding, places.set(teamId, (places.get(teamId) ?? 0) + 1));
   return () => {
     const left = (places.get(teamId) ?? 1) - 1;
     if (left === 0) places.delete(teamId);
