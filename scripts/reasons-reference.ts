@@ -1,11 +1,11 @@
 import { CONDITION_TYPES, condition, progressOf, REASONS, type Reason } from "../domain/conditions.ts";
-import { PROBLEMS } from "../server/http/errors.ts";
+import { PROBLEMS } from "../server/http/problems/catalogue.ts";
 
 /** The reference page of what conditions and the server's answers say, in Markdown. */
 export function renderReasons(): string {
   const reasons = Object.keys(REASONS) as Reason[];
   return [
-    "<!-- Generated from domain/conditions.ts and server/http/errors.ts by scripts/generate.ts. -->",
+    "<!-- Generated from domain/conditions.ts and server/http/problems/catalogue.ts by scripts/generate.ts. -->",
     "# Reasons and codes",
     "",
     `Objects of Keyplane's kinds have the conditions ${CONDITION_TYPES.map(quoted).join(", ")}, each with a reason and a message for people. [How to read them](../operations/kubernetes.md#reading-the-state).`,

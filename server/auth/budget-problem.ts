@@ -2,7 +2,7 @@ import type { OwnedBudget } from "../../domain/budget/budget.ts";
 import { budgetUnit, mostOf, partsText, sizeText } from "../../domain/budget/budget-size.ts";
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import type { BudgetRefusal } from "../budgets/budget-grants.ts";
-import { type Problem, problem } from "../http/errors.ts";
+import { type Problem, problem } from "../http/problems/problem.ts";
 
 /** No answer asks for a longer wait, in seconds: a budget may be raised meanwhile. */
 const LONGEST_WAIT = 3_600;

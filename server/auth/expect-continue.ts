@@ -1,5 +1,5 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import { type Problem, problem } from "../http/errors.ts";
+import { type Problem, problem } from "../http/problems/problem.ts";
 
 /** Requests whose client waits for `100 Continue` before it sends a body, and those with an unknown expectation. */
 const expecting = new WeakMap<IncomingMessage, "100-continue" | "unknown">();

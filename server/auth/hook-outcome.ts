@@ -1,4 +1,4 @@
-import type { Problem } from "../http/errors.ts";
+import type { Problem } from "../http/problems/problem.ts";
 
 /** Of a request that needs no other answer any more. */
 export const ANSWERED = "answered";

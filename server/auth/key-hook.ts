@@ -4,7 +4,8 @@ import { OPERATIONS, type OperationName } from "../../domain/access/operations.t
 import { CallerLeftError } from "../../store/database/errors.ts";
 import type { OpenStreams } from "../calls/calls.ts";
 import { TOO_MANY_CALLS, trackCall } from "../calls/open-call.ts";
-import { Problem, problem, problemOf, STALE_VIEW } from "../http/errors.ts";
+import { Problem, problem } from "../http/problems/problem.ts";
+import { problemOf, STALE_VIEW } from "../http/problems/problem-of.ts";
 import type { UsageRecorder } from "../usage/usage-recorder.ts";
 import { budgetProblem } from "./budget-problem.ts";
 import { type MetRate, refundRates, refusingRate } from "./charge-rate.ts";

@@ -1,6 +1,6 @@
 import type { FastifyContextConfig, FastifyInstance, HTTPMethods } from "fastify";
 import type { Product } from "../../domain/access/scopes.ts";
-import { problem } from "../http/errors.ts";
+import { problem } from "../http/problems/problem.ts";
 import { productOf } from "./route-config.ts";
 
 /**

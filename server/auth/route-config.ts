@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest, RouteOptions } from "fastify";
 import { type GatewayOperation, OPERATIONS, type OperationName } from "../../domain/access/operations.ts";
 import type { Product } from "../../domain/access/scopes.ts";
-import type { Problem } from "../http/errors.ts";
+import type { Problem } from "../http/problems/problem.ts";
 
 /** Names the operation of a gateway's request from what the router matched; undefined where there is none. */
 type Classifier = (request: FastifyRequest) => GatewayOperation | undefined;

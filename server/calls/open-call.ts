@@ -3,7 +3,8 @@ import type { KeyRecord } from "../../domain/access/key-record.ts";
 import type { LimitOwner } from "../../domain/access/rate-limit.ts";
 import { hasBody } from "../http/bodies/body-framing.ts";
 import { heldBytes } from "../http/bodies/held-bytes.ts";
-import { type Problem, problem, STALE_VIEW } from "../http/errors.ts";
+import { type Problem, problem } from "../http/problems/problem.ts";
+import { STALE_VIEW } from "../http/problems/problem-of.ts";
 import type { BodyHolder } from "./body-room.ts";
 import type { CutCause, OpenBody, OpenCall, OpenStreams } from "./calls.ts";
 

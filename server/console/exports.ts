@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import type { FastifyRequest } from "fastify";
 import { principalNow } from "../auth/management/principal-now.ts";
-import { problem } from "../http/errors.ts";
+import { problem } from "../http/problems/problem.ts";
 import { requestedTeams } from "../management/requested-teams.ts";
 import { rightsOf } from "../management/rights.ts";
 import type { ServerDeps } from "../product/deps.ts";

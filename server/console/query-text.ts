@@ -1,6 +1,6 @@
 import { searchedText } from "../../domain/key/secret/searched-text.ts";
 import { isId } from "../../store/database/ids.ts";
-import { problem } from "../http/errors.ts";
+import { problem } from "../http/problems/problem.ts";
 
 /** The longest name, and the longest id. */
 export const MAX_NAME_LENGTH = 253;

@@ -1,7 +1,7 @@
 import type { Db } from "../../store/database/change.ts";
 import { isId } from "../../store/database/ids.ts";
 import { listObjects, type ObjectKind, type StoredOf } from "../../store/objects/objects.ts";
-import { problem } from "../http/errors.ts";
+import { problem } from "../http/problems/problem.ts";
 import { type Rights, visibleTeams } from "../management/rights.ts";
 
 /** @throws Problem `not_found` for one that is another team's too */

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Dialect } from "../../domain/access/key-record.ts";
 import { ERROR_SOURCE_HEADER } from "../http/error-source.ts";
-import { type Problem, problem } from "../http/errors.ts";
+import { type Problem, problem } from "../http/problems/problem.ts";
 import { terminalEvent } from "./errors/dialect-errors.ts";
 import { decodedError, MAX_ENCODED, mayBeShown } from "./errors/encoded-error.ts";
 import { sendErrorResponse } from "./errors/error-response.ts";

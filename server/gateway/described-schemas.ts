@@ -1,5 +1,5 @@
 import type { Dialect } from "../../domain/access/key-record.ts";
-import type { ProblemCode } from "../http/errors.ts";
+import type { ProblemCode } from "../http/problems/catalogue.ts";
 import type { JsonSchema } from "../openapi/format.ts";
 
 const TEXT = { type: "string" } as const;

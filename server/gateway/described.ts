@@ -1,6 +1,6 @@
 import type { Dialect } from "../../domain/access/key-record.ts";
 import type { GatewayOperation } from "../../domain/access/operations.ts";
-import type { ProblemCode } from "../http/errors.ts";
+import type { ProblemCode } from "../http/problems/catalogue.ts";
 import { operationIdOf } from "../openapi/describe-route.ts";
 import type { Header, JsonSchema, MediaTypes, Operation, Parameter, Paths, ResponseObject } from "../openapi/format.ts";
 import { RATE_HEADERS } from "../openapi/rate-headers.ts";

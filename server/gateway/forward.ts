@@ -9,7 +9,7 @@ import type { Logger } from "../../runtime/log.ts";
 import type { OpenCall } from "../calls/calls.ts";
 import { CUT_PROBLEMS } from "../calls/open-call.ts";
 import { BodyCopies, LARGE_BODY } from "../http/bodies/received-body.ts";
-import { Problem, problem } from "../http/errors.ts";
+import { Problem, problem } from "../http/problems/problem.ts";
 import { requestIdOf } from "../http/request-id.ts";
 import type { RequestTrace, UpstreamTrace } from "../telemetry/request-trace.ts";
 import type { CountedAnswer } from "../usage/usage-recorder.ts";

@@ -1,4 +1,4 @@
-import { problem } from "../http/errors.ts";
+import { problem } from "../http/problems/problem.ts";
 import { isModelName } from "./headers/header-names.ts";
 import { isSteeringName } from "./headers/steering-names.ts";
 

@@ -4,7 +4,7 @@ import type { OpenCall } from "../calls/calls.ts";
 import { roomFor } from "../calls/open-call.ts";
 import { BodyPieces } from "../http/bodies/body-pieces.ts";
 import { ReceivedBody } from "../http/bodies/received-body.ts";
-import { type Problem, problem } from "../http/errors.ts";
+import { type Problem, problem } from "../http/problems/problem.ts";
 
 /** The largest body that is read for its model or its tokens (spec §4). */
 const MAX_READ_BODY = 32 * 1024 * 1024;

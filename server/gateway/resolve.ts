@@ -1,7 +1,7 @@
 import { type OwnedLimits, routeLimits } from "../../domain/access/declared-limits.ts";
 import type { Dialect, GatewayRecord, RouteRecord, UpstreamRecord } from "../../domain/access/key-record.ts";
-import { type Problem, problem } from "../http/errors.ts";
 import { listed } from "../http/listed.ts";
+import { type Problem, problem } from "../http/problems/problem.ts";
 import { nameableRoutes } from "./model/models.ts";
 
 /** One upstream to ask, and the model to ask of it; undefined where the client's own words stay as they are. */

@@ -7,7 +7,7 @@ import { overBudget, rateLimited, tooManyCalls } from "../auth/decide.ts";
 import { type AccessDeps, grantedOf, refusalOf, tellRates } from "../auth/key-hook.ts";
 import { settleTokens } from "../auth/settle-tokens.ts";
 import type { BudgetedCall } from "../budgets/measure-call.ts";
-import type { Problem } from "../http/errors.ts";
+import type { Problem } from "../http/problems/problem.ts";
 import type { ServerDeps } from "../product/deps.ts";
 
 /**

@@ -1,5 +1,5 @@
 import type { Dialect, GatewayRecord } from "../../domain/access/key-record.ts";
-import { type Problem, problem } from "../http/errors.ts";
+import { type Problem, problem } from "../http/problems/problem.ts";
 import { classify, type GatewayCall, SERVED_PATHS } from "./classify.ts";
 
 const METHODS = ["POST", "GET"] as const;

@@ -1,4 +1,4 @@
-import { PROBLEMS } from "../http/errors.ts";
+import { PROBLEMS } from "../http/problems/catalogue.ts";
 import type { OpenApiDocument } from "../openapi/format.ts";
 import { type Html, html } from "../pages/html.ts";
 import { layout } from "../pages/layout.ts";

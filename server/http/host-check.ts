@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { onRequestHookHandler } from "fastify";
 import type { ServerConfig } from "../context/config.ts";
-import { type Problem, problem } from "./errors.ts";
+import { type Problem, problem } from "./problems/problem.ts";
 
 /** What decides whether a request is for us: where it arrived, and the two headers that a browser sets by itself. */
 export type Arrival = {

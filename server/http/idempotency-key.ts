@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { FastifyRequest } from "fastify";
-import { problem } from "./errors.ts";
+import { problem } from "./problems/problem.ts";
 
 /** As most clients write it. */
 const PLAIN = /^[\x21\x23-\x7e][\x21-\x7e]{0,254}$/;

@@ -1,6 +1,6 @@
 import { refuseConnection } from "./connections/bare-response.ts";
 import type { Route } from "./connections/pipelining-limit.ts";
-import { problem } from "./errors.ts";
+import { problem } from "./problems/problem.ts";
 
 const TWO_HOSTS = problem("invalid_request", "A request has one Host line.");
 

@@ -1,6 +1,6 @@
 import { Ajv } from "ajv";
 import type { FastifyInstance } from "fastify";
-import { problem } from "./errors.ts";
+import { problem } from "./problems/problem.ts";
 import { describeSchemaError } from "./schema-error.ts";
 
 const NAMES: Readonly<Record<string, string>> = { body: "The body", querystring: "The query", params: "The path" };

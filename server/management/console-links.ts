@@ -3,7 +3,7 @@ import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import { authorOf, principalOf } from "../auth/management/author.ts";
 import { makeOneTimeLink } from "../auth/session/one-time-link.ts";
 import { reachedAt } from "../auth/session/reached-at.ts";
-import { problem } from "../http/errors.ts";
+import { problem } from "../http/problems/problem.ts";
 import type { ServerDeps } from "../product/deps.ts";
 import { managedRoute } from "./managed-route.ts";
 import { closedObject, TEXT, TIMESTAMP } from "./response-schemas.ts";

@@ -2,8 +2,8 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { commitChange, seqIfKnown, type Tx } from "../../store/database/change.ts";
 import { beginCreation, type Creation, endCreation } from "../../store/idempotency.ts";
 import { principalOf } from "../auth/management/author.ts";
-import { problem } from "../http/errors.ts";
 import { readIdempotencyKey, sha256 } from "../http/idempotency-key.ts";
+import { problem } from "../http/problems/problem.ts";
 import type { Management } from "./context.ts";
 import type { Receipt } from "./keys/shown/receipt.ts";
 

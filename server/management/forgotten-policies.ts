@@ -3,7 +3,7 @@ import { appendAudit } from "../../store/audit/audit.ts";
 import { clusterNames } from "../../store/cluster-names.ts";
 import type { Db } from "../../store/database/change.ts";
 import { clustersWithPolicies, forgetPolicies } from "../../store/policies/key-policies.ts";
-import { problem } from "../http/errors.ts";
+import { problem } from "../http/problems/problem.ts";
 import { changeContextOf } from "./change-context.ts";
 import type { Management } from "./context.ts";
 import { managedRoute } from "./managed-route.ts";

@@ -1,6 +1,6 @@
 import { containsKey } from "../../domain/redact.ts";
 import { actorOf } from "../auth/tokens/claims.ts";
-import { problem } from "../http/errors.ts";
+import { problem } from "../http/problems/problem.ts";
 
 /** A subject in a body. */
 export const SUBJECT = {

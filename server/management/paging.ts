@@ -1,6 +1,6 @@
 import type { preValidationHookHandler } from "fastify";
 import { isId } from "../../store/database/ids.ts";
-import { problem } from "../http/errors.ts";
+import { problem } from "../http/problems/problem.ts";
 
 /** One page of a list that was read one row too far. A cursor is the last id of the page before, and grants nothing. */
 export function pageOf<Json extends { readonly id: string }>(

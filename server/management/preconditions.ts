@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { FastifyReply } from "fastify";
-import { problem } from "../http/errors.ts";
+import { problem } from "../http/problems/problem.ts";
 
 /** What a PUT changes of an object and no answer shows: it is in the entity tag alone, and no serialiser sees it. */
 export const UNSEEN: unique symbol = Symbol("unseen");

@@ -1,4 +1,4 @@
-import { problem } from "../http/errors.ts";
+import { problem } from "../http/problems/problem.ts";
 
 /** The database stores no NUL character, so none is let in. */
 const TEXT = "^[^\\u0000]*$";

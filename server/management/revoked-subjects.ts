@@ -5,7 +5,7 @@ import { keysMadeBy, type NamedKey } from "../../store/keys/search/keys-made-by.
 import { lockObject } from "../../store/objects/objects.ts";
 import { revokeSubject } from "../../store/teams/revoked-subjects.ts";
 import type { ServerConfig } from "../context/config.ts";
-import { problem } from "../http/errors.ts";
+import { problem } from "../http/problems/problem.ts";
 import { changeContextOf } from "./change-context.ts";
 import type { Management } from "./context.ts";
 import type { Receipt } from "./keys/shown/receipt.ts";

@@ -1,7 +1,7 @@
 import type { Db } from "../../store/database/change.ts";
 import { rolesOf } from "../../store/teams/team-roles.ts";
 import type { InstallationRole, Principal } from "../auth/principal.ts";
-import { type Problem, problem } from "../http/errors.ts";
+import { type Problem, problem } from "../http/problems/problem.ts";
 
 /** What may be done to a team's objects. Every role in the team may look at them. */
 export const ACTIONS = [

@@ -5,7 +5,7 @@ import { change } from "../../store/database/change.ts";
 import { isId } from "../../store/database/ids.ts";
 import { type LoggedDelivery, listDeliveries, lockDelivery, redeliver } from "../../store/webhooks/delivery-log.ts";
 import { principalOf } from "../auth/management/author.ts";
-import { problem } from "../http/errors.ts";
+import { problem } from "../http/problems/problem.ts";
 import { type ChangeContext, changeContextOf } from "./change-context.ts";
 import type { Management } from "./context.ts";
 import { managedRoute } from "./managed-route.ts";

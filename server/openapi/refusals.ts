@@ -1,4 +1,4 @@
-import { PROBLEMS, type ProblemCode } from "../http/errors.ts";
+import { PROBLEMS, type ProblemCode } from "../http/problems/catalogue.ts";
 import type { Header, JsonSchema, MediaTypes, ResponseObject } from "./format.ts";
 
 /** RFC 9457, with the members of ours. */

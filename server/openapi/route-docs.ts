@@ -1,4 +1,4 @@
-import type { ProblemCode } from "../http/errors.ts";
+import type { ProblemCode } from "../http/problems/catalogue.ts";
 import type { JsonSchema, OpenApiDocument, Paths } from "./format.ts";
 
 type Schema = JsonSchema & { readonly title: string };

@@ -1,5 +1,6 @@
 import type { RouteOptions } from "fastify";
-import { type ProblemCode, SAFE_METHODS } from "../http/errors.ts";
+import type { ProblemCode } from "../http/problems/catalogue.ts";
+import { SAFE_METHODS } from "../http/safe-methods.ts";
 import type { RouteDocs } from "./route-docs.ts";
 
 /** Of whatever a key opens. */

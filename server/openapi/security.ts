@@ -1,6 +1,6 @@
 import { cookieName } from "../auth/session/cookies.ts";
 import type { ServerConfig } from "../context/config.ts";
-import { SAFE_METHODS } from "../http/errors.ts";
+import { SAFE_METHODS } from "../http/safe-methods.ts";
 import type { Operation, SecurityScheme } from "./format.ts";
 
 /** What lets callers in, a key's carriers in the order in which they are looked at. */

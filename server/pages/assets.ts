@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { FastifyInstance } from "fastify";
 import { sendShared } from "../http/answers/cached-text.ts";
-import { problem } from "../http/errors.ts";
+import { problem } from "../http/problems/problem.ts";
 import { codingFor, type EncodedAsset, encodedAsset } from "./encoded-asset.ts";
 import { consoleSheet } from "./sheet.ts";
 

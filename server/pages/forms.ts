@@ -3,7 +3,7 @@ import { parse } from "node:querystring";
 import type { FastifyInstance } from "fastify";
 import { containsKey } from "../../domain/redact.ts";
 import { refuseUnstorableBodies } from "../http/bodies/body-text.ts";
-import { problem } from "../http/errors.ts";
+import { problem } from "../http/problems/problem.ts";
 
 /** What a form sends: a field that stands there more than once is a list. */
 export type FormBody = Readonly<Record<string, string | readonly string[] | undefined>>;

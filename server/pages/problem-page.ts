@@ -1,7 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { containsKey } from "../../domain/redact.ts";
 import type { Logger } from "../../runtime/log.ts";
-import { logFailure, type Problem, type ProblemCode, problem, problemOf, SAFE_METHODS } from "../http/errors.ts";
+import type { ProblemCode } from "../http/problems/catalogue.ts";
+import { logFailure } from "../http/problems/error-handler.ts";
+import { type Problem, problem } from "../http/problems/problem.ts";
+import { problemOf } from "../http/problems/problem-of.ts";
+import { SAFE_METHODS } from "../http/safe-methods.ts";
 import { type Html, html } from "./html.ts";
 import { layout } from "./layout.ts";
 import { sendPage } from "./send-page.ts";

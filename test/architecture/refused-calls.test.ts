@@ -1,6 +1,6 @@
 /** docs/guides/refused-calls.md, where it shows no call of its own: the guides' test runs those that it shows. */
 import { describe, expect, it } from "vitest";
-import { PROBLEMS } from "../../server/http/errors.ts";
+import { PROBLEMS } from "../../server/http/problems/catalogue.ts";
 import { filesBelow, read } from "./sources.ts";
 
 const PAGE = read("docs/guides/refused-calls.md");

@@ -6,7 +6,7 @@ import { createServer } from "node:http";
 import { Pool } from "undici";
 import { dialectError } from "../../server/gateway/errors/dialect-errors.ts";
 import { INERT_HEADERS } from "../../server/gateway/headers/headers.ts";
-import { problem } from "../../server/http/errors.ts";
+import { problem } from "../../server/http/problems/problem.ts";
 import { REFUSED_PATH } from "./traffic.ts";
 
 const [port, upstreamPort] = process.argv.slice(2);

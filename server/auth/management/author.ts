@@ -2,7 +2,7 @@ import type { FastifyRequest } from "fastify";
 import { containsKey, redactKeys, sanitizeUntrusted } from "../../../domain/redact.ts";
 import type { Author } from "../../../store/audit/audit.ts";
 import { clientAddress } from "../../http/client-address.ts";
-import { problem } from "../../http/errors.ts";
+import { problem } from "../../http/problems/problem.ts";
 import type { Principal } from "../principal.ts";
 
 /** Longer than any honest User-Agent. */

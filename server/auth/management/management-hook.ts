@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest, onRequestHookHandler, preValidationH
 import { appendAudit } from "../../../store/audit/audit.ts";
 import { inTurnsOfNetwork } from "../../../store/database/managed-turns.ts";
 import { clientAddress } from "../../http/client-address.ts";
-import { problem } from "../../http/errors.ts";
+import { problem } from "../../http/problems/problem.ts";
 import { presentsCredential } from "../credential.ts";
 import { meetExpectation } from "../expect-continue.ts";
 import { ANSWERED, finishHookAsync, type HookOutcome } from "../hook-outcome.ts";

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from "fastify";
-import { problem } from "../../http/errors.ts";
+import { problem } from "../../http/problems/problem.ts";
 import type { Principal } from "../principal.ts";
 import { type AuthenticationDeps, authenticateManagement } from "./authenticate-management.ts";
 

@@ -3,8 +3,8 @@ import { neededScopes } from "../../../domain/access/authorize.ts";
 import { type KeyRecord, UNSTORED_VERSION } from "../../../domain/access/key-record.ts";
 import { scopesIn } from "../../../domain/access/scopes.ts";
 import { keyPrefix } from "../../../domain/key/secret/key-format.ts";
-import { type Problem, problem } from "../../http/errors.ts";
 import { listed } from "../../http/listed.ts";
+import { type Problem, problem } from "../../http/problems/problem.ts";
 import { extractCredential } from "../credential.ts";
 import type { Asked, DecisionDeps } from "../decide.ts";
 

@@ -1,5 +1,5 @@
 import { type Client, type SourceRefusal, shownSource } from "../../../domain/access/source-addresses.ts";
-import { type Problem, problem } from "../../http/errors.ts";
+import { type Problem, problem } from "../../http/problems/problem.ts";
 
 const WHOSE: Readonly<Record<Exclude<SourceRefusal, "unknown">, string>> = { key: "PlatformKey", team: "PlatformTeam" };
 

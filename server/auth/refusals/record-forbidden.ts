@@ -1,5 +1,5 @@
 import type { FastifyInstance } from "fastify";
-import { Problem } from "../../http/errors.ts";
+import { Problem } from "../../http/problems/problem.ts";
 import { type RefusalDeps, recordRefusal } from "./record-refusal.ts";
 
 /** Counts each refusal that is `forbidden` and passes it to the audit log, wherever a handler has thrown it. */

@@ -1,7 +1,8 @@
 import type { FastifyRequest } from "fastify";
 import { hasBody } from "../../http/bodies/body-framing.ts";
-import { type Problem, problem, SAFE_METHODS } from "../../http/errors.ts";
 import { refusalOfForeign } from "../../http/host-check.ts";
+import { type Problem, problem } from "../../http/problems/problem.ts";
+import { SAFE_METHODS } from "../../http/safe-methods.ts";
 import type { ConsoleSession } from "./authenticate-session.ts";
 import { isCsrfToken } from "./secret.ts";
 

@@ -1,6 +1,6 @@
 import { stepUpScopes } from "../../../domain/access/member-access.ts";
 import type { Membership } from "../../../domain/access/membership.ts";
-import { type Problem, problem } from "../../http/errors.ts";
+import { type Problem, problem } from "../../http/problems/problem.ts";
 
 /** The challenge with the scopes that a client is to ask its authorization server for (RFC 6750 §3.1). */
 export function scopeChallenge(scopes: readonly string[]): string {

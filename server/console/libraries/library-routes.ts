@@ -14,7 +14,7 @@ import { MAX_SNIPPET_SOURCE } from "../../../store/memory/search/words/snippet.t
 import { listObjects } from "../../../store/objects/objects.ts";
 import { principalOf } from "../../auth/management/author.ts";
 import { callerSignal } from "../../http/caller-signal.ts";
-import { problem } from "../../http/errors.ts";
+import { problem } from "../../http/problems/problem.ts";
 import type { Management } from "../../management/context.ts";
 import { pageOf } from "../../management/paging.ts";
 import { requestedTeams } from "../../management/requested-teams.ts";

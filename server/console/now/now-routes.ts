@@ -7,7 +7,7 @@ import { livingLeaks } from "../../../store/keys/events/key-leaks.ts";
 import { replicaHealth } from "../../../store/replicas/replica-health.ts";
 import { listDeliveries } from "../../../store/webhooks/delivery-log.ts";
 import { principalOf } from "../../auth/management/author.ts";
-import { problem } from "../../http/errors.ts";
+import { problem } from "../../http/problems/problem.ts";
 import type { Management } from "../../management/context.ts";
 import { rightsOf } from "../../management/rights.ts";
 import { sendConsolePage } from "../../pages/send-page.ts";

@@ -1,5 +1,6 @@
 import type { Dialect } from "../../../domain/access/key-record.ts";
-import type { Problem, ProblemCode } from "../../http/errors.ts";
+import type { ProblemCode } from "../../http/problems/catalogue.ts";
+import type { Problem } from "../../http/problems/problem.ts";
 
 /** The word that each format has for a problem; a code that is not listed takes its status's class. */
 type Words = { readonly [code in ProblemCode]?: string } & { readonly client: string; readonly server: string };

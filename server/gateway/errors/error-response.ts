@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Dialect } from "../../../domain/access/key-record.ts";
 import { OWN_ERROR } from "../../http/error-source.ts";
-import type { Problem } from "../../http/errors.ts";
+import type { Problem } from "../../http/problems/problem.ts";
 import { INERT_HEADERS } from "../headers/headers.ts";
 import { dialectError } from "./dialect-errors.ts";
 

@@ -1,6 +1,6 @@
 import type { Dialect, GatewayRecord, KeyRecord } from "../../../domain/access/key-record.ts";
 import { decideForKey } from "../../auth/decide.ts";
-import { Problem } from "../../http/errors.ts";
+import { Problem } from "../../http/problems/problem.ts";
 import type { ServerDeps } from "../../product/deps.ts";
 import { type Resolved, resolve, type UpstreamCandidate } from "../resolve.ts";
 import type { ReachableUpstream } from "../upstream/pools.ts";

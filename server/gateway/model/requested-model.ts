@@ -5,7 +5,7 @@ import type { BodyPieces } from "../../http/bodies/body-pieces.ts";
 import { BodyFault } from "../../http/bodies/json-scanner.ts";
 import { releaseLargeBody } from "../../http/bodies/received-body.ts";
 import { inSlices } from "../../http/bodies/slices.ts";
-import { problem } from "../../http/errors.ts";
+import { problem } from "../../http/problems/problem.ts";
 import type { GatewayCall } from "../classify.ts";
 import type { RequestHead } from "../headers/headers.ts";
 import { requireNoModel } from "../query.ts";

@@ -2,7 +2,7 @@ import type { GatewayOperation } from "../../../domain/access/operations.ts";
 import type { CallBounds } from "../../../domain/usage/token-reservation.ts";
 import { BodyFault, JsonScanner, type JsonVisitor } from "../../http/bodies/json-scanner.ts";
 import { inSlices } from "../../http/bodies/slices.ts";
-import { problem } from "../../http/errors.ts";
+import { problem } from "../../http/problems/problem.ts";
 import {
   BOUND_PLACES,
   type BoundPlaces,

@@ -1,5 +1,5 @@
 import type { UpstreamRecord } from "../../../domain/access/key-record.ts";
-import { type Problem, problem } from "../../http/errors.ts";
+import { type Problem, problem } from "../../http/problems/problem.ts";
 
 /** Why an upstream gave no answer. */
 export type UpstreamFailure = {

@@ -1,6 +1,7 @@
 import { type IncomingMessage, type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from "node:http";
-import { type Problem, problem, problemDocument, SAFE_METHODS } from "../errors.ts";
+import { type Problem, problem, problemDocument } from "../problems/problem.ts";
 import { requestIdOf } from "../request-id.ts";
+import { SAFE_METHODS } from "../safe-methods.ts";
 import type { AnswerRoom, FullOf, HeldAnswer } from "./answer-room.ts";
 import { cutConnection } from "./cut-connection.ts";
 import { ownerOf, type Requester } from "./owner.ts";

@@ -1,5 +1,6 @@
 import type { FastifyInstance, preParsingHookHandler } from "fastify";
-import { problem, SAFE_METHODS } from "../errors.ts";
+import { problem } from "../problems/problem.ts";
+import { SAFE_METHODS } from "../safe-methods.ts";
 import { hasBody } from "./body-framing.ts";
 
 /** Of a 415 for a body's coding: the one that is read (RFC 9110 §12.5.3). */

@@ -1,5 +1,5 @@
 import type { preValidationHookHandler } from "fastify";
-import { problem } from "../errors.ts";
+import { problem } from "../problems/problem.ts";
 
 /** Deeper than any body that means something, and less deep than what walks one by calling itself can go. */
 const MAX_DEPTH = 32;

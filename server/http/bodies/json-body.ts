@@ -1,6 +1,6 @@
 import type { FastifyInstance, onRequestHookHandler } from "fastify";
 import { errorMessage } from "../../../domain/error-text.ts";
-import { problem } from "../errors.ts";
+import { problem } from "../problems/problem.ts";
 import { freeBytes } from "./byte-pool.ts";
 import { memberScan } from "./json-members.ts";
 import { BodyFault } from "./json-scanner.ts";

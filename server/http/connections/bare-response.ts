@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { type Problem, problemDocument } from "../errors.ts";
+import { type Problem, problemDocument } from "../problems/problem.ts";
 import { requestIdOf } from "../request-id.ts";
 
 /** Answers with a problem document before the framework gets the request, and ends the connection. */

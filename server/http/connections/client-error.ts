@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import { OWN_ERROR } from "../error-source.ts";
-import { type ProblemCode, problem, problemDocument } from "../errors.ts";
+import type { ProblemCode } from "../problems/catalogue.ts";
+import { problem, problemDocument } from "../problems/problem.ts";
 import { CLIENT_HEADER, nextRequestId, REQUEST_ID_HEADER } from "../request-id.ts";
 import type { LingeringSockets } from "./refused-request.ts";
 

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { hasSmallBody } from "../bodies/body-framing.ts";
-import { problem } from "../errors.ts";
+import { problem } from "../problems/problem.ts";
 import { refuseConnection } from "./bare-response.ts";
 import { discardInput } from "./discard-input.ts";
 import type { LingeringSockets } from "./refused-request.ts";

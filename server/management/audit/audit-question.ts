@@ -2,7 +2,7 @@ import type { AuditMark } from "../../../store/audit/audit-feed.ts";
 import type { AuditPosition, AuditSearch } from "../../../store/audit/audit-search.ts";
 import type { Db } from "../../../store/database/change.ts";
 import { auditSubject } from "../../../store/keys/search/audit-subject.ts";
-import { problem } from "../../http/errors.ts";
+import { problem } from "../../http/problems/problem.ts";
 import { requestedTeams } from "../requested-teams.ts";
 import type { Rights } from "../rights.ts";
 

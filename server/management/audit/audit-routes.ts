@@ -3,7 +3,7 @@ import { searchedText } from "../../../domain/key/secret/searched-text.ts";
 import { type AuditFeedPage, readAuditFeed, UnknownAuditMarkError } from "../../../store/audit/audit-feed.ts";
 import { searchAudit } from "../../../store/audit/audit-search.ts";
 import { principalOf } from "../../auth/management/author.ts";
-import { problem } from "../../http/errors.ts";
+import { problem } from "../../http/problems/problem.ts";
 import type { Management } from "../context.ts";
 import { managedRoute } from "../managed-route.ts";
 import { MOMENT, NAME, PAGE, type PageQuery, readMoment } from "../request-schemas.ts";

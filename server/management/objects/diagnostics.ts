@@ -2,7 +2,7 @@ import type { Kind, Spec } from "../../../domain/kinds/kinds.ts";
 import { checkName, checkNamespace } from "../../../domain/manifest/document/identity.ts";
 import { checkSpec, type FieldDiagnostic, toFieldDiagnostic } from "../../../domain/manifest/validation/check-spec.ts";
 import { redactKeys } from "../../../domain/redact.ts";
-import { type Problem, problem } from "../../http/errors.ts";
+import { type Problem, problem } from "../../http/problems/problem.ts";
 
 /**
  * What is said of faults in a request's content: each field with what to write instead, and no key that stood there.

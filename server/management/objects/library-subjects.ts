@@ -6,7 +6,7 @@ import { isId } from "../../../store/database/ids.ts";
 import { eraseSubject, listRetainedLibraries, listSubjects } from "../../../store/memory/libraries/subjects.ts";
 import { listObjects, type StoredOf } from "../../../store/objects/objects.ts";
 import { principalOf } from "../../auth/management/author.ts";
-import { problem } from "../../http/errors.ts";
+import { problem } from "../../http/problems/problem.ts";
 import { changeContextOf } from "../change-context.ts";
 import type { Management } from "../context.ts";
 import { managedRoute } from "../managed-route.ts";

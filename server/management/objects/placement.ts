@@ -1,7 +1,7 @@
 import { API_CLUSTER } from "../../../domain/api-cluster.ts";
 import type { Db } from "../../../store/database/change.ts";
 import { holdsNamespace, teamsNamed } from "../../../store/teams/teams.ts";
-import { type Problem, problem } from "../../http/errors.ts";
+import { type Problem, problem } from "../../http/problems/problem.ts";
 import { type Action, type Rights, requireRight, seesTeam } from "../rights.ts";
 import { invalid } from "./diagnostics.ts";
 

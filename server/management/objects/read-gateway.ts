@@ -5,7 +5,7 @@ import { isRecord } from "../../../domain/manifest/document/identity.ts";
 import type { FieldDiagnostic } from "../../../domain/manifest/validation/check-spec.ts";
 import { jsonSchema, specSchema } from "../../../domain/manifest/validation/json-schema.ts";
 import type { StoredGateway } from "../../../store/objects/objects.ts";
-import type { Problem } from "../../http/errors.ts";
+import type { Problem } from "../../http/problems/problem.ts";
 import { type Given, invalid, readGivenObject } from "./diagnostics.ts";
 
 /** A gateway that is to be made or changed, read. */

@@ -3,7 +3,7 @@ import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import type { Db, Tx } from "../../../store/database/change.ts";
 import { isId } from "../../../store/database/ids.ts";
 import { listObjects, lockObject, type ObjectKind, type StoredOf } from "../../../store/objects/objects.ts";
-import { type Problem, problem } from "../../http/errors.ts";
+import { type Problem, problem } from "../../http/problems/problem.ts";
 import type { ChangeContext } from "../change-context.ts";
 import type { UNSEEN } from "../preconditions.ts";
 import type { ReasonBody } from "../request-schemas.ts";

@@ -6,7 +6,7 @@ import { isKnownModel, readUsage } from "../../../store/usage/read-usage.ts";
 import { type UsageObject, usageIdsNamed } from "../../../store/usage/usage-names.ts";
 import type { UsagePosition } from "../../../store/usage/usage-question.ts";
 import { principalOf } from "../../auth/management/author.ts";
-import { problem } from "../../http/errors.ts";
+import { problem } from "../../http/problems/problem.ts";
 import type { Management } from "../context.ts";
 import { managedRoute } from "../managed-route.ts";
 import { MOMENT, NAME, PAGE, type PageQuery, readMoment } from "../request-schemas.ts";

@@ -1,7 +1,7 @@
 import { DAY_MS, HOUR_MS } from "../../../domain/duration.ts";
 import type { UsageStep } from "../../../store/usage/usage-question.ts";
 import { HOURS_KEPT_DAYS } from "../../../store/usage/usage-tables.ts";
-import { problem } from "../../http/errors.ts";
+import { problem } from "../../http/problems/problem.ts";
 
 /** What is asked for where no beginning is given. */
 const DEFAULT_DAYS = 30;

@@ -1,7 +1,7 @@
 import { MEMBER_SCOPES } from "../../../domain/access/member-access.ts";
 import { readBearer } from "../../auth/credential.ts";
 import type { ProtectedResource } from "../../auth/protected-resource.ts";
-import { type Problem, problem } from "../../http/errors.ts";
+import { type Problem, problem } from "../../http/problems/problem.ts";
 
 const SCOPES = `scope="${MEMBER_SCOPES.join(" ")}"`;
 

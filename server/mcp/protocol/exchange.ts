@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { accessNow } from "../../auth/key-hook.ts";
 import { CUT_PROBLEMS } from "../../calls/open-call.ts";
 import { PIECE, roomForAnswer } from "../../http/answers/paced-response.ts";
-import { Problem } from "../../http/errors.ts";
+import { Problem } from "../../http/problems/problem.ts";
 import { requestIdOf } from "../../http/request-id.ts";
 import { reachOfCall } from "../../memory/call/reach-of-call.ts";
 import { writeAs } from "../../memory/writes/write-as.ts";

@@ -1,5 +1,5 @@
 import { classifyInboundRequest, specTypeSchemas } from "@modelcontextprotocol/server";
-import { problem } from "../../http/errors.ts";
+import { problem } from "../../http/problems/problem.ts";
 import { TOOLS } from "./server.ts";
 
 /** No method here takes a URI; a long one is an attack on its parser (threats b55). */

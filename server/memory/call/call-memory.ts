@@ -5,7 +5,7 @@ import type { Reach } from "../../../store/memory/rows/atom.ts";
 import { accessNow } from "../../auth/key-hook.ts";
 import { roomForAnswer } from "../../http/answers/paced-response.ts";
 import { callerSignal } from "../../http/caller-signal.ts";
-import { Problem } from "../../http/errors.ts";
+import { Problem } from "../../http/problems/problem.ts";
 import type { ServerDeps } from "../../product/deps.ts";
 import { type LibraryUser, libraryUser } from "./library-use.ts";
 import { reachOfCall } from "./reach-of-call.ts";

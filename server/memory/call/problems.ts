@@ -1,7 +1,7 @@
 import type { KeyRecord } from "../../../domain/access/key-record.ts";
 import type { Db } from "../../../store/database/change.ts";
 import type { ReachableLibrary } from "../../../store/memory/rows/reachable-libraries.ts";
-import { type Problem, problem } from "../../http/errors.ts";
+import { type Problem, problem } from "../../http/problems/problem.ts";
 import { findRequestedLibrary, noSuchLibrary } from "./libraries.ts";
 import type { LibraryUser } from "./library-use.ts";
 

@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import { type Correction, correctAtom, deleteAtom } from "../../../store/memory/writes/atom-writes.ts";
 import { DAYS_KEPT, restoreAtom } from "../../../store/memory/writes/forgotten-atoms.ts";
 import { requireJsonType } from "../../http/bodies/json-body.ts";
-import { type Problem, problem } from "../../http/errors.ts";
+import { type Problem, problem } from "../../http/problems/problem.ts";
 import type { ServerDeps } from "../../product/deps.ts";
 import { callMemory } from "../call/call-memory.ts";
 import { NO_ATOM, SHARED_ATOM } from "../call/problems.ts";

@@ -11,8 +11,8 @@ import {
 } from "../../../store/memory/extraction/jobs.ts";
 import { isExtracting } from "../../../store/memory/libraries/library-extraction.ts";
 import { requireJsonType } from "../../http/bodies/json-body.ts";
-import { type Problem, problem } from "../../http/errors.ts";
 import { sha256 } from "../../http/idempotency-key.ts";
+import { type Problem, problem } from "../../http/problems/problem.ts";
 import type { ServerDeps } from "../../product/deps.ts";
 import { callMemory } from "../call/call-memory.ts";
 import { libraryName } from "../call/libraries.ts";

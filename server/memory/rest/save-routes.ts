@@ -5,7 +5,7 @@ import type { Atom } from "../../../store/memory/rows/atom.ts";
 import { atomsById } from "../../../store/memory/rows/atoms.ts";
 import type { MadeAtoms } from "../../../store/memory/writes/repeatable-saves.ts";
 import { requireJsonType } from "../../http/bodies/json-body.ts";
-import { problem } from "../../http/errors.ts";
+import { problem } from "../../http/problems/problem.ts";
 import type { ServerDeps } from "../../product/deps.ts";
 import { callMemory } from "../call/call-memory.ts";
 import { noLibrary, requireLibrary } from "../call/problems.ts";

@@ -1,5 +1,5 @@
 import { type ListPage, PAGE_BYTES } from "../../../store/memory/rows/page.ts";
-import { problem } from "../../http/errors.ts";
+import { problem } from "../../http/problems/problem.ts";
 import { type CursorPosition, type CursorScope, readAtomCursor, writeCursor } from "../request/cursor.ts";
 
 /** Where a page begins: null for the first. Throws a problem for a cursor that is not of this list. */

@@ -11,8 +11,8 @@ import {
   type MadeAtoms,
   type RepeatableSave,
 } from "../../../store/memory/writes/repeatable-saves.ts";
-import { type Problem, problem } from "../../http/errors.ts";
 import { readIdempotencyKey, sha256 } from "../../http/idempotency-key.ts";
+import { type Problem, problem } from "../../http/problems/problem.ts";
 import type { ServerDeps } from "../../product/deps.ts";
 import { reachOfCall } from "../call/reach-of-call.ts";
 import { type MemoryWrite, rollBack, writeAs } from "./write-as.ts";

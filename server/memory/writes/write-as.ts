@@ -9,7 +9,7 @@ import type { Forgetting } from "../../../store/memory/writes/forgotten-atoms.ts
 import { findKeyAtCommit, findMemberAtCommit } from "../../../store/memory/writes/key-at-commit.ts";
 import { decideAgain, decideStored, type Granted, notAMember, type Refused } from "../../auth/decide.ts";
 import { accessNow, refusalOf } from "../../auth/key-hook.ts";
-import { Problem } from "../../http/errors.ts";
+import { Problem } from "../../http/problems/problem.ts";
 import type { ServerDeps } from "../../product/deps.ts";
 import { libraryUser } from "../call/library-use.ts";
 import { reachOfCall } from "../call/reach-of-call.ts";

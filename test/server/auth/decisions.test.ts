@@ -6,7 +6,7 @@ import { OPERATIONS, type OperationName } from "../../../domain/access/operation
 import { SCOPES, scopeSet } from "../../../domain/access/scopes.ts";
 import { keyDigest, mintKey } from "../../../domain/key/secret/key-format.ts";
 import { decide } from "../../../server/auth/decide.ts";
-import { PROBLEMS } from "../../../server/http/errors.ts";
+import { PROBLEMS } from "../../../server/http/problems/catalogue.ts";
 import { KeyIndex } from "../../../server/key-index/key-index.ts";
 import { createMetrics } from "../../../server/metrics.ts";
 import { gatewayRecord, indexedKey, keyRecord, testClock } from "../harness.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Dialect, GatewayRecord } from "../../../domain/access/key-record.ts";
 import { needsModel, type ResolvingKey, resolve } from "../../../server/gateway/resolve.ts";
-import { Problem } from "../../../server/http/errors.ts";
+import { Problem } from "../../../server/http/problems/problem.ts";
 import { gatewayRecord } from "../harness.ts";
 import { routeOf, upstreamOf } from "./gateway.ts";
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { PROBLEMS } from "../../../server/http/errors.ts";
+import { PROBLEMS } from "../../../server/http/problems/catalogue.ts";
 import { products } from "../../../server/products.ts";
 import { type Harness, startHarness } from "../harness.ts";
 import { codesOf, operationsOf } from "../openapi/described.ts";

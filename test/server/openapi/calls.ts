@@ -1,4 +1,4 @@
-import type { ProblemCode } from "../../../server/http/errors.ts";
+import type { ProblemCode } from "../../../server/http/problems/catalogue.ts";
 import { unique } from "../../store/fixtures.ts";
 import type { Call } from "./described.ts";
 import { gatewayCalls } from "./gateway-calls.ts";

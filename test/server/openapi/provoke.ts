@@ -1,5 +1,5 @@
 import { answerLimits } from "../../../server/http/answers/answer-room.ts";
-import type { ProblemCode } from "../../../server/http/errors.ts";
+import type { ProblemCode } from "../../../server/http/problems/catalogue.ts";
 import { unique } from "../../store/fixtures.ts";
 import { ownPage } from "../auth/session/sign-in.ts";
 import type { Calls } from "./calls.ts";

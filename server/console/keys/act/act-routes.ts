@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { readKnownUsage } from "../../../../store/keys/uses/usage.ts";
-import { Problem, problem } from "../../../http/errors.ts";
+import { Problem, problem } from "../../../http/problems/problem.ts";
 import { changeContextOf } from "../../../management/change-context.ts";
 import type { Management } from "../../../management/context.ts";
 import { creationBy } from "../../../management/creation.ts";

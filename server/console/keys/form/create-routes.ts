@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { principalOf } from "../../../auth/management/author.ts";
-import { problem } from "../../../http/errors.ts";
+import { problem } from "../../../http/problems/problem.ts";
 import { changeContextOf } from "../../../management/change-context.ts";
 import type { Management } from "../../../management/context.ts";
 import { creationBy } from "../../../management/creation.ts";

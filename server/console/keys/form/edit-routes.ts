@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { FastifyInstance } from "fastify";
-import { problem } from "../../../http/errors.ts";
+import { problem } from "../../../http/problems/problem.ts";
 import { changeContextOf } from "../../../management/change-context.ts";
 import type { Management } from "../../../management/context.ts";
 import { replaceKeySpec } from "../../../management/keys/change/changes.ts";

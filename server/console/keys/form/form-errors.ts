@@ -1,6 +1,7 @@
 import type { Violation } from "../../../../domain/key/policies/judge-key.ts";
 import type { RuleName } from "../../../../domain/key/policies/rules-in-force.ts";
-import { type Problem, problemOf } from "../../../http/errors.ts";
+import type { Problem } from "../../../http/problems/problem.ts";
+import { problemOf } from "../../../http/problems/problem-of.ts";
 import { PolicyRefusal } from "../../../management/keys/request/policy-refusal.ts";
 import type { KeyFields } from "./key-fields.ts";
 import type { FormErrors } from "./key-form.ts";

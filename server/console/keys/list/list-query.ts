@@ -3,7 +3,7 @@ import { isKeyId } from "../../../../domain/key/stored/key-id.ts";
 import { LISTED_STATES, type ListedState } from "../../../../store/keys/search/key-lists.ts";
 import { KEY_ORDERS, type KeyOrder, type KeyPosition } from "../../../../store/keys/search/key-orders.ts";
 import { KEY_TRAITS, type KeyTrait } from "../../../../store/keys/search/key-search.ts";
-import { problem } from "../../../http/errors.ts";
+import { problem } from "../../../http/problems/problem.ts";
 import { queryText } from "../../query-text.ts";
 
 /** What the list of keys is asked for, as its address has it. */

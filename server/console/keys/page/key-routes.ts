@@ -8,7 +8,7 @@ import { findKeyDeclaration } from "../../../../store/keys/rows/key-declarations
 import { readRequestCounts } from "../../../../store/keys/uses/request-counts.ts";
 import { readKnownUsage } from "../../../../store/keys/uses/usage.ts";
 import { principalOf } from "../../../auth/management/author.ts";
-import { problem } from "../../../http/errors.ts";
+import { problem } from "../../../http/problems/problem.ts";
 import type { Management } from "../../../management/context.ts";
 import { adviseKey } from "../../../management/keys/access/key-advice.ts";
 import { readPolicyVerdict } from "../../../management/keys/request/held-keys.ts";

@@ -2,7 +2,7 @@ import { csvLine } from "../../../../domain/csv.ts";
 import { commentLines, writeCommentedYaml } from "../../../../domain/manifest/document/write-yaml.ts";
 import type { ClusterNames } from "../../../../store/cluster-names.ts";
 import type { Db } from "../../../../store/database/change.ts";
-import { Problem, problem } from "../../../http/errors.ts";
+import { Problem, problem } from "../../../http/problems/problem.ts";
 import { exportKey } from "../../../management/keys/shown/export-key.ts";
 import type { KeyJson } from "../../../management/keys/shown/key-json.ts";
 import type { Rights } from "../../../management/rights.ts";

@@ -2,7 +2,7 @@ import { isKeyId } from "../../../../domain/key/stored/key-id.ts";
 import type { Db } from "../../../../store/database/change.ts";
 import type { ListedKey } from "../../../../store/keys/search/key-lists.ts";
 import { findKeys } from "../../../../store/keys/search/key-search.ts";
-import { problem } from "../../../http/errors.ts";
+import { problem } from "../../../http/problems/problem.ts";
 import { NO_KEY } from "../../../management/keys/request/requirements.ts";
 import { type Action, allows, type Rights, requireRight, seesTeam } from "../../../management/rights.ts";
 import { listUrl, readListQuery } from "../list/list-query.ts";

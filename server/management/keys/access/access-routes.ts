@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { findKeyInUse } from "../../../../store/keys/rows/key-in-use.ts";
 import { principalOf } from "../../../auth/management/author.ts";
-import { STALE_VIEW } from "../../../http/errors.ts";
+import { STALE_VIEW } from "../../../http/problems/problem-of.ts";
 import type { ServerDeps } from "../../../product/deps.ts";
 import { managedRoute } from "../../managed-route.ts";
 import { rightsOf, seesTeam } from "../../rights.ts";

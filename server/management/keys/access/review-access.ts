@@ -5,7 +5,7 @@ import { SCOPES, type Scope } from "../../../../domain/access/scopes.ts";
 import type { Db } from "../../../../store/database/change.ts";
 import { decideForKey } from "../../../auth/decide.ts";
 import { resolve } from "../../../gateway/resolve.ts";
-import { Problem, problem } from "../../../http/errors.ts";
+import { Problem, problem } from "../../../http/problems/problem.ts";
 import { findNamedLibrary, noSuchLibrary } from "../../../memory/call/libraries.ts";
 import { NAME } from "../../request-schemas.ts";
 import { closedObject, TEXT } from "../../response-schemas.ts";

@@ -10,7 +10,7 @@ import { requestRotation } from "../../../../store/keys/lifecycle/rotation-reque
 import { lockKey } from "../../../../store/keys/rows/api-managed-keys.ts";
 import { findKey } from "../../../../store/keys/rows/find-key.ts";
 import type { LoadedKey } from "../../../../store/keys/rows/key-rows.ts";
-import { problem } from "../../../http/errors.ts";
+import { problem } from "../../../http/problems/problem.ts";
 import type { ChangeContext } from "../../change-context.ts";
 import { checkIfMatch } from "../../preconditions.ts";
 import { requireRight } from "../../rights.ts";

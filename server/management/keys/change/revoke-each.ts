@@ -1,5 +1,6 @@
 import type { LoadedKey } from "../../../../store/keys/rows/key-rows.ts";
-import { Problem, problem, problemOf } from "../../../http/errors.ts";
+import { Problem, problem } from "../../../http/problems/problem.ts";
+import { problemOf } from "../../../http/problems/problem-of.ts";
 import type { ChangeContext } from "../../change-context.ts";
 import type { Rights } from "../../rights.ts";
 import { requireKey } from "../request/requirements.ts";

@@ -12,7 +12,7 @@ import type { Reservation } from "../../../../store/keys/lifecycle/key-reservati
 import { reserveVersion } from "../../../../store/keys/lifecycle/key-reservations.ts";
 import { activateVersion } from "../../../../store/keys/lifecycle/key-versions.ts";
 import type { LoadedKey } from "../../../../store/keys/rows/key-rows.ts";
-import { problem } from "../../../http/errors.ts";
+import { problem } from "../../../http/problems/problem.ts";
 import type { ChangeContext } from "../../change-context.ts";
 import { invalid } from "../../objects/diagnostics.ts";
 import { lifeOfNextVersion } from "../request/held-keys.ts";

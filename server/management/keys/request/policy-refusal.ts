@@ -1,5 +1,5 @@
 import type { Violation } from "../../../../domain/key/policies/judge-key.ts";
-import { Problem, problem } from "../../../http/errors.ts";
+import { Problem, problem } from "../../../http/problems/problem.ts";
 
 /** The refusal of a key that breaks policies of its team: a problem `invalid` that names each policy and its rule. */
 export class PolicyRefusal extends Problem {

@@ -6,7 +6,7 @@ import { rfc3339Millis } from "../../../../domain/rfc3339.ts";
 import type { Tx } from "../../../../store/database/change.ts";
 import { lockKey } from "../../../../store/keys/rows/api-managed-keys.ts";
 import type { LoadedKey } from "../../../../store/keys/rows/key-rows.ts";
-import { problem } from "../../../http/errors.ts";
+import { problem } from "../../../http/problems/problem.ts";
 import { type Action, type Rights, requireRight, seesTeam } from "../../rights.ts";
 
 export const NO_KEY = problem("not_found", "There is no key of this id.");

@@ -4,7 +4,7 @@ import type { Db } from "../../../../store/database/change.ts";
 import { findKey } from "../../../../store/keys/rows/find-key.ts";
 import { namesOf } from "../../../../store/objects/references.ts";
 import { namespacesOfTeam, teamNames } from "../../../../store/teams/teams.ts";
-import { problem } from "../../../http/errors.ts";
+import { problem } from "../../../http/problems/problem.ts";
 import { invalid } from "../../objects/diagnostics.ts";
 import type { Rights } from "../../rights.ts";
 import { requireApiManaged, requireKey, requireLiving, requireUnmanaged } from "../request/requirements.ts";

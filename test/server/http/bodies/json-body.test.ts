@@ -6,7 +6,7 @@ import { parseJsonOnly } from "../../../../server/http/bodies/json-body.ts";
 import { API_BOUNDS, memberScan } from "../../../../server/http/bodies/json-members.ts";
 import { BodyFault } from "../../../../server/http/bodies/json-scanner.ts";
 import { SLICE_STEPS } from "../../../../server/http/bodies/slices.ts";
-import { errorHandler } from "../../../../server/http/errors.ts";
+import { errorHandler } from "../../../../server/http/problems/error-handler.ts";
 import { hostileBodies } from "../../../bench/hostile-bodies.ts";
 
 const app = fastify({ logger: false });

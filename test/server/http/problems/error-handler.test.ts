@@ -1,15 +1,16 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { RoutePlugin } from "../../../server/app.ts";
-import { PROBLEMS, problem } from "../../../server/http/errors.ts";
+import type { RoutePlugin } from "../../../../server/app.ts";
+import { PROBLEMS } from "../../../../server/http/problems/catalogue.ts";
+import { problem } from "../../../../server/http/problems/problem.ts";
 import {
   DatabaseUnavailableError,
   DISK_FULL,
   MemoryBusyError,
   MemoryTimeoutError,
-} from "../../../store/database/errors.ts";
-import { type Harness, startHarness } from "../harness.ts";
-import { requestHead, sendRaw } from "../raw-http.ts";
+} from "../../../../store/database/errors.ts";
+import { type Harness, startHarness } from "../../harness.ts";
+import { requestHead, sendRaw } from "../../raw-http.ts";
 
 const SECRET = "sk-proj-9f8e7d6c5b4a39281706f5e4d3c2b1a0";
 /** Of the store. */
