@@ -13,7 +13,8 @@ import type { Clock } from "../../runtime/clock.ts";
 import { CALL_LIMITS } from "../calls/open-streams.ts";
 import type { OwnedRate } from "../key-index/index-tables.ts";
 import type { KeyIndexView } from "../key-index/key-index-view.ts";
-import { type DrawnLimit, type InstallationLimits, PERIOD_MS } from "../limits/installation-limits.ts";
+import { type DrawnLimit, PERIOD_MS } from "../limits/held-limit.ts";
+import type { InstallationLimits } from "../limits/installation-limits.ts";
 
 /** What counts the requests of keys, of teams and of routes. */
 export type RateDeps = {

@@ -1,7 +1,8 @@
 import type { Clock } from "../../runtime/clock.ts";
 import type { Store } from "../../store/database/store.ts";
 import { drawFromCells } from "../../store/limits/limit-cells.ts";
-import { InstallationLimits, PERIOD_MS } from "./installation-limits.ts";
+import { PERIOD_MS } from "./held-limit.ts";
+import { InstallationLimits } from "./installation-limits.ts";
 
 type OpenLimits = {
   /** Null where the database is embedded: its one replica's count is the installation's. */

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { RateLimit } from "../../../domain/access/rate-limit.ts";
-import { InstallationLimits, PERIOD_MS } from "../../../server/limits/installation-limits.ts";
+import { PERIOD_MS } from "../../../server/limits/held-limit.ts";
+import { InstallationLimits } from "../../../server/limits/installation-limits.ts";
 import { cellsInMemory } from "./cells.ts";
 
 const THREADS = 6;

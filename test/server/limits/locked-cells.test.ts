@@ -2,7 +2,8 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import type { RateLimit } from "../../../domain/access/rate-limit.ts";
-import { type DrawnLimit, InstallationLimits } from "../../../server/limits/installation-limits.ts";
+import type { DrawnLimit } from "../../../server/limits/held-limit.ts";
+import { InstallationLimits } from "../../../server/limits/installation-limits.ts";
 import type { Db } from "../../../store/database/change.ts";
 import { drawFromCells } from "../../../store/limits/limit-cells.ts";
 import { describeOnEitherEngine } from "../../env/database/engines.ts";
