@@ -13,6 +13,7 @@ import { UsageError } from "../command/usage-error.ts";
 import { type Check, type Finding, note, ok, wrong } from "./finding.ts";
 import { checkGatewayCredentials } from "./gateway-credentials.ts";
 import { judgeClocks } from "./judge-clock.ts";
+import { checkSilentUpstreams } from "./silent-upstreams.ts";
 
 type Contents = {
   readonly db: Db;
@@ -26,6 +27,7 @@ export const CONTENT_CHECKS: readonly Check<Contents>[] = [
   checkBootstrapToken,
   checkLeaks,
   checkGatewayCredentials,
+  checkSilentUpstreams,
   checkSessions,
 ];
 

@@ -28,6 +28,7 @@ export const FINDING_NAMES = [
   "replicas",
   "leaked-keys",
   "gateway-credentials",
+  "upstreams",
   "restored-sessions",
   "other-clusters",
   "cluster-connection",

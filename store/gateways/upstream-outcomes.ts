@@ -134,8 +134,8 @@ export type SilentUpstream = {
   readonly answeredAt: number | null;
 };
 
-/** Those whose last call within this time had no answer, the latest first. */
-export async function silentUpstreams(db: Db, withinMs: number, limit: number): Promise<SilentUpstream[]> {
+/** Those whose last call had no answer, the latest first. One that was not called for an hour is no news. */
+export async function silentUpstreams(db: Db, limit: number): Promise<SilentUpstream[]> {
   const { rows } = await sql<
     Omit<SilentUpstream, "failedAt" | "answeredAt"> & { failedAt: Date; answeredAt: Date | null }
   >`
@@ -143,7 +143,7 @@ export async function silentUpstreams(db: Db, withinMs: number, limit: number): 
       o.answered_at as "answeredAt"
     from upstream_outcomes o join gateways g on g.id = o.gateway_id
     where g.state = 'active' and o.failed_at > coalesce(o.answered_at, '-infinity')
-      and o.failed_at > ${DATABASE_NOW} - ${withinMs}::float8 * interval '1 millisecond'
+      and o.failed_at > ${DATABASE_NOW} - interval '1 hour'
     order by o.failed_at desc, g.id, o.upstream limit ${limit}`.execute(db);
   return rows.map(({ failedAt, answeredAt, ...row }) => ({
     ...row,

@@ -13,9 +13,6 @@ import { rightsOf } from "../../management/rights.ts";
 import { sendConsolePage } from "../../pages/send-page.ts";
 import { nowContent, ROWS } from "./now-page.ts";
 
-/** An upstream that has not been called for longer is no news. */
-const SILENT_WITHIN_MS = 60 * 60_000;
-
 /** More than a person reads. */
 const MOST_BUDGETS = 200;
 
@@ -31,7 +28,7 @@ export function nowRoutes(app: FastifyInstance, { store, clock }: Management): v
       clusters: await clusterNames(db),
       leaks: await livingLeaks(db),
       refused: await refusedCredentials(db),
-      silent: await silentUpstreams(db, SILENT_WITHIN_MS, ROWS + 1),
+      silent: await silentUpstreams(db, ROWS + 1),
       failed: await listDeliveries(db, { teamIds: undefined, afterId: undefined, limit: ROWS + 1, onlyFailed: true }),
       budgets: await nearBudgets(db, now, MOST_BUDGETS),
       now,
