@@ -70,7 +70,7 @@ export function unaskedLimit({ limitId, teamId, limit }: DrawnLimit): HeldLimit 
  * What is to be drawn: for who waits, and for what is expected within a period. Nothing ahead where the limit admits
  * less than one request a second and thread: others would be refused for long what this one only expects.
  */
-export function wantedOf({ limit, requests, waitingFor, asked, expected }: HeldLimit, threads: number): number {
+export function requestsWanted({ limit, requests, waitingFor, asked, expected }: HeldLimit, threads: number): number {
   const isFrequent = (limit.requestsPerMinute * PERIOD_MS) / MINUTE_MS >= threads;
   const ahead = isFrequent ? Math.max(expected, asked) - requests : 0;
   return Math.max(1, waitingFor - requests, ahead);

@@ -1,21 +1,21 @@
 import type { DrawnRequests } from "../../domain/access/limit-draw.ts";
 import type { RateVerdict } from "../../domain/access/rate-limit.ts";
+import { DrawnCells, type DrawnCellsDeps, LockedCellError } from "./drawn-cells.ts";
 import {
   type DrawnLimit,
   type HeldLimit,
   judgePart,
   knownUntil,
+  requestsWanted,
   takeDrawn,
   unaskedLimit,
   verdictOf,
-  wantedOf,
 } from "./held-limit.ts";
-import { LimitCells, type LimitCellsDeps, LockedCellError } from "./limit-cells.ts";
 
 /** More is drawn ahead where what is held lasts for less than this part of a period. */
 const ENOUGH = 0.25;
 
-type InstallationLimitsDeps = LimitCellsDeps & {
+type InstallationLimitsDeps = DrawnCellsDeps & {
   /** Among how many threads, of all replicas, a limit is divided while the database does not answer. */
   readonly threads: () => number;
 };
@@ -28,11 +28,11 @@ type InstallationLimitsDeps = LimitCellsDeps & {
 export class InstallationLimits {
   readonly #deps: InstallationLimitsDeps;
   readonly #limits = new Map<string, HeldLimit>();
-  readonly #cells: LimitCells;
+  readonly #cells: DrawnCells;
 
   constructor(deps: InstallationLimitsDeps) {
     this.#deps = deps;
-    this.#cells = new LimitCells(deps);
+    this.#cells = new DrawnCells(deps);
   }
 
   /** How many limits anything is known of. */
@@ -146,7 +146,7 @@ export class InstallationLimits {
     const now = this.#deps.monotonic();
     if (held.requests >= amount) {
       held.requests -= amount;
-      const isScarce = held.requests < held.expected * ENOUGH && wantedOf(held, this.#deps.threads()) > 1;
+      const isScarce = held.requests < held.expected * ENOUGH && requestsWanted(held, this.#deps.threads()) > 1;
       if (isScarce && now >= held.emptyUntil && !this.#cells.isAway(held, now)) this.#draw(held);
       return verdictOf(held, true, now);
     }
@@ -186,7 +186,7 @@ export class InstallationLimits {
     try {
       drawn = await this.#cells.ask(held, () => {
         // For those too who began to wait while the statement before this one was under way.
-        wanted = wantedOf(held, this.#deps.threads());
+        wanted = requestsWanted(held, this.#deps.threads());
         return { wanted };
       });
     } catch {

@@ -7,7 +7,7 @@ const ANSWER_MS = 500;
 const AWAY_MS = 1_000;
 
 /** What asks the cells. */
-export type LimitCellsDeps = {
+export type DrawnCellsDeps = {
   /**
    * Draws from the cells that all replicas share, of which none is there twice. Nothing comes of those that another
    * transaction has locked.
@@ -21,13 +21,13 @@ export type LimitCellsDeps = {
 type Amount = Pick<LimitDraw, "wanted" | "areUsed">;
 
 /** The cells of limits in the database, each of which is asked one thing at a time. */
-export class LimitCells {
-  readonly #deps: LimitCellsDeps;
+export class DrawnCells {
+  readonly #deps: DrawnCellsDeps;
   readonly #turns: DrawTurns<LimitDraw, DrawnRequests | null>;
   /** Until then the database is not asked, and this thread's part of each limit holds. */
   #awayUntil = 0;
 
-  constructor(deps: LimitCellsDeps) {
+  constructor(deps: DrawnCellsDeps) {
     this.#deps = deps;
     const ask = async (draws: readonly LimitDraw[]) => {
       const cells = await deps.draw(draws);
