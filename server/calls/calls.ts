@@ -30,12 +30,16 @@ export type OpenCall = OpenBody & {
    * @returns false where the owner has as many calls under way as it may
    */
   countFor(owner: string, limit: number): boolean;
+  /** Called once, when the call is to be broken off. */
+  readonly onCut: (cause: CutCause) => void;
   /**
-   * Called once, when the call is to be broken off. A handler that takes the call over replaces it with its own.
+   * Has a handler's own functions called from here on. They come as arguments, since V8 makes a function in the old space
+   * where it stands in an assignment to a property, and each would keep its dead call until the whole heap is collected.
+   *
+   * @param onCut in the place of {@link onCut}
+   * @param onEnd called once, when the call has ended without having been broken off; as before where it is left out
    */
-  onCut: (cause: CutCause) => void;
-  /** Called once, when the call has ended without having been broken off. The handler replaces this one likewise. */
-  onEnd: () => void;
+  takeOver(onCut: (cause: CutCause) => void, onEnd?: () => void): void;
 };
 
 /** What open calls take of this process. */

@@ -33,7 +33,7 @@ const NO_BOUNDS: ReturnType<typeof boundsOf> = [];
 class TrackedCall extends KeptBody implements OpenCall {
   record: KeyRecord;
   onCut: (cause: CutCause) => void;
-  onEnd = ignore;
+  #onEnd = ignore;
   request: IncomingMessage | undefined;
   /** On the list of all. */
   place = 0;
@@ -68,12 +68,17 @@ class TrackedCall extends KeptBody implements OpenCall {
     return this.#registry.countFor(this, owner, limit);
   }
 
+  takeOver(onCut: (cause: CutCause) => void, onEnd = this.#onEnd): void {
+    this.onCut = onCut;
+    this.#onEnd = onEnd;
+  }
+
   makeWay(): void {
     this.#registry.cut(this, "no_room");
   }
 
   end(): void {
-    const { onEnd } = this;
+    const onEnd = this.#onEnd;
     if (this.#registry.remove(this)) onEnd();
   }
 }
@@ -200,8 +205,7 @@ export class StreamRegistry implements OpenStreams {
     this.#perTeam.remove(call);
     for (const owner of call.countedFor) this.#counts.giveBack(owner);
     // A call that is old when it ends is collected late: nothing young is to be kept by it until then.
-    call.onCut = ignore;
-    call.onEnd = ignore;
+    call.takeOver(ignore, ignore);
     call.request = undefined;
     const last = this.#calls.pop();
     if (last !== undefined && last !== call) {

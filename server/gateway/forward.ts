@@ -119,8 +119,10 @@ class Exchange implements AttemptListener {
 
   start(): void {
     const { request, response, openCall, body } = this.#call;
-    openCall.onCut = (cause) => this.#cut(CUT_PROBLEMS[cause]);
-    openCall.onEnd = () => this.#finish();
+    openCall.takeOver(
+      (cause) => this.#cut(CUT_PROBLEMS[cause]),
+      () => this.#finish(),
+    );
     if (response.destroyed) this.#finish();
     else if (body !== "small") this.#ask(this.#resolved.candidates[0]);
     else {

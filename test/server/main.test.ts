@@ -32,7 +32,7 @@ const MOUNTS: readonly Mount[] = [
         reply.hijack();
         reply.raw.writeHead(200, { "content-type": "text/event-stream" });
         reply.raw.write("data: open\n\n");
-        if (request.openCall !== null) request.openCall.onCut = () => reply.raw.end("event: end\n\n");
+        request.openCall?.takeOver(() => reply.raw.end("event: end\n\n"));
       });
     },
   },

@@ -50,7 +50,7 @@ export async function exchange(
       refuse,
     }),
   );
-  if (openCall !== null) openCall.onCut = (cause) => refuse(CUT_PROBLEMS[cause]);
+  openCall?.takeOver((cause) => refuse(CUT_PROBLEMS[cause]));
   reply.raw.once("close", () => abort.abort());
   const call = new Request(ENDPOINT, { method: "POST", headers: protocolHeaders(request), signal });
   const response = await handler.fetch(call, { parsedBody: message });

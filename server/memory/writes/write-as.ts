@@ -51,7 +51,7 @@ export async function writeAs<T>(
   const { openCall } = request;
   const onCut = openCall?.onCut;
   // The transaction says what has become of the call: an answer that it was refused must not go with a row that stays.
-  if (openCall !== null) openCall.onCut = () => {};
+  openCall?.takeOver(() => {});
   try {
     const result = await db.transaction().execute(async (tx) => {
       const reach = reachOfCall(granted.key, request);
@@ -68,7 +68,7 @@ export async function writeAs<T>(
     if (error.refused === "unreachable") return undefined;
     throw refusalOf(deps, request, error.refused);
   } finally {
-    if (openCall !== null && onCut !== undefined) openCall.onCut = onCut;
+    if (onCut !== undefined) openCall?.takeOver(onCut);
   }
 }
 

@@ -21,7 +21,7 @@ function open(shared: SharedCalls | null = null) {
     const became: (CutCause | "ended")[] = [];
     const call = registry.track(key, (cause) => became.push(cause), of);
     if (typeof call === "string") throw new Error("there is no room for the call");
-    call.onEnd = () => became.push("ended");
+    call.takeOver(call.onCut, () => became.push("ended"));
     return { call, became };
   };
   return { registry, track, endedKeys: () => endedKeys };
@@ -50,7 +50,7 @@ describe("a call", () => {
     const { registry, track } = open();
     const { call, became } = track(keyRecord());
     const taken: CutCause[] = [];
-    call.onCut = (cause) => taken.push(cause);
+    call.takeOver((cause) => taken.push(cause));
     registry.cutAll("stopping");
     expect([became, taken]).toEqual([[], ["stopping"]]);
   });
