@@ -1,27 +1,23 @@
 /** Longer than most files: one class holds all that a call waits for, and lets go of it however the call ends. */
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingHttpHeaders } from "node:http";
 import type { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
-import type { Dialect, UpstreamRecord } from "../../domain/access/key-record.ts";
-import type { GatewayOperation } from "../../domain/access/operations.ts";
-import { type CallEnd, NOT_DONE } from "../../domain/usage/token-reservation.ts";
-import type { Logger } from "../../runtime/log.ts";
-import type { OpenCall } from "../calls/calls.ts";
+import type { UpstreamRecord } from "../../domain/access/key-record.ts";
+import { NOT_DONE } from "../../domain/usage/token-reservation.ts";
 import { CUT_PROBLEMS } from "../calls/open-call.ts";
 import { BodyCopies, LARGE_BODY } from "../http/bodies/received-body.ts";
 import { Problem, problem } from "../http/problems/problem.ts";
 import { requestIdOf } from "../http/request-id.ts";
-import type { RequestTrace, UpstreamTrace } from "../telemetry/request-trace.ts";
-import type { CountedAnswer } from "../usage/usage-recorder.ts";
-import type { UpstreamPath } from "./classify.ts";
+import type { UpstreamTrace } from "../telemetry/request-trace.ts";
+import { AnswerPace } from "./answer-pace.ts";
 import { ClientResponse } from "./client-response.ts";
-import { type RequestHead, upstreamHeaders } from "./headers/headers.ts";
-import type { ForwardedBody } from "./model/requested-model.ts";
+import type { ForwardedCall, ForwardingDeps } from "./forwarded-call.ts";
+import { upstreamHeaders } from "./headers/headers.ts";
 import { collectBody, passOnBody, SMALL_BODY } from "./request-body.ts";
 import { upstreamTarget } from "./request-target.ts";
 import { isSameCandidate, isSameUpstream, type Resolved, type UpstreamCandidate } from "./resolve.ts";
 import { type AnswerTap, openTap } from "./tokens/answer-tap.ts";
-import type { ReachableUpstream, UpstreamPool, UpstreamPools } from "./upstream/pools.ts";
+import type { ReachableUpstream, UpstreamPool } from "./upstream/pools.ts";
 import { ABANDONED, type AttemptListener, UpstreamAttempt } from "./upstream/upstream-attempt.ts";
 import {
   CREDENTIAL_REFUSED,
@@ -34,48 +30,6 @@ import {
   type UpstreamFailure,
   upstreamFailure,
 } from "./upstream/upstream-failure.ts";
-import type { UpstreamOutcomes } from "./upstream/upstream-outcomes.ts";
-import type { UpstreamTimes } from "./upstream/upstream-times.ts";
-
-/** What forwarding needs of the server. */
-export type ForwardingDeps = {
-  readonly pools: UpstreamPools;
-  readonly log: Logger;
-  readonly times: UpstreamTimes;
-  readonly outcomes: UpstreamOutcomes;
-};
-
-/** A call that has been let through and resolved. */
-type ForwardedCall = {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  /** The call as it is watched, from its head on. */
-  readonly openCall: OpenCall;
-  readonly gatewayId: string;
-  /** The gateway's. */
-  readonly teamId: string;
-  readonly operation: GatewayOperation;
-  readonly dialect: Dialect;
-  readonly path: UpstreamPath;
-  /** The model to write into the path; undefined where the body names it. */
-  readonly pathModel: string | undefined;
-  readonly query: string;
-  readonly head: RequestHead;
-  readonly body: ForwardedBody;
-  readonly resolved: Resolved;
-  /**
-   * Decides the call again, right before an upstream is asked: where it goes now, or the problem to answer.
-   *
-   * @param last where it went as it was last decided
-   */
-  readonly resolveAgain: (last: Resolved) => Resolved | Problem;
-  /** Takes what an answer reported, once it is over, however it ended. */
-  readonly onAnswered: (answer: CountedAnswer) => void;
-  /** Takes once how it has ended, where what it used is settled: the body of such a call was read whole. */
-  readonly onOver: ((end: CallEnd) => void) | undefined;
-  /** The call in its caller's trace; null where nothing is traced. */
-  readonly trace: RequestTrace | null;
-};
 
 const NOTHING = Buffer.alloc(0);
 const ENDED = problem(
@@ -103,8 +57,8 @@ class Exchange implements AttemptListener {
   #done = false;
   /** Where the call goes, as it was last decided. */
   #resolved: Resolved;
-  #deadline: NodeJS.Timeout | undefined;
-  #silence: NodeJS.Timeout | undefined;
+  /** Of an answer of several pieces. */
+  #pace: AnswerPace | undefined;
   /** Gives up the place in an upstream's queue; undefined where the call is in none. */
   #leaveQueue: (() => void) | undefined;
   /** What is shown the answer as it passes; undefined for one that cannot report what the call used. */
@@ -286,26 +240,27 @@ class Exchange implements AttemptListener {
     this.#response.onceDrained(() => controller.resume());
   }
 
-  /** Bounds an answer of several pieces: each piece, and all of them. */
   #watchPace(): void {
-    const { silence, whole } = this.#deps.times;
-    this.#deadline ??= setTimeout(() => this.#breakOff(TOO_LONG), whole).unref();
-    if (this.#silence === undefined) this.#silence = setTimeout(() => this.#fallSilent(), silence).unref();
-    else this.#silence.refresh();
+    if (this.#pace !== undefined) this.#pace.wait();
+    else {
+      this.#pace = new AnswerPace(
+        this.#deps.times,
+        () => this.#breakOff(TOO_LONG),
+        () => this.#fallSilent(),
+      );
+    }
   }
 
   /** Each attempt's answer has its own time: an error that was held back has used up none of its fallback's. */
   #stopPace(): void {
-    clearTimeout(this.#deadline);
-    clearTimeout(this.#silence);
-    this.#deadline = undefined;
-    this.#silence = undefined;
+    this.#pace?.stop();
+    this.#pace = undefined;
   }
 
   #fallSilent(): void {
     const attempt = this.#attempt;
     // While the client is slower than the upstream, the silence is ours.
-    if (attempt?.controller?.paused === true) this.#silence?.refresh();
+    if (attempt?.controller?.paused === true) this.#pace?.wait();
     else if (attempt !== undefined) {
       this.onFailure(attempt, STALLED);
       attempt.controller?.abort(ABANDONED);

@@ -1,0 +1,56 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Dialect } from "../../domain/access/key-record.ts";
+import type { GatewayOperation } from "../../domain/access/operations.ts";
+import type { CallEnd } from "../../domain/usage/token-reservation.ts";
+import type { Logger } from "../../runtime/log.ts";
+import type { OpenCall } from "../calls/calls.ts";
+import type { Problem } from "../http/problems/problem.ts";
+import type { RequestTrace } from "../telemetry/request-trace.ts";
+import type { CountedAnswer } from "../usage/usage-recorder.ts";
+import type { UpstreamPath } from "./classify.ts";
+import type { RequestHead } from "./headers/headers.ts";
+import type { ForwardedBody } from "./model/requested-model.ts";
+import type { Resolved } from "./resolve.ts";
+import type { UpstreamPools } from "./upstream/pools.ts";
+import type { UpstreamOutcomes } from "./upstream/upstream-outcomes.ts";
+import type { UpstreamTimes } from "./upstream/upstream-times.ts";
+
+/** What forwarding needs of the server. */
+export type ForwardingDeps = {
+  readonly pools: UpstreamPools;
+  readonly log: Logger;
+  readonly times: UpstreamTimes;
+  readonly outcomes: UpstreamOutcomes;
+};
+
+/** A call that has been let through and resolved. */
+export type ForwardedCall = {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** The call as it is watched, from its head on. */
+  readonly openCall: OpenCall;
+  readonly gatewayId: string;
+  /** The gateway's. */
+  readonly teamId: string;
+  readonly operation: GatewayOperation;
+  readonly dialect: Dialect;
+  readonly path: UpstreamPath;
+  /** The model to write into the path; undefined where the body names it. */
+  readonly pathModel: string | undefined;
+  readonly query: string;
+  readonly head: RequestHead;
+  readonly body: ForwardedBody;
+  readonly resolved: Resolved;
+  /**
+   * Decides the call again, right before an upstream is asked: where it goes now, or the problem to answer.
+   *
+   * @param last where it went as it was last decided
+   */
+  readonly resolveAgain: (last: Resolved) => Resolved | Problem;
+  /** Takes what an answer reported, once it is over, however it ended. */
+  readonly onAnswered: (answer: CountedAnswer) => void;
+  /** Takes once how it has ended, where what it used is settled: the body of such a call was read whole. */
+  readonly onOver: ((end: CallEnd) => void) | undefined;
+  /** The call in its caller's trace; null where nothing is traced. */
+  readonly trace: RequestTrace | null;
+};
