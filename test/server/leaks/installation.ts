@@ -90,7 +90,9 @@ export async function startInstallation(opened?: Store) {
   return {
     ...{ api, store, github, teams, post, issuer: issuer.url },
     async makeKey(team: keyof typeof teams, spec: object = { preset: "MCPReadOnly" }) {
-      const { body } = await api.send("POST", "/keys", { name: unique("key"), team: teams[team], spec });
+      const { status, body } = await api.send("POST", "/keys", { name: unique("key"), team: teams[team], spec });
+      // Without its secret a report of it would be malformed, and be answered all the same.
+      if (status !== 201) throw new Error(`no key was made: ${status} ${body.code}`);
       const { id, name, prefix, secret }: Record<"id" | "name" | "prefix" | "secret", string> = body;
       return { id, name, prefix, secret };
     },
