@@ -3,6 +3,7 @@ const POSTGRES = "test/env/global-setup.ts";
 const GO_PROGRAMS = "test/env/go/go-programs.ts";
 const KUBERNETES = "test/env/kubernetes/global-setup.ts";
 const PULUMI = "test/env/pulumi/global-setup.ts";
+const PACKAGE = "test/env/package-of-run.ts";
 
 /**
  * The suites. The ending of a test file's name says which one it is in, and nothing else does: `x.cluster.test.ts` is in
@@ -28,7 +29,7 @@ export const PROJECTS = {
   system: {
     command: "npm run test:system",
     needs: "root on Linux, nginx, PgBouncer, Python with venv, tar, npm's and Python's registries",
-    shared: [POSTGRES],
+    shared: [POSTGRES, PACKAGE],
   },
   e2e: {
     command: "npm run e2e",

@@ -7,13 +7,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, it, type TestContext } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
 import { OLDEST_NODE } from "../../runtime/node-version.ts";
 import { ROOT } from "../architecture/sources.ts";
 import { freshDatabase } from "../env/database/engines.ts";
+import { askDesk } from "../env/desk.ts";
 import { NIGHTLY } from "../env/nightly.ts";
-import { COMMIT, install, pack, pathOfNode } from "../env/package.ts";
+import { COMMIT, install, pathOfNode } from "../env/package.ts";
 import { readyUrl } from "../env/serving.ts";
 import { until } from "../env/until.ts";
 
@@ -24,10 +25,6 @@ const MANIFESTS = join(ROOT, "examples/quickstart/manifests");
 const ANY_PORTS = ["--port", "0", "--admin-port", "0"];
 
 const folder = mkdtempSync(join(tmpdir(), "keyplane-package-"));
-let tarball: string;
-beforeAll(async () => {
-  tarball = await pack(folder);
-});
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe.each(NODES)("the package on Node.js %s", (version) => {
@@ -36,7 +33,7 @@ describe.each(NODES)("the package on Node.js %s", (version) => {
   beforeAll(async () => {
     const path = await pathOfNode(version);
     env = { ...process.env, PATH: path, npm_config_offline: "true" };
-    app = await install(tarball, join(folder, version), path);
+    app = await install(await askDesk(inject("packagePort")), join(folder, version), path);
   });
 
   async function command(program: string, ...args: string[]): Promise<string> {

@@ -5,11 +5,12 @@ import { isBuiltin } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
 import { OLDEST_NODE } from "../../runtime/node-version.ts";
 import { ROOT } from "../architecture/sources.ts";
-import { install, pack, pathOfNode } from "../env/package.ts";
+import { askDesk } from "../env/desk.ts";
+import { install, pathOfNode } from "../env/package.ts";
 
 const run = promisify(execFile);
 
@@ -26,7 +27,7 @@ describe("the package", () => {
   const read = (file: string) => readFileSync(join(installed, file), "utf8");
 
   beforeAll(async () => {
-    await install(await pack(folder), folder, process.env.PATH);
+    await install(await askDesk(inject("packagePort")), folder, process.env.PATH);
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
