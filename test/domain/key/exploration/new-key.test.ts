@@ -23,6 +23,8 @@ exploreEach(
   {
     large: [
       { name: "a change, an edit and a fault", from: plain, budget: { ...NONE, faults: 1, edits: 1, changes: 1 } },
+    ],
+    largest: [
       {
         name: "a key that is rotated every day, with a fault",
         from: rotatedDaily,
@@ -33,8 +35,6 @@ exploreEach(
         from: reportedOn,
         budget: { ...NONE, faults: 1, edits: 1, changes: 1 },
       },
-    ],
-    largest: [
       { name: "two changes and a fault", from: plain, budget: { ...NONE, faults: 1, changes: 2 } },
       { name: "two changes and an edit", from: plain, budget: { ...NONE, edits: 1, changes: 2 } },
       { name: "two changes, an edit and a fault", from: plain, budget: { ...NONE, faults: 1, edits: 1, changes: 2 } },
