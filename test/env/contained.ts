@@ -23,7 +23,7 @@ exec setpriv --no-new-privs --inh-caps=-all --bounding-set=-all,+sys_chroot,+set
  * Runs the image's command as a container of a restricted pod does: read-only root, the image's user, no capabilities,
  * no new privileges, first process. The network is the machine's. Only as root on Linux.
  *
- * @param root made by `makeImageRoot`
+ * @param root found by `findImageRoot`
  * @param volume a folder that its `/data` is, the one place where it may write; without one there is none
  */
 export function runContained(

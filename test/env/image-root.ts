@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { cp, mkdir, readdir, realpath, rm, symlink } from "node:fs/promises";
+import { existsSync, readFileSync } from "node:fs";
+import { cp, mkdir, readdir, realpath, rename, rm, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { copyCheckout } from "./package.ts";
@@ -8,7 +8,7 @@ import { copyCheckout } from "./package.ts";
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, "../..");
 
-/** The variable with the folder of an image's root that was made before, where npm's registry was in reach; `npm run e2e` makes it where there is none. */
+/** The variable with the folder of an image's root, which what needs it first makes where npm's registry is in reach. */
 export const IMAGE_ROOT_VARIABLE = "KEYPLANE_IMAGE_ROOT";
 
 /** What the Dockerfile says of containers. */
@@ -31,12 +31,30 @@ export function readImageConfig(): ImageConfig {
 }
 
 /**
+ * The image's root, made unless it is there: in the folder that the variable names, which several runs may share.
+ *
+ * @param folder where it is made if there is no such variable
+ */
+export async function findImageRoot(folder: string): Promise<string> {
+  const { [IMAGE_ROOT_VARIABLE]: root = join(folder, "root") } = process.env;
+  if (existsSync(root)) return root;
+  const made = `${root}-${process.pid}`;
+  await makeImageRoot(made);
+  await rename(made, root).catch(async (error: unknown) => {
+    // Another run has made it meanwhile.
+    if (!existsSync(root)) throw error;
+    await rm(made, { recursive: true });
+  });
+  return root;
+}
+
+/**
  * Makes the root file system of the image, where no container engine and no registry is at hand: what the Dockerfile
  * copies, made by the script that it runs, and of its base what that is run by, this machine's Node.js with its libraries.
  *
  * @param folder is made
  */
-export async function makeImageRoot(folder: string): Promise<void> {
+async function makeImageRoot(folder: string): Promise<void> {
   const [node] = readImageConfig().entrypoint;
   const checkout = `${folder}-checkout`;
   await copyCheckout(checkout);

@@ -16,7 +16,7 @@ import { ROOT } from "../architecture/sources.ts";
 import { firstProcessOf, killContainer, runContained } from "../env/contained.ts";
 import { makeDatabaseFolder } from "../env/database/database-folder.ts";
 import { freshDatabase } from "../env/database/engines.ts";
-import { makeImageRoot } from "../env/image-root.ts";
+import { findImageRoot } from "../env/image-root.ts";
 import { readyUrl } from "../env/serving.ts";
 import { until } from "../env/until.ts";
 import { storeKey } from "../server/key-index/replica-fixtures.ts";
@@ -27,8 +27,10 @@ const MIB = 2 ** 20;
 const REST_OF_BASE = { unpacked: 20 * MIB, compressed: 10 * MIB };
 
 const folder = mkdtempSync(join(tmpdir(), "keyplane-image-"));
-const root = join(folder, "root");
-beforeAll(() => makeImageRoot(root));
+let root: string;
+beforeAll(async () => {
+  root = await findImageRoot(folder);
+});
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe("the image", () => {

@@ -3,13 +3,13 @@
  * KEYPLANE_E2E_KUBECONFIG names, one after the other. Arguments that begin with `test/` name suites, by their folder too.
  */
 import { spawnSync } from "node:child_process";
-import { existsSync, globSync } from "node:fs";
+import { globSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ProgramMissingError } from "../../env/go/go-program.ts";
 import { findHelm } from "../../env/helm.ts";
-import { IMAGE_ROOT_VARIABLE, makeImageRoot } from "../../env/image-root.ts";
+import { findImageRoot, IMAGE_ROOT_VARIABLE } from "../../env/image-root.ts";
 import { findBinaries, KubernetesMissingError } from "../../env/kubernetes/binaries.ts";
 import { NIGHTLY } from "../../env/nightly.ts";
 import { runInNamespaces, whyImpossible } from "../../env/node/namespaces.ts";
@@ -62,10 +62,8 @@ async function main(args: readonly string[]): Promise<number> {
     await findHelm();
     if (chosen.includes(WALK)) await findPromtool();
     const folder = await mkdtemp(join(tmpdir(), "keyplane-e2e-"));
-    const { [IMAGE_ROOT_VARIABLE]: imageRoot = join(folder, "root") } = process.env;
     try {
-      if (!existsSync(imageRoot)) await makeImageRoot(imageRoot);
-      const env = { ...process.env, DATABASE_URL: "", [IMAGE_ROOT_VARIABLE]: imageRoot };
+      const env = { ...process.env, DATABASE_URL: "", [IMAGE_ROOT_VARIABLE]: await findImageRoot(folder) };
       const run = (suite: string) => runInNamespaces(commandOf(suite, options), env);
       const isLongest = (suite: string) => suite === INSTALLATION;
       const lanes = [chosen.filter(isLongest), chosen.filter((suite) => !isLongest(suite))];
