@@ -2,6 +2,8 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { SHORT_LIVED } from "../env/compile-cache.ts";
+import { copyEmbedded } from "../env/database/embedded-database.ts";
 import { startServing } from "../env/serving.ts";
 
 test.skipIf(process.platform !== "linux")(
@@ -9,9 +11,10 @@ test.skipIf(process.platform !== "linux")(
   async () => {
     const folder = await mkdtemp(join(tmpdir(), "keyplane-threads-"));
     onTestFinished(() => rm(folder, { recursive: true }));
+    await copyEmbedded(join(folder, "data/db"));
     const threadsWith = async (env: Record<string, string>) => {
       const args = ["up", "--manifests", folder, "--data", join(folder, "data"), "--port=0"];
-      const { child, stop } = await startServing(args, env);
+      const { child, stop } = await startServing(args, env, SHORT_LIVED);
       const tasks = `/proc/${child.pid}/task`;
       const names = await Promise.all(
         (await readdir(tasks)).map((task) => readFile(join(tasks, task, "comm"), "utf8")),
