@@ -2,12 +2,10 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { products } from "../../../server/products.ts";
 import { openBrowser } from "../../env/browser.ts";
-import { checkPage } from "../console/looked-at.ts";
+import { checkPage, WIDTHS } from "../console/looked-at.ts";
 import { type Harness, startHarness } from "../harness.ts";
 
 const PATHS = { landing: "/", docs: "/docs" };
-/** The narrowest that there is, a phone, and a desk. */
-const WIDTHS = [320, 390, 1_280];
 
 let harness: Harness;
 let browser: Browser;

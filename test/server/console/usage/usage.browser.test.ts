@@ -5,11 +5,9 @@ import { addRequestCounts } from "../../../../store/keys/uses/request-counts.ts"
 import { addTokenCounts } from "../../../../store/keys/uses/token-counts.ts";
 import { openBrowser } from "../../../env/browser.ts";
 import { HOUR } from "../../../store/fixtures.ts";
-import { checkPage, openWindow } from "../looked-at.ts";
+import { checkPage, openWindow, WIDTHS } from "../looked-at.ts";
 import { type Pages, startPages } from "../pages.ts";
 
-/** Phones, half a screen, a small and a large one. */
-const LOOKED_AT = [320, 390, 900, 1_024, 1_680];
 const MODELS = ["gpt-5.1-mini-2026-08-07", "claude-sonnet-4-5-20250929", `${"x".repeat(120)}-model`];
 let pages: Pages;
 let browser: Browser;
@@ -51,7 +49,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all([browser?.close(), pages?.close()]));
 
 describe("Usage in a browser", () => {
-  test.for(LOOKED_AT)("is accessible and fits into a window of %i pixels", async (width) => {
+  test.for(WIDTHS)("is accessible and fits into a window of %i pixels", async (width) => {
     const look = { viewport: { width, height: 900 } };
     const { context, page, complaints } = await openWindow(browser, pages, { cookie: pages.browser.cookie, look });
     for (const [name, path] of Object.entries(paths)) {
