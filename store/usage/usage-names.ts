@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Db } from "../database/change.ts";
-import { identifyKeys } from "../keys/search/key-search.ts";
+import { identifyKeys } from "../keys/search/identified-keys.ts";
 import type { UsageGroup } from "./usage-question.ts";
 
 /** Objects of one name that are taken together: one that was made again is counted as another. */

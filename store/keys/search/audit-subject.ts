@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { AuditSubject } from "../../audit/audit-search.ts";
 import type { Db } from "../../database/change.ts";
-import { identifyKeys } from "./key-search.ts";
+import { identifyKeys } from "./identified-keys.ts";
 
 /** Keys of one name that are looked for at once. */
 const MAX_NAMESAKES = 50;

@@ -1,11 +1,11 @@
 import { sql } from "kysely";
 import { type BoundedCount, countOfPage, countRows, MAX_COUNT } from "../../database/bounded-count.ts";
 import type { Db } from "../../database/change.ts";
+import { isAnyKey } from "./key-criteria.ts";
 import {
   type FoundKeys,
   findKeys,
   findPositions,
-  isAnyKey,
   type KeySearch,
   type KeySearchBounds,
   searchKeys,

@@ -2,7 +2,7 @@ import { type Kysely, sql } from "kysely";
 import { beforeAll, expect, test } from "vitest";
 import { migrate } from "../../../store/database/migrate/migrate.ts";
 import type { Database } from "../../../store/database/schema.ts";
-import { findBindings } from "../../../store/keys/search/key-search.ts";
+import { findBindings } from "../../../store/keys/search/identified-keys.ts";
 import { listRetainedLibraries, listSubjects } from "../../../store/memory/libraries/subjects.ts";
 import { listAtoms } from "../../../store/memory/lists/atom-list.ts";
 import { countAtoms } from "../../../store/memory/lists/library-summary.ts";

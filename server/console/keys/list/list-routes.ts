@@ -1,9 +1,10 @@
 import type { FastifyInstance } from "fastify";
 import { clusterNames } from "../../../../store/cluster-names.ts";
 import type { BoundedCount } from "../../../../store/database/bounded-count.ts";
+import { identifyKeys } from "../../../../store/keys/search/identified-keys.ts";
 import { countKeys, searchAndCountKeys } from "../../../../store/keys/search/key-count.ts";
 import type { KeyPosition } from "../../../../store/keys/search/key-orders.ts";
-import { findKeys, identifyKeys, type KeySearch, searchKeys } from "../../../../store/keys/search/key-search.ts";
+import { findKeys, type KeySearch, searchKeys } from "../../../../store/keys/search/key-search.ts";
 import { principalOf } from "../../../auth/management/author.ts";
 import type { Management } from "../../../management/context.ts";
 import { showKeys } from "../../../management/keys/shown/shown-key.ts";

@@ -1,5 +1,6 @@
 import type { Db } from "../../../../store/database/change.ts";
-import { findBindings, type KeySearch } from "../../../../store/keys/search/key-search.ts";
+import { findBindings } from "../../../../store/keys/search/identified-keys.ts";
+import type { KeySearch } from "../../../../store/keys/search/key-search.ts";
 import type { KeyListFilters } from "./list-query.ts";
 
 /**

@@ -1,15 +1,11 @@
 import { type Kysely, sql } from "kysely";
 import { beforeAll, expect, test } from "vitest";
 import type { Database } from "../../../../store/database/schema.ts";
+import { identifyKeys } from "../../../../store/keys/search/identified-keys.ts";
 import { countKeys, searchAndCountKeys } from "../../../../store/keys/search/key-count.ts";
+import { KEY_TRAITS } from "../../../../store/keys/search/key-criteria.ts";
 import { KEY_ORDERS, type KeyPosition } from "../../../../store/keys/search/key-orders.ts";
-import {
-  type FoundKeys,
-  identifyKeys,
-  KEY_TRAITS,
-  type KeySearch,
-  searchKeys,
-} from "../../../../store/keys/search/key-search.ts";
+import { type FoundKeys, type KeySearch, searchKeys } from "../../../../store/keys/search/key-search.ts";
 import { describeNightlyOnEachEngine } from "../../../env/database/engines.ts";
 import { rowsRead } from "../../../env/database/rows-read.ts";
 import { fillWithKeys, LOOKED_AT, ONE_IN } from "./filled-keys.ts";
