@@ -11,6 +11,7 @@ import type { Db, Tx } from "../database/change.ts";
 import { withOrderedPlans } from "../database/ordered-plans.ts";
 import { isOfTeam } from "../database/rows-of-team.ts";
 import { toMs } from "../database/times.ts";
+import { unansweredStatement } from "../database/unanswered.ts";
 
 /** Where an event stands in the log, the latest first. */
 export type AuditPosition = {
@@ -114,7 +115,7 @@ async function askIndex(
   ];
   const rows = await withOrderedPlans(db, async (tx) => {
     // The rows that were found are few, and come in no order.
-    await sql`select set_config('enable_sort', 'on', true)`.execute(tx);
+    await sql`${unansweredStatement} select set_config('enable_sort', 'on', true)`.execute(tx);
     const { rows } = await sql<{ count: number; id: number | null; at: string }>`
       with candidates as materialized (
         select r.* from audit_events r where ${sql.join(candidates, sql` and `)} limit ${found + 1}

@@ -1,13 +1,13 @@
 import { sql } from "kysely";
 import type { Db, Tx } from "./change.ts";
-import { preparedStatement } from "./prepared-statement.ts";
+import { unansweredStatement } from "./unanswered.ts";
 
 /**
  * Runs a question in a transaction in which rows that an index gives in order are never sorted instead, and no table is
  * read whole: without statistics, as a fresh table is and one of PGlite's long after, the planner takes 100,000 atoms
  * for a few hundred and sorts them all for the first twenty. Nor is a plan made for the values that are asked for: for
- * most of these statements that takes longer than to run them, and one that is kept ({@link preparedStatement}) is
- * planned once.
+ * most of these statements that takes longer than to run them, and one that is kept is planned once. The settings are not
+ * waited for.
  *
  * @param accessMode "read write" for one that changes something too
  */
@@ -20,7 +20,7 @@ export async function withOrderedPlans<T>(
     .transaction()
     .setAccessMode(accessMode)
     .execute(async (tx) => {
-      await sql`${preparedStatement} select set_config('enable_sort', 'off', true),
+      await sql`${unansweredStatement} select set_config('enable_sort', 'off', true),
         set_config('enable_incremental_sort', 'off', true), set_config('enable_seqscan', 'off', true),
         set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true),
         set_config('plan_cache_mode', 'force_generic_plan', true), set_config('jit', 'off', true),

@@ -1,7 +1,8 @@
 import { hash } from "node:crypto";
 import { sql } from "kysely";
 
-const PREPARED = "/* prepared */";
+/** What the text of such a statement begins with. */
+export const PREPARED = "/* prepared */";
 /**
  * Begins a statement that is asked all the time, and that takes longer to plan than to run: each connection plans it
  * once. It has to name its columns, since a plan that is kept can give no others after a migration.

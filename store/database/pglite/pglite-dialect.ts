@@ -11,6 +11,7 @@ import {
   type TransactionSettings,
 } from "kysely";
 import type { ManagedTurns } from "../managed-turns.ts";
+import { isUnanswered, UnansweredStatements } from "../unanswered.ts";
 import type { ConnectionQueue, Priority } from "./connection-queue.ts";
 import type { PGliteClient } from "./pglite-client.ts";
 
@@ -95,6 +96,7 @@ type Transaction = { readonly onlyReads: boolean; hasBegun: boolean };
 class PGliteConnection implements DatabaseConnection {
   readonly #access: Pick<PGliteAccess, "client" | "signal">;
   #transaction: Transaction | undefined;
+  #unanswered = new UnansweredStatements();
 
   constructor(access: Pick<PGliteAccess, "client" | "signal">) {
     this.#access = access;
@@ -102,6 +104,7 @@ class PGliteConnection implements DatabaseConnection {
 
   begin({ onlyReads }: { readonly onlyReads: boolean }): void {
     this.#transaction = { onlyReads, hasBegun: false };
+    this.#unanswered = new UnansweredStatements();
   }
 
   async end(how: "commit" | "rollback"): Promise<void> {
@@ -120,7 +123,12 @@ class PGliteConnection implements DatabaseConnection {
     signal?.throwIfAborted();
     const begins = this.#transaction?.hasBegun === false;
     if (this.#transaction !== undefined) this.#transaction.hasBegun = true;
-    const { rows, affectedRows } = await client.ask({ ask: "query", sql, parameters, begins });
+    const asked = client.ask({ ask: "query", sql, parameters, begins });
+    if (isUnanswered(sql)) {
+      this.#unanswered.add(asked);
+      return { rows: [] };
+    }
+    const { rows, affectedRows } = await this.#unanswered.before(asked);
     return {
       // Kysely's types say what a statement's rows are.
       rows: rows as R[],

@@ -34,7 +34,14 @@ let opened: Opened | undefined;
 
 const post = (message: FromThread) => main.postMessage(message);
 
-main.on("message", async ({ id, ...question }: ToThread) => {
+/** One question after the other: the next one may come before the last one, and what it begins with, are answered. */
+let answered: Promise<void> = Promise.resolve();
+
+main.on("message", (question: ToThread) => {
+  answered = answered.then(() => take(question));
+});
+
+async function take({ id, ...question }: ToThread): Promise<void> {
   try {
     post({ type: "answer", id, answer: await answer(question) });
   } catch (error) {
@@ -43,7 +50,7 @@ main.on("message", async ({ id, ...question }: ToThread) => {
     if (LAST.has(failure.fields.severity)) throw error;
     post({ type: "failure", id, failure });
   }
-});
+}
 
 async function answer(question: Question): Promise<QueryResult> {
   switch (question.ask) {

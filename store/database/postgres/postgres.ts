@@ -144,6 +144,8 @@ function openPool(
   const pool = new pg.Pool({
     ...connection,
     Client: TimeoutClient,
+    // What needs no answer is not waited for: the next statement is on its way before.
+    pipeline: true,
     max,
     // What is given up here has ended in the database by then, whatever it waited for (threats c47).
     ...(answerTimeoutMs > 0 ? { query_timeout: answerTimeoutMs } : {}),

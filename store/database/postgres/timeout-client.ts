@@ -3,6 +3,7 @@ import pg from "pg";
 import { errorText } from "../../../domain/error-text.ts";
 import { DatabaseLocationError, DatabaseUnavailableError, sqlState } from "../errors.ts";
 import { preparedName } from "../prepared-statement.ts";
+import { isUnanswered, UnansweredStatements } from "../unanswered.ts";
 import { requestCancel } from "./cancel-request.ts";
 
 /** What pg takes for a statement that it is to prepare under a name. */
@@ -26,6 +27,9 @@ class NoSocket extends Socket {
     return this.destroy(this.#reason);
   }
 }
+
+/** As Kysely begins a transaction that only reads. */
+const BEGIN_READ_ONLY = "start transaction read only";
 
 export type TimeoutClientOptions = pg.ClientConfig & {
   /** Says what this one connection is made with. */
@@ -67,14 +71,36 @@ export class TimeoutClient extends pg.Client {
     this.#giveUp();
   }
 
+  #onlyReads = false;
+  #unanswered = new UnansweredStatements();
+
   // pg's own signature is a set of overloads over callbacks, promises and cursors; all are passed through as they come.
   override query(...args: unknown[]): never {
     const asked: unknown = Reflect.apply(super.query, this, prepared(args));
     if (!(asked instanceof Promise)) return asked as never;
-    return asked.catch((error: unknown) => {
+    const answer = asked.catch((error: unknown) => {
       if (error instanceof Error && error.message === "Query read timeout") this.#giveUp();
       throw asUnavailable(error);
-    }) as never;
+    });
+    return this.#inTransaction(args[0], answer) as never;
+  }
+
+  /**
+   * The answer that a caller waits for. It waits for none of what begins a transaction, nor of the end of one that only
+   * read: what was read is there, and whatever the connection is asked next comes behind the end.
+   */
+  async #inTransaction(text: unknown, answer: Promise<unknown>): Promise<unknown> {
+    if (text === BEGIN_READ_ONLY) {
+      this.#onlyReads = true;
+      this.#unanswered = new UnansweredStatements();
+    }
+    const isEnd = text === "commit" && this.#onlyReads;
+    if (text === "commit" || text === "rollback") this.#onlyReads = false;
+    if (text !== BEGIN_READ_ONLY && !isEnd && !(typeof text === "string" && isUnanswered(text))) {
+      return this.#unanswered.before(answer);
+    }
+    this.#unanswered.add(answer);
+    return { command: "", rowCount: null, rows: [] };
   }
 }
 

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Db } from "../../../database/change.ts";
 import { withOrderedPlans } from "../../../database/ordered-plans.ts";
+import { unansweredStatement } from "../../../database/unanswered.ts";
 import {
   type EmbeddingModel,
   MODEL_COLUMNS,
@@ -103,7 +104,7 @@ export async function nearestAtoms(
     order by v.signature::${bits} <~> binary_quantize(${question}::vector)::${bits} limit ${MAX_COMPARED}`;
   const { rows } = await withOrderedPlans(db, async (tx) => {
     // Nothing gives the nearest in order: to sort them is what is wanted here.
-    await sql`select set_config('enable_sort', 'on', true)`.execute(tx);
+    await sql`${unansweredStatement} select set_config('enable_sort', 'on', true)`.execute(tx);
     return sql<RankedColumns & { cosine: number; passage: number }>`
       with close as materialized (
         (${closest("atom_embeddings", sql`0`, sql`atom_id desc`)})
