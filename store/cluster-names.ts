@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import { change, type Db, type Fence } from "./database/change.ts";
 import type { Store } from "./database/store.ts";
 
@@ -23,10 +23,21 @@ export async function recordClusterName(store: Store, fence: Fence, name: string
   });
 }
 
+/** A cluster that a controller has led. */
+export type ClusterName = { readonly cluster: string; readonly name: string | null };
+
+/** Every one of them, as a question that may be part of a statement. */
+export const clusterNameRows: RawBuilder<ClusterName> = sql`
+  select led.cluster, named.name
+  from (select distinct split_part(cluster, '/', 1) as cluster from leaders) led
+  left join cluster_names named on named.cluster = led.cluster`;
+
+/** Reads the names of all clusters. */
 export async function clusterNames(db: Db): Promise<ClusterNames> {
-  const { rows } = await sql<{ cluster: string; name: string | null }>`
-    select led.cluster, named.name
-    from (select distinct split_part(cluster, '/', 1) as cluster from leaders) led
-    left join cluster_names named on named.cluster = led.cluster`.execute(db);
+  return namesByCluster((await clusterNameRows.execute(db)).rows);
+}
+
+/** Rows of {@link clusterNameRows} as a map. */
+export function namesByCluster(rows: readonly ClusterName[]): ClusterNames {
   return new Map(rows.map(({ cluster, name }) => [cluster, name]));
 }

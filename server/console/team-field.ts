@@ -1,15 +1,12 @@
 import type { Db } from "../../store/database/change.ts";
-import { listObjects } from "../../store/objects/objects.ts";
+import { offeredTeamRows } from "../../store/teams/team-names.ts";
 import { type Rights, visibleTeams } from "../management/rights.ts";
 import { type Html, html } from "../pages/html.ts";
 
-/** Names of teams that a page offers; any other can be written. */
-const OFFERED_TEAMS = 200;
-
 /** Names of teams for a filter to offer. */
 export async function offeredTeams(db: Db, rights: Rights): Promise<string[]> {
-  const teams = await listObjects(db, "team", { teamIds: visibleTeams(rights), limit: OFFERED_TEAMS });
-  return teams.map(({ name }) => name).sort();
+  const { rows } = await offeredTeamRows(visibleTeams(rights)).execute(db);
+  return rows.map(({ name }) => name).sort();
 }
 
 /** A filter's field for a team. */

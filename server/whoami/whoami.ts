@@ -6,7 +6,7 @@ import type { Db } from "../../store/database/change.ts";
 import { findPublicId } from "../../store/gateways/gateways.ts";
 import { findKey } from "../../store/keys/rows/find-key.ts";
 import { namesOf } from "../../store/objects/references.ts";
-import { teamNames } from "../../store/teams/teams.ts";
+import { teamNames } from "../../store/teams/team-names.ts";
 import { findDefaultLibrary, libraryName } from "../memory/call/libraries.ts";
 
 /** What a server answers the holder of a key (docs/reference/management-api.md). */

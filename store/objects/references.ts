@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import type { NamedRef } from "../../domain/key/declaration/declared-key.ts";
 import type { ResolvedReference } from "../../domain/key/observed/resolve-references.ts";
 import type { Db } from "../database/change.ts";
@@ -34,6 +34,23 @@ export async function findInTeam(
   });
 }
 
+/** A gateway or a library in service, by its id. */
+export type NamedRow = NamedRef & { readonly id: string };
+
+/**
+ * Gateways or libraries by their ids, as a question that may be part of a statement.
+ *
+ * @param teamIds whose may be named; left out for all
+ */
+export function namedRows(
+  table: "gateways" | "libraries",
+  ids: readonly string[],
+  teamIds?: readonly string[],
+): RawBuilder<NamedRow> {
+  return sql`select id, namespace, name from ${sql.table(table)} where id = any(${ids}::text[])
+    ${teamIds === undefined ? sql`` : sql`and team_id = any(${teamIds}::text[])`}`;
+}
+
 /**
  * The names of gateways or libraries by their ids, where they are in service.
  *
@@ -46,11 +63,10 @@ export async function namesOf(
   teamIds?: readonly string[],
 ): Promise<Map<string, NamedRef>> {
   if (ids.length === 0) return new Map();
-  const rows = await db
-    .selectFrom(table)
-    .select(["id", "namespace", "name"])
-    .where("id", "in", ids)
-    .$if(teamIds !== undefined, (query) => query.where(sql<boolean>`team_id = any(${teamIds}::text[])`))
-    .execute();
+  return refsById((await namedRows(table, ids, teamIds).execute(db)).rows);
+}
+
+/** Rows of {@link namedRows} as a map. */
+export function refsById(rows: readonly NamedRow[]): Map<string, NamedRef> {
   return new Map(rows.map(({ id, namespace, name }) => [id, { namespace, name }]));
 }

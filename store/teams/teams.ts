@@ -264,10 +264,3 @@ export async function namespacesOfTeam(db: Db, teamId: string): Promise<{ cluste
     .orderBy("namespace")
     .execute();
 }
-
-/** The names of teams, deleted ones too, by their ids. */
-export async function teamNames(db: Db, ids: readonly string[]): Promise<Map<string, string>> {
-  if (ids.length === 0) return new Map();
-  const rows = await db.selectFrom("teams").select(["id", "name"]).where("id", "in", ids).execute();
-  return new Map(rows.map(({ id, name }) => [id, name]));
-}

@@ -3,7 +3,7 @@ import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import type { StoredAuditEvent } from "../../../store/audit/audit-search.ts";
 import type { Db } from "../../../store/database/change.ts";
 import { refsOfKeys } from "../../../store/keys/search/key-lists.ts";
-import { teamNames } from "../../../store/teams/teams.ts";
+import { teamNames } from "../../../store/teams/team-names.ts";
 
 /** An event of the audit log as the management API and the console's export show it. */
 export type AuditJson = {

@@ -6,7 +6,7 @@ import type { BoundedCount } from "../../../../store/database/bounded-count.ts";
 import { KEY_TRAITS, type KeyTrait } from "../../../../store/keys/search/key-criteria.ts";
 import { LISTED_STATES } from "../../../../store/keys/search/key-lists.ts";
 import { KEY_ORDERS, type KeyOrder, type KeyPosition } from "../../../../store/keys/search/key-orders.ts";
-import type { KeyJson } from "../../../management/keys/shown/key-json.ts";
+import type { KeyRowJson } from "../../../management/keys/shown/key-json.ts";
 import { flag, type Html, html } from "../../../pages/html.ts";
 import { type Column, table } from "../../../pages/table.ts";
 import { countOnPage, foot, inAll, searchForm } from "../../page-links.ts";
@@ -20,7 +20,7 @@ import { type SelectionRights, selectionBox, selectionForm } from "./selection-f
 /** What the list of keys shows. */
 export type KeyList = SelectionRights & {
   readonly query: KeyListFilters;
-  readonly keys: readonly KeyJson[];
+  readonly keys: readonly KeyRowJson[];
   readonly clusters: ClusterNames;
   /** Where the next page begins; null at the end. */
   readonly next: KeyPosition | null;
@@ -132,7 +132,7 @@ function keyTable({ keys, clusters, now }: KeyList): Html {
   return table("API keys", COLUMNS, rows);
 }
 
-function nameOf({ id, name, displayName, team }: KeyJson): Html {
+function nameOf({ id, name, displayName, team }: KeyRowJson): Html {
   const isNamed = displayName !== "" && displayName !== name;
   return html`${selectionBox({ id, name })}<a href="/dashboard/keys/${id}">${name}</a><small>${isNamed && html`${displayName} · `}${team}</small>`;
 }

@@ -1,17 +1,16 @@
 import type { FastifyInstance } from "fastify";
-import { clusterNames } from "../../../../store/cluster-names.ts";
 import type { BoundedCount } from "../../../../store/database/bounded-count.ts";
 import { identifyKeys } from "../../../../store/keys/search/identified-keys.ts";
 import { countKeys, searchAndCountKeys } from "../../../../store/keys/search/key-count.ts";
+import { readKeyListNames } from "../../../../store/keys/search/key-names.ts";
 import type { KeyPosition } from "../../../../store/keys/search/key-orders.ts";
 import { findKeys, type KeySearch, searchKeys } from "../../../../store/keys/search/key-search.ts";
 import { principalOf } from "../../../auth/management/author.ts";
 import type { Management } from "../../../management/context.ts";
-import { showKeys } from "../../../management/keys/shown/shown-key.ts";
+import { keyRowJson } from "../../../management/keys/shown/key-json.ts";
 import { requestedTeams } from "../../../management/requested-teams.ts";
 import { mayInSomeTeam, type Rights, rightsOf, visibleTeams } from "../../../management/rights.ts";
 import { sendConsolePage } from "../../../pages/send-page.ts";
-import { offeredTeams } from "../../team-field.ts";
 import { listContent } from "./list-page.ts";
 import { type KeyListFilters, readListQuery } from "./list-query.ts";
 import { keySearchOf } from "./list-search.ts";
@@ -19,7 +18,7 @@ import { keySearchOf } from "./list-search.ts";
 const PAGE = 50;
 
 /** The list of keys. */
-export function keyListRoutes(app: FastifyInstance, { store, clock, receipts }: Management): void {
+export function keyListRoutes(app: FastifyInstance, { store, clock }: Management): void {
   app.get<{ Querystring: Readonly<Record<string, unknown>> }>(
     "/keys",
     { config: { console: true } },
@@ -34,15 +33,16 @@ export function keyListRoutes(app: FastifyInstance, { store, clock, receipts }: 
         return reply.redirect(`/dashboard/keys/${only.id}`, 303);
       }
       const now = clock.now();
+      const { clusters, offered, ...names } = await readKeyListNames(store.db, found.keys, visibleTeams(rights));
       const list = {
         query,
-        keys: await showKeys({ db: store.db, receiptOf: await receipts.read(), now }, found.keys),
+        keys: found.keys.map((key) => keyRowJson(key, { names, now })),
         next: found.next,
         previous: found.previous,
-        clusters: await clusterNames(store.db),
+        clusters,
         isPartial: found.isPartial,
         total: found.total,
-        teams: await offeredTeams(store.db, rights),
+        teams: offered,
         outsider: typeof principal.as !== "string" && visibleTeams(rights)?.length === 0 ? principal.as : null,
         mayCreate: mayInSomeTeam(rights, "make keys"),
         mayExport: mayInSomeTeam(rights, "change keys"),

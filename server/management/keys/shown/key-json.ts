@@ -4,10 +4,19 @@ import type { ApiManagedKeySpec } from "../../../../domain/key/declaration/api-m
 import { retiringEndsAt } from "../../../../domain/key/stored/version-room.ts";
 import { rfc3339Millis } from "../../../../domain/rfc3339.ts";
 import { type ListedKey, type ListedState, listedState } from "../../../../store/keys/search/key-lists.ts";
+import type { KeyNames } from "../../../../store/keys/search/key-names.ts";
+import { specOf } from "./key-spec.ts";
 import type { Receipt } from "./receipt.ts";
 
 /** A key as the management API shows it: never a secret, never a digest. Times are RFC 3339. */
-export type KeyJson = {
+export type KeyJson = KeyRowJson & {
+  /** From where it was called within 40 days, the last networks first. */
+  readonly lastNetworks: readonly CallerNetwork[];
+  readonly revocation: (Receipt & { readonly reason: string; readonly at: string }) | null;
+};
+
+/** A key as a row of a list shows it. */
+export type KeyRowJson = {
   readonly id: string;
   /** Of the version in use, or of the last one. */
   readonly prefix: string | null;
@@ -24,8 +33,6 @@ export type KeyJson = {
   /** The key's own end or that of the version in use, whichever comes first. */
   readonly expiresAt: string | null;
   readonly lastUsedAt: string | null;
-  /** From where it was called within 40 days, the last networks first. */
-  readonly lastNetworks: readonly CallerNetwork[];
   readonly createdAt: string;
   /** The object that declares it; null for a key that no declaration governs. */
   readonly declaredIn: { readonly cluster: string; readonly kind: "PlatformKey"; readonly uid: string } | null;
@@ -36,7 +43,6 @@ export type KeyJson = {
   readonly rotationRequestedAt: string | null;
   /** What the key is to be, in the fields of a PlatformKey. */
   readonly spec: ApiManagedKeySpec;
-  readonly revocation: (Receipt & { readonly reason: string; readonly at: string }) | null;
 };
 
 export type VersionJson = {
@@ -53,19 +59,28 @@ export type VersionJson = {
   readonly leakedAt: string | null;
 };
 
-/** What is shown of a key and is not in its row. */
-type KeyDetails = {
-  /** The team's name. */
-  readonly team: string;
-  readonly spec: ApiManagedKeySpec;
-  readonly networks: readonly CallerNetwork[];
-  /** Of its revocation, where it is revoked. */
-  readonly receipt: Receipt;
+/** What a row of a list shows and is not in the key's. */
+type KeyRowDetails = {
+  readonly names: KeyNames;
   /** Milliseconds since the epoch. */
   readonly now: number;
 };
 
-export function keyJson(key: ListedKey, { team, spec, networks, receipt, now }: KeyDetails): KeyJson {
+type KeyDetails = KeyRowDetails & {
+  readonly networks: readonly CallerNetwork[];
+  /** Of its revocation, where it is revoked. */
+  readonly receipt: Receipt;
+};
+
+export function keyJson(key: ListedKey, { networks, receipt, ...details }: KeyDetails): KeyJson {
+  return {
+    ...keyRowJson(key, details),
+    lastNetworks: networks,
+    revocation: key.revocation && { reason: key.revocation.reason, at: iso(key.revocation.at), ...receipt },
+  };
+}
+
+export function keyRowJson(key: ListedKey, { names, now }: KeyRowDetails): KeyRowJson {
   const current = key.versions.find(({ state }) => state === "active") ?? key.versions[0];
   const ends = [key.policy.expiresAt, current?.expiresAt ?? null].filter((end) => end !== null);
   const uses = key.versions.map(({ lastUsedAt }) => lastUsedAt).filter((at) => at !== null);
@@ -75,7 +90,7 @@ export function keyJson(key: ListedKey, { team, spec, networks, receipt, now }: 
     name: key.name,
     displayName: key.policy.displayName,
     namespace: key.namespace,
-    team,
+    team: names.teams.get(key.teamId) ?? key.teamId,
     teamId: key.teamId,
     scopes: key.policy.scopes,
     state: listedState(key, now),
@@ -92,14 +107,12 @@ export function keyJson(key: ListedKey, { team, spec, networks, receipt, now }: 
     })),
     expiresAt: ends.length === 0 ? null : iso(Math.min(...ends)),
     lastUsedAt: uses.length === 0 ? null : iso(Math.max(...uses)),
-    lastNetworks: networks,
     createdAt: iso(key.createdAt),
     declaredIn: key.ownerUid === null ? null : { cluster: key.cluster, kind: "PlatformKey", uid: key.ownerUid },
     released: key.ownerUid === null && key.cluster !== API_CLUSTER && key.managedBy === null,
     managedBy: key.managedBy,
     rotationRequestedAt: iso(key.rotationRequest?.at ?? null),
-    spec,
-    revocation: key.revocation && { reason: key.revocation.reason, at: iso(key.revocation.at), ...receipt },
+    spec: specOf(key, names),
   };
 }
 

@@ -1,31 +1,18 @@
 import { limitSpec } from "../../../../domain/access/declared-limits.ts";
 import type { ApiManagedKeySpec } from "../../../../domain/key/declaration/api-managed-key.ts";
-import type { NamedRef } from "../../../../domain/key/declaration/declared-key.ts";
 import { rfc3339Millis } from "../../../../domain/rfc3339.ts";
-import type { Db } from "../../../../store/database/change.ts";
 import type { ListedKey } from "../../../../store/keys/search/key-lists.ts";
-import { namesOf } from "../../../../store/objects/references.ts";
+import type { KeyNames } from "../../../../store/keys/search/key-names.ts";
 
 /**
- * Gives the spec of each key. For a key that was made here it is the requested one. For a declared key it is what the
- * store has of its declaration, without references to objects that cannot be found.
+ * The spec of a key. For a key that was made here it is the requested one. For a declared key it is what the store has of
+ * its declaration, without references to objects that cannot be found.
  */
-export async function specsOf(db: Db, keys: readonly ListedKey[]): Promise<(key: ListedKey) => ApiManagedKeySpec> {
-  const declared = keys.filter(({ spec }) => spec === null).map(({ policy }) => policy);
-  const gateways = await namesOf(db, "gateways", unique(declared.map(({ boundGatewayId }) => boundGatewayId)));
-  const libraries = await namesOf(
-    db,
-    "libraries",
-    unique(declared.flatMap(({ libraryIds, mcpDefaultLibraryId }) => [...(libraryIds ?? []), mcpDefaultLibraryId])),
-  );
-  return (key) => key.spec ?? declaredSpec(key, gateways, libraries);
+export function specOf(key: ListedKey, names: KeyNames): ApiManagedKeySpec {
+  return key.spec ?? declaredSpec(key, names);
 }
 
-function declaredSpec(
-  { policy }: ListedKey,
-  gateways: ReadonlyMap<string, NamedRef>,
-  libraries: ReadonlyMap<string, NamedRef>,
-): ApiManagedKeySpec {
+function declaredSpec({ policy }: ListedKey, { gateways, libraries }: KeyNames): ApiManagedKeySpec {
   const gateway = gateways.get(policy.boundGatewayId ?? "");
   const library = libraries.get(policy.mcpDefaultLibraryId ?? "");
   const rateLimit = limitSpec({
@@ -48,8 +35,4 @@ function declaredSpec(
     ...(rateLimit && { rateLimit }),
     ...(policy.budgets && { budgets: [...policy.budgets] }),
   };
-}
-
-function unique(ids: readonly (string | null)[]): string[] {
-  return [...new Set(ids.flatMap((id) => id || []))];
 }

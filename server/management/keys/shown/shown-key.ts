@@ -1,12 +1,11 @@
 import type { Db } from "../../../../store/database/change.ts";
 import { findKey } from "../../../../store/keys/rows/find-key.ts";
 import { type ListedKey, withoutDigests } from "../../../../store/keys/search/key-lists.ts";
+import { readKeyNames } from "../../../../store/keys/search/key-names.ts";
 import { readNetworks } from "../../../../store/keys/uses/key-networks.ts";
-import { teamNames } from "../../../../store/teams/teams.ts";
 import { type Rights, seesTeam } from "../../rights.ts";
 import { NO_KEY } from "../request/requirements.ts";
 import { type KeyJson, keyJson } from "./key-json.ts";
-import { specsOf } from "./key-spec.ts";
 import type { Receipts } from "./receipt.ts";
 
 /** What keys are shown by. */
@@ -20,19 +19,17 @@ type KeyView = {
 
 /** Keys as the management API shows them, in the same order. */
 export async function showKeys({ db, receiptOf, now }: KeyView, keys: readonly ListedKey[]): Promise<KeyJson[]> {
-  const teams = await teamNames(db, [...new Set(keys.map(({ teamId }) => teamId))]);
-  const specOf = await specsOf(db, keys);
+  if (keys.length === 0) return [];
+  const names = await readKeyNames(db, keys);
   const networks = await readNetworks(
     db,
     keys.map(({ id }) => id),
   );
   return keys.map((key) =>
     keyJson(key, {
-      team: teams.get(key.teamId) ?? key.teamId,
-      spec: specOf(key),
+      ...{ names, now },
       networks: networks.get(key.id) ?? [],
       receipt: receiptOf(key.revocation?.seq ?? null),
-      now,
     }),
   );
 }
