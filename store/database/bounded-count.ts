@@ -18,12 +18,20 @@ export function countOfPage({ positions, next, isPartial }: BoundedPage<unknown>
   return { count: positions.length, is: next === null ? "exact" : isPartial ? "at least" : "more" };
 }
 
+/** Rows to be counted, one more than {@link MAX_COUNT} at most, as a column of a statement. */
+export function upToMostRows(rows: RawBuilder<unknown>): RawBuilder<number> {
+  return sql`(select count(*)::integer from (select ${rows} limit ${sql.lit(MAX_COUNT + 1)}) one)`;
+}
+
+/** @param count of rows of which all were counted, or more than {@link MAX_COUNT} */
+export function countOfRows(count: number): BoundedCount {
+  return count > MAX_COUNT ? { count: MAX_COUNT, is: "more" } : { count, is: "exact" };
+}
+
 /** Counts rows that are all wanted, and reads one more than {@link MAX_COUNT} at most. */
 export async function countRows(db: Db, rows: RawBuilder<unknown>): Promise<BoundedCount> {
-  const count = await withOrderedPlans(db, async (tx) => {
-    const counted = await sql<{ count: number }>`select count(*)::integer as count
-      from (select ${rows} limit ${sql.lit(MAX_COUNT + 1)}) one`.execute(tx);
-    return counted.rows[0]?.count ?? 0;
-  });
-  return count > MAX_COUNT ? { count: MAX_COUNT, is: "more" } : { count, is: "exact" };
+  const counted = await withOrderedPlans(db, (tx) =>
+    sql<{ count: number }>`select ${upToMostRows(rows)} as count`.execute(tx),
+  );
+  return countOfRows(counted.rows[0]?.count ?? 0);
 }

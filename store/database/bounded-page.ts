@@ -42,7 +42,11 @@ export async function findBoundedPage<Position>(
   // A page of more than the first rows is not filled with these.
   const begun = limit < bounds.first ? await walk({ step: bounds.first, steps: 1 }) : undefined;
   const isEnough = begun !== undefined && (begun.next === null || begun.positions.length > limit);
-  const found = isEnough ? begun : ((await askIndex()) ?? (await walk(bounds)));
+  return pageOfRows(isEnough ? begun : ((await askIndex()) ?? (await walk(bounds))), limit);
+}
+
+/** The page that rows begin with. */
+export function pageOfRows<Position>(found: ScannedRows<Position>, limit: number): BoundedPage<Position> {
   const positions = found.positions.slice(0, limit);
   const isFull = found.positions.length > limit;
   return {

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Db } from "../../database/change.ts";
 import { withOrderedPlans } from "../../database/ordered-plans.ts";
+import { preparedStatement } from "../../database/prepared-statement.ts";
 
 /**
  * The keys that a text identifies exactly: by an id, or by the first characters of one of their secrets.
@@ -9,7 +10,7 @@ import { withOrderedPlans } from "../../database/ordered-plans.ts";
  */
 export async function identifyKeys(db: Db, text: string, teamIds: readonly string[] | undefined): Promise<string[]> {
   // Each of the two by its index: asked for by one condition, they are looked for among all keys.
-  const { rows } = await sql<{ id: string }>`
+  const { rows } = await sql<{ id: string }>`${preparedStatement}
     with found as materialized (
       (select id from keys where id = lower(${text}))
       union (select key_id from key_versions where prefix = ${text}) limit 100

@@ -1,11 +1,13 @@
-import { sql } from "kysely";
-import { type BoundedCount, countOfPage, countRows, MAX_COUNT } from "../../database/bounded-count.ts";
+import type { BoundedCount } from "../../database/bounded-count.ts";
 import type { Db } from "../../database/change.ts";
-import { isAnyKey } from "./key-criteria.ts";
+import { isAnyKey, type KeyCriteria } from "./key-criteria.ts";
 import {
+  type CountedPositions,
+  countAnyKeys,
   type FoundKeys,
+  findAnyPage,
+  findFirstPage,
   findKeys,
-  findPositions,
   type KeySearch,
   type KeySearchBounds,
   searchKeys,
@@ -17,40 +19,20 @@ export async function searchAndCountKeys(
   search: KeySearch,
   bounds?: KeySearchBounds,
 ): Promise<FoundKeys & { readonly total: BoundedCount }> {
-  const { after } = search;
-  if (after === undefined && !isAnyKey(search)) return firstPage(db, search, bounds);
-  const page = await searchKeys(db, search, bounds);
-  const isWhole = after === undefined && page.next === null;
-  return { ...page, total: isWhole ? { count: page.keys.length, is: "exact" } : await countKeys(db, search, bounds) };
+  if (isAnyKey(search)) return withKeys(db, await findAnyPage(db, search));
+  if (search.after === undefined) return withKeys(db, await findFirstPage(db, search, bounds));
+  return { ...(await searchKeys(db, search, bounds)), total: await countKeys(db, search, bounds) };
 }
 
-/** The first of the keys that are counted: found once, for both. */
-async function firstPage(db: Db, search: KeySearch, bounds: KeySearchBounds | undefined) {
-  const counted = await findPositions(db, { ...search, limit: MAX_COUNT }, bounds);
-  const positions = counted.positions.slice(0, search.limit);
-  const isFull = counted.positions.length > search.limit;
-  return {
-    positions,
-    keys: await findKeys(
-      db,
-      positions.map(({ id }) => id),
-    ),
-    next: isFull ? (positions.at(-1) ?? null) : counted.next,
-    isPartial: !isFull && counted.isPartial,
-    total: countOfPage(counted),
-  };
+async function withKeys(db: Db, page: CountedPositions): Promise<CountedPositions & FoundKeys> {
+  const ids = page.positions.map(({ id }) => id);
+  return { ...page, keys: await findKeys(db, ids) };
 }
 
-/** Counts what a search finds, exactly up to {@link MAX_COUNT}, in a bounded number of rows. */
-export async function countKeys(
-  db: Db,
-  { name, state, scope, model, trait, boundTo, teamIds }: Omit<KeySearch, "order" | "after" | "isBackward" | "limit">,
-  bounds?: KeySearchBounds,
-): Promise<BoundedCount> {
-  const search: KeySearch = {
-    ...{ name, state, scope, model, trait, boundTo, teamIds },
-    ...{ order: "name", after: undefined, limit: MAX_COUNT },
-  };
-  if (!isAnyKey(search)) return countOfPage(await findPositions(db, search, bounds));
-  return countRows(db, sql`from keys ${teamIds === undefined ? sql`` : sql`where team_id = any(${teamIds}::text[])`}`);
+/** Counts what a search finds, exactly up to as many as a page's count says, in a bounded number of rows. */
+export async function countKeys(db: Db, criteria: KeyCriteria, bounds?: KeySearchBounds): Promise<BoundedCount> {
+  if (isAnyKey(criteria)) return countAnyKeys(db, criteria.teamIds);
+  const { name, state, scope, model, trait, boundTo, teamIds } = criteria;
+  const search = { name, state, scope, model, trait, boundTo, teamIds };
+  return (await findFirstPage(db, { ...search, order: "name", after: undefined, limit: 1 }, bounds)).total;
 }

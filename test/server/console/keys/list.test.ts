@@ -31,6 +31,27 @@ function listed(text: string): string[] {
   return [...text.matchAll(/<a href="\/dashboard\/keys\/key_[^"]+">([^<]+)<\/a>/g)].map(([, name = ""]) => name);
 }
 
+/** How often a page asks for a connection of those that authenticated callers have: the least of some tries, as others may ask. */
+async function questionsOf(page: () => Promise<unknown>): Promise<number> {
+  const executor = pages.store.db.getExecutor();
+  const provideConnection = executor.provideConnection.bind(executor);
+  const counts: number[] = [];
+  try {
+    for (let i = 0; i < 5; i++) {
+      let count = 0;
+      executor.provideConnection = (consumer, options) => {
+        count++;
+        return provideConnection(consumer, options);
+      };
+      await page();
+      counts.push(count);
+    }
+  } finally {
+    executor.provideConnection = provideConnection;
+  }
+  return Math.min(...counts);
+}
+
 async function list(search: string): Promise<string[]> {
   const { status, text } = await pages.get(`/keys${search}`);
   expect(status).toBe(200);
@@ -51,6 +72,19 @@ describe("the list of keys", () => {
     const next = /href="\/dashboard(\/keys\?after=[^"]+)"[^>]*>Next page/.exec(first.text)?.[1];
     const names = [...listed(first.text), ...(await list((next ?? "").replace("/keys", "")))];
     expect(names).toEqual([...prefixes.keys()].sort());
+  });
+
+  test("asks the database little for a page: each question is a turn of a busy event loop", async () => {
+    const of = (search: string) => questionsOf(() => pages.get(`/keys${search}`));
+    // For the keys' places and their number, for their rows, and for all names beside them.
+    expect(await of("")).toBe(3);
+    expect(await of("?order=used-last")).toBe(3);
+    expect(await of("?state=expired")).toBe(2);
+    // Whose namespaces are lost.
+    expect(await of("?state=suspended")).toBe(4);
+    // What a text identifies comes first.
+    expect(await of("?q=rite")).toBe(4);
+    expect(await of("?q=nothing-is-called-so")).toBe(3);
   });
 
   test("finds a part of a name, a state, a team, and all of it together", async () => {

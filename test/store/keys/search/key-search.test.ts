@@ -68,9 +68,12 @@ describeNightlyOnEachEngine("a search of 20,000 keys", (opened) => {
         expect(counted.rows, `the page and the count ${name}`).toBeLessThanOrEqual(MAX_READ);
       }
       for (const teamIds of [undefined, OWN]) {
-        const identified = await rowsRead(opened().db, TABLES, (db) => identifyKeys(db, "inf_none1234", teamIds));
+        // More often than a statement that is kept is planned anew.
+        const identified = await rowsRead(opened().db, TABLES, async (db) => {
+          for (let i = 0; i < 12; i++) await identifyKeys(db, "inf_none1234", teamIds);
+        });
         expect(identified.scans).toBe(0);
-        expect(identified.rows).toBeLessThanOrEqual(10);
+        expect(identified.rows).toBeLessThanOrEqual(12 * 10);
       }
     },
   );
