@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { defined } from "../domain/defined.ts";
 import type { LogLine } from "../runtime/log-line.ts";
-import { recordClusterName } from "../store/cluster-names.ts";
 import { takeLeadership } from "../store/database/change.ts";
 import type { Store } from "../store/database/store.ts";
 import type { Keyring } from "../store/encryption/keyring.ts";
+import { recordClusterName } from "../store/objects/cluster-names.ts";
 import type { Cluster } from "./cluster/port.ts";
 import { watchConfirmations } from "./context/confirmations.ts";
 import { watchDatabaseClock } from "./context/database-clock.ts";

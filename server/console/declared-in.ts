@@ -1,5 +1,5 @@
 import { API_CLUSTER } from "../../domain/api-cluster.ts";
-import type { ClusterNames } from "../../store/cluster-names.ts";
+import type { ClusterNames } from "../../store/objects/cluster-names.ts";
 import type { StoredObject } from "../../store/objects/objects.ts";
 import { type Html, html } from "../pages/html.ts";
 

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { appendAudit } from "../../store/audit/audit.ts";
-import { clusterNames } from "../../store/cluster-names.ts";
 import type { Db } from "../../store/database/change.ts";
+import { clusterNames } from "../../store/objects/cluster-names.ts";
 import { clustersWithPolicies, forgetPolicies } from "../../store/policies/key-policies.ts";
 import { problem } from "../http/problems/problem.ts";
 import { changeContextOf } from "./change-context.ts";

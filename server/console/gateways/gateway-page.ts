@@ -1,6 +1,6 @@
 import { API_CLUSTER } from "../../../domain/api-cluster.ts";
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
-import type { ClusterNames } from "../../../store/cluster-names.ts";
+import type { ClusterNames } from "../../../store/objects/cluster-names.ts";
 import type { StoredGateway } from "../../../store/objects/objects.ts";
 import { type Html, html } from "../../pages/html.ts";
 import { type Column, table } from "../../pages/table.ts";

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
-import { clusterNames } from "../../../store/cluster-names.ts";
 import { countBoundKeys, upstreamStates } from "../../../store/gateways/upstream-outcomes.ts";
+import { clusterNames } from "../../../store/objects/cluster-names.ts";
 import { listObjects } from "../../../store/objects/objects.ts";
 import { principalOf } from "../../auth/management/author.ts";
 import { reachedAt } from "../../auth/session/reached-at.ts";

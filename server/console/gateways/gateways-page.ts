@@ -1,5 +1,5 @@
-import type { ClusterNames } from "../../../store/cluster-names.ts";
 import type { BoundKeys, UpstreamState } from "../../../store/gateways/upstream-outcomes.ts";
+import type { ClusterNames } from "../../../store/objects/cluster-names.ts";
 import type { StoredGateway } from "../../../store/objects/objects.ts";
 import { type Html, html } from "../../pages/html.ts";
 import { type Column, table } from "../../pages/table.ts";

@@ -1,5 +1,5 @@
 import { presetOf } from "../../../domain/access/scopes.ts";
-import type { ClusterNames } from "../../../store/cluster-names.ts";
+import type { ClusterNames } from "../../../store/objects/cluster-names.ts";
 import { inWords } from "../../management/audit/event-text.ts";
 import type { KeyJson, VersionJson } from "../../management/keys/shown/key-json.ts";
 import { type Html, html } from "../../pages/html.ts";

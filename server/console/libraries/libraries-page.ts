@@ -1,5 +1,5 @@
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
-import type { ClusterNames } from "../../../store/cluster-names.ts";
+import type { ClusterNames } from "../../../store/objects/cluster-names.ts";
 import type { StoredOf } from "../../../store/objects/objects.ts";
 import { type Html, html } from "../../pages/html.ts";
 import { type Column, table } from "../../pages/table.ts";

@@ -1,7 +1,7 @@
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
-import type { ClusterNames } from "../../../store/cluster-names.ts";
 import type { ExtractionState } from "../../../store/memory/extraction/extraction-state.ts";
 import type { Atom } from "../../../store/memory/rows/atom.ts";
+import type { ClusterNames } from "../../../store/objects/cluster-names.ts";
 import { type Content, type Html, html } from "../../pages/html.ts";
 import { declarationPlace } from "../declared-in.ts";
 import { type Facts, factList } from "../facts.ts";

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { clusterNames } from "../../../store/cluster-names.ts";
 import type { Db } from "../../../store/database/change.ts";
 import { findExtractionState } from "../../../store/memory/extraction/extraction-state.ts";
 import { listAtoms } from "../../../store/memory/lists/atom-list.ts";
@@ -11,6 +10,7 @@ import { findReplacements } from "../../../store/memory/rows/replaced-atoms.ts";
 import { searchAtoms } from "../../../store/memory/search/atom-search.ts";
 import { spaced } from "../../../store/memory/search/words/search-words.ts";
 import { MAX_SNIPPET_SOURCE } from "../../../store/memory/search/words/snippet.ts";
+import { clusterNames } from "../../../store/objects/cluster-names.ts";
 import { listObjects } from "../../../store/objects/objects.ts";
 import { principalOf } from "../../auth/management/author.ts";
 import { callerSignal } from "../../http/caller-signal.ts";

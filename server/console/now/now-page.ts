@@ -1,8 +1,8 @@
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import type { NearBudget } from "../../../store/budgets/near-budgets.ts";
-import type { ClusterNames } from "../../../store/cluster-names.ts";
 import type { RefusedCredential, SilentUpstream } from "../../../store/gateways/upstream-outcomes.ts";
 import type { LivingLeak } from "../../../store/keys/events/key-leaks.ts";
+import type { ClusterNames } from "../../../store/objects/cluster-names.ts";
 import type { ReplicaHealth } from "../../../store/replicas/replica-health.ts";
 import type { LoggedDelivery } from "../../../store/webhooks/delivery-log.ts";
 import { type Content, type Html, html } from "../../pages/html.ts";

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from "fastify";
 import { nearBudgets } from "../../../store/budgets/near-budgets.ts";
-import { clusterNames } from "../../../store/cluster-names.ts";
 import { leaderScopes } from "../../../store/database/change.ts";
 import { refusedCredentials, silentUpstreams } from "../../../store/gateways/upstream-outcomes.ts";
 import { livingLeaks } from "../../../store/keys/events/key-leaks.ts";
+import { clusterNames } from "../../../store/objects/cluster-names.ts";
 import { replicaHealth } from "../../../store/replicas/replica-health.ts";
 import { listDeliveries } from "../../../store/webhooks/delivery-log.ts";
 import { principalOf } from "../../auth/management/author.ts";

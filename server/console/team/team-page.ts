@@ -3,7 +3,7 @@ import type { TeamMember } from "../../../domain/access/team-member.ts";
 import { API_CLUSTER } from "../../../domain/api-cluster.ts";
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import type { BudgetUse } from "../../../store/budgets/read-budgets.ts";
-import type { ClusterNames } from "../../../store/cluster-names.ts";
+import type { ClusterNames } from "../../../store/objects/cluster-names.ts";
 import type { StoredTeam } from "../../../store/objects/objects.ts";
 import { ACTIONS, roleAllows } from "../../management/rights.ts";
 import { type Content, type Html, html } from "../../pages/html.ts";

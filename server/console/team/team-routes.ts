@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { TeamMember } from "../../../domain/access/team-member.ts";
 import { readBudgetsOfTeams, readTeamBudgets } from "../../../store/budgets/read-budgets.ts";
-import { clusterNames } from "../../../store/cluster-names.ts";
+import { clusterNames } from "../../../store/objects/cluster-names.ts";
 import { findActiveObject, listObjects, type StoredTeam } from "../../../store/objects/objects.ts";
 import { principalOf } from "../../auth/management/author.ts";
 import type { Principal } from "../../auth/principal.ts";

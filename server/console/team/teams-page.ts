@@ -1,5 +1,5 @@
 import type { BudgetUse, UsesByOwner } from "../../../store/budgets/read-budgets.ts";
-import type { ClusterNames } from "../../../store/cluster-names.ts";
+import type { ClusterNames } from "../../../store/objects/cluster-names.ts";
 import type { StoredTeam } from "../../../store/objects/objects.ts";
 import { type Content, type Html, html } from "../../pages/html.ts";
 import { type Column, table } from "../../pages/table.ts";

@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from "kysely";
 import type { NamedRef } from "../../../domain/key/declaration/declared-key.ts";
-import { type ClusterName, type ClusterNames, clusterNameRows, namesByCluster } from "../../cluster-names.ts";
 import type { Db } from "../../database/change.ts";
 import { preparedStatement } from "../../database/prepared-statement.ts";
 import { rowsAsJson } from "../../database/rows-as-json.ts";
+import { type ClusterName, type ClusterNames, clusterNameRows, namesByCluster } from "../../objects/cluster-names.ts";
 import { type NamedRow, namedRows, refsById } from "../../objects/references.ts";
 import { namesById, offeredTeamRows, type TeamName, teamNameRows } from "../../teams/team-names.ts";
 import type { ListedKey } from "./key-lists.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { recordClusterName } from "../../../store/cluster-names.ts";
 import { takeLeadership } from "../../../store/database/change.ts";
+import { recordClusterName } from "../../../store/objects/cluster-names.ts";
 import { makeTeam, reserveKey } from "../../store/fixtures.ts";
 import { type Pages, startPages } from "./pages.ts";
 

@@ -5,7 +5,6 @@ import type { Spec } from "../../../domain/kinds/kinds.ts";
 import { NO_FIGURES } from "../../../domain/usage/token-count.ts";
 import { writeLedger } from "../../../store/budgets/budget-ledger.ts";
 import { recordBudgetNotice } from "../../../store/budgets/budget-notices.ts";
-import { recordClusterName } from "../../../store/cluster-names.ts";
 import { change, takeLeadership } from "../../../store/database/change.ts";
 import { recordOutcomes } from "../../../store/gateways/upstream-outcomes.ts";
 import { activateVersion } from "../../../store/keys/lifecycle/key-versions.ts";
@@ -13,6 +12,7 @@ import { recordKeyDeclaration } from "../../../store/keys/rows/key-declarations.
 import { addRequestCounts } from "../../../store/keys/uses/request-counts.ts";
 import { addTokenCounts } from "../../../store/keys/uses/token-counts.ts";
 import { recordUsage } from "../../../store/keys/uses/usage.ts";
+import { recordClusterName } from "../../../store/objects/cluster-names.ts";
 import { registerReplica } from "../../../store/replicas/replicas.ts";
 import { HOUR, makeTeam, policyOf, reserveKey, run } from "../../store/fixtures.ts";
 import type { Pages } from "./pages.ts";

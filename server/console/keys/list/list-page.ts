@@ -1,11 +1,11 @@
 import { SCOPES } from "../../../../domain/access/scopes.ts";
 import type { IssuedNames } from "../../../../domain/access/team-member.ts";
 import { writeYaml } from "../../../../domain/manifest/document/write-yaml.ts";
-import type { ClusterNames } from "../../../../store/cluster-names.ts";
 import type { BoundedCount } from "../../../../store/database/bounded-count.ts";
 import { KEY_TRAITS, type KeyTrait } from "../../../../store/keys/search/key-criteria.ts";
 import { LISTED_STATES } from "../../../../store/keys/search/key-lists.ts";
 import { KEY_ORDERS, type KeyOrder, type KeyPosition } from "../../../../store/keys/search/key-orders.ts";
+import type { ClusterNames } from "../../../../store/objects/cluster-names.ts";
 import type { KeyRowJson } from "../../../management/keys/shown/key-json.ts";
 import { flag, type Html, html } from "../../../pages/html.ts";
 import { type Column, table } from "../../../pages/table.ts";

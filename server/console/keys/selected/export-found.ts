@@ -1,9 +1,9 @@
 import { csvLine } from "../../../../domain/csv.ts";
-import type { ClusterNames } from "../../../../store/cluster-names.ts";
 import type { Db } from "../../../../store/database/change.ts";
 import type { ListedKey } from "../../../../store/keys/search/key-lists.ts";
 import type { KeyPosition } from "../../../../store/keys/search/key-orders.ts";
 import { findKeys, type KeySearch, searchKeys } from "../../../../store/keys/search/key-search.ts";
+import type { ClusterNames } from "../../../../store/objects/cluster-names.ts";
 import type { KeyJson } from "../../../management/keys/shown/key-json.ts";
 import { numeral } from "../../column-chart.ts";
 import { KEYS_CSV_HEAD, keysCsv } from "./export-selected.ts";

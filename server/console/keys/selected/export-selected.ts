@@ -1,7 +1,7 @@
 import { csvLine } from "../../../../domain/csv.ts";
 import { commentLines, writeCommentedYaml } from "../../../../domain/manifest/document/write-yaml.ts";
-import type { ClusterNames } from "../../../../store/cluster-names.ts";
 import type { Db } from "../../../../store/database/change.ts";
+import type { ClusterNames } from "../../../../store/objects/cluster-names.ts";
 import { Problem, problem } from "../../../http/problems/problem.ts";
 import { exportKey } from "../../../management/keys/shown/export-key.ts";
 import type { KeyJson } from "../../../management/keys/shown/key-json.ts";

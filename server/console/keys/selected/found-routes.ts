@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
-import { clusterNames } from "../../../../store/cluster-names.ts";
 import { identifyKeys } from "../../../../store/keys/search/identified-keys.ts";
+import { clusterNames } from "../../../../store/objects/cluster-names.ts";
 import { principalOf } from "../../../auth/management/author.ts";
 import { managedBodyHolder } from "../../../auth/management/body-holder.ts";
 import type { Management } from "../../../management/context.ts";

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { clusterNames } from "../../../../store/cluster-names.ts";
 import type { ListedKey } from "../../../../store/keys/search/key-lists.ts";
+import { clusterNames } from "../../../../store/objects/cluster-names.ts";
 import { principalOf } from "../../../auth/management/author.ts";
 import { principalNow } from "../../../auth/management/principal-now.ts";
 import { logFailure } from "../../../http/problems/error-handler.ts";

@@ -5,7 +5,7 @@ import { retiringEndsAt } from "../../../../domain/key/stored/version-room.ts";
 import { rfc3339Millis } from "../../../../domain/rfc3339.ts";
 import { type ListedKey, type ListedState, listedState } from "../../../../store/keys/search/key-lists.ts";
 import type { KeyNames } from "../../../../store/keys/search/key-names.ts";
-import { specOf } from "./key-spec.ts";
+import { shownSpec } from "./key-spec.ts";
 import type { Receipt } from "./receipt.ts";
 
 /** A key as the management API shows it: never a secret, never a digest. Times are RFC 3339. */
@@ -112,7 +112,7 @@ export function keyRowJson(key: ListedKey, { names, now }: KeyRowDetails): KeyRo
     released: key.ownerUid === null && key.cluster !== API_CLUSTER && key.managedBy === null,
     managedBy: key.managedBy,
     rotationRequestedAt: iso(key.rotationRequest?.at ?? null),
-    spec: specOf(key, names),
+    spec: shownSpec(key, names),
   };
 }
 

@@ -8,7 +8,7 @@ import type { KeyNames } from "../../../../store/keys/search/key-names.ts";
  * The spec of a key. For a key that was made here it is the requested one. For a declared key it is what the store has of
  * its declaration, without references to objects that cannot be found.
  */
-export function specOf(key: ListedKey, names: KeyNames): ApiManagedKeySpec {
+export function shownSpec(key: ListedKey, names: KeyNames): ApiManagedKeySpec {
   return key.spec ?? declaredSpec(key, names);
 }
 

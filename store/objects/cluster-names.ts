@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
-import { change, type Db, type Fence } from "./database/change.ts";
-import type { Store } from "./database/store.ts";
+import { change, type Db, type Fence } from "../database/change.ts";
+import type { Store } from "../database/store.ts";
 
 /** Every cluster that a controller has led, by its id, with its name; null for one without. */
 export type ClusterNames = ReadonlyMap<string, string | null>;

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { clusterNames, recordClusterName } from "../../store/cluster-names.ts";
-import { takeLeadership } from "../../store/database/change.ts";
-import { StaleLeaderError } from "../../store/database/errors.ts";
-import type { Store } from "../../store/database/store.ts";
-import { openMigrated } from "../env/database/engines.ts";
+import { takeLeadership } from "../../../store/database/change.ts";
+import { StaleLeaderError } from "../../../store/database/errors.ts";
+import type { Store } from "../../../store/database/store.ts";
+import { clusterNames, recordClusterName } from "../../../store/objects/cluster-names.ts";
+import { openMigrated } from "../../env/database/engines.ts";
 
 let store: Store;
 beforeAll(async () => {
