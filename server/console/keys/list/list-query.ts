@@ -1,8 +1,8 @@
 import { SCOPES, type Scope } from "../../../../domain/access/scopes.ts";
 import { isKeyId } from "../../../../domain/key/stored/key-id.ts";
+import { KEY_TRAITS, type KeyTrait } from "../../../../store/keys/search/key-criteria.ts";
 import { LISTED_STATES, type ListedState } from "../../../../store/keys/search/key-lists.ts";
 import { KEY_ORDERS, type KeyOrder, type KeyPosition } from "../../../../store/keys/search/key-orders.ts";
-import { KEY_TRAITS, type KeyTrait } from "../../../../store/keys/search/key-search.ts";
 import { problem } from "../../../http/problems/problem.ts";
 import { queryText } from "../../query-text.ts";
 

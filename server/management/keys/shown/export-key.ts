@@ -3,7 +3,8 @@ import { type KeyPolicy, versionIn } from "../../../../domain/key/stored/stored-
 import type { Db } from "../../../../store/database/change.ts";
 import { findKey } from "../../../../store/keys/rows/find-key.ts";
 import { namesOf } from "../../../../store/objects/references.ts";
-import { namespacesOfTeam, teamNames } from "../../../../store/teams/teams.ts";
+import { teamNames } from "../../../../store/teams/team-names.ts";
+import { namespacesOfTeam } from "../../../../store/teams/teams.ts";
 import { problem } from "../../../http/problems/problem.ts";
 import { invalid } from "../../objects/diagnostics.ts";
 import type { Rights } from "../../rights.ts";
