@@ -65,6 +65,11 @@ export type BudgetRefusal =
       readonly models: BudgetedCall["models"];
     };
 
+/** A budget that refuses calls, what one is to reserve of it, and in whose turn that is asked for. */
+type WantedPart = BudgetReservation["parts"][number] & { readonly budget: OwnedBudget; readonly turn: string };
+/** The same, once it is known how much that is. */
+type WantedAmount = Pick<WantedPart, "held" | "budget" | "turn"> & { readonly expected: number };
+
 /**
  * Budgets that hold for the whole installation: a ledger in the database grants each thread a part of what is left,
  * from which calls reserve what they may use, and to which they settle what they have used. What a thread that dies
@@ -83,22 +88,25 @@ export class BudgetGrants {
     this.#draws = new DrawTurns({ ask: deps.write, answerMs: ANSWER_MS });
   }
 
-  /** Reserves what a call may use of the budgets of its key and its team: of all of them, or of none. Never fails. */
+  /**
+   * Reserves what a call may use of its budgets: of all of them, or of none. What its key's own refuse asks nothing of its
+   * team's, nor what those refuse of what teams share; of each the database is asked together (threats b289). Never fails.
+   */
   async reserve(key: KeyRecord, call: BudgetedCall): Promise<BudgetReservation | BudgetRefusal> {
     const { clock, pricer } = this.#deps;
     const parts: BudgetReservation["parts"][number][] = [];
-    for (const budget of budgetsOf(key)) {
-      const isRefusing = budget.onExhausted === "Refuse";
-      const measured = measureCall(budget, call, pricer, clock.now());
-      const held = this.#held.of(budget);
-      const refusal = isRefusing ? await this.#take(held, budget, turnOf(budget, key), measured.expected) : undefined;
-      if (refusal !== undefined) {
-        this.settle({ parts }, UNUSED);
-        return refusal === "unpriced"
-          ? { kind: refusal, budget, currency: pricer.currency, models: call.models }
-          : refusal;
+    for (const budgets of Map.groupBy(budgetsOf(key), ({ of }) => of).values()) {
+      const wanted: WantedPart[] = [];
+      for (const budget of budgets) {
+        const measured = measureCall(budget, call, pricer, clock.now());
+        const part = { held: this.#held.of(budget), isRefusing: budget.onExhausted === "Refuse", call: measured };
+        parts.push(part);
+        if (part.isRefusing) wanted.push({ ...part, budget, turn: turnOf(budget, key) });
       }
-      parts.push({ held, isRefusing, call: measured });
+      const refusal = await this.#take(wanted, call);
+      if (refusal === undefined) continue;
+      this.settle({ parts: parts.slice(0, -budgets.length) }, UNUSED);
+      return refusal;
     }
     return { parts };
   }
@@ -135,45 +143,55 @@ export class BudgetGrants {
     await this.#write(true);
   }
 
-  async #take(
-    held: HeldBudget,
-    budget: OwnedBudget,
-    turn: string,
-    expected: number | undefined,
-  ): Promise<BudgetRefusal | "unpriced" | undefined> {
-    const { clock } = this.#deps;
-    if (expected === undefined) return "unpriced";
-    held.isAsked = true;
+  /** Takes from all of these budgets, once each of them has enough here, or from none. */
+  async #take(parts: readonly WantedPart[], { models }: BudgetedCall): Promise<BudgetRefusal | undefined> {
+    const wanted: WantedAmount[] = [];
+    for (const { held, budget, turn, call } of parts) {
+      const { expected } = call;
+      if (expected === undefined) return { kind: "unpriced", budget, currency: this.#deps.pricer.currency, models };
+      wanted.push({ held, budget, turn, expected });
+    }
     for (let tries = 0; tries < MOST_TRIES; tries++) {
-      if (held.free >= expected) {
-        held.free -= expected;
-        held.reserved += expected;
+      const lacking = wanted.filter(({ held, expected }) => held.free < expected);
+      if (lacking.length === 0) {
+        for (const { held, expected } of wanted) {
+          held.isAsked = true;
+          held.free -= expected;
+          held.reserved += expected;
+        }
         return undefined;
       }
-      const now = clock.monotonic();
-      const { refused, busy } = held;
-      if (refused !== undefined && now < refused.until && expected > refused.left + held.free) {
-        return {
-          kind: "exhausted",
-          budget,
-          spent: refused.spent,
-          silent: refused.silent,
-          expected,
-          endsAt: held.period.endsAt,
-        };
+      for (const one of lacking) {
+        const refusal = this.#knownRefusal(one);
+        if (refusal !== undefined) return refusal;
       }
-      if (busy !== undefined && now < busy.until) return { kind: busy.kind, budget };
-      if (now < this.#awayUntil) return { kind: "away", budget };
-      held.writing ??= this.#draw(held, turn, expected - held.free).finally(() => {
-        held.writing = undefined;
-      });
-      try {
-        await answerWithin(2 * ANSWER_MS, held.writing);
-      } catch {
-        return { kind: "away", budget };
-      }
+      const answers = await Promise.allSettled(lacking.map((one) => this.#ask(one)));
+      const late = lacking.find((_, place) => answers[place]?.status === "rejected");
+      if (late !== undefined) return { kind: "away", budget: late.budget };
     }
-    return { kind: "away", budget };
+    const [first] = wanted;
+    return first && { kind: "away", budget: first.budget };
+  }
+
+  /** Why a budget that lacks what a call wants is not asked for now; undefined where it is. */
+  #knownRefusal({ held, budget, expected }: WantedAmount): BudgetRefusal | undefined {
+    const now = this.#deps.clock.monotonic();
+    const { refused, busy, period, free } = held;
+    held.isAsked = true;
+    if (refused !== undefined && now < refused.until && expected > refused.left + free) {
+      const { spent, silent } = refused;
+      return { kind: "exhausted", budget, spent, silent, expected, endsAt: period.endsAt };
+    }
+    if (busy !== undefined && now < busy.until) return { kind: busy.kind, budget };
+    return now < this.#awayUntil ? { kind: "away", budget } : undefined;
+  }
+
+  /** Has more asked for, or waits for the line that is under way. Rejects where that takes too long. */
+  async #ask({ held, turn, expected }: WantedAmount): Promise<void> {
+    held.writing ??= this.#draw(held, turn, expected - held.free).finally(() => {
+      held.writing = undefined;
+    });
+    await answerWithin(2 * ANSWER_MS, held.writing);
   }
 
   /** Asks the ledger for more; where it has too little, that is remembered. */

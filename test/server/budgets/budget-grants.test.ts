@@ -6,6 +6,7 @@ import type { Clock } from "../../../runtime/clock.ts";
 import type { BudgetGrants, BudgetReservation } from "../../../server/budgets/budget-grants.ts";
 import { writeLedger } from "../../../store/budgets/budget-ledger.ts";
 import { describeOnEachEngine } from "../../env/database/engines.ts";
+import { until } from "../../env/until.ts";
 import { unique } from "../../store/fixtures.ts";
 import { keyRecord, testClock } from "../harness.ts";
 import { budgetsOn, callOf, type Ledger, ledgerInMemory, usedOf } from "./ledger.ts";
@@ -251,3 +252,45 @@ test("b129: no call waits longer than half a second for lines that the database 
   expect(await kindOf(thread, key, 5_000)).toBe("away");
   expect(await kindOf(thread, key, 5_000)).toBe("away");
 }, 5_000);
+
+/** A key with four budgets of tokens of its own, and as many of its team's. */
+function keyWithMany(own: number) {
+  const items = (["Day", "Week", "Month", "Total"] as const).map(
+    (period): Budget => ({ tokens: 1_000_000, period, timeZone: "UTC", onExhausted: "Refuse" }),
+  );
+  const [first, ...others] = items.map((item, place) => (place === 0 ? { ...item, tokens: own } : item));
+  const budgets = { owner: "o", items: first === undefined ? others : [...others, first] };
+  return keyRecord({ teamId: "t", budgets, teamLimits: { rate: null, concurrent: null, budgets: items } });
+}
+
+test("b289: what a call lacks of several budgets is asked for together, and not of one after the other", async () => {
+  const { write } = ledgerInMemory();
+  const underWay: (() => void)[] = [];
+  const held: Ledger = async (holder, lines) => {
+    await new Promise<void>((resolve) => underWay.push(resolve));
+    return write(holder, lines);
+  };
+  const call = budgetsOn(held, testClock()).reserve(keyWithMany(1_000), callOf(10));
+  let isOver = false;
+  void call.finally(() => {
+    isOver = true;
+  });
+  let waits = 0;
+  await until("it is reserved", () => {
+    if (underWay.length > 0) waits++;
+    for (const answer of underWay.splice(0)) answer();
+    return isOver;
+  });
+  expect(await call).toMatchObject({ parts: Array(8).fill({ isRefusing: true }) });
+  expect(waits, "two for its key's, and two for its team's").toBe(4);
+});
+
+test("b289: a call that one of its key's own budgets refuses keeps nothing of the others, and asks nothing of its team's", async () => {
+  const { thread, sumOf } = inMemory();
+  const key = keyWithMany(100);
+  expect(await thread.reserve(key, callOf(500))).toMatchObject({ kind: "exhausted", budget: { period: "Day" } });
+  expect(sumOf("team t tokens Total", "total")).toEqual({ spent: 0, held: 0 });
+  await thread.endRound();
+  await thread.endRound();
+  expect(sumOf("key o tokens Total", "total")).toEqual({ spent: 0, held: 0 });
+});
