@@ -17,6 +17,9 @@ const MISTAKES = MISTAKE_CASES.filter(([mistake]) => !KUBECTL_HELPS.includes(mis
 const STRICTER =
   /(^(metadata\.(labels|annotations)|data|stringData)\b.*: must be text)|a field's name must be plain text/;
 
+/** Not quite the longest that can be written. */
+const LONGEST = "{ mode: Fixed, duration: 999999h999999h }";
+
 describeOnKubernetes("`keyplane validate` and the API server", (kubernetes) => {
   beforeAll(() => createNamespaces(kubernetes(), ["team-a", "research-dev", "n1", "2"]));
 
@@ -56,6 +59,15 @@ describeOnKubernetes("`keyplane validate` and the API server", (kubernetes) => {
     const { message } = await apply(kubernetes(), text, { dryRun: true });
     expect(message).toContain("unknown time zone Europe/Atlantis");
   });
+
+  test.each(["500001h", "640512h", "999999h", "999999h999999h", "999999h999999h9h"])(
+    "b290: both take %s for an interval, of which four are no duration",
+    (interval) =>
+      expectVerdict(true, key(`{ preset: MCPReadOnly, rotation: { interval: ${interval}, overlap: ${LONGEST} } }`)),
+  );
+
+  test("b290: both refuse the longest overlap beside an interval that is a moment too short for it", () =>
+    expectVerdict(false, key(`{ preset: MCPReadOnly, rotation: { interval: 499999h, overlap: ${LONGEST} } }`)));
 
   test("a public id that was generated does not change either", async () => {
     const upstreams = "upstreams: [{ name: u, dialect: openai, baseURL: 'https://x', credentialRef: { name: s } }]";

@@ -135,6 +135,7 @@ describe("docs/security/threats.md", () => {
       "b275",
       "b276",
       "b289",
+      "b290",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), "c82", "c83", "c84", "c85", "c86"];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

@@ -1774,7 +1774,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             "type": "object",
             "x-kubernetes-validations": [
               {
-                "rule": "!has(self.interval) || duration(self.interval) + duration(self.interval) + duration(self.interval) + duration(self.interval) >= duration(!has(self.overlap) ? '24h' : self.overlap.mode == 'Adoption' ? (has(self.overlap.max) ? self.overlap.max : '24h') : (has(self.overlap.duration) ? self.overlap.duration : '24h'))",
+                "rule": "!has(self.interval) || duration(self.interval) >= duration('600000h') || duration(self.interval) + duration(self.interval) + duration(self.interval) + duration(self.interval) >= duration(!has(self.overlap) ? '24h' : self.overlap.mode == 'Adoption' ? (has(self.overlap.max) ? self.overlap.max : '24h') : (has(self.overlap.duration) ? self.overlap.duration : '24h'))",
                 "message": "interval must be at least a quarter of the overlap, which is 24h by default, since no more than four old versions work beside the new one: write a longer interval, or a shorter overlap",
                 "fieldPath": ".interval"
               }
