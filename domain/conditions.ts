@@ -68,7 +68,7 @@ export const REASONS = {
   SecretAltered:
     "Find what changes it (a mutating webhook or policy, or another controller), and have it leave this Secret alone.",
   SecretRefused:
-    "Make the quota, policy or webhook that the message names answer and admit the change of this Secret; the controller tries again by itself, at least every 30 seconds.",
+    "Make the quota, policy or webhook that the message names answer and admit the change of this Secret; where it is invalid by some fields, take from these what something else has put there, or delete the Secret, which is then made anew. The controller tries again by itself, at least every 30 seconds.",
   SecretUnreadable:
     "Give the controller its Role in this namespace: the file namespace.yaml of infra/rbac. In a folder of manifests, correct the Secret's manifest, or put it back.",
   ImportUnusable:

@@ -94,7 +94,8 @@ export type ClusterEvent = {
 
 /**
  * Why a cluster refused. `AlreadyExists`, `Conflict` and `NotFound` are definite: nothing was written. `Forbidden` is
- * definite too, and so is `Refused`: an admission control, which the message names, does not let an object in.
+ * definite too, and so is `Refused`: an admission control, which the message names, does not let an object in, or the
+ * cluster finds it invalid with what others have left in it.
  * `Unclear` means that the write may have happened: read before doing anything else.
  */
 export type ClusterErrorCode = "AlreadyExists" | "Conflict" | "NotFound" | "Forbidden" | "Refused" | "Unclear";

@@ -1,6 +1,7 @@
-/** A Secret that an admission control of a real API server refuses. */
+/** A Secret that an admission control, or the validation, of a real API server refuses. */
 import { expect, it } from "vitest";
 import { eventsPath } from "../../../controller/cluster/kubernetes/resources.ts";
+import { KEY_ID_ANNOTATION, KEY_VERSION_ANNOTATION } from "../../../controller/cluster/port.ts";
 import type { Kubernetes } from "../../env/kubernetes/client.ts";
 import { until } from "../../env/until.ts";
 import {
@@ -13,7 +14,12 @@ import {
   refuseByWebhook,
 } from "../fixtures/admission.ts";
 import { describeWorldsOnKubernetes } from "../fixtures/kubernetes-setup.ts";
+import { type KubernetesSide, makeKubernetesSide } from "../fixtures/kubernetes-side.ts";
+import type { Shift } from "../fixtures/side.ts";
 import { HOUR, key, startWorld, type World } from "../fixtures/world.ts";
+
+/** What the API server lets the annotations of an object hold, names and values together. */
+const ANNOTATION_BYTES = 256 << 10;
 
 const REFUSERS: readonly {
   readonly what: string;
@@ -118,6 +124,47 @@ describeWorldsOnKubernetes("a Secret that is refused", (setup, kubernetes) => {
     expect([await world.keyIn("agent"), world.decide(first)]).toEqual([first, "allowed"]);
 
     await refuser.end();
+    await until("it is rotated", async () => (await ready(world))?.message.startsWith("Version 2 is delivered"));
+  });
+
+  it("c89: by its validation, for what others have left in it: Ready and an event name the field, and no version counts as read", async (context) => {
+    let side: KubernetesSide | undefined;
+    const own = {
+      ...setup(),
+      async side(shift: Shift) {
+        side = await makeKubernetesSide(kubernetes(), shift);
+        return side;
+      },
+    };
+    const world = await startWorld(context, own, key("agent"));
+    const secret = { kind: "Secret", name: "agent" } as const;
+    const first = await world.plaintextOf("agent");
+    const annotate = async (annotations: Record<string, string | null>) =>
+      side?.patch(secret, { metadata: { annotations } });
+    const id = (await side?.read(secret))?.metadata.annotations?.[KEY_ID_ANNOTATION] ?? "";
+    // As many as an object may have, so that none can be added.
+    const rest = ANNOTATION_BYTES - KEY_ID_ANNOTATION.length - id.length - "others".length;
+    await annotate({ [KEY_VERSION_ANNOTATION]: null, others: "x".repeat(rest) });
+    const said = await until("it is said", async () => {
+      const found = await ready(world);
+      return found?.reason === "SecretRefused" ? found : undefined;
+    });
+    expect(said.message).toContain("the API server finds it invalid by metadata.annotations");
+    expect(await warnings(kubernetes(), `dev${world.tag}`, "SecretRefused")).toEqual([said.message]);
+
+    await world.write(key("agent", { rotation: { trigger: "2" } }));
+    await until("version 2 is reserved", async () => (await world.stored("agent")).lastNumber === 2);
+    const refusals = () => world.lines.filter((line) => line.includes("finds it invalid")).length;
+    const before = refusals();
+    await until("it is refused", () => refusals() > before);
+    const { versions } = await world.stored("agent");
+    expect(versions.map(({ number, mayBeRead }) => [number, mayBeRead])).toEqual([
+      [2, false],
+      [1, true],
+    ]);
+    expect([await world.keyIn("agent"), world.decide(first)]).toEqual([first, "allowed"]);
+
+    await annotate({ others: null });
     await until("it is rotated", async () => (await ready(world))?.message.startsWith("Version 2 is delivered"));
   });
 });

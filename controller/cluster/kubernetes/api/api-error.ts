@@ -13,6 +13,8 @@ export class ApiError extends Error {
   readonly about: ResourceName | undefined;
   /** What the details of a Status name as causes: `NamespaceTerminating`, `FieldValueInvalid`... */
   readonly causes: readonly string[];
+  /** The fields that those are about, as paths such as `metadata.annotations`. */
+  readonly fields: readonly string[];
   constructor(
     status: number | null,
     reason: string,
@@ -20,8 +22,9 @@ export class ApiError extends Error {
     {
       about,
       causes = [],
+      fields = [],
       ...options
-    }: ErrorOptions & { readonly about?: ResourceName | undefined; readonly causes?: readonly string[] } = {},
+    }: ErrorOptions & Partial<Pick<ApiError, "about" | "causes" | "fields">> = {},
   ) {
     super(message, options);
     this.name = "ApiError";
@@ -29,6 +32,7 @@ export class ApiError extends Error {
     this.reason = reason;
     this.about = about;
     this.causes = causes;
+    this.fields = fields;
   }
 }
 
@@ -45,13 +49,16 @@ export function errorOfStatus(status: unknown, httpStatus: number | null): ApiEr
   const { kind, code, reason, message, details } = isRecord(status) ? status : {};
   const number = httpStatus ?? (typeof code === "number" ? code : null);
   const text = typeof message === "string" ? message.slice(0, MAX_TEXT) : "without a message";
-  const named = kind === "Status" && isRecord(details) ? { about: resourceIn(details), causes: causesIn(details) } : {};
+  const named =
+    kind === "Status" && isRecord(details)
+      ? { about: resourceIn(details), causes: ofCauses(details, "reason"), fields: ofCauses(details, "field") }
+      : {};
   return new ApiError(number, typeof reason === "string" ? reason : "", text, named);
 }
 
-function causesIn({ causes }: Record<string, unknown>): string[] {
-  if (!Array.isArray(causes)) return [];
-  return causes.flatMap((cause) => (isRecord(cause) && typeof cause.reason === "string" ? [cause.reason] : []));
+function ofCauses({ causes }: Record<string, unknown>, what: "reason" | "field"): string[] {
+  const found: unknown[] = Array.isArray(causes) ? causes.map((cause) => isRecord(cause) && cause[what]) : [];
+  return found.filter((text) => typeof text === "string");
 }
 
 /** What the details of a Status name: the core's group is left out there. */

@@ -7,6 +7,7 @@ import type { ApiClient } from "../api/api-client.ts";
 import { ApiError, isConflict, isNotFound, readError, writeError } from "../api/api-error.ts";
 import { secretPath, secretResource, secretsPath } from "../resources.ts";
 import { admissionRefusal } from "./admission-refusal.ts";
+import { invalidSecret } from "./invalid-secret.ts";
 import type { SecretChanges } from "./secret-changes.ts";
 import { secretMarks } from "./secret-marks.ts";
 
@@ -196,9 +197,12 @@ const FORBIDDEN =
 /** A reason of Kubernetes' own is one word; a webhook chooses its own, which may be any text. */
 const REASON = /^[A-Z][A-Za-z]{1,30}$/;
 
-/** An admission control that refuses is `Refused` by name, whatever status it chose: nothing was written. */
+/**
+ * An admission control that refuses is `Refused` by name, whatever status it chose, and so is the API server's own
+ * validation by the fields: nothing was written.
+ */
 function secretWriteError(error: unknown, doing: string): Error {
-  const refusal = error instanceof ApiError ? admissionRefusal(error.message) : undefined;
+  const refusal = error instanceof ApiError ? (admissionRefusal(error.message) ?? invalidSecret(error)) : undefined;
   return refusal === undefined
     ? writeError(error, doing, publicMessage)
     : new ClusterError("Refused", `while ${doing}: ${refusal}`);
