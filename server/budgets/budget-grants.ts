@@ -162,6 +162,7 @@ export class BudgetGrants {
         return undefined;
       }
       for (const one of lacking) {
+        one.held.isAsked = true;
         const refusal = this.#knownRefusal(one);
         if (refusal !== undefined) return refusal;
       }
@@ -177,7 +178,6 @@ export class BudgetGrants {
   #knownRefusal({ held, budget, expected }: WantedAmount): BudgetRefusal | undefined {
     const now = this.#deps.clock.monotonic();
     const { refused, busy, period, free } = held;
-    held.isAsked = true;
     if (refused !== undefined && now < refused.until && expected > refused.left + free) {
       const { spent, silent } = refused;
       return { kind: "exhausted", budget, spent, silent, expected, endsAt: period.endsAt };
