@@ -69,6 +69,28 @@ describeOnKubernetes("`keyplane validate` and the API server", (kubernetes) => {
   test("b290: both refuse the longest overlap beside an interval that is a moment too short for it", () =>
     expectVerdict(false, key(`{ preset: MCPReadOnly, rotation: { interval: 499999h, overlap: ${LONGEST} } }`)));
 
+  const inZone = (timeZone: string) =>
+    key(`{ preset: MCPReadOnly, budgets: [{ tokens: 9, period: Day, timeZone: ${timeZone} }] }`);
+
+  test.each(["europe/berlin", "utc", "est", "posix/Europe/Berlin", "right/UTC", "localtime", "Europe//Berlin"])(
+    "b291: both refuse the time zone %s, which one of them knew, in the same words",
+    async (timeZone) => {
+      await expectVerdict(false, inZone(timeZone));
+      const { message } = await apply(kubernetes(), inZone(timeZone), { dryRun: true });
+      expect(message).toContain("timeZone is none that is known: write an IANA name");
+      expect(message).not.toContain("unknown time zone");
+    },
+  );
+
+  test.each([
+    "America/Port-au-Prince",
+    "America/Argentina/ComodRivadavia",
+    "EST5EDT",
+    "GMT+0",
+    "NZ-CHAT",
+    "Asia/Ust-Nera",
+  ])("b291: both take the time zone %s", (timeZone) => expectVerdict(true, inZone(timeZone)));
+
   test("a public id that was generated does not change either", async () => {
     const upstreams = "upstreams: [{ name: u, dialect: openai, baseURL: 'https://x', credentialRef: { name: s } }]";
     const gateway = (rest: string) =>

@@ -1062,7 +1062,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   "message": "cost must be more than nothing"
                 },
                 {
-                  "rule": "!has(self.timeZone) || (self.timeZone != 'Local' && timestamp('2026-01-01T00:00:00Z').getHours(self.timeZone) >= 0)",
+                  "rule": "!has(self.timeZone) || (self.timeZone != 'Local' && self.timeZone.matches('^[A-Z][^/]*(/[A-Z][^/]*)*$') && timestamp('2026-01-01T00:00:00Z').getHours(self.timeZone) >= 0)",
                   "message": "timeZone is none that is known: write an IANA name, such as Europe/Berlin, or remove it for UTC"
                 }
               ],
@@ -1139,7 +1139,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   "message": "cost must be more than nothing"
                 },
                 {
-                  "rule": "!has(self.timeZone) || (self.timeZone != 'Local' && timestamp('2026-01-01T00:00:00Z').getHours(self.timeZone) >= 0)",
+                  "rule": "!has(self.timeZone) || (self.timeZone != 'Local' && self.timeZone.matches('^[A-Z][^/]*(/[A-Z][^/]*)*$') && timestamp('2026-01-01T00:00:00Z').getHours(self.timeZone) >= 0)",
                   "message": "timeZone is none that is known: write an IANA name, such as Europe/Berlin, or remove it for UTC"
                 }
               ],
@@ -1890,7 +1890,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   "message": "cost must be more than nothing"
                 },
                 {
-                  "rule": "!has(self.timeZone) || (self.timeZone != 'Local' && timestamp('2026-01-01T00:00:00Z').getHours(self.timeZone) >= 0)",
+                  "rule": "!has(self.timeZone) || (self.timeZone != 'Local' && self.timeZone.matches('^[A-Z][^/]*(/[A-Z][^/]*)*$') && timestamp('2026-01-01T00:00:00Z').getHours(self.timeZone) >= 0)",
                   "message": "timeZone is none that is known: write an IANA name, such as Europe/Berlin, or remove it for UTC"
                 }
               ],
@@ -2629,7 +2629,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   "message": "cost must be more than nothing"
                 },
                 {
-                  "rule": "!has(self.timeZone) || (self.timeZone != 'Local' && timestamp('2026-01-01T00:00:00Z').getHours(self.timeZone) >= 0)",
+                  "rule": "!has(self.timeZone) || (self.timeZone != 'Local' && self.timeZone.matches('^[A-Z][^/]*(/[A-Z][^/]*)*$') && timestamp('2026-01-01T00:00:00Z').getHours(self.timeZone) >= 0)",
                   "message": "timeZone is none that is known: write an IANA name, such as Europe/Berlin, or remove it for UTC"
                 }
               ],
