@@ -2,6 +2,7 @@ import type { Transform } from "node:stream";
 import { constants, createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { type AnswerUsage, NO_TOKENS } from "../../../domain/usage/tokens.ts";
 import type { AnswerReader } from "./answer-reader.ts";
+import { ReadingTime } from "./reading-time.ts";
 
 export const UNREAD: AnswerUsage = { tokens: NO_TOKENS, model: undefined, ending: "unread", isDoubtful: false };
 
@@ -40,6 +41,12 @@ const MAX_WAITING = 1 << 20;
 /** A team's answers take so many times as many places as are free, and no more: some are left for each other team. */
 const TIMES_FREE = 3;
 
+/** What it takes to decode a byte and to pass it on, beside the reading of it: milliseconds. */
+const DECODING_MS = 3 / (1 << 20);
+
+/** 192 streams of 100 tokens a second take 15 to 40 ms of it each second, and 180 where each event has a usage. */
+const readingTime = new ReadingTime({ most: 500, perSecond: 200 });
+
 /** Of each coding the answers that are being decoded on this thread, by whose they are. */
 const decoding = new Map<Coding, Map<string, number>>();
 
@@ -59,8 +66,8 @@ export class DecodedReader {
     this.#closed = promise;
     this.#decoder.on("data", (bytes: Buffer) => {
       this.#length += bytes.length;
-      if (this.#length > coding.longest) this.#giveUp();
-      else this.#reader.push(bytes);
+      if (this.#length > coding.longest || !readingTime.hasAny(teamId, performance.now())) this.#giveUp();
+      else this.#read(teamId, bytes);
     });
     this.#decoder.on("error", () => this.#giveUp());
     this.#decoder.on("close", () => {
@@ -71,11 +78,12 @@ export class DecodedReader {
 
   /**
    * @param teamId of the gateway whose answer it is
-   * @returns undefined for a coding that is not known, and where too many are being decoded
+   * @returns undefined for a coding that is not known, where too many are being decoded, and where its team has no time left
    */
   static open(reader: AnswerReader, name: string, teamId: string): DecodedReader | undefined {
     const coding = Object.hasOwn(CODINGS, name) ? CODINGS[name] : undefined;
-    return coding && hasPlace(coding, teamId) ? new DecodedReader(reader, coding, teamId) : undefined;
+    const isOpen = coding && hasPlace(coding, teamId) && readingTime.hasAny(teamId, performance.now());
+    return isOpen ? new DecodedReader(reader, coding, teamId) : undefined;
   }
 
   push(bytes: Buffer): void {
@@ -87,6 +95,13 @@ export class DecodedReader {
   end(isWhole: boolean, onUsage: (usage: AnswerUsage, mostWritten: number) => void): void {
     if (this.#isRead) this.#decoder.end();
     void this.#closed.then(() => onUsage(this.#isRead ? this.#reader.end(isWhole) : UNREAD, this.#reader.mostWritten));
+  }
+
+  #read(teamId: string, bytes: Buffer): void {
+    const at = performance.now();
+    this.#reader.push(bytes);
+    const now = performance.now();
+    readingTime.take(teamId, now - at + bytes.length * DECODING_MS, now);
   }
 
   #giveUp(): void {
