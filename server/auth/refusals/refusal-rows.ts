@@ -10,9 +10,9 @@ export function minuteOf(at: number): number {
   return Math.floor(at / MINUTE_MS);
 }
 
-/** Refusals of one cause, route and network within one minute: one row of the audit log. */
+/** Refusals of one cause, route, network and key within one minute: one row of the audit log. */
 export type RefusalRow = {
-  /** The first of them. */
+  /** The first of them, with the key of all as long as there is room for a row of each key (threats b281). */
   readonly first: Omit<RefusalEvent, "client" | "until">;
   readonly minute: number;
   /** Of the client that was refused first. */
@@ -26,18 +26,23 @@ export type RefusalRow = {
   until: number | undefined;
 };
 
+/** By the id of the key, or the principal, that was refused; undefined where neither is known. */
+type ByKey = Map<string | undefined, RefusalRow>;
+
 /**
- * The rows of the present minute, bounded. A flood costs a look-up in three maps for each refusal.
+ * The rows of the present minute, bounded. A flood costs a look-up in four maps for each refusal.
  */
 export class RefusalRows {
   readonly #max: number;
   #minute = Number.NaN;
   #kept = 0;
   #keptOf = new Map<string, number>();
+  /** By cause and team. */
+  #keptOfTeam = new Map<string, Map<string | null, number>>();
   /** One that comes again over one connection makes nothing anew. */
   #last = { address: "", key: "" };
   /** By cause, route and network. */
-  #rows = new Map<string, Map<string | undefined, Map<string, RefusalRow>>>();
+  #rows = new Map<string, Map<string | undefined, Map<string, ByKey>>>();
 
   /** @param max rows in a minute */
   constructor(max: number) {
@@ -58,7 +63,8 @@ export class RefusalRows {
     const address = clientAddress(refusal.client);
     if (address !== this.#last.address) this.#last = { address, key: networkKey(address) };
     const { key } = this.#last;
-    const known = byNetwork?.get(key);
+    const byKey = byNetwork?.get(key);
+    const known = byKey && this.#rowAmong(byKey, refusal);
     if (known !== undefined) {
       known.count++;
       if (refusal.until !== undefined) known.until = Math.max(known.until ?? 0, refusal.until);
@@ -76,23 +82,47 @@ export class RefusalRows {
     this.#minute = minute;
     this.#kept = 0;
     this.#keptOf = new Map();
+    this.#keptOfTeam = new Map();
     this.#rows = new Map();
   }
 
-  /** No cause takes more than half of what the others leave: a flood of one kind, or of many, hides no other. */
+  /** A network's first row, where there is no room for one more of a key; undefined where a new one is to be made. */
+  #rowAmong(byKey: ByKey, { cause, teamId, keyId, principal }: RefusalEvent): RefusalRow | undefined {
+    const own = byKey.get(keyId ?? principal);
+    if (own !== undefined) return own;
+    // Of what is left to a cause no team takes more than half: one with many keys hides those of no other.
+    const ofTeam = this.#keptOfTeam.get(cause)?.get(teamId) ?? 0;
+    if (ofTeam < this.#leftTo(cause) / 2) return undefined;
+    const [first] = byKey.values();
+    return first;
+  }
+
   #hasRoom(cause: string): boolean {
-    return (this.#keptOf.get(cause) ?? 0) < (this.#max - this.#kept) / 2;
+    return this.#leftTo(cause) > 0;
+  }
+
+  /** No cause takes more than half of what the others leave: a flood of one kind, or of many, hides no other. */
+  #leftTo(cause: string): number {
+    return (this.#max - this.#kept) / 2 - (this.#keptOf.get(cause) ?? 0);
   }
 
   #keep(row: RefusalRow, key: string): void {
-    const { cause, route } = row.first;
+    const { cause, route, teamId, keyId, principal } = row.first;
     this.#kept++;
     this.#keptOf.set(cause, (this.#keptOf.get(cause) ?? 0) + 1);
-    const byRoute = this.#rows.get(cause) ?? new Map<string | undefined, Map<string, RefusalRow>>();
-    this.#rows.set(cause, byRoute);
-    const byNetwork = byRoute.get(route) ?? new Map<string, RefusalRow>();
-    byRoute.set(route, byNetwork.set(key, row));
+    const ofTeams = entryOf(this.#keptOfTeam, cause, () => new Map<string | null, number>());
+    ofTeams.set(teamId, (ofTeams.get(teamId) ?? 0) + 1);
+    const byRoute = entryOf(this.#rows, cause, () => new Map<string | undefined, Map<string, ByKey>>());
+    const byNetwork = entryOf(byRoute, route, () => new Map<string, ByKey>());
+    entryOf(byNetwork, key, (): ByKey => new Map()).set(keyId ?? principal, row);
   }
+}
+
+/** What a map has for a key, made and added where it has nothing. */
+function entryOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  const value = map.get(key) ?? make();
+  map.set(key, value);
+  return value;
 }
 
 /** What stands for the network of an address in a map: of IPv4 as cheap as can be, since a flood asks for each. */

@@ -71,6 +71,37 @@ describeNightlyOnEachEngine("refusals in the audit log", (store) => {
     expect(await lost("sampled")).toBe(0);
   });
 
+  test("b281: refusals of each key have a row of their own, also where all come from one network", async () => {
+    const { refusals, lost } = sampler(store());
+    const keys = Array.from({ length: 6 }, () => ({ keyId: unique("key"), teamId: unique("team") }));
+    for (const [i, key] of keys.entries()) for (let n = 0; n <= i; n++) refusals.record(refusal("revoked", key));
+    await refusals.close();
+    const { rows } = await sql`select key_id as "keyId", team_id as "teamId", (detail->>'count')::int as count
+      from audit_events where key_id = any(${keys.map(({ keyId }) => keyId)}) order by id`.execute(store().db);
+    expect(rows).toEqual(keys.map((key, i) => ({ ...key, count: i + 1 })));
+    expect(await lost("sampled")).toBe(0);
+  });
+
+  test("b281: a team with 100,000 keys hides neither another team's, nor another network, nor another cause", async () => {
+    const { refusals, lost, written } = sampler(store());
+    const teamId = unique("hostile");
+    const other = { keyId: unique("key"), teamId: unique("team") };
+    for (let i = 0; i < 100_000; i++) refusals.record(refusal("revoked", { keyId: `${teamId}-${i}`, teamId }));
+    refusals.record(refusal("revoked", other));
+    refusals.record(refusal("revoked", { ip: "203.0.113.9", keyId: `${teamId}-elsewhere`, teamId }));
+    refusals.record(refusal("expired", other));
+    await refusals.close();
+    const rows = await written();
+    expect(rows.length).toBeLessThanOrEqual(MAX_REFUSAL_ROWS / 3);
+    expect(rows.reduce((sum, { count }) => sum + count, 0)).toBe(100_003);
+    expect(await lost("sampled")).toBe(0);
+    expect(rows.slice(-3)).toMatchObject([
+      { reason: "revoked", address: "198.51.100.7", count: 1 },
+      { reason: "revoked", address: "203.0.113.9", count: 1 },
+      { reason: "expired", address: "198.51.100.7", count: 1 },
+    ]);
+  });
+
   test("a row names the first of its requests", async () => {
     const { refusals } = sampler(store());
     const keyId = unique("key");
