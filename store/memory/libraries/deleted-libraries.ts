@@ -7,6 +7,8 @@ import { OF_SUBJECT } from "../rows/reachable-libraries.ts";
 
 /** Atoms of one statement: all of 100,000 at once took PGlite a second, in which no other caller is answered. */
 const SLICE = { pglite: 200, postgres: 1_000 } as const;
+/** Libraries of which it is known how far they are; of more of them, each turn looks from the beginning. */
+const MAX_PLACES = 1_000;
 /** Beyond so many it is only said that there are more: a count reads every row. */
 const MAX_COUNTED = 10_000;
 
@@ -20,9 +22,10 @@ type LibraryDeletion = {
 };
 
 /**
- * The deletion of what deleted libraries held, a slice at a time. It goes on where another process ended, and several
- * at once take different atoms. Each slice begins where the one before ended: the entries of an index that lead to
- * deleted rows are read again as long as another transaction, such as a backup's, may still see those.
+ * The deletion of what deleted libraries held, a slice of each in turn, so that a large one holds up no other (threats
+ * b282). It goes on where another process ended, and several at once take different atoms. Each slice begins where the
+ * library's one before ended: the entries of an index that lead to deleted rows are read again as long as another
+ * transaction, such as a backup's, may still see those.
  *
  * @param libraryId the one library to delete; any where it is left out
  */
@@ -30,40 +33,66 @@ export function libraryDeletion(
   { db, engine }: Pick<Store, "db" | "engine">,
   { libraryId, slice = SLICE[engine] }: { readonly libraryId?: string; readonly slice?: number } = {},
 ): LibraryDeletion {
-  let at: { readonly id: string; readonly after: AtomPosition } | undefined;
+  const places = new Map<string, AtomPosition>();
+  let last: Deleted | undefined;
+  let isMoving = false;
+
+  async function findNext(): Promise<Deleted | undefined> {
+    const following = last && (await findDeleted(db, libraryId, last));
+    if (following !== undefined) return following;
+    // All have had their turn: once more, unless none of them had anything to give.
+    if (last !== undefined && !isMoving) return undefined;
+    isMoving = false;
+    return findDeleted(db, libraryId);
+  }
+
+  async function takeTurn(id: string): Promise<boolean> {
+    const after = places.get(id) ?? null;
+    const reached = await withOrderedPlans(db, (tx) => deleteSlice(tx, id, after, slice), "read write");
+    places.delete(id);
+    if (reached !== null) {
+      if (places.size < MAX_PLACES) places.set(id, reached);
+      return true;
+    }
+    // Once more from the beginning, for what another process held and gave back.
+    if (after !== null) return true;
+    for (const table of BESIDE_ATOMS) if (await deleteSome(db, table, id, slice)) return true;
+    if (await endParts(db, id, slice)) return true;
+    return removeEmpty(db, id);
+  }
+
   return {
     async next() {
-      const id = at?.id ?? (await findDeleted(db, libraryId));
-      if (id === undefined) return false;
-      const last = await withOrderedPlans(db, (tx) => deleteSlice(tx, id, at?.after ?? null, slice), "read write");
-      if (last !== null) {
-        at = { id, after: last };
-        return true;
-      }
-      const isThrough = at === undefined;
-      at = undefined;
-      // Once more from the beginning, for what another process held and gave back.
-      if (!isThrough) return true;
-      for (const table of BESIDE_ATOMS) if (await deleteSome(db, table, id, slice)) return true;
-      if (await endParts(db, id, slice)) return true;
-      return removeEmpty(db, id);
+      last = await findNext();
+      if (last === undefined) return false;
+      if (await takeTurn(last.id)) isMoving = true;
+      return true;
     },
   };
 }
 
-async function findDeleted(db: Db, libraryId: string | undefined): Promise<string | undefined> {
+type Deleted = { readonly id: string; readonly isWhole: boolean };
+
+/** @param after the first one where it is left out */
+async function findDeleted(db: Db, libraryId: string | undefined, after?: Deleted): Promise<Deleted | undefined> {
+  const isWhole = sql<boolean>`parent_id is null`;
   // Parts before what they are parts of, which stays until they are gone.
   const deleted = db
     .selectFrom("libraries")
-    .select("id")
+    .select(["id", isWhole.as("isWhole")])
     .where("state", "=", "deleted")
-    .orderBy(sql`parent_id is null`)
-    .orderBy("id");
-  const one =
+    .orderBy(isWhole)
+    .orderBy("id")
+    .limit(1);
+  const wanted =
     libraryId === undefined
       ? deleted
       : deleted.where(({ or, eb }) => or([eb("id", "=", libraryId), eb("parent_id", "=", libraryId)]));
-  return (await one.limit(1).executeTakeFirst())?.id;
+  const following =
+    after === undefined
+      ? wanted
+      : wanted.where(sql<boolean>`(parent_id is null, id) > (${after.isWhole}::boolean, ${after.id})`);
+  return following.executeTakeFirst();
 }
 
 /** What subjects have in a deleted library is deleted as it is. Returns whether there was any. */

@@ -80,6 +80,31 @@ describeOnEachEngine("a library that was deleted with its atoms", (opened) => {
     });
     await endBackup();
   });
+
+  test("b282: beside a large one of another team, a small one is gone within a few turns", async () => {
+    const { db } = opened();
+    const [large, small] = ["lib-b-notes", "lib-ops"];
+    const rest = libraryDeletion(opened());
+    while (await rest.next());
+    await sql`delete from atoms where library_id = ${small}`.execute(db);
+    await sql`insert into atoms (library_id, team_id, content, tags, importance, created_at, updated_at)
+      select l.id, l.team_id, 'atom ' || n, '{}', 5, now(), now() from libraries l, generate_series(1, 100) n
+      where l.id = ${large} or l.id = ${small} and n <= 3`.execute(db);
+    await sql`update libraries set state = 'deleted' where id in (${large}, ${small})`.execute(db);
+    const left = async () => {
+      const { rows } = await sql<{ id: string }>`select id from libraries where state = 'deleted' order by id`.execute(
+        db,
+      );
+      return rows.map(({ id }) => id);
+    };
+    expect(await left()).toEqual([large, small]);
+    const deletion = libraryDeletion(opened(), { slice: 1 });
+    // Its three atoms, a look for more, and its own row.
+    for (let turns = 0; turns < 2 * 5; turns++) expect(await deletion.next()).toBe(true);
+    expect(await left()).toEqual([large]);
+    while (await deletion.next());
+    expect(await left()).toEqual([]);
+  });
 });
 
 /** A transaction that sees the state of before for as long as it is open, as a backup does. */
