@@ -209,7 +209,7 @@ async function byWords(db: Db, reach: Reach, { search, sort, most, bounds }: Wor
     const isEnough = rows.length >= Math.min(ENOUGH, search.limit) || words.wanted.length === 0;
     const sample = isEnough ? [] : await sampleTexts(tx, scope, bounds);
     const topic = { scope, words, frequencies, sample };
-    const isLong = words.wanted.filter(({ kind }) => kind === "word").length > MAX_SIMILAR_WORDS;
+    const isLong = words.wanted.filter(({ kind }) => kind !== "run").length > MAX_SIMILAR_WORDS;
     if (isEnough || isLong) return { topic, rows, similar: null };
     const comparison = prepareComparison(words, sample);
     const of = words.isAnyEnough ? "any" : "all";

@@ -1,12 +1,11 @@
 import { foldText, identifiersIn } from "../words/folded-text.ts";
 import { joinedWords } from "../words/other-spellings.ts";
 import { parseSearch } from "../words/search-words.ts";
+import { plainVersion, versionsIn } from "../words/versions.ts";
 import { behindOthers } from "./behind-others.ts";
 
 /** Names of which marks are a part that no index has: `C++`, `C#`, `.NET`. */
 const MARKED = /(?<![\p{L}\p{N}])(?:\p{L}[\p{L}\p{N}]*(?:\+\+|#)|\.\p{L}{2,}(?![\p{L}\p{N}]))/gu;
-/** `v1.2.0`, and `1.2`, which is the same version. */
-const VERSION = /(?<![\p{L}\p{N}.])v?([0-9]+(?:\.[0-9]+){1,4})/giu;
 
 /**
  * Puts what has a name that is looked up before what has its letters alone: a name with its marks, a version, and, where
@@ -34,6 +33,5 @@ function allNamesIn(text: string): string[] {
 }
 
 function distinctNamesIn(text: string): string[] {
-  const versions = Array.from(text.matchAll(VERSION), ([, numbers = ""]) => numbers.replace(/(?:\.0+)+$/, ""));
-  return [...(text.match(MARKED) ?? []).map(foldText), ...versions];
+  return [...(text.match(MARKED) ?? []).map(foldText), ...versionsIn(text).map(plainVersion)];
 }

@@ -37,9 +37,9 @@ export function foldText(text: string): string {
     .replace(FOLDS, (letter) => FOLDED.get(letter) ?? letter);
 }
 
-/** `run`: of a script without spaces, whose words begin and end anywhere. */
+/** `run`: of a script without spaces, whose words begin and end anywhere. `version`: as `versionsIn` has it. */
 export type Word = {
-  readonly kind: "word" | "run";
+  readonly kind: "word" | "run" | "version";
   readonly text: string;
   /** Of an identifier that is looked for, the words within it. */
   readonly within?: readonly Word[];

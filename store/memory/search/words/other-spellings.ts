@@ -20,12 +20,14 @@ const SHORT_NAMES: readonly (readonly string[])[] = [
 ];
 const NAMES = new Map(SHORT_NAMES.flatMap((names) => names.map((name) => [name, names] as const)));
 const NUMBER = /^[0-9]+$/;
+const NUMBER_WITH_V = /^v[0-9]+$/;
 /** From the beginning of a word alone: else a word of thousands of letters is gone through from each of them. */
 const JOINED = /(?<![\p{L}\p{N}])[\p{L}\p{N}]+(?:[-_.][\p{L}\p{N}]+){1,4}/gu;
 
-/** Other words that mean a folded word: `kubernetes` of `k8s`, and `v26` of `26`. */
+/** Other words that mean a folded word: `kubernetes` of `k8s`, `v26` of `26`, and `26` of `v26`. */
 export function otherSpellings(word: string): readonly string[] {
   if (NUMBER.test(word)) return [`v${word}`];
+  if (NUMBER_WITH_V.test(word)) return [word.slice(1)];
   return NAMES.get(word)?.filter((name) => name !== word) ?? [];
 }
 

@@ -1,4 +1,5 @@
 import { identifiersIn, identifierWords, type Word, wordsOf } from "./folded-text.ts";
+import { versionsIn, withoutVersions } from "./versions.ts";
 
 /** What a search asks for, beyond what PostgreSQL reads in it. */
 export type SearchWords = {
@@ -156,7 +157,8 @@ export function flatten(text: string): string {
 function uniqueWords(text: string): Word[] {
   const words = new Map<string, Word>();
   const identifiers = new Map(identifiersIn(text).map(({ name, within }) => [name, within]));
-  for (const word of wordsOf(text).flatMap(pairsOf)) {
+  for (const version of versionsIn(text)) words.set(version, { kind: "version", text: version });
+  for (const word of wordsOf(withoutVersions(text)).flatMap(pairsOf)) {
     const within = identifiers.get(word.text);
     words.set(word.text, within === undefined ? word : { ...word, within });
   }
@@ -165,7 +167,7 @@ function uniqueWords(text: string): Word[] {
 
 /** A word as it is looked for; of a run, each two characters that follow one another. */
 export function pairsOf(word: Word): Word[] {
-  if (word.kind === "word") return [word];
+  if (word.kind !== "run") return [word];
   const characters = [...word.text];
   if (characters.length <= 2) return [word];
   return characters.slice(1).map((last, at) => ({ kind: "run", text: `${characters[at]}${last}` }));

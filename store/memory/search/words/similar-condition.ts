@@ -31,12 +31,21 @@ export type SimilarCondition = {
 
 /** What the index answers about a word that is there in some way, or in another spelling. */
 function similarTo(word: Word, share: Share, isOneOfFew: boolean): SimilarCondition {
+  if (word.kind === "version") return similarVersions(word.text, share);
   const similar = similarAsWritten(word, share, isOneOfFew);
   const others = otherSpellings(word.text).map((text) => rarest(partsOf({ kind: "word", text }), share));
   for (const parted of [partedAtDigits(word.text), word.within ?? []]) {
     if (parted.length > 0) others.push(rarest(parted.flatMap(partsOf), share));
   }
   return others.length === 0 ? similar : { ...similar, condition: { kind: "or", of: [similar.condition, ...others] } };
+}
+
+/** What has the first two numbers of a version, the first one with a `v` or without: what has more is compared. */
+function similarVersions(version: string, share: Share): SimilarCondition {
+  const [first = "", second = ""] = version.split(".");
+  const having = (text: string) => rarest(partsOf({ kind: "word", text }), share);
+  const firsts: TextQuery = { kind: "or", of: [having(first), ...otherSpellings(first).map(having)] };
+  return { condition: { kind: "and", of: [firsts, having(second)] }, isComplete: true };
 }
 
 /** What the index answers about a word that is there as it is, as a part, in another form or with a slip. */

@@ -2,6 +2,7 @@ import type { Word } from "./folded-text.ts";
 import { joinedWords, otherSpellings } from "./other-spellings.ts";
 import { flatten, wordsOfAtom } from "./search-words.ts";
 import type { WantedWord } from "./similar-condition.ts";
+import { likenessOfVersions, versionsIn } from "./versions.ts";
 
 /** Of so little likeness two words are not taken for each other. */
 const MIN_LIKENESS = 0.5;
@@ -31,6 +32,7 @@ export function similarity(wanted: readonly WantedWord[], phrases: readonly stri
   const weights = wanted.map(({ share }) => rarityOf(share));
   const comparers = wanted.map(({ word }) => comparer(word));
   const total = weights.reduce((sum, weight) => sum + weight, 0);
+  const isForVersion = wanted.some(({ word }) => word.kind === "version");
   const places = new Map(wanted.map(({ word }, at) => [word.text, at]));
   const known = new Map<string, readonly number[]>();
   const likenesses = (text: string): readonly number[] => {
@@ -47,8 +49,9 @@ export function similarity(wanted: readonly WantedWord[], phrases: readonly stri
     const best = wanted.map(() => 0);
     const times = wanted.map(() => 0);
     const present = wordsOfAtom(text);
-    for (const word of present) {
-      const like = likenesses(word.text);
+    const versions = isForVersion ? versionsIn(text) : [];
+    for (const word of [...present.map((each) => each.text), ...versions]) {
+      const like = likenesses(word);
       for (let at = 0; at < like.length; at++) {
         const likeness = like[at] ?? 0;
         best[at] = Math.max(best[at] ?? 0, likeness);
@@ -96,6 +99,7 @@ type Comparer = (present: string, presentLetters: number) => number;
 /** Compares words of atoms with one that is looked for. */
 export function comparer({ kind, text: wanted }: Word): Comparer {
   if (kind === "run") return (present) => (present.includes(wanted) ? 1 : 0);
+  if (kind === "version") return (present) => likenessOfVersions(wanted, present);
   const isAsItIs = wanted.length < MIN_SHARED || /[0-9]/.test(wanted);
   const allowed = slipsIn(wanted);
   const letters = lettersOf(wanted);

@@ -28,6 +28,15 @@ const VERSIONS = {
   tag: "The tag v3.4.0 was cut from a branch of Ilmo's.",
   other: "Version 2.1 has a map of the tides.",
 };
+const NUMBERED = {
+  patch: "Since version 5.6.1 the tide tables are printed in one go.",
+  release: "Release 7.8 draws no map.",
+  beginsWithMore: "Version 15.6 of the reader is red, and version 17.8 is grey.",
+  endsWithMore: "Version 5.61 of the reader is blue, v7.81 is white, and version 3.41 is brown.",
+  apart: "At 3 the first 4 boats left, at 5 the last 6, and at 7 none of the 8 was back.",
+  single: "Since v127 the crane turns by itself.",
+  singleInWords: "With version 128 the crane stands still.",
+};
 /** Newer than all of these: their words are rare. */
 const OTHERS = Array.from(
   { length: 60 },
@@ -37,7 +46,8 @@ const OTHERS = Array.from(
 describeOnEachEngine("A memory of engineers", (opened) => {
   beforeAll(async () => {
     await addTeamsWithLibraries(opened());
-    const texts = [...Object.values(NAMES), ...Object.values(LANGUAGES), ...Object.values(VERSIONS), ...OTHERS];
+    const named = [NAMES, LANGUAGES, VERSIONS, NUMBERED].flatMap((texts) => Object.values<string>(texts));
+    const texts = [...named, ...OTHERS];
     await storeAged(
       opened().db,
       { libraryId: "lib-diary", teamId: "team-a" },
@@ -87,5 +97,30 @@ describeOnEachEngine("A memory of engineers", (opened) => {
   test.each(ways)("%s has a version however it is written", async (_, find) => {
     const firsts = { "v1.2.0": VERSIONS.words, "3.4": VERSIONS.tag };
     for (const [query, first] of Object.entries(firsts)) expect.soft((await find(query))[0], query).toBe(first);
+  });
+
+  test.each(ways)("%s has a version first that is written with a v, without one, or goes on", async (_, find) => {
+    const firsts = {
+      "version 3.4": VERSIONS.tag,
+      "v3.4": VERSIONS.tag,
+      "release v3.4.0": VERSIONS.tag,
+      "version 5.6": NUMBERED.patch,
+      "v5.6": NUMBERED.patch,
+      "v5.6.1": NUMBERED.patch,
+      "v7.8": NUMBERED.release,
+      "version 7.8.0": NUMBERED.release,
+      v127: NUMBERED.single,
+      "127": NUMBERED.single,
+      v128: NUMBERED.singleInWords,
+    };
+    for (const [query, first] of Object.entries(firsts)) expect.soft((await find(query))[0], query).toBe(first);
+  });
+
+  test.each(ways)("%s has for a version no other one, nor its numbers apart", async (_, find) => {
+    for (const query of ["3.4", "v3.4", "5.6", "v5.6", "v7.8", "5.6.0"]) {
+      const found = await find(query);
+      for (const other of [NUMBERED.beginsWithMore, NUMBERED.endsWithMore, NUMBERED.apart, ...OTHERS])
+        expect.soft(found, query).not.toContain(other);
+    }
   });
 });

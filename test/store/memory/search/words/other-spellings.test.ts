@@ -9,7 +9,8 @@ test("a short name and what it stands for are spellings of each other, and so is
   expect(otherSpellings("k8s")).toEqual(["kubernetes"]);
   expect(otherSpellings("kubernetes")).toEqual(["k8s"]);
   expect(otherSpellings("26")).toEqual(["v26"]);
-  expect(otherSpellings("v26")).toEqual([]);
+  expect(otherSpellings("v26")).toEqual(["26"]);
+  expect(otherSpellings("v26b")).toEqual([]);
 });
 
 test("what a hyphen, a dot or an underscore parts is read in one too", () => {
