@@ -27,7 +27,9 @@ export const addMemoryRestore: AddCommand = (program, { env, out }) => {
 };
 
 async function runRestore(env: Environment, id: string, { output, ...choice }: Flags): Promise<string> {
-  if (!/^[0-9a-f-]{36}$/.test(id)) throw new UsageError("memory-restore takes the id of an atom: 36 digits and dashes");
+  if (!/^[0-9a-f-]{36}$/.test(id)) {
+    throw new UsageError("memory-restore takes the id of an atom: 36 hexadecimal digits and dashes");
+  }
   const restored = await callApi<Restored>(await openAsKey(env, choice), "POST", `memory/atoms/${id}/restore`);
   return output === undefined
     ? `Restored atom ${restored.id}, revision ${restored.revision}.`
