@@ -16,7 +16,11 @@ export async function welcome(data: string, url: string, link: string): Promise<
   const gateways = (await readStatusFiles(data, "ModelGateway")).filter(isReady);
   const lines = ["", await keyTable(data), ""];
 
-  const writer = keyWith(keys, "memory:write");
+  // A key that serves many subjects says in each call whose memory it means.
+  const writer = keyWith(
+    keys.filter(({ spec }) => spec?.subjectAccess?.mode !== "Required"),
+    "memory:write",
+  );
   if (writer !== undefined) {
     lines.push(
       "# remember something, and find it again",

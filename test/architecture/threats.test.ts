@@ -140,6 +140,10 @@ describe("docs/security/threats.md", () => {
       "b280",
       "b281",
       "b282",
+      "b285",
+      "b286",
+      "b287",
+      "b288",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), "c82", "c83", "c84", "c85", "c86", "c89"];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

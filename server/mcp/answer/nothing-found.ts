@@ -32,9 +32,10 @@ export async function nothingFound(
   const { atoms, isMore } = await countAtoms(db, reach, libraryId);
   if (atoms === 0) return `Nothing is remembered in ${name} yet.`;
   const count = `${isMore ? "more than " : ""}${counted(atoms, "atom")}`;
+  const isFiltered = Object.keys(filter).length > 0;
   return [
-    `None of the ${count} in ${name} matches ${quotedQuery(query)}, not even with similar words. That does not mean that it is not so.`,
-    Object.keys(filter).length > 0 ? "Try without the filters, with" : "Try",
+    `None of the ${count} in ${name} ${isFiltered ? "passes the filters and " : ""}matches ${quotedQuery(query)}, not even with similar words. That does not mean that it is not so.`,
+    isFiltered ? "Try without the filters, with" : "Try",
     `other words for it, another language that it may have been saved in${library === null ? "" : ', or library "*" for all of them'}; memory_list reads through what there is.`,
   ].join(" ");
 }

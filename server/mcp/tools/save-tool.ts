@@ -2,7 +2,7 @@ import { permits } from "../../../domain/access/authorize.ts";
 import type { KeyRecord } from "../../../domain/access/key-record.ts";
 import { MAX_SHOWN } from "../../../store/memory/writes/near-duplicates.ts";
 import { libraryName, noSuchLibrary } from "../../memory/call/libraries.ts";
-import { type AtomInput, atomFields } from "../../memory/request/atom-fields.ts";
+import { type AtomInput, fieldsOfAll } from "../../memory/request/atom-fields.ts";
 import { ATOM_INPUT, atomListSchema } from "../../memory/request/schemas.ts";
 import { atomJson } from "../../memory/shown/atom-json.ts";
 import { type FoundDuplicate, findDuplicateAtoms, MAX_BATCH, refusing } from "../../memory/writes/save-atoms.ts";
@@ -82,7 +82,7 @@ export const memorySaveAtom = defineTool<SaveArgs, Saved>(
   },
   async (context, { atoms: many, library: named, allowDuplicate, maxTokens, ...one }) => {
     const { clock, db, key, reach, recordRoom, write } = context;
-    const inputs = inputsOf(many, one).map((input) => atomFields(input, clock.now()));
+    const inputs = fieldsOfAll(inputsOf(many, one), clock.now());
     const library = await libraryOf(context, named);
     // A key that only writes learns nothing of what is there.
     const mayRead = permits(key, "mcp.memory_search");

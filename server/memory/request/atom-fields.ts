@@ -40,6 +40,28 @@ export function atomFields(input: AtomInput, now: number): AtomFields {
   return fields;
 }
 
+/**
+ * The fields of new atoms that are sent together.
+ *
+ * @param now milliseconds since the epoch
+ * @throws InvalidAtomError as {@link atomFields} does, with the place of the atom
+ */
+export function fieldsOfAll(inputs: readonly AtomInput[], now: number): AtomFields[] {
+  return inputs.map((input, index) => {
+    try {
+      return atomFields(input, now);
+    } catch (error) {
+      throw inputs.length > 1 ? faultOfOne(error, index) : error;
+    }
+  });
+}
+
+/** The fault of one of several atoms, with its place, which is counted from 0. */
+export function faultOfOne(error: unknown, index: number): unknown {
+  if (!(error instanceof InvalidAtomError)) return error;
+  return new InvalidAtomError(`In "atoms.${index}": ${error.message}`);
+}
+
 /** The refusal of a correction that changes nothing. */
 export const NOTHING_CHANGED =
   "Give at least one of content, tags, source, importance, metadata, links, expiresAt, validFrom and validTo: nothing would change.";
@@ -53,7 +75,7 @@ export const NOTHING_CHANGED =
 export function atomChanges(changes: AtomChanges, now: number): Partial<AtomFields> {
   const { content, tags, source, importance, metadata, links, expiresAt, validFrom, validTo } = changes;
   return defined({
-    content,
+    content: content === undefined ? undefined : statement(content),
     tags,
     source,
     importance,
@@ -63,6 +85,11 @@ export function atomChanges(changes: AtomChanges, now: number): Partial<AtomFiel
     validFrom: typeof validFrom === "string" ? readTime("validFrom", validFrom) : validFrom,
     validTo: typeof validTo === "string" ? readTime("validTo", validTo) : validTo,
   });
+}
+
+function statement(content: string): string {
+  if (content.trim() !== "") return content;
+  throw new InvalidAtomError('"content" says nothing: write the statement, not spaces alone.');
 }
 
 /** Half a character, which the database's JSON does not take, becomes U+FFFD, as in all other text. */

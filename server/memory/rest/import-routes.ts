@@ -5,7 +5,7 @@ import { requireJsonType } from "../../http/bodies/json-body.ts";
 import type { ServerDeps } from "../../product/deps.ts";
 import { callMemory } from "../call/call-memory.ts";
 import { noLibrary, requireLibrary } from "../call/problems.ts";
-import { atomFields } from "../request/atom-fields.ts";
+import { atomFields, faultOfOne } from "../request/atom-fields.ts";
 import { readTime } from "../request/times.ts";
 import { IMPORT_RESULT } from "../shown/response-schemas.ts";
 import { markSaved, repeatableSave, saveOnce } from "../writes/save-once.ts";
@@ -95,7 +95,6 @@ function importedAtom(input: ImportedInput, index: number, now: number): Importe
     }
     return { ...fields, formerId: id ?? null, createdAt, updatedAt: updatedAt ?? createdAt };
   } catch (error) {
-    if (error instanceof InvalidAtomError) throw new InvalidAtomError(`In "atoms.${index}": ${error.message}`);
-    throw error;
+    throw faultOfOne(error, index);
   }
 }

@@ -9,7 +9,7 @@ import { problem } from "../../http/problems/problem.ts";
 import type { ServerDeps } from "../../product/deps.ts";
 import { callMemory } from "../call/call-memory.ts";
 import { noLibrary, requireLibrary } from "../call/problems.ts";
-import { type AtomInput, atomFields } from "../request/atom-fields.ts";
+import { type AtomInput, fieldsOfAll } from "../request/atom-fields.ts";
 import { atomJson } from "../shown/atom-json.ts";
 import { REPLAYED_ATOM, REPLAYED_ATOMS, SAVED_ATOM, SAVED_ATOMS } from "../shown/response-schemas.ts";
 import {
@@ -93,7 +93,7 @@ export function memorySaveRoutes(app: FastifyInstance, deps: ServerDeps): void {
       const saved = await saveOnce(deps, db, request, {
         known,
         async prepare() {
-          const atoms = inputs.map((input) => atomFields(input, clock.now()));
+          const atoms = fieldsOfAll(inputs, clock.now());
           const { id: libraryId } = await requireLibrary(db, user, named);
           const contents = atoms.map(({ content }) => content);
           const near = await findDuplicateAtoms(db, reach, { libraryId, contents, policy: duplicates });

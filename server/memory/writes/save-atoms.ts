@@ -1,11 +1,12 @@
 import { foldStatement } from "../../../domain/memory/near-duplicate.ts";
-import type { Db } from "../../../store/database/change.ts";
+import type { Db, Tx } from "../../../store/database/change.ts";
 import { InvalidAtomError } from "../../../store/database/errors.ts";
 import type { Atom, AtomFields, Reach } from "../../../store/memory/rows/atom.ts";
 import { PAGE_BYTES } from "../../../store/memory/rows/page.ts";
 import { openLibrary } from "../../../store/memory/rows/reachable-libraries.ts";
-import { insertAtom } from "../../../store/memory/writes/atom-writes.ts";
+import { type AtomDraft, insertAtom } from "../../../store/memory/writes/atom-writes.ts";
 import { findNearDuplicates, MAX_SHOWN, type NearDuplicate } from "../../../store/memory/writes/near-duplicates.ts";
+import { faultOfOne } from "../request/atom-fields.ts";
 import { type MemoryWrite, rollBack } from "./write-as.ts";
 
 /** Atoms of one batch, which is saved whole or not at all. */
@@ -78,6 +79,23 @@ function assertNoneTwice(contents: readonly string[]): void {
 }
 
 /**
+ * Stores one of some atoms that are saved together.
+ *
+ * @throws InvalidAtomError for a link that leads nowhere, with the place of the atom where there are several
+ */
+export async function insertOneOf(
+  tx: Tx,
+  reach: Reach,
+  draft: AtomDraft,
+  { index, of }: { readonly index: number; readonly of: number },
+): Promise<Atom> {
+  const inserted = await insertAtom(tx, reach, draft).catch((error: unknown) => {
+    throw of > 1 ? faultOfOne(error, index) : error;
+  });
+  return inserted ?? rollBack();
+}
+
+/**
  * Stores atoms in a library: all of them, or none.
  *
  * @param at milliseconds since the epoch
@@ -87,10 +105,8 @@ export function insertion(atoms: readonly AtomFields[], libraryId: string, at: n
     async write(tx, reach) {
       const into = (await openLibrary(tx, reach, libraryId)) ?? rollBack();
       const saved: Atom[] = [];
-      for (const fields of atoms) {
-        const atom = await insertAtom(tx, reach, { ...fields, libraryId: into, at });
-        if (atom === undefined) return rollBack();
-        saved.push(atom);
+      for (const [index, fields] of atoms.entries()) {
+        saved.push(await insertOneOf(tx, reach, { ...fields, libraryId: into, at }, { index, of: atoms.length }));
       }
       return saved;
     },

@@ -2,11 +2,11 @@ import type { KeyRecord } from "../../../domain/access/key-record.ts";
 import type { Db } from "../../../store/database/change.ts";
 import type { Atom, AtomFields, Reach } from "../../../store/memory/rows/atom.ts";
 import { openLibrary } from "../../../store/memory/rows/reachable-libraries.ts";
-import { insertAtom } from "../../../store/memory/writes/atom-writes.ts";
 import { findNearDuplicates, isOverruled, type NearDuplicate } from "../../../store/memory/writes/near-duplicates.ts";
 import type { RecordRoom } from "../../../store/memory/writes/record-room.ts";
 import { beginAtoms, endAtoms, findSavedAtom } from "../../../store/memory/writes/repeatable-atoms.ts";
 import { sha256 } from "../../http/idempotency-key.ts";
+import { insertOneOf } from "./save-atoms.ts";
 import { callerOf, inOrder } from "./save-once.ts";
 import { type MemoryWrite, rollBack } from "./write-as.ts";
 
@@ -83,7 +83,8 @@ export function repeatableAtoms(
         for (const [index, fields] of atoms.entries()) {
           const digest = digests[index] ?? "";
           const before = standing.get(digest) ?? made.get(digest);
-          const atom = before ?? (await insertAtom(tx, reach, { ...fields, libraryId: into, at })) ?? rollBack();
+          const place = { index, of: atoms.length };
+          const atom = before ?? (await insertOneOf(tx, reach, { ...fields, libraryId: into, at }, place));
           if (before === undefined) made.set(digest, atom);
           saved.push(atom);
         }

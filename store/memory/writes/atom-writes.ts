@@ -16,7 +16,8 @@ export type Correction = { readonly kind: "corrected"; readonly atom: Atom } | U
 /** `libraryId` is the library's as callers know it. */
 export type Deletion = { readonly kind: "deleted"; readonly libraryId: string } | UnchangedAtom;
 
-type AtomDraft = AtomFields & {
+/** An atom as it is to be stored. */
+export type AtomDraft = AtomFields & {
   readonly libraryId: string;
   /** Milliseconds since the epoch. */
   readonly at: number;

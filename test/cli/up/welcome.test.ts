@@ -5,7 +5,7 @@ import { expect, type TestContext, test } from "vitest";
 import { welcome } from "../../../cli/up/welcome.ts";
 
 /** The data folder of an `up` with a gateway of one route, and a key of these scopes. */
-function dataFolder(context: TestContext, effectiveScopes: readonly string[], model: string): string {
+function dataFolder(context: TestContext, effectiveScopes: readonly string[], model: string, spec = {}): string {
   const data = mkdtempSync(join(tmpdir(), "keyplane-welcome-"));
   context.onTestFinished(() => rmSync(data, { recursive: true }));
   mkdirSync(join(data, "db"));
@@ -16,7 +16,7 @@ function dataFolder(context: TestContext, effectiveScopes: readonly string[], mo
     mkdirSync(folder, { recursive: true });
     writeFileSync(join(folder, "one.json"), JSON.stringify({ metadata: { name: "one", namespace: "dev" }, ...more }));
   };
-  put("PlatformKey", { spec: {}, status: { conditions, effectiveScopes } });
+  put("PlatformKey", { spec, status: { conditions, effectiveScopes } });
   put("ModelGateway", { spec: { upstreams: [], routes: [{ model }] }, status: { conditions, publicID: "main" } });
   return data;
 }
@@ -35,4 +35,11 @@ test("keyplane up shows the call of a route for a key that may name one, and no 
   expect(await shown(dataFolder(context, ["gateway:generate", "gateway:routes"], "fast"))).toContain(
     "chat/completions",
   );
+});
+
+test("b285: keyplane up shows no call of the memory that has to say whose it means", async (context) => {
+  const shownOf = (mode: string) =>
+    shown(dataFolder(context, ["memory:write"], "fast", { subjectAccess: { mode, subject: "user-1" } }));
+  expect(await shownOf("Bound")).toContain("/atoms/search");
+  expect(await shownOf("Required")).not.toContain("/atoms");
 });

@@ -186,7 +186,7 @@ test("memory_wake_up keeps within its budget, the most important and the latest 
   expect(least.structured).not.toHaveProperty("recent");
 });
 
-test("that nothing is remembered is said of an empty library alone", async () => {
+test("b288: that nothing is remembered is said of an empty library alone, and that no atom has a word of none that a filter hides", async () => {
   for (const name of ["memory_search", "memory_recall"]) {
     expect((await call(name, { query: "harbour" })).text).toBe("Nothing is remembered in handbook yet.");
   }
@@ -199,6 +199,7 @@ test("that nothing is remembered is said of an empty library alone", async () =>
     expect(none.text).not.toContain("without the filters");
     const narrowed = await call(name, { query: "kettle", tags: ["harbour"] });
     expect(narrowed.text).toContain("Try without the filters");
+    expect(narrowed.text).toContain('None of the 1 atom in handbook passes the filters and matches "kettle"');
   }
   const nearest = await call("memory_search", { query: "kettle xylophone" });
   expect(nearest.structured.items).toMatchObject([{ match: "nearest" }]);

@@ -43,6 +43,22 @@ describe("metadata, links and expiry, over REST and MCP", () => {
     expect(history.structured.items).toMatchObject([{ metadata: { pr: 13 } }, shown]);
   });
 
+  test("b286: an atom that says nothing is refused, new or corrected, and a correction of other fields is none", async () => {
+    const nothing = '"content" says nothing';
+    for (const content of [" ", "\n\t \u00a0\u3000"]) {
+      const made = await opened().call("POST", "/atoms", { content });
+      expect([made.status, made.json.detail]).toEqual([400, expect.stringContaining(nothing)]);
+      expect(await tool("memory_save_atom", { content })).toMatchObject({
+        isError: true,
+        text: expect.stringContaining(nothing),
+      });
+    }
+    const { id } = (await opened().call("POST", "/atoms", { content: "." })).json;
+    const corrected = await opened().call("PATCH", "/atoms", { id, revision: 1, content: "  " });
+    expect([corrected.status, corrected.json.detail]).toEqual([400, expect.stringContaining(nothing)]);
+    expect((await opened().call("PATCH", "/atoms", { id, revision: 1, importance: 6 })).status).toBe(200);
+  });
+
   test.each<[string, unknown, string]>([
     ["metadata that is no object", { metadata: [] }, '"metadata" must be object'],
     ["metadata in depth", { metadata: { a: { b: 1 } } }, '"metadata.a" must be string or number or boolean'],

@@ -40,9 +40,17 @@ describe("atoms that are saved together, or twice", () => {
     [
       "one whose link leads nowhere",
       { atoms: [{ content: "x" }, { content: "y", links: [{ rel: "r", id: "x" }] }] },
-      "names no atom",
+      'In "atoms.1": "links.0.id" names no atom',
     ],
-  ])("a batch of %s is refused, and nothing of it is saved", async (_what, body, why) => {
+    [
+      "one that is never valid",
+      {
+        atoms: [{ content: "x" }, { content: "y", validFrom: "2027-01-02T00:00:00Z", validTo: "2027-01-01T00:00:00Z" }],
+      },
+      'In "atoms.1": "validTo" is not after "validFrom"',
+    ],
+    ["one that says nothing", { atoms: [{ content: "x" }, { content: " \n\u00a0" }] }, 'In "atoms.1": "content" says'],
+  ])("b287: a batch of %s is refused with its place, and nothing of it is saved", async (_what, body, why) => {
     const { status, json } = await post("/atoms/batch", body);
     expect([status, json.detail]).toEqual([400, expect.stringContaining(why)]);
     const tool = await saveByTool(body as Record<string, unknown>);
