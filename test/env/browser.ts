@@ -36,9 +36,12 @@ export async function faultsOf(page: Page): Promise<string[]> {
   return faults;
 }
 
-/** What has no room in a page's window: what is wider than the window or its panel, and text that has become a column of letters or of words. */
+/**
+ * What has no room in a page's window: what is wider than the window or its panel, text that has become a column of letters
+ * or of words, and words and numbers that go on in the next line.
+ */
 export async function crampedOf(page: Page): Promise<string[]> {
-  return page.evaluate<string[]>(CRAMPED);
+  return [...(await page.evaluate<string[]>(CRAMPED)), ...(await page.evaluate<string[]>(BROKEN))];
 }
 
 /** By which of its rules axe judges each theme. Of those of colours it leaves one out unless all are asked for. */
@@ -69,6 +72,24 @@ const CRAMPED = `[
     .filter((text) => text.getBoundingClientRect().width < 96 && text.getBoundingClientRect().height > 96)
     .map((text) => "a column of words: " + text.innerText.slice(0, 60)),
 ]`;
+
+/** Runs in the page. A longer word may be an id, or a name that no line has room for. */
+const BROKEN = `(() => {
+  const found = new Set();
+  const range = document.createRange();
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const { currentNode: text } = texts;
+    if (text.parentElement.closest("pre, svg, option, script, .unseen")) continue;
+    for (const { 0: word, index } of text.data.matchAll(/(?<!\\w)(?:\\d+\\.\\d+\\w?|\\w{2,20})(?!\\w)/g)) {
+      range.setStart(text, index);
+      range.setEnd(text, index + word.length);
+      const tops = [...range.getClientRects()].map(({ top }) => top);
+      if (Math.max(...tops) - Math.min(...tops) > 8) found.add("a broken word: " + word + " of " + text.data.trim());
+    }
+  }
+  return [...found];
+})()`;
 
 /** Signs a browser in by the cookie that a sign-in would set. */
 export async function takeCookie(context: BrowserContext, url: string, cookie: string): Promise<void> {

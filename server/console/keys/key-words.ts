@@ -4,6 +4,7 @@ import { inWords } from "../../management/audit/event-text.ts";
 import type { KeyJson, VersionJson } from "../../management/keys/shown/key-json.ts";
 import { type Html, html } from "../../pages/html.ts";
 import { inCluster } from "../declared-in.ts";
+import { inParts } from "../in-parts.ts";
 
 type Tone = "good" | "warn" | "bad" | "";
 
@@ -95,12 +96,7 @@ export function declarationOf(
 ): Html | string {
   if (declaredIn !== null) return html`${refName({ namespace, name })}${inCluster(clusters, declaredIn.cluster)}`;
   if (released) return `Nowhere any more: ${refName({ namespace, name })} has let go of it`;
-  return managedBy === null ? "Console or API" : brokenAtColons(managedBy);
-}
-
-/** A URN, which a narrow column breaks between its parts and not within a word. */
-function brokenAtColons(urn: string): Html {
-  return html`${urn.split(/(?<=:)(?!:)/).map((part, i) => (i === 0 ? part : html`<wbr>${part}`))}`;
+  return managedBy === null ? "Console or API" : inParts(managedBy);
 }
 
 /** Whether the console is where a key is changed. */

@@ -8,6 +8,7 @@ import type { LoggedDelivery } from "../../../store/webhooks/delivery-log.ts";
 import { type Content, type Html, html } from "../../pages/html.ts";
 import { type Column, table } from "../../pages/table.ts";
 import { shownBudgets } from "../budgets-text.ts";
+import { inParts } from "../in-parts.ts";
 import { ago, exactMoment, moment } from "../times.ts";
 
 /** What the page shows; of each list {@link ROWS} at most. */
@@ -82,7 +83,7 @@ function whatIsWrong({ now, leaks, refused, silent, failed, budgets }: Now): rea
       rows: failed.map(({ at, team, url, why, status }) => [
         exactMoment(at, now),
         html`<bdi>${team}</bdi>`,
-        html`<code class="address">${url}</code>`,
+        html`<code>${inParts(url)}</code>`,
         why ?? `answered ${status}`,
       ]),
       all: html`<a href="/dashboard/webhooks?state=failed">All that failed</a>`,

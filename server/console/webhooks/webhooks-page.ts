@@ -9,6 +9,7 @@ import { csrfField } from "../../pages/layout.ts";
 import { type Column, table } from "../../pages/table.ts";
 import type { Viewer } from "../../pages/viewer.ts";
 import { chips } from "../facts.ts";
+import { inParts } from "../in-parts.ts";
 import { countOnPage, foot, searchForm } from "../page-links.ts";
 import { urlWithQuery } from "../query-text.ts";
 import { teamField } from "../team-field.ts";
@@ -78,7 +79,7 @@ const RECEIVERS: readonly Column[] = ["URL", ["Team", "named"], "Events", "Signi
 
 function receivers({ webhooks, areMore }: WebhooksPage): Html {
   const rows = webhooks.map(({ url, team, events, hasSecret, waiting }) => [
-    html`<code class="address">${url}</code>`,
+    html`<code>${inParts(url)}</code>`,
     team,
     chips(events),
     hasSecret
@@ -120,7 +121,7 @@ function cellsOf(delivery: LoggedDelivery, page: WebhooksPage): Content[] {
     keyId === null
       ? html`${name}<small>the team itself</small>`
       : html`<a href="/dashboard/keys/${keyId}">${name}</a><small>${team}</small>`,
-    html`<code class="address">${url}</code><small>${id}</small>`,
+    html`<code>${inParts(url)}</code><small>${id}</small>`,
     state(delivery, now),
     html`${tries}${triedAt !== null && html`<small>last ${ago(rfc3339Millis(triedAt), now)}</small>`}${
       mayRedeliver(delivery.teamId) &&
