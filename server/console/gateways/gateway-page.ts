@@ -6,6 +6,7 @@ import { type Html, html } from "../../pages/html.ts";
 import { type Column, table } from "../../pages/table.ts";
 import { declarationPlace } from "../declared-in.ts";
 import { type Facts, factList } from "../facts.ts";
+import { inParts } from "../in-parts.ts";
 import { refName } from "../keys/key-words.ts";
 import { shownLimits } from "../limits-text.ts";
 import { urlWithQuery } from "../query-text.ts";
@@ -31,11 +32,11 @@ const UPSTREAMS: readonly Column[] = [["Upstream", "named"], "State", "Last hear
 export function gatewayContent(page: GatewayPage): Html {
   const { gateway } = page;
   return html`<div class="head"><div><p class="crumb"><a href="/dashboard/gateways">Gateways</a></p><h1>${refName(gateway)}</h1></div><p class="actions"><a class="button" href="${urlWithQuery("/dashboard/audit", { about: gateway.id })}">Audit log</a></p></div>${refusedNotice(page)}
+<section class="panel" aria-labelledby="urls"><h2 id="urls">Base URLs</h2>${baseUrls(page)}</section>
 <section class="panel" aria-labelledby="upstreams"><h2 id="upstreams">Upstreams</h2>${upstreams(page)}<p class="hint">From the calls of all replicas, within seconds: this page sends nothing to an upstream.</p></section>
 <div class="columns"><div class="stack">
 <section class="panel" aria-labelledby="routes"><h2 id="routes">Routes</h2>${routes(gateway)}</section>
 </div><div class="stack">
-<section class="panel" aria-labelledby="urls"><h2 id="urls">Base URLs</h2>${baseUrls(page)}</section>
 <section class="panel" aria-labelledby="facts"><h2 id="facts">Facts</h2>${facts(page)}</section></div></div>
 ${usagePanel(page.usage, { path: `/dashboard/gateways/${gateway.id}`, team: gateway.team })}`;
 }
@@ -62,7 +63,7 @@ function upstreams({ gateway: { id, upstreams }, stateOf, now }: GatewayPage): H
       healthBadge(healthOf(state, hasCredential)),
       lastHeard(state, now),
       credentialWords(state, hasCredential, now),
-      html`<code>${baseUrl}</code>`,
+      html`<code>${inParts(baseUrl)}</code>`,
     ];
   });
   return table("Upstreams", UPSTREAMS, rows);
@@ -76,11 +77,11 @@ function routes({ routes, routesOnly }: StoredGateway): Html {
     return html`<p class="muted">None. ${routesOnly ? "So no model may be asked for: declare one under spec.routes." : others}</p>`;
   }
   const rows = routes.map(({ model, routeId, upstream, upstreamModel, fallbacks, rateLimit }) => [
-    html`<strong>${model}</strong><small><code>${routeId}</code></small>`,
-    `${upstreamModel} at ${upstream}`,
+    html`<strong>${inParts(model)}</strong><small><code>${inParts(routeId)}</code></small>`,
+    html`${inParts(upstreamModel)} at ${upstream}`,
     fallbacks.length === 0
       ? html`<span class="muted">None</span>`
-      : fallbacks.map((one) => html`<span class="line">${one.upstreamModel} at ${one.upstream}</span>`),
+      : fallbacks.map((one) => html`<span class="line">${inParts(one.upstreamModel)} at ${one.upstream}</span>`),
     rateLimit === undefined ? html`<span class="muted">None</span>` : shownLimits(rateLimit),
   ]);
   return html`<p class="muted">${others}</p>${table("Routes", ["Model", "Leads to", "If that fails", "Limits"], rows)}`;
@@ -92,9 +93,9 @@ function baseUrls({ gateway: { publicId }, publicUrl }: GatewayPage): Html {
     { title: "OpenAI SDK", url: `${base}/v1`, id: "url-openai" },
     { title: "Gemini and Anthropic SDKs", url: base, id: "url-base" },
   ];
-  return html`<dl class="facts lines">${urls.map(
+  return html`<dl class="facts">${urls.map(
     ({ title, url, id }) =>
-      html`<dt>${title}</dt><dd><code id="${id}">${url}</code> <button type="button" class="small" data-copy="${id}" hidden aria-label="Copy the base URL of ${title}">Copy</button></dd>`,
+      html`<dt>${title}</dt><dd><code id="${id}">${inParts(url)}</code> <button type="button" class="small" data-copy="${id}" hidden aria-label="Copy the base URL of ${title}">Copy</button></dd>`,
   )}</dl>`;
 }
 

@@ -102,10 +102,6 @@ addEventListener("pageshow", countSelected);
 enliven();
 document.addEventListener("htmx:after:swap", enliven);
 
-// Where the sections stand in one line that a phone has no room for, the one that is shown is in sight.
-const shown = document.querySelector(".side [aria-current]");
-shown?.closest(".side").scrollTo({ left: shown.offsetLeft - innerWidth / 3 });
-
 /** What is wrong with a form that is being filled in is said at its fields, as where the server has refused it. */
 function placeFaults() {
   const panel = document.querySelector("[data-faults-of]");

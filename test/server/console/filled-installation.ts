@@ -90,7 +90,7 @@ async function makeGateway({ store }: Pages, send: Send): Promise<{ id: string }
   const heard = { gatewayId: id, answeredAt: Date.now() - 60_000, status: 200, failedAt: null, failure: null };
   await recordOutcomes(store.db, [
     { ...heard, upstream: "openai-eu", acceptedAt: Date.now() - 60_000, refusedAt: null },
-    { ...heard, upstream: "anthropic", status: 401, acceptedAt: null, refusedAt: Date.now() - 50_000 },
+    { ...heard, upstream: "anthropic", status: 401, acceptedAt: null, refusedAt: Date.now() },
     {
       ...{ ...heard, upstream: "spare", acceptedAt: null, refusedAt: null },
       ...{ failedAt: Date.now(), failure: "The upstream cannot be reached." },

@@ -58,6 +58,27 @@ test("the address of a gateway is in the first window of its page", async () => 
   });
 });
 
+test("on a phone a gateway's page begins with what to call, below all sections of the console", async () => {
+  const page = await windows.open(paths.gateway, { viewport: { width: 390, height: 844 } });
+  const [urls, upstreams] = ["Base URLs", "Upstreams"].map((name) => page.getByRole("heading", { name }));
+  expect((await urls?.boundingBox())?.y).toBeLessThan((await upstreams?.boundingBox())?.y ?? 0);
+  expect(await page.getByRole("heading", { name: "Base URLs" }).boundingBox()).toMatchObject({
+    y: expect.toSatisfy((y: number) => y < 500),
+  });
+  const edges = await page.evaluate<number[]>(
+    "[...document.querySelectorAll('.side a')].map((link) => link.getBoundingClientRect().right)",
+  );
+  expect(edges.filter((edge) => edge > 390)).toEqual([]);
+});
+
+test("on a phone the button of a short search stands beside its last field", async () => {
+  const page = await windows.open("/usage", { viewport: { width: 390, height: 844 } });
+  const bottoms = await page.evaluate<number[]>(
+    "['#team', '.filters button'].map((one) => document.querySelector(one).getBoundingClientRect().bottom)",
+  );
+  expect(new Set(bottoms.map(Math.round)).size).toBe(1);
+});
+
 test("what an event of the audit log has changed has a third of the table", async () => {
   const page = await windows.open("/audit");
   const share = await page.evaluate<number>(
