@@ -11,6 +11,7 @@ import { table } from "../../pages/table.ts";
 import { shownBudgets } from "../budgets-text.ts";
 import { declarationPlace } from "../declared-in.ts";
 import { chips, type Facts, factList } from "../facts.ts";
+import { inParts } from "../in-parts.ts";
 import { refName } from "../keys/key-words.ts";
 import { shownLimits } from "../limits-text.ts";
 import { urlWithQuery } from "../query-text.ts";
@@ -55,10 +56,11 @@ export function teamContent(page: TeamPage): Html {
   )}</p></div>
 <div class="columns"><div class="stack">
 <section class="panel" aria-labelledby="members"><h2 id="members">Members</h2>${members(page)}</section>
+<section class="panel" aria-labelledby="bounds"><h2 id="bounds">Limits and budgets</h2>${bounds(page)}</section>
 <section class="panel" aria-labelledby="rights"><h2 id="rights">What a role may do</h2>${rights(page)}</section>
-<section class="panel" aria-labelledby="managed"><h2 id="managed">How it is changed</h2>${howToChange(team)}</section>
 </div><div class="stack">
 <section class="panel" aria-labelledby="facts"><h2 id="facts">Facts</h2>${facts(page)}</section>
+<section class="panel" aria-labelledby="managed"><h2 id="managed">How it is changed</h2>${howToChange(team)}</section>
 </div></div>
 ${usagePanel(page.usage, { path: `/dashboard/team/${team.id}`, team: name })}`;
 }
@@ -68,18 +70,24 @@ const LEAKS: Readonly<Record<StoredTeam["leakAction"], string>> = {
   Revoke: "Revoked as soon as they are reported",
 };
 
-function facts({ team, clusters, role, budgets, defaultLibraryId, now }: TeamPage): Html {
-  const { id, name, namespaces, defaultLibrary, createdAt } = team;
+/** What all of its keys may use. */
+function bounds({ team, budgets, now }: TeamPage): Html {
   const limits = team.limits === null ? undefined : limitSpec(team.limits);
+  return factList([
+    ["Networks", team.allowedCIDRs === null ? "Any" : chips(team.allowedCIDRs)],
+    ["Limits", limits === undefined ? "None" : shownLimits(limits)],
+    ["Budgets", budgets.length === 0 ? "None" : shownBudgets(budgets, now)],
+  ]);
+}
+
+function facts({ team, clusters, role, defaultLibraryId, now }: TeamPage): Html {
+  const { id, name, namespaces, defaultLibrary, createdAt } = team;
   const rows: Facts = [
     ["Your role", role],
     ["Name", name],
     ["Namespaces", namespaces.length === 0 ? "None" : chips(namespaces)],
     ["Default library", defaultLibrary === null ? "None" : libraryLink(refName(defaultLibrary), defaultLibraryId)],
     ["Leaked keys", LEAKS[team.leakAction]],
-    ["Networks", team.allowedCIDRs === null ? "Any" : chips(team.allowedCIDRs)],
-    ["Limits", limits === undefined ? "None" : shownLimits(limits)],
-    ...(budgets.length === 0 ? [] : [["Budgets", shownBudgets(budgets, now)] as const]),
     ["Declared in", declarationPlace(team, clusters)],
     ["Created", moment(rfc3339Millis(createdAt.getTime()), now)],
     ["Id", html`<code>${id}</code>`],
@@ -101,7 +109,7 @@ function members({ team, isViewer }: TeamPage): Html {
     const { role, kind, value, libraryRefs } = member;
     const you = isViewer(member) && html` <span class="badge good">You</span>`;
     const reach = libraryRefs === undefined ? "All" : libraryRefs.map(refName).join(", ");
-    return [role, html`${value}${you}`, KINDS[kind] ?? kind, reach];
+    return [role, html`${inParts(value)}${you}`, KINDS[kind] ?? kind, reach];
   });
   return table("Members", [["Role", "whole"], "Who", ["Named by", "whole"], "Libraries by sign-in"], rows);
 }

@@ -39,7 +39,7 @@ describe("the page of a team", () => {
     const { text } = await pages.get(`/team/${payments}`);
     for (const shown of [
       "vera",
-      "ci/deployer",
+      "ci/<wbr>deployer",
       "ServiceAccount",
       "&lt;script&gt;",
       "pay-dev",
