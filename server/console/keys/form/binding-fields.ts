@@ -1,6 +1,6 @@
 import { flag, type Html, html } from "../../../pages/html.ts";
 import type { KeyFields } from "./key-fields.ts";
-import { type Choices, chosenField, type FormErrors, labelled, withChosen } from "./key-form.ts";
+import { type Choices, chosenField, type FormErrors, labelled, textField, withChosen } from "./key-form.ts";
 
 /** What a key can be bound to, by reference. */
 export type Bindings = { readonly libraries: Choices; readonly gateways: Choices };
@@ -40,13 +40,13 @@ function allowedLibraries({ libraries }: KeyFields, { offered, isMore }: Choices
   }${fault && html`<p class="error">${fault}</p>`}</fieldset>`;
 }
 
-export function gatewayField(fields: KeyFields, { gateways }: Bindings, errors: FormErrors): Html {
-  return chosenField(
+export function gatewayFields(fields: KeyFields, { gateways }: Bindings, errors: FormErrors): Html {
+  return html`${chosenField(
     "gateway",
     "Gateway",
     fields.gateway,
     { none: "Any of the team's gateways", ...gateways },
     errors,
     "Bound to one, the key is refused by every other.",
-  );
+  )}${textField("models", "Models", fields.models, errors, "The models and routes that the key may call, with commas between them. Left empty, any.")}`;
 }

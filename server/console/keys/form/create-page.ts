@@ -1,7 +1,7 @@
 import { type Html, html } from "../../../pages/html.ts";
 import { csrfField } from "../../../pages/layout.ts";
 import type { Viewer } from "../../../pages/viewer.ts";
-import { type Bindings, gatewayField, libraryFields } from "./binding-fields.ts";
+import { type Bindings, gatewayFields, libraryFields } from "./binding-fields.ts";
 import { budgetFields } from "./budget-fields.ts";
 import type { FormManifest } from "./form-manifest.ts";
 import type { KeyFields } from "./key-fields.ts";
@@ -41,10 +41,10 @@ ${errorSummary(errors)}
 <input type="hidden" name="once" value="${once}">
 <ol class="steps">
 <li class="panel"><h2>Name</h2>${textField("name", "Name", fields.name, errors, "Small letters, digits and hyphens, such as checkout-assistant.")}
-${chosenField("team", "Team", fields.team, { none: "", ...teams }, errors, teams.offered.length === 0 ? NO_TEAM : undefined)}${displayNameField(fields, errors)}</li>
+${teamChoice(fields, teams, errors)}${displayNameField(fields, errors)}</li>
 <li class="panel"><h2>What it may do</h2>${scopeFields(fields, errors)}</li>
 <li class="panel for-memory"><h2>Libraries</h2>${libraryFields(fields, bindings, errors)}</li>
-<li class="panel for-gateway"><h2>Gateway</h2>${gatewayField(fields, bindings, errors)}</li>
+<li class="panel for-gateway"><h2>Gateway</h2>${gatewayFields(fields, bindings, errors)}</li>
 <li class="panel"><h2>Generate</h2>${lifetimeFields(fields, errors)}
 ${budgetFields(fields, errors)}
 ${limitDetails(fields, errors)}
@@ -52,4 +52,11 @@ ${limitDetails(fields, errors)}
 <p class="actions"><button class="primary">Generate key</button><a class="button" href="/dashboard/keys">Cancel</a></p></li>
 </ol></form></div>
 ${manifestPanel(manifest, errors.whole !== "")}</div>`;
+}
+
+/** None of several is chosen by itself: a key of a wrong team is made in one click. */
+function teamChoice({ team }: KeyFields, teams: Choices, errors: FormErrors): Html {
+  const { offered, isMore } = teams;
+  const none = offered.length > 1 && !isMore ? "Choose a team" : "";
+  return chosenField("team", "Team", team, { none, ...teams }, errors, offered.length === 0 ? NO_TEAM : undefined);
 }

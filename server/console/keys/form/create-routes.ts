@@ -30,7 +30,10 @@ export function keyCreateRoutes(app: FastifyInstance, management: Management, pu
   app.get("/keys/new", { config: { console: true } }, async (request, reply) => {
     const rights = await rightsOf(store.db, principalOf(request));
     requireMaker(rights);
-    const fields = { ...EMPTY_FIELDS, budgetCurrency: prices.current()?.currency ?? "" };
+    const { offered } = await teamsFor(store.db, makerTeams(rights));
+    const [only, ...others] = offered.map(({ value }) => value);
+    const team = others.length === 0 ? (only ?? "") : "";
+    const fields = { ...EMPTY_FIELDS, team, budgetCurrency: prices.current()?.currency ?? "" };
     return showForm(request, reply, rights, fields, undefined, newSubmissionId());
   });
 
@@ -77,7 +80,7 @@ export function keyCreateRoutes(app: FastifyInstance, management: Management, pu
     once: string,
   ) {
     const manifest = await manifestOfForm(management, rights, fields);
-    const teamIds = visibleTeams(rights)?.filter((id) => allows(rights, id, "make keys"));
+    const teamIds = makerTeams(rights);
     const content = createContent({
       ...{ fields, manifest, once, viewer: viewerOf(request) },
       errors: errors ?? { ...manifest.errors, whole: "" },
@@ -86,6 +89,11 @@ export function keyCreateRoutes(app: FastifyInstance, management: Management, pu
     });
     return sendConsolePage(request, reply, { title: "Create key", section: "keys", content });
   }
+}
+
+/** The ids of the teams that a person may make keys for; undefined for all. */
+function makerTeams(rights: Rights): string[] | undefined {
+  return visibleTeams(rights)?.filter((id) => allows(rights, id, "make keys"));
 }
 
 /** @throws Problem `forbidden` for a person who may make no key in any team */

@@ -5,7 +5,7 @@ import { type Html, html } from "../../../pages/html.ts";
 import { csrfField } from "../../../pages/layout.ts";
 import type { Viewer } from "../../../pages/viewer.ts";
 import { factList } from "../../facts.ts";
-import { type Bindings, gatewayField, libraryFields } from "./binding-fields.ts";
+import { type Bindings, gatewayFields, libraryFields } from "./binding-fields.ts";
 import { budgetFields } from "./budget-fields.ts";
 import type { EditableFields, KeyFields } from "./key-fields.ts";
 import { displayNameField, errorSummary, expiresField, type FormErrors, scopeFields } from "./key-form.ts";
@@ -33,6 +33,7 @@ const LABELS: Readonly<Record<Exclude<keyof EditableFields, "budgetWas">, string
   libraries: "Libraries",
   defaultLibrary: "MCP default library",
   gateway: "Gateway",
+  models: "Models",
   expires: "Expires",
   networks: "Networks",
   requestsPerMinute: "Requests a minute",
@@ -56,7 +57,7 @@ ${form.isOutdated ? outdated(form) : errorSummary(errors)}
 <input type="hidden" name="etag" value="${etag}">
 <section class="panel">${displayNameField(fields, errors)}${scopeFields(fields, errors)}</section>
 <section class="panel for-memory">${libraryFields(fields, bindings, errors)}</section>
-<section class="panel for-gateway">${gatewayField(fields, bindings, errors)}</section>
+<section class="panel for-gateway">${gatewayFields(fields, bindings, errors)}</section>
 <section class="panel">${expiry(form)}
 ${budgetFields(fields, errors, key.spec.budgets)}
 ${limitDetails(fields, errors)}

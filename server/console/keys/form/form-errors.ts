@@ -27,6 +27,7 @@ const FIELDS: readonly Place[] = [
   { path: "spec.libraryAccess", field: "libraryAccess", label: "Library access" },
   { path: "spec.mcpDefaultLibraryRef", field: "defaultLibrary", label: "MCP default library" },
   { path: "spec.gatewayRef", field: "gateway", label: "Gateway" },
+  { path: "spec.allowedModels", field: "models", label: "Models" },
   { path: "spec.expiresAt", field: "expires", label: "Expires" },
   { path: "spec.allowedCIDRs", field: "networks", label: "Networks" },
   { path: "spec.rateLimit.requestsPerMinute", field: "requestsPerMinute", label: "Requests a minute" },
@@ -85,7 +86,6 @@ const POLICY_STEPS: Readonly<Partial<Record<RuleName, (step: string) => string>>
   "rotation.maxInterval": () => "none comes by itself, so choose a time within that",
   allowedScopes: (step) => step.replace("write", "choose"),
   allowedPresets: (step) => step.replace("write ", "choose ").replaceAll("preset: ", ""),
-  allowedModels: () => "this form names none, so make the key by the management API or as a PlatformKey",
 };
 
 /** What a key breaks of policies: at its field, or of the whole where the form has none for it. */

@@ -18,6 +18,8 @@ export type KeyFields = TypedBudget & {
   readonly libraries: readonly string[];
   readonly defaultLibrary: string;
   readonly gateway: string;
+  /** With commas or spaces between. */
+  readonly models: string;
   readonly lifetime: Lifetime;
   /** A moment in UTC as `datetime-local` has it. */
   readonly expires: string;
@@ -33,7 +35,7 @@ export type KeyFields = TypedBudget & {
 
 export const EMPTY_FIELDS: KeyFields = {
   ...{ name: "", team: "", displayName: "", preset: "GatewayDefault", scopes: [] },
-  ...{ libraryAccess: "All", libraries: [], defaultLibrary: "", gateway: "", expires: "", networks: "" },
+  ...{ libraryAccess: "All", libraries: [], defaultLibrary: "", gateway: "", models: "", expires: "", networks: "" },
   ...{ lifetime: "none", ...NO_BUDGET },
   ...{ requestsPerMinute: "", burst: "", tokensPerMinute: "", rateScope: "Replica", concurrent: "" },
 };
@@ -49,6 +51,7 @@ export function readKeyFields(body: FormBody): KeyFields {
     libraries: [...choices(body, "libraries"), ...listed(field(body, "otherLibraries"))],
     defaultLibrary: field(body, "defaultLibrary"),
     gateway: field(body, "gateway"),
+    models: field(body, "models"),
     lifetime: readLifetime(body),
     expires: field(body, "expires"),
     networks: field(body, "networks"),
@@ -83,6 +86,7 @@ export function fieldsOfSpec(spec: ApiManagedKeySpec, refs: RefNames, currency: 
     libraryAccess,
     mcpDefaultLibraryRef,
     gatewayRef,
+    allowedModels = [],
     expiresAt,
     rateLimit,
     allowedCIDRs = [],
@@ -96,6 +100,7 @@ export function fieldsOfSpec(spec: ApiManagedKeySpec, refs: RefNames, currency: 
     libraries: (libraryAccess?.libraryRefs ?? []).map(refs.library),
     defaultLibrary: mcpDefaultLibraryRef === undefined ? "" : refs.library(mcpDefaultLibraryRef),
     gateway: gatewayRef === undefined ? "" : refs.gateway(gatewayRef),
+    models: allowedModels.join(", "),
     expires: expiresAt === undefined ? "" : rfc3339Millis(Date.parse(expiresAt)).replace(/(?:\.000)?Z$/, ""),
     networks: allowedCIDRs.join(", "),
     requestsPerMinute: String(rateLimit?.requestsPerMinute ?? ""),
@@ -118,11 +123,11 @@ export function specOfFields(fields: KeyFields, base: Partial<ApiManagedKeySpec>
   const products = productsOf(fields);
   const allowedCIDRs = listed(fields.networks);
   return {
-    ...definedOnly({ expiresAfter, allowedModels, state }),
+    ...definedOnly({ expiresAfter, state }),
     ...(displayName === "" ? {} : { displayName }),
     ...(preset === "" ? { scopes } : { preset }),
     ...(products.has("memory") ? { ...definedOnly({ subjectAccess }), ...memoryOf(fields) } : {}),
-    ...(products.has("gateway") && fields.gateway !== "" ? { gatewayRef: refOf(fields.gateway) } : {}),
+    ...(products.has("gateway") ? gatewayOf(fields, allowedModels) : {}),
     ...(lifetime === "date" ? { expiresAt: rfc3339Of(expires) } : {}),
     ...(allowedCIDRs.length === 0 ? {} : { allowedCIDRs }),
     ...limitsOf(fields),
@@ -136,6 +141,15 @@ function memoryOf({ libraryAccess, libraries, defaultLibrary }: KeyFields): Reco
       libraryAccess: { mode: "Restricted", libraryRefs: libraries.map(refOf) },
     }),
     ...(defaultLibrary !== "" && { mcpDefaultLibraryRef: refOf(defaultLibrary) }),
+  };
+}
+
+/** @param stored stays as it is where its names were left as they are, one of which may have a comma */
+function gatewayOf({ gateway, models }: KeyFields, stored: readonly string[] = []): Record<string, unknown> {
+  const allowedModels = models === stored.join(", ") ? stored : listed(models);
+  return {
+    ...(gateway !== "" && { gatewayRef: refOf(gateway) }),
+    ...(allowedModels.length > 0 && { allowedModels }),
   };
 }
 

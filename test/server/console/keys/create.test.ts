@@ -41,6 +41,40 @@ describe("making a key", () => {
     await sql`delete from teams where name like 'seen-%'`.execute(pages.store.db);
   });
 
+  test("begins with no team of several chosen, and with the only one where there are no others", async () => {
+    await pages.send("POST", "/teams", { name: "alone", spec: { members: [{ role: "member", subject: "solo" }] } });
+    const [ofAll, ofOne] = [await pages.get("/keys/new"), await (await pages.as("solo")).get("/keys/new")];
+    expect(ofAll.text).toContain('<option value="">Choose a team</option>');
+    expect(ofAll.text).toContain("It still lacks a name and a team.");
+    expect(ofOne.text).toContain('<option value="alone" selected>alone</option>');
+    expect(ofOne.text).toContain("It still lacks a name.");
+  });
+
+  test("limits it to models, and an edit that leaves them keeps them as they are", async () => {
+    const form = {
+      ...(await newForm()),
+      preset: "GatewayDefault",
+      name: "for-models",
+      models: "small, vendor/large:1",
+    };
+    expect((await pages.post("/keys/new", form)).status).toBe(201);
+    const [{ id }] = (await pages.send("GET", "/keys?name=for-models")).body.items;
+    const models = async () => (await pages.send("GET", `/keys/${id}`)).body.spec.allowedModels;
+    expect(await models()).toEqual(["small", "vendor/large:1"]);
+    const comma = { preset: "GatewayDefault", allowedModels: ["a,b", "c"] };
+    expect((await pages.send("PUT", `/keys/${id}`, { spec: comma }, { "if-match": "*" })).status).toBe(200);
+    for (const [typed, kept] of [
+      ["a,b, c", ["a,b", "c"]],
+      ["c", ["c"]],
+      ["", undefined],
+    ] as const) {
+      const edit = await formOf(`/keys/${id}/edit`);
+      const saved = await pages.post(`/keys/${id}/edit`, { ...edit, preset: "GatewayDefault", models: typed });
+      expect(saved.status).toBe(303);
+      expect(await models()).toEqual(kept);
+    }
+  });
+
   test("shows it on one page alone, which nothing keeps, and it works", async () => {
     const made = await pages.post("/keys/new", { ...(await newForm()), name: "first" });
     expect([made.status, made.headers.get("cache-control")]).toEqual([201, "no-store"]);

@@ -46,7 +46,9 @@ test("b131: a form that a policy refuses says at each field what would do, in th
   );
   expect((await pages.send("GET", "/keys?name=made")).body.items).toEqual([]);
   const models = await pages.post("/keys/new", { ...form, preset: "GatewayDefault" });
-  expect(models.text).toContain("any model may be named: this form names none");
+  expect(errorAt(models.text, "models")).toBe(
+    "Models: any model may be named: write none but small (PlatformKeyPolicy production).",
+  );
 
   const expires = new Date(Date.now() + 3_600_000).toISOString().slice(0, 16);
   expect((await pages.post("/keys/new", { ...form, preset: "MCPReadOnly", expires })).status).toBe(201);
