@@ -76,6 +76,20 @@ describe("A developer", () => {
     await followLink(page, "To the key's page");
     expect(await mainText(page)).toContain("gateway:generate");
   });
+
+  test("makes a key for one model and a week, and goes from its page to what it calls", async () => {
+    const page = await begin(developer);
+    await followLink(page, "Create key");
+    await page.getByLabel("Name", { exact: true }).fill("load-test");
+    await page.getByLabel("Gateway").selectOption("models");
+    await page.getByLabel("Models").fill("small");
+    await page.getByLabel("Lifetime").selectOption("7 days");
+    await page.getByRole("button", { name: "Generate key" }).click();
+    await followLink(page, "To the key's page");
+    expect(await mainText(page)).toMatch(/in 6 days[\s\S]+Models\s+small/);
+    await followLink(page, "Gateway models");
+    await page.getByRole("heading", { name: "Base URLs" }).waitFor();
+  });
 });
 
 describe("An administrator", () => {

@@ -18,7 +18,7 @@ export function oldVersionsInUse({ versions }: KeyJson, lastUses: readonly LastU
     const use = lastUses.find(({ version }) => version === number);
     return html`<li>Version ${number} (<code>${prefix}</code>) works ${retiresAt === null ? "on" : html`until ${moment(retiresAt, now)}`}; ${useOf(use, now)}.</li>`;
   });
-  return html`<div><h3 class="label">Old versions that still work</h3><ul>${lines}</ul><p class="hint">As of some ten seconds ago.</p></div>`;
+  return html`<h3 class="label">Old versions that still work</h3><ul>${lines}</ul><p class="hint">As of some ten seconds ago.</p>`;
 }
 
 /** When a version was last used, and by whom as far as that is known. */

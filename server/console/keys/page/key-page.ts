@@ -19,6 +19,7 @@ import { type Column, table } from "../../../pages/table.ts";
 import type { Viewer } from "../../../pages/viewer.ts";
 import { shownBudgets } from "../../budgets-text.ts";
 import { chips, type Facts, factList } from "../../facts.ts";
+import { inParts } from "../../in-parts.ts";
 import { shownLimits } from "../../limits-text.ts";
 import type { RefusingBudgets } from "../../refusals/refused-until.ts";
 import { ago, moment } from "../../times.ts";
@@ -46,6 +47,8 @@ import { timeline } from "./timeline.ts";
 export type KeyPage = {
   readonly key: KeyJson;
   readonly clusters: ClusterNames;
+  /** The page of the gateway that it is bound to, or of those of its team; undefined for a key that calls none. */
+  readonly gatewayPath: string | undefined;
   /** How it is declared, where its controller has recorded that. */
   readonly declaration: KeyDeclaration | undefined;
   readonly events: readonly KeyEvent[];
@@ -144,12 +147,18 @@ function receipt({ id, revocation }: KeyJson, now: number): Html | string {
 }
 
 /** How it stands, at a glance. */
-function strip({ key, declaration, now }: KeyPage): Html {
+function strip({ key, gatewayPath, declaration, now }: KeyPage): Html {
   const { expiresAt, lastUsedAt } = key;
   const rows: Facts = [
     ["Prefix", html`<code>${key.prefix ?? "none yet"}</code>`],
     ["Scopes", chips(key.scopes)],
-    ["Bound to", bindingsOf(key).map((binding) => html`<span class="line">${binding}</span>`)],
+    [
+      "Bound to",
+      bindingsOf(key).map(
+        (binding, i) =>
+          html`<span class="line">${i === 0 && gatewayPath ? html`<a href="${gatewayPath}">${binding}</a>` : binding}</span>`,
+      ),
+    ],
     ["Last use", lastUsedAt === null ? "Never" : ago(lastUsedAt, now)],
     ...nextRotation(key, declaration, now),
     ["Expires", expiresAt === null ? "Never" : moment(expiresAt, now)],
@@ -170,7 +179,10 @@ function access({ key, budgets, now }: KeyPage): Html {
   const { rateLimit, allowedModels, subjectAccess, allowedCIDRs } = key.spec;
   const rows: Facts = [
     ...key.scopes.map((scope) => [html`<code>${scope}</code>`, SCOPE_WORDS[scope] ?? ""] as const),
-    ["Models", allowedModels === undefined ? "Any" : allowedModels.join(", ")],
+    [
+      "Models",
+      allowedModels === undefined ? "Any" : allowedModels.map((model, i) => html`${i > 0 && ", "}${inParts(model)}`),
+    ],
     ...(subjectAccess === undefined ? [] : [["Memory of", subjectText(subjectAccess)] as const]),
     ["Networks", allowedCIDRs === undefined ? "Any, unless its team says otherwise" : chips(allowedCIDRs)],
     ["Limits", rateLimit === undefined ? "None of its own" : shownLimits(rateLimit)],

@@ -2,11 +2,13 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { DAY_MS } from "../../../../domain/duration.ts";
 import { readKeyRefusals } from "../../../../store/audit/key-refusals.ts";
 import { readKeyBudgets } from "../../../../store/budgets/read-budgets.ts";
+import type { Db } from "../../../../store/database/change.ts";
 import { listKeyEvents } from "../../../../store/keys/events/key-events.ts";
 import { findKeyDeclaration } from "../../../../store/keys/rows/key-declarations.ts";
 import { readRequestCounts } from "../../../../store/keys/uses/request-counts.ts";
 import { readKnownUsage } from "../../../../store/keys/uses/usage.ts";
 import { clusterNames } from "../../../../store/objects/cluster-names.ts";
+import { findInTeam } from "../../../../store/objects/references.ts";
 import { principalOf } from "../../../auth/management/author.ts";
 import { problem } from "../../../http/problems/problem.ts";
 import type { Management } from "../../../management/context.ts";
@@ -18,9 +20,11 @@ import { showKey } from "../../../management/keys/shown/shown-key.ts";
 import { allows, type Rights, rightsOf } from "../../../management/rights.ts";
 import { sendConsolePage } from "../../../pages/send-page.ts";
 import { viewerOf } from "../../../pages/viewer.ts";
+import { urlWithQuery } from "../../query-text.ts";
 import { readRefusingBudgets } from "../../refusals/refused-until.ts";
 import { seeUsage } from "../../usage/see-usage.ts";
 import { usageRange } from "../../usage/usage-ranges.ts";
+import { mayCallModels } from "../key-words.ts";
 import { keyContent } from "./key-page.ts";
 import { type Requests, requestsOf, requestsSince } from "./request-bars.ts";
 
@@ -74,6 +78,7 @@ export function keyPageRoutes(app: FastifyInstance, management: Management): voi
       const content = keyContent({
         key,
         clusters: await clusterNames(store.db),
+        gatewayPath: await gatewayPathOf(store.db, key),
         declaration: key.declaredIn === null ? undefined : await findKeyDeclaration(store.db, key.id),
         events: shown,
         requests: await seeRequests(management, key.id),
@@ -93,6 +98,17 @@ export function keyPageRoutes(app: FastifyInstance, management: Management): voi
       return sendKeyPage(request, reply, key.name, content);
     },
   );
+}
+
+/** Where the addresses are that the key calls models by. */
+async function gatewayPathOf(db: Db, key: SeenKey["key"]): Promise<string | undefined> {
+  if (!mayCallModels(key)) return undefined;
+  const ofTeam = urlWithQuery("/dashboard/gateways", { team: key.team });
+  const { gatewayRef } = key.spec;
+  if (gatewayRef === undefined) return ofTeam;
+  const ref = { namespace: gatewayRef.namespace ?? key.namespace, name: gatewayRef.name };
+  const [found] = await findInTeam(db, "gateways", key.teamId, [ref], key.declaredIn?.cluster);
+  return typeof found === "object" ? `/dashboard/gateways/${found.id}` : ofTeam;
 }
 
 /** A page that belongs to a key. */

@@ -9,8 +9,11 @@ const WIDTH = 640;
 const LABEL = 44;
 const ROW = 26;
 const TOP = 28;
+const CORNER = 4;
 /** Of the word below the line of the present. */
 const FOOT = 24;
+
+const WEEK_MS = 7 * DAY_MS;
 
 type Span = { readonly version: VersionJson; readonly from: number; readonly to: number };
 
@@ -19,7 +22,7 @@ export function timeline(key: KeyJson, now: number): Html {
   const spans = key.versions.toReversed().map((version) => spanOf(version, key));
   const start = Math.min(now, ...spans.map(({ from }) => from));
   // An end that is years away would leave nothing to be seen of the past.
-  const shown = Math.max(now - start, DAY_MS);
+  const shown = Math.max(now - start, WEEK_MS);
   const ends = spans.map(({ to }) => to).filter(Number.isFinite);
   const end = Math.min(Math.max(now + shown / 5, ...ends), now + shown);
   const x = (at: number) => Math.round(LABEL + ((Math.min(at, end) - start) / (end - start)) * (WIDTH - LABEL));
@@ -36,9 +39,10 @@ function bar(
   { version, from, to }: Span,
   at: { x(at: number): number; readonly y: number; readonly end: number },
 ): Html {
-  const [left, right] = [at.x(from), at.x(to)];
+  // What goes on beyond the drawing has no edge there.
+  const [left, right] = [at.x(from), to > at.end ? WIDTH + 2 * CORNER : at.x(to)];
   const until = Number.isFinite(to) ? `until ${absolute(rfc3339Millis(to))}` : "without an end";
-  return html`<text x="0" y="${at.y + 15}">v${version.number}</text><rect class="span ${toneOfVersion(version)}" x="${left}" y="${at.y}" width="${Math.max(right - left, 3)}" height="${ROW - 8}" rx="4"><title>Version ${version.number}, ${version.state}, ${until}</title></rect>`;
+  return html`<text x="0" y="${at.y + 15}">v${version.number}</text><rect class="span ${toneOfVersion(version)}" x="${left}" y="${at.y}" width="${Math.max(right - left, 3)}" height="${ROW - 8}" rx="${CORNER}"><title>Version ${version.number}, ${version.state}, ${until}</title></rect>`;
 }
 
 function spanOf(version: VersionJson, key: KeyJson): Span {

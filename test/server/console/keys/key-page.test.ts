@@ -87,6 +87,15 @@ describe("a key's page", () => {
     expect(text).toMatch(/<dt>Next rotation<\/dt><dd>.*\(in \d+ days\)/);
   });
 
+  test("draws a version that goes on beyond the time line over its edge, and one that ends within it to its end", async () => {
+    const { id } = await makeKey();
+    await pages.send("POST", `/keys/${id}/versions`, { overlap: "72h" });
+    const { text } = await pages.get(`/keys/${id}`);
+    const drawn = [...text.matchAll(/class="span [^>]* x="(\d+)"[^>]* width="(\d+)"/g)];
+    const [old = 0, present = 0] = drawn.map(([, x, width]) => Number(x) + Number(width));
+    expect([old <= 640, present > 640]).toEqual([true, true]);
+  });
+
   test("says when a version ended that a rotation ended at once", async () => {
     const { id } = await makeKey();
     await pages.send("POST", `/keys/${id}/versions`, { overlap: "0s" });
