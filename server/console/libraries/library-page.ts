@@ -45,7 +45,7 @@ export function libraryContent(page: LibraryPage): Html {
   const { id } = library;
   const isSearch = query.text !== "";
   const said = countOnPage(atoms.length, "atom", "atoms");
-  return html`<div class="head"><div><p class="crumb"><a href="/dashboard/libraries">Libraries</a></p><h1>${refName(library)}</h1></div></div>
+  return html`<div class="head"><div><p class="crumb"><a href="/dashboard/libraries">Libraries</a></p><h1>${refName(library)}</h1></div><p class="actions"><a class="button" href="${urlWithQuery("/dashboard/keys", { bound: id })}">Keys</a><a class="button" href="${urlWithQuery("/dashboard/audit", { about: id })}">Audit log</a></p></div>
 ${facts(page)}
 ${page.extraction !== undefined && conversations(page.extraction)}
 <form class="panel" role="search" aria-label="Atoms" ${searchForm(`/dashboard/libraries/${id}`)}>

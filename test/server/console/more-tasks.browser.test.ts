@@ -27,6 +27,9 @@ beforeAll(async () => {
   await pages.send("POST", "/teams", { name: "payments", spec: { members, budgets } });
   const upstreams = [{ name: "primary", dialect: "openai", baseURL: "http://127.0.0.1:9", credential: "sk-any" }];
   await pages.send("POST", "/gateways", { name: "models", team: "payments", spec: { upstreams, routes: [] } });
+  await pages.send("POST", "/libraries", { name: "handbook", team: "payments", spec: {} });
+  const libraryAccess = { mode: "Restricted", libraryRefs: [{ name: "handbook" }] };
+  await makeKey("reader", { preset: "MCPReadOnly", libraryAccess });
   const seldom = await makeKey("seldom", { preset: "MCPReadOnly", rateLimit: { requestsPerMinute: 1 } });
   await makeKey("old-model", { scopes: ["gateway:generate"], allowedModels: ["old"] });
   await makeKey("new-model", { scopes: ["gateway:generate"], allowedModels: ["new"], expiresAfter: "720h" });
@@ -81,8 +84,8 @@ describe("A developer", () => {
     const page = await begin(developer);
     await followLink(page, "Create key");
     await page.getByLabel("Name", { exact: true }).fill("load-test");
-    await page.getByLabel("Gateway").selectOption("models");
-    await page.getByLabel("Models").fill("small");
+    await page.getByLabel("Gateway", { exact: true }).selectOption("models");
+    await page.getByLabel("Models", { exact: true }).fill("small");
     await page.getByLabel("Lifetime").selectOption("7 days");
     await page.getByRole("button", { name: "Generate key" }).click();
     await followLink(page, "To the key's page");
@@ -126,6 +129,15 @@ describe("An administrator", () => {
 });
 
 describe("An auditor", () => {
+  test("finds the keys that are bound to a library by the library's page", async () => {
+    const page = await begin(auditor);
+    await goToSection(page, "Libraries");
+    await followLink(page, "handbook");
+    await page.locator("main").getByRole("link", { name: "Keys", exact: true }).click();
+    await page.getByText("1 key on this page, 1 in all").waitFor();
+    expect(await mainText(page)).toContain("Library handbook");
+  });
+
   test("reads who changed a key's scopes, by their name, and what they were before", async () => {
     const mia = await begin(developer);
     await followLink(mia, "new-model");
