@@ -1,8 +1,8 @@
 import { type Html, html } from "../pages/html.ts";
 import { turnsDirection } from "../pages/isolated-text.ts";
 
-/** Behind a mark between parts; not within `://` or `::`, and not before a port or the rest of a number. */
-const SEAM = /(?<=[:/.@])(?![:/.@\d])/;
+/** Behind a mark between parts; not within `://` or `::`, nor before a port, the rest of a number, or a space. */
+const SEAM = /(?<=[:/.@])(?![:/.@\d\s])/;
 
 /**
  * A URL, a URN or another name of many parts, which a narrow column breaks between its parts and not within a word. What

@@ -3,6 +3,7 @@ import type { StoredAuditEvent } from "../../../store/audit/audit-search.ts";
 import { type Content, type Html, html } from "../../pages/html.ts";
 import { isolated } from "../../pages/isolated-text.ts";
 import { numeral } from "../column-chart.ts";
+import { inParts } from "../in-parts.ts";
 import type { ReferenceNames } from "./reference-names.ts";
 
 export function toneOfAction(kind: string): "good" | "warn" | "bad" | "" {
@@ -71,8 +72,8 @@ function shiftOf(before: unknown, after: unknown) {
 
 function valueText(value: unknown, names: ReferenceNames): Content {
   const text = textOf(value, names);
-  if (text.length <= SHOWN) return text;
-  return html`<details><summary>${cut(text, SHOWN)}</summary><span class="whole-value">${clamp(text)}</span></details>`;
+  if (text.length <= SHOWN) return inParts(text);
+  return html`<details><summary>${inParts(cut(text, SHOWN))}</summary><span class="whole-value">${inParts(clamp(text))}</span></details>`;
 }
 
 function textOf(value: unknown, names: ReferenceNames): string {
