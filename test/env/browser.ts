@@ -73,8 +73,9 @@ const CRAMPED = `[
     .map((text) => "a column of words: " + text.innerText.slice(0, 60)),
 ]`;
 
-/** Runs in the page. A longer word may be an id, or a name that no line has room for. */
+/** Runs in a page of the console, which the reference is not. A longer word may be an id, or a name that no line has room for. */
 const BROKEN = `(() => {
+  if (document.querySelector("nav[aria-label=Console]") === null) return [];
   const found = new Set();
   const range = document.createRange();
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
