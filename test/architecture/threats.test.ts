@@ -134,9 +134,6 @@ describe("docs/security/threats.md", () => {
       "b273",
       "b275",
       "b276",
-      "b289",
-      "b290",
-      "b291",
       "b280",
       "b281",
       "b282",
@@ -144,6 +141,9 @@ describe("docs/security/threats.md", () => {
       "b286",
       "b287",
       "b288",
+      "b289",
+      "b290",
+      "b291",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), "c82", "c83", "c84", "c85", "c86", "c89"];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);
