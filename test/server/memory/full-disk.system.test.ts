@@ -93,8 +93,6 @@ test("c44, c62: a save that finds the database's disk full is answered so, and w
     checkDatabase({ url }, { encryptionKeys: async () => undefined, now: Date.now }, async () => []);
   expect((await save()).status).toBe(201);
 
-  // A new connection writes a file of PostgreSQL's own, where the last migration has made it outdated.
-  await findings();
   await fill(store);
   const refused = await save();
   expect(refused.status).toBe(507);
@@ -104,12 +102,17 @@ test("c44, c62: a save that finds the database's disk full is answered so, and w
   });
   expect((await fetch(`${server.url}/atoms`, { headers })).status, "what is stored can be read").toBe(200);
   expect(await lostRefusals(store)).toBe(REFUSALS);
-  expect((await findings()).slice(0, 2)).toMatchObject([
-    { name: "database-connection", severity: "ok" },
-    { name: "database-storage", severity: "error", message: expect.stringContaining("disk is full") },
-  ]);
+  // PostgreSQL refuses a new connection by itself where it finds a file of its own outdated, and no room to write it.
+  expect((await findings()).find(({ severity }) => severity === "error")).toMatchObject({
+    name: expect.stringMatching(/^database-(storage|connection)$/),
+    message: expect.stringMatching(/disk is full|No space left on device/),
+    action: expect.stringContaining("make room there"),
+  });
 
   await sql`drop table filler`.execute(store.db);
   expect((await save()).status).toBe(201);
-  expect((await findings())[1]).toMatchObject({ name: "database-storage", severity: "ok" });
+  expect((await findings()).slice(0, 2)).toMatchObject([
+    { name: "database-connection", severity: "ok" },
+    { name: "database-storage", severity: "ok" },
+  ]);
 });
