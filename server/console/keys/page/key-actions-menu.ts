@@ -2,11 +2,12 @@ import type { KeyJson } from "../../../management/keys/shown/key-json.ts";
 import { type Html, html } from "../../../pages/html.ts";
 import { csrfField } from "../../../pages/layout.ts";
 import type { Viewer } from "../../../pages/viewer.ts";
-import { isMadeByHand } from "../key-words.ts";
+import { isMadeByHand, leakedVersions } from "../key-words.ts";
 
 /**
  * What the viewer may do with a key: one thing in front, what ends it apart, and the rest in a menu that opens without
- * script. Nothing for a key that has ended.
+ * script. In front is what the key waits for: to be resumed where it is suspended, unless it was reported as leaked, and
+ * else its rotation. Nothing for a key that has ended.
  */
 export function keyActions({
   key,
@@ -23,18 +24,24 @@ export function keyActions({
   if (state === "revoked") return "";
   const isOwn = mayChange && isMadeByHand(key);
   const mayRotate = isOwn || (mayChange && declaredIn !== null);
-  return html`<div class="actions">${
-    mayRotate && html`<a class="button primary" href="/dashboard/keys/${id}/rotate">Rotate</a>`
-  }${isOwn && menu(key, viewer)}${
+  const rotate = (classes: string) => html`<a class="${classes}" href="/dashboard/keys/${id}/rotate">Rotate</a>`;
+  const toResume = isOwn && key.spec.state === "Suspended" && leakedVersions(key).length === 0;
+  const first = toResume ? stateForm(key, viewer, "button primary") : mayRotate && rotate("button primary");
+  const other = toResume ? rotate("button") : stateForm(key, viewer, "button");
+  return html`<div class="actions">${first}${isOwn && menu(id, other)}${
     mayRevoke && html`<a class="button danger apart" href="/dashboard/keys/${id}/revoke">Revoke</a>`
   }</div>`;
 }
 
-function menu({ id, spec }: KeyJson, { csrf }: Viewer): Html {
-  const isSuspended = spec.state === "Suspended";
+function menu(id: string, other: Html): Html {
   return html`<details class="menu"><summary class="button">More</summary><div>
 <a class="button" href="/dashboard/keys/${id}/edit">Edit</a>
-<form method="post" action="/dashboard/keys/${id}/state">${csrfField(csrf)}<input type="hidden" name="state" value="${isSuspended ? "Active" : "Suspended"}"><button>${isSuspended ? "Resume" : "Suspend"}</button></form>
+${other}
 <a class="button" href="/dashboard/keys/${id}/manifest">Export as manifest</a>
 </div></details>`;
+}
+
+function stateForm({ id, spec }: KeyJson, { csrf }: Viewer, classes: string): Html {
+  const [label, state] = spec.state === "Suspended" ? ["Resume", "Active"] : ["Suspend", "Suspended"];
+  return html`<form method="post" action="/dashboard/keys/${id}/state">${csrfField(csrf)}<input type="hidden" name="state" value="${state}"><button class="${classes}">${label}</button></form>`;
 }

@@ -409,7 +409,8 @@ describe("suspending a key by its page", () => {
     await until("the key is refused", async () => (await pages.tryKey(secret)) === 401);
     const page = (await pages.get(`/keys/${id}`)).text;
     expect(page).toContain("Every request with it is refused");
-    expect(page).toContain("<button>Resume</button>");
+    expect(page).toContain('<button class="button primary">Resume</button>');
+    expect(page).toContain(`<a class="button" href="/dashboard/keys/${id}/rotate">Rotate</a>`);
     expect((await state("Active")).status).toBe(303);
     await until("the key is let through", async () => (await pages.tryKey(secret)) === 200);
     expect((await pages.send("GET", `/keys/${id}`)).body.spec).toEqual({ ...before, state: "Active" });
@@ -418,7 +419,7 @@ describe("suspending a key by its page", () => {
   test("is not offered for a declared key, whose page says what to change, and is refused for it", async () => {
     const { text } = await pages.get(`/keys/${other.id}`);
     expect(text).toContain("<code>spec.state: Suspended</code>");
-    expect(text).not.toContain("<button>Suspend</button>");
+    expect(text).not.toContain(">Suspend</button>");
     expect((await pages.post(`/keys/${other.id}/state`, { state: "Suspended" })).status).toBe(409);
   });
 
