@@ -130,12 +130,18 @@ function parseJson<T>({ url }: Target, text: string): T {
   }
 }
 
+/** A command has a flag where a program sends a header. */
+const SUBJECT_REQUIRED = "This key serves many subjects: say whose memory is meant by --subject";
+
 /** What a person should do about a refusal: the problem document says it, but for what only the caller knows. */
 function refusalMessage({ url, refused }: Target, status: number, text: string): string {
   if (status === 401) return refused;
   try {
     const { code, detail }: { code?: unknown; detail?: unknown } = JSON.parse(text);
-    if (typeof code === "string" && typeof detail === "string") return `${detail} (${status} ${code})`;
+    if (typeof code === "string" && typeof detail === "string") {
+      const advice = code === "subject_required" ? SUBJECT_REQUIRED : detail;
+      return `${advice} (${status} ${code})`;
+    }
   } catch {
     // Not a problem document: not one of our servers.
   }

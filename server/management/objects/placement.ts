@@ -5,6 +5,9 @@ import { type Problem, problem } from "../../http/problems/problem.ts";
 import { type Action, type Rights, requireRight, seesTeam } from "../rights.ts";
 import { invalid } from "./diagnostics.ts";
 
+const NO_TEAM_NAMED = "is missing: name the team that it is for";
+const NO_SUCH_TEAM = "is no team of yours: write its name, or its id";
+
 /**
  * The team that something is to be made for. A team that the caller does not belong to counts as absent.
  *
@@ -18,7 +21,7 @@ export async function teamFor(
   action: Action,
 ): Promise<{ id: string; cluster: string }> {
   const [team, ...more] = (await teamsNamed(db, named)).filter(({ id }) => seesTeam(rights, id));
-  if (team === undefined) throw invalid([{ path: "team", message: "is no team of yours: write its name, or its id" }]);
+  if (team === undefined) throw invalid([{ path: "team", message: named === "" ? NO_TEAM_NAMED : NO_SUCH_TEAM }]);
   if (more.length > 0) {
     throw invalid([{ path: "team", message: "names a team in each of several clusters: write its id" }]);
   }

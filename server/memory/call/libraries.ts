@@ -73,12 +73,15 @@ export async function noSuchLibrary(db: Db, key: KeyRecord, named: string | unde
   const names = items.map((library) => libraryName(key, library)).sort();
   const reached = names.length === 0 ? "This key may reach none." : `This key may reach: ${listed(names)}.`;
   if (named === undefined) return `${NO_DEFAULT_LIBRARY} ${reached}`;
+  if (named === ALL_LIBRARIES) return `${NOT_ALL_LIBRARIES} ${reached}`;
   const shown = /^[a-z0-9./-]{1,320}$/.test(named) ? ` "${named}"` : " of that name";
   return `There is no library${shown} for this key. ${NAMES} ${reached}`;
 }
 
 const NAMES =
   "Name a MemoryLibrary of the key's namespace by its name, one of another namespace of the team as namespace/name.";
+
+const NOT_ALL_LIBRARIES = `Only a tool of MCP that reads means all libraries by "${ALL_LIBRARIES}": over REST, leave "library" out to read all of them, and name one library to write.`;
 
 const NO_DEFAULT_LIBRARY =
   'No library is named, and neither this key nor its team has a default one that the key may reach: pass "library", or set mcpDefaultLibraryRef on the PlatformKey or mcpAgentPolicy.defaultLibraryRef on the PlatformTeam.';

@@ -391,3 +391,12 @@ test.each([
   expect(lines.map(({ content }) => content)).toEqual(["Its own."]);
   expect(await importing(out, "--library", "handbook")).toMatchObject({ code: 0 });
 });
+
+test("a key that serves many subjects asks for --subject where none is named", async () => {
+  const file = join(folder, "names-none");
+  writeFileSync(file, server.addKey({ teamDefaultLibraryId: "lib-handbook", subject: { mode: "Required" } }));
+  const by = ["--server", server.url, "--key-file", file];
+  const { code, err } = await keyplane(["memory-export", "--library", "diary", ...by]);
+  expect(code).toBe(1);
+  expect(err).toContain("say whose memory is meant by --subject (400 subject_required)");
+});

@@ -88,6 +88,11 @@ describe("the memory over REST", () => {
       expect((await save({ library: "a-prod/ops" })).library).toBe("a-prod/ops");
       expect((await save({ library: "a-dev/diary" })).library).toBe("diary");
       expect((await call("POST", "/atoms", key, { library: "ops", content: "x" })).status).toBe(404);
+      const everywhere = await call("GET", "/atoms?library=*", key);
+      expect(everywhere).toMatchObject({
+        status: 404,
+        json: { detail: expect.stringContaining('leave "library" out') },
+      });
       expect((await call("GET", "/atoms?library=a-prod/ops", key)).json.items).toHaveLength(1);
     });
 

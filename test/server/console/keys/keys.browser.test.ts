@@ -50,6 +50,7 @@ async function countTokens(keyId: string): Promise<void> {
 }
 
 async function generate(page: Page, name: string): Promise<string> {
+  await page.getByLabel("Team", { exact: true }).selectOption("payments");
   await page.getByLabel("Name", { exact: true }).fill(name);
   await page.getByRole("button", { name: "Generate key" }).click();
   return page.getByLabel("The key", { exact: true }).innerText();
@@ -168,6 +169,7 @@ describe("Making a key in a browser", () => {
       await page.getByLabel("Budget").selectOption("cost");
       expect(await shown()).toEqual(labels);
       await page.getByLabel("Name", { exact: true }).fill(unique("budget"));
+      await page.getByLabel("Team", { exact: true }).selectOption("payments");
       await page.getByLabel("Amount").fill("a lot");
       await page.getByRole("button", { name: "Generate key" }).click();
       expect(await page.getByRole("alert").innerText()).toContain("Amount: write what the calls may cost");
@@ -237,6 +239,9 @@ describe("Making a key in a browser", () => {
     const name = page.getByLabel("Name", { exact: true });
     while ((await name.and(page.locator(":focus")).count()) === 0) await page.keyboard.press("Tab");
     await page.keyboard.type(unique("typed"));
+    await page.keyboard.press("Tab");
+    await page.keyboard.type("payments");
+    await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
     expect(await page.getByLabel("The key", { exact: true }).innerText()).toMatch(/^inf_\w{57}$/);
   });
