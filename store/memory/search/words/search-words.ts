@@ -1,5 +1,5 @@
 import { identifiersIn, identifierWords, type Word, wordsOf } from "./folded-text.ts";
-import { versionsIn, withoutVersions } from "./versions.ts";
+import { soughtVersions } from "./versions.ts";
 
 /** What a search asks for, beyond what PostgreSQL reads in it. */
 export type SearchWords = {
@@ -157,8 +157,9 @@ export function flatten(text: string): string {
 function uniqueWords(text: string): Word[] {
   const words = new Map<string, Word>();
   const identifiers = new Map(identifiersIn(text).map(({ name, within }) => [name, within]));
-  for (const version of versionsIn(text)) words.set(version, { kind: "version", text: version });
-  for (const word of wordsOf(withoutVersions(text)).flatMap(pairsOf)) {
+  const { versions, rest } = soughtVersions(text);
+  for (const version of versions) words.set(version, { kind: "version", text: version });
+  for (const word of wordsOf(rest).flatMap(pairsOf)) {
     const within = identifiers.get(word.text);
     words.set(word.text, within === undefined ? word : { ...word, within });
   }

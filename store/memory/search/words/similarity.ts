@@ -2,7 +2,7 @@ import type { Word } from "./folded-text.ts";
 import { joinedWords, otherSpellings } from "./other-spellings.ts";
 import { flatten, wordsOfAtom } from "./search-words.ts";
 import type { WantedWord } from "./similar-condition.ts";
-import { likenessOfVersions, versionsIn } from "./versions.ts";
+import { likenessOfVersions, numbersIn } from "./versions.ts";
 
 /** Of so little likeness two words are not taken for each other. */
 const MIN_LIKENESS = 0.5;
@@ -49,8 +49,8 @@ export function similarity(wanted: readonly WantedWord[], phrases: readonly stri
     const best = wanted.map(() => 0);
     const times = wanted.map(() => 0);
     const present = wordsOfAtom(text);
-    const versions = isForVersion ? versionsIn(text) : [];
-    for (const word of [...present.map((each) => each.text), ...versions]) {
+    const numbers = isForVersion ? numbersIn(text) : [];
+    for (const word of [...present.map((each) => each.text), ...numbers]) {
       const like = likenesses(word);
       for (let at = 0; at < like.length; at++) {
         const likeness = like[at] ?? 0;

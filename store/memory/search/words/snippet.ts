@@ -1,7 +1,7 @@
 import { identifierWords, wordsOf } from "./folded-text.ts";
 import type { SearchWords } from "./search-words.ts";
 import { comparer, lettersOf } from "./similarity.ts";
-import { versionsIn } from "./versions.ts";
+import { numbersIn } from "./versions.ts";
 
 /** Looked at no further: an answer may have a hundred atoms of 65,536 characters (threats b61). */
 export const MAX_SNIPPET_SOURCE = 4_000;
@@ -10,8 +10,8 @@ const BEFORE = 60;
 const BEHIND = 140;
 const MAX_PASSAGES = 2;
 
-/** Letters of one word as it is written, accents and all; a version in one. */
-const WRITTEN_WORDS = /v?[0-9]+(?:\.[0-9]+){1,4}(?![\p{L}\p{N}])|[\p{L}\p{N}\p{M}]+/giu;
+/** Letters of one word as it is written, accents and all; a version, a date or a time in one. */
+const WRITTEN_WORDS = /v?[0-9]+(?:[.:,/_-][0-9]+){1,4}(?![\p{L}\p{N}])|[\p{L}\p{N}\p{M}]+/giu;
 
 /** From a place in the text, to another. */
 type Range = { readonly from: number; readonly to: number };
@@ -77,7 +77,7 @@ function rangesOf(text: string, placesIn: PlacesIn): Range[] {
 function rangesIn(written: string, { wanted }: SearchWords, isWanted: (word: string) => boolean): Range[] {
   const words = [...wordsOf(written), ...identifierWords(written)];
   if (words.some(({ kind }) => kind === "word")) {
-    return [...words.map(({ text }) => text), ...versionsIn(written)].some(isWanted)
+    return [...words.map(({ text }) => text), ...numbersIn(written)].some(isWanted)
       ? [{ from: 0, to: written.length }]
       : [];
   }

@@ -37,6 +37,14 @@ const NUMBERED = {
   single: "Since v127 the crane turns by itself.",
   singleInWords: "With version 128 the crane stands still.",
 };
+const WRITTEN = {
+  date: "The audit of 2026-11-26 took place in the long hall.",
+  dateInDots: "The inspection of 24.12.2025 took place in the cellar.",
+  time: "The ferry to the island sails at 10:30 from the second pier.",
+  timeInDots: "The ferry to the cape sails at 9.45am from the third pier.",
+  weight: "The beam over the gate weighs 41,5 tons.",
+  candidate: "The build v6.2.0rc1 went to the testers.",
+};
 /** Newer than all of these: their words are rare. */
 const OTHERS = Array.from(
   { length: 60 },
@@ -46,7 +54,7 @@ const OTHERS = Array.from(
 describeOnEachEngine("A memory of engineers", (opened) => {
   beforeAll(async () => {
     await addTeamsWithLibraries(opened());
-    const named = [NAMES, LANGUAGES, VERSIONS, NUMBERED].flatMap((texts) => Object.values<string>(texts));
+    const named = [NAMES, LANGUAGES, VERSIONS, NUMBERED, WRITTEN].flatMap((texts) => Object.values<string>(texts));
     const texts = [...named, ...OTHERS];
     await storeAged(
       opened().db,
@@ -123,4 +131,21 @@ describeOnEachEngine("A memory of engineers", (opened) => {
         expect.soft(found, query).not.toContain(other);
     }
   });
+
+  test.each(ways)(
+    "b297: %s has a date, a time and a number first whatever marks they are written with",
+    async (_, find) => {
+      const firsts = {
+        "26.11.2026": WRITTEN.date,
+        "2026.11.26": WRITTEN.date,
+        "2025.12.24": WRITTEN.dateInDots,
+        "10.30": WRITTEN.time,
+        "9.45am": WRITTEN.timeInDots,
+        "41.5": WRITTEN.weight,
+        "6.2.0rc1": WRITTEN.candidate,
+        "v6.2.0rc1 bulid": WRITTEN.candidate,
+      };
+      for (const [query, first] of Object.entries(firsts)) expect.soft((await find(query))[0], query).toBe(first);
+    },
+  );
 });
