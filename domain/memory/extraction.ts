@@ -1,6 +1,7 @@
 import { Ajv } from "ajv";
 import { hideSecrets } from "./hidden-secrets.ts";
 import { foldStatement, nearnessTo, sketchOf } from "./near-duplicate.ts";
+import { saysNothing } from "./says-nothing.ts";
 import { estimateTokens } from "./token-estimate.ts";
 
 /** The source of an atom that a model took out of a conversation: by it the atom stands behind written ones. */
@@ -76,7 +77,7 @@ export function readStatements(answer: string): readonly FoundStatement[] | unde
     tags: [...new Set(tags.map((tag) => hideSecrets(tag).toWellFormed()))],
     importance: Math.min(importance, MAX_IMPORTANCE),
   }));
-  return distinct(found.filter(({ content }) => content !== "" && !isInstruction(content)));
+  return distinct(found.filter(({ content }) => !saysNothing(content) && !isInstruction(content)));
 }
 
 /** Of statements that say almost the same the first. */

@@ -144,6 +144,7 @@ describe("docs/security/threats.md", () => {
       "b289",
       "b290",
       "b291",
+      "b296",
       "b297",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), "c82", "c83", "c84", "c85", "c86", "c89"];

@@ -1,4 +1,5 @@
 import { defined } from "../../../domain/defined.ts";
+import { saysNothing } from "../../../domain/memory/says-nothing.ts";
 import { InvalidAtomError } from "../../../store/database/errors.ts";
 import type { AtomFields, AtomLink, AtomMetadata } from "../../../store/memory/rows/atom.ts";
 import { assertEverValid } from "../../../store/memory/writes/atom-writes.ts";
@@ -88,8 +89,8 @@ export function atomChanges(changes: AtomChanges, now: number): Partial<AtomFiel
 }
 
 function statement(content: string): string {
-  if (content.trim() !== "") return content;
-  throw new InvalidAtomError('"content" says nothing: write the statement, not spaces alone.');
+  if (!saysNothing(content)) return content;
+  throw new InvalidAtomError('"content" says nothing: write the statement, not spaces or unseen characters alone.');
 }
 
 /** Half a character, which the database's JSON does not take, becomes U+FFFD, as in all other text. */

@@ -32,6 +32,11 @@ test.each([
   expect(readStatements(text)).toBeUndefined();
 });
 
+test("b296: what has no character that is seen is no statement", () => {
+  const given = [" \n", "\u200b", "\u00ad\u2060 \ufeff", "Tea."].map((content) => ({ content }));
+  expect(contents(answer(...given))).toEqual(["Tea."]);
+});
+
 test("an instruction is no statement, whole or in part", () => {
   const sentences = INSTRUCTIONS.split(/(?<=\.) /);
   const given = ["the statement", "The user message is a JSON array of messages", ...sentences.slice(0, 8)];

@@ -59,6 +59,17 @@ describe("metadata, links and expiry, over REST and MCP", () => {
     expect((await opened().call("PATCH", "/atoms", { id, revision: 1, importance: 6 })).status).toBe(200);
   });
 
+  test("b296: an atom of characters that are never seen says nothing either", async () => {
+    for (const content of ["\u200b", "\ufeff\u2060 \u00ad", "\u3164\u2800", "\u0007\u200d"]) {
+      const { status, json } = await opened().call("POST", "/atoms", { content });
+      expect
+        .soft([content, status, json.detail])
+        .toEqual([content, 400, expect.stringContaining('"content" says nothing')]);
+    }
+    for (const content of ["\u2764\ufe0f", "\u0646\u200c\u0645"])
+      expect.soft((await opened().call("POST", "/atoms", { content })).status).toBe(201);
+  });
+
   test.each<[string, unknown, string]>([
     ["metadata that is no object", { metadata: [] }, '"metadata" must be object'],
     ["metadata in depth", { metadata: { a: { b: 1 } } }, '"metadata.a" must be string or number or boolean'],
