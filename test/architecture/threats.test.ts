@@ -146,6 +146,7 @@ describe("docs/security/threats.md", () => {
       "b291",
       "b296",
       "b297",
+      "b298",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), "c82", "c83", "c84", "c85", "c86", "c89"];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

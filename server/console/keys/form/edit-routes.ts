@@ -43,7 +43,9 @@ export function keyEditRoutes(app: FastifyInstance, management: Management): voi
     async (request, reply) => {
       const { key } = await seeKey(management, request);
       requireMadeByHand(key);
-      const fields = { ...readKeyFields(request.body), name: key.name, team: key.team };
+      // A page of before an upgrade has no field for them, and is to take no limit away.
+      const stored = { models: (key.spec.allowedModels ?? []).join(", ") };
+      const fields = { ...readKeyFields({ ...stored, ...request.body }), name: key.name, team: key.team };
       const etag = field(request.body, "etag");
       const context = await changeContextOf(management, request, {});
       const spec = specOfFields(fields, key.spec);

@@ -75,6 +75,19 @@ describe("making a key", () => {
     }
   });
 
+  test("b298: an edit by a page of before an upgrade, which has no field for them, takes no limit of models away", async () => {
+    const allowedModels = ["a,b", "c"];
+    const { id } = (
+      await pages.send("POST", "/keys", {
+        ...{ name: "of-before", team: "payments" },
+        spec: { preset: "GatewayDefault", allowedModels },
+      })
+    ).body;
+    const form = { ...(await formOf(`/keys/${id}/edit`)), preset: "GatewayDefault", displayName: "Renamed" };
+    expect((await pages.post(`/keys/${id}/edit`, form)).status).toBe(303);
+    expect((await pages.send("GET", `/keys/${id}`)).body.spec).toMatchObject({ displayName: "Renamed", allowedModels });
+  });
+
   test("shows it on one page alone, which nothing keeps, and it works", async () => {
     const made = await pages.post("/keys/new", { ...(await newForm()), name: "first" });
     expect([made.status, made.headers.get("cache-control")]).toEqual([201, "no-store"]);
