@@ -77,9 +77,8 @@ function rangesOf(text: string, placesIn: PlacesIn): Range[] {
 function rangesIn(written: string, { wanted }: SearchWords, isWanted: (word: string) => boolean): Range[] {
   const words = [...wordsOf(written), ...identifierWords(written)];
   if (words.some(({ kind }) => kind === "word")) {
-    return [...words.map(({ text }) => text), ...numbersIn(written)].some(isWanted)
-      ? [{ from: 0, to: written.length }]
-      : [];
+    const numbers = wanted.some(({ kind }) => kind === "version") ? numbersIn(written) : [];
+    return [...words.map(({ text }) => text), ...numbers].some(isWanted) ? [{ from: 0, to: written.length }] : [];
   }
   const folded = words.map(({ text }) => text).join("");
   const runs = wanted.filter(({ kind, text }) => kind === "run" && folded.includes(text));
