@@ -104,12 +104,12 @@ class PGliteConnection implements DatabaseConnection {
 
   begin({ onlyReads }: { readonly onlyReads: boolean }): void {
     this.#transaction = { onlyReads, hasBegun: false };
-    this.#unanswered = new UnansweredStatements();
   }
 
   async end(how: "commit" | "rollback"): Promise<void> {
     const transaction = this.#transaction;
     this.#transaction = undefined;
+    this.#unanswered = new UnansweredStatements();
     if (transaction === undefined || !transaction.hasBegun) return;
     const ended = this.#access.client.run(how);
     // The caller has what it read, and the next caller's statements come after the end: there is nothing to wait for.

@@ -11,7 +11,7 @@ import { copyRows } from "./copy.ts";
 import { lendConnections } from "./postgres-memory.ts";
 import { asUnavailable, asUnavailableOrRefused, TimeoutClient, type TimeoutClientOptions } from "./timeout-client.ts";
 
-type PostgresOptions = {
+export type PostgresOptions = {
   readonly maxConnections?: number;
   /** Whether one connection is kept however long nothing is asked; all are closed after 10 s otherwise. */
   readonly keepsOne?: boolean;
@@ -116,8 +116,8 @@ function inTurn(turns: ManagedTurns, connect: () => Promise<pg.PoolClient>): () 
     const end = await turns.take();
     try {
       const client = await connect();
-      const release = () => {
-        client.release();
+      const release = (destroy = false) => {
+        client.release(destroy);
         end();
       };
       // Of pg's overloads Kysely uses the plain one.

@@ -30,6 +30,7 @@ class NoSocket extends Socket {
 
 /** As Kysely begins a transaction that only reads. */
 const BEGIN_READ_ONLY = "start transaction read only";
+const NO_ANSWER = { command: "", rowCount: null, rows: [] };
 
 export type TimeoutClientOptions = pg.ClientConfig & {
   /** Says what this one connection is made with. */
@@ -52,14 +53,16 @@ export class TimeoutClient extends pg.Client {
     this.on("error", () => {
       // The query's caller gets the error; the pool drops the client. Unhandled, the event would end the process.
     });
-    this.#giveUp = () => {
+    this.#giveUp = (error) => {
       // Notifies the pool at once; the socket's own end comes only after the pool has taken the client back.
       this.end().catch(() => {});
       socket.destroy();
+      // Where the pool has it back already.
+      this.emit("error", error);
     };
   }
 
-  readonly #giveUp: () => void;
+  readonly #giveUp: (error: Error) => void;
   readonly #ssl: pg.ClientConfig["ssl"];
 
   /**
@@ -68,7 +71,7 @@ export class TimeoutClient extends pg.Client {
    */
   abandon(): void {
     requestCancel(this, this.#ssl);
-    this.#giveUp();
+    this.#giveUp(new Error("the query was abandoned"));
   }
 
   #onlyReads = false;
@@ -79,7 +82,7 @@ export class TimeoutClient extends pg.Client {
     const asked: unknown = Reflect.apply(super.query, this, prepared(args));
     if (!(asked instanceof Promise)) return asked as never;
     const answer = asked.catch((error: unknown) => {
-      if (error instanceof Error && error.message === "Query read timeout") this.#giveUp();
+      if (error instanceof Error && error.message === "Query read timeout") this.#giveUp(error);
       throw asUnavailable(error);
     });
     return this.#inTransaction(args[0], answer) as never;
@@ -90,17 +93,20 @@ export class TimeoutClient extends pg.Client {
    * read: what was read is there, and whatever the connection is asked next comes behind the end.
    */
   async #inTransaction(text: unknown, answer: Promise<unknown>): Promise<unknown> {
-    if (text === BEGIN_READ_ONLY) {
-      this.#onlyReads = true;
-      this.#unanswered = new UnansweredStatements();
-    }
-    const isEnd = text === "commit" && this.#onlyReads;
+    const hasOnlyRead = this.#onlyReads;
+    if (text === BEGIN_READ_ONLY) this.#onlyReads = true;
     if (text === "commit" || text === "rollback") this.#onlyReads = false;
-    if (text !== BEGIN_READ_ONLY && !isEnd && !(typeof text === "string" && isUnanswered(text))) {
-      return this.#unanswered.before(answer);
+    if (text === "commit" && hasOnlyRead) {
+      this.#unanswered = new UnansweredStatements();
+      // Whether the transaction is over is not known then: what the next caller asks would be of it (threats c90).
+      answer.catch(this.#giveUp);
+      return NO_ANSWER;
     }
-    this.#unanswered.add(answer);
-    return { command: "", rowCount: null, rows: [] };
+    if (text === BEGIN_READ_ONLY || (typeof text === "string" && isUnanswered(text))) {
+      this.#unanswered.add(answer);
+      return NO_ANSWER;
+    }
+    return this.#unanswered.before(answer);
   }
 }
 
