@@ -22,9 +22,11 @@ export function startUpkeep(
 ): () => Promise<void> {
   // No request waits for any of it.
   const background = { db: store.backgroundDb, engine: store.engine };
+  // One for all rounds: what fails ends a round, and the next round begins with the next library's turn (threats b292).
+  const ofLibraries = libraryDeletion(background);
   const tasks: readonly ((signal: AbortSignal) => Promise<unknown>)[] = [
     (signal) => rollUp(store, signal),
-    (signal) => toTheEnd(libraryDeletion(background), signal),
+    (signal) => toTheEnd(ofLibraries, signal),
     (signal) => toTheEnd(expiredDeletion(background), signal),
     ...(store.engine === "pglite" ? [() => maintainTables(store)] : []),
   ];

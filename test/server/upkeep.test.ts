@@ -30,4 +30,28 @@ describeOnEachEngine("the upkeep of the database", (store) => {
     await end();
     expect(failures).toEqual([]);
   });
+
+  test("b292: what was deleted of one team is gone although a slice of another team's, whose turn comes before, fails", async () => {
+    const { db } = store();
+    const [failing, other] = ["lib-b-notes", "lib-ops"];
+    await sql`insert into atoms (library_id, team_id, content, tags, importance, created_at, updated_at)
+      select id, team_id, 'an atom', '{}', 5, now(), now() from libraries where id in (${failing}, ${other})`.execute(
+      db,
+    );
+    await sql`create function refuse() returns trigger language plpgsql as $$ begin raise 'refused'; end $$`.execute(
+      db,
+    );
+    await sql`create trigger refuse before delete on atoms for each row when (old.library_id = ${sql.lit(failing)})
+      execute function refuse()`.execute(db);
+    await sql`delete from libraries where parent_id is not null`.execute(db);
+    await sql`update libraries set state = 'deleted' where id in (${failing}, ${other})`.execute(db);
+    const failures: unknown[] = [];
+    const end = startUpkeep(store(), { warn: (failure: unknown) => failures.push(failure) }, 10);
+    await until("the other one is gone", async () => {
+      const { rows } = await sql<{ id: string }>`select id from libraries where state = 'deleted'`.execute(db);
+      return rows.length === 1 && rows[0]?.id === failing;
+    });
+    await end();
+    expect(failures).not.toEqual([]);
+  });
 });
