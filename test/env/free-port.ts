@@ -1,23 +1,36 @@
+import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:net";
 
+/**
+ * Below those that Linux gives to outgoing connections: one of these may be taken between the look and the start of what
+ * is to listen there. By chance, so that test runs beside each other do not look at the same ones.
+ */
+const [FIRST, LAST] = [12_000, 32_000];
+
 /** A loopback port that no process listens on at the moment. */
 export async function freePort(): Promise<number> {
-  const [port] = await freePorts(1);
-  if (port === undefined) throw new Error("no loopback port to be had");
-  return port;
+  for (;;) {
+    const port = randomInt(FIRST, LAST);
+    if (await isFree(port)) return port;
+  }
 }
 
 /** As many of them, all different. */
 export async function freePorts(count: number): Promise<number[]> {
-  const probes = Array.from({ length: count }, () => createServer().listen(0, "127.0.0.1"));
-  await Promise.all(probes.map((probe) => once(probe, "listening")));
-  const addresses = probes.map((probe) => probe.address());
-  await Promise.all(
-    probes.map((probe) => {
-      probe.close();
-      return once(probe, "close");
-    }),
-  );
-  return addresses.map((address) => (typeof address === "object" && address !== null ? address.port : 0));
+  const ports = new Set<number>();
+  while (ports.size < count) ports.add(await freePort());
+  return [...ports];
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const probe = createServer().listen(port, "127.0.0.1");
+  try {
+    await once(probe, "listening");
+  } catch {
+    return false;
+  }
+  probe.close();
+  await once(probe, "close");
+  return true;
 }
