@@ -71,6 +71,7 @@ export const APART = [
   "test/controller/cluster/files/tree-watch.test.ts",
   "test/server/auth/abuse.test.ts",
   "test/server/auth/tokens/verify-token.test.ts",
+  "test/server/budgets/draw-turns.test.ts",
   "test/server/calls/shared-calls.test.ts",
   "test/server/canary.test.ts",
   "test/server/gateway/headers/credential-mask.test.ts",
