@@ -1,12 +1,12 @@
 import type { Db } from "../../store/database/change.ts";
-import { offeredTeamRows } from "../../store/teams/team-names.ts";
+import { offeredNames, offeredTeamRows } from "../../store/teams/team-names.ts";
 import { type Rights, visibleTeams } from "../management/rights.ts";
 import { type Html, html } from "../pages/html.ts";
 
 /** Names of teams for a filter to offer. */
 export async function offeredTeams(db: Db, rights: Rights): Promise<string[]> {
   const { rows } = await offeredTeamRows(visibleTeams(rights)).execute(db);
-  return rows.map(({ name }) => name).sort();
+  return offeredNames(rows);
 }
 
 /** A filter's field for a team. */

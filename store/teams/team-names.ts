@@ -32,3 +32,8 @@ export function offeredTeamRows(teamIds: readonly string[] | undefined): RawBuil
   return sql`select name from teams where state = 'active'
     ${teamIds === undefined ? sql`` : sql`and id = any(${teamIds}::text[])`} order by id limit ${sql.lit(OFFERED)}`;
 }
+
+/** Rows of {@link offeredTeamRows} in the order of their names. */
+export function offeredNames(rows: readonly Pick<TeamName, "name">[]): string[] {
+  return rows.map(({ name }) => name).sort();
+}

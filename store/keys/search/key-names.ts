@@ -5,7 +5,7 @@ import { preparedStatement } from "../../database/prepared-statement.ts";
 import { rowsAsJson } from "../../database/rows-as-json.ts";
 import { type ClusterName, type ClusterNames, clusterNameRows, namesByCluster } from "../../objects/cluster-names.ts";
 import { type NamedRow, namedRows, refsById } from "../../objects/references.ts";
-import { namesById, offeredTeamRows, type TeamName, teamNameRows } from "../../teams/team-names.ts";
+import { namesById, offeredNames, offeredTeamRows, type TeamName, teamNameRows } from "../../teams/team-names.ts";
 import type { ListedKey } from "./key-lists.ts";
 
 /** What those are called that keys have by their ids. */
@@ -53,7 +53,7 @@ export async function readKeyListNames(
   return {
     ...toKeyNames(row),
     clusters: namesByCluster(row.clusters),
-    offered: row.offered.map(({ name }) => name).sort(),
+    offered: offeredNames(row.offered),
   };
 }
 

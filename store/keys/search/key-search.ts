@@ -86,8 +86,8 @@ export async function findAnyPage(db: Db, search: KeySearch): Promise<CountedPos
   const { limit, teamIds } = search;
   const total = upToMostRows(anyKeys(teamIds));
   const looked = await withOrderedPlans(db, (tx) => walkOn(tx, search, limit + 1, total));
-  const [first] = looked;
-  const next = looked.at(-1)?.goesOn === true ? (looked.at(-1) ?? null) : null;
+  const [first, last] = [looked[0], looked.at(-1)];
+  const next = last?.goesOn === true ? last : null;
   const page = pageOfRows({ positions: looked, next }, limit);
   // Behind the last key no row says how many there are.
   return { ...page, total: first === undefined ? await countAnyKeys(db, teamIds) : countOfRows(first.total ?? 0) };
