@@ -8,11 +8,13 @@ const PACKAGE = "test/env/package-of-run.ts";
 /**
  * The suites. The ending of a test file's name says which one it is in, and nothing else does: `x.cluster.test.ts` is in
  * `cluster`, and so on; a file whose name has none of these endings is in `npm`, and takes nothing but what npm brings.
- * In `faults`, which takes no more, is what kills processes, loses files, cuts connections, sets clocks or goes on for
- * long under load.
+ * `journeys` and `faults` take no more: in the first are the guides, and what starts Keyplane as processes or threads; in
+ * the second what kills these, loses files, cuts connections, sets clocks or goes on for long under load. What is in
+ * `night` runs at night alone.
  */
 export const PROJECTS = {
   npm: { command: "npm test", needs: "npm", shared: [POSTGRES] },
+  journeys: { command: "npm run test:journeys", needs: "npm", shared: [POSTGRES] },
   faults: { command: "npm run test:faults", needs: "npm", shared: [POSTGRES] },
   cluster: {
     command: "npm run test:cluster",
@@ -36,6 +38,7 @@ export const PROJECTS = {
     needs: "root on Linux, Go and apt, nightly PgBouncer; or a cluster",
     shared: [POSTGRES],
   },
+  night: { command: "npm run nightly", needs: "all of these: every test at its full length", shared: [POSTGRES] },
 } as const;
 
 export type ProjectName = keyof typeof PROJECTS;
@@ -87,15 +90,12 @@ export const APART = [
   "test/server/key-index/replica-lease.test.ts",
   "test/server/key-index/replica-gap.test.ts",
   "test/server/key-index/replica-model.test.ts",
-  "test/server/log-flood.test.ts",
   "test/server/main.test.ts",
   "test/server/mcp/routes.test.ts",
   "test/server/memory/pages.test.ts",
   "test/server/memory/routes.test.ts",
   "test/server/memory/saves-at-once.test.ts",
   "test/server/usage/waiting-counts.test.ts",
-  "test/server/workers.test.ts",
-  "test/server/workers-tls.test.ts",
   "test/store/database/pglite/connection-queue.test.ts",
   "test/store/database/postgres/connection-config.test.ts",
   "test/store/feed/feed-connections.test.ts",

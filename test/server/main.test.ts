@@ -7,7 +7,7 @@ import { parseServerConfig } from "../../server/context/config.ts";
 import { startServer } from "../../server/main.ts";
 import type { Store } from "../../store/database/store.ts";
 import { openEmptyEmbedded } from "../env/database/embedded-database.ts";
-import { describeOnEachEngine } from "../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../env/database/engines.ts";
 import { undocumentedMetrics } from "../env/metrics.ts";
 import { until } from "../env/until.ts";
 import { HOUR, makeTeam } from "../store/fixtures.ts";
@@ -48,7 +48,7 @@ async function start(store: Store, env: Record<string, string> = {}, graceMs = H
   return { ...server, get, lines };
 }
 
-describeOnEachEngine("a running server", (store) => {
+describeNightlyOnEachEngine("a running server", (store) => {
   test("serves a stored key, and refuses it as soon as it is revoked", async () => {
     const key = await storeKey(store(), await makeTeam(store()));
     const server = await start(store());

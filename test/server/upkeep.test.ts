@@ -1,13 +1,13 @@
 import { sql } from "kysely";
 import { beforeAll, expect, test } from "vitest";
 import { startUpkeep } from "../../server/upkeep.ts";
-import { describeOnEachEngine } from "../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../env/database/engines.ts";
 import { until } from "../env/until.ts";
 import { addTeamsWithLibraries } from "./memory/libraries.ts";
 
 const SUBJECTS = 3_000;
 
-describeOnEachEngine("the upkeep of the database", (store) => {
+describeNightlyOnEachEngine("the upkeep of the database", (store) => {
   beforeAll(async () => {
     await addTeamsWithLibraries(store());
   });

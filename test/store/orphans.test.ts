@@ -4,12 +4,12 @@ import { releaseGateway, saveGateway } from "../../store/gateways/gateways.ts";
 import { removeLibrary, saveLibrary } from "../../store/memory/libraries/libraries.ts";
 import { findOrphans } from "../../store/orphans.ts";
 import { deleteTeam, saveTeam } from "../../store/teams/teams.ts";
-import { describeOnEachEngine } from "../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../env/database/engines.ts";
 import { gatewayDraft, libraryDraft, makeTeam, run, unique } from "./fixtures.ts";
 
 const keyring = parseKeyring(Buffer.alloc(32, 7).toString("base64"));
 
-describeOnEachEngine("What has lost its declaration", (store) => {
+describeNightlyOnEachEngine("What has lost its declaration", (store) => {
   const teamDraft = (cluster: string) => ({
     cluster,
     name: unique("team"),

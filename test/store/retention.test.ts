@@ -7,14 +7,14 @@ import { revokeKey } from "../../store/keys/lifecycle/revocation.ts";
 import { findKey, findKeyOfDigest } from "../../store/keys/rows/find-key.ts";
 import { recordUsage } from "../../store/keys/uses/usage.ts";
 import { prune } from "../../store/retention.ts";
-import { describeOnEachEngine } from "../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../env/database/engines.ts";
 import { until } from "../env/until.ts";
 import { makeTeam, reserveKey, run, unique } from "./fixtures.ts";
 
 const DAY = 24 * 3_600_000;
 const ago = (days: number) => Date.now() - days * DAY;
 
-describeOnEachEngine("what is over", (store) => {
+describeNightlyOnEachEngine("what is over", (store) => {
   const kinds = async (of: Store, prefix: string) =>
     (
       await of.db.selectFrom("audit_events").select("kind").where("kind", "like", `${prefix}%`).orderBy("id").execute()

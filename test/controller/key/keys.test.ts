@@ -4,10 +4,10 @@ import { change } from "../../../store/database/change.ts";
 import { revokeKey } from "../../../store/keys/lifecycle/revocation.ts";
 import { requestRotation } from "../../../store/keys/lifecycle/rotation-request.ts";
 import { until } from "../../env/until.ts";
-import { describeWorldsOnEachEngine } from "../fixtures/setup.ts";
+import { describeWorldsNightlyOnEachEngine } from "../fixtures/setup.ts";
 import { key, library, NAMESPACE, startWorld, team } from "../fixtures/world.ts";
 
-describeWorldsOnEachEngine("a declared key", (setup) => {
+describeWorldsNightlyOnEachEngine("a declared key", (setup) => {
   it("is minted once, delivered to its Secret, and works at the moment its Secret can be read", async (context) => {
     const world = await startWorld(context, setup());
     await world.write(key("reader", { secret: { name: "reader-key" } }));

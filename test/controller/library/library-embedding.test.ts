@@ -7,7 +7,7 @@ import { findKey } from "../../../store/keys/rows/find-key.ts";
 import { type EmbeddingProgress, embeddingProgress } from "../../../store/memory/embedding/embedding-progress.ts";
 import { until } from "../../env/until.ts";
 import { run } from "../../store/fixtures.ts";
-import { describeWorldsOnEachEngine } from "../fixtures/setup.ts";
+import { describeWorldsNightlyOnEachEngine } from "../fixtures/setup.ts";
 import type { Manifest } from "../fixtures/side.ts";
 import { library, NAMESPACE, startWorld, team, type World } from "../fixtures/world.ts";
 
@@ -35,7 +35,7 @@ async function keyOf(world: World, name: string) {
   return findKey(world.store.db, keyId);
 }
 
-describeWorldsOnEachEngine("A library that declares its embedding", (setup) => {
+describeWorldsNightlyOnEachEngine("A library that declares its embedding", (setup) => {
   it("has a key of its own, for that model of that gateway alone, which follows the declaration and ends with it", async (context) => {
     const world = await startWorld(context, setup(), CREDENTIAL, gateway("main"), embedded("notes"));
     const ready = () => world.condition("Ready", "notes", "MemoryLibrary");

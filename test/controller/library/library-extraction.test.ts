@@ -4,7 +4,7 @@ import { revokeKey } from "../../../store/keys/lifecycle/revocation.ts";
 import { findKey } from "../../../store/keys/rows/find-key.ts";
 import { until } from "../../env/until.ts";
 import { run } from "../../store/fixtures.ts";
-import { describeWorldsOnEachEngine } from "../fixtures/setup.ts";
+import { describeWorldsNightlyOnEachEngine } from "../fixtures/setup.ts";
 import type { Manifest } from "../fixtures/side.ts";
 import { library, NAMESPACE, startWorld, team, type World } from "../fixtures/world.ts";
 
@@ -35,7 +35,7 @@ async function keyOf(world: World, name: string) {
   return findKey(world.store.db, (await extractionOf(world, name))?.key_id ?? "");
 }
 
-describeWorldsOnEachEngine("A library that declares its extraction", (setup) => {
+describeWorldsNightlyOnEachEngine("A library that declares its extraction", (setup) => {
   it("has a key of its own, for that model of that gateway alone, which follows the declaration and ends with it", async (context) => {
     const world = await startWorld(context, setup(), CREDENTIAL, gateway("main"), extracting("notes"));
     await until("the library is ready", () => world.condition("Ready", "notes", "MemoryLibrary") === "True/Ready");

@@ -5,7 +5,7 @@ import { UNUSED } from "../../../domain/usage/token-reservation.ts";
 import type { Clock } from "../../../runtime/clock.ts";
 import type { BudgetGrants, BudgetReservation } from "../../../server/budgets/budget-grants.ts";
 import { writeLedger } from "../../../store/budgets/budget-ledger.ts";
-import { describeOnEachEngine } from "../../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 import { until } from "../../env/until.ts";
 import { unique } from "../../store/fixtures.ts";
 import { keyRecord, testClock } from "../harness.ts";
@@ -29,7 +29,7 @@ async function kindOf(thread: BudgetGrants, key: ReturnType<typeof keyWith>, tok
   return "reserved";
 }
 
-describeOnEachEngine("Threads of replicas", (store) => {
+describeNightlyOnEachEngine("Threads of replicas", (store) => {
   const write: Ledger = (holder, lines) => writeLedger(store().db, holder, lines);
   const open = (clock: Clock = testClock()) => budgetsOn(write, clock);
 

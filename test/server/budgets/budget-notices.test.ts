@@ -6,7 +6,7 @@ import { openBudgetGrants } from "../../../server/budgets/open-budget-grants.ts"
 import { NO_PRICES } from "../../../server/usage/price-file.ts";
 import type { LedgerAnswer, LedgerLine } from "../../../store/budgets/budget-ledger.ts";
 import type { BudgetNotice } from "../../../store/budgets/budget-notices.ts";
-import { describeOnEachEngine } from "../../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 import { makeTeam } from "../../store/fixtures.ts";
 import { keyRecord, testClock } from "../harness.ts";
 import { callOf, usedOf } from "./ledger.ts";
@@ -80,7 +80,7 @@ test("b135: what could not be recorded is with the next line, and holds up nothi
   expect(await note({}, { spent: 800 })).toEqual([[80, 1_000]]);
 });
 
-describeOnEachEngine("Threads of replicas that use a budget together", (store) => {
+describeNightlyOnEachEngine("Threads of replicas that use a budget together", (store) => {
   test("b135: report each part of it once, also one that only their calls together reach, and none again as they start anew", async () => {
     const { teamId } = await makeTeam(store());
     const budgets = [{ tokens: 1_000, period: "Total", timeZone: "UTC", onExhausted: "Refuse" }] as const;

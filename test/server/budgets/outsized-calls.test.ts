@@ -6,7 +6,7 @@ import { UNUSED } from "../../../domain/usage/token-reservation.ts";
 import { NO_TOKENS } from "../../../domain/usage/tokens.ts";
 import { MAX_LINES, writeLedger } from "../../../store/budgets/budget-ledger.ts";
 import { readUses } from "../../../store/budgets/read-budgets.ts";
-import { describeOnEachEngine } from "../../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 import { unique } from "../../store/fixtures.ts";
 import { keyRecord, testClock } from "../harness.ts";
 import { budgetsOn, callOf, usedOf } from "./ledger.ts";
@@ -21,7 +21,7 @@ function keyWith(items: readonly Budget[]) {
   return keyRecord({ teamId: "team-a", budgets: { owner: unique("team-a c/ns/reader"), items } });
 }
 
-describeOnEachEngine("A budget of what calls cost", (store) => {
+describeNightlyOnEachEngine("A budget of what calls cost", (store) => {
   const open = () => {
     const read = parsePriceList(LIST);
     if (!("list" in read)) throw new Error("the price list has faults");

@@ -12,7 +12,7 @@ import { saveLibrary } from "../../../store/memory/libraries/libraries.ts";
 import { declareEmbedding } from "../../../store/memory/libraries/library-embedding.ts";
 import { declareExtraction } from "../../../store/memory/libraries/library-extraction.ts";
 import { insertAtom } from "../../../store/memory/writes/atom-writes.ts";
-import { describeOnEachEngine, describeOnEachEngineWithVectors } from "../../env/database/engines.ts";
+import { describeNightlyOnEachEngine, describeOnEachEngineWithVectors } from "../../env/database/engines.ts";
 import { until } from "../../env/until.ts";
 import { digestOf, gatewayDraft, libraryDraft, makeTeam, run, unique } from "../../store/fixtures.ts";
 import { PLAIN } from "../../store/memory/plain-atom.ts";
@@ -84,7 +84,7 @@ describeOnEachEngineWithVectors("A team whose model never answers, and has many 
   });
 });
 
-describeOnEachEngine("A team whose model never answers", (store) => {
+describeNightlyOnEachEngine("A team whose model never answers", (store) => {
   test("b137: holds up the conversations of its own libraries alone", async (context) => {
     const [hanging, other] = [await makeLibraries(store(), LIBRARIES), await makeLibraries(store(), 1)];
     const upstreams = upstreamsOf(hanging, context);

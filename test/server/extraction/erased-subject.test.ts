@@ -12,7 +12,7 @@ import type { Reach } from "../../../store/memory/rows/atom.ts";
 import { findPart, openLibrary } from "../../../store/memory/rows/reachable-libraries.ts";
 import { insertAtom } from "../../../store/memory/writes/atom-writes.ts";
 import { beginSave, endSave } from "../../../store/memory/writes/repeatable-saves.ts";
-import { describeOnEachEngine, describeOnEitherEngine } from "../../env/database/engines.ts";
+import { describeNightlyOnEachEngine, describeOnEitherEngine } from "../../env/database/engines.ts";
 import { until } from "../../env/until.ts";
 import { run, unique } from "../../store/fixtures.ts";
 import { PLAIN } from "../../store/memory/plain-atom.ts";
@@ -115,7 +115,7 @@ function orders<T>(one: readonly T[], other: readonly T[]): T[][] {
   ];
 }
 
-describeOnEachEngine("A subject that is erased while a conversation of it is worked on", (store) => {
+describeNightlyOnEachEngine("A subject that is erased while a conversation of it is worked on", (store) => {
   const work = ["hand over", "claim", "settle", "claim", "settle"] as const;
   type Step = (typeof work)[number] | "erase" | "delete";
 

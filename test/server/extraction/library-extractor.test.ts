@@ -9,7 +9,7 @@ import { endExtraction } from "../../../store/memory/libraries/library-extractio
 import { eraseSubject, listSubjects } from "../../../store/memory/libraries/subjects.ts";
 import { listAtoms } from "../../../store/memory/lists/atom-list.ts";
 import { prune } from "../../../store/retention.ts";
-import { describeOnEachEngine } from "../../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 import { until } from "../../env/until.ts";
 import { run } from "../../store/fixtures.ts";
 import { PROVIDER_KEY, routeOf } from "../gateway/gateway.ts";
@@ -19,7 +19,7 @@ const FREEZE = "The deploy freeze ends on Monday.";
 const TEA = "Anna drinks tea.";
 const LONG = "We talked about the harbour. ".repeat(1_000);
 
-describeOnEachEngine("A library that takes atoms out of conversations", (store) => {
+describeNightlyOnEachEngine("A library that takes atoms out of conversations", (store) => {
   test("saves what the model finds, marked, by a key of its own whose secret is never given out", async (context) => {
     const library = await startExtractingLibrary(context, store());
     library.upstream.answerWith((response, received) => answerText(response, received, found(FREEZE, TEA)));

@@ -4,12 +4,12 @@ import { expect, test } from "vitest";
 import type { BudgetJson } from "../../../server/management/budgets/budget-json.ts";
 import { writeLedger } from "../../../store/budgets/budget-ledger.ts";
 import { forgetPolicies, savePolicy } from "../../../store/policies/key-policies.ts";
-import { describeOnEachEngine } from "../../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 import { run, unique } from "../../store/fixtures.ts";
 import { ownPage } from "../auth/session/sign-in.ts";
 import { startPages } from "../console/pages.ts";
 
-describeOnEachEngine("The budgets of a key and of a team", (store) => {
+describeNightlyOnEachEngine("The budgets of a key and of a team", (store) => {
   test("b135: are shown with what is used, held and left behind, to those who see the key and the team", async (context) => {
     const api = await startPages(store());
     context.onTestFinished(() => api.close());

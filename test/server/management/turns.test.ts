@@ -4,7 +4,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Store } from "../../../store/database/store.ts";
 import type { TeamDraft } from "../../../store/teams/teams.ts";
-import { describeOnEachEngine, describeOnPostgres } from "../../env/database/engines.ts";
+import { describeNightlyOnEachEngine, describeOnPostgres } from "../../env/database/engines.ts";
 import { until } from "../../env/until.ts";
 import { makeTeam, unique } from "../../store/fixtures.ts";
 import { startUpstream } from "../gateway/upstream.ts";
@@ -194,7 +194,7 @@ describeOnPostgres("Cookies from one network", (store) => {
   });
 });
 
-describeOnEachEngine("Requests of the management API", (store) => {
+describeNightlyOnEachEngine("Requests of the management API", (store) => {
   test("b136: of one team are all answered where it has many at once", async () => {
     const viewer = await makeViewer(store());
     const api = await startApi(store(), env());
@@ -207,28 +207,31 @@ describeOnEachEngine("Requests of the management API", (store) => {
   });
 });
 
-describeOnEachEngine("A call that is sent behind a request of the management API, on its connection", (store) => {
-  test("b150: draws its budget in no turn of that request, whose caller has left the database to it", async (context) => {
-    const viewer = await makeViewer(store());
-    const others = await makeTeam(store());
-    const upstream = await startUpstream();
-    const api = await startApi(store(), { ...env(), KEYPLANE_ALLOW_PRIVATE_UPSTREAMS: "127.0.0.0/8" });
-    context.onTestFinished(async () => {
-      await api.close();
-      await upstream.close();
+describeNightlyOnEachEngine(
+  "A call that is sent behind a request of the management API, on its connection",
+  (store) => {
+    test("b150: draws its budget in no turn of that request, whose caller has left the database to it", async (context) => {
+      const viewer = await makeViewer(store());
+      const others = await makeTeam(store());
+      const upstream = await startUpstream();
+      const api = await startApi(store(), { ...env(), KEYPLANE_ALLOW_PRIVATE_UPSTREAMS: "127.0.0.0/8" });
+      context.onTestFinished(async () => {
+        await api.close();
+        await upstream.close();
+      });
+      const own = await makeBudgetedKey(api, viewer.name, upstream.url);
+      const other = await makeBudgetedKey(api, others.name, upstream.url);
+      const fields = Object.entries(own.headers).map(([name, value]) => `${name}: ${value}`);
+      const caller = openCaller(Number(new URL(api.url).port));
+      caller.socket.write(
+        requestHead("GET /api/v1/keys HTTP/1.1", [`Authorization: Bearer ${viewer.token}`]) +
+          requestHead(`POST ${own.path} HTTP/1.1`, [...fields, `Content-Length: ${CALL.length}`]) +
+          CALL,
+      );
+      await answers(caller, 2);
+      const seen = [statusesOf(caller), (await other.call()).status];
+      caller.socket.destroy();
+      expect(seen).toEqual([[200, 200], 200]);
     });
-    const own = await makeBudgetedKey(api, viewer.name, upstream.url);
-    const other = await makeBudgetedKey(api, others.name, upstream.url);
-    const fields = Object.entries(own.headers).map(([name, value]) => `${name}: ${value}`);
-    const caller = openCaller(Number(new URL(api.url).port));
-    caller.socket.write(
-      requestHead("GET /api/v1/keys HTTP/1.1", [`Authorization: Bearer ${viewer.token}`]) +
-        requestHead(`POST ${own.path} HTTP/1.1`, [...fields, `Content-Length: ${CALL.length}`]) +
-        CALL,
-    );
-    await answers(caller, 2);
-    const seen = [statusesOf(caller), (await other.call()).status];
-    caller.socket.destroy();
-    expect(seen).toEqual([[200, 200], 200]);
-  });
-});
+  },
+);

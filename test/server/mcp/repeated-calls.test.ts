@@ -6,7 +6,7 @@ import { mcpRoutes } from "../../../server/mcp/routes.ts";
 import { memoryRoutes } from "../../../server/memory/routes.ts";
 import { openPostgres } from "../../../store/database/postgres/postgres.ts";
 import { MAX_SAVES } from "../../../store/memory/writes/repeatable-saves.ts";
-import { databaseUrl, describeOnEachEngine } from "../../env/database/engines.ts";
+import { databaseUrl, describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 import { type Harness, startHarness } from "../harness.ts";
 import { addTeamsWithLibraries } from "../memory/libraries.ts";
 import { losingAnswers } from "../memory/lost-answers.ts";
@@ -39,7 +39,7 @@ async function call(name: string, args: Readonly<Record<string, unknown>>, key: 
   return { isError, text: first?.type === "text" ? first.text : "", answer: structuredContent as Answer };
 }
 
-describeOnEachEngine("a call of memory_save_atom that is repeated", (opened) => {
+describeNightlyOnEachEngine("a call of memory_save_atom that is repeated", (opened) => {
   let server: Harness;
   let key: string;
   beforeAll(async () => {

@@ -8,7 +8,7 @@ import { memoryRoutes } from "../../../server/memory/routes.ts";
 import { openPostgres } from "../../../store/database/postgres/postgres.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { libraryDeletion } from "../../../store/memory/libraries/deleted-libraries.ts";
-import { databaseUrl, describeOnEachEngine, describeOnPostgres } from "../../env/database/engines.ts";
+import { databaseUrl, describeNightlyOnEachEngine, describeOnPostgres } from "../../env/database/engines.ts";
 import { until } from "../../env/until.ts";
 import { unique } from "../../store/fixtures.ts";
 import { type Harness, startHarness } from "../harness.ts";
@@ -53,7 +53,7 @@ async function contentsOf({ db }: Store): Promise<string[]> {
   return rows.map(({ content }) => content);
 }
 
-describeOnEachEngine("a save that is repeated with its Idempotency-Key", (opened) => {
+describeNightlyOnEachEngine("a save that is repeated with its Idempotency-Key", (opened) => {
   let server: Harness;
   let key: string;
   let once: string;

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { LostUses } from "../../../server/usage/lost-uses.ts";
 import { readKnownUsage } from "../../../store/keys/uses/usage.ts";
-import { describeOnEachEngine } from "../../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 import { awayStore } from "./away-store.ts";
 
-describeOnEachEngine("That uses of keys were lost", (store) => {
+describeNightlyOnEachEngine("That uses of keys were lost", (store) => {
   test("b172: is recorded once, as soon as the database is there", async () => {
     const away = awayStore(store());
     const lost = new LostUses(away.store);

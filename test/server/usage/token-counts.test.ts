@@ -9,7 +9,7 @@ import type { Store } from "../../../store/database/store.ts";
 import { prune } from "../../../store/retention.ts";
 import { readUsage } from "../../../store/usage/read-usage.ts";
 import { rollUp } from "../../../store/usage/roll-up.ts";
-import { describeOnEachEngine } from "../../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 import { HOUR, NOW, unique } from "../../store/fixtures.ts";
 import { indexedKey, keyRecord } from "../harness.ts";
 import { awayStore } from "./away-store.ts";
@@ -131,7 +131,7 @@ describe("Tokens", () => {
   });
 });
 
-describeOnEachEngine("Counts of tokens", (store) => {
+describeNightlyOnEachEngine("Counts of tokens", (store) => {
   test("are added to those of the same five minutes, beyond what 32 bits hold, and read by model", async () => {
     const keyId = unique("key");
     const key = keyOf(keyId);

@@ -6,7 +6,7 @@ import { advanceAuditOutput, releaseAuditOutput, takeAuditOutput } from "../../.
 import { countRefusals } from "../../../store/audit/refusals.ts";
 import type { Db } from "../../../store/database/change.ts";
 import { prune } from "../../../store/retention.ts";
-import { describeOnEachEngine, describeOnPostgres } from "../../env/database/engines.ts";
+import { describeNightlyOnEachEngine, describeOnPostgres } from "../../env/database/engines.ts";
 import { unique } from "../fixtures.ts";
 
 const BEGIN: AuditMark = { seq: 0, mark: null };
@@ -27,7 +27,7 @@ async function readOn(db: Db, from: AuditMark, limit = 200, teamIds?: readonly s
   }
 }
 
-describeOnEachEngine("the feed of the audit log", (store) => {
+describeNightlyOnEachEngine("the feed of the audit log", (store) => {
   test("has every event once, from the oldest on, in pages of any length", async () => {
     const { db } = store();
     const { at } = await readOn(db, BEGIN);

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { type LedgerLine, writeLedger } from "../../../store/budgets/budget-ledger.ts";
 import { prune } from "../../../store/retention.ts";
-import { describeOnEachEngine, describeOnPostgres } from "../../env/database/engines.ts";
+import { describeNightlyOnEachEngine, describeOnPostgres } from "../../env/database/engines.ts";
 import { ledgerInMemory } from "../../server/budgets/ledger.ts";
 import { unique } from "../fixtures.ts";
 
@@ -13,7 +13,7 @@ const lineOf = (budget: string, fields: Partial<LedgerLine> = {}): LedgerLine =>
   ...fields,
 });
 
-describeOnEachEngine("The ledger of budgets", (store) => {
+describeNightlyOnEachEngine("The ledger of budgets", (store) => {
   const write = async (holder: string, line: LedgerLine) => (await writeLedger(store().db, holder, [line]))[0];
 
   test("b129: grants what is wanted or a fiftieth of what is left, and never more than that", async () => {

@@ -5,7 +5,7 @@ import { type BudgetNotice, recordBudgetNotice } from "../../../store/budgets/bu
 import { change } from "../../../store/database/change.ts";
 import { prune } from "../../../store/retention.ts";
 import { saveTeam, type TeamDraft } from "../../../store/teams/teams.ts";
-import { describeOnEachEngine } from "../../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 import { keyring } from "../../server/key-index/replica-fixtures.ts";
 import { deliveriesOf, SECRET } from "../../server/webhooks/fixtures.ts";
 import { makeTeam, reserveKey, teamDraft, unique } from "../fixtures.ts";
@@ -17,7 +17,7 @@ const notice = (budget: string, fields: Partial<BudgetNotice> = {}): BudgetNotic
   ...fields,
 });
 
-describeOnEachEngine("That much of a budget is used", (store) => {
+describeNightlyOnEachEngine("That much of a budget is used", (store) => {
   const record = async (one: BudgetNotice) => (await change(store(), null, (tx) => recordBudgetNotice(tx, one))).result;
   const auditOf = (teamId: string) =>
     store()

@@ -6,12 +6,12 @@ import { MIGRATIONS } from "../../../store/database/migrate/migrate.ts";
 import { updateKeyPolicy } from "../../../store/keys/lifecycle/policy-update.ts";
 import { revokeKey } from "../../../store/keys/lifecycle/revocation.ts";
 import { findKey } from "../../../store/keys/rows/find-key.ts";
-import { describeOnEachEngine } from "../../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 import { makeTeam, policyOf, readSnapshot, reserveKey, run } from "../fixtures.ts";
 
 const budgets = [{ tokens: 9_000, period: "Month", timeZone: "UTC", onExhausted: "Refuse" }] as const;
 
-describeOnEachEngine("A key's budgets", (store) => {
+describeNightlyOnEachEngine("A key's budgets", (store) => {
   test("b130: are counted as the same owner's where it is deleted and declared again, with whatever it has then", async () => {
     const home = await makeTeam(store());
     const ownerOf = async (keyId: string) =>

@@ -6,7 +6,7 @@ import { nearBudgets } from "../../../store/budgets/near-budgets.ts";
 import { change } from "../../../store/database/change.ts";
 import { databaseTime } from "../../../store/database/times.ts";
 import { saveTeam } from "../../../store/teams/teams.ts";
-import { describeOnEachEngine } from "../../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 import { keyring } from "../../server/key-index/replica-fixtures.ts";
 import { makeTeam, policyOf, reserveKey, teamDraft } from "../fixtures.ts";
 
@@ -14,7 +14,7 @@ const LIMIT = 1_000;
 const budget = (tokens: number): Budget => ({ tokens, period: "Total", timeZone: "UTC", onExhausted: "Refuse" });
 const limits = (tokens: number) => ({ rate: null, concurrent: null, budgets: [budget(tokens)] });
 
-describeOnEachEngine("budgets near their end", (store) => {
+describeNightlyOnEachEngine("budgets near their end", (store) => {
   async function use(id: string, tokens: number): Promise<void> {
     const of = { budget: id, period: "total", endsAt: Number.POSITIVE_INFINITY, most: LIMIT };
     await writeLedger(store().db, "a thread", [{ ...of, turn: 1, spent: tokens, held: 0, wanted: 0 }]);

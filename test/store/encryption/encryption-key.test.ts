@@ -14,7 +14,7 @@ import { isSealedByFirst, type Keyring, openSealed, parseKeyring } from "../../.
 import { readUpstreamCredential, saveGateway } from "../../../store/gateways/gateways.ts";
 import { deregisterReplica, registerReplica } from "../../../store/replicas/replicas.ts";
 import { saveTeam } from "../../../store/teams/teams.ts";
-import { describeOnEachEngine } from "../../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 import { gatewayDraft, makeTeam, run, teamDraft } from "../fixtures.ts";
 
 const LINES = [0, 1, 2].map(() => randomBytes(32).toString("base64"));
@@ -40,7 +40,7 @@ async function makeGateway(store: Store, keyring: Keyring, credential = "sk-prov
   return { save, sealed, read };
 }
 
-describeOnEachEngine("c54: the encryption keys", (opened) => {
+describeNightlyOnEachEngine("c54: the encryption keys", (opened) => {
   test("of the process that starts first are those that all others must have, by their fingerprint", async () => {
     const { db } = opened();
     await assertKeyring(db, keys(A));

@@ -12,7 +12,7 @@ import { revokeKey } from "../../../store/keys/lifecycle/revocation.ts";
 import { removeLibrary, saveLibrary } from "../../../store/memory/libraries/libraries.ts";
 import { pruneChanges } from "../../../store/retention.ts";
 import { deleteTeam, saveTeam, type TeamDraft } from "../../../store/teams/teams.ts";
-import { describeNightlyOnEachEngine, describeOnEachEngine, describeOnPostgres } from "../../env/database/engines.ts";
+import { describeNightlyOnEachEngine, describeOnPostgres } from "../../env/database/engines.ts";
 import { NIGHTLY } from "../../env/nightly.ts";
 import { until } from "../../env/until.ts";
 import {
@@ -78,7 +78,7 @@ async function makeBoundKey(store: Store) {
 
 const BUDGETS = [{ tokens: 9_000, period: "Week", timeZone: "Europe/Berlin", onExhausted: "Alert" }] as const;
 
-describeOnEachEngine("The change feed's writers", (store) => {
+describeNightlyOnEachEngine("The change feed's writers", (store) => {
   test("read no more of the feed the longer it is", async () => {
     const { key } = await reserveKey(store(), await makeTeam(store()));
     // What a session has counted and not yet reported: of earlier transactions too.
@@ -204,7 +204,7 @@ describeOnPostgres("c27: concurrent writers", (store) => {
   });
 });
 
-describeOnEachEngine("The change feed", (store) => {
+describeNightlyOnEachEngine("The change feed", (store) => {
   test("a writer that bypasses our functions cannot forget a change", async () => {
     const home = await makeTeam(store());
     const { key } = await reserveKey(store(), home);

@@ -10,11 +10,11 @@ import { requestRotation } from "../../../store/keys/lifecycle/rotation-request.
 import { findKey } from "../../../store/keys/rows/find-key.ts";
 import type { FeedPosition } from "../../../store/replicas/replicas.ts";
 import { pruneChanges } from "../../../store/retention.ts";
-import { describeOnEachEngine } from "../../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 import { makeTeam, reserveKey, run, unique } from "../fixtures.ts";
 import { feedHead } from "../questions.ts";
 
-describeOnEachEngine("What was changed by hand", (store) => {
+describeNightlyOnEachEngine("What was changed by hand", (store) => {
   /** A declared and delivered key in a cluster of its own. */
   const makeKey = async (cluster = unique("cluster")) => {
     const { key } = await reserveKey(store(), await makeTeam(store(), { cluster }));

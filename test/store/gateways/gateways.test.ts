@@ -4,7 +4,7 @@ import { KeyringError, PublicIdTakenError } from "../../../store/database/errors
 import { type Keyring, parseKeyring } from "../../../store/encryption/keyring.ts";
 import { type GatewayDraft, openGateway, releaseGateway, saveGateway } from "../../../store/gateways/gateways.ts";
 import { findActiveObject } from "../../../store/objects/objects.ts";
-import { describeOnEachEngine, describeOnPostgres } from "../../env/database/engines.ts";
+import { describeNightlyOnEachEngine, describeOnPostgres } from "../../env/database/engines.ts";
 import { gatewayDraft, type Home, makeTeam, readSnapshot, run, unique } from "../fixtures.ts";
 
 const line = (byte: number) => Buffer.alloc(32, byte).toString("base64");
@@ -19,7 +19,7 @@ const upstream: UpstreamRecord = {
 const draftOf = (home: Home, overrides: Partial<GatewayDraft> = {}) =>
   gatewayDraft(home, { upstreams: [upstream], ...overrides });
 
-describeOnEachEngine("A gateway", (store) => {
+describeNightlyOnEachEngine("A gateway", (store) => {
   const save = (draft: GatewayDraft, keys: Keyring = keyring) => run(store(), (tx) => saveGateway(tx, draft, keys));
   const release = (draft: GatewayDraft) => run(store(), (tx) => releaseGateway(tx, draft.cluster, draft.ownerUid));
   const sealed = async (gatewayId: string) => {

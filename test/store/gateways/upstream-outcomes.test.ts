@@ -7,7 +7,7 @@ import { databaseTime } from "../../../store/database/times.ts";
 import { parseKeyring } from "../../../store/encryption/keyring.ts";
 import { saveGateway } from "../../../store/gateways/gateways.ts";
 import { recordOutcomes, refusedCredentials, upstreamStates } from "../../../store/gateways/upstream-outcomes.ts";
-import { describeOnEachEngine } from "../../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 import { gatewayDraft, makeTeam, NOW, run } from "../fixtures.ts";
 
 const [MINUTE, HOUR] = [60_000, 3_600_000];
@@ -17,7 +17,7 @@ const upstreamWith = (credential: string | null): UpstreamRecord => ({
 });
 const NOTHING = { answeredAt: null, status: null, failedAt: null, failure: null, acceptedAt: null, refusedAt: null };
 
-describeOnEachEngine("how an upstream was last heard of", (store) => {
+describeNightlyOnEachEngine("how an upstream was last heard of", (store) => {
   let gatewayId: string;
   beforeAll(async () => {
     const draft = gatewayDraft(await makeTeam(store()), { upstreams: [upstreamWith(null)] });

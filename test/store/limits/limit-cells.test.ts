@@ -6,7 +6,7 @@ import type { RateLimit } from "../../../domain/access/rate-limit.ts";
 import { tokenRate } from "../../../domain/access/token-limit.ts";
 import { drawFromCells } from "../../../store/limits/limit-cells.ts";
 import { prune } from "../../../store/retention.ts";
-import { describeOnEachEngine } from "../../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 import { unique } from "../fixtures.ts";
 
 const requests = fc.record({
@@ -18,7 +18,7 @@ const tokens = fc.integer({ min: 1, max: 100_000_000 }).map((tokensPerMinute): R
 });
 const limit = fc.oneof(requests, tokens);
 
-describeOnEachEngine("The cells of limits", (store) => {
+describeNightlyOnEachEngine("The cells of limits", (store) => {
   test("b123, b128: give what the rule gives, draw after draw", async () => {
     const draws = fc.array(
       fc.record({

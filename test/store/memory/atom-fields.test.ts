@@ -10,7 +10,7 @@ import { expiredDeletion } from "../../../store/memory/rows/expired-atoms.ts";
 import { recallAtoms } from "../../../store/memory/search/atom-recall.ts";
 import { searchAtoms } from "../../../store/memory/search/atom-search.ts";
 import { correctAtom, deleteAtom, insertAtom } from "../../../store/memory/writes/atom-writes.ts";
-import { describeOnEachEngine } from "../../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 import { rowsRead } from "../../env/database/rows-read.ts";
 import { addTeamsWithLibraries } from "../../server/memory/libraries.ts";
 import { PLAIN } from "./plain-atom.ts";
@@ -19,7 +19,7 @@ const TEAM_A: Reach = { teamId: "team-a", libraryIds: null };
 const DIARY_ONLY: Reach = { teamId: "team-a", libraryIds: ["lib-diary"] };
 const NOW = Date.UTC(2026, 10, 20);
 
-describeOnEachEngine("what atoms are besides a statement", (opened) => {
+describeNightlyOnEachEngine("what atoms are besides a statement", (opened) => {
   beforeAll(() => addTeamsWithLibraries(opened()));
   beforeEach(() => sql`delete from atoms`.execute(opened().db));
 

@@ -11,7 +11,7 @@ import { type ListPage, PAGE_BYTES } from "../../../store/memory/rows/page.ts";
 import { recallAtoms } from "../../../store/memory/search/atom-recall.ts";
 import { searchAtoms } from "../../../store/memory/search/atom-search.ts";
 import { correctAtom } from "../../../store/memory/writes/atom-writes.ts";
-import { describeOnEachEngine, describeOnPostgres } from "../../env/database/engines.ts";
+import { describeNightlyOnEachEngine, describeOnPostgres } from "../../env/database/engines.ts";
 import { addTeamsWithLibraries } from "../../server/memory/libraries.ts";
 import { FOUND_BY, fillWithWorstAtoms, numberOf } from "../../server/memory/worst-atoms.ts";
 
@@ -25,7 +25,7 @@ const ONE_MORE = 100_000;
 const LINKS = SIZES.length * 15_000;
 const FILTERS: readonly AtomFilter[] = [{}, { importance: 0 }];
 
-describeOnEachEngine("a page of atoms", (opened) => {
+describeNightlyOnEachEngine("a page of atoms", (opened) => {
   beforeAll(async () => {
     await addTeamsWithLibraries(opened());
     await fillWithWorstAtoms(opened(), SIZES);

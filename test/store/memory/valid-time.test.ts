@@ -9,7 +9,7 @@ import { recallAtoms } from "../../../store/memory/search/atom-recall.ts";
 import { searchAtoms } from "../../../store/memory/search/atom-search.ts";
 import { correctAtom, insertAtom } from "../../../store/memory/writes/atom-writes.ts";
 import { forgetAtom, restoreAtom } from "../../../store/memory/writes/forgotten-atoms.ts";
-import { describeOnEachEngine } from "../../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 import { addTeamsWithLibraries } from "../../server/memory/libraries.ts";
 import { PLAIN } from "./plain-atom.ts";
 
@@ -18,7 +18,7 @@ const NOW = Date.now();
 const DAY = 86_400_000;
 const [MARCH, MAY, JULY] = [Date.UTC(2025, 2), Date.UTC(2025, 4), Date.UTC(2025, 6)];
 
-describeOnEachEngine("when the statement of an atom is true", (opened) => {
+describeNightlyOnEachEngine("when the statement of an atom is true", (opened) => {
   beforeAll(() => addTeamsWithLibraries(opened()));
   beforeEach(() => sql`delete from atoms`.execute(opened().db));
 

@@ -17,7 +17,7 @@ import {
 } from "../../../store/policies/key-policies.ts";
 import { readTeams } from "../../../store/teams/team-records.ts";
 import { saveTeam, type TeamDraft } from "../../../store/teams/teams.ts";
-import { describeOnEachEngine } from "../../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 import { keyring } from "../../server/key-index/replica-fixtures.ts";
 import { run, teamDraft, unique } from "../fixtures.ts";
 
@@ -26,7 +26,7 @@ const STAGING: PlatformKeyPolicySpec["teamSelector"] = {
   matchExpressions: [{ key: "tier", operator: "In", values: ["staging"] }],
 };
 
-describeOnEachEngine("b149: budgets that teams share", (store) => {
+describeNightlyOnEachEngine("b149: budgets that teams share", (store) => {
   const declare = (cluster: string, spec: Partial<PlatformKeyPolicySpec>, name = "production", uid = `uid-${name}`) =>
     run(store(), (tx) =>
       savePolicy(tx, {

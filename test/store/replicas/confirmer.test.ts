@@ -5,7 +5,7 @@ import type { Store } from "../../../store/database/store.ts";
 import { createConfirmer } from "../../../store/replicas/confirmer.ts";
 import { heartbeat, registerReplica, replicaRegister } from "../../../store/replicas/replicas.ts";
 import { saveTeam } from "../../../store/teams/teams.ts";
-import { describeOnEachEngine, describeOnPostgres } from "../../env/database/engines.ts";
+import { describeNightlyOnEachEngine, describeOnPostgres } from "../../env/database/engines.ts";
 import { makeTeam, readSnapshot, run, teamDraft } from "../fixtures.ts";
 
 /** A confirmer on a clock that passes only on request. */
@@ -26,7 +26,7 @@ function confirmerOf(store: Store) {
   };
 }
 
-describeOnEachEngine("A change is confirmed", (store) => {
+describeNightlyOnEachEngine("A change is confirmed", (store) => {
   afterEach(async () => {
     await store().db.deleteFrom("replicas").execute();
   });

@@ -13,13 +13,13 @@ import {
   replicaRegister,
 } from "../../../store/replicas/replicas.ts";
 import { pruneChanges } from "../../../store/retention.ts";
-import { describeOnEachEngine } from "../../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 import { startOwnPostgres } from "../../env/database/postgres.ts";
 import { makeTeam, readSnapshot } from "../fixtures.ts";
 
 const LEASE_AND_MARGIN_MS = LEASE_MS + LEASE_MARGIN_MS;
 
-describeOnEachEngine("A change is acknowledged", (store) => {
+describeNightlyOnEachEngine("A change is acknowledged", (store) => {
   afterEach(async () => {
     await store().db.deleteFrom("replicas").execute();
   });

@@ -13,13 +13,13 @@ import {
   type SignedIn,
 } from "../../../store/sessions/sessions.ts";
 import { addSignInLink, takeSignInLink } from "../../../store/sessions/sign-in-links.ts";
-import { describeOnEachEngine } from "../../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 
 const HOUR = 3_600_000;
 const newDigest = () => randomBytes(32).toString("latin1");
 const ANN = { issuer: "https://id.example", subject: "ann", groups: ["leads", "agents"] };
 
-describeOnEachEngine("A session", (store) => {
+describeNightlyOnEachEngine("A session", (store) => {
   async function begin(fields: Partial<SignedIn> = {}, lifetimeMs = HOUR): Promise<string> {
     const digest = newDigest();
     const signedIn = { person: ANN, sid: null, displayName: "Ann", ...fields };
@@ -93,7 +93,7 @@ describeOnEachEngine("A session", (store) => {
   });
 });
 
-describeOnEachEngine("A one-time link", (store) => {
+describeNightlyOnEachEngine("A one-time link", (store) => {
   const take = (digest: string) => inTransaction(store(), (tx) => takeSignInLink(tx, digest));
 
   test("is taken once, and by one of many at once", async () => {

@@ -3,12 +3,12 @@ import { expect, test } from "vitest";
 import { change } from "../../../store/database/change.ts";
 import { revokeSubject } from "../../../store/teams/revoked-subjects.ts";
 import { readTeams } from "../../../store/teams/team-records.ts";
-import { describeOnEachEngine } from "../../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 import { makeTeam, run } from "../fixtures.ts";
 
 const MAX_OF_TEAM = 1_000;
 
-describeOnEachEngine("A team's revoked subjects", (store) => {
+describeNightlyOnEachEngine("A team's revoked subjects", (store) => {
   const revoke = async (teamId: string, subject: string) =>
     (await change(store(), null, (tx) => revokeSubject(tx, { teamId, subject, by: { actor: "a test" } }))).result;
   const revokedOf = async (teamId: string) => {

@@ -4,11 +4,11 @@ import { StaleDeclarationError } from "../../../store/database/errors.ts";
 import { removeLibrary, saveLibrary } from "../../../store/memory/libraries/libraries.ts";
 import { readTeams } from "../../../store/teams/team-records.ts";
 import { deleteTeam, findTeam, findTeamOfNamespace, saveTeam, type TeamDraft } from "../../../store/teams/teams.ts";
-import { describeOnEachEngine, describeOnPostgres } from "../../env/database/engines.ts";
+import { describeNightlyOnEachEngine, describeOnPostgres } from "../../env/database/engines.ts";
 import { libraryDraft, makeTeam, readSnapshot, reserveKey, run, teamDraft, unique } from "../fixtures.ts";
 import { membersOfTeam } from "../questions.ts";
 
-describeOnEachEngine("A team", (store) => {
+describeNightlyOnEachEngine("A team", (store) => {
   const save = (draft: TeamDraft) => run(store(), (tx) => saveTeam(tx, draft));
 
   test("holds the namespaces that it claims, and lets go of those it no longer does", async () => {

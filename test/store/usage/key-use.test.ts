@@ -7,7 +7,7 @@ import { addTokenCounts } from "../../../store/keys/uses/token-counts.ts";
 import { deregisterReplica, heartbeat, registerReplica, removeAllReplicas } from "../../../store/replicas/replicas.ts";
 import { answersOf, peakOf, requestsByScope, usageCountedSince } from "../../../store/usage/key-use.ts";
 import { rollUp } from "../../../store/usage/roll-up.ts";
-import { describeOnEachEngine } from "../../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 import { HOUR, unique } from "../fixtures.ts";
 
 const ignore = () => {};
@@ -16,7 +16,7 @@ const SLOT = 5 * 60_000;
 const to = Math.ceil(Date.now() / HOUR) * HOUR;
 const span = { from: to - 30 * DAY, to };
 
-describeOnEachEngine("The use of a key", (store) => {
+describeNightlyOnEachEngine("The use of a key", (store) => {
   test("is by scope every request once, whether it is summed up by hour yet or not", async () => {
     const keyId = unique("key");
     const count = (at: number, scope: string, count: number) =>

@@ -7,7 +7,7 @@ import { addTokenCounts } from "../../../store/keys/uses/token-counts.ts";
 import { readUsage } from "../../../store/usage/read-usage.ts";
 import { rollUp } from "../../../store/usage/roll-up.ts";
 import type { UsageQuestion } from "../../../store/usage/usage-question.ts";
-import { describeOnEachEngine } from "../../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 import { HOUR, unique } from "../fixtures.ts";
 
 const DAY = 24 * HOUR;
@@ -37,7 +37,7 @@ async function costsOf(store: Store, keyId: string, prices: string, more: Partia
   return rows.map(({ cost }) => [cost?.trillionths, cost?.unpricedTokens, cost?.unpricedToolCalls]);
 }
 
-describeOnEachEngine("What was used costs", (store) => {
+describeNightlyOnEachEngine("What was used costs", (store) => {
   test("each kind of tokens at its own price, exactly, however much it is", async () => {
     const keyId = unique("key");
     const figures = { input: 9_007_199_254_740_991, cached: 7, cache_write_5m: 11, cache_write_1h: 13 };

@@ -4,14 +4,14 @@ import { NO_FIGURES, TOKEN_FIGURES } from "../../../domain/usage/token-count.ts"
 import { addRequestCounts } from "../../../store/keys/uses/request-counts.ts";
 import { addTokenCounts } from "../../../store/keys/uses/token-counts.ts";
 import { readUsage } from "../../../store/usage/read-usage.ts";
-import { describeOnEachEngine } from "../../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 import { rowsRead } from "../../env/database/rows-read.ts";
 import { HOUR, makeTeam, reserveKey } from "../fixtures.ts";
 
 const slot = Math.floor(Date.now() / HOUR) * HOUR;
 const OTHERS = 20_000;
 
-describeOnEachEngine("Usage", (store) => {
+describeNightlyOnEachEngine("Usage", (store) => {
   test("b188: of one team is read without what the keys of others have used", async () => {
     const { db } = store();
     const home = await makeTeam(store());

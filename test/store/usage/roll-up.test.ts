@@ -8,7 +8,7 @@ import { prune, pruneUsage } from "../../../store/retention.ts";
 import { readUsage } from "../../../store/usage/read-usage.ts";
 import { rollUp } from "../../../store/usage/roll-up.ts";
 import type { UsageQuestion } from "../../../store/usage/usage-question.ts";
-import { describeOnEachEngine } from "../../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 import { HOUR, makeTeam, reserveKey, unique } from "../fixtures.ts";
 
 const DAY = 24 * HOUR;
@@ -52,7 +52,7 @@ const rowsOf = async (store: Store, table: string, keyId: string) =>
     ).rows[0]?.n,
   );
 
-describeOnEachEngine("What was counted by five minutes", (store) => {
+describeNightlyOnEachEngine("What was counted by five minutes", (store) => {
   test("is the same before it is summed up, after it, and however often that happens", async () => {
     const keyId = unique("key");
     const slots = [
@@ -218,7 +218,7 @@ describeOnEachEngine("What was counted by five minutes", (store) => {
   });
 });
 
-describeOnEachEngine("Requests and tokens", (store) => {
+describeNightlyOnEachEngine("Requests and tokens", (store) => {
   test("are kept by hour for 40 days, and by day as long as is configured", async () => {
     const keyId = unique("key");
     const figureNames = sql.join(TOKEN_FIGURES.map((name) => sql.ref(name)));

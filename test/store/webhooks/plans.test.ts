@@ -6,7 +6,7 @@ import type { Database } from "../../../store/database/schema.ts";
 import { saveTeam } from "../../../store/teams/teams.ts";
 import { claimDeliveries } from "../../../store/webhooks/claims.ts";
 import { listDeliveries, listWebhooks, lockDelivery } from "../../../store/webhooks/delivery-log.ts";
-import { describeOnEachEngine } from "../../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 import { rowsRead } from "../../env/database/rows-read.ts";
 import { makeKey } from "../../server/webhooks/fixtures.ts";
 import { makeTeam } from "../fixtures.ts";
@@ -18,7 +18,7 @@ const TEAMS = 40;
 /** A webhook and a team have as many under way as they may. */
 const BOUNDS = { ofTeam: 4, underWay: new Map([["team_9", 4]]), fullWebhooks: ["hook_7"] };
 
-describeOnEachEngine("An outbox of 20,000 deliveries, half of which wait for one webhook", (opened) => {
+describeNightlyOnEachEngine("An outbox of 20,000 deliveries, half of which wait for one webhook", (opened) => {
   beforeAll(async () => {
     const { db } = opened();
     const home = await makeTeam(opened());

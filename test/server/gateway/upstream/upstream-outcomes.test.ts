@@ -3,7 +3,7 @@ import { createLog } from "../../../../runtime/log.ts";
 import { UpstreamOutcomes } from "../../../../server/gateway/upstream/upstream-outcomes.ts";
 import { saveGateway } from "../../../../store/gateways/gateways.ts";
 import { refusedCredentials } from "../../../../store/gateways/upstream-outcomes.ts";
-import { describeOnEachEngine } from "../../../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../../../env/database/engines.ts";
 import { until } from "../../../env/until.ts";
 import { gatewayDraft, type Home, makeTeam, run } from "../../../store/fixtures.ts";
 import { keyring, startReplica } from "../../key-index/replica-fixtures.ts";
@@ -12,7 +12,7 @@ const withCredential = (credential: string) => ({
   upstreams: [{ name: "primary", dialect: "openai" as const, baseUrl: "https://u.example", credential }],
 });
 
-describeOnEachEngine("what a server has heard of an upstream", (store) => {
+describeNightlyOnEachEngine("what a server has heard of an upstream", (store) => {
   let home: Home;
   beforeAll(async () => {
     home = await makeTeam(store());

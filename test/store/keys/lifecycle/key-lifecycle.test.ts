@@ -30,7 +30,7 @@ import type { LoadedKey } from "../../../../store/keys/rows/key-rows.ts";
 import { listKeys } from "../../../../store/keys/search/key-lists.ts";
 import { recordUsage } from "../../../../store/keys/uses/usage.ts";
 import { findOrphans } from "../../../../store/orphans.ts";
-import { describeOnEachEngine, describeOnPostgres } from "../../../env/database/engines.ts";
+import { describeNightlyOnEachEngine, describeOnPostgres } from "../../../env/database/engines.ts";
 import {
   digestOf,
   HOUR,
@@ -55,7 +55,7 @@ function statesOf(key: LoadedKey): Record<number, string> {
   return Object.fromEntries(key.versions.map(({ number, state }) => [number, state]));
 }
 
-describeOnEachEngine("A key", (store) => {
+describeNightlyOnEachEngine("A key", (store) => {
   const activate = (keyId: string, number: number, overlapMs = HOUR, at = NOW) =>
     run(store(), (tx) => activateVersion(tx, { keyId, number, overlapMs }), at);
   /** A key whose version `last` is active, each having succeeded the one before with an hour's overlap. */

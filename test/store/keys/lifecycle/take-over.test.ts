@@ -10,10 +10,10 @@ import { reserveVersion } from "../../../../store/keys/lifecycle/key-reservation
 import { activateVersion } from "../../../../store/keys/lifecycle/key-versions.ts";
 import { type TakeOver, takeOverKey } from "../../../../store/keys/lifecycle/take-over.ts";
 import { findKey } from "../../../../store/keys/rows/find-key.ts";
-import { describeOnEachEngine } from "../../../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../../../env/database/engines.ts";
 import { digestOf, makeTeam, NOW, policyOf, unique } from "../../fixtures.ts";
 
-describeOnEachEngine("A take-over", (store) => {
+describeNightlyOnEachEngine("A take-over", (store) => {
   test("stores what applyAction says, with every version that the key has", async () => {
     const { keyId, takeOver, secret } = await madeByHand(store());
     const taken = (await findKey(store().db, keyId)) ?? expect.fail("it was made");

@@ -8,7 +8,7 @@ import { findDeclaredKey } from "../../../../store/keys/rows/declared-key.ts";
 import { recordKeySecret } from "../../../../store/keys/rows/key-secrets.ts";
 import { saveLibrary } from "../../../../store/memory/libraries/libraries.ts";
 import { deleteTeam } from "../../../../store/teams/teams.ts";
-import { describeOnEachEngine, describeOnPostgres } from "../../../env/database/engines.ts";
+import { describeNightlyOnEachEngine, describeOnPostgres } from "../../../env/database/engines.ts";
 import {
   gatewayDraft,
   type Home,
@@ -23,7 +23,7 @@ import { findKeyByOwner } from "../../questions.ts";
 
 const keyring = parseKeyring(randomBytes(32).toString("base64"));
 
-describeOnEachEngine("What is stored of a declaration", (store) => {
+describeNightlyOnEachEngine("What is stored of a declaration", (store) => {
   const library = async (home: Home, name: string) =>
     (await run(store(), (tx) => saveLibrary(tx, libraryDraft(home, { name })))).libraryId;
   const gateway = async (home: Home, name: string) => {

@@ -9,7 +9,7 @@ import { saveLibrary } from "../../../../store/memory/libraries/libraries.ts";
 import { findAtoms } from "../../../../store/memory/rows/atoms.ts";
 import { findLibraryById, openLibrary } from "../../../../store/memory/rows/reachable-libraries.ts";
 import { insertAtom } from "../../../../store/memory/writes/atom-writes.ts";
-import { describeOnEachEngine } from "../../../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../../../env/database/engines.ts";
 import { takeOutSources, type Version } from "../../../env/database/previous-version.ts";
 import { libraryDraft, makeTeam, NOW, policyOf, reserveKey, run, unique } from "../../fixtures.ts";
 import { PLAIN } from "../../memory/plain-atom.ts";
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(() => version.remove());
 
-describeOnEachEngine("A server of an earlier build", (store) => {
+describeNightlyOnEachEngine("A server of an earlier build", (store) => {
   async function decisionOf(code: typeof HERE, keyId: string) {
     const { rows } = await sql<RecordRow>`select ${sql.raw(code.RECORD_COLUMNS)} from key_records
       where key_id = ${keyId}`.execute(store().db);

@@ -6,14 +6,14 @@ import { noteLostUses } from "../../../../store/keys/uses/lost-uses.ts";
 import { removeLibrary, saveLibrary } from "../../../../store/memory/libraries/libraries.ts";
 import { deregisterReplica, registerReplica } from "../../../../store/replicas/replicas.ts";
 import { prune } from "../../../../store/retention.ts";
-import { describeOnEachEngine } from "../../../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../../../env/database/engines.ts";
 import { HOUR, type Home, libraryDraft, makeTeam, policyOf, reserveKey, run, unique } from "../../fixtures.ts";
 
 const DAY = 24 * HOUR;
 /** A day that is so many days ago. */
 const day = (ago: number) => new Date(Date.now() - ago * DAY).toISOString().slice(0, 10);
 
-describeOnEachEngine("The libraries that a key has used", (store) => {
+describeNightlyOnEachEngine("The libraries that a key has used", (store) => {
   afterEach(async () => {
     await store().db.deleteFrom("replicas").execute();
   });

@@ -4,14 +4,14 @@ import { NOTES_KEPT_DAYS } from "../../../../store/keys/uses/daily-notes.ts";
 import { networksKnownSince, readNetworks, recordNetworks } from "../../../../store/keys/uses/key-networks.ts";
 import { deregisterReplica, registerReplica } from "../../../../store/replicas/replicas.ts";
 import { prune } from "../../../../store/retention.ts";
-import { describeOnEachEngine } from "../../../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../../../env/database/engines.ts";
 import { HOUR, unique } from "../../fixtures.ts";
 
 const DAY = 24 * HOUR;
 /** A day that is so many days ago. */
 const day = (ago: number) => new Date(Date.now() - ago * DAY).toISOString().slice(0, 10);
 
-describeOnEachEngine("The networks that a key was called from", (store) => {
+describeNightlyOnEachEngine("The networks that a key was called from", (store) => {
   afterEach(async () => {
     await store().db.deleteFrom("replicas").execute();
   });

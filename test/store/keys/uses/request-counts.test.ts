@@ -3,13 +3,13 @@ import { expect, test } from "vitest";
 import { addRequestCounts, outcomeOf, readRequestCounts } from "../../../../store/keys/uses/request-counts.ts";
 import { prune } from "../../../../store/retention.ts";
 import { rollUp } from "../../../../store/usage/roll-up.ts";
-import { describeOnEachEngine } from "../../../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../../../env/database/engines.ts";
 import { HOUR, NOW, unique } from "../../fixtures.ts";
 
 const SLOT = 5 * 60_000;
 const ignore = () => {};
 
-describeOnEachEngine("The requests of a key", (store) => {
+describeNightlyOnEachEngine("The requests of a key", (store) => {
   test("are added to those of the same scope and five minutes, and are read from a moment on", async () => {
     const keyId = unique("key");
     const add = (slot: number, scope: string, count: number) =>

@@ -10,7 +10,7 @@ import {
   removeAllReplicas,
   removeReplicas,
 } from "../../../../store/replicas/replicas.ts";
-import { describeOnEachEngine } from "../../../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../../../env/database/engines.ts";
 import { makeTeam, NOW, reserveKey } from "../../fixtures.ts";
 
 async function databaseNow(store: Store): Promise<number> {
@@ -19,7 +19,7 @@ async function databaseNow(store: Store): Promise<number> {
   return rows[0]?.now ?? 0;
 }
 
-describeOnEachEngine("The use of a key is known", (store) => {
+describeNightlyOnEachEngine("The use of a key is known", (store) => {
   afterEach(async () => {
     await store().db.deleteFrom("replicas").execute();
     await store().db.updateTable("usage_lost").set({ until: null }).execute();

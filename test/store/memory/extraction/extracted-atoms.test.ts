@@ -5,7 +5,7 @@ import type { AtomFields, Reach } from "../../../../store/memory/rows/atom.ts";
 import { recallAtoms } from "../../../../store/memory/search/atom-recall.ts";
 import { searchAtoms } from "../../../../store/memory/search/atom-search.ts";
 import { insertAtom } from "../../../../store/memory/writes/atom-writes.ts";
-import { describeOnEachEngine } from "../../../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../../../env/database/engines.ts";
 import { addTeamsWithLibraries } from "../../../server/memory/libraries.ts";
 import { PLAIN } from "../plain-atom.ts";
 
@@ -15,7 +15,7 @@ const DAY = 86_400_000;
 const WRITTEN = "The staging database of heron listens on port 5433.";
 const FALSE = "The staging database of heron listens on port 6666.";
 
-describeOnEachEngine("What a model took out of a conversation", (opened) => {
+describeNightlyOnEachEngine("What a model took out of a conversation", (opened) => {
   beforeAll(() => addTeamsWithLibraries(opened()));
   beforeEach(() => sql`delete from atoms`.execute(opened().db));
 

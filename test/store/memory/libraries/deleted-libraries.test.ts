@@ -7,7 +7,7 @@ import { listAtoms } from "../../../../store/memory/lists/atom-list.ts";
 import type { Reach } from "../../../../store/memory/rows/atom.ts";
 import { insertAtom } from "../../../../store/memory/writes/atom-writes.ts";
 import { findActiveObject } from "../../../../store/objects/objects.ts";
-import { describeOnEachEngine } from "../../../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../../../env/database/engines.ts";
 import { addTeamsWithLibraries } from "../../../server/memory/libraries.ts";
 import { run } from "../../fixtures.ts";
 import { dropPartsIndex } from "../filled-library.ts";
@@ -16,7 +16,7 @@ import { PLAIN } from "../plain-atom.ts";
 const REACH: Reach = { teamId: "team-a", libraryIds: null };
 const DIARY = { cluster: "c", namespace: "a-dev", name: "diary", ownerUid: "uid-1" };
 
-describeOnEachEngine("a library that was deleted with its atoms", (opened) => {
+describeNightlyOnEachEngine("a library that was deleted with its atoms", (opened) => {
   beforeAll(async () => {
     await addTeamsWithLibraries(opened());
     await sql`insert into atoms (library_id, team_id, content, tags, importance, created_at, updated_at)

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { type LibraryDraft, removeLibrary, saveLibrary } from "../../../../store/memory/libraries/libraries.ts";
 import { findActiveObject } from "../../../../store/objects/objects.ts";
-import { describeOnEachEngine } from "../../../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../../../env/database/engines.ts";
 import { libraryDraft, makeTeam, run, unique } from "../../fixtures.ts";
 
-describeOnEachEngine("A library", (store) => {
+describeNightlyOnEachEngine("A library", (store) => {
   const save = (draft: LibraryDraft) => run(store(), (tx) => saveLibrary(tx, draft));
   const remove = (draft: LibraryDraft, policy: "Retain" | "Delete") =>
     run(store(), (tx) => removeLibrary(tx, { ...draft, policy }));

@@ -14,11 +14,11 @@ import { correctAtom, deleteAtom, insertAtom } from "../../../../store/memory/wr
 import { forgetAtom } from "../../../../store/memory/writes/forgotten-atoms.ts";
 import { findNearDuplicates } from "../../../../store/memory/writes/near-duplicates.ts";
 import { listObjects } from "../../../../store/objects/objects.ts";
-import { describeOnEachEngine } from "../../../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../../../env/database/engines.ts";
 import { libraryDraft, makeTeam, run, unique } from "../../fixtures.ts";
 import { PLAIN } from "../plain-atom.ts";
 
-describeOnEachEngine("What subjects have in a library", (store) => {
+describeNightlyOnEachEngine("What subjects have in a library", (store) => {
   /** A library with an atom that is shared, and one of each of two subjects. */
   async function start() {
     const { db } = store();

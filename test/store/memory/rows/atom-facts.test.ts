@@ -11,7 +11,7 @@ import { recallAtoms } from "../../../../store/memory/search/atom-recall.ts";
 import { searchAtoms } from "../../../../store/memory/search/atom-search.ts";
 import { correctAtom, insertAtom } from "../../../../store/memory/writes/atom-writes.ts";
 import { forgetAtom } from "../../../../store/memory/writes/forgotten-atoms.ts";
-import { describeOnEachEngine } from "../../../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../../../env/database/engines.ts";
 import { rowsRead } from "../../../env/database/rows-read.ts";
 import { addTeamsWithLibraries } from "../../../server/memory/libraries.ts";
 import { dropPartsIndex } from "../filled-library.ts";
@@ -22,7 +22,7 @@ const DIARY: Reach = { teamId: "team-a", libraryIds: ["lib-diary"] };
 const WALKED = { indexed: 0, walked: 60 };
 let at = Date.UTC(2026, 10, 20);
 
-describeOnEachEngine("What an atom is looked up by besides its words", (opened) => {
+describeNightlyOnEachEngine("What an atom is looked up by besides its words", (opened) => {
   beforeAll(() => addTeamsWithLibraries(opened()));
 
   async function save(

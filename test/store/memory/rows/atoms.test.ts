@@ -11,7 +11,7 @@ import { recallAtoms } from "../../../../store/memory/search/atom-recall.ts";
 import { searchAtoms } from "../../../../store/memory/search/atom-search.ts";
 import { correctAtom, deleteAtom, insertAtom } from "../../../../store/memory/writes/atom-writes.ts";
 import { cpuTimeOf } from "../../../env/cpu-time.ts";
-import { describeOnEachEngine } from "../../../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../../../env/database/engines.ts";
 import { addTeamsWithLibraries } from "../../../server/memory/libraries.ts";
 import { PLAIN } from "../plain-atom.ts";
 
@@ -21,7 +21,7 @@ const DIARY_ONLY: Reach = { teamId: "team-a", libraryIds: ["lib-diary"] };
 const NOON = Date.UTC(2026, 10, 20, 12);
 const UNKNOWN = "00000000-0000-7000-8000-000000000000";
 
-describeOnEachEngine("atoms", (opened) => {
+describeNightlyOnEachEngine("atoms", (opened) => {
   beforeAll(() => addTeamsWithLibraries(opened()));
   beforeEach(async () => {
     await sql`delete from atoms`.execute(opened().db);

@@ -5,7 +5,7 @@ import { findReplacements } from "../../../../store/memory/rows/replaced-atoms.t
 import { recallAtoms } from "../../../../store/memory/search/atom-recall.ts";
 import { type SearchSort, searchAtoms } from "../../../../store/memory/search/atom-search.ts";
 import { correctAtom, deleteAtom, insertAtom } from "../../../../store/memory/writes/atom-writes.ts";
-import { describeOnEachEngine } from "../../../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../../../env/database/engines.ts";
 import { atomEntriesRead } from "../../../env/database/rows-read.ts";
 import { addTeamsWithLibraries } from "../../../server/memory/libraries.ts";
 import { PLAIN } from "../plain-atom.ts";
@@ -15,7 +15,7 @@ const OLD = "The payments service listens on port 8080.";
 const NEW = "The payments service moved: it listens on port 9090.";
 let at = Date.UTC(2026, 10, 20);
 
-describeOnEachEngine("An atom that another one replaces", (opened) => {
+describeNightlyOnEachEngine("An atom that another one replaces", (opened) => {
   beforeAll(() => addTeamsWithLibraries(opened()));
   beforeEach(() => sql`delete from atoms`.execute(opened().db));
 

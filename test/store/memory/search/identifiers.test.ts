@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from "vitest";
 import { recallAtoms } from "../../../../store/memory/search/atom-recall.ts";
 import { searchAtoms } from "../../../../store/memory/search/atom-search.ts";
-import { describeOnEachEngine } from "../../../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../../../env/database/engines.ts";
 import { addTeamsWithLibraries } from "../../../server/memory/libraries.ts";
 import { storeAged } from "./recall/stored.ts";
 
@@ -51,7 +51,7 @@ const OTHERS = Array.from(
   (_, n) => `House ${n}: the roof was mended, the owner has paid for ${n} tiles.`,
 );
 
-describeOnEachEngine("A memory of engineers", (opened) => {
+describeNightlyOnEachEngine("A memory of engineers", (opened) => {
   beforeAll(async () => {
     await addTeamsWithLibraries(opened());
     const named = [NAMES, LANGUAGES, VERSIONS, NUMBERED, WRITTEN].flatMap((texts) => Object.values<string>(texts));

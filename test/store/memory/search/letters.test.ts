@@ -8,7 +8,7 @@ import { SEARCH_BOUNDS } from "../../../../store/memory/search/candidates/search
 import { resolveScope } from "../../../../store/memory/search/candidates/search-scope.ts";
 import { prepareComparison, similarTexts } from "../../../../store/memory/search/candidates/similar-atoms.ts";
 import { readTopic } from "../../../../store/memory/search/words/search-words.ts";
-import { databaseUrl, describeOnEachEngine, describeOnEitherEngine } from "../../../env/database/engines.ts";
+import { databaseUrl, describeNightlyOnEachEngine, describeOnEitherEngine } from "../../../env/database/engines.ts";
 import { addTeamsWithLibraries } from "../../../server/memory/libraries.ts";
 
 const REACH = { teamId: "team-a", libraryIds: null };
@@ -33,7 +33,7 @@ async function mostOf(store: Store, topic: string): Promise<string | undefined> 
   });
 }
 
-describeOnEachEngine("What has most of the words of a topic", (store) => {
+describeNightlyOnEachEngine("What has most of the words of a topic", (store) => {
   test("c84: is found in capitals of any script", async () => {
     expect(await mostOf(store(), "ротация ключей éclair")).toBe("РОТАЦИЯ КЛЮЧЕЙ ÉCLAIR");
   });

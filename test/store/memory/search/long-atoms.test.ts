@@ -3,14 +3,14 @@ import { beforeAll, expect, test } from "vitest";
 import type { Reach } from "../../../../store/memory/rows/atom.ts";
 import { searchAtoms } from "../../../../store/memory/search/atom-search.ts";
 import { type AtomSearchBounds, SEARCH_BOUNDS } from "../../../../store/memory/search/candidates/search-bounds.ts";
-import { describeOnEachEngine } from "../../../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../../../env/database/engines.ts";
 import { addTeamsWithLibraries } from "../../../server/memory/libraries.ts";
 
 const REACH: Reach = { teamId: "team-a", libraryIds: null };
 /** An atom of three words has about 60 bytes of words, one of 50 about 1,000, one of 1,000 about 20,000. */
 const BOUNDS: AtomSearchBounds = { ...SEARCH_BOUNDS, sample: 20, indexed: 40, newest: 20, important: 5, bytes: 8_000 };
 
-describeOnEachEngine("Searches for what a few long atoms have among many short ones", (opened) => {
+describeNightlyOnEachEngine("Searches for what a few long atoms have among many short ones", (opened) => {
   /** Older than all others, with ids that a sample chooses last. */
   const addLong = (words: string, filling: number, atoms: number) =>
     sql`insert into atoms (id, library_id, team_id, content, tags, importance, created_at, updated_at)

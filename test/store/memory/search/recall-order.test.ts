@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { recallAtoms } from "../../../../store/memory/search/atom-recall.ts";
 import { searchAtoms } from "../../../../store/memory/search/atom-search.ts";
 import { SEARCH_BOUNDS } from "../../../../store/memory/search/candidates/search-bounds.ts";
-import { describeOnEachEngine } from "../../../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../../../env/database/engines.ts";
 import { addTeamsWithLibraries } from "../../../server/memory/libraries.ts";
 import { type StoredAtom, storeAged } from "./recall/stored.ts";
 
@@ -16,7 +16,7 @@ function aged(content: string, ageDays: number, importance = 5): StoredAtom {
   return { content, ageDays, importance };
 }
 
-describeOnEachEngine("What comes first in what is recalled", (store) => {
+describeNightlyOnEachEngine("What comes first in what is recalled", (store) => {
   const given = async (...atoms: StoredAtom[]) => {
     await sql`truncate atoms, libraries, teams cascade`.execute(store().db);
     await addTeamsWithLibraries(store());

@@ -14,7 +14,7 @@ import { searchAtoms } from "../../../../store/memory/search/atom-search.ts";
 import { correctAtom, deleteAtom, insertAtom } from "../../../../store/memory/writes/atom-writes.ts";
 import { forgetAtom, restoreAtom } from "../../../../store/memory/writes/forgotten-atoms.ts";
 import { findNearDuplicates } from "../../../../store/memory/writes/near-duplicates.ts";
-import { describeOnEachEngine, describeOnPostgres } from "../../../env/database/engines.ts";
+import { describeNightlyOnEachEngine, describeOnPostgres } from "../../../env/database/engines.ts";
 import { until } from "../../../env/until.ts";
 import { addTeamsWithLibraries } from "../../../server/memory/libraries.ts";
 import { run } from "../../fixtures.ts";
@@ -24,7 +24,7 @@ const TEAM_A: Reach = { teamId: "team-a", libraryIds: null };
 const NOW = Date.UTC(2026, 10, 20);
 const KETTLE = "The kettle is on.";
 
-describeOnEachEngine("an atom that was forgotten", (opened) => {
+describeNightlyOnEachEngine("an atom that was forgotten", (opened) => {
   beforeAll(() => addTeamsWithLibraries(opened()));
   beforeEach(async () => {
     await sql`delete from atoms`.execute(opened().db);

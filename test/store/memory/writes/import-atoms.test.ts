@@ -5,7 +5,7 @@ import { findAtoms } from "../../../../store/memory/rows/atoms.ts";
 import { deleteAtom, insertAtom } from "../../../../store/memory/writes/atom-writes.ts";
 import { forgetAtom, restoreAtom } from "../../../../store/memory/writes/forgotten-atoms.ts";
 import { type ImportedAtom, importAtoms } from "../../../../store/memory/writes/import-atoms.ts";
-import { describeOnEachEngine, describeOnPostgres } from "../../../env/database/engines.ts";
+import { describeNightlyOnEachEngine, describeOnPostgres } from "../../../env/database/engines.ts";
 import { until } from "../../../env/until.ts";
 import { addTeamsWithLibraries } from "../../../server/memory/libraries.ts";
 import { PLAIN } from "../plain-atom.ts";
@@ -17,7 +17,7 @@ function anAtom(fields: Partial<ImportedAtom>): ImportedAtom {
   return { ...PLAIN, formerId: null, createdAt: 1_000, updatedAt: 1_000, ...fields };
 }
 
-describeOnEachEngine("an import that knows again what was imported", (opened) => {
+describeNightlyOnEachEngine("an import that knows again what was imported", (opened) => {
   beforeAll(() => addTeamsWithLibraries(opened()));
   beforeEach(async () => {
     await sql`delete from atoms`.execute(opened().db);

@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
 import { insertAtom } from "../../../../store/memory/writes/atom-writes.ts";
 import { findNearDuplicates } from "../../../../store/memory/writes/near-duplicates.ts";
-import { describeOnEachEngine } from "../../../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../../../env/database/engines.ts";
 import { addTeamsWithLibraries } from "../../../server/memory/libraries.ts";
 import { PLAIN } from "../plain-atom.ts";
 
@@ -17,7 +17,7 @@ const MANY = 12;
 const COMPARED = 10;
 const reach = { teamId: "team-a", libraryIds: null };
 
-describeOnEachEngine("A statement that is compared with long ones", (opened) => {
+describeNightlyOnEachEngine("A statement that is compared with long ones", (opened) => {
   test("b87: gives other calls their turn between any two of them", async () => {
     await addTeamsWithLibraries(opened());
     const long = (n: number) =>

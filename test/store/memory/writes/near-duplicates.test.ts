@@ -3,7 +3,7 @@ import { beforeAll, beforeEach, expect, test } from "vitest";
 import type { Reach } from "../../../../store/memory/rows/atom.ts";
 import { correctAtom, insertAtom } from "../../../../store/memory/writes/atom-writes.ts";
 import { findNearDuplicates } from "../../../../store/memory/writes/near-duplicates.ts";
-import { describeOnEachEngine } from "../../../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../../../env/database/engines.ts";
 import { atomEntriesRead } from "../../../env/database/rows-read.ts";
 import { addTeamsWithLibraries } from "../../../server/memory/libraries.ts";
 import { PLAIN } from "../plain-atom.ts";
@@ -12,7 +12,7 @@ const TEAM_A: Reach = { teamId: "team-a", libraryIds: null };
 const NOW = Date.UTC(2026, 10, 20);
 const FREEZE = "The deploy freeze ends on Monday.";
 
-describeOnEachEngine("near-duplicates", (opened) => {
+describeNightlyOnEachEngine("near-duplicates", (opened) => {
   beforeAll(() => addTeamsWithLibraries(opened()));
   beforeEach(() => sql`delete from atoms`.execute(opened().db));
 

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import type { Db } from "../../../../store/database/change.ts";
 import { RecordRoom } from "../../../../store/memory/writes/record-room.ts";
-import { describeOnEachEngine } from "../../../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../../../env/database/engines.ts";
 import { addTeamsWithLibraries } from "../../../server/memory/libraries.ts";
 
 const MOST = 1_000;
@@ -20,7 +20,7 @@ function counting(db: Db) {
   return { db: db.withPlugin(plugin), asked: () => asked };
 }
 
-describeOnEachEngine("the room for records of saves", (opened) => {
+describeNightlyOnEachEngine("the room for records of saves", (opened) => {
   beforeAll(() => addTeamsWithLibraries(opened()));
   beforeEach(() => sql`delete from repeatable_saves`.execute(opened().db));
 

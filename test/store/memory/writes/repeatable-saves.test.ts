@@ -15,7 +15,7 @@ import {
 } from "../../../../store/memory/writes/repeatable-saves.ts";
 import { prune } from "../../../../store/retention.ts";
 import { makeDatabaseFolder } from "../../../env/database/database-folder.ts";
-import { describeOnEachEngine, describeOnPostgres } from "../../../env/database/engines.ts";
+import { describeNightlyOnEachEngine, describeOnPostgres } from "../../../env/database/engines.ts";
 import { until } from "../../../env/until.ts";
 import { addTeamsWithLibraries } from "../../../server/memory/libraries.ts";
 import { digestOf, unique } from "../../fixtures.ts";
@@ -39,7 +39,7 @@ function make(store: Store, save: RepeatableSave, libraryId = "lib-diary") {
   });
 }
 
-describeOnEachEngine("the record of a save", (opened) => {
+describeNightlyOnEachEngine("the record of a save", (opened) => {
   beforeAll(() => addTeamsWithLibraries(opened()));
   beforeEach(() => sql`delete from repeatable_saves`.execute(opened().db));
 

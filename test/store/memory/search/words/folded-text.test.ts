@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { foldText, identifierWords, partsOf, wordsOf } from "../../../../../store/memory/search/words/folded-text.ts";
-import { describeOnEachEngine } from "../../../../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../../../../env/database/engines.ts";
 
 test("folding takes case, accents, widths and letters of other keyboards away", () => {
   expect(foldText("ÜBER Größe Łódź Ødegård Ёлка ＦＡＸ ﾌﾟﾘﾝﾀｰ ﬁn ΣΟΦΌΣ 한글 が")).toBe(
@@ -34,7 +34,7 @@ function isLeftOut(code: number): boolean {
   return (code >= 0xd800 && code <= 0xdfff) || code === 0xa7f1;
 }
 
-describeOnEachEngine("text that is searched", (opened) => {
+describeNightlyOnEachEngine("text that is searched", (opened) => {
   const database = async (text: string) => {
     const { rows } = await sql<{ folded: string; parts: string[] }>`
       select folded_text(${text}) as folded, tsvector_to_array(text_parts(${text})) as parts`.execute(opened().db);

@@ -9,7 +9,7 @@ import {
   searchExcept,
   spaced,
 } from "../../../../../store/memory/search/words/search-words.ts";
-import { describeOnEachEngine } from "../../../../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../../../../env/database/engines.ts";
 import { examples } from "../../../../env/nightly.ts";
 
 const WORDS = ["kettle", "harbor", "lamp"];
@@ -25,7 +25,7 @@ const query = fc.array(fc.oneof(word, mark), { minLength: 1, maxLength: 10 }).ma
 
 type Alternatives = ReturnType<typeof parseSearch>;
 
-describeOnEachEngine("A search", (opened) => {
+describeNightlyOnEachEngine("A search", (opened) => {
   /** Which of the texts a search finds. */
   const foundBy = async (asked: string): Promise<boolean[]> => {
     const { rows } = await sql<{ found: boolean }>`

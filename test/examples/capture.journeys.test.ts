@@ -12,7 +12,7 @@ import { keep, sendKept, takeProblem } from "../../examples/capture/spool.ts";
 import { startModelStub } from "../../examples/model-stub/stub.ts";
 import { ROOT, read } from "../architecture/sources.ts";
 import { blocksIn } from "../env/blocks.ts";
-import { describeOnEachEngine } from "../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../env/database/engines.ts";
 import { until } from "../env/until.ts";
 import { startExtractingLibrary } from "../server/extraction/extracting-library.ts";
 
@@ -104,7 +104,7 @@ test("docs/guides/capture.md configures the hook as it reads it, for the events 
   ]);
 });
 
-describeOnEachEngine("The hook of examples/capture", (store) => {
+describeNightlyOnEachEngine("The hook of examples/capture", (store) => {
   for (const [agent, transcript] of [
     ["Claude Code", CLAUDE_CODE],
     ["Codex", CODEX],
