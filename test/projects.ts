@@ -38,7 +38,11 @@ export const PROJECTS = {
     needs: "root on Linux, Go and apt, nightly PgBouncer; or a cluster",
     shared: [POSTGRES],
   },
-  night: { command: "npm run nightly", needs: "all of these: every test at its full length", shared: [POSTGRES] },
+  night: {
+    command: "npm run nightly",
+    needs: "all of these: every test at its full length",
+    shared: [POSTGRES, GO_PROGRAMS, PULUMI],
+  },
 } as const;
 
 export type ProjectName = keyof typeof PROJECTS;
@@ -68,7 +72,6 @@ const SHARING = ["architecture", "cli", "controller", "domain", "server", "store
 export const APART = [
   "test/cli/env/sdk-variables.test.ts",
   "test/cli/output/progress.test.ts",
-  "test/cli/up/up.test.ts",
   "test/controller/cluster/files/manifests/careless.test.ts",
   "test/controller/cluster/files/manifests/restless.test.ts",
   "test/controller/cluster/files/tree-watch.test.ts",

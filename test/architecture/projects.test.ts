@@ -3,6 +3,7 @@ import { join, matchesGlob } from "node:path";
 import { describe, expect, it } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
 import { LONGEST } from "../longest-first.ts";
+import { stepsOf } from "../nightly.ts";
 import { APART, filesOf, halvesOfNpm, PROJECT_NAMES, PROJECTS, type ProjectName } from "../projects.ts";
 import { filesBelow, importsOf, ROOT, read } from "./sources.ts";
 
@@ -14,7 +15,7 @@ const projectsOf = (file: string): ProjectName[] =>
     return matches(file, include) && !matches(file, exclude);
   });
 
-/** What not every machine has: the module by which a test comes to it, and where such tests may be. */
+/** What not every machine has: the module by which a test comes to it, and where such tests may be by day. */
 const COMPONENTS: Readonly<Record<string, readonly ProjectName[]>> = {
   "test/env/kubernetes/binaries.ts": ["cluster", "chaos", "e2e"],
   "test/env/kubernetes/of-run.ts": ["cluster"],
@@ -62,7 +63,8 @@ describe("the suites", () => {
 
   it("have no file that reaches for what its suite does not bring: name it x.<suite>.test.ts", () => {
     const wrong = files.flatMap((file) => {
-      const has = (module: string) => projectsOf(file).every((name) => COMPONENTS[module]?.includes(name) ?? true);
+      const has = (module: string) =>
+        projectsOf(file).every((name) => name === "night" || (COMPONENTS[module]?.includes(name) ?? true));
       return [...reachOf(file)].filter((module) => !has(module)).map((module) => `${file}: ${module}`);
     });
     expect(wrong).toEqual([]);
@@ -96,6 +98,25 @@ describe("the suites", () => {
     const takesNpm = (name: ProjectName) => PROJECTS[name].needs === "npm";
     const wrong = files.filter((file) => projectsOf(file).every(takesNpm) && PROGRAMS.test(read(file)));
     expect(wrong.filter((file) => !file.startsWith("test/architecture/"))).toEqual([]);
+  });
+
+  it("run by night as a whole, and in parts that have each of them once", () => {
+    const steps = stepsOf(1, 1);
+    const projects = steps.flatMap(({ name, command }) =>
+      [...command].filter((_, at) => command[at - 1] === "--project").concat(name),
+    );
+    expect(PROJECT_NAMES.filter((name) => !projects.includes(name))).toEqual([]);
+    const nights = steps
+      .filter(({ command }) => command.includes("night"))
+      .flatMap(({ command }) => command.filter((word) => word.startsWith("test/")));
+    const ofNight = files.filter((file) => projectsOf(file).includes("night"));
+    expect(ofNight.filter((file) => nights.filter((folder) => file.startsWith(`${folder}/`)).length !== 1)).toEqual([]);
+    for (const parts of [2, 4, 5]) {
+      const names = Array.from({ length: parts }, (_, part) => stepsOf(part + 1, parts))
+        .flat()
+        .map(({ name }) => name);
+      expect(names.toSorted()).toEqual(steps.map(({ name }) => name).toSorted());
+    }
   });
 
   it.each(PROJECT_NAMES)("%s has tests, a command, and its run in the gate, or at night alone", (name) => {

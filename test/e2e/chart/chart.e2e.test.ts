@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { freshDatabase } from "../../env/database/engines.ts";
 import { findHelm } from "../../env/helm.ts";
 import type { StartedKubernetes } from "../../env/kubernetes.ts";
+import { NIGHTLY } from "../../env/nightly.ts";
 import { followService, startBalancer } from "../../env/node/balancer.ts";
 import { NODE_ADDRESS } from "../../env/node/namespaces.ts";
 import { KEYPLANE_IMAGE, startNode } from "../../env/node.ts";
@@ -24,7 +25,7 @@ const MANY = 200;
 
 const filledIn = (script: string): string => fillIn(script, { team: TEAM, url: URL_OF_SERVICE });
 
-/** The tests go on from one another: an installation from its beginning to its end. */
+/** The tests go on from one another: an installation from its beginning to its end; at night with upgrades, and without Helm. */
 describe("infra/chart, on a node", () => {
   let kubernetes: StartedKubernetes;
   let database: Awaited<ReturnType<typeof freshDatabase>>;
@@ -89,52 +90,54 @@ describe("infra/chart, on a node", () => {
     expect([...calls.counts.keys()]).toEqual(["200"]);
   });
 
-  it("is upgraded with callers running: each pod is replaced, no call fails, and keys are made meanwhile", async () => {
-    const before = { server: await podsOf("server"), controller: await podsOf("controller") };
-    expect([before.server.length, before.controller.length]).toEqual([2, 2]);
-    const [, values = ""] = blocksOf(PAGE, "Installing");
-    const file = join(terminal.folder, "values.yaml");
-    await writeFile(file, filledIn(values));
-    // So that there is something new; and nothing but restricted pods from here on.
-    await appendFile(file, "server: { podLabels: { round: two } }\ncontroller: { podLabels: { round: two } }\n");
-    await run(`kubectl label namespace ${NAMESPACE} pod-security.kubernetes.io/enforce=restricted`);
-    const [upgrade = ""] = blocksOf(PAGE, "Upgrading");
-    const calls = startCallers(URL_OF_SERVICE, await keyOf("first"));
-    const upgraded = run(upgrade);
-    await declare("second");
-    await upgraded;
-    const second = await keyOf("second");
-    const areReplaced = async (component: "server" | "controller") => {
-      const now = await podsOf(component);
-      return now.length === 2 && !now.some((pod) => before[component].includes(pod));
-    };
-    await until("the old pods have ended", async () => (await areReplaced("server")) && areReplaced("controller"));
-    await untilAnswered(calls, "200", MANY);
-    await calls.stop();
-    expect([...calls.counts.keys()]).toEqual(["200"]);
-    const others = startCallers(URL_OF_SERVICE, second);
-    await untilAnswered(others, "200", 10);
-    await others.stop();
-    expect([...others.counts.keys()]).toEqual(["200"]);
-  });
+  if (NIGHTLY) {
+    it("is upgraded with callers running: each pod is replaced, no call fails, and keys are made meanwhile", async () => {
+      const before = { server: await podsOf("server"), controller: await podsOf("controller") };
+      expect([before.server.length, before.controller.length]).toEqual([2, 2]);
+      const [, values = ""] = blocksOf(PAGE, "Installing");
+      const file = join(terminal.folder, "values.yaml");
+      await writeFile(file, filledIn(values));
+      // So that there is something new; and nothing but restricted pods from here on.
+      await appendFile(file, "server: { podLabels: { round: two } }\ncontroller: { podLabels: { round: two } }\n");
+      await run(`kubectl label namespace ${NAMESPACE} pod-security.kubernetes.io/enforce=restricted`);
+      const [upgrade = ""] = blocksOf(PAGE, "Upgrading");
+      const calls = startCallers(URL_OF_SERVICE, await keyOf("first"));
+      const upgraded = run(upgrade);
+      await declare("second");
+      await upgraded;
+      const second = await keyOf("second");
+      const areReplaced = async (component: "server" | "controller") => {
+        const now = await podsOf(component);
+        return now.length === 2 && !now.some((pod) => before[component].includes(pod));
+      };
+      await until("the old pods have ended", async () => (await areReplaced("server")) && areReplaced("controller"));
+      await untilAnswered(calls, "200", MANY);
+      await calls.stop();
+      expect([...calls.counts.keys()]).toEqual(["200"]);
+      const others = startCallers(URL_OF_SERVICE, second);
+      await untilAnswered(others, "200", 10);
+      await others.stop();
+      expect([...others.counts.keys()]).toEqual(["200"]);
+    });
 
-  it("goes on with the pods that it has where those of an upgrade do not come up, and is rolled back", async () => {
-    const before = await podsOf("server");
-    const calls = startCallers(URL_OF_SERVICE, await keyOf("first"));
-    const upgrade = `helm upgrade keyplane infra/chart -n ${NAMESPACE} -f values.yaml`;
-    await terminal.run(`${upgrade} --set image.tag=none --set migration.enabled=false`);
-    const waiting = "jsonpath={.items[*].status.containerStatuses[*].state.waiting.reason}";
-    const isStuck = async () =>
-      (await run(`kubectl get pods -n ${NAMESPACE} -o ${waiting}`)).includes("ImagePullBackOff");
-    await until("the new pods cannot start", isStuck);
-    const answered = calls.counts.get("200") ?? 0;
-    await untilAnswered(calls, "200", answered + MANY);
-    const [rollback = ""] = commandsIn(PAGE, "Upgrading").filter((command) => command.includes("rollback"));
-    await run(rollback);
-    await until("the pods are those of before", async () => (await podsOf("server")).join() === before.join());
-    await calls.stop();
-    expect([...calls.counts.keys()]).toEqual(["200"]);
-  });
+    it("goes on with the pods that it has where those of an upgrade do not come up, and is rolled back", async () => {
+      const before = await podsOf("server");
+      const calls = startCallers(URL_OF_SERVICE, await keyOf("first"));
+      const upgrade = `helm upgrade keyplane infra/chart -n ${NAMESPACE} -f values.yaml`;
+      await terminal.run(`${upgrade} --set image.tag=none --set migration.enabled=false`);
+      const waiting = "jsonpath={.items[*].status.containerStatuses[*].state.waiting.reason}";
+      const isStuck = async () =>
+        (await run(`kubectl get pods -n ${NAMESPACE} -o ${waiting}`)).includes("ImagePullBackOff");
+      await until("the new pods cannot start", isStuck);
+      const answered = calls.counts.get("200") ?? 0;
+      await untilAnswered(calls, "200", answered + MANY);
+      const [rollback = ""] = commandsIn(PAGE, "Upgrading").filter((command) => command.includes("rollback"));
+      await run(rollback);
+      await until("the pods are those of before", async () => (await podsOf("server")).join() === before.join());
+      await calls.stop();
+      expect([...calls.counts.keys()]).toEqual(["200"]);
+    });
+  }
 
   it("goes as the page says: keys end first, and nothing of it is left but the namespace", async () => {
     const commands = commandsIn(PAGE, "Uninstalling");
@@ -151,19 +154,21 @@ describe("infra/chart, on a node", () => {
     expect(await run(`kubectl get ${kinds},networkpolicies,poddisruptionbudgets ${ours}`)).toBe("");
   });
 
-  it("comes up without Helm, too, by the page's lines", async () => {
-    for (const folder of ["infra/kustomize", "infra/kustomize/migration"]) {
-      const image = `images: [{ name: keyplane, newName: ${KEYPLANE_IMAGE} }]\n`;
-      await appendFile(join(terminal.folder, folder, "kustomization.yaml"), image);
-    }
-    const [install = ""] = blocksOf(PAGE, "Installing").filter((block) => block.includes("apply -k"));
-    await run(install);
-    await run(`kubectl rollout status deployment -n ${NAMESPACE} --timeout=120s`);
-    await apply(manifests.team("team-a", [TEAM]), manifests.library("notes", TEAM));
-    await declare("third");
-    const calls = startCallers(URL_OF_SERVICE, await keyOf("third"));
-    await untilAnswered(calls, "200", 10);
-    await calls.stop();
-    expect([...calls.counts.keys()]).toEqual(["200"]);
-  });
+  if (NIGHTLY) {
+    it("comes up without Helm, too, by the page's lines", async () => {
+      for (const folder of ["infra/kustomize", "infra/kustomize/migration"]) {
+        const image = `images: [{ name: keyplane, newName: ${KEYPLANE_IMAGE} }]\n`;
+        await appendFile(join(terminal.folder, folder, "kustomization.yaml"), image);
+      }
+      const [install = ""] = blocksOf(PAGE, "Installing").filter((block) => block.includes("apply -k"));
+      await run(install);
+      await run(`kubectl rollout status deployment -n ${NAMESPACE} --timeout=120s`);
+      await apply(manifests.team("team-a", [TEAM]), manifests.library("notes", TEAM));
+      await declare("third");
+      const calls = startCallers(URL_OF_SERVICE, await keyOf("third"));
+      await untilAnswered(calls, "200", 10);
+      await calls.stop();
+      expect([...calls.counts.keys()]).toEqual(["200"]);
+    });
+  }
 });

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { afterEach, expect } from "vitest";
 import { crampedOf, faultsOf, takeCookie } from "../../env/browser.ts";
+import { NIGHTLY } from "../../env/nightly.ts";
 import type { Pages, Visitor } from "./pages.ts";
 
 /** Where pictures of the pages are put, for people to look at; without it none are taken. */
@@ -11,8 +12,8 @@ const PICTURES = process.env.KEYPLANE_SCREENSHOTS;
 const THEMES = ["light", "dark"] as const;
 /** A phone and a screen: what is hidden by a window's width is hidden on phones, so that one of these shows all there is. */
 export const WIDTHS = [320, 1_280] as const;
-/** Where a page that was opened on a screen must have room too. */
-const OTHER_WIDTHS = [390, 768, 900, 1_024, 1_120, 1_366, 1_420, 1_680] as const;
+/** Where a page that was opened on a screen must have room at night, and has pictures. */
+const OTHER_WIDTHS = NIGHTLY || PICTURES !== undefined ? [390, 768, 900, 1_024, 1_120, 1_366, 1_420, 1_680] : [];
 
 type Server = { readonly url: string };
 type Visit = { readonly cookie: string; readonly look?: BrowserContextOptions };

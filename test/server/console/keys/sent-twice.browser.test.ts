@@ -2,13 +2,14 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { openBrowser } from "../../../env/browser.ts";
+import { NIGHTLY } from "../../../env/nightly.ts";
 import { until } from "../../../env/until.ts";
 import { unique } from "../../../store/fixtures.ts";
 import { openWindow } from "../looked-at.ts";
 import { type Pages, startPages } from "../pages.ts";
 
 /** Milliseconds from one press of the button to the next: a hand that trembles, and one that is impatient. */
-const RHYTHMS = [0, 30, 80, 120, 160, 300];
+const RHYTHMS = NIGHTLY ? [0, 30, 80, 120, 160, 300] : [30, 160];
 
 let pages: Pages;
 let browser: Browser;

@@ -1,7 +1,7 @@
 /**
  * Three replicas of two threads each hold a key's and a team's budget until they are used up, at fifty calls a second
  * for each and with streams of half a minute, while a replica is killed in each minute and the database is away for eight
- * seconds in every fourth, and in the second of the two minutes that the gate has. Twenty minutes with `npm run nightly`.
+ * seconds in every fourth, and in the second of two minutes. Ten minutes with `npm run nightly`.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
@@ -16,7 +16,7 @@ import { startLoad } from "./limits/load.ts";
 import { openReplicas } from "./limits/replicas.ts";
 import { answerOf, streamFor } from "./limits/upstream.ts";
 
-const MINUTES = NIGHTLY ? 20 : 2;
+const MINUTES = NIGHTLY ? 10 : 2;
 const MINUTE_MS = 60_000;
 const SEED = 249;
 /** Where in a minute a replica dies, the database goes away, and for how long. */

@@ -1,6 +1,6 @@
 /**
  * The SDKs that Pulumi's generators make of our schema, and the program of each language's page with them, run by the
- * CLI as a program of that language drives it. Go's, which takes a minute to compile, with `npm run nightly`.
+ * CLI as a program of that language drives it.
  */
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -12,7 +12,6 @@ import { expect, it } from "vitest";
 import { compileGoSdk, compilePythonSdk, OLDEST_PULUMI } from "../../../scripts/pulumi-sdks.ts";
 import { read } from "../../architecture/sources.ts";
 import { blocksIn } from "../../env/blocks.ts";
-import { NIGHTLY } from "../../env/nightly.ts";
 import { findPulumiSdks } from "../../env/pulumi/cli.ts";
 import { describeOnPulumi } from "../../env/pulumi.ts";
 import { textsBelow } from "./files.ts";
@@ -59,7 +58,7 @@ const GO: Language = {
 };
 
 describeOnPulumi("the generated SDKs", ({ makeWorkspace, cli, call }) => {
-  it.each(NIGHTLY ? [PYTHON, GO] : [PYTHON])(
+  it.each([PYTHON, GO])(
     "compile, and the page's program in $name is brought up and down",
     { timeout: 600_000 },
     async ({ name, page, prepare }) => {

@@ -1,6 +1,6 @@
 /**
  * A hostile tenant does everything at once, within the rights of its own keys, while other tenants work and their keys
- * are revoked: for twenty seconds on servers with PostgreSQL, and on the embedded default; ten minutes each with
+ * are revoked: for twenty seconds on servers with PostgreSQL, and on the embedded default; five minutes each with
  * `npm run nightly`.
  */
 import { expect, test } from "vitest";
@@ -8,7 +8,7 @@ import { NIGHTLY } from "../env/nightly.ts";
 import { openServers, openUp } from "./hostile/installation.ts";
 import { runHostileTenant } from "./hostile/run.ts";
 
-const ATTACK_MS = NIGHTLY ? 600_000 : 20_000;
+const ATTACK_MS = NIGHTLY ? 300_000 : 20_000;
 const ATOMS = NIGHTLY ? 100_000 : 20_000;
 const REST_MS = 3_000;
 /** What an end may take besides: calls that are under way, and the start of everything. */
