@@ -27,8 +27,8 @@ const FOLDERS = [
 ];
 /** A mutant on which the tests hang has been noticed. */
 const HANGS_AFTER_MS = 240_000;
-/** Test files that are run at once: the next ones only where these notice nothing. */
-const FILES_AT_ONCE = 10;
+/** How many test files are run at once, one round after the other for as long as none notices the mutant. */
+const ROUNDS = [3, 12, 60, 1_000];
 /** Copies of the checkout that work beside each other. */
 const COPIES = 2;
 
@@ -267,8 +267,9 @@ async function run(folder: string): Promise<void> {
       writeFileSync(path, text.slice(0, mutant.start) + mutant.after + text.slice(mutant.end));
       let caughtBy: string | undefined;
       const files = filesFor(mutant, reached, copy);
-      for (let from = 0; from < files.length && caughtBy === undefined; from += FILES_AT_ONCE) {
-        caughtBy = await runTests(files.slice(from, from + FILES_AT_ONCE), copy);
+      for (const count of ROUNDS) {
+        if (files.length === 0 || caughtBy !== undefined) break;
+        caughtBy = await runTests(files.splice(0, count), copy);
       }
       writeFileSync(path, text);
       appendFileSync(results, `${JSON.stringify({ id: mutant.id, caughtBy })}\n`);
