@@ -11,17 +11,11 @@ export type Run = { readonly name: string; readonly from: World; readonly budget
 /**
  * Every history from each of these worlds, within its budget.
  *
- * @param large takes too long for every run of the tests: in CI, and nightly
- * @param largest nightly alone
+ * @param large takes too long for every run of the tests: nightly alone
  */
-export function exploreEach(
-  subject: string,
-  runs: readonly Run[],
-  { large = [], largest = [] }: { large?: readonly Run[]; largest?: readonly Run[] } = {},
-): void {
-  const isLarge = NIGHTLY || process.env.CI === "true";
+export function exploreEach(subject: string, runs: readonly Run[], large: readonly Run[]): void {
   describe(`every history of ${subject} keeps the invariants I1 to I8`, () => {
-    for (const { name, from, budget } of [...runs, ...(isLarge ? large : []), ...(NIGHTLY ? largest : [])]) {
+    for (const { name, from, budget } of [...runs, ...(NIGHTLY ? large : [])]) {
       it(name, { timeout: 3_600_000 }, () => {
         const found = explore(from, budget, { state: violatedIn, transition: violatedBetween });
         console.log(`explored ${name}: ${found.states} states, ${found.transitions} transitions`);
