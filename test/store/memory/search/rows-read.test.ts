@@ -7,10 +7,12 @@ import type { Reach } from "../../../../store/memory/rows/atom.ts";
 import { recallAtoms } from "../../../../store/memory/search/atom-recall.ts";
 import { searchAtoms } from "../../../../store/memory/search/atom-search.ts";
 import { describeNightlyOnEachEngine } from "../../../env/database/engines.ts";
+import { NIGHTLY } from "../../../env/nightly.ts";
 import { COMMON_TAG, EVERYWHERE, fillWithAtoms, RARE, RARE_TAG, SOMETIMES, wordOfRank } from "../filled-library.ts";
 import { rowsRead } from "../rows-read.ts";
 
-const ATOMS = 20_000;
+/** More than any question may read. */
+const ATOMS = NIGHTLY ? 20_000 : 9_000;
 const REACH: Reach = { teamId: "team-a", libraryIds: null };
 const FEW: Reach = { teamId: "team-a", libraryIds: ["lib-diary", "lib-ops"] };
 const LIBRARY = "lib-diary";
@@ -42,7 +44,7 @@ const QUESTIONS: readonly (readonly [string, number, (db: Db) => Promise<unknown
   ["a page of a tag in no atom", 100, (db) => listAtoms(db, REACH, { ...page, tags: ["none"] })],
 ];
 
-describeNightlyOnEachEngine("a memory of 20,000 atoms", (opened) => {
+describeNightlyOnEachEngine("a memory of many atoms", (opened) => {
   beforeAll(() => fillWithAtoms(opened(), ATOMS));
 
   test.for(["without statistics", "with statistics"])(
