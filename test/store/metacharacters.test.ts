@@ -10,7 +10,7 @@ import { findActiveObject } from "../../store/objects/objects.ts";
 import { findOrphans } from "../../store/orphans.ts";
 import { deregisterReplica, heartbeat, registerReplica } from "../../store/replicas/replicas.ts";
 import { findTeam, findTeamOfNamespace } from "../../store/teams/teams.ts";
-import { describeOnEachEngine } from "../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../env/database/engines.ts";
 import {
   gatewayDraft,
   libraryDraft,
@@ -26,7 +26,7 @@ import { auditOfKey, findKeyByOwner, membersOfTeam } from "./questions.ts";
 
 const keyring = parseKeyring(Buffer.alloc(32, 1).toString("base64"));
 
-describeOnEachEngine("SQL metacharacters", (store) => {
+describeNightlyOnEachEngine("SQL metacharacters", (store) => {
   const nasty = `'; drop table keys; -- "x" \\ {a,b} \${1} $1 %s ,NULL ☃\n\t`;
   const named = (what: string) => `${what} ${unique("n")} ${nasty}`;
   const member = { role: "admin", kind: "subject", value: named("subject") } as const;

@@ -12,13 +12,14 @@ import {
   violatedConstraint,
 } from "../../../../store/database/errors.ts";
 import { assertListenWorks } from "../../../../store/database/migrate/listen-check.ts";
-import { migrate } from "../../../../store/database/migrate/migrate.ts";
 import { openPGlite } from "../../../../store/database/pglite/pglite.ts";
 import type { EmbeddedStore, Store } from "../../../../store/database/store.ts";
+import { beginSave, endSave, findSave } from "../../../../store/memory/writes/repeatable-saves.ts";
 import { findTeamOfNamespace, saveTeam } from "../../../../store/teams/teams.ts";
 import { makeDatabaseFolder } from "../../../env/database/database-folder.ts";
 import { copyEmbedded, openEmbedded } from "../../../env/database/embedded-database.ts";
-import { teamDraft } from "../../fixtures.ts";
+import { addTeamsWithLibraries } from "../../../server/memory/libraries.ts";
+import { digestOf, teamDraft } from "../../fixtures.ts";
 
 describe("The embedded database", () => {
   let folder = "";
@@ -27,15 +28,21 @@ describe("The embedded database", () => {
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
-  test("makes its folder, and finds everything again when it is opened anew", async () => {
-    const path = join(folder, "data");
+  test("b119: finds everything again when it is opened anew, the record of a save too", async () => {
+    const save = { caller: "key_1", key: digestOf("once"), request: digestOf("request") };
+    const path = join(folder, "db");
+    await copyEmbedded(path);
     const store = await openPGlite(path);
-    await migrate(store);
     await change(store, null, (tx) => saveTeam(tx, teamDraft({ name: "t", namespaces: ["kept"] })));
+    await addTeamsWithLibraries(store);
+    await store.db.transaction().execute(async (tx) => {
+      await beginSave(tx, save, "lib-diary");
+      await endSave(tx, save, { atomIds: [null], beside: {} });
+    });
     await store.close();
     const again = await openPGlite(path);
-    await migrate(again);
     expect(await findTeamOfNamespace(again.db, "c1", "kept")).toMatchObject({ name: "t" });
+    expect(await findSave(again.db, save)).toMatchObject({ atomIds: [null], isSameRequest: true });
     await again.close();
   });
 
@@ -138,7 +145,7 @@ describe("The embedded database in use", () => {
   });
 
   test("b87: runs a long statement apart from the thread that decides, and lets the feed's question pass all that wait", async () => {
-    const isLong = sql`select count(*) from generate_series(1, 3000000)`.execute(store.db);
+    const isLong = sql`select count(*) from generate_series(1, 200000)`.execute(store.db);
     const answered: string[] = [];
     const ask = async (name: string, { db }: Pick<typeof store, "db">) => {
       await sql`select 1`.execute(db);

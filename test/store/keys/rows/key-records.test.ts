@@ -10,6 +10,7 @@ import { activateVersion } from "../../../../store/keys/lifecycle/key-versions.t
 import type { IndexedKey } from "../../../../store/keys/rows/key-records.ts";
 import { saveLibrary } from "../../../../store/memory/libraries/libraries.ts";
 import { describeOnEachEngine } from "../../../env/database/engines.ts";
+import { examples } from "../../../env/nightly.ts";
 import {
   HOUR,
   type Home,
@@ -30,6 +31,19 @@ const text = fc.oneof(
   fc.string().filter((value) => !value.includes("\0")),
   fc.constantFrom("", "null", "NULL", '""', "t"),
 );
+
+/** Attributes with what each writing of a record, a row or an array has a meaning for. */
+const WRITTEN_WITH_CARE = [
+  {
+    allowedModels: ["a,b", 'a"b', "NULL", ""],
+    mcpDefaultLibraryId: "",
+    namespace: "\\N",
+    state: "{",
+    versionState: "\\.",
+  },
+  { allowedModels: [], mcpDefaultLibraryId: "null", namespace: "a\tb\nc\r", state: "}", versionState: "\u0001\\" },
+  { allowedModels: ["\\", " a ", "(é)"], mcpDefaultLibraryId: "\\N", namespace: "💡", state: '""', versionState: "," },
+];
 
 /** Those of a key, some of which may be unknown to this build. */
 type Attributes = Partial<Record<keyof KeyAttributes, unknown>>;
@@ -189,7 +203,7 @@ describeOnEachEngine("What a decision reads of a key", (store) => {
           }
         },
       ),
-      { numRuns: 50 },
+      { numRuns: examples(15), examples: WRITTEN_WITH_CARE.map((attributes) => [attributes]) },
     );
   });
 });

@@ -11,18 +11,15 @@ import { libraryDraft, makeTeam, run } from "../../fixtures.ts";
 async function storeVectors(store: Store, vectors: readonly (readonly number[] | null)[]): Promise<string[]> {
   const home = await makeTeam(store);
   const { libraryId } = await run(store, (tx) => saveLibrary(tx, libraryDraft(home)));
-  const ids: string[] = [];
-  for (const vector of vectors) {
-    const { rows } = await sql<{ id: string }>`
-      insert into atoms (library_id, team_id, content, tags, importance, created_at, updated_at)
-      values (${libraryId}, ${home.teamId}, 'an atom', '{}', 5, now(), now()) returning id::text`.execute(store.db);
-    const [{ id } = { id: "" }] = rows;
-    ids.push(id);
-    if (vector === null) continue;
-    await sql`insert into atom_embeddings (atom_id, library_id, space, revision, signature, embedding)
-      select ${id}::uuid, ${libraryId}, 1, 1, binary_quantize(v), v
-      from (select ${JSON.stringify(vector)}::vector as v) given`.execute(store.db);
-  }
+  const { rows } = await sql<{ id: string }>`
+    insert into atoms (library_id, team_id, content, tags, importance, created_at, updated_at)
+    select ${libraryId}, ${home.teamId}, 'an atom', '{}', 5, now(), now()
+    from generate_series(1, ${vectors.length}::integer) returning id::text`.execute(store.db);
+  const ids = rows.map(({ id }) => id);
+  await sql`insert into atom_embeddings (atom_id, library_id, space, revision, signature, embedding)
+    select id, ${libraryId}, 1, 1, binary_quantize(v::vector), v::vector
+    from unnest(${ids}::uuid[], ${vectors.map((vector) => vector && JSON.stringify(vector))}::text[]) as given (id, v)
+    where v is not null`.execute(store.db);
   return ids;
 }
 

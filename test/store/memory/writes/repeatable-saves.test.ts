@@ -1,8 +1,6 @@
 import { sql } from "kysely";
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import type { Tx } from "../../../../store/database/change.ts";
-import { migrate } from "../../../../store/database/migrate/migrate.ts";
-import { openPGlite } from "../../../../store/database/pglite/pglite.ts";
 import type { Store } from "../../../../store/database/store.ts";
 import { libraryDeletion } from "../../../../store/memory/libraries/deleted-libraries.ts";
 import {
@@ -14,7 +12,6 @@ import {
   type RepeatableSave,
 } from "../../../../store/memory/writes/repeatable-saves.ts";
 import { prune } from "../../../../store/retention.ts";
-import { makeDatabaseFolder } from "../../../env/database/database-folder.ts";
 import { describeNightlyOnEachEngine, describeOnPostgres } from "../../../env/database/engines.ts";
 import { until } from "../../../env/until.ts";
 import { addTeamsWithLibraries } from "../../../server/memory/libraries.ts";
@@ -148,17 +145,4 @@ describeOnPostgres("the record of a save that is under way", (opened) => {
     expect(await second).toEqual(found);
     expect(await findSave(opened().db, save)).toEqual(FOUND);
   });
-});
-
-test("b119: the record of a save outlives a restart of the embedded default", async () => {
-  const folder = makeDatabaseFolder("keyplane-repeated-");
-  const save = aSave();
-  const before = await openPGlite(folder);
-  await migrate(before);
-  await addTeamsWithLibraries(before);
-  await make(before, save);
-  await before.close();
-  const after = await openPGlite(folder);
-  expect(await make(after, save)).toEqual(FOUND);
-  await after.close();
 });
