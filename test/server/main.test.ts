@@ -1,13 +1,13 @@
 import { sql } from "kysely";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLog } from "../../runtime/log.ts";
 import type { Mount } from "../../server/app.ts";
 import { parseServerConfig } from "../../server/context/config.ts";
 import { startServer } from "../../server/main.ts";
+import { openPostgres } from "../../store/database/postgres/postgres.ts";
 import type { Store } from "../../store/database/store.ts";
-import { openEmptyEmbedded } from "../env/database/embedded-database.ts";
-import { describeNightlyOnEachEngine } from "../env/database/engines.ts";
+import { describeNightlyOnEachEngine, freshDatabase } from "../env/database/engines.ts";
 import { undocumentedMetrics } from "../env/metrics.ts";
 import { until } from "../env/until.ts";
 import { HOUR, makeTeam } from "../store/fixtures.ts";
@@ -48,17 +48,64 @@ async function start(store: Store, env: Record<string, string> = {}, graceMs = H
   return { ...server, get, lines };
 }
 
-describeNightlyOnEachEngine("a running server", (store) => {
+/** In production, with a placeholder that is refused there. */
+const PRODUCTION = { NODE_ENV: "production", PLATFORM_API_KEYS: "inf_development" };
+
+describeNightlyOnEachEngine("a server that runs on", (store) => {
+  let server: Awaited<ReturnType<typeof start>>;
+  beforeAll(async () => {
+    server = await start(store(), PRODUCTION);
+    // It outlives its first test.
+    closing.length = 0;
+    await server.whenCurrent;
+  });
+  afterAll(() => server.close());
+
   test("serves a stored key, and refuses it as soon as it is revoked", async () => {
     const key = await storeKey(store(), await makeTeam(store()));
-    const server = await start(store());
-    await server.whenCurrent;
-    expect((await server.get("/atoms", key.plaintext)).status).toBe(200);
+    await until("the key is known", async () => (await server.get("/atoms", key.plaintext)).status === 200);
     await key.revoke();
     await until("the key is refused", async () => (await server.get("/atoms", key.plaintext)).status === 401);
     expect((await server.get("/atoms", key.plaintext)).status).toBe(401);
   });
 
+  test("b24: a stream of a revoked key ends with a last event", async () => {
+    const key = await storeKey(store(), await makeTeam(store()));
+    const answer = await until("the key is known", async () => {
+      const stream = await server.get("/stream", key.plaintext);
+      return stream.status === 200 ? stream : undefined;
+    });
+    await key.revoke();
+    expect(await answer.text()).toBe("data: open\n\nevent: end\n\n");
+  });
+
+  test("the admin listener says that it lives, whether it is ready, and its metrics, and nothing else", async () => {
+    const ask = async (path: string, method = "GET") => (await fetch(server.adminUrl + path, { method })).status;
+    expect(await ask("/healthz")).toBe(200);
+    expect(await ask("/readyz")).toBe(200);
+    expect(await ask("/")).toBe(404);
+    expect(await ask("/atoms")).toBe(404);
+    expect(await ask("/metrics", "POST")).toBe(404);
+    const metrics = await (await fetch(`${server.adminUrl}/metrics`)).text();
+    for (const name of [
+      "keyplane_index_current 1",
+      "keyplane_index_keys",
+      "keyplane_refusals_total",
+      "nodejs_eventloop_lag",
+    ]) {
+      expect(metrics).toContain(name);
+    }
+    expect(undocumentedMetrics(metrics)).toEqual([]);
+    expect((await fetch(`${server.url}/metrics`)).status).toBe(404);
+  });
+
+  test("refuses placeholders in production, with a warning at the start", async () => {
+    expect((await server.get("/atoms", "inf_development")).status).toBe(401);
+    expect(server.lines.join("")).toContain("PLATFORM_API_KEYS is ignored in production");
+  });
+});
+
+describeNightlyOnEachEngine("a server that ends", (store) => {
   test("writes when a key was last used, and a sample of its refusals, at the latest when it ends", async () => {
     const key = await storeKey(store(), await makeTeam(store()));
     const server = await start(store());
@@ -78,37 +125,6 @@ describeNightlyOnEachEngine("a running server", (store) => {
       ...["address", "count", "decision", "network", "reason", "replica", "requestId", "route", "seq"],
     ]);
     expect(refusal?.detail).toMatchObject({ address: "127.0.0.1", network: "127.0.0.0/24" });
-  });
-
-  test("b24: a stream of a revoked key ends with a last event", async () => {
-    const key = await storeKey(store(), await makeTeam(store()));
-    const server = await start(store());
-    await server.whenCurrent;
-    const answer = await server.get("/stream", key.plaintext);
-    await key.revoke();
-    expect(await answer.text()).toBe("data: open\n\nevent: end\n\n");
-  });
-
-  test("the admin listener says that it lives, whether it is ready, and its metrics, and nothing else", async () => {
-    const server = await start(store());
-    await server.whenCurrent;
-    const ask = async (path: string, method = "GET") => (await fetch(server.adminUrl + path, { method })).status;
-    expect(await ask("/healthz")).toBe(200);
-    expect(await ask("/readyz")).toBe(200);
-    expect(await ask("/")).toBe(404);
-    expect(await ask("/atoms")).toBe(404);
-    expect(await ask("/metrics", "POST")).toBe(404);
-    const metrics = await (await fetch(`${server.adminUrl}/metrics`)).text();
-    for (const name of [
-      "keyplane_index_current 1",
-      "keyplane_index_keys",
-      "keyplane_refusals_total",
-      "nodejs_eventloop_lag",
-    ]) {
-      expect(metrics).toContain(name);
-    }
-    expect(undocumentedMetrics(metrics)).toEqual([]);
-    expect((await fetch(`${server.url}/metrics`)).status).toBe(404);
   });
 
   test("an idle server ends without a grace period, and twice is as once", async () => {
@@ -182,19 +198,13 @@ describeNightlyOnEachEngine("a running server", (store) => {
     expect(performance.now() - before).toBeGreaterThan(550);
     await closed;
   });
-
-  test("refuses placeholders in production, with a warning at the start", async () => {
-    await makeTeam(store());
-    const server = await start(store(), { NODE_ENV: "production", PLATFORM_API_KEYS: "inf_development" });
-    await server.whenCurrent;
-    expect((await server.get("/atoms", "inf_development")).status).toBe(401);
-    expect(server.lines.join("")).toContain("PLATFORM_API_KEYS is ignored in production");
-  });
 });
 
 describe("the start", () => {
   test("refuses a schema that was never migrated, and says what to run", async () => {
-    const store = await openEmptyEmbedded();
+    const { url, drop } = await freshDatabase();
+    closing.push(drop);
+    const store = await openPostgres(url, { maxConnections: 2 });
     closing.push(() => store.close());
     await expect(start(store)).rejects.toThrow("run keyplane migrate");
   });

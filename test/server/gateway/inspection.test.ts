@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { Harness } from "../harness.ts";
 import { allDialects, routeOf, startGateway } from "./gateway.ts";
 import { startUpstream, type Upstream } from "./upstream.ts";
@@ -8,13 +8,16 @@ let harness: Harness;
 let key: string;
 let routed: string;
 
-beforeEach(async () => {
+beforeAll(async () => {
   upstream = await startUpstream();
   harness = await startGateway();
   routed = harness.addGateway({ ...allDialects(upstream.url), routes: [routeOf("fast")] }).publicId;
   key = harness.addKey();
 });
-afterEach(async () => {
+beforeEach(() => {
+  upstream.received.length = 0;
+});
+afterAll(async () => {
   await harness.close();
   await upstream.close();
 });

@@ -1,10 +1,12 @@
 import { createServer } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
+import { NIGHTLY } from "../../env/nightly.ts";
 import { until } from "../../env/until.ts";
 import { allDialects, routeOf, startGateway } from "./gateway.ts";
 
-const FILLING = 12 * 1024 * 1024;
+/** Beyond what is not pooled whole: a body that is rewritten has memory that others have had. */
+const FILLING = (NIGHTLY ? 12 : 5) * 1024 * 1024;
 const LETTERS = ["a", "b", "c", "d", "e", "f"] as const;
 const HEAD = 64;
 
@@ -57,7 +59,7 @@ test("b83: memory that large bodies have one after the other shows no caller's b
     return answer.status;
   };
   for (let round = 0; round < 3; round++) {
-    const leavers = LETTERS.slice(0, 2).map((letter, n) => call(letter, {}, 20 + 40 * n).catch(() => 0));
+    const leavers = LETTERS.slice(0, 2).map((letter, n) => call(letter, {}, 8 + 16 * n).catch(() => 0));
     const early = LETTERS.slice(2, 4).map((letter) => call(letter, { "x-early": "1" }).catch(() => 0));
     const patient = LETTERS.slice(4).map((letter) => call(letter, {}));
     expect(await Promise.all(patient)).toEqual([200, 200]);

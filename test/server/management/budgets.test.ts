@@ -1,18 +1,22 @@
 /** How far budgets are used, as the management API shows it. */
 import { sql } from "kysely";
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import type { BudgetJson } from "../../../server/management/budgets/budget-json.ts";
 import { writeLedger } from "../../../store/budgets/budget-ledger.ts";
 import { forgetPolicies, savePolicy } from "../../../store/policies/key-policies.ts";
 import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 import { run, unique } from "../../store/fixtures.ts";
 import { ownPage } from "../auth/session/sign-in.ts";
-import { startPages } from "../console/pages.ts";
+import { type Pages, startPages } from "../console/pages.ts";
 
 describeNightlyOnEachEngine("The budgets of a key and of a team", (store) => {
-  test("b135: are shown with what is used, held and left behind, to those who see the key and the team", async (context) => {
-    const api = await startPages(store());
-    context.onTestFinished(() => api.close());
+  let api: Pages;
+  beforeAll(async () => {
+    api = await startPages(store());
+  });
+  afterAll(() => api.close());
+
+  test("b135: are shown with what is used, held and left behind, to those who see the key and the team", async () => {
     const members = [{ role: "viewer", subject: "their-viewer" }];
     const total = { tokens: 1_000, period: "Total" };
     const made = async (spec: object) => {
@@ -45,9 +49,7 @@ describeNightlyOnEachEngine("The budgets of a key and of a team", (store) => {
     }
   });
 
-  test("b149: are seen with those that a team shares, by the policy that says so", async (context) => {
-    const api = await startPages(store());
-    context.onTestFinished(() => api.close());
+  test("b149: are seen with those that a team shares, by the policy that says so", async () => {
     const [name, cluster] = [unique("team"), unique("c")];
     const own = { tokens: 100, period: "Day" };
     const team = (await api.send("POST", "/teams", { name, spec: { budgets: [own] } })).body;
@@ -65,9 +67,7 @@ describeNightlyOnEachEngine("The budgets of a key and of a team", (store) => {
     await run(store(), (tx) => forgetPolicies(tx, cluster));
   });
 
-  test("b146: have back what ended servers held of them by the installation's own alone, who are named in the audit log", async (context) => {
-    const api = await startPages(store());
-    context.onTestFinished(() => api.close());
+  test("b146: have back what ended servers held of them by the installation's own alone, who are named in the audit log", async () => {
     const [name, admin] = [unique("team"), "their-admin"];
     const members = [{ role: "admin", subject: admin }];
     const budgets = [{ cost: "10", currency: "USD", period: "Total" }];
@@ -113,9 +113,7 @@ describeNightlyOnEachEngine("The budgets of a key and of a team", (store) => {
     ]);
   });
 
-  test("b175: of what several teams share, the audit log says by which policy it was given back", async (context) => {
-    const api = await startPages(store());
-    context.onTestFinished(() => api.close());
+  test("b175: of what several teams share, the audit log says by which policy it was given back", async () => {
     const [name, cluster] = [unique("team"), unique("c")];
     const team = (await api.send("POST", "/teams", { name, spec: {} })).body;
     const shared = { tokens: 1_000, period: "Total", timeZone: "UTC", onExhausted: "Refuse" } as const;

@@ -17,7 +17,8 @@ beforeAll(async () => {
   signer = await makeSigner("first");
 });
 afterAll(() => store.close());
-beforeEach(async () => {
+/** An issuer, and what asks it. */
+async function start(): Promise<void> {
   issuer = await startIssuer();
   issuer.keys = [signer.jwk];
   harness = await startHarness({
@@ -25,11 +26,20 @@ beforeEach(async () => {
     store,
     config: { oidc: { issuers: [issuer.url], audience: "keyplane", adminGroups: ["platform"] } },
   });
-});
-afterEach(async () => {
+}
+async function end(): Promise<void> {
   await harness.close();
   issuer.close();
-});
+}
+/** One for several tests: before each the issuer's keys are the usual ones, and it may be asked for them. */
+function share(): void {
+  beforeAll(start);
+  beforeEach(() => {
+    issuer.keys = [signer.jwk];
+    harness.clock.advance(31_000);
+  });
+  afterAll(end);
+}
 
 const get = async (token: string, path = "/keys") => {
   const answer = await fetch(`${harness.url}/api/v1${path}`, { headers: { authorization: `Bearer ${token}` } });
@@ -44,6 +54,8 @@ const encode = (part: object) => Buffer.from(JSON.stringify(part)).toString("bas
 const now = () => Math.floor(harness.clock.now() / 1000);
 
 describe("a token of the issuer", () => {
+  share();
+
   test.each(["RS256", "ES256", "EdDSA"])("lets its subject in: %s", async (alg) => {
     const by = await makeSigner(`of-${alg}`, alg);
     issuer.keys = [signer.jwk, by.jwk];
@@ -78,6 +90,8 @@ describe("a token of the issuer", () => {
 });
 
 describe("one and the same 401 is the answer to a token", () => {
+  share();
+
   const hmac = (secret: string | Buffer, header: object) => {
     const content = `${encode({ typ: "JWT", ...header })}.${encode({ iss: issuer.url, aud: "keyplane", sub: "ann", exp: now() + 300 })}`;
     return `${content}.${createHmac("sha256", secret).update(content).digest("base64url")}`;
@@ -172,6 +186,9 @@ describe("one and the same 401 is the answer to a token", () => {
 });
 
 describe("an issuer that changes its keys", () => {
+  beforeEach(start);
+  afterEach(end);
+
   test("is asked again for a key that is unknown, and the new one works at once", async () => {
     expect(await status(await token())).toBe(200);
     const next = await makeSigner("second");
@@ -201,6 +218,9 @@ describe("an issuer that changes its keys", () => {
 });
 
 describe("an issuer that does not answer as it should", () => {
+  beforeEach(start);
+  afterEach(end);
+
   test.each(["away", "huge", "redirect", "other issuer", "elsewhere"] as const)(
     "lets no caller in, and says that this may pass: %s",
     async (fault) => {

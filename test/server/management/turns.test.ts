@@ -7,7 +7,7 @@ import type { TeamDraft } from "../../../store/teams/teams.ts";
 import { describeNightlyOnEachEngine, describeOnPostgres } from "../../env/database/engines.ts";
 import { until } from "../../env/until.ts";
 import { makeTeam, unique } from "../../store/fixtures.ts";
-import { startUpstream } from "../gateway/upstream.ts";
+import { startUpstream, type Upstream } from "../gateway/upstream.ts";
 import { answers, openCaller, statusesOf } from "../http/sockets.ts";
 import { requestHead } from "../raw-http.ts";
 import { type Api, ask, startApi } from "./api.ts";
@@ -34,6 +34,8 @@ async function makeViewer(store: Store, others: TeamDraft["members"] = []) {
   return { teamId, name, token, get: ({ url }: Api, path: string) => ask(url, token, "GET", path) };
 }
 
+type Viewer = Awaited<ReturnType<typeof makeViewer>>;
+
 /** A key of a team that is held to a budget, with a gateway to call. */
 async function makeBudgetedKey(api: Api, team: string, upstream: string) {
   const upstreams = [{ name: "main", dialect: "openai", baseURL: upstream, credential: "sk-provider-0123456789" }];
@@ -46,63 +48,62 @@ async function makeBudgetedKey(api: Api, team: string, upstream: string) {
 }
 const CALL = '{"model":"m","input":"text"}';
 
-describeOnPostgres("Questions of the management API", (store) => {
-  test("b136: of one team that take long leave other teams theirs, and the server what it decides by", async () => {
-    const [hostile, other] = [await makeViewer(store()), await makeViewer(store())];
-    const api = await startApi(store(), env());
-    const { promise: held, resolve: letGo } = Promise.withResolvers<void>();
+/** Locks a table, so that who asks for it waits until it is let go. */
+async function lock(store: Store, table: "key_token_hours" | "sessions") {
+  const { promise: held, resolve: letGo } = Promise.withResolvers<void>();
+  const { promise: locked, resolve: tell } = Promise.withResolvers<void>();
+  const locking = store.withConnection((db) =>
+    db.transaction().execute(async (tx) => {
+      await sql`lock table ${sql.table(table)} in access exclusive mode`.execute(tx);
+      tell();
+      await held;
+    }),
+  );
+  await locked;
+  return { letGo, whenUnlocked: locking };
+}
+
+describeOnPostgres("The turns of a server's callers at the database", (store) => {
+  let api: Api;
+  let hostile: Viewer;
+  let other: Viewer;
+  beforeAll(async () => {
+    const admin = { role: "admin", kind: "subject", value: "their-admin" } as const;
+    [hostile, other] = [await makeViewer(store(), [admin]), await makeViewer(store())];
+    api = await startApi(store(), env());
+  });
+  afterAll(() => api.close());
+
+  const waiting = async () => {
+    const { rows } = await sql`select from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`.execute(store().db);
+    return rows.length;
+  };
+
+  test("b136: questions of one team that take long leave other teams theirs, and the server what it decides by", async () => {
+    const { letGo, whenUnlocked } = await lock(store(), "key_token_hours");
+    const flood = Array.from({ length: 30 }, () => hostile.get(api, "/usage?by=model"));
     try {
-      const { promise: locked, resolve: lock } = Promise.withResolvers<void>();
-      const locking = store().withConnection((db) =>
-        db.transaction().execute(async (tx) => {
-          await sql`lock table key_token_hours in access exclusive mode`.execute(tx);
-          lock();
-          await held;
-        }),
-      );
-      await locked;
-      const flood = Array.from({ length: 30 }, () => hostile.get(api, "/usage?by=model"));
-      const waiting = async () => {
-        const { rows } = await sql`select from pg_stat_activity
-          where datname = current_database() and wait_event_type = 'Lock'`.execute(store().db);
-        return rows.length;
-      };
       await until("they wait in the database", async () => (await waiting()) === 5);
       // The one question is asked by the other team's viewer, and the others by what draws budgets and limits.
       expect((await other.get(api, "/keys")).status).toBe(200);
       // Of 20 connections the API has ten, and one team half of them.
       expect(await waiting()).toBe(5);
-      letGo();
-      const answers = await Promise.all(flood);
-      expect(answers.map(({ status }) => status).filter((status) => status !== 200)).toEqual([]);
-      await locking;
     } finally {
       letGo();
-      await api.close();
+      await Promise.allSettled([...flood, whenUnlocked]);
     }
+    const answers = await Promise.all(flood);
+    expect(answers.map(({ status }) => status).filter((status) => status !== 200)).toEqual([]);
   });
-});
 
-describeOnPostgres("A change by a member of a team", (store) => {
-  test("b154: is not refused, and waits for no other of it, while the team's viewers ask for more than may wait", async (context) => {
-    const viewer = await makeViewer(store(), [{ role: "admin", kind: "subject", value: "their-admin" }]);
+  test("b154: a change by a member is not refused, and waits for no other of the team, while its viewers ask for more than may wait", async () => {
     const admin = await sign(issuer, signer, Date.now(), { claims: { sub: "their-admin" } });
-    const api = await startApi(store(), env());
-    context.onTestFinished(() => api.close());
     const { body: key } = await api.send("POST", "/keys", {
-      ...{ name: "agent", team: viewer.name, spec: { preset: "MCPReadOnly" } },
+      ...{ name: "agent", team: hostile.name, spec: { preset: "MCPReadOnly" } },
     });
-    const { promise: held, resolve: letGo } = Promise.withResolvers<void>();
-    const { promise: locked, resolve: lock } = Promise.withResolvers<void>();
-    const locking = store().withConnection((db) =>
-      db.transaction().execute(async (tx) => {
-        await sql`lock table key_token_hours in access exclusive mode`.execute(tx);
-        lock();
-        await held;
-      }),
-    );
-    await locked;
-    const flood = Array.from({ length: 200 }, () => viewer.get(api, "/usage?by=model"));
+    const { letGo, whenUnlocked } = await lock(store(), "key_token_hours");
+    const flood = Array.from({ length: 200 }, () => hostile.get(api, "/usage?by=model"));
     try {
       const refused = await Promise.race(flood);
       expect(refused.status).toBe(429);
@@ -110,64 +111,31 @@ describeOnPostgres("A change by a member of a team", (store) => {
       expect([revoked.status, await api.tryKey(key.secret)]).toEqual([200, 401]);
     } finally {
       letGo();
-      await Promise.all([...flood, locking]);
+      await Promise.all([...flood, whenUnlocked]);
     }
   });
-});
 
-describeOnPostgres("Cookies of the console that are no session's", (store) => {
-  test("b139: however many are looked up, leave the database to callers with a token", async () => {
-    const viewer = await makeViewer(store());
-    const api = await startApi(store(), env());
-    const { promise: held, resolve: letGo } = Promise.withResolvers<void>();
-    try {
-      const { promise: locked, resolve: lock } = Promise.withResolvers<void>();
-      const locking = store().withConnection((db) =>
-        db.transaction().execute(async (tx) => {
-          await sql`lock table sessions in access exclusive mode`.execute(tx);
-          lock();
-          await held;
-        }),
-      );
-      await locked;
-      const flood = Array.from({ length: 60 }, () =>
-        fetch(`${api.url}/dashboard/keys`, {
-          headers: { cookie: `keyplane_session=${randomBytes(32).toString("base64url")}` },
-          redirect: "manual",
-        }),
-      );
-      await until("they wait in the database", async () => {
-        const { rows } = await sql`select from pg_stat_activity
-          where datname = current_database() and wait_event_type = 'Lock'`.execute(store().db);
-        return rows.length === 4;
-      });
-      expect((await viewer.get(api, "/keys")).status).toBe(200);
-      letGo();
-      const answers = await Promise.all(flood);
-      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([303]));
-      await locking;
-    } finally {
-      letGo();
-      await api.close();
-    }
-  });
-});
-
-describeOnPostgres("Cookies from one network", (store) => {
-  test("b155: however many are looked up, leave those from another network their turn", async (context) => {
-    const viewer = await makeViewer(store());
-    const api = await startApi(store(), env());
-    context.onTestFinished(() => api.close());
-    const { promise: held, resolve: letGo } = Promise.withResolvers<void>();
-    const { promise: locked, resolve: lock } = Promise.withResolvers<void>();
-    const locking = store().withConnection((db) =>
-      db.transaction().execute(async (tx) => {
-        await sql`lock table sessions in access exclusive mode`.execute(tx);
-        lock();
-        await held;
+  test("b139: cookies of the console that are no session's, however many are looked up, leave the database to callers with a token", async () => {
+    const { letGo, whenUnlocked } = await lock(store(), "sessions");
+    const flood = Array.from({ length: 60 }, () =>
+      fetch(`${api.url}/dashboard/keys`, {
+        headers: { cookie: `keyplane_session=${randomBytes(32).toString("base64url")}` },
+        redirect: "manual",
       }),
     );
-    await locked;
+    try {
+      await until("they wait in the database", async () => (await waiting()) === 4);
+      expect((await other.get(api, "/keys")).status).toBe(200);
+    } finally {
+      letGo();
+      await Promise.allSettled([...flood, whenUnlocked]);
+    }
+    const answers = await Promise.all(flood);
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([303]));
+  });
+
+  test("b155: cookies from one network, however many are looked up, leave those from another network their turn", async () => {
+    const { letGo, whenUnlocked } = await lock(store(), "sessions");
     const open = (localAddress: string) =>
       new Promise<number | undefined>((resolve) => {
         const cookie = `keyplane_session=${randomBytes(32).toString("base64url")}`;
@@ -182,56 +150,52 @@ describeOnPostgres("Cookies from one network", (store) => {
     });
     try {
       await until("as many wait as may", () => refused >= 50);
-      const other = open("127.0.1.1");
+      const another = open("127.0.1.1");
       // By then it waits, or is refused.
-      for (const _ of Array(20)) await viewer.get(api, "/keys");
+      for (const _ of Array(20)) await other.get(api, "/keys");
       letGo();
-      expect(await other).toBe(303);
+      expect(await another).toBe(303);
     } finally {
       letGo();
-      await Promise.all([...flood, locking]);
+      await Promise.all([...flood, whenUnlocked]);
     }
   });
 });
 
-describeNightlyOnEachEngine("Requests of the management API", (store) => {
-  test("b136: of one team are all answered where it has many at once", async () => {
-    const viewer = await makeViewer(store());
-    const api = await startApi(store(), env());
-    try {
-      const answers = await Promise.all(Array.from({ length: 60 }, () => viewer.get(api, "/keys")));
-      expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-    } finally {
-      await api.close();
-    }
+describeNightlyOnEachEngine("A team that asks much of the management API", (store) => {
+  let api: Api;
+  let viewer: Viewer;
+  let others: Awaited<ReturnType<typeof makeTeam>>;
+  let upstream: Upstream;
+  beforeAll(async () => {
+    upstream = await startUpstream();
+    viewer = await makeViewer(store());
+    others = await makeTeam(store());
+    api = await startApi(store(), { ...env(), KEYPLANE_ALLOW_PRIVATE_UPSTREAMS: "127.0.0.0/8" });
+  });
+  afterAll(async () => {
+    await api.close();
+    await upstream.close();
+  });
+
+  test("b136: has all its requests answered where it has many at once", async () => {
+    const answers = await Promise.all(Array.from({ length: 60 }, () => viewer.get(api, "/keys")));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  });
+
+  test("b150: draws its budget for a call behind a request of it, on its connection, in no turn of that request, which has left the database to it", async () => {
+    const own = await makeBudgetedKey(api, viewer.name, upstream.url);
+    const other = await makeBudgetedKey(api, others.name, upstream.url);
+    const fields = Object.entries(own.headers).map(([name, value]) => `${name}: ${value}`);
+    const caller = openCaller(Number(new URL(api.url).port));
+    caller.socket.write(
+      requestHead("GET /api/v1/keys HTTP/1.1", [`Authorization: Bearer ${viewer.token}`]) +
+        requestHead(`POST ${own.path} HTTP/1.1`, [...fields, `Content-Length: ${CALL.length}`]) +
+        CALL,
+    );
+    await answers(caller, 2);
+    const seen = [statusesOf(caller), (await other.call()).status];
+    caller.socket.destroy();
+    expect(seen).toEqual([[200, 200], 200]);
   });
 });
-
-describeNightlyOnEachEngine(
-  "A call that is sent behind a request of the management API, on its connection",
-  (store) => {
-    test("b150: draws its budget in no turn of that request, whose caller has left the database to it", async (context) => {
-      const viewer = await makeViewer(store());
-      const others = await makeTeam(store());
-      const upstream = await startUpstream();
-      const api = await startApi(store(), { ...env(), KEYPLANE_ALLOW_PRIVATE_UPSTREAMS: "127.0.0.0/8" });
-      context.onTestFinished(async () => {
-        await api.close();
-        await upstream.close();
-      });
-      const own = await makeBudgetedKey(api, viewer.name, upstream.url);
-      const other = await makeBudgetedKey(api, others.name, upstream.url);
-      const fields = Object.entries(own.headers).map(([name, value]) => `${name}: ${value}`);
-      const caller = openCaller(Number(new URL(api.url).port));
-      caller.socket.write(
-        requestHead("GET /api/v1/keys HTTP/1.1", [`Authorization: Bearer ${viewer.token}`]) +
-          requestHead(`POST ${own.path} HTTP/1.1`, [...fields, `Content-Length: ${CALL.length}`]) +
-          CALL,
-      );
-      await answers(caller, 2);
-      const seen = [statusesOf(caller), (await other.call()).status];
-      caller.socket.destroy();
-      expect(seen).toEqual([[200, 200], 200]);
-    });
-  },
-);
