@@ -6,6 +6,7 @@ import { mintKey } from "../../domain/key/secret/key-format.ts";
 import { products } from "../../server/products.ts";
 import type { Store } from "../../store/database/store.ts";
 import { openMigrated } from "../env/database/engines.ts";
+import { NIGHTLY } from "../env/nightly.ts";
 import { type Harness, startHarness } from "./harness.ts";
 import { sendRaw } from "./raw-http.ts";
 
@@ -82,10 +83,13 @@ test("b78: keys replayed in every place, on every product, by every standing, ar
   };
   const shown: string[] = [];
   const statuses = new Set<number>();
-  for (const line of [...TARGETS, `POST /g/${publicId}/v1/chat/completions`, `GET /g/${publicId}/v1/models`]) {
+  const targets = [...TARGETS, `POST /g/${publicId}/v1/chat/completions`, `GET /g/${publicId}/v1/models`];
+  for (const [t, line] of targets.entries()) {
     const [method, path = ""] = line.split(" ");
-    for (const key of Object.values(keys)) {
-      for (const put of Object.values(PLACES)) {
+    for (const [p, put] of Object.values(PLACES).entries()) {
+      for (const [s, key] of Object.values(keys).entries()) {
+        // By day every two of the three meet, nightly all three.
+        if (!NIGHTLY && (s + t + p) % 4 !== 0) continue;
         const { target = "", headers = [], body = "" } = put(key);
         const answer = await sendRaw(
           harness.port,
