@@ -35,7 +35,7 @@ export function sendEndlessly({ socket }: Caller, piece: Buffer): void {
   const more = (): void => {
     while (!socket.destroyed && socket.write(piece));
   };
-  socket.on("drain", () => setTimeout(more, 1));
+  socket.on("drain", () => setTimeout(more, 10));
   more();
 }
 

@@ -14,7 +14,7 @@ import { answers, openCaller, statusesOf } from "../sockets.ts";
 
 const MIB = 1 << 20;
 /** More than a connection holds at both ends. */
-const LARGE = 24 * MIB;
+const LARGE = 16 * MIB;
 const KEY = {
   access: { key: { keyId: "key_1", teamId: "team_1" } },
   managementPrincipal: null,
