@@ -2,6 +2,8 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { TeamRecord } from "../../../domain/access/membership.ts";
 import { scopeSet } from "../../../domain/access/scopes.ts";
+import { metadataRoutes } from "../../../server/mcp/metadata-routes.ts";
+import { mcpRoutes } from "../../../server/mcp/routes.ts";
 import { products } from "../../../server/products.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { until } from "../../env/until.ts";
@@ -23,6 +25,9 @@ const SAVE = {
   ...{ jsonrpc: "2.0", id: 1, method: "tools/call" },
   params: { name: "memory_save_atom", arguments: { content: "Tokens open the memory.", library: "a-dev/handbook" } },
 };
+
+/** Of a server beside the one that serves everything. */
+const MCP = [mcpRoutes, metadataRoutes].map((routes) => ({ at: "", routes }));
 
 let store: Store;
 let issuer: Issuer;
@@ -136,7 +141,7 @@ describe("the metadata of the MCP endpoint", () => {
 
   test.each(["issuer", "public URL"])("is not there without an %s, and no answer leads to it", async (lacking) => {
     const config = lacking === "issuer" ? { publicUrl: PUBLIC_URL } : { oidc: configured().oidc };
-    const other = await startHarness({ mounts: products(), store, config });
+    const other = await startHarness({ mounts: MCP, store, config });
     for (const path of ["", PATH]) {
       expect((await fetch(`${other.url}/.well-known/oauth-protected-resource${path}`)).status).toBe(404);
     }
@@ -354,7 +359,7 @@ describe("a member's token", () => {
     const away = await startIssuer();
     away.fault = "away";
     const oidc = { ...configured().oidc, issuers: [away.url] };
-    const other = await startHarness({ mounts: products(), store, config: { publicUrl: PUBLIC_URL, oidc } });
+    const other = await startHarness({ mounts: MCP, store, config: { publicUrl: PUBLIC_URL, oidc } });
     const refused = await send(await token({ iss: away.url }), { to: other });
     expect(refused.status).toBe(503);
     expect(refused.text).toContain("The issuer of this token does not answer: try again.");
@@ -422,7 +427,7 @@ describe("a member's token", () => {
   });
 
   test("has no more calls under way than one key may", async () => {
-    const small = await startHarness({ mounts: products(), store, config: configured(), calls: { callsPerKey: 1 } });
+    const small = await startHarness({ mounts: MCP, store, config: configured(), calls: { callsPerKey: 1 } });
     small.index.applyTeam(TEAM_OF_ANN);
     const held = hold(small, await token());
     await until("the call is open", () => small.streams.size === 1);
@@ -446,7 +451,7 @@ async function startBesideSlowIssuer() {
     return released.promise;
   };
   const oidc = { ...configured().oidc, issuers: [slow.url] };
-  const other = await startHarness({ mounts: products(), store, config: { publicUrl: PUBLIC_URL, oidc } });
+  const other = await startHarness({ mounts: MCP, store, config: { publicUrl: PUBLIC_URL, oidc } });
   return { slow, other, arrived: arrived.promise, release: released.resolve };
 }
 

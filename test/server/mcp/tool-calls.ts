@@ -1,10 +1,19 @@
-import { Ajv } from "ajv";
+import { Ajv, type ValidateFunction } from "ajv";
 import { expect } from "vitest";
 import { TOOLS } from "../../../server/mcp/protocol/server.ts";
 import type { Harness } from "../harness.ts";
 
 const HEADERS = { accept: "application/json, text/event-stream", "content-type": "application/json" };
 const ajv = new Ajv({ strict: true, allowUnionTypes: true });
+/** By the tool's name. */
+const validators = new Map<string, ValidateFunction>();
+
+function validatorOf(name: string): ValidateFunction {
+  const schema: Record<string, unknown> = { ...TOOLS.get(name)?.definition.outputSchema };
+  const validate = validators.get(name) ?? ajv.compile(schema);
+  validators.set(name, validate);
+  return validate;
+}
 
 /** What a tool answered: its text, where it succeeded what is structured, and the bytes of all of it. */
 export type ToolResult = {
@@ -32,8 +41,7 @@ export async function callTool(
   expect(result, body).toBeDefined();
   const isError = result.isError === true;
   if (!isError) {
-    const schema: Record<string, unknown> = { ...TOOLS.get(name)?.definition.outputSchema };
-    const validate = ajv.compile(schema);
+    const validate = validatorOf(name);
     expect(validate(result.structuredContent), ajv.errorsText(validate.errors)).toBe(true);
   }
   return {

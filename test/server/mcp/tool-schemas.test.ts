@@ -1,6 +1,7 @@
 import { Ajv } from "ajv";
 import { beforeEach, describe, expect, test } from "vitest";
 import { scopeSet } from "../../../domain/access/scopes.ts";
+import { type ToolContext, ToolFault } from "../../../server/mcp/definition/tool.ts";
 import { TOOLS } from "../../../server/mcp/protocol/server.ts";
 import { mcpRoutes } from "../../../server/mcp/routes.ts";
 import { memoryServer } from "../memory/memory-server.ts";
@@ -72,6 +73,41 @@ test.each([...TOOLS.values()])("$definition.name has one type in each place of i
   expect(untypedIn({ ...definition.outputSchema }, "output")).toEqual([]);
 });
 
+/** What a tool says of arguments that it does not take: it looks at nothing else. */
+async function saidOf(name: string, args: unknown): Promise<string> {
+  const untouched = new Proxy({} as ToolContext, {
+    get(_target, member) {
+      throw new Error(`${name} asked for ${String(member)}`);
+    },
+  });
+  const fault: unknown = await TOOLS.get(name)
+    ?.call(untouched, args)
+    .catch((error: unknown) => error);
+  expect(fault, JSON.stringify(args).slice(0, 200)).toBeInstanceOf(ToolFault);
+  return (fault as ToolFault).message;
+}
+
+test.each(tools)(
+  "$name names the argument that is wrong, and what would be right",
+  async ({ name, fields, required }) => {
+    const least = validOf(required, fields);
+    for (const [field, schema] of Object.entries(fields)) {
+      for (const wrong of wrongOf(field, schema)) {
+        const fault = await saidOf(name, { ...least, [field]: wrong });
+        expect(fault).toContain(`${name}'s "${field}`);
+        expect(fault).toMatch(/\.$/);
+      }
+    }
+  },
+);
+
+test.each(tools)("$name takes no argument that it does not know", async ({ name, fields, required }) => {
+  const least = validOf(required, fields);
+  for (const field of ["constructor", "prototype", "toString", "hasOwnProperty", "an argument", "x".repeat(10_000)]) {
+    expect(await saidOf(name, { ...least, [field]: "x" })).toContain(`It takes ${Object.keys(fields).join(", ")}.`);
+  }
+});
+
 describe.each(ERAS)("the tools, in the era of %s", (era) => {
   test.each(tools)("$name answers what its output schema says", async ({ name, fields, required, output }) => {
     const validate = ajv.compile(output);
@@ -99,30 +135,19 @@ describe.each(ERAS)("the tools, in the era of %s", (era) => {
     expect(answers).toBeGreaterThan(0);
   });
 
-  test.each(tools)(
-    "$name names the argument that is wrong, and what would be right",
-    async ({ name, fields, required }) => {
-      const least = validOf(required, fields);
-      for (const [field, schema] of Object.entries(fields)) {
-        for (const wrong of wrongValues(schema).filter((value) => !isMeant(field, schema, value))) {
-          const what = `${field}: ${JSON.stringify(wrong).slice(0, 80)}`;
-          const fault = faultOf(await call(era, name, { ...least, [field]: wrong }), what);
-          expect(fault, what).toContain(`${name}'s "${field}`);
-        }
-      }
-      for (const field of required) {
-        const { [field]: _, ...others } = least;
-        expect(faultOf(await call(era, name, others), field)).toContain(`lacks "${field}"`);
-      }
-    },
-  );
-
-  test.each(tools)("$name takes no argument that it does not know", async ({ name, fields, required }) => {
+  test.each(tools)("$name says as its result which argument is wrong", async ({ name, fields, required }) => {
     const least = validOf(required, fields);
-    for (const field of ["constructor", "prototype", "toString", "hasOwnProperty", "an argument", "x".repeat(10_000)]) {
-      const fault = faultOf(await call(era, name, { ...least, [field]: "x" }), field);
-      expect(fault).toContain(`It takes ${Object.keys(fields).join(", ")}.`);
+    for (const [field, schema] of Object.entries(fields)) {
+      const [wrong] = wrongOf(field, schema);
+      const fault = faultOf(await call(era, name, { ...least, [field]: wrong }), field);
+      expect(fault, field).toContain(`${name}'s "${field}`);
     }
+    for (const field of required) {
+      const { [field]: _, ...others } = least;
+      expect(faultOf(await call(era, name, others), field)).toContain(`lacks "${field}"`);
+    }
+    const unknown = faultOf(await call(era, name, { ...least, constructor: "x" }), "constructor");
+    expect(unknown).toContain(`It takes ${Object.keys(fields).join(", ")}.`);
     const inherited = await call(era, name, '{"__proto__": {"content": "x"}}');
     expect(inherited).toMatchObject({ status: 400, error: { message: expect.stringContaining("__proto__") } });
   });
@@ -213,6 +238,11 @@ function fitting({ type, anyOf, enum: choices, items, minimum, format, propertie
 function isMeant(field: string, { type, items, maximum }: Schema, value: unknown): boolean {
   if (type === "array") return typeof value === "string" && (items as Schema).type === "string";
   return ["limit", "maxTokens"].includes(field) && typeof value === "number" && value > Number(maximum);
+}
+
+/** Arguments that a field does not take. */
+function wrongOf(field: string, schema: Schema): unknown[] {
+  return wrongValues(schema).filter((value) => !isMeant(field, schema, value));
 }
 
 /** Values that a schema does not take: of other types, and beyond its bounds. */
