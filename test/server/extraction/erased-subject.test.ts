@@ -1,5 +1,5 @@
 import { type KyselyPlugin, sql } from "kysely";
-import { expect, type TestContext, test } from "vitest";
+import { afterAll, beforeAll, expect, type TestContext, test } from "vitest";
 import { managementToken } from "../../../server/auth/management/management-token.ts";
 import { managementRoutes } from "../../../server/management/routes.ts";
 import type { Store } from "../../../store/database/store.ts";
@@ -16,21 +16,41 @@ import { describeNightlyOnEachEngine, describeOnEitherEngine } from "../../env/d
 import { until } from "../../env/until.ts";
 import { run, unique } from "../../store/fixtures.ts";
 import { PLAIN } from "../../store/memory/plain-atom.ts";
-import { startHarness } from "../harness.ts";
-import { startExtractingLibrary } from "./extracting-library.ts";
+import { type Harness, startHarness } from "../harness.ts";
+import { openExtractionServer, startExtractingLibrary } from "./extracting-library.ts";
 
 const TOKEN = "kpt_the-token";
 const DIGEST = "d".repeat(32);
 const TEA = { content: "Drinks tea.", tags: [], importance: 3 };
 
+type Servers = { readonly memory: Harness; readonly management: Harness };
+
+/** The servers of all worlds on a store. */
+function openServers(store: () => Store): () => Servers {
+  let servers: Servers | undefined;
+  beforeAll(async () => {
+    const mounts = [{ at: "/api/v1", routes: managementRoutes }];
+    const token = managementToken("bootstrap-token", TOKEN);
+    servers = {
+      memory: await openExtractionServer(store()),
+      management: await startHarness({ store: store(), mounts, managementToken: token }),
+    };
+  });
+  afterAll(async () => {
+    await servers?.memory.close();
+    await servers?.management.close();
+  });
+  return () => {
+    if (servers === undefined) throw new Error("the servers are open within tests alone");
+    return servers;
+  };
+}
+
 /** A library that is handed conversations, what is done to a subject's memory in it, and what is left of that. */
-async function startWorld(context: TestContext, store: Store) {
-  const library = await startExtractingLibrary(context, store, { workers: 0 });
+async function startWorld(context: TestContext, store: Store, { memory, management }: Servers) {
+  const library = await startExtractingLibrary(context, store, { workers: 0, beside: memory });
   await library.declare();
   const { libraryId, draft, home } = library;
-  const mounts = [{ at: "/api/v1", routes: managementRoutes }];
-  const management = await startHarness({ store, mounts, managementToken: managementToken("bootstrap-token", TOKEN) });
-  context.onTestFinished(() => management.close());
   const reachOf = (subject: string): Reach => ({ ...library.reach, subject });
   const claim = () => claimExtraction(store, crypto.randomUUID());
   type Turn = NonNullable<Awaited<ReturnType<typeof claim>>>;
@@ -116,11 +136,12 @@ function orders<T>(one: readonly T[], other: readonly T[]): T[][] {
 }
 
 describeNightlyOnEachEngine("A subject that is erased while a conversation of it is worked on", (store) => {
+  const servers = openServers(store);
   const work = ["hand over", "claim", "settle", "claim", "settle"] as const;
   type Step = (typeof work)[number] | "erase" | "delete";
 
   test("b120: leaves nothing and does not come back, in each order of the steps", async (context) => {
-    const world = await startWorld(context, store());
+    const world = await startWorld(context, store(), servers());
     for (const order of orders<Step>(work, ["erase", "delete"])) {
       const subject = unique("ana");
       const isBefore = order.indexOf("erase") > 0;
@@ -170,6 +191,7 @@ function heldBehind({ db, ...store }: Store, nth: number) {
 }
 
 describeOnEitherEngine("A subject that is erased at the same moment", (store) => {
+  const servers = openServers(store);
   type World = Awaited<ReturnType<typeof startWorld>>;
   /** What is done for a subject, through a database; it is prepared before. */
   const CALLS: Readonly<Record<string, (world: World, subject: string) => Promise<(by: Store) => Promise<unknown>>>> = {
@@ -217,7 +239,7 @@ describeOnEitherEngine("A subject that is erased at the same moment", (store) =>
   test.for(HELD)(
     "b120: $when, the $held held up behind each of its statements, leaves nothing that comes back",
     async ({ prepare, held: what }, context) => {
-      const world = await startWorld(context, store());
+      const world = await startWorld(context, store(), servers());
       const isErasureHeld = what === "erasure";
       for (let nth = 1; ; nth++) {
         const subject = unique("ana");

@@ -25,7 +25,7 @@ import { feedHead } from "../../store/questions.ts";
 import { budgetsOn, ledgerThatIsAway } from "../budgets/ledger.ts";
 import { PROVIDER_KEY } from "../gateway/gateway.ts";
 import { type Received, startUpstream } from "../gateway/upstream.ts";
-import { startHarness } from "../harness.ts";
+import { type Harness, startHarness } from "../harness.ts";
 import { keyring, startReplica } from "../key-index/replica-fixtures.ts";
 
 /** Answers in the dialect of the path. */
@@ -60,13 +60,18 @@ type Options = {
   readonly baseUrl?: string;
   /** How long the model may take; else as long as it always may. */
   readonly timeoutMs?: number;
+  /** A server that several libraries share; else one of its own. */
+  readonly beside?: Harness;
 };
+
+/** A server that libraries which take conversations share: whoever opens it closes it. */
+export const openExtractionServer = (store: Store): Promise<Harness> => startHarness({ store, mounts: MOUNTS });
 
 /** A library that takes atoms out of conversations, the memory's routes over it, and the part of a server that does it. */
 export async function startExtractingLibrary(
   context: TestContext,
   store: Store,
-  { dialect = "openai", routes = [], declared = {}, workers = 1, baseUrl, timeoutMs }: Options = {},
+  { dialect = "openai", routes = [], declared = {}, workers = 1, baseUrl, timeoutMs, beside }: Options = {},
 ) {
   const upstream = await startUpstream((response, received) => answerText(response, received, found()));
   context.onTestFinished(() => upstream.close());
@@ -113,8 +118,8 @@ export async function startExtractingLibrary(
     await generator.close();
     for (const each of running) await each.close();
   });
-  const server = await startHarness({ store, mounts: MOUNTS });
-  context.onTestFinished(() => server.close());
+  const server = beside ?? (await openExtractionServer(store));
+  if (beside === undefined) context.onTestFinished(() => server.close());
   const key = server.addKey({ teamId: home.teamId, namespace: home.namespace });
   const reach = { teamId: home.teamId, libraryIds: null };
 

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, expect, type TestContext, test } from "vitest";
 import { scopeSet } from "../../../domain/access/scopes.ts";
 import { INSTRUCTIONS, MAX_ANSWER_TOKENS } from "../../../domain/memory/extraction.ts";
 import { revokeKey } from "../../../store/keys/lifecycle/revocation.ts";
@@ -13,15 +13,24 @@ import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
 import { until } from "../../env/until.ts";
 import { run } from "../../store/fixtures.ts";
 import { PROVIDER_KEY, routeOf } from "../gateway/gateway.ts";
-import { answerText, found, startExtractingLibrary } from "./extracting-library.ts";
+import type { Harness } from "../harness.ts";
+import { answerText, found, openExtractionServer, startExtractingLibrary } from "./extracting-library.ts";
 
 const FREEZE = "The deploy freeze ends on Monday.";
 const TEA = "Anna drinks tea.";
 const LONG = "We talked about the harbour. ".repeat(1_000);
 
 describeNightlyOnEachEngine("A library that takes atoms out of conversations", (store) => {
+  let beside: Harness;
+  beforeAll(async () => {
+    beside = await openExtractionServer(store());
+  });
+  afterAll(() => beside.close());
+  const startLibrary = (context: TestContext, options: Parameters<typeof startExtractingLibrary>[2] = {}) =>
+    startExtractingLibrary(context, store(), { ...options, beside });
+
   test("saves what the model finds, marked, by a key of its own whose secret is never given out", async (context) => {
-    const library = await startExtractingLibrary(context, store());
+    const library = await startLibrary(context);
     library.upstream.answerWith((response, received) => answerText(response, received, found(FREEZE, TEA)));
     await library.declare();
     const handed = await library.handOver("The freeze ends on Monday, and Anna drinks tea.");
@@ -58,7 +67,7 @@ describeNightlyOnEachEngine("A library that takes atoms out of conversations", (
   ] as const) {
     test(`reads by a logical route of a gateway that speaks ${dialect}`, async (context) => {
       const routes = [routeOf("reading", { upstream: "reader" })];
-      const library = await startExtractingLibrary(context, store(), {
+      const library = await startLibrary(context, {
         dialect,
         routes,
         declared: { model: "reading" },
@@ -72,7 +81,7 @@ describeNightlyOnEachEngine("A library that takes atoms out of conversations", (
   }
 
   test("b121: shows the model who said what, and nothing of tools, of what was recalled, and of secrets", async (context) => {
-    const library = await startExtractingLibrary(context, store());
+    const library = await startLibrary(context);
     await library.declare();
     const messages = [
       { role: "system", content: "SYSTEM" },
@@ -91,7 +100,7 @@ describeNightlyOnEachEngine("A library that takes atoms out of conversations", (
   });
 
   test("saves nothing twice: neither what it has almost so, nor the same conversation, nor what two passages show", async (context) => {
-    const library = await startExtractingLibrary(context, store(), { workers: 3 });
+    const library = await startLibrary(context, { workers: 3 });
     library.upstream.answerWith((response, received) => answerText(response, received, found(FREEZE, TEA)));
     await library.declare();
     await library.save("The deploy freeze ends on Monday");
@@ -104,7 +113,7 @@ describeNightlyOnEachEngine("A library that takes atoms out of conversations", (
   });
 
   test("goes on where a server has died, and writes nothing of what that one brings too late", async (context) => {
-    const library = await startExtractingLibrary(context, store(), { workers: 0 });
+    const library = await startLibrary(context, { workers: 0 });
     await library.declare();
     const { id } = (await library.handOver("The freeze ends on Monday.")).json;
     const claimed = async () => {
@@ -126,7 +135,7 @@ describeNightlyOnEachEngine("A library that takes atoms out of conversations", (
   });
 
   test("b121: fails after a second answer of no use, saves no part, and tries anew what is handed over again", async (context) => {
-    const library = await startExtractingLibrary(context, store());
+    const library = await startLibrary(context);
     let answers = 0;
     library.upstream.answerWith((response, received) =>
       answerText(response, received, answers++ === 0 ? found(FREEZE) : "I cannot do that."),
@@ -147,7 +156,7 @@ describeNightlyOnEachEngine("A library that takes atoms out of conversations", (
   });
 
   test("b121: asks no model without end for what cannot be saved", async (context) => {
-    const library = await startExtractingLibrary(context, store());
+    const library = await startLibrary(context);
     library.upstream.answerWith((response, received) => answerText(response, received, found("unsaveable")));
     await sql`alter table atoms add constraint test_saveable check (content <> 'unsaveable') not valid`.execute(
       store().db,
@@ -165,7 +174,7 @@ describeNightlyOnEachEngine("A library that takes atoms out of conversations", (
   });
 
   test("waits while the upstream fails, and says why", async (context) => {
-    const library = await startExtractingLibrary(context, store());
+    const library = await startLibrary(context);
     library.upstream.answerWith((response) => response.writeHead(503).end());
     await library.declare();
     const { id } = (await library.handOver("Anna drinks tea.")).json;
@@ -181,7 +190,7 @@ describeNightlyOnEachEngine("A library that takes atoms out of conversations", (
     ["that does not come", "the upstream did not answer within 0.3 s", undefined],
   ] as const) {
     test(`b121: asks for an answer ${what} no third time, counts both, and goes on with the next`, async (context) => {
-      const library = await startExtractingLibrary(context, store(), { timeoutMs: 300 });
+      const library = await startLibrary(context, { timeoutMs: 300 });
       library.upstream.answerWith((response, received) => {
         const isHostile = received.body.includes("hostile");
         const text = isHostile ? answer : found(TEA);
@@ -203,14 +212,14 @@ describeNightlyOnEachEngine("A library that takes atoms out of conversations", (
   }
 
   test("does no work for a library that takes no atoms out of conversations", async (context) => {
-    const library = await startExtractingLibrary(context, store());
+    const library = await startLibrary(context);
     for (const content of [" ", "word ".repeat(60_000), "Tea."]) {
       expect((await library.handOver(content)).json.detail).toContain("declare spec.extraction");
     }
   });
 
   test("stops when its key is revoked, which nothing replaces, and says what to do", async (context) => {
-    const library = await startExtractingLibrary(context, store());
+    const library = await startLibrary(context);
     library.upstream.answerWith((response) => response.writeHead(503).end());
     await library.declare();
     const { id } = (await library.handOver("Anna drinks tea.")).json;
@@ -229,7 +238,7 @@ describeNightlyOnEachEngine("A library that takes atoms out of conversations", (
   });
 
   test("reads nothing more once it is not declared any more", async (context) => {
-    const library = await startExtractingLibrary(context, store());
+    const library = await startLibrary(context);
     library.upstream.answerWith((response) => response.writeHead(503).end());
     await library.declare();
     const { id } = (await library.handOver("Anna drinks tea.")).json;
@@ -244,7 +253,7 @@ describeNightlyOnEachEngine("A library that takes atoms out of conversations", (
   });
 
   test("b121: keeps to its tokens of the day, and says when there are others", async (context) => {
-    const library = await startExtractingLibrary(context, store(), { declared: { tokensPerDay: 5_000 } });
+    const library = await startLibrary(context, { declared: { tokensPerDay: 5_000 } });
     await library.declare();
     expect((await library.handOver("Anna drinks tea.")).status).toBe(202);
     const refused = await library.handOver("Anna drinks coffee.");
@@ -261,7 +270,7 @@ describeNightlyOnEachEngine("A library that takes atoms out of conversations", (
   });
 
   test("b121: has 100 conversations wait at most", async (context) => {
-    const library = await startExtractingLibrary(context, store(), { workers: 0 });
+    const library = await startLibrary(context, { workers: 0 });
     await library.declare();
     await sql`insert into extraction_jobs (library_id, stored_in, digest, passages, calls)
       select ${library.libraryId}, ${library.libraryId}, sha256(n::text::bytea), '{[]}', 1 from generate_series(1, 100) n`.execute(
@@ -275,7 +284,7 @@ describeNightlyOnEachEngine("A library that takes atoms out of conversations", (
   });
 
   test("b58: is handed nothing by a key that may not write into it, and shows nothing to one that may not read it", async (context) => {
-    const library = await startExtractingLibrary(context, store());
+    const library = await startLibrary(context);
     await library.declare();
     const { teamId, namespace } = library.home;
     const keyOf = (more: object) => library.server.addKey({ teamId, namespace, ...more });
@@ -300,7 +309,7 @@ describeNightlyOnEachEngine("A library that takes atoms out of conversations", (
   });
 
   test("b120: keeps what the conversations of a subject show for that subject alone, and reads none once it is erased", async (context) => {
-    const library = await startExtractingLibrary(context, store());
+    const library = await startLibrary(context);
     library.upstream.answerWith((response, received) => answerText(response, received, found(TEA)));
     await library.declare();
     const { teamId, namespace } = library.home;
@@ -338,7 +347,7 @@ describeNightlyOnEachEngine("A library that takes atoms out of conversations", (
   });
 
   test("b120: keeps nothing of a subject whose conversation is refused", async (context) => {
-    const library = await startExtractingLibrary(context, store());
+    const library = await startLibrary(context);
     const { teamId, namespace } = library.home;
     const ana = library.server.addKey({ teamId, namespace, subject: { mode: "Bound", subject: "ana" } });
     expect((await library.handOver("I drink tea.", ana)).status).toBe(409);
@@ -346,7 +355,7 @@ describeNightlyOnEachEngine("A library that takes atoms out of conversations", (
   });
 
   test("refuses what it cannot read, and says what to do", async (context) => {
-    const library = await startExtractingLibrary(context, store());
+    const library = await startLibrary(context);
     await library.declare();
     for (const [messages, status, detail] of [
       [[{ role: "tool", content: "Recalled." }], 400, "No message of the role"],
@@ -360,7 +369,7 @@ describeNightlyOnEachEngine("A library that takes atoms out of conversations", (
   });
 
   test("its conversations are known for 30 days", async (context) => {
-    const library = await startExtractingLibrary(context, store());
+    const library = await startLibrary(context);
     await library.declare();
     const [old, recent] = [(await library.handOver("Tea.")).json.id, (await library.handOver("Coffee.")).json.id];
     await library.ended(old);

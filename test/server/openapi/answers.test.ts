@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { OpenApiDocument } from "../../../server/openapi/format.ts";
 import { products } from "../../../server/products.ts";
+import { NIGHTLY } from "../../env/nightly.ts";
 import { until } from "../../env/until.ts";
 import { unique } from "../../store/fixtures.ts";
 import { startHarness } from "../harness.ts";
@@ -34,7 +35,27 @@ const AT_THE_DOOR = [
   ...["payload_too_large", "unsupported_media_type", "not_found", "uri_too_long", "internal", "unavailable"],
 ];
 
-test.for(operations.map((one) => [one.name, one] as const))("%s answers as it is described", async ([name, one]) => {
+/** Where the memory is once more, by the same routes: what refuses a call there is what refuses it at the root. */
+const AGAIN = "/api/v1/memory";
+const again = operations.filter(({ path }) => path.startsWith(`${AGAIN}/atoms`));
+
+test("the memory's operations are described alike at either of their paths", () => {
+  expect(again.length).toBeGreaterThan(10);
+  for (const { path, method, operation } of again) {
+    const there = document.paths[path.slice(AGAIN.length)]?.[method.toLowerCase()];
+    expect({ ...operation, operationId: there?.operationId }).toEqual(there);
+  }
+});
+
+test.for(again.map((one) => [one.name, one] as const))("%s answers as it is described", async ([, one]) => {
+  const answer = await send(world.url, await callOf(one).valid(world));
+  expect(answer.status).toBeLessThan(300);
+  expect(judge.faultsOf(one, answer)).toEqual([]);
+});
+
+const refusing = NIGHTLY ? operations : operations.filter((one) => !again.includes(one));
+
+test.for(refusing.map((one) => [one.name, one] as const))("%s refuses as it is described", async ([name, one]) => {
   const calls = callOf(one);
   const codes = codesOf(one.operation);
   expect(Object.keys(calls.refused ?? {}).filter((code) => !codes.includes(code))).toEqual([]);

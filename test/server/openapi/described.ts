@@ -71,6 +71,7 @@ export class Judge {
   readonly #ajv = new Ajv2020({ strict: true, allowUnionTypes: true, strictTypes: false, validateFormats: true });
   /** By the schema's text: most refusals of an operation are those of another one too. */
   readonly #compiled = new Map<string, ValidateFunction>();
+  readonly #known = new WeakMap<object, ValidateFunction>();
 
   constructor({ components }: OpenApiDocument) {
     formats.default(this.#ajv, ["date-time", "int32", "int64"]);
@@ -81,6 +82,12 @@ export class Judge {
 
   /** A schema of the document, ready to be asked. Throws for one that is unsound. */
   compile(schema: object): ValidateFunction {
+    const known = this.#known.get(schema) ?? this.#compileText(schema);
+    this.#known.set(schema, known);
+    return known;
+  }
+
+  #compileText(schema: object): ValidateFunction {
     const whole = JSON.stringify(schema).replaceAll('"#/components/', `"${DOCUMENT}#/components/`);
     const compiled = this.#compiled.get(whole) ?? this.#ajv.compile(JSON.parse(whole));
     this.#compiled.set(whole, compiled);
