@@ -12,8 +12,12 @@ export function filesBelow(folder: string, ending: string): string[] {
     .sort();
 }
 
+const texts = new Map<string, string>();
+
 export function read(file: string): string {
-  return readFileSync(join(ROOT, file), "utf8");
+  const text = texts.get(file) ?? readFileSync(join(ROOT, file), "utf8");
+  texts.set(file, text);
+  return text;
 }
 
 const imports = new Map<string, readonly string[]>();
