@@ -24,10 +24,11 @@ export async function storePolicy({ store, fence }: ControllerDeps, found: Found
  * deleted, or of which the cluster itself says that they are gone: a list that lacks some loosens nothing.
  */
 export async function storePresence({ cluster, store, fence }: ControllerDeps): Promise<void> {
+  const stored = await policiesOfCluster(store.db, cluster.uid);
+  // Later than what is stored: one that another look has removed meanwhile is not there any more, and not forgotten.
   const readable = cluster.list("PlatformKeyPolicy");
   const known = new Set(readable.map(({ uid }) => uid));
   const unreadable = cluster.uids("PlatformKeyPolicy").filter((uid) => !known.has(uid));
-  const stored = await policiesOfCluster(store.db, cluster.uid);
   const present = new Set([...readable.filter(({ deleting }) => !deleting).map(({ uid }) => uid), ...unreadable]);
   const deleted = new Set(readable.filter(({ deleting }) => deleting).map(({ uid }) => uid));
   const gone: string[] = [];
