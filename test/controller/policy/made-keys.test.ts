@@ -21,7 +21,7 @@ const policy = (spec: Record<string, unknown>, name = "production"): Manifest =>
 
 /** A world with a server beside its controller, which looks at keys made by hand all the time. */
 async function startBoth(context: TestContext, setup: WorldSetup, ...manifests: Manifest[]) {
-  const world = await startWorld(context, { ...setup, madeKeysIntervalMs: 50 }, ...manifests);
+  const world = await startWorld(context, { ...setup, madeKeysIntervalMs: 200 }, ...manifests);
   const api = await startApi(world.store);
   context.onTestFinished(() => api.close());
   const team = String((await idOfTeam(world)) ?? "");

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { RateLimit } from "../../../domain/access/rate-limit.ts";
 import { PERIOD_MS } from "../../../server/limits/held-limit.ts";
 import { InstallationLimits } from "../../../server/limits/installation-limits.ts";
+import { NIGHTLY } from "../../env/nightly.ts";
 import { cellsInMemory } from "./cells.ts";
 
 const THREADS = 6;
@@ -102,7 +103,7 @@ test.each([
 ])(
   "b123: three replicas of two threads admit 99 to 101 % of $limit, and 95 to 105 % in each minute, where the load $load",
   async (given) => {
-    const { mean, least, most } = await play({ ...given, over: 2, seconds: 600 });
+    const { mean, least, most } = await play({ ...given, over: 2, seconds: NIGHTLY ? 600 : 300 });
     expect(mean).toBeGreaterThan(99);
     expect(mean).toBeLessThan(101);
     expect(least).toBeGreaterThan(95);

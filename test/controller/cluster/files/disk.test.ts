@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { ensureFolder, replaceFile } from "../../../../controller/cluster/files/disk.ts";
+import { examples } from "../../../env/nightly.ts";
 import { makeFolder } from "./harness.ts";
 
 it.runIf(existsSync("/proc/self"))(
@@ -22,7 +23,7 @@ it.for([true, false])(
     const before = await open(path);
     let isDone = false;
     const replacing = (async () => {
-      for (let i = 1; i <= 20; i++) await replaceFile(path, texts[i % 2] ?? "", durable);
+      for (let i = 1; i <= examples(4); i++) await replaceFile(path, texts[i % 2] ?? "", durable);
       isDone = true;
     })();
     while (!isDone) {

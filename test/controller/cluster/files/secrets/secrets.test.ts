@@ -2,6 +2,7 @@ import { chmod, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "n
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { SecretDraft } from "../../../../../controller/cluster/port.ts";
+import { examples } from "../../../../env/nightly.ts";
 import { until } from "../../../../env/until.ts";
 import { key, makeWorkspace, secret, type Workspace } from "../harness.ts";
 
@@ -42,7 +43,7 @@ describe("a Secret in DATA", () => {
     const cluster = await folder.open();
     let working = true;
     const churn = async () => {
-      for (let i = 0; i < 30; i++)
+      for (let i = 0; i < examples(5); i++)
         await cluster.deleteSecret(await cluster.createSecret(draft({ a: "1", b: "2", c: "3" })));
       working = false;
     };
