@@ -28,6 +28,8 @@ type BudgetGrantsDeps = {
   readonly write: (lines: readonly LedgerLine[]) => Promise<readonly (LedgerAnswer | null)[]>;
   /** How many lines `write` takes at once. */
   readonly mostLines: number;
+  /** Milliseconds that a call waits for its turn, and as many for the database. */
+  readonly answerMs?: number;
   readonly clock: Clock;
   readonly pricer: CallPricer;
 };
@@ -79,13 +81,15 @@ export class BudgetGrants {
   readonly #deps: BudgetGrantsDeps;
   readonly #held: HeldBudgets;
   readonly #draws: DrawTurns<LedgerLine, LedgerAnswer | null>;
+  readonly #answerMs: number;
   #awayUntil = 0;
   #round: Promise<void> | undefined;
 
   constructor(deps: BudgetGrantsDeps) {
     this.#deps = deps;
     this.#held = new HeldBudgets(deps.clock);
-    this.#draws = new DrawTurns({ ask: deps.write, answerMs: ANSWER_MS });
+    this.#answerMs = deps.answerMs ?? ANSWER_MS;
+    this.#draws = new DrawTurns({ ask: deps.write, answerMs: this.#answerMs });
   }
 
   /**
@@ -191,7 +195,7 @@ export class BudgetGrants {
     held.writing ??= this.#draw(held, turn, expected - held.free).finally(() => {
       held.writing = undefined;
     });
-    await answerWithin(2 * ANSWER_MS, held.writing);
+    await answerWithin(2 * this.#answerMs, held.writing);
   }
 
   /** Asks the ledger for more; where it has too little, that is remembered. */

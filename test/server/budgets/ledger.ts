@@ -65,15 +65,20 @@ export function usedOf(reported: number): UsedTokens {
   return { ...UNUSED, reported };
 }
 
-type Options = { readonly mostLines?: number; readonly prices?: () => PriceList | null };
+type Options = {
+  readonly mostLines?: number;
+  readonly prices?: () => PriceList | null;
+  /** How long calls wait for a ledger that is a database's: on a busy machine it answers late. */
+  readonly answerMs?: number;
+};
 
 /** A thread's budgets on a ledger, as a holder of its own. */
 export function budgetsOn(
   write: Ledger,
   clock: Clock,
-  { mostLines = 1_000, prices = () => null }: Options = {},
+  { mostLines = 1_000, prices = () => null, ...times }: Options = {},
 ): BudgetGrants {
   const holder = `holder-${++holders}`;
   const pricer = new CallPricer({ current: prices });
-  return new BudgetGrants({ write: (lines) => write(holder, lines), mostLines, clock, pricer });
+  return new BudgetGrants({ write: (lines) => write(holder, lines), mostLines, clock, pricer, ...times });
 }
