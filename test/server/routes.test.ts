@@ -1,5 +1,5 @@
 /** What each route declares: checked on the real products, all of them. */
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { OPERATIONS } from "../../domain/access/operations.ts";
 import { PUBLIC_ROUTES, type RoutePlugin } from "../../server/app.ts";
 import { MCP_METADATA, METADATA_ROOT } from "../../server/auth/protected-resource.ts";
@@ -14,8 +14,7 @@ type Route = { readonly method: string; readonly url: string; readonly config: o
 describe("the products' routes", () => {
   let harness: Harness;
   const routes: Route[] = [];
-  beforeEach(async () => {
-    routes.length = 0;
+  beforeAll(async () => {
     const mounts = products().map(({ at, routes: add }) => ({
       at,
       routes: ((app, deps) => {
@@ -27,7 +26,7 @@ describe("the products' routes", () => {
     }));
     harness = await startHarness({ mounts });
   });
-  afterEach(() => harness.close());
+  afterAll(() => harness.close());
 
   test("need a key, but for what says what there is and whether it is ready, the way to sign in, what pages look like, and reports of leaks", async () => {
     const open = routes.filter(({ config }) => "public" in config).map(({ url }) => url);

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { scopeSet } from "../../../domain/access/scopes.ts";
 import type { Harness } from "../harness.ts";
 import { requestHead } from "../raw-http.ts";
@@ -15,7 +15,7 @@ let key: string;
 let plain: string;
 let routed: string;
 
-beforeEach(async () => {
+beforeAll(async () => {
   upstream = await startUpstream();
   harness = await startGateway();
   key = harness.addKey();
@@ -25,7 +25,11 @@ beforeEach(async () => {
     routes: [routeOf("fast"), routeOf("gem", { upstream: "gemini" })],
   }).publicId;
 });
-afterEach(async () => {
+beforeEach(() => {
+  upstream.received.length = 0;
+  upstream.answerWith((response) => response.end("{}"));
+});
+afterAll(async () => {
   await harness.close();
   await upstream.close();
 });

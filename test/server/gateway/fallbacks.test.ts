@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import type { UpstreamTimes } from "../../../server/gateway/upstream/upstream-times.ts";
 import { until } from "../../env/until.ts";
 import type { Harness } from "../harness.ts";
@@ -7,18 +7,26 @@ import { startUpstream, type Upstream } from "./upstream.ts";
 
 let first: Upstream;
 let second: Upstream;
+/** With the times that a model is given. */
+let usual: Harness;
 let harness: Harness;
 let key: string;
 let id: string;
 
-beforeEach(async () => {
+beforeAll(async () => {
   first = await startUpstream();
-  second = await startUpstream((response, { body }) => response.end(body));
-  await startWith({});
+  second = await startUpstream();
+  usual = await startGateway();
+});
+beforeEach(() => {
+  first.answerWith((response) => response.end("{}"));
+  second.answerWith((response, { body }) => response.end(body));
+  for (const { received } of [first, second]) received.length = 0;
+  useGateway(usual);
 });
 
-async function startWith(times: Partial<UpstreamTimes>): Promise<void> {
-  harness = await startGateway({ times });
+function useGateway(of: Harness): void {
+  harness = of;
   key = harness.addKey();
   const fallbacks = [{ upstream: "second", upstreamModel: "other-model" }];
   id = harness.addGateway({
@@ -38,12 +46,14 @@ async function startWith(times: Partial<UpstreamTimes>): Promise<void> {
 
 /** Gives upstreams less time than a model is given: to what shall run out, and to nothing else. */
 async function shorten(times: Partial<UpstreamTimes>): Promise<void> {
-  await harness.close();
-  await startWith(times);
+  useGateway(await startGateway({ times }));
 }
 
 afterEach(async () => {
-  await harness.close();
+  if (harness !== usual) await harness.close();
+});
+afterAll(async () => {
+  await usual.close();
   await first.close();
   await second.close();
 });

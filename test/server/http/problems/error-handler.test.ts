@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { RoutePlugin } from "../../../../server/app.ts";
 import { PROBLEMS } from "../../../../server/http/problems/catalogue.ts";
 import { problem } from "../../../../server/http/problems/problem.ts";
@@ -79,11 +79,15 @@ const routes: RoutePlugin = (app) => {
 
 let harness: Harness;
 let key: string;
-beforeEach(async () => {
+beforeAll(async () => {
   harness = await startHarness({ mounts: [{ at: "", routes }] });
+});
+beforeEach(() => {
+  harness.setCurrent(true);
+  harness.lines.length = 0;
   key = harness.addKey();
 });
-afterEach(() => harness.close());
+afterAll(() => harness.close());
 
 const get = (path: string) => fetch(harness.url + path, { headers: { "x-api-key": key } });
 
