@@ -8,6 +8,8 @@ import { until } from "../../../env/until.ts";
 import { type Pages, startPages } from "../pages.ts";
 
 const CREDENTIAL = "sk-the-provider-s-own-credential";
+/** What was heard of upstreams is written once in some seconds. */
+const SELDOM = { longestPauseMs: 500 };
 const HOSTILE = "<script>alert(1)</script>";
 
 let pages: Pages;
@@ -96,10 +98,10 @@ describe("a gateway's page", () => {
     expect(await shown()).toBe("Not asked yet");
     expect(asked).toEqual([]);
     expect(await call()).toBe(200);
-    await until("it has answered", async () => (await shown()) === "Answers");
+    await until("it has answered", async () => (await shown()) === "Answers", SELDOM);
     status = 401;
     expect(await call()).toBe(502);
-    await until("it has refused the credential", async () => (await shown()) === "Credential refused");
+    await until("it has refused the credential", async () => (await shown()) === "Credential refused", SELDOM);
     const { text } = await pages.get(`/gateways/${gateway.id}`);
     expect(text).toContain("The provider does not take the credential of primary.");
     expect(text).toContain(`PUT /api/v1/gateways/${gateway.id}`);
@@ -108,12 +110,12 @@ describe("a gateway's page", () => {
     expect(await shown()).not.toBe("Credential refused");
     status = 503;
     await until("it is asked with the present one", async () => (await call()) === 503);
-    await until("it has answered with an error", async () => (await shown()) === "Answers with 503");
+    await until("it has answered with an error", async () => (await shown()) === "Answers with 503", SELDOM);
     const calls = asked.length;
     upstream.closeAllConnections();
     await new Promise((resolve) => upstream.close(resolve));
     expect(await call()).toBe(502);
-    await until("it has failed", async () => (await shown()) === "Does not answer");
+    await until("it has failed", async () => (await shown()) === "Does not answer", SELDOM);
     expect((await pages.get(`/gateways/${gateway.id}`)).text).toContain("The upstream cannot be reached.");
     expect((await pages.get("/gateways")).text).toContain("Does not answer");
     expect(asked).toHaveLength(calls);
