@@ -6,8 +6,7 @@ import formats from "ajv-formats";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import shippedSchema from "../../schemas/manifest.json" with { type: "json" };
-import { until } from "../env/until.ts";
-import { keyplane, makeHome, startUp } from "./up.ts";
+import { keyplane } from "./up.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -119,26 +118,5 @@ describe("keyplane init", () => {
     const { code, err } = await keyplane(["init", join(folder, "new"), `${flag}=${name}`]);
     expect([code, err]).toEqual([2, expect.stringContaining(`${flag} ${name}: write a name`)]);
     expect(readdirSync(folder)).toEqual([]);
-  });
-
-  test("writes what keyplane up serves as it is: its key works, its gateway is ready", async () => {
-    const home = makeHome();
-    const { code } = await keyplane(["init", home.manifests, "--team", "research"]);
-    expect(code).toBe(0);
-    const up = await startUp(home);
-    try {
-      await up.waitFor("research", "first-app", "Ready");
-      expect(await up.call(up.secretOf("research", "first-app"))).toBe(200);
-      await until("the gateway to be ready", async () => {
-        const { out } = await keyplane(["get", "gateways", "--data", home.data]);
-        return /^research +main +True +Ready/m.test(out);
-      });
-      const model = ["--gateway", "research-main", "--model", "fast-chat"];
-      const canI = ["can-i", "gateway:generate", ...model, "--as-key", "research/first-app", "--data", home.data];
-      expect((await keyplane(canI)).out).toMatch(/^yes: /);
-    } finally {
-      await up.stop();
-      home.remove();
-    }
   });
 });

@@ -69,6 +69,8 @@ function spawnMain(args: readonly string[], env: Record<string, string>) {
 
 export type Home = ReturnType<typeof makeHome>;
 export type Up = Awaited<ReturnType<typeof startUp>>;
+/** A running `keyplane up` that the tests of several commands share, each in namespaces and a team of its own. */
+export type Installation = { readonly home: Home; readonly data: readonly string[]; up(): Up };
 export type UpProcess = Awaited<ReturnType<typeof startUpProcess>>;
 
 /** A folder for manifests and data, which goes with `remove()`. */
@@ -130,6 +132,8 @@ export async function startUp(home: Home, env: Record<string, string> = {}) {
   );
   return {
     ...up,
+    /** Its exit code, once it has ended. */
+    ended,
     stop() {
       stop.abort();
       return ended;

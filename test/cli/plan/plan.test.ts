@@ -21,6 +21,9 @@ const KEYS: Readonly<Record<string, string>> = {
   byhand: "preset: MCPReadOnly",
 };
 
+const NARROWED = key("plain", "preset: MCPReadOnly, allowedCIDRs: [192.0.2.0/24]");
+const today = () => new Date().toISOString().slice(0, 10);
+
 /** All that `up` has, but for what is given instead; an empty text leaves a file out. */
 function declare(changes: Readonly<Record<string, string>> = {}): void {
   const files = {
@@ -66,6 +69,9 @@ beforeAll(async () => {
     return JSON.parse(out).items.find(({ name }: { name: string }) => name === "plain").lastUsedAt;
   });
   lastUse = Date.parse(lastUsedAt);
+  await until("the caller's network to be written", async () =>
+    (await keyplane(["describe", "key", "dev/plain", "--data", home.data])).out.includes("Called from:"),
+  );
 });
 beforeEach(() => declare());
 afterAll(async () => {
@@ -198,6 +204,32 @@ describe("keyplane plan with the data folder", () => {
     ]);
   });
 
+  test("says whom of late a key's narrower networks refuse, and that fails no check", async () => {
+    declare({ plain: NARROWED });
+    const { code, out } = await keyplane(["plan", "-f", wanted.manifests, "--data", home.data, "--fail-on", "blocked"]);
+    expect(code).toBe(0);
+    expect(out.trimEnd().split("\n")).toEqual([
+      "~ update PlatformKey dev/plain: networks: any -> 192.0.2.0/24",
+      `! PlatformKey dev/plain refuses calls from 127.0.0.0/24, where it was last used on ${today()}`,
+      "0 to create, 1 to change, 0 to delete, 8 unchanged, 1 to look at",
+    ]);
+  });
+
+  test("says so of each key where the team's networks become narrower", async () => {
+    const { lines } = await changes({
+      team: team("research", "dev", "spare").replace("spec: {", "spec: { allowedCIDRs: [127.0.0.8/29], "),
+    });
+    expect(lines).toContain(
+      `! PlatformKey dev/plain refuses calls from a part of 127.0.0.0/24, where it was last used on ${today()}`,
+    );
+    expect(lines.filter((line) => line.startsWith("!") && line.includes("dev/placed"))).toEqual([]);
+  });
+
+  test("says nothing where the callers of late stay within the networks", async () => {
+    const { lines } = await changes({ plain: NARROWED.replace("192.0.2.0/24", "127.0.0.0/8") });
+    expect(lines.filter((line) => line.startsWith("!"))).toEqual([]);
+  });
+
   test("shows a removal with the live traffic that it would cut, and the Secret that goes", async () => {
     expect((await changes({ plain: "" })).lines).toEqual([
       expect.stringMatching(
@@ -324,8 +356,21 @@ describe("keyplane plan with the data folder", () => {
     }
   });
 
+  test("get and describe show from where a key was called, as a server knows it", async () => {
+    const described = (await keyplane(["describe", "key", "dev/plain", "--data", home.data])).out;
+    expect(described).toMatch(new RegExp(`Called from: +127.0.0.0/24, last on ${today()}`));
+    const asked = ["get", "keys", "-o", "wide", "--server", up.url];
+    const { out } = await keyplane(asked, { KEYPLANE_TOKEN: tokenOf(home) });
+    expect(out).toContain("CALLED FROM");
+    expect(out).toContain("127.0.0.0/24");
+  });
+
   test("shows the same while keyplane up does not run, but for what only a server knows", async () => {
     await up.stop();
+    expect((await changes({ plain: NARROWED })).lines).toContain(
+      "! PlatformKey dev/plain gets narrower networks, and whom they refuse is known to a running server alone",
+    );
+    declare();
     expect((await changes({ placed: "" })).lines).toEqual([
       "- revoke PlatformKey dev/placed (inf_...): when it was last used is known to a running server alone",
       "- delete Secret dev/here",

@@ -3,8 +3,8 @@ import { execFile } from "node:child_process";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { read } from "../architecture/sources.ts";
-import { makeHome, startUp } from "./up.ts";
+import { read } from "../../architecture/sources.ts";
+import type { Installation } from "../up.ts";
 
 const run = promisify(execFile);
 const PLACEHOLDERS = { "<64 hex digits>": "5".repeat(64), "<the first 12 characters>": "inf_01234567" };
@@ -18,10 +18,9 @@ curl() {
   etag=$(printf '%s\\n' "$head" | sed -n 's:^etag\\: ::p'); ETAG=\${etag:-$ETAG}
 }`;
 
-test("docs/reference/management-api.md shows requests that work one after the other, with `keyplane up` on an empty folder", async () => {
-  const home = makeHome();
-  const up = await startUp(home);
-  try {
+export function testManagementApiPage({ home, up: running }: Installation): void {
+  test("docs/reference/management-api.md shows requests that work one after the other, with `keyplane up` where there is no such team", async () => {
+    const up = running();
     const shown = [...read("docs/reference/management-api.md").matchAll(/```sh\n([\s\S]*?)```/g)]
       .map(([, text = ""]) => text)
       .join("\n");
@@ -34,8 +33,5 @@ test("docs/reference/management-api.md shows requests that work one after the ot
     const statuses = stdout.trim().split("\n").map(Number.parseFloat);
     expect(statuses).toEqual([200, 201, 201, 201, 201, 201, 200, 200]);
     expect(statuses.length).toBe(commands.match(/^curl /gm)?.length);
-  } finally {
-    await up.stop();
-    home.remove();
-  }
-});
+  });
+}
