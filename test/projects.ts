@@ -71,6 +71,7 @@ const SHARING = ["architecture", "cli", "controller", "domain", "server", "store
  */
 export const APART = [
   "test/cli/env/sdk-variables.test.ts",
+  "test/cli/memory/large-notes.test.ts",
   "test/cli/output/progress.test.ts",
   "test/controller/cluster/files/manifests/careless.test.ts",
   "test/controller/cluster/files/manifests/restless.test.ts",
