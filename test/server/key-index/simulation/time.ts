@@ -50,9 +50,14 @@ export async function passTime(
 ): Promise<void> {
   const end = time.now + ms;
   for (;;) {
-    const [next] = processes.toSorted((a, b) => a.nextDue() - b.nextDue());
-    if (next === undefined || next.nextDue() > end) break;
-    time.now = Math.max(time.now, next.nextDue());
+    let next: SimProcess | undefined;
+    let due = Number.POSITIVE_INFINITY;
+    for (const process of processes) {
+      const itsDue = process.nextDue();
+      if (itsDue < due) [next, due] = [process, itsDue];
+    }
+    if (next === undefined || due > end) break;
+    time.now = Math.max(time.now, due);
     look();
     next.fire();
     await turns();
@@ -140,16 +145,24 @@ export class SimProcess {
 
   /** In true time, when its next timer is due; Infinity for none, and while it stands still. */
   nextDue(): number {
-    if (!this.runs) return Number.POSITIVE_INFINITY;
-    return Math.min(...[...this.#timers.values()].map(({ due }) => due)) + this.#suspended;
+    let next = Number.POSITIVE_INFINITY;
+    if (!this.runs) return next;
+    for (const { due } of this.#timers.values()) next = Math.min(next, due);
+    return next + this.#suspended;
   }
 
   /** Fires the timer that has been due for longest, where one is. */
   fire(): void {
-    const [[id, timer] = []] = [...this.#timers].sort(([, a], [, b]) => a.due - b.due);
-    if (!this.runs || id === undefined || timer === undefined || timer.due > this.clock.monotonic()) return;
+    let first: readonly [id: number, timer: Timer] | undefined;
+    for (const entry of this.#timers) {
+      if (first === undefined || entry[1].due < first[1].due) first = entry;
+    }
+    if (!this.runs || first === undefined) return;
+    const [id, timer] = first;
+    const now = this.clock.monotonic();
+    if (timer.due > now) return;
     if (timer.every === undefined) this.#timers.delete(id);
-    else timer.due = Math.max(timer.due + timer.every, this.clock.monotonic());
+    else timer.due = Math.max(timer.due + timer.every, now);
     this.run(timer.act);
   }
 }
