@@ -5,7 +5,6 @@ export const LONGEST = [
   "test/cli/data-folders.faults.test.ts",
   "test/controller/cluster/files/manifests/careless.test.ts",
   "test/controller/cluster/kubernetes/namespaces.cluster.test.ts",
-  "test/domain/key/exploration/new-key.test.ts",
   "test/e2e/up.journeys.test.ts",
   "test/faults/every-point.cluster.test.ts",
   "test/faults/kill.faults.test.ts",

@@ -5,7 +5,7 @@ import type { KeyRecord } from "../../../domain/access/key-record.ts";
 import { unusableBecause } from "../../../domain/access/key-state.ts";
 import { OPERATIONS, type OperationName } from "../../../domain/access/operations.ts";
 import { productScopes, SCOPES, scopeBit, scopeSet } from "../../../domain/access/scopes.ts";
-import { examples } from "../../env/nightly.ts";
+import { NIGHTLY } from "../../env/nightly.ts";
 import { keyRecord } from "../../server/harness.ts";
 import { NOW, stateOf } from "../rule-table.ts";
 import { ACCESS_RULES, recordOf } from "./authorize.rows.ts";
@@ -58,7 +58,7 @@ test("nothing passes that is not usable, of the team, within its binding and its
       expect(asked.gateway?.teamId).toBe(record.teamId);
       if (record.boundGatewayId !== null) expect(asked.gateway?.gatewayId).toBe(record.boundGatewayId);
     }),
-    { numRuns: examples(2_000) },
+    { numRuns: NIGHTLY ? 20_000 : 600 },
   );
 });
 
