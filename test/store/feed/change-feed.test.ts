@@ -521,7 +521,7 @@ describeNightlyOnEachEngine("The change feed of thousands of keys", (store) => {
   test("is whole in a snapshot", async () => {
     const home = await makeTeam(store());
     const template = await reserveKey(store(), home);
-    const [total, step] = [NIGHTLY ? 12_000 : 5_000, 1_000];
+    const [total, step] = [NIGHTLY ? 12_000 : 2_000, 1_000];
     // Step by step: each answer of the database has its deadline.
     for (let last = step; last <= total; last += step) {
       await run(store(), async (tx) => {

@@ -9,7 +9,7 @@ import { rowsRead } from "../../env/database/rows-read.ts";
 import { HOUR, makeTeam, reserveKey } from "../fixtures.ts";
 
 const slot = Math.floor(Date.now() / HOUR) * HOUR;
-const OTHERS = 20_000;
+const OTHERS = 5_000;
 
 describeNightlyOnEachEngine("Usage", (store) => {
   test("b188: of one team is read without what the keys of others have used", async () => {

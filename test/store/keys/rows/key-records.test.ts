@@ -203,7 +203,7 @@ describeOnEachEngine("What a decision reads of a key", (store) => {
           }
         },
       ),
-      { numRuns: examples(15), examples: WRITTEN_WITH_CARE.map((attributes) => [attributes]) },
+      { numRuns: examples(15), examples: WRITTEN_WITH_CARE.map((attributes): [typeof attributes] => [attributes]) },
     );
   });
 });
