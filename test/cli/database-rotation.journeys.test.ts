@@ -4,7 +4,7 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { expect, type TestContext, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { freshDatabase } from "../env/database/engines.ts";
 import { freePort } from "../env/free-port.ts";
 import { startServing } from "../env/serving.ts";
@@ -12,7 +12,7 @@ import { until } from "../env/until.ts";
 import { keyplane } from "./up.ts";
 
 /** A migrated database of a role of its own, and a server whose settings are in files. */
-async function openWorld(context: TestContext) {
+async function openWorld() {
   const folder = mkdtempSync(join(tmpdir(), "keyplane-rotation-"));
   const { url: adminUrl, drop } = await freshDatabase();
   const admin = new pg.Client({ connectionString: adminUrl });
@@ -22,12 +22,6 @@ async function openWorld(context: TestContext) {
   const database = new URL(adminUrl).pathname.slice(1);
   await admin.query(`create role ${role} login password '${password}'`);
   await admin.query(`alter database ${database} owner to ${role}`);
-  context.onTestFinished(async () => {
-    await admin.query(`reassign owned by ${role} to current_user`);
-    await admin.end();
-    await drop();
-    rmSync(folder, { recursive: true });
-  });
   /** Exchanges a file whole, as the kubelet does. */
   const save = (name: string, text: string) => {
     const file = join(folder, name);
@@ -51,23 +45,34 @@ async function openWorld(context: TestContext) {
       KEYPLANE_BOOTSTRAP_TOKEN_FILE: save("token", token),
     },
   );
-  context.onTestFinished(async () => {
-    expect(await server.stop(), "the server ran on until it was asked to end").toBe(0);
-    expect(server.lines.join("\n")).not.toContain(password);
-  });
   const isReady = async () => (await fetch(`http://127.0.0.1:${adminPort}/readyz`)).ok;
   const listing = async () =>
     (await fetch(`${server.url}/api/v1/keys`, { headers: { authorization: `Bearer ${token}` } })).status;
   return {
     ...{ admin, role, password, save, urlOf, isReady, listing },
+    async close() {
+      const code = await server.stop();
+      await admin.query(`reassign owned by ${role} to current_user`);
+      await admin.end();
+      await drop();
+      rmSync(folder, { recursive: true });
+      expect(code, "the server ran on until it was asked to end").toBe(0);
+      expect(server.lines.join("\n")).not.toContain(password);
+    },
     async cutOff(user: string) {
       await admin.query("select pg_terminate_backend(pid) from pg_stat_activity where usename = $1", [user]);
     },
   };
 }
 
-test("c74: a password that rotates is 503 while the file has the old one, and then taken by each thread of the same process", async (context) => {
-  const { admin, role, password, save, isReady, listing, cutOff } = await openWorld(context);
+let world: Awaited<ReturnType<typeof openWorld>>;
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world?.close());
+
+test("c74: a password that rotates is 503 while the file has the old one, and then taken by each thread of the same process", async () => {
+  const { admin, role, password, save, isReady, listing, cutOff } = world;
   await until("it serves", async () => (await listing()) === 200);
   await admin.query(`alter role ${role} password '${password}2'`);
   await cutOff(role);
@@ -80,10 +85,11 @@ test("c74: a password that rotates is 503 while the file has the old one, and th
   );
 });
 
-test("c74: a URL that names another user is followed by every connection that is made after it", async (context) => {
-  const { admin, role, password, save, urlOf, isReady, listing, cutOff } = await openWorld(context);
+test("c74: a URL that names another user is followed by every connection that is made after it", async () => {
+  const { admin, role, password, save, urlOf, isReady, listing, cutOff } = world;
   const next = `${role}_next`;
-  await admin.query(`create role ${next} login password '${password}' in role ${role}`);
+  await admin.query(`create role ${next} login password '${password}2' in role ${role}`);
+  save("password", `${password}2\n`);
   save("url", urlOf(next));
   await until("it serves", async () => (await listing()) === 200);
   await admin.query(`alter role ${role} nologin`);

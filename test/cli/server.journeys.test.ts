@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { chmodSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { networkInterfaces, tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { checkBootstrapToken } from "../../cli/doctor/database-contents.ts";
 import { mintKey } from "../../domain/key/secret/key-format.ts";
 import type { Store } from "../../store/database/store.ts";
@@ -25,28 +25,38 @@ const outside =
 describeOnPostgres("keyplane server", (store) => {
   let issuer: Issuer;
   let folder: string;
+  /** One with a bootstrap token and no issuer. */
+  let plain: Awaited<ReturnType<typeof startServer>> & ReturnType<typeof tokenFile>;
   beforeAll(async () => {
     issuer = await startIssuer();
     issuer.keys = [(await makeSigner("k")).jwk];
-  });
-  afterAll(() => issuer.close());
-  beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), "keyplane-server-"));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const given = tokenFile("token");
+    chmodSync(given.file, 0o644);
+    plain = { ...given, ...(await startServer({}, ...given.flags, "--workers", "2")) };
+  });
+  afterAll(async () => {
+    await plain?.stop();
+    await issuer.close();
+    rmSync(folder, { recursive: true });
   });
 
   async function serverEnv(): Promise<Record<string, string>> {
     return { KEYPLANE_DATABASE_URL: (await databaseUrl(store())).href, KEYPLANE_ENCRYPTION_KEY: ENCRYPTION_KEY };
   }
-  async function start(env: Record<string, string> = {}, ...flags: string[]) {
+  async function startServer(env: Record<string, string> = {}, ...flags: string[]) {
     const args = ["server", "--port", "0", "--admin-port", "0", ...flags];
     const server = await startServing(args, { ...(await serverEnv()), ...env });
-    onTestFinished(async () => void (await server.stop()));
     const said = (text: string) => server.lines.some((line) => line.includes(text));
     return { ...server, said };
   }
-  function tokenFile(token = randomBytes(32).toString("base64")) {
-    const file = join(folder, "token");
+  async function start(...args: Parameters<typeof startServer>) {
+    const server = await startServer(...args);
+    onTestFinished(async () => void (await server.stop()));
+    return server;
+  }
+  function tokenFile(name: string, token = randomBytes(32).toString("base64")) {
+    const file = join(folder, name);
     writeFileSync(file, `${token}\n`);
     return { file, token, flags: ["--bootstrap-token-file", file] };
   }
@@ -68,9 +78,8 @@ describeOnPostgres("keyplane server", (store) => {
   });
 
   test("c62: given a host listens there alone, and another one on its port says at once that it is taken", async () => {
-    const local = await start();
-    expect(local.said("--public-url")).toBe(false);
-    const { port } = new URL(local.url);
+    expect(plain.said("--public-url")).toBe(false);
+    const { port } = new URL(plain.url);
     await expect(fetch(`http://${outside}:${port}/atoms`)).rejects.toThrow("fetch failed");
     const args = ["server", "--host", "127.0.0.1", "--port", port, "--admin-port", "0", "--workers", "2"];
     const second = await keyplane(args, await serverEnv());
@@ -81,8 +90,7 @@ describeOnPostgres("keyplane server", (store) => {
   });
 
   test("with a bootstrap token and no issuer makes a team and its first keys, and nothing else", async () => {
-    const { flags, token } = tokenFile();
-    const server = await start({}, ...flags, "--workers", "2");
+    const { token, ...server } = plain;
     const asked = (...args: Parameters<typeof ask> extends [string, string, ...infer Rest] ? Rest : never) =>
       ask(server.url, token, ...args);
     const team = await asked("POST", "/teams", { name: unique("team"), spec: { members: [] } });
@@ -116,14 +124,12 @@ describeOnPostgres("keyplane server", (store) => {
 
   test("with a bootstrap token beside an issuer lists, suspends and revokes in every team, and doctor says so", async () => {
     expect(await checkBootstrapToken(store())).toMatchObject([{ name: "bootstrap-token", severity: "ok" }]);
-    const { flags, file, token } = tokenFile();
+    const { flags, file, token } = tokenFile("other-token");
     const home = await makeTeam(store());
     const { key: declared } = await reserveKey(store(), home);
-    const without = await start({}, ...flags);
-    const made = await ask(without.url, token, "POST", "/keys", {
+    const made = await ask(plain.url, plain.token, "POST", "/keys", {
       ...{ name: unique("key"), team: home.teamId, spec: { preset: "MCPReadOnly" } },
     });
-    await without.stop();
 
     const server = await start({}, ...flags, ...oidc());
     expect(server.said("both an issuer and a bootstrap token are configured")).toBe(true);
@@ -156,43 +162,23 @@ describeOnPostgres("keyplane server", (store) => {
     expect(await checkBootstrapToken(store())).toMatchObject([{ name: "bootstrap-token", severity: "ok" }]);
   });
 
-  test("follows the bootstrap token's file: another token, none, and one that a person typed", async () => {
-    const { file, flags, token } = tokenFile();
-    const server = await start({}, ...flags);
-    const statusOf = async (presented: string) => (await ask(server.url, presented, "GET", "/keys")).status;
-    expect(await statusOf(token)).toBe(200);
-    const next = randomBytes(32).toString("hex");
-    writeFileSync(`${file}.next`, next);
-    renameSync(`${file}.next`, file);
-    await until("the new one is taken", async () => (await statusOf(next)) === 200);
-    expect(await statusOf(token)).toBe(401);
-    const typed = "password-password-password-password";
-    writeFileSync(file, typed);
-    await until("the new one is refused", async () => (await statusOf(next)) === 401);
-    expect([await statusOf(typed), server.said("no bootstrap token is accepted")]).toEqual([401, true]);
-    writeFileSync(file, token);
-    await until("the first one is taken again", async () => (await statusOf(token)) === 200);
-    rmSync(file);
-    await until("the file that is gone lets no caller in", async () => (await statusOf(token)) === 401);
-  });
+  /** Whether each of its threads answers so, as far as many calls at once show. */
+  async function allAnswer(presented: string, status: number): Promise<boolean> {
+    const asked = Array.from({ length: 12 }, () => ask(plain.url, presented, "GET", "/keys"));
+    return (await Promise.all(asked)).every((answer) => answer.status === status);
+  }
 
   test("names the bootstrap token's file, and says once, of all its threads, what is wrong with it", async () => {
-    const { file, flags, token } = tokenFile();
-    chmodSync(file, 0o644);
-    const server = await start({}, ...flags, "--workers", "2");
-    const lines = (text: string) => server.lines.filter((line) => line.includes(text));
-    const allAnswer = (status: number) =>
-      until(`all threads answer ${status}`, async () => {
-        const asked = Array.from({ length: 12 }, () => ask(server.url, token, "GET", "/keys"));
-        return (await Promise.all(asked)).every((answer) => answer.status === status);
-      });
-    await allAnswer(200);
+    const { file, token } = plain;
+    const lines = (text: string) => plain.lines.filter((line) => line.includes(text));
+    const eachAnswers = (status: number) => until(`all threads answer ${status}`, () => allAnswer(token, status));
+    await eachAnswers(200);
     writeFileSync(file, "password-password-password-password");
-    await allAnswer(401);
+    await eachAnswers(401);
     const refused = `no bootstrap token is accepted: ${file} holds no random token`;
     await until("that is said", () => lines(refused).length > 0);
     writeFileSync(file, token);
-    await allAnswer(200);
+    await eachAnswers(200);
     await until("that is said", () => lines(`the bootstrap token in ${file} has changed`).length > 0);
     expect(lines(refused)).toHaveLength(1);
     expect(lines(`${file} can be read by everybody on this machine: chmod o-r '${file}', or defaultMode`)).toHaveLength(
@@ -200,8 +186,28 @@ describeOnPostgres("keyplane server", (store) => {
     );
   });
 
+  test("follows the bootstrap token's file: another token, none, and one that a person typed", async () => {
+    const { file, token } = plain;
+    const statusOf = async (presented: string) => (await ask(plain.url, presented, "GET", "/keys")).status;
+    const allRefuse = (what: string, presented: string) => until(what, () => allAnswer(presented, 401));
+    expect(await statusOf(token)).toBe(200);
+    const next = randomBytes(32).toString("hex");
+    writeFileSync(`${file}.next`, next);
+    renameSync(`${file}.next`, file);
+    await until("the new one is taken", () => allAnswer(next, 200));
+    expect(await statusOf(token)).toBe(401);
+    const typed = "password-password-password-password";
+    writeFileSync(file, typed);
+    await allRefuse("the new one is refused", next);
+    expect([await statusOf(typed), plain.said("no bootstrap token is accepted")]).toEqual([401, true]);
+    writeFileSync(file, token);
+    await until("the first one is taken again", () => allAnswer(token, 200));
+    rmSync(file);
+    await allRefuse("the file that is gone lets no caller in", token);
+  });
+
   test("does not start with a bootstrap token that can be guessed", async () => {
-    const { flags } = tokenFile("a".repeat(64));
+    const { flags } = tokenFile("guessed", "a".repeat(64));
     const { code, err } = await keyplane(["server", "--port", "0", "--admin-port", "0", ...flags], await serverEnv());
     expect([code, err]).toEqual([
       2,

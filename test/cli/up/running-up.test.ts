@@ -42,6 +42,18 @@ describe("keyplane up on a folder without a declaration", () => {
   });
 });
 
+test("keyplane up on a file instead of a folder says what to name, and ends with 2", async () => {
+  const other = makeHome();
+  const file = join(other.manifests, "all.yaml");
+  other.write("all.yaml", "");
+  try {
+    const { code, err } = await keyplane(["up", "--manifests", file, "--data", other.data]);
+    expect([code, err]).toEqual([2, `keyplane: --manifests ${file}: that is a file: name the folder that it is in\n`]);
+  } finally {
+    other.remove();
+  }
+});
+
 test("keyplane init writes what keyplane up serves as it is: its key works, its gateway is ready", async () => {
   const { code } = await keyplane(["init", join(home.manifests, "started"), "--team", "started"]);
   expect(code).toBe(0);
