@@ -8,6 +8,7 @@ import { parseServerConfig } from "../../server/context/config.ts";
 import { type RunningServer, startServer } from "../../server/main.ts";
 import { saveGateway } from "../../store/gateways/gateways.ts";
 import { databaseUrl, describeOnPostgres } from "../env/database/engines.ts";
+import { NIGHTLY } from "../env/nightly.ts";
 import { until } from "../env/until.ts";
 import { gatewayDraft, makeTeam, policyOf, run, unique } from "../store/fixtures.ts";
 import { keyring, storeKey } from "./key-index/replica-fixtures.ts";
@@ -92,26 +93,31 @@ describeOnPostgres("two worker threads whose calls end in every way", (store) =>
       await Promise.all(answers.map(({ body }) => body?.cancel()));
       return answers.every(({ status }) => status !== 401);
     });
-    for (let round = 0; round < 20; round++) {
+    for (let round = 0; round < (NIGHTLY ? 40 : 11); round++) {
       await Promise.all(Array.from({ length: 40 }, (_, i) => leave(round * 41 + i)));
     }
     isQuiet = true;
     await until("all calls have ended", async () =>
       /^keyplane_open_calls 0$/m.test(await (await fetch(`${server.adminUrl}/metrics`)).text()),
     );
-    const streams: Response[] = [];
-    const statusesOf = async (...ways: (readonly [string, string])[]) => {
-      for (const [key, model] of ways) streams.push(await open(key, model));
-      return streams.splice(-ways.length).map((answer) => {
-        kept.push(answer);
-        return answer.status;
-      });
-    };
     const kept: Response[] = [];
-    expect(await statusesOf([one, "bounded"], [one, "bounded"], [other, "bounded"])).toEqual([200, 200, 200]);
-    expect(await statusesOf([one, "bounded"])).toEqual([429]);
-    expect(await statusesOf([one, "free"], [one, "free"])).toEqual([200, 200]);
-    expect(await statusesOf([one, "free"], [other, "free"])).toEqual([429, 429]);
+    /** What of the storm the server has yet to read is over soon: a place that it has taken again is free then. */
+    const begin = (key: string, model: string) =>
+      until("there is a place", async () => {
+        const answer = await open(key, model);
+        if (answer.status === 200) kept.push(answer);
+        else await answer.body?.cancel();
+        return answer.status === 200;
+      });
+    const refuse = async (key: string, model: string) => {
+      const answer = await open(key, model);
+      kept.push(answer);
+      expect(answer.status).toBe(429);
+    };
+    for (const key of [one, one, other]) await begin(key, "bounded");
+    await refuse(one, "bounded");
+    for (const key of [one, one]) await begin(key, "free");
+    for (const key of [one, other]) await refuse(key, "free");
     await Promise.all(kept.map(({ body }) => body?.cancel()));
-  }, 60_000);
+  });
 });
