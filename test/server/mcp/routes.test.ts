@@ -345,7 +345,7 @@ describe("tools", () => {
 });
 
 describe("abuse", () => {
-  test("b48: hundreds of clients with the same JSON-RPC id and two keys each get their own answer", async () => {
+  test("b48: many clients with the same JSON-RPC id and two keys each get their own answer", async () => {
     const others = server.addKey({ teamId: "team-b", namespace: "b", mcpDefaultLibraryId: "lib-b-notes" });
     for (const as of [key, others]) {
       await patiently(toolCall("memory_save_atom", { content: "mine", tags: [as === key ? "a" : "b"] }), as);
@@ -367,7 +367,7 @@ describe("abuse", () => {
     // Thirty at any time: clients and server share this process, and a call waits two seconds for the memory at most.
     let next = 0;
     const client = async () => {
-      while (next < examples(200)) await callAs(next++);
+      while (next < examples(60)) await callAs(next++);
     };
     // All have ended, also where one fails: what goes on beside the next tests breaks those as well.
     const outcomes = await Promise.allSettled(Array.from({ length: 30 }, client));
