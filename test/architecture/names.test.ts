@@ -19,10 +19,6 @@ const COVERED_ELSEWHERE: Readonly<Record<string, { readonly by: string; readonly
     by: "test/domain/key/declaration/declare-key.test.ts",
     why: "what a declaration is read as",
   },
-  "server/key-index/feed-reader.ts": {
-    by: "test/server/key-index/replica.test.ts",
-    why: "what a replica applies, at each of its beats",
-  },
   "server/key-index/metrics.ts": {
     by: "test/server/key-index/replica.test.ts",
     why: "definitions of metrics: what sets them is what a replica does",

@@ -17,11 +17,11 @@ export function testWait({ home, data, up: running }: Installation): void {
     beforeAll(async () => {
       home.write(
         "waiting.yaml",
-        team("waiting", "waiting") + key("agent", READ_WRITE, "waiting") + key("unowned", READ_WRITE, "nobodys"),
+        team("waiting", "waiting") + key("agent", READ_WRITE, "waiting") + key("unowned", READ_WRITE, "unclaimed"),
       );
       up = running();
       await up.waitFor("waiting", "agent", "Ready");
-      await up.waitFor("nobodys", "unowned", "NamespaceUnclaimed");
+      await up.waitFor("unclaimed", "unowned", "NamespaceUnclaimed");
     });
 
     test("ends at once where it is so already", async () => {
@@ -56,10 +56,10 @@ export function testWait({ home, data, up: running }: Installation): void {
     });
 
     test("is 1 where it is not in time, and says what is so instead", async () => {
-      const { code, out, err } = await keyplane(["wait", "key", "nobodys/unowned", "--timeout", "100ms", ...data]);
+      const { code, out, err } = await keyplane(["wait", "key", "unclaimed/unowned", "--timeout", "100ms", ...data]);
       expect([code, out]).toEqual([1, ""]);
       expect(err).toMatch(
-        /^keyplane: timed out after 100ms while waiting for condition=Ready of platformkey\/nobodys\/unowned: Ready is False \(NamespaceUnclaimed\): .*\n$/,
+        /^keyplane: timed out after 100ms while waiting for condition=Ready of platformkey\/unclaimed\/unowned: Ready is False \(NamespaceUnclaimed\): .*\n$/,
       );
       const none = await keyplane(["wait", "key", "waiting/none", "--timeout", "0", "-o", "json", ...data]);
       expect([none.code, JSON.parse(none.out)]).toEqual([1, { met: false, object: null }]);

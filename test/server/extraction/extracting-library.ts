@@ -64,7 +64,7 @@ type Options = {
   readonly beside?: Harness;
 };
 
-/** A server that libraries which take conversations share: whoever opens it closes it. */
+/** A server that libraries which take conversations share. The caller closes it. */
 export const openExtractionServer = (store: Store): Promise<Harness> => startHarness({ store, mounts: MOUNTS });
 
 /** A library that takes atoms out of conversations, the memory's routes over it, and the part of a server that does it. */
