@@ -34,8 +34,15 @@ const MAX_WAIT_MS = 5_000;
 /** And so long for its answers. */
 export const MAX_RUN_MS = 2_000;
 
-/** @param lend a handle whose statements end, or never begin, once the signal is aborted */
-export function memoryDatabase(limits: ShareLimits, lend: (signal: AbortSignal) => Kysely<Database>): MemoryDatabase {
+/**
+ * @param lend a handle whose statements end, or never begin, once the signal is aborted
+ * @param runMs milliseconds that a call may take once it has its turn
+ */
+export function memoryDatabase(
+  limits: ShareLimits,
+  lend: (signal: AbortSignal) => Kysely<Database>,
+  runMs = MAX_RUN_MS,
+): MemoryDatabase {
   const share = new TeamShare(limits, () => performance.now());
   return {
     async run({ teamId, signal }, body) {
@@ -53,7 +60,7 @@ export function memoryDatabase(limits: ShareLimits, lend: (signal: AbortSignal) 
       try {
         await share.enter(teamId, ending.signal);
         clearTimeout(timer);
-        timer = setTimeout(() => end(new MemoryTimeoutError("the memory took too long")), MAX_RUN_MS);
+        timer = setTimeout(() => end(new MemoryTimeoutError("the memory took too long")), runMs);
         // The place is given back when the body has ended, which may be after its caller has the error.
         const began = performance.now();
         const through = answer(body, lend(ending.signal)).finally(() => share.leave(teamId, performance.now() - began));

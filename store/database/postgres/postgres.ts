@@ -17,6 +17,8 @@ export type PostgresOptions = {
   readonly keepsOne?: boolean;
   /** Milliseconds after which a statement without an answer gives its connection up; 0 for never. */
   readonly answerTimeoutMs?: number;
+  /** Milliseconds that a call of the memory may take once it has its turn. */
+  readonly memoryRunMs?: number;
   /**
    * Plans a statement that is kept ({@link preparedStatement}) once, for whatever arguments: for connections with few
    * statements. PostgreSQL plans its first five uses anew otherwise.
@@ -64,7 +66,8 @@ export async function openPostgres(database: string | DatabaseLocation, options:
   const maxConnections = options.maxConnections ?? 10;
   const pool = openPool(kept, maxConnections, answerTimeoutMs, settings);
   // Connects with the first call of the memory, so that a process without one has no more connections for it.
-  const memoryPool = openPool({ ...connection, connectionTimeoutMillis: MAX_RUN_MS }, MEMORY.running, MAX_RUN_MS);
+  const runMs = options.memoryRunMs ?? MAX_RUN_MS;
+  const memoryPool = openPool({ ...connection, connectionTimeoutMillis: runMs }, MEMORY.running, runMs);
   const shareOf = (part: number) => Math.max(1, Math.floor(maxConnections * part));
   const running = shareOf(MANAGED_SHARE);
   const runningPerTeam = Math.ceil(running / 2);
@@ -79,7 +82,7 @@ export async function openPostgres(database: string | DatabaseLocation, options:
     backgroundDb: db,
     backgroundRows: 1_000,
     engine: "postgres",
-    memory: memoryDatabase(MEMORY, lendConnections(memoryPool)),
+    memory: memoryDatabase(MEMORY, lendConnections(memoryPool), runMs),
     listen: async (channel, onNotify, onEnd) => listen(located(), channel, onNotify, onEnd),
     async copyRows(question, take) {
       try {

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, inject } from "vitest";
-import { openPostgres } from "../../../store/database/postgres/postgres.ts";
+import { openPostgres, type PostgresOptions } from "../../../store/database/postgres/postgres.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { askDesk } from "../desk.ts";
 import type { PostgresOfRun } from "../global-setup.ts";
@@ -59,20 +59,23 @@ export function describeOnEitherEngine(promise: string, tests: (store: () => Sto
 
 /** For promises about real concurrency and real connections: these tests ask what they like within transactions. */
 export function describeOnPostgres(promise: string, tests: (store: () => Store, engine: Engine) => void): void {
-  describe(`${promise}, on PostgreSQL`, () => withStore(() => openCopy(MANY_CONNECTIONS), "postgres", tests));
+  describe(`${promise}, on PostgreSQL`, () => withStore(() => openCopy({ maxConnections: MANY_CONNECTIONS }), "postgres", tests));
 }
+
+/** How long an answer takes on a busy machine is no promise of these tests. */
+const PATIENT = { answerTimeoutMs: 120_000, memoryRunMs: 60_000 };
 
 /**
  * A new database of the run's PostgreSQL, of the present schema, which is gone once it is closed. What would hang on
  * PGlite fails.
  */
 export async function openMigrated(): Promise<Store> {
-  return asOnOneConnection(await openCopy(FEW_CONNECTIONS));
+  return asOnOneConnection(await openCopy({ maxConnections: FEW_CONNECTIONS, ...PATIENT }));
 }
 
-async function openCopy(maxConnections: number): Promise<Store> {
+async function openCopy(options: PostgresOptions): Promise<Store> {
   const { url, drop } = await createDatabase(postgres.url, postgres.template);
-  const store = await openPostgres(url, { maxConnections });
+  const store = await openPostgres(url, options);
   return {
     ...store,
     async close() {
