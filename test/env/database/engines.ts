@@ -59,7 +59,8 @@ export function describeOnEitherEngine(promise: string, tests: (store: () => Sto
 
 /** For promises about real concurrency and real connections: these tests ask what they like within transactions. */
 export function describeOnPostgres(promise: string, tests: (store: () => Store, engine: Engine) => void): void {
-  describe(`${promise}, on PostgreSQL`, () => withStore(() => openCopy({ maxConnections: MANY_CONNECTIONS }), "postgres", tests));
+  describe(`${promise}, on PostgreSQL`, () =>
+    withStore(() => openCopy({ maxConnections: MANY_CONNECTIONS }), "postgres", tests));
 }
 
 /** How long an answer takes on a busy machine is no promise of these tests. */

@@ -33,7 +33,10 @@ describeOnEitherEngine("While another transaction has a budget locked", (store) 
 
   async function letThrough(db: Db, lock: (budget: string) => RawBuilder<unknown>): Promise<void> {
     const clock = testClock();
-    const thread = budgetsOn((holder, lines) => writeLedger(db, holder, lines), clock, { mostLines: MAX_LINES, answerMs: 60_000 });
+    const thread = budgetsOn((holder, lines) => writeLedger(db, holder, lines), clock, {
+      mostLines: MAX_LINES,
+      answerMs: 60_000,
+    });
     const reserve = async (owner: string, tokens: number) => {
       const teamId = owner.slice(0, owner.indexOf(" "));
       return kindOf(await thread.reserve(keyRecord({ teamId, budgets: { owner, items: ITEMS } }), callOf(tokens)));
