@@ -9,7 +9,7 @@ import { mintKey } from "../../domain/key/secret/key-format.ts";
 import { read } from "../architecture/sources.ts";
 import { until } from "../env/until.ts";
 import { wordsOf } from "./command-line.ts";
-import { key, keyplane, keyplaneProcess, makeHome, startUp, team, tokenOf, type Up } from "./up.ts";
+import { key, keyplane, keyplaneProcess, makeHome, startUpProcess, team, tokenOf, type UpProcess } from "./up.ts";
 
 const home = makeHome();
 const data = ["--data", home.data];
@@ -35,7 +35,7 @@ spec:
   routes: [{ model: fast-chat, routeID: rt-fast, upstream: openai, upstreamModel: m }]
 ---
 ${key("my-key", "scopes: [memory:read, memory:write, gateway:generate, gateway:routes]", "research")}`;
-let up: Up;
+let up: UpProcess;
 let server: string[];
 
 beforeAll(async () => {
@@ -45,7 +45,7 @@ beforeAll(async () => {
     "keys.yaml",
     key("agent") + key("agent", "preset: MCPReadOnly", "prod") + key("unowned", "preset: MCPReadOnly", "other"),
   );
-  up = await startUp(home);
+  up = await startUpProcess(home);
   for (const namespace of ["dev", "prod"]) await up.waitFor(namespace, "agent", "Ready");
   await up.waitFor("research", "my-key", "Ready");
   await up.waitFor("other", "unowned", "NamespaceUnclaimed");

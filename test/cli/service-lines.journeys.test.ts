@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { expect, onTestFinished, test } from "vitest";
 import { databaseUrl, describeOnPostgres } from "../env/database/engines.ts";
+import { NIGHTLY } from "../env/nightly.ts";
 import { startServing } from "../env/serving.ts";
 import { until } from "../env/until.ts";
 import { keyplaneProcess } from "./up.ts";
@@ -52,16 +53,17 @@ describeOnPostgres("a server whose lines are collected", (store) => {
   });
 
   test("leaves out what is less than --log-level", async () => {
-    const levels = async (...args: string[]) => {
-      const server = await start([...args, "--public-url=http://keys.example.com"]);
+    const levels = async (level: string) => {
+      const server = await start([`--log-level=${level}`, "--public-url=http://keys.example.com"]);
       await server.stop();
       return new Set(
         parsed(server.lines.filter((line) => !/"msg":"(ready|stop)/.test(line))).map(({ level }) => level),
       );
     };
-    expect(await levels()).toEqual(new Set([30, 40]));
-    expect(await levels("--log-level=warn")).toEqual(new Set([40]));
-    expect(await levels("--log-level=error")).toEqual(new Set());
+    // What there is above it, by day: that each level ends where the next begins is for the tests of the log.
+    expect(await levels("warn")).toEqual(new Set([40]));
+    if (NIGHTLY) expect(await levels("error")).toEqual(new Set());
+    if (NIGHTLY) expect(await levels("info")).toEqual(new Set([30, 40]));
   });
 });
 

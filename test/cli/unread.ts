@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, onTestFinished } from "vitest";
-import { COMPILE_CACHE } from "../env/compile-cache.ts";
+import { COMPILE_CACHE, SHORT_LIVED } from "../env/compile-cache.ts";
 import { freePort } from "../env/free-port.ts";
 import { makePipe } from "../env/pipe.ts";
 import { until } from "../env/until.ts";
@@ -17,10 +17,14 @@ export function makeFullPipe() {
 /** Starts a command that serves, with this file as its standard output, and waits until it is ready. */
 export async function startOnto(stdout: number, args: readonly string[], env: Readonly<Record<string, string>>) {
   const adminPort = String(await freePort());
-  const child = spawn(process.execPath, [MAIN, ...args, "--admin-port", adminPort], {
-    env: { PATH: process.env.PATH, KEYPLANE_HOST: "127.0.0.1", ...COMPILE_CACHE, ...env },
-    stdio: ["ignore", stdout, "inherit"],
-  });
+  const child = spawn(
+    process.execPath,
+    [...(args[0] === "up" ? SHORT_LIVED : []), MAIN, ...args, "--admin-port", adminPort],
+    {
+      env: { PATH: process.env.PATH, KEYPLANE_HOST: "127.0.0.1", ...COMPILE_CACHE, ...env },
+      stdio: ["ignore", stdout, "inherit"],
+    },
+  );
   onTestFinished(() => void child.kill("SIGKILL"));
   const ended = once(child, "exit");
   const ask = (path: string) => fetch(`http://127.0.0.1:${adminPort}${path}`);

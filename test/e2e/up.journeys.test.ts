@@ -81,7 +81,7 @@ describe("keyplane up, as its user sees it", () => {
   it("a port that it has ends another one with exit code 1, which names it", async (context) => {
     const { port } = new URL(up.url);
     const args = [...upArgs(newHome(context)).slice(0, 5), "--port", port, "--admin-port", "0"];
-    const { code, err } = await keyplane(args);
+    const { code, err } = await keyplaneProcess(args);
     expect(err).toContain(port);
     expect(code).toBe(1);
   });
@@ -102,7 +102,12 @@ describe("keyplane up, as its user sees it", () => {
     const starting = startUpProcess(home);
     expect(await up.stop("SIGTERM")).toBe(0);
     up = await starting;
-    expect(await up.call(plaintext)).toBe(200);
+    // On a machine too busy to renew its lease in time it is 503 for a while.
+    const status = await until("it answers for sure", async () => {
+      const answer = await up.call(plaintext);
+      return answer !== 503 && answer;
+    });
+    expect(status).toBe(200);
     expect(up.secretOf("dev", "agent")).toBe(plaintext);
     expect(await up.stop("SIGTERM")).toBe(0);
   });
@@ -142,7 +147,7 @@ it("keyplane up on a database folder that cannot be opened ends with exit code 1
   const home = newHome(context);
   mkdirSync(home.data);
   writeFileSync(join(home.data, "db"), "not a database");
-  const { code, err } = await keyplane(upArgs(home));
+  const { code, err } = await keyplaneProcess(upArgs(home));
   expect(err).toMatch(/^keyplane: /);
   expect(code).toBe(1);
   expect(readFileSync(join(home.data, "db"), "utf8")).toBe("not a database");

@@ -13,42 +13,10 @@ import { startModelStub } from "../../examples/model-stub/stub.ts";
 import { ROOT, read } from "../architecture/sources.ts";
 import { blocksIn } from "../env/blocks.ts";
 import { describeNightlyOnEachEngine } from "../env/database/engines.ts";
+import { NIGHTLY } from "../env/nightly.ts";
 import { until } from "../env/until.ts";
 import { startExtractingLibrary } from "../server/extraction/extracting-library.ts";
-
-const CLAUDE_CODE = [
-  { type: "summary", summary: "About deploys" },
-  { type: "user", isMeta: true, message: { role: "user", content: "Caveat: META" } },
-  { type: "user", message: { role: "user", content: "<command-name>/clear</command-name>" } },
-  { type: "user", message: { role: "user", content: "We deploy the harbour\0 on Mondays." } },
-  {
-    type: "assistant",
-    message: { role: "assistant", content: [{ type: "text", text: "Noted." }, { type: "tool_use" }] },
-  },
-  { type: "user", message: { role: "user", content: [{ type: "tool_result", content: "TOOL" }] } },
-  { type: "user", isSidechain: true, message: { role: "user", content: "SIDECHAIN" } },
-];
-const CODEX = [
-  { type: "session_meta", payload: { id: "s" } },
-  {
-    type: "response_item",
-    payload: { type: "message", role: "developer", content: [{ type: "input_text", text: "DEVELOPER" }] },
-  },
-  {
-    type: "response_item",
-    payload: { type: "message", role: "user", content: [{ type: "input_text", text: "<environment_context>ENV" }] },
-  },
-  {
-    type: "response_item",
-    payload: {
-      type: "message",
-      role: "user",
-      content: [{ type: "input_text", text: "We deploy the harbour on Mondays." }],
-    },
-  },
-  { type: "response_item", payload: { type: "function_call_output", output: "TOOL" } },
-  { type: "event_msg", payload: { type: "agent_message", message: "Noted." } },
-];
+import { CLAUDE_CODE, CODEX } from "./transcripts.ts";
 
 /** A folder with the hook's configuration and a transcript. */
 async function startHook(context: TestContext, config: object, lines: readonly object[] = []) {
@@ -105,10 +73,11 @@ test("docs/guides/capture.md configures the hook as it reads it, for the events 
 });
 
 describeNightlyOnEachEngine("The hook of examples/capture", (store) => {
+  // How each is read, transcript.test.ts shows.
   for (const [agent, transcript] of [
-    ["Claude Code", CLAUDE_CODE],
-    ["Codex", CODEX],
-  ] as const) {
+    ["Claude Code", CLAUDE_CODE] as const,
+    ...(NIGHTLY ? [["Codex", CODEX] as const] : []),
+  ]) {
     test(`has a library remember what was said in a session of ${agent}, and say it as the next one starts`, async (context) => {
       const stub = await startModelStub();
       context.onTestFinished(() => stub.close());
