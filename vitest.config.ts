@@ -27,7 +27,7 @@ export default defineConfig({
       const { apart, together } = halvesOfNpm();
       const parts = name === "npm" ? { npm: apart, "npm-together": together } : { [name]: filesOf(name) };
       // By night databases are large, and what V8 optimizes of PGlite pays off.
-      const short = name === "npm" && !NIGHTLY ? SHORT_LIVED : [];
+      const short = (name === "npm" || name === "journeys") && !NIGHTLY ? SHORT_LIVED : [];
       return Object.entries(parts).map(([part, files]) => ({
         extends: true as const,
         test: {
