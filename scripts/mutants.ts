@@ -12,6 +12,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { appendFileSync, cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import ts from "typescript";
+import { randomFrom } from "../test/env/random.ts";
 
 const SEED = Number(process.env.KEYPLANE_SEED ?? 57);
 const COUNT = Number(process.env.KEYPLANE_MUTANTS ?? 300);
@@ -100,15 +101,8 @@ function chosenMutants(): Mutant[] {
     { cwd: root },
   ).sort();
   const all = files.filter((file) => !file.includes("generated")).flatMap(mutantsOf);
-  let state = SEED;
-  // mulberry32
-  const random = (): number => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
-  const chosen = Array.from({ length: COUNT }, () => all.splice(Math.floor(random() * all.length), 1)).flat();
+  const random = randomFrom(SEED);
+  const chosen = Array.from({ length: COUNT }, () => all.splice(random.below(all.length), 1)).flat();
   return chosen.map((mutant, id) => ({ id, ...mutant }));
 }
 
@@ -141,17 +135,14 @@ function copyCheckout(to: string): void {
 }
 
 const SETUP = `
-import { appendFileSync, readFileSync } from "node:fs";
+import { appendFileSync } from "node:fs";
 import { afterAll, expect } from "vitest";
 const ids = new Set();
 globalThis.__reached = (id) => { ids.add(id); };
 const started = performance.now();
-const ticks = () => { const f = readFileSync("/proc/self/stat", "utf8").split(") ")[1].split(" "); return [11,12,13,14].map((i) => Number(f[i])); };
-const before = ticks();
 afterAll(() => {
-  const after = ticks().map((n, i) => 10 * (n - before[i]));
-  const file = expect.getState().testPath;
-  appendFileSync(process.env.KEYPLANE_REACH, JSON.stringify({ file, ids: [...ids], ms: Math.round(performance.now() - started), own: after[0] + after[1], children: after[2] + after[3] }) + "\\n");
+  const reach = { file: expect.getState().testPath, ids: [...ids], ms: Math.round(performance.now() - started) };
+  appendFileSync(process.env.KEYPLANE_REACH, JSON.stringify(reach) + "\\n");
 });
 `;
 const CONFIG = `

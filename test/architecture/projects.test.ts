@@ -51,7 +51,7 @@ function reachOf(file: string): ReadonlySet<string> {
   const known = reaches.get(file);
   if (known !== undefined) return known;
   const reach = new Set([file]);
-  // What is added to a set while it is gone through is gone through too.
+  // A set's loop visits what is added to it meanwhile.
   for (const each of reach) for (const next of importsOf(each)) reach.add(next);
   reaches.set(file, reach);
   return reach;
