@@ -35,7 +35,7 @@ export default defineConfig({
           ...files,
           isolate: files !== together,
           globalSetup: [...PROJECTS[name].shared],
-          env: COMPILE_CACHE,
+          env: files === together ? { ...COMPILE_CACHE, KEYPLANE_TEST_SHARES_PROCESS: "yes" } : COMPILE_CACHE,
           execArgv: files === together ? [...short, ...SHARED_PROCESS] : [...short],
         },
       }));

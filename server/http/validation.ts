@@ -1,9 +1,24 @@
-import { Ajv } from "ajv";
+import { Ajv, type Options, type ValidateFunction } from "ajv";
 import type { FastifyInstance } from "fastify";
 import { problem } from "./problems/problem.ts";
 import { describeSchemaError } from "./schema-error.ts";
 
 const NAMES: Readonly<Record<string, string>> = { body: "The body", querystring: "The query", params: "The path" };
+
+const compileExact = compiler({});
+const compileQuery = compiler({ coerceTypes: true });
+
+/** Compiles each schema once, whatever plugins and servers of the process have it. */
+function compiler(options: Options): (schema: object) => ValidateFunction {
+  const ajv = new Ajv({ strict: true, allowUnionTypes: true, verbose: true, useDefaults: true, ...options });
+  const compiled = new Map<string, ValidateFunction>();
+  return (schema) => {
+    const text = JSON.stringify(schema);
+    const known = compiled.get(text) ?? ajv.compile(schema);
+    compiled.set(text, known);
+    return known;
+  };
+}
 
 /** A declaration's spec is checked by the declarations' own validator, which names every fault and what to write. */
 function withoutSpec(schema: object): object {
@@ -18,10 +33,8 @@ function withoutSpec(schema: object): object {
  * arrive as text. Unknown fields are an error where a schema says so (threats b59).
  */
 export function validateStrictly(app: FastifyInstance): void {
-  const exact = new Ajv({ strict: true, allowUnionTypes: true, verbose: true, useDefaults: true });
-  const query = new Ajv({ strict: true, allowUnionTypes: true, verbose: true, useDefaults: true, coerceTypes: true });
   app.setValidatorCompiler(({ schema, httpPart }) =>
-    httpPart === "body" ? exact.compile(withoutSpec(schema)) : query.compile(schema),
+    httpPart === "body" ? compileExact(withoutSpec(schema)) : compileQuery(schema),
   );
   app.setSchemaErrorFormatter((faults, part) => {
     const [fault] = faults;

@@ -6,7 +6,7 @@ import { asUnavailableOrRefused, TimeoutClient } from "./timeout-client.ts";
 /**
  * Makes handles for single calls: once a call's signal is aborted, what its connection runs is ended, here and there.
  */
-export function lendConnections(pool: pg.Pool): (signal: AbortSignal) => Kysely<Database> {
+export function lendConnections(pool: Pick<pg.Pool, "connect" | "options">): (signal: AbortSignal) => Kysely<Database> {
   async function connect(signal: AbortSignal): Promise<PostgresPoolClient> {
     signal.throwIfAborted();
     const client = await pool.connect().catch((error: unknown) => {

@@ -28,6 +28,7 @@ export type PostgresOptions = {
   readonly applicationName?: string;
 };
 
+const MAX_CONNECTIONS = 10;
 const CONNECT_TIMEOUT_MS = 5_000;
 const ANSWER_TIMEOUT_MS = 10_000;
 /** Of the time that an answer may take, what the database may take for the statement. */
@@ -45,44 +46,60 @@ const UNAUTHENTICATED_SHARE = 0.2;
 const UNAUTHENTICATED_WAITING = { waiting: 1_024, waitingPerTeam: 128 };
 const MANAGED_WAITING = { waiting: 512, waitingPerTeam: 128 };
 
+/** What a store takes of pg's pools. */
+export type Connections = Pick<pg.Pool, "connect" | "end" | "options">;
+
+/** The connections of a store: for the memory's calls, and for everything else. */
+export type Pools = { readonly all: Connections; readonly memory: Connections };
+
+/** Opens the pools of a store, which connect with the first question. */
+export function openPools(database: string | DatabaseLocation, options: PostgresOptions = {}): Pools {
+  const connection = connectionTo(database, options);
+  const settings = options.genericPlans === true ? ["plan_cache_mode = force_generic_plan"] : [];
+  const kept = { ...connection, min: options.keepsOne === true ? 1 : 0 };
+  // Connects with the first call of the memory, so that a process without one has no more connections for it.
+  const runMs = options.memoryRunMs ?? MAX_RUN_MS;
+  return {
+    all: openPool(
+      kept,
+      options.maxConnections ?? MAX_CONNECTIONS,
+      options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS,
+      settings,
+    ),
+    memory: openPool({ ...connection, connectionTimeoutMillis: runMs }, MEMORY.running, runMs),
+  };
+}
+
 /**
  * Opens a PostgreSQL by its URL, or by where that stands. Connects with the first question, so that a server which is
  * down is no error here.
+ *
+ * @param pools which the store ends as it is closed
  */
-export async function openPostgres(database: string | DatabaseLocation, options: PostgresOptions = {}): Promise<Store> {
-  const location = typeof database === "string" ? { url: database } : database;
-  const connection = {
-    locate: () => connectionConfig(location),
-    application_name: options.applicationName ?? "keyplane",
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: KEEPALIVE_MS,
-    types: COLUMN_TYPES,
-  };
+export async function openPostgres(
+  database: string | DatabaseLocation,
+  options: PostgresOptions = {},
+  pools: Pools = openPools(database, options),
+): Promise<Store> {
+  const connection = connectionTo(database, options);
   const located = (): pg.ClientConfig => ({ ...connection, ...connection.locate() });
   const answerTimeoutMs = options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS;
-  const settings = options.genericPlans === true ? ["plan_cache_mode = force_generic_plan"] : [];
-  const kept = { ...connection, min: options.keepsOne === true ? 1 : 0 };
-  const maxConnections = options.maxConnections ?? 10;
-  const pool = openPool(kept, maxConnections, answerTimeoutMs, settings);
-  // Connects with the first call of the memory, so that a process without one has no more connections for it.
-  const runMs = options.memoryRunMs ?? MAX_RUN_MS;
-  const memoryPool = openPool({ ...connection, connectionTimeoutMillis: runMs }, MEMORY.running, runMs);
+  const maxConnections = options.maxConnections ?? MAX_CONNECTIONS;
   const shareOf = (part: number) => Math.max(1, Math.floor(maxConnections * part));
   const running = shareOf(MANAGED_SHARE);
   const runningPerTeam = Math.ceil(running / 2);
-  const db = databaseOn(pool, new ManagedTurns({ running, runningPerTeam, ...MANAGED_WAITING }));
+  const db = databaseOn(pools.all, new ManagedTurns({ running, runningPerTeam, ...MANAGED_WAITING }));
   const unauthenticated = ManagedTurns.ofUnauthenticated({
     running: shareOf(UNAUTHENTICATED_SHARE),
     ...UNAUTHENTICATED_WAITING,
   });
   return {
     db,
-    unauthenticatedDb: databaseOn(pool, unauthenticated),
+    unauthenticatedDb: databaseOn(pools.all, unauthenticated),
     backgroundDb: db,
     backgroundRows: 1_000,
     engine: "postgres",
-    memory: memoryDatabase(MEMORY, lendConnections(memoryPool), runMs),
+    memory: memoryDatabase(MEMORY, lendConnections(pools.memory), options.memoryRunMs ?? MAX_RUN_MS),
     listen: async (channel, onNotify, onEnd) => listen(located(), channel, onNotify, onEnd),
     async copyRows(question, take) {
       try {
@@ -99,12 +116,24 @@ export async function openPostgres(database: string | DatabaseLocation, options:
         await own.destroy();
       }
     },
-    close: async () => void (await Promise.all([db.destroy(), memoryPool.end()])),
+    close: async () => void (await Promise.all([db.destroy(), pools.memory.end()])),
+  };
+}
+
+function connectionTo(database: string | DatabaseLocation, options: PostgresOptions) {
+  const location = typeof database === "string" ? { url: database } : database;
+  return {
+    locate: () => connectionConfig(location),
+    application_name: options.applicationName ?? "keyplane",
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEPALIVE_MS,
+    types: COLUMN_TYPES,
   };
 }
 
 /** @param turns that requests of the management API take; none where it is left out */
-function databaseOn(pool: pg.Pool, turns?: ManagedTurns): Kysely<Database> {
+function databaseOn(pool: Connections, turns?: ManagedTurns): Kysely<Database> {
   const connect = () =>
     pool.connect().catch((error: unknown) => {
       throw asUnavailableOrRefused(error);

@@ -7,6 +7,7 @@ import type { PostgresOfRun } from "../global-setup.ts";
 import { NIGHTLY } from "../nightly.ts";
 import { type CreatedDatabase, createDatabase } from "./databases.ts";
 import { openEmbedded } from "./embedded-database.ts";
+import { KeptDatabases } from "./kept-databases.ts";
 import { asOnOneConnection } from "./one-connection.ts";
 
 export type Engine = Store["engine"];
@@ -20,6 +21,12 @@ const MANY_CONNECTIONS = 20;
 
 /** Started by importing this file. */
 const postgres = await askDesk<PostgresOfRun>(inject("postgresPort"));
+
+/** How long an answer takes on a busy machine is no promise of these tests. */
+const PATIENT = { answerTimeoutMs: 120_000, memoryRunMs: 60_000 };
+
+const openForFew = storesOf({ maxConnections: FEW_CONNECTIONS, ...PATIENT });
+const openForMany = storesOf({ maxConnections: MANY_CONNECTIONS });
 
 /** The same promises on both engines. `store()` is one for the whole block, empty at its beginning and migrated. */
 export function describeOnEachEngine(promise: string, tests: (store: () => Store, engine: Engine) => void): void {
@@ -59,30 +66,34 @@ export function describeOnEitherEngine(promise: string, tests: (store: () => Sto
 
 /** For promises about real concurrency and real connections: these tests ask what they like within transactions. */
 export function describeOnPostgres(promise: string, tests: (store: () => Store, engine: Engine) => void): void {
-  describe(`${promise}, on PostgreSQL`, () =>
-    withStore(() => openCopy({ maxConnections: MANY_CONNECTIONS }), "postgres", tests));
+  describe(`${promise}, on PostgreSQL`, () => withStore(openForMany, "postgres", tests));
 }
-
-/** How long an answer takes on a busy machine is no promise of these tests. */
-const PATIENT = { answerTimeoutMs: 120_000, memoryRunMs: 60_000 };
 
 /**
  * A new database of the run's PostgreSQL, of the present schema, which is gone once it is closed. What would hang on
  * PGlite fails.
  */
 export async function openMigrated(): Promise<Store> {
-  return asOnOneConnection(await openCopy({ maxConnections: FEW_CONNECTIONS, ...PATIENT }));
+  return asOnOneConnection(await openForFew());
 }
 
-async function openCopy(options: PostgresOptions): Promise<Store> {
-  const { url, drop } = await createDatabase(postgres.url, postgres.template);
-  const store = await openPostgres(url, options);
-  return {
-    ...store,
-    async close() {
-      await store.close();
-      await drop();
-    },
+/** Opens stores on databases of their own, or one after the other on those of a process that test files share. */
+function storesOf(options: PostgresOptions): () => Promise<Store> {
+  const make = () => createDatabase(postgres.url, postgres.template);
+  if (process.env.KEYPLANE_TEST_SHARES_PROCESS !== undefined) {
+    const kept = new KeptDatabases(make, options);
+    return () => kept.open();
+  }
+  return async () => {
+    const { url, drop } = await make();
+    const store = await openPostgres(url, options);
+    return {
+      ...store,
+      async close() {
+        await store.close();
+        await drop();
+      },
+    };
   };
 }
 

@@ -70,6 +70,8 @@ export async function startOwnPostgres(
     user: "postgres",
     password: "postgres",
     persistent: false,
+    // Of what can refuse a wrong password, what takes the least for each connection.
+    authMethod: "md5",
     createPostgresUser: process.getuid?.() === 0,
     // Else by the environment that it is started in.
     initdbFlags: ["--encoding=UTF8", "--locale=C"],

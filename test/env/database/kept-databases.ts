@@ -1,0 +1,166 @@
+import type pg from "pg";
+import {
+  type Connections,
+  openPools,
+  openPostgres,
+  type PostgresOptions,
+} from "../../../store/database/postgres/postgres.ts";
+import type { Store } from "../../../store/database/store.ts";
+import type { CreatedDatabase } from "./databases.ts";
+
+/** Of each process; further ones are dropped. */
+const MAX_IDLE = 2;
+
+/** Bytes: PostgreSQL plans a smaller table that was never analyzed as one of ten pages. */
+const LIKE_EMPTY = 10 * 8_192;
+
+type Kept = CreatedDatabase & {
+  readonly pools: { readonly all: pg.Pool; readonly memory: pg.Pool };
+  /** Tells whether its schema, statistics and settings are those that it was made with. */
+  catalogue: string;
+  /** Brings its rows back to those that it was made with. */
+  readonly emptying: string;
+};
+
+/**
+ * Databases of the present schema that the test files of a process use one after the other, emptied in between: to make
+ * one, and to connect to it for the first time, takes PostgreSQL longer than most files' tests do.
+ */
+export class KeptDatabases {
+  readonly #idle: Kept[] = [];
+  readonly #make: () => Promise<CreatedDatabase>;
+  readonly #options: PostgresOptions;
+
+  /** @param options of the connections, which are kept too */
+  constructor(make: () => Promise<CreatedDatabase>, options: PostgresOptions) {
+    this.#make = make;
+    this.#options = options;
+  }
+
+  /** Opens a store on an empty database. Once it is closed, it answers nothing and the database is another's. */
+  async open(): Promise<Store> {
+    const kept = this.#idle.pop() ?? (await this.#makeOne());
+    const all = lend(kept.pools.all);
+    const memory = lend(kept.pools.memory);
+    const store = await openPostgres(kept.url, this.#options, { all, memory });
+    return {
+      ...store,
+      close: async () => {
+        await Promise.all([store.close(), all.end(), memory.end()]);
+        await this.#takeBack(kept);
+      },
+    };
+  }
+
+  async #makeOne(): Promise<Kept> {
+    const database = await this.#make();
+    const pools = openPools(database.url, this.#options) as Kept["pools"];
+    return { ...database, pools, catalogue: await catalogueOf(pools.all), emptying: await emptyingOf(pools.all) };
+  }
+
+  async #takeBack(kept: Kept): Promise<void> {
+    if (this.#idle.length < MAX_IDLE && (await catalogueOf(kept.pools.all)) === kept.catalogue) {
+      await this.#empty(kept);
+      this.#idle.push(kept);
+      return;
+    }
+    await Promise.all([kept.pools.all.end(), kept.pools.memory.end()]);
+    await kept.drop();
+  }
+
+  async #empty(kept: Kept): Promise<void> {
+    const large = await namesOf(
+      kept.pools.all,
+      `select oid::regclass::text as name from pg_class
+        where relkind = 'r' and relnamespace = 'public'::regnamespace and pg_relation_size(oid) > ${LIKE_EMPTY}`,
+    );
+    if (large.length > 0) await kept.pools.all.query(`truncate ${large.join(", ")} cascade`);
+    await kept.pools.all.query(kept.emptying);
+    if (large.length > 0) kept.catalogue = await catalogueOf(kept.pools.all);
+  }
+}
+
+/** A pool's connections until this is ended, which waits for those that are out. */
+function lend(pool: pg.Pool): Connections {
+  const out = new Set<Promise<void>>();
+  let isOver = false;
+  async function connect(): Promise<pg.PoolClient> {
+    if (isOver) throw new Error("the store is closed");
+    const back = Promise.withResolvers<void>();
+    out.add(back.promise);
+    const giveBack = () => {
+      out.delete(back.promise);
+      back.resolve();
+    };
+    try {
+      const client = await pool.connect();
+      // The pool sets it anew whenever it lends a client.
+      const release = client.release;
+      client.release = (destroy) => {
+        release(destroy);
+        giveBack();
+      };
+      return client;
+    } catch (error) {
+      giveBack();
+      throw error;
+    }
+  }
+  return {
+    options: pool.options,
+    connect: connect as pg.Pool["connect"],
+    end: (async () => {
+      isOver = true;
+      while (out.size > 0) await Promise.all(out);
+    }) as pg.Pool["end"],
+  };
+}
+
+/** What a test may have changed besides rows: a row of the catalogue that is written has another `xmin`. */
+async function catalogueOf(pool: pg.Pool): Promise<string> {
+  const { rows } = await pool.query(`select concat_ws(' ',
+    (select md5(string_agg(oid || ' ' || xmin, ',' order by oid)) from pg_class where relnamespace = 'public'::regnamespace),
+    (select md5(string_agg(oid || ' ' || xmin, ',' order by oid)) from pg_proc where pronamespace = 'public'::regnamespace),
+    (select md5(string_agg(oid || ' ' || xmin, ',' order by oid)) from pg_trigger),
+    (select md5(string_agg(oid || ' ' || xmin, ',' order by oid)) from pg_constraint),
+    (select count(*) from pg_namespace), (select count(*) from pg_extension),
+    (select count(*) from pg_statistic where starelid > 16383),
+    (select count(*) from pg_db_role_setting)) as catalogue`);
+  return rows[0].catalogue;
+}
+
+async function emptyingOf(pool: pg.Pool): Promise<string> {
+  const tables = await namesOf(
+    pool,
+    "select oid::regclass::text as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace",
+  );
+  const counters = await namesOf(
+    pool,
+    `select format('setval(%L, %s, %L)', format('%I.%I', schemaname, sequencename), coalesce(last_value, start_value),
+       last_value is not null) as name from pg_sequences where schemaname = 'public'`,
+  );
+  const rows = await Promise.all(
+    tables.map((table) =>
+      namesOf(pool, `select quote_literal(json_agg(t)::text) as name from ${table} t having count(*) > 0`),
+    ),
+  );
+  return [
+    "begin",
+    // Neither triggers nor foreign keys.
+    "set local session_replication_role = replica",
+    ...tables.map((table) => `delete from ${table}`),
+    ...tables.flatMap((table, i) =>
+      (rows[i] ?? []).map(
+        (json) =>
+          `insert into ${table} overriding system value select * from json_populate_recordset(null::${table}, ${json})`,
+      ),
+    ),
+    ...counters.map((counter) => `select ${counter}`),
+    "commit",
+  ].join(";\n");
+}
+
+async function namesOf(pool: pg.Pool, question: string): Promise<string[]> {
+  const { rows } = await pool.query<{ name: string }>(question);
+  return rows.map(({ name }) => name);
+}
