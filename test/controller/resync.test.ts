@@ -87,9 +87,9 @@ describe("a replica that lives and does not acknowledge", () => {
     const store = await openStore(context);
     const world = await startWorld(context, { store, view: NO_VIEW }, key("victim"));
     await stickReplica(context, store);
-    const waiting = Array.from({ length: 64 }, (_, i) => `k${i}`);
+    const waiting = Array.from({ length: 24 }, (_, i) => `k${i}`);
     await world.write(...waiting.map((name) => key(name)));
-    await until("every key to be reserved", async () => (await world.storedKeys()).length === 65);
+    await until("every key to be reserved", async () => (await world.storedKeys()).length === 25);
     await world.write(key("victim", { state: "Revoked" }));
     const revoked = async () => (await world.stored("victim")).state === "revoked";
     await until("the revocation", revoked);

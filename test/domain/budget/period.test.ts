@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type BudgetPeriod, periodAt } from "../../../domain/budget/period.ts";
+import { examples } from "../../env/nightly.ts";
 
 const at = Date.parse;
 const rfc = (time: number) => new Date(time).toISOString().replace(".000Z", "Z");
@@ -46,6 +47,6 @@ test("b129: each moment is in one period, and the next one begins where it ends"
         expect(periodAt(period, zone, one.endsAt).beginsAt).toBe(one.endsAt);
       },
     ),
-    { numRuns: 300 },
+    { numRuns: examples(100) },
   );
 });

@@ -28,7 +28,7 @@ describe("reading a file ends with faults or manifests, whatever is in it:", () 
   test("any text", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 400 }), (text) => void readAll(text)),
-      { numRuns: examples(250) },
+      { numRuns: examples(100) },
     );
   });
 
@@ -46,7 +46,7 @@ describe("reading a file ends with faults or manifests, whatever is in it:", () 
     );
     fc.assert(
       fc.property(fc.array(signs, { maxLength: 80 }), (parts) => void readAll(parts.join(""))),
-      { numRuns: examples(400) },
+      { numRuns: examples(150) },
     );
   });
 
@@ -68,7 +68,7 @@ describe("reading a file ends with faults or manifests, whatever is in it:", () 
           readAll(json ? JSON.stringify(mutated) : stringify(mutated), valid.spec);
         },
       ),
-      { numRuns: examples(400) },
+      { numRuns: examples(150) },
     );
   });
 
@@ -84,7 +84,7 @@ describe("reading a file ends with faults or manifests, whatever is in it:", () 
           readAll(yaml.slice(0, at) + text + yaml.slice(at + cut));
         },
       ),
-      { numRuns: examples(250) },
+      { numRuns: examples(100) },
     );
   });
 });

@@ -7,14 +7,18 @@ const ADOPTION: Overlap = { mode: "Adoption", min: 8 * HOUR, max: 12 * HOUR, qui
 exploreEach(
   "a key that has several versions",
   [
-    { name: "an old version that is left, or not", from: rotated(ADOPTION), budget: { ...NONE, uses: 4 } },
-    { name: "the same, with a fault", from: rotated(ADOPTION), budget: { ...NONE, faults: 1, uses: 3 } },
-    { name: "two old versions that are left, or not", from: rotated(ADOPTION, 2), budget: { ...NONE, uses: 3 } },
+    {
+      name: "an old version that is left, or not, with a fault",
+      from: rotated(ADOPTION),
+      budget: { ...NONE, faults: 1, uses: 3 },
+    },
     { name: "reservations in vain", from: reservedInVain(3), budget: { ...NONE, faults: 2, edits: 1 } },
     { name: "Secrets written in vain", from: publishedInVain(4), budget: { ...NONE, faults: 1, edits: 1 } },
     { name: "no room, and two edits", from: rotated(DEFAULT_OVERLAP, 4), budget: { ...NONE, edits: 2, faults: 1 } },
   ],
   [
+    { name: "an old version that is left, or not", from: rotated(ADOPTION), budget: { ...NONE, uses: 4 } },
+    { name: "two old versions that are left, or not", from: rotated(ADOPTION, 2), budget: { ...NONE, uses: 3 } },
     {
       name: "an old version that is left, or not, used for long",
       from: rotated(ADOPTION),
