@@ -28,7 +28,7 @@ async function left({ store }: World, id: string): Promise<{ atoms: number; libr
   return rows[0] ?? { atoms: Number.NaN, libraries: Number.NaN };
 }
 
-/** The deletion of a large library; on files with PGlite, and on Kubernetes with PostgreSQL. */
+/** The deletion of a large library. */
 export const largeLibrary: WorldTests = (setup) => {
   it("c52: that is deleted with its atoms reports how far that is, goes on after a restart, and is gone when they are", async (context) => {
     const big = library("big", { deletionPolicy: "Delete" });

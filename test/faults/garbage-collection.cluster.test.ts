@@ -71,8 +71,12 @@ describeWorldsOnKubernetes("a declaration that went unseen", (setup, kubernetes)
       await kubernetes().request("PUT", `${path}/finalize`, { body });
       return (await kubernetes().request("GET", path)).status === 404;
     });
+    const before = world.lines.length;
     await world.start();
     await until("refused", () => world.decide(plaintext) === "unauthorized");
+    const said = () => world.lines.slice(before).filter((line) => line.includes(`PlatformKey ${name}/agent`));
+    await until("its event has nowhere to go", () => said().length > 0);
+    expect(said(), "and nothing else went wrong").toEqual([expect.stringContaining("no event for PlatformKey")]);
     await until("its Secret is gone", async () => (await world.readSecret("agent")) === undefined);
   });
 

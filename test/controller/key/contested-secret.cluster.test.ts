@@ -2,9 +2,7 @@ import { expect, it } from "vitest";
 import { until } from "../../env/until.ts";
 import { describeWorldsOnKubernetes } from "../fixtures/kubernetes-setup.ts";
 import { key, startWorld } from "../fixtures/world.ts";
-import { contested, delivered } from "./contested-secret.ts";
-
-describeWorldsOnKubernetes("a Secret that is deleted again and again", contested);
+import { delivered } from "./contested-secret.ts";
 
 describeWorldsOnKubernetes("who keeps deleting a Secret", (setup, kubernetes) => {
   it("c51: is explained by the marks on it: field managers, and those of Argo CD, Flux and Helm, without a key in them", async (context) => {
