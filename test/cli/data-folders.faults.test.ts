@@ -11,6 +11,7 @@ import { copyEmbedded } from "../env/database/embedded-database.ts";
 import { NIGHTLY } from "../env/nightly.ts";
 import { until } from "../env/until.ts";
 import { expectRefusal, expectToServe, makeFolder, up } from "./data-folder.ts";
+import { keyplane } from "./up.ts";
 
 /** Root may write everywhere: what is closed is closed to another user. */
 const isRoot = process.getuid?.() === 0;
@@ -20,6 +21,12 @@ let folder: string;
 beforeEach(() => {
   folder = makeFolder();
 });
+
+/** `up` on the folder `d` in this process: what it refuses before it serves takes no process of its own. */
+function upHere({ port = "0", adminPort = "0" } = {}) {
+  const folders = ["--manifests", join(folder, "manifests"), "--data", join(folder, "d")];
+  return keyplane(["up", ...folders, "--port", port, "--admin-port", adminPort]);
+}
 
 for (const [what, data] of [
   ["where no folder can be made", "new"],
@@ -46,10 +53,11 @@ for (const [which, flag] of [
     onTestFinished(() => void other.close());
     const address = other.address();
     const port = String(typeof address === "object" ? address?.port : "");
-    await expectRefusal(
-      up(folder, "d", { [flag]: port }),
-      new RegExp(`^keyplane: .*EADDRINUSE.*:${port}: choose another with`),
-    );
+    const { code, err } = await upHere({ [flag]: port });
+    expect([code, err]).toEqual([
+      1,
+      expect.stringMatching(new RegExp(`^keyplane: .*EADDRINUSE.*:${port}: choose another with.*\n$`)),
+    ]);
     expect(existsSync(join(folder, "d/db"))).toBe(false);
   });
 }
@@ -62,11 +70,11 @@ test("c62: up on a folder of a later version says so, and changes nothing", asyn
     .values({ version: SCHEMA_VERSION + 1, name: "later" })
     .execute();
   await store.close();
-  const { ended, errors } = up(folder, "d");
-  expect([await ended, errors()]).toEqual([
+  const { code, err } = await upHere();
+  expect([code, err]).toEqual([
     2,
     expect.stringMatching(
-      /^keyplane: --data d: the database's schema is version \d+, newer than .*use the newer keyplane\n$/,
+      /^keyplane: --data \S+\/d: the database's schema is version \d+, newer than .*use the newer keyplane\n$/,
     ),
   ]);
 });
@@ -85,22 +93,25 @@ test("c62: up on a folder that another uses says at once for whom it waits, and 
 });
 
 /**
- * What a first start makes is when it is killed: at the first four every time, at the others nightly. What comes after
- * the database finds one that was made before, but nightly.
+ * What a first start makes is when it is killed: by day in the middle of making the database, and at the very last,
+ * where it finds a database that was made before; at every other moment nightly.
  */
-const IN_DATABASE = ["db.new/PG_VERSION", "db/postmaster.pid"];
-const AFTER_DATABASE = ["encryption-key", "secrets/dev/agent/api-key"];
-const OTHERS = ["objects", "lock", "cluster-id", "secrets", "bootstrap-token", "db.new", "db", "server.json"];
+const FIRST = "db.new/PG_VERSION";
+const LAST = "secrets/dev/agent/api-key";
+const OTHERS = [
+  ...["lock", "db.new", "db", "db/postmaster.pid", "encryption-key", "cluster-id"],
+  ...["objects", "secrets", "bootstrap-token", "server.json"],
+];
 
 /** Relative, of folders that are to be made: hard to quote, or without a slash, so that what is above it is ".". */
 const HARD = "./deep/a space/and 'quotes'";
-const dataAt = (moment: string) => (moment === "db.new/PG_VERSION" ? "d" : HARD);
+const dataAt = (moment: string) => (moment === FIRST ? "d" : HARD);
 
-for (const moment of [...IN_DATABASE, ...AFTER_DATABASE, ...(NIGHTLY ? OTHERS : [])]) {
+for (const moment of [FIRST, ...(NIGHTLY ? OTHERS : []), LAST]) {
   const name = dataAt(moment);
   test(`c62: up on --data "${name}" that was killed at its first start, as ${moment} appeared, serves once it is started again`, async () => {
     const data = join(folder, name);
-    if (!NIGHTLY && AFTER_DATABASE.includes(moment)) await copyEmbedded(join(data, "db"));
+    if (!NIGHTLY && moment === LAST) await copyEmbedded(join(data, "db"));
     const killed = up(folder, name);
     const file = join(data, moment);
     // Without a pause once it can appear: some moments are over in a millisecond.

@@ -74,7 +74,6 @@ describe("c54: keyplane up whose encryption key", () => {
 
   test("is another one refuses to start, whether it comes by the file or by the variable", async () => {
     const file = encryptionKeyFile(home.data);
-    const kept = readFileSync(file, "utf8");
     const other = newKey();
     const byVariable = await refused({ KEYPLANE_ENCRYPTION_KEY: other });
     writeFileSync(file, other, { mode: 0o600 });
@@ -84,8 +83,6 @@ describe("c54: keyplane up whose encryption key", () => {
       expect(err).toMatch(/the encryption keys that are given are [0-9a-f]{16}\. Give that key/);
       expect(err).not.toContain(other.trim());
     }
-    writeFileSync(file, kept, { mode: 0o600 });
-    await (await startUp(home)).stop();
   });
 
   test("is lost for good is given up by its name, and the next start goes on with a new one", async () => {
@@ -113,8 +110,6 @@ describe("c54: keyplane up whose encryption key", () => {
     const up = await startUp(home);
     await up.waitFor("dev", "reader", "Ready");
     await up.stop();
-    writeFileSync(file, old, { mode: 0o600 });
-    expect((await refused()).code).toBe(1);
   });
 });
 
