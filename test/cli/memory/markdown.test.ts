@@ -8,6 +8,7 @@ import { idFor } from "../../../cli/memory/import-item.ts";
 import { markdownName, markdownOf, readMarkdownAtom } from "../../../cli/memory/markdown-atom.ts";
 import { readMarkdownFolder } from "../../../cli/memory/markdown-folder.ts";
 import { readNote } from "../../../cli/memory/markdown-note.ts";
+import { ANY_CHARACTER } from "../../env/any-character.ts";
 import { examples } from "../../env/nightly.ts";
 
 const ID = "019ab2c4-5d6e-7f80-91a2-b3c4d5e6f708";
@@ -15,7 +16,7 @@ const AT = Date.UTC(2026, 10, 1);
 const noteOf = (text: string, path = "folder/Note.md") => readNote(readPage(text), path, AT);
 
 describe("an atom as a Markdown file", () => {
-  const text = fc.string({ unit: "binary" }).map((each) => each.toWellFormed().replaceAll("\u0000", ""));
+  const text = fc.string({ unit: ANY_CHARACTER }).map((each) => each.toWellFormed().replaceAll("\u0000", ""));
   const lines = fc
     .array(fc.constantFrom("---", "", "\r", "\t- [x] #tag [[Link]]", "...", "a: b", "\uFEFF"))
     .map((each) => each.join("\n"));
@@ -81,7 +82,7 @@ describe("an atom as a Markdown file", () => {
 
   test("has a name of 255 bytes at most, with no character that means something to a file system", () => {
     fc.assert(
-      fc.property(fc.string({ unit: "binary", maxLength: 200 }), fc.boolean(), (content, isWholeId) => {
+      fc.property(fc.string({ unit: ANY_CHARACTER, maxLength: 200 }), fc.boolean(), (content, isWholeId) => {
         const name = markdownName({ id: ID, content }, isWholeId);
         expect(Buffer.byteLength(name)).toBeLessThanOrEqual(255);
         expect(name).toMatch(/^[\p{L}\p{N}\p{M}-]+-[0-9a-f-]+\.md$/u);
@@ -163,7 +164,7 @@ See [[Beans#Origins]] | [[Milk\\|hot]], not \`[[Code]]\`.
       "&a *a",
     );
     fc.assert(
-      fc.property(fc.array(fc.oneof(part, fc.string({ unit: "binary" }))), (parts) => {
+      fc.property(fc.array(fc.oneof(part, fc.string({ unit: ANY_CHARACTER }))), (parts) => {
         const text = parts.join("");
         let page: ReturnType<typeof readPage>;
         try {

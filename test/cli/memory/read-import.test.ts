@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { UsageError } from "../../../cli/command/usage-error.ts";
 import { type ImportItem, idFor } from "../../../cli/memory/import-item.ts";
 import { readFileText } from "../../../cli/memory/read-import.ts";
+import { ANY_CHARACTER } from "../../env/any-character.ts";
 
 const jsonLines = (...values: unknown[]) => values.map((value) => JSON.stringify(value)).join("\n");
 const atomsOf = (text: string, file = "x") => readFileText(text, file).items.map(({ atom }) => atom);
@@ -183,11 +184,11 @@ describe("what mem0 exports", () => {
 });
 
 describe("whatever a file has", () => {
-  const name = fc.oneof(fc.string({ unit: "binary", maxLength: 80 }), fc.constantFrom("a", "b", "__proto__"));
+  const name = fc.oneof(fc.string({ unit: ANY_CHARACTER, maxLength: 80 }), fc.constantFrom("a", "b", "__proto__"));
 
   test("it is read or refused as wrong use, and nothing else comes of it", () => {
     const junk = fc.oneof(
-      fc.string({ unit: "binary" }),
+      fc.string({ unit: ANY_CHARACTER }),
       fc.json(),
       fc.array(fc.json()).map((lines) => lines.map((line) => JSON.stringify(JSON.parse(line))).join("\n")),
       fc

@@ -4,6 +4,7 @@ import { stringify } from "yaml";
 import { formatDiagnostic } from "../../../domain/manifest/document/diagnostic.ts";
 import { parseManifests } from "../../../domain/manifest/document/parse.ts";
 import { readManifest } from "../../../domain/manifest/validation/validate.ts";
+import { ANY_CHARACTER } from "../../env/any-character.ts";
 import { examples } from "../../env/nightly.ts";
 import { mutate, mutation, VALID } from "./mutations.ts";
 
@@ -27,7 +28,7 @@ describe("reading a file ends with faults or manifests, whatever is in it:", () 
 
   test("any text", () => {
     fc.assert(
-      fc.property(fc.string({ unit: "binary", maxLength: 400 }), (text) => void readAll(text)),
+      fc.property(fc.string({ unit: ANY_CHARACTER, maxLength: 400 }), (text) => void readAll(text)),
       { numRuns: examples(100) },
     );
   });
@@ -78,7 +79,7 @@ describe("reading a file ends with faults or manifests, whatever is in it:", () 
         fc.constantFrom(...VALID),
         fc.nat(700),
         fc.nat(20),
-        fc.string({ unit: "binary", maxLength: 6 }),
+        fc.string({ unit: ANY_CHARACTER, maxLength: 6 }),
         (valid, at, cut, text) => {
           const yaml = stringify(valid);
           readAll(yaml.slice(0, at) + text + yaml.slice(at + cut));
