@@ -12,6 +12,7 @@ import { recallAtoms } from "../../../store/memory/search/atom-recall.ts";
 import { searchAtoms } from "../../../store/memory/search/atom-search.ts";
 import { correctAtom } from "../../../store/memory/writes/atom-writes.ts";
 import { describeNightlyOnEachEngine, describeOnPostgres } from "../../env/database/engines.ts";
+import { NIGHTLY } from "../../env/nightly.ts";
 import { addTeamsWithLibraries } from "../../server/memory/libraries.ts";
 import { FOUND_BY, fillWithWorstAtoms, numberOf } from "../../server/memory/worst-atoms.ts";
 
@@ -62,7 +63,8 @@ describeNightlyOnEachEngine("a page of atoms", (opened) => {
     "b109: pages of %i bytes follow one another in each order, of each filter",
     async (bytes) => {
       for (const sort of SORTS) {
-        for (const filter of FILTERS) {
+        // Of 100,000 bytes most pages have one atom as well.
+        for (const filter of bytes === 1 && !NIGHTLY ? FILTERS.slice(0, 1) : FILTERS) {
           const seen: number[] = [];
           let page: ListPage<Atom> = { items: [], isMore: true };
           for (let after: AtomPosition | null = null; page.isMore; ) {

@@ -8,7 +8,7 @@ import { NIGHTLY } from "../../../../env/nightly.ts";
 import { libraryDraft, makeTeam, run } from "../../../fixtures.ts";
 import { dropPartsIndex } from "../../filled-library.ts";
 
-const ATOMS = NIGHTLY ? 1_500 : 600;
+const ATOMS = NIGHTLY ? 1_500 : 450;
 /** Atoms whose vectors are compared exactly. */
 const COMPARED = 400;
 
