@@ -23,7 +23,7 @@ import {
   removeReplicas,
 } from "../../../store/replicas/replicas.ts";
 import { deleteTeam, saveTeam } from "../../../store/teams/teams.ts";
-import { describeOnEachEngine, describeOnPostgres } from "../../env/database/engines.ts";
+import { describeNightlyOnEachEngine, describeOnPostgres } from "../../env/database/engines.ts";
 import { until } from "../../env/until.ts";
 import {
   gatewayDraft,
@@ -43,7 +43,7 @@ import {
 
 const keyring = parseKeyring(Buffer.alloc(32, 1).toString("base64"));
 
-describeOnEachEngine("What is written", (store, engine) => {
+describeNightlyOnEachEngine("What is written", (store, engine) => {
   describe("The change feed carries exactly what each writer changes", () => {
     /** What a writer's transaction put into the feed, as `kind ref`. */
     const changesOf = async (body: (tx: Tx) => Promise<unknown>, at = NOW): Promise<string[]> => {

@@ -13,7 +13,12 @@ import { openPostgres } from "../../../../store/database/postgres/postgres.ts";
 import type { Store } from "../../../../store/database/store.ts";
 import { searchAtoms } from "../../../../store/memory/search/atom-search.ts";
 import { insertAtom } from "../../../../store/memory/writes/atom-writes.ts";
-import { describeNightlyOnEachEngine, freshDatabase } from "../../../env/database/engines.ts";
+import {
+  databaseUrl,
+  describeNightlyOnEachEngine,
+  freshDatabase,
+  openMigrated,
+} from "../../../env/database/engines.ts";
 import { until } from "../../../env/until.ts";
 import { startReplica } from "../../../server/key-index/replica-fixtures.ts";
 import { addTeamsWithLibraries } from "../../../server/memory/libraries.ts";
@@ -198,9 +203,9 @@ describe("c47: A migration beside others", () => {
   });
 
   test("keeps a replica current all the while, although its own table is to be altered", async (context) => {
-    const { url, drop } = await freshDatabase();
+    const made = await openMigrated();
+    const { href: url } = await databaseUrl(made);
     const store = await openPostgres(url);
-    await migrate(store);
     const { view, replica } = startReplica(store);
     const backup = new pg.Client({ connectionString: url });
     await backup.connect();
@@ -208,7 +213,7 @@ describe("c47: A migration beside others", () => {
       await replica.close();
       await backup.end();
       await store.close();
-      await drop();
+      await made.close();
     });
     await until("the replica is current", () => view.isCurrent());
     await backup.query("begin");

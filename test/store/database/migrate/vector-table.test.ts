@@ -3,18 +3,7 @@ import { expect, test } from "vitest";
 import { migrate } from "../../../../store/database/migrate/migrate.ts";
 import { hasVectorTable, makeVectorTables } from "../../../../store/database/migrate/vector-table.ts";
 import { openPostgres } from "../../../../store/database/postgres/postgres.ts";
-import { openEmbedded } from "../../../env/database/embedded-database.ts";
 import { freshDatabase, postgresHasVectors } from "../../../env/database/engines.ts";
-
-test("The embedded database has its table of vectors after the first migration, and keeps it in the next", async (context) => {
-  const store = await openEmbedded();
-  context.onTestFinished(() => store.close());
-  expect(await hasVectorTable(store.db)).toBe(true);
-  const lines: string[] = [];
-  await migrate(store, { onProgress: (line) => lines.push(line) });
-  expect(lines).toEqual([]);
-  expect(await hasVectorTable(store.db)).toBe(true);
-});
 
 if (postgresHasVectors) withVectors();
 else withoutVectors();

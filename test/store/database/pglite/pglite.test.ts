@@ -2,68 +2,38 @@ import { once } from "node:events";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { inspect } from "node:util";
-import { sql } from "kysely";
+import type { Worker } from "node:worker_threads";
+import { AbortedTransactionError, sql } from "kysely";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { change, type Db } from "../../../../store/database/change.ts";
+import { change, type Db, takeLeadership } from "../../../../store/database/change.ts";
 import {
   CallerLeftError,
   DatabaseUnavailableError,
+  StaleLeaderError,
   sqlState,
   violatedConstraint,
 } from "../../../../store/database/errors.ts";
 import { assertListenWorks } from "../../../../store/database/migrate/listen-check.ts";
+import { migrate } from "../../../../store/database/migrate/migrate.ts";
+import { hasVectorTable } from "../../../../store/database/migrate/vector-table.ts";
 import { openPGlite } from "../../../../store/database/pglite/pglite.ts";
 import type { EmbeddedStore, Store } from "../../../../store/database/store.ts";
+import { maintainTables } from "../../../../store/database/table-upkeep.ts";
+import { changesAfter } from "../../../../store/feed/change-feed.ts";
 import { beginSave, endSave, findSave } from "../../../../store/memory/writes/repeatable-saves.ts";
 import { findTeamOfNamespace, saveTeam } from "../../../../store/teams/teams.ts";
 import { makeDatabaseFolder } from "../../../env/database/database-folder.ts";
-import { copyEmbedded, openEmbedded } from "../../../env/database/embedded-database.ts";
+import { copyEmbedded, keepCompiled } from "../../../env/database/embedded-database.ts";
 import { addTeamsWithLibraries } from "../../../server/memory/libraries.ts";
-import { digestOf, teamDraft } from "../../fixtures.ts";
+import { digestOf, teamDraft, unique } from "../../fixtures.ts";
+import { feedHead } from "../../questions.ts";
 
-describe("The embedded database", () => {
+describe("The embedded database that breaks", () => {
   let folder = "";
   beforeEach(() => {
     folder = makeDatabaseFolder("keyplane-pglite-");
   });
   afterEach(() => rm(folder, { recursive: true, force: true }));
-
-  test("b119: finds everything again when it is opened anew, the record of a save too", async () => {
-    const save = { caller: "key_1", key: digestOf("once"), request: digestOf("request") };
-    const path = join(folder, "db");
-    await copyEmbedded(path);
-    const store = await openPGlite(path);
-    await change(store, null, (tx) => saveTeam(tx, teamDraft({ name: "t", namespaces: ["kept"] })));
-    await addTeamsWithLibraries(store);
-    await store.db.transaction().execute(async (tx) => {
-      await beginSave(tx, save, "lib-diary");
-      await endSave(tx, save, { atomIds: [null], beside: {} });
-    });
-    await store.close();
-    const again = await openPGlite(path);
-    expect(await findTeamOfNamespace(again.db, "c1", "kept")).toMatchObject({ name: "t" });
-    expect(await findSave(again.db, save)).toMatchObject({ atomIds: [null], isSameRequest: true });
-    await again.close();
-  });
-
-  test("fails whatever is asked once its thread is gone, notifies its listeners, and closes", async () => {
-    await copyEmbedded(join(folder, "db"));
-    const started = once(process, "worker");
-    const store = await openPGlite(join(folder, "db"));
-    const [thread] = await started;
-    const deaf = Promise.withResolvers<Error | undefined>();
-    await store.listen("news", () => {}, deaf.resolve);
-    const running = sql`select count(*) from generate_series(1, 3000000)`.execute(store.db);
-    const waiting = sql`select 1`.execute(store.db);
-    const failures = Promise.allSettled([running, waiting]);
-    await thread.terminate();
-    for (const outcome of await failures) {
-      expect(outcome).toMatchObject({ status: "rejected", reason: expect.any(DatabaseUnavailableError) });
-    }
-    expect(await deaf.promise).toBeInstanceOf(DatabaseUnavailableError);
-    expect(await store.failed).toBeInstanceOf(DatabaseUnavailableError);
-    await store.close();
-  });
 
   test("c62: ends after what ends a connection of a server, and says why: it would never answer again", async () => {
     await copyEmbedded(join(folder, "db"));
@@ -91,12 +61,46 @@ describe("The embedded database", () => {
   });
 });
 
+/** One after the other on one database: to open it takes more than what is tested. */
 describe("The embedded database in use", () => {
+  const save = { caller: "key_1", key: digestOf("once"), request: digestOf("request") };
+  let folder = "";
   let store: EmbeddedStore;
+  let thread: Worker;
   beforeAll(async () => {
-    store = await openEmbedded();
+    folder = makeDatabaseFolder("keyplane-pglite-");
+    const path = join(folder, "db");
+    await copyEmbedded(path);
+    await keepCompiled();
+    const before = await openPGlite(path);
+    await change(before, null, (tx) => saveTeam(tx, teamDraft({ name: "t", namespaces: ["kept"] })));
+    await addTeamsWithLibraries(before);
+    await before.db.transaction().execute(async (tx) => {
+      await beginSave(tx, save, "lib-diary");
+      await endSave(tx, save, { atomIds: [null], beside: {} });
+    });
+    await before.close();
+    const started = once(process, "worker");
+    store = await openPGlite(path);
+    [thread] = await started;
   });
-  afterAll(() => store.close());
+  afterAll(async () => {
+    await store.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  test("b119: finds everything again when it is opened anew, the record of a save too", async () => {
+    expect(await findTeamOfNamespace(store.db, "c1", "kept")).toMatchObject({ name: "t" });
+    expect(await findSave(store.db, save)).toMatchObject({ atomIds: [null], isSameRequest: true });
+  });
+
+  test("has its table of vectors after the first migration, and keeps it in the next", async () => {
+    expect(await hasVectorTable(store.db)).toBe(true);
+    const lines: string[] = [];
+    await migrate(store, { onProgress: (line) => lines.push(line) });
+    expect(lines).toEqual([]);
+    expect(await hasVectorTable(store.db)).toBe(true);
+  });
 
   test("notifies itself", async () => {
     await assertListenWorks(store);
@@ -204,5 +208,54 @@ describe("The embedded database in use", () => {
     expect(sqlState(error)).toBe("23505");
     expect(violatedConstraint(error)).toBe("once_name");
     expect(inspect(error)).not.toContain("secret-value");
+  });
+
+  test("b87: gathers statistics and frees space after enough changes, and rests without", async () => {
+    await sql`create table numbers (n integer primary key)`.execute(store.db);
+    await sql`insert into numbers select generate_series(1, 3000)`.execute(store.db);
+    expect(await maintainTables(store)).toContainEqual({ table: "numbers", analyzed: true, vacuumed: true });
+    const { rows } = await sql`select reltuples::integer as rows, relallvisible > 0 as vacuumed from pg_class
+      where relname = 'numbers'`.execute(store.db);
+    expect(rows).toEqual([{ rows: 3_000, vacuumed: true }]);
+    expect(await maintainTables(store)).toEqual([]);
+
+    await sql`delete from numbers where n <= 1500`.execute(store.db);
+    expect(await maintainTables(store)).toContainEqual({ table: "numbers", analyzed: true, vacuumed: true });
+  });
+
+  test("takes no transaction in which a statement failed for committed, though its caller went on", async () => {
+    const write = store.db.transaction().execute(async (tx) => {
+      await saveTeam(tx, teamDraft({ name: "undone" }));
+      await sql`select 1 / 0`.execute(tx).catch(() => {});
+    });
+    await expect(write).rejects.toThrow(AbortedTransactionError);
+    expect(await store.db.selectFrom("teams").where("name", "=", "undone").selectAll().execute()).toEqual([]);
+  });
+
+  test("puts what is changed into the feed within its transaction, and lets no leader write whom another has succeeded", async () => {
+    const cluster = unique("cluster");
+    const old = await takeLeadership(store, cluster);
+    const before = await feedHead(store);
+    const draft = teamDraft({ namespaces: [unique("ns")] });
+    const { result, seq } = await change(store, old, (tx) => saveTeam(tx, draft));
+    expect((await changesAfter(store, before, 10)).changes).toMatchObject([{ seq, kind: "team", ref: result.teamId }]);
+    const present = await takeLeadership(store, cluster);
+    const again = { ...draft, displayName: "renamed", generation: 2 };
+    await expect(change(store, old, (tx) => saveTeam(tx, again))).rejects.toThrow(StaleLeaderError);
+    await change(store, present, (tx) => saveTeam(tx, again));
+  });
+
+  test("fails whatever is asked once its thread is gone, notifies its listeners, and closes", async () => {
+    const deaf = Promise.withResolvers<Error | undefined>();
+    await store.listen("news", () => {}, deaf.resolve);
+    const running = sql`select count(*) from generate_series(1, 3000000)`.execute(store.db);
+    const waiting = sql`select 1`.execute(store.db);
+    const failures = Promise.allSettled([running, waiting]);
+    await thread.terminate();
+    for (const outcome of await failures) {
+      expect(outcome).toMatchObject({ status: "rejected", reason: expect.any(DatabaseUnavailableError) });
+    }
+    expect(await deaf.promise).toBeInstanceOf(DatabaseUnavailableError);
+    expect(await store.failed).toBeInstanceOf(DatabaseUnavailableError);
   });
 });

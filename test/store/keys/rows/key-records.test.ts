@@ -9,7 +9,7 @@ import { type Reservation, reserveVersion } from "../../../../store/keys/lifecyc
 import { activateVersion } from "../../../../store/keys/lifecycle/key-versions.ts";
 import type { IndexedKey } from "../../../../store/keys/rows/key-records.ts";
 import { saveLibrary } from "../../../../store/memory/libraries/libraries.ts";
-import { describeOnEachEngine } from "../../../env/database/engines.ts";
+import { describeNightlyOnEachEngine } from "../../../env/database/engines.ts";
 import { examples } from "../../../env/nightly.ts";
 import {
   HOUR,
@@ -124,7 +124,7 @@ function sortsOf(libraryId: string): Sort[] {
   ];
 }
 
-describeOnEachEngine("What a decision reads of a key", (store) => {
+describeNightlyOnEachEngine("What a decision reads of a key", (store) => {
   test("is the same by a snapshot and by the changes, for keys of all sorts", async () => {
     const home = await makeTeam(store());
     const { libraryId } = await run(store(), (tx) => saveLibrary(tx, libraryDraft(home)));
