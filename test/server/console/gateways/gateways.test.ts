@@ -1,5 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { NO_FIGURES } from "../../../../domain/usage/token-count.ts";
@@ -8,8 +9,8 @@ import { until } from "../../../env/until.ts";
 import { type Pages, startPages } from "../pages.ts";
 
 const CREDENTIAL = "sk-the-provider-s-own-credential";
-/** What was heard of upstreams is written once in some seconds. */
-const SELDOM = { longestPauseMs: 500 };
+/** What was heard of upstreams is written once in some seconds: to look more often takes more than all else here. */
+const PAUSE_MS = 500;
 const HOSTILE = "<script>alert(1)</script>";
 
 let pages: Pages;
@@ -75,6 +76,14 @@ async function replace(upstream: string, credential: string): Promise<void> {
   expect((await pages.send("PUT", `/gateways/${gateway.id}`, { spec }, { "if-match": etag })).status).toBe(200);
 }
 
+/** Waits until the page has this state of the upstream `primary`. */
+async function untilShown(state: string): Promise<void> {
+  await until(`it is shown: ${state}`, async () => {
+    await delay(PAUSE_MS);
+    return (await shown()) === state;
+  });
+}
+
 /** The state of the upstream `primary`, as the gateway's page has it. */
 async function shown(): Promise<string | undefined> {
   const { text } = await pages.get(`/gateways/${gateway.id}`);
@@ -98,10 +107,10 @@ describe("a gateway's page", () => {
     expect(await shown()).toBe("Not asked yet");
     expect(asked).toEqual([]);
     expect(await call()).toBe(200);
-    await until("it has answered", async () => (await shown()) === "Answers", SELDOM);
+    await untilShown("Answers");
     status = 401;
     expect(await call()).toBe(502);
-    await until("it has refused the credential", async () => (await shown()) === "Credential refused", SELDOM);
+    await untilShown("Credential refused");
     const { text } = await pages.get(`/gateways/${gateway.id}`);
     expect(text).toContain("The provider does not take the credential of primary.");
     expect(text).toContain(`PUT /api/v1/gateways/${gateway.id}`);
@@ -110,12 +119,12 @@ describe("a gateway's page", () => {
     expect(await shown()).not.toBe("Credential refused");
     status = 503;
     await until("it is asked with the present one", async () => (await call()) === 503);
-    await until("it has answered with an error", async () => (await shown()) === "Answers with 503", SELDOM);
+    await untilShown("Answers with 503");
     const calls = asked.length;
     upstream.closeAllConnections();
     await new Promise((resolve) => upstream.close(resolve));
     expect(await call()).toBe(502);
-    await until("it has failed", async () => (await shown()) === "Does not answer", SELDOM);
+    await untilShown("Does not answer");
     expect((await pages.get(`/gateways/${gateway.id}`)).text).toContain("The upstream cannot be reached.");
     expect((await pages.get("/gateways")).text).toContain("Does not answer");
     expect(asked).toHaveLength(calls);

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { foundCsv } from "../../../../server/console/keys/selected/export-found.ts";
 import { fillWithKeys } from "../../../store/keys/search/filled-keys.ts";
 import { type Pages, startPages, type Visitor } from "../pages.ts";
+import { copyKey, pageNames } from "./copied-keys.ts";
 
 let pages: Pages;
 let viewer: Visitor;
@@ -13,7 +14,9 @@ beforeAll(async () => {
   const members = [{ role: "viewer", subject: "vera" }];
   await pages.send("POST", "/teams", { name: "payments", spec: { members } });
   await pages.send("POST", "/teams", { name: "research", spec: {} });
-  for (let i = 0; i < MADE; i++) await makeKey(`page-${String(i).padStart(2, "0")}`, "payments");
+  const [first = "", ...others] = pageNames(MADE);
+  await makeKey(first, "payments");
+  await copyKey(pages.store, first, others);
   prefix = (await makeKey("secretive", "research")).prefix;
   viewer = await pages.as("vera");
 });

@@ -3,6 +3,7 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { recordUsage } from "../../../../store/keys/uses/usage.ts";
 import { type Pages, startPages } from "../pages.ts";
+import { copyKey, pageNames } from "./copied-keys.ts";
 
 let pages: Pages;
 const GATEWAY = {
@@ -18,8 +19,10 @@ beforeAll(async () => {
   await makeKey("reader", "payments", { preset: "MCPReadOnly", displayName: "<b>Reader</b>" });
   await makeKey("writer", "payments", { preset: "MCPReadWrite", state: "Suspended" });
   await makeKey("gateway-user", "research", { preset: "GatewayDefault", expiresAfter: "1h" });
-  for (let i = 0; i < 60; i++)
-    await makeKey(`page-${String(i).padStart(2, "0")}`, "research", { preset: "MCPReadOnly" });
+  const [first = "", ...others] = pageNames(60);
+  await makeKey(first, "research", { preset: "MCPReadOnly" });
+  await copyKey(pages.store, first, others);
+  for (const name of others) prefixes.set(name, "");
 });
 afterAll(() => pages.close());
 
