@@ -176,12 +176,12 @@ describe("a leak that a member reports", () => {
   });
 
   test("may be one of a hundred, and no more are taken", async () => {
-    const keys = await Promise.all(Array.from({ length: 20 }, () => installation.makeKey("revoking")));
-    const leaks = [...keys.map(({ secret }) => ({ key: secret })), ...Array(80).fill({ key: "inf_nothing" })];
+    const keys = await Promise.all(Array.from({ length: 3 }, () => installation.makeKey("revoking")));
+    const leaks = [...keys.map(({ secret }) => ({ key: secret })), ...Array(97).fill({ key: "inf_nothing" })];
     const { body } = await installation.report("admin", leaks);
     expect(body.leaks.map(({ state }: { state: string }) => state)).toEqual([
-      ...Array(20).fill("revoked"),
-      ...Array(80).fill("unknown"),
+      ...Array(3).fill("revoked"),
+      ...Array(97).fill("unknown"),
     ]);
     expect((await installation.report("admin", [...leaks, { key: "inf_nothing" }])).status).toBe(400);
   });

@@ -188,20 +188,4 @@ describe("a leak that an unknown caller reports", () => {
     expect((await installation.post(report(), { ...JSON_TYPE, authorization: "Basic d3Jvbmc=" })).status).toBe(202);
     expect(await refused()).toBe(before + 1);
   });
-
-  test("b100: by one network about more than a hundred keys in a minute is dropped, and counted; junk is looked up", async () => {
-    const leaks: { key: string }[] = [];
-    // One after the other: of a hundred at once a busy server refuses those that have waited for long.
-    while (leaks.length < 101) leaks.push({ key: (await installation.makeKey("alerting")).secret });
-    const before = await counted("dropped");
-    // The minute may end meanwhile.
-    await until("one is dropped", async () => {
-      for (const some of [leaks.slice(0, 100), leaks.slice(100)]) await installation.post(report(...some));
-      return (await counted("dropped")) > before;
-    });
-    const junk = Array.from({ length: 100 }, () => ({ key: mintKey(randomBytes) }));
-    const unknown = await counted("unknown");
-    for (let i = 0; i < 10; i++) await installation.post(report(...junk));
-    await until("they are looked up all the same", async () => (await counted("unknown")) === unknown + 1_000);
-  });
 });

@@ -247,12 +247,8 @@ describe("An answer of an issuer does not sign in", () => {
 });
 
 describe("The page to return to", () => {
-  const ELSEWHERE = [
-    ...["//evil.test", "/\\evil.test", "\\\\evil.test", "https://evil.test/dashboard/", "javascript:alert(1)"],
-    ...["/dashboard/..//evil.test", "/dashboard/../api/v1/keys", "/dashboardevil", "/dashboard@evil.test", ""],
-    ...["/dashboard/\n/evil", "/dashboard/%2e%2e/api/v1/keys", "/dashboard/sign-in?link=x", "/atoms"],
-    ...[`/dashboard/${"x".repeat(3_000)}`, `/dashboard/keys?q=${'"'.repeat(2_000)}`, "/dashboard/%73ign-in?link=x"],
-  ];
+  // Others: test/server/auth/session/return-to.test.ts
+  const ELSEWHERE = ["//evil.test", "/dashboard/..//evil.test"];
 
   test("is one of the console's, however another's address is spelled", async () => {
     for (const returnTo of ELSEWHERE) {
