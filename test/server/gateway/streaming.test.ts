@@ -78,7 +78,7 @@ test("the head and each event arrive before the next is sent", async () => {
 });
 
 test("a client that reads slowly slows the upstream down, and gets every byte in the end", async () => {
-  const total = 64 << 20;
+  const total = 32 << 20;
   let written = 0;
   upstream.answerWith((response) => {
     response.writeHead(200, sse);

@@ -149,7 +149,7 @@ test("c45: a key costs the tables at most 96 bytes, and twice the keys twice as 
     expect(index.keyCount).toBe(keys);
     return index.bytes;
   };
-  const count = NIGHTLY ? 50_000 : 30_000;
+  const count = NIGHTLY ? 50_000 : 20_000;
   const [once, twice] = [bytesOf(count), bytesOf(2 * count)];
   expect(once / count).toBeLessThanOrEqual(96);
   expect(twice / once).toBeCloseTo(2, 1);

@@ -4,10 +4,11 @@ import { mcpRoutes } from "../../../server/mcp/routes.ts";
 import { memoryRoutes } from "../../../server/memory/routes.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { openEmbedded } from "../../env/database/embedded-database.ts";
+import { NIGHTLY } from "../../env/nightly.ts";
 import { type Harness, startHarness } from "../harness.ts";
 import { addTeamsWithLibraries } from "./libraries.ts";
 
-const CLIENTS = 50;
+const CLIENTS = NIGHTLY ? 50 : 16;
 /** Less than the five seconds for which a call waits. */
 const LONG_MS = 4_900;
 const NOWHERE = "00000000-0000-7000-8000-000000000000";
@@ -84,7 +85,7 @@ async function holdTurn(context: { onTestFinished(end: () => void): void }) {
   };
 }
 
-test("b87: fifty clients that save at once on the embedded default wait for each other, and each saves its atom once", async (context) => {
+test("b87: many clients that save at once on the embedded default wait for each other, and each saves its atom once", async (context) => {
   const turn = await holdTurn(context);
   const saves = Array.from({ length: CLIENTS }, async (_, n) => {
     const atom = { content: statement(n) };

@@ -157,7 +157,7 @@ describeOnPostgres("c27: concurrent writers", (store) => {
     const ids = keys.map(({ key }) => key.id);
     await sql`update keys set requests_per_minute = 1, burst = 1 where id = any(${ids}::text[])`.execute(store().db);
     const start = await headOf(store());
-    const rounds = 10;
+    const rounds = NIGHTLY ? 10 : 6;
     const receipts: { seq: number; refs: string[] }[] = [];
     const writer = async (order: readonly number[]) => {
       for (let round = 0; round < rounds; round++) {
