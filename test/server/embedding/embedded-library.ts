@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
-import type { TestContext } from "vitest";
 import type { Dialect, RouteRecord } from "../../../domain/access/key-record.ts";
 import { keyDigest, keyPrefix, mintKey } from "../../../domain/key/secret/key-format.ts";
 import { systemClock } from "../../../runtime/clock.ts";
@@ -21,6 +20,10 @@ import { feedHead } from "../../store/questions.ts";
 import { budgetsOn, ledgerThatIsAway } from "../budgets/ledger.ts";
 import { PROVIDER_KEY } from "../gateway/gateway.ts";
 import { keyring, startReplica } from "../key-index/replica-fixtures.ts";
+import type { Ending } from "./embedding-upstream.ts";
+
+/** Each look for work is a question to the database, which on PGlite takes its time. */
+const POLL_MS = 80;
 
 type LibraryOptions = {
   readonly upstream: { readonly url: string };
@@ -32,7 +35,7 @@ type LibraryOptions = {
 
 /** A library that is to be embedded, and the part of a server that does it, on a replica's index; both end with the test. */
 export async function startEmbeddedLibrary(
-  context: TestContext,
+  context: Ending,
   store: Store,
   { upstream, dialect = "openai", routes = [], allowPrivate = "127.0.0.0/8", declared = {} }: LibraryOptions,
 ) {
@@ -76,7 +79,7 @@ export async function startEmbeddedLibrary(
   });
   const counted: string[] = [];
   const count = (outcome: string, atoms: number) => counted.push(`${outcome} ${atoms}`);
-  const worker = startLibraryEmbedder({ store, embedder, log: createLog("silent"), count }, 20);
+  const worker = startLibraryEmbedder({ store, embedder, log: createLog("silent"), count }, POLL_MS);
   context.onTestFinished(async () => {
     await embedder.close();
     await worker.close();

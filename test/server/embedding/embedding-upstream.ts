@@ -1,6 +1,5 @@
 import { hash } from "node:crypto";
 import type { ServerResponse } from "node:http";
-import type { TestContext } from "vitest";
 import { type Received, startUpstream } from "../gateway/upstream.ts";
 
 /** Words that mean the same here: the first stands for all. */
@@ -19,15 +18,24 @@ export function vectorOf(text: string, dimensions = DIMENSIONS): number[] {
   const vector = Array.from({ length: dimensions }, () => 0);
   const words = text.toLowerCase().match(/\p{L}+/gu) ?? [text];
   for (const word of words.map((each) => MEANING.get(each) ?? each)) {
-    // Each word has a direction of its own: of so many numbers, two are nearly at right angles.
-    for (let block = 0, at = 0; at < dimensions; block++) {
-      for (const byte of hash("sha512", `${block} ${word}`, "buffer").subarray(0, dimensions - at)) {
-        vector[at] = (vector[at] ?? 0) + byte - 127.5;
-        at++;
-      }
-    }
+    const direction = directionOf(word, dimensions);
+    for (let at = 0; at < dimensions; at++) vector[at] = (vector[at] ?? 0) + (direction[at] ?? 0);
   }
   return vector;
+}
+
+const directions = new Map<string, readonly number[]>();
+
+/** Each word has a direction of its own: of so many numbers, two are nearly at right angles. */
+function directionOf(word: string, dimensions: number): readonly number[] {
+  const known = directions.get(word);
+  if (known !== undefined && known.length >= dimensions) return known;
+  const direction: number[] = [];
+  for (let block = 0; direction.length < dimensions; block++) {
+    for (const byte of hash("sha512", `${block} ${word}`, "buffer")) direction.push(byte - 127.5);
+  }
+  directions.set(word, direction);
+  return direction;
 }
 
 /** The texts of a request of either dialect. */
@@ -65,8 +73,11 @@ function answerEach(vectorOfText: (text: string) => number[], response: ServerRe
   response.end(JSON.stringify(answer));
 }
 
+/** What a test, or a file, does at its end. */
+export type Ending = { onTestFinished(end: () => void | Promise<void>): void };
+
 /** An upstream on loopback that embeds. It ends with the test. */
-export async function startEmbeddingUpstream(context: TestContext) {
+export async function startEmbeddingUpstream(context: Ending) {
   const upstream = await startUpstream(answerVectors);
   context.onTestFinished(() => upstream.close());
   return upstream;

@@ -1,4 +1,4 @@
-import { expect, type TestContext, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { createQuestionEmbedder } from "../../../server/embedding/question.ts";
 import { mcpRoutes } from "../../../server/mcp/routes.ts";
 import { memoryRoutes } from "../../../server/memory/routes.ts";
@@ -10,7 +10,7 @@ import { run } from "../../store/fixtures.ts";
 import { startHarness } from "../harness.ts";
 import { callTool } from "../mcp/tool-calls.ts";
 import { startEmbeddedLibrary } from "./embedded-library.ts";
-import { answerConcepts, answerVectors, startEmbeddingUpstream, textsOf } from "./embedding-upstream.ts";
+import { answerConcepts, answerVectors, type Ending, startEmbeddingUpstream, textsOf } from "./embedding-upstream.ts";
 
 const CAR = "The automobile has new tyres.";
 const BILL = "The invoice of March is paid.";
@@ -22,7 +22,7 @@ type Found = {
 };
 
 /** The memory's routes over a library that is embedded, and a key of its team. */
-async function startSearch(context: TestContext, store: Store) {
+async function startSearch(context: Ending, store: Store) {
   const upstream = await startEmbeddingUpstream(context);
   const library = await startEmbeddedLibrary(context, store, { upstream });
   await library.declare();
@@ -55,8 +55,18 @@ async function startSearch(context: TestContext, store: Store) {
 }
 
 describeOnEachEngineWithVectors("A search of a library that is embedded", (store) => {
-  test("finds what means the same in other words, over REST and MCP, and says by what", async (context) => {
-    const { search, call } = await startSearch(context, store());
+  /** Of the tests that change no atom; the last of them ends its embedding. */
+  let shared: Awaited<ReturnType<typeof startSearch>>;
+  const ends: (() => void | Promise<void>)[] = [];
+  beforeAll(async () => {
+    shared = await startSearch({ onTestFinished: (end) => void ends.push(end) }, store());
+  });
+  afterAll(async () => {
+    for (const end of ends.toReversed()) await end();
+  });
+
+  test("finds what means the same in other words, over REST and MCP, and says by what", async () => {
+    const { search, call } = shared;
     const found = await search("car");
     expect(found.semantic).toBe(true);
     expect(found.items[0]).toMatchObject({ content: CAR, match: "meaning" });
@@ -91,7 +101,7 @@ describeOnEachEngineWithVectors("A search of a library that is embedded", (store
   });
 
   test("b58: finds no atom that its key does not reach, nor one of another team, and sends its question to no other gateway", async (context) => {
-    const { search, server, upstream, library } = await startSearch(context, store());
+    const { search, server, upstream, library } = shared;
     const other = await startSearch(context, store());
     const { home } = library;
     const narrow = server.addKey({ teamId: home.teamId, namespace: home.namespace, libraryIds: [] });
@@ -118,8 +128,8 @@ describeOnEachEngineWithVectors("A search of a library that is embedded", (store
     expect((await search("car")).items.map(({ content }) => content)).toContain("It is sold.");
   });
 
-  test("goes by words alone, and says so, where it asks for words, or the question cannot be embedded", async (context) => {
-    const { search, upstream, library } = await startSearch(context, store());
+  test("goes by words alone, and says so, where it asks for words, or the question cannot be embedded", async () => {
+    const { search, upstream, library } = shared;
     const asked = upstream.received.length;
     for (const query of ['"new tyres"', "tyres -march", "tyres or march"]) {
       const { items, semantic } = await search(query);
