@@ -5,10 +5,9 @@ import { createLog } from "../../../runtime/log.ts";
 import { type ManagementToken, managementToken } from "../../../server/auth/management/management-token.ts";
 import { parseServerConfig } from "../../../server/context/config.ts";
 import { startServer } from "../../../server/main.ts";
-import type { OpenApiDocument } from "../../../server/openapi/format.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { keyring } from "../key-index/replica-fixtures.ts";
-import { type Described, Judge, operationsOf } from "../openapi/described.ts";
+import { type Described, descriptionOf } from "../openapi/described.ts";
 
 export const TOKEN = "kpt_the-token-of-this-installation";
 
@@ -37,10 +36,7 @@ export async function ask(
   return { status: answer.status, body: JSON.parse(text), text, headers: answer.headers };
 }
 
-async function readDescription(url: string) {
-  const document: OpenApiDocument = JSON.parse(await (await fetch(`${url}/openapi.json`)).text());
-  return { operations: operationsOf(document), judge: new Judge(document) };
-}
+const readDescription = async (url: string) => descriptionOf(await (await fetch(`${url}/openapi.json`)).text());
 
 /** The operation that a target belongs to: one that it names in full before one with a parameter. */
 function operationAt(operations: readonly Described[], method: string, target: string): Described | undefined {

@@ -120,6 +120,25 @@ export class Judge {
   }
 }
 
+export type Description = {
+  readonly document: OpenApiDocument;
+  readonly operations: readonly Described[];
+  readonly judge: Judge;
+};
+
+/** By their texts: most servers have the same one, and to compile its schemas takes longer than to ask by it. */
+const known = new Map<string, Description>();
+
+/** What the text of a description says. */
+export function descriptionOf(text: string): Description {
+  const before = known.get(text);
+  if (before !== undefined) return before;
+  const document: OpenApiDocument = JSON.parse(text);
+  const description = { document, operations: operationsOf(document), judge: new Judge(document) };
+  known.set(text, description);
+  return description;
+}
+
 /** The code of a refusal, in whatever form it comes; undefined where it has none. */
 export function codeOf(text: string): string | undefined {
   const { code, error }: { code?: unknown; error?: { code?: unknown; message?: unknown } } = JSON.parse(text);
