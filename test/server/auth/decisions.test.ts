@@ -75,22 +75,30 @@ const CARRY: Readonly<Record<CarrierName, (key: string) => { rawHeaders: string[
   "X-API-Key": (key) => ({ rawHeaders: ["X-API-Key", key], url: "/" }),
 };
 
-const key = mintKey(randomBytes);
-const digest = keyDigest(key);
+/** All keys of the table, each of them in it from when it is first asked about. */
+const index = new KeyIndex();
+for (const gateway of Object.values(TARGETS)) if (gateway) index.applyGateway(gateway);
+const keys = new Map<string, string>();
+
+/** The key that a case is about. */
+function keyOf({ state, scopes, binding }: Case): string {
+  const name = JSON.stringify([state, scopes, binding]);
+  const known = keys.get(name);
+  if (known !== undefined) return known;
+  const key = mintKey(randomBytes);
+  keys.set(name, key);
+  if (state === "unknown") return key;
+  const record = keyRecord({
+    scopes: scopeSet(scopes),
+    boundGatewayId: BINDINGS[binding],
+    ...STATE_FIELDS[state],
+  });
+  index.applyKey(record.keyId, [indexedKey(keyDigest(key), record)]);
+  return key;
+}
 
 /** The status that the server's own decision leads to. */
 function statusOf(request: Case, carrier: CarrierName): number {
-  const index = new KeyIndex();
-  for (const gateway of Object.values(TARGETS)) if (gateway) index.applyGateway(gateway);
-  if (request.state !== "unknown") {
-    const record = keyRecord({
-      keyId: "key_a",
-      scopes: scopeSet(request.scopes),
-      boundGatewayId: BINDINGS[request.binding],
-      ...STATE_FIELDS[request.state],
-    });
-    index.applyKey("key_a", [indexedKey(digest, record)]);
-  }
   const view = {
     isCurrent: () => request.current,
     lastSeq: () => 1,
@@ -105,7 +113,7 @@ function statusOf(request: Case, carrier: CarrierName): number {
     chargeUsed: () => {},
     refundRate: () => {},
   };
-  const { rawHeaders, url } = CARRY[carrier](key);
+  const { rawHeaders, url } = CARRY[carrier](keyOf(request));
   const publicId = request.product === "gateway" ? (TARGETS[request.target]?.publicId ?? "nowhere") : undefined;
   const operation = request.operation as OperationName | undefined;
   const ask = { product: request.product, operation, publicId };

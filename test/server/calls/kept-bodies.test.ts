@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type BodyHolder, BodyRoom } from "../../../server/calls/body-room.ts";
 import { KeptBodies, KeptBody } from "../../../server/calls/kept-bodies.ts";
+import { examples } from "../../env/nightly.ts";
 
 const KIB = 1_024;
 /** Of which 2 MiB are the reserve, and 6 MiB for all. */
@@ -57,7 +58,7 @@ test("b110: whatever bodies do, the sums are those of the bodies, and no bound i
       for (const body of open) bodies.release(body);
       expect(bodies.held).toBe(0);
     }),
-    { numRuns: 200 },
+    { numRuns: examples(60) },
   );
 });
 

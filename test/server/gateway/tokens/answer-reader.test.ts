@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { DIALECTS, type Dialect } from "../../../../domain/access/key-record.ts";
 import { type AnswerUsage, NO_TOKENS } from "../../../../domain/usage/tokens.ts";
 import { AnswerReader } from "../../../../server/gateway/tokens/answer-reader.ts";
+import { examples } from "../../../env/nightly.ts";
 
 type Reported = { readonly dialect: Dialect; readonly isEvents?: boolean; readonly isWhole?: boolean };
 
@@ -271,7 +272,7 @@ describe("An answer's usage", () => {
           for (const count of Object.values(whole.tokens)) expect(count).toBeGreaterThanOrEqual(0);
         },
       ),
-      { numRuns: 2_000 },
+      { numRuns: examples(500) },
     );
   });
 

@@ -7,6 +7,7 @@ import {
   PATIENCE_TICKS,
 } from "../../../../server/http/answers/answer-room.ts";
 import type { Owner } from "../../../../server/http/answers/owner.ts";
+import { examples } from "../../../env/nightly.ts";
 
 const LIMITS = { key: 10, team: 20, process: 40 };
 const A1: Owner = { key: "a1", team: "a" };
@@ -149,7 +150,7 @@ describe("b109: room for answers", () => {
         expect(room.figures().heldBytes).toBe(0);
         taken(room, A1, LIMITS.key);
       }),
-      { numRuns: 500 },
+      { numRuns: examples(100) },
     );
   });
 });

@@ -9,6 +9,7 @@ import {
   MemoryBusyError,
   MemoryTimeoutError,
 } from "../../../../store/database/errors.ts";
+import { examples } from "../../../env/nightly.ts";
 import { type Harness, startHarness } from "../../harness.ts";
 import { requestHead, sendRaw } from "../../raw-http.ts";
 
@@ -248,7 +249,7 @@ describe("b45: a body is validated, or it is refused", () => {
         if (!isValid) expect(handled).toBe(0);
         if (statusCode === 200) expect(contentType.trim().toLowerCase()).toMatch(/^application\/json/);
       }),
-      { numRuns: 2_000 },
+      { numRuns: examples(300) },
     );
   });
 

@@ -6,7 +6,7 @@ import { type ShownAtom, shownAtom } from "../../../../server/mcp/answer/shown-a
 import { pageText, shownPage } from "../../../../server/mcp/answer/shown-page.ts";
 import { MAX_TOKENS } from "../../../../server/mcp/definition/budget.ts";
 import type { Atom } from "../../../../store/memory/rows/atom.ts";
-import { examples } from "../../../env/nightly.ts";
+import { NIGHTLY } from "../../../env/nightly.ts";
 
 /** Texts that are long in one form or the other: quotes and control characters as JSON, Chinese as tokens. */
 const piece = fc.constantFrom("a word ", '"', "\u0001", "密", "🙂", "\n", "é", "\\");
@@ -64,7 +64,7 @@ test("whatever is found, a page has the first of it and no more than its tokens"
       expect(page.items?.[0]?.content).not.toBe("");
       expect(page.nextCursor).toBeTruthy();
     }),
-    { numRuns: examples(300) },
+    { numRuns: NIGHTLY ? 3_000 : 80 },
   );
 });
 
@@ -82,6 +82,6 @@ test("whatever is recalled, an answer has the first of it and no more than its t
       const hidden = Number(/(\d+) more ids have no room here/.exec(note)?.[1] ?? 0);
       expect(items.length + omitted.length + shown.length + hidden).toBe(found.length + ids.length + missing.length);
     }),
-    { numRuns: examples(300) },
+    { numRuns: NIGHTLY ? 3_000 : 80 },
   );
 });
