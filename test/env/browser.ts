@@ -22,11 +22,14 @@ export async function openBrowser() {
 /**
  * What a page breaks of the rules of accessibility, as `theme: rule: elements`; empty for nothing. The dark theme has
  * other colours and nothing else, so that it is judged by the rules of colours.
+ *
+ * @param by `all`, or `all but colours` where the same page is judged by all of them in another window: its width moves
+ * and hides things, and colours none, and to look at every colour is most of the work
  */
-export async function faultsOf(page: Page): Promise<string[]> {
+export async function faultsOf(page: Page, by: keyof typeof RULES = "all"): Promise<string[]> {
   await page.evaluate(AXE);
   const faults: string[] = [];
-  for (const [colorScheme, options] of RULES) {
+  for (const [colorScheme, options] of RULES[by]) {
     // What fades from one colour to another would have a third for a while.
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
     const broken = await page.evaluate<string[]>(judgeBy(options));
@@ -45,10 +48,15 @@ export async function crampedOf(page: Page): Promise<string[]> {
 }
 
 /** By which of its rules axe judges each theme. Of those of colours it leaves one out unless all are asked for. */
-const RULES = [
-  ["light", {}],
-  ["dark", { runOnly: ["cat.color"], rules: { "color-contrast-enhanced": { enabled: false } } }],
-] as const;
+const RULES = {
+  all: [
+    ["light", {}],
+    ["dark", { runOnly: ["cat.color"], rules: { "color-contrast-enhanced": { enabled: false } } }],
+  ],
+  "all but colours": [
+    ["light", { rules: { "color-contrast": { enabled: false }, "link-in-text-block": { enabled: false } } }],
+  ],
+} as const;
 
 /** Runs in the page. */
 const judgeBy = (options: object) => `axe.run(${JSON.stringify({ ...options, resultTypes: ["violations"] })})

@@ -1,9 +1,11 @@
 /** What stands where: what people see at once of a page, and what a window of 1,280 pixels has room for. */
+import { sql } from "kysely";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { writeLedger } from "../../../store/budgets/budget-ledger.ts";
 import { openBrowser } from "../../env/browser.ts";
 import { type FilledPaths, fillInstallation } from "./filled-installation.ts";
-import { Windows } from "./looked-at.ts";
+import { checkPage, Windows } from "./looked-at.ts";
 import { type Pages, startPages } from "./pages.ts";
 
 let pages: Pages;
@@ -88,4 +90,46 @@ test("what an event of the audit log has changed has a third of the table", asyn
   const actions = await page.evaluate<Place[]>(placesOf("td:nth-child(2) .badge"));
   const broken = actions.filter(({ height }) => height > 30).map(({ said }) => said);
   expect(new Set(broken)).toEqual(new Set(["Much of a team's budget used"]));
+});
+
+/** Runs in the page: where each letter of a text that stands within an element is, from left to right. */
+const LETTERS = `(() => {
+  const walker = document.createTreeWalker(document.querySelector("#results tbody th"), NodeFilter.SHOW_TEXT);
+  for (let node; (node = walker.nextNode()); ) {
+    const start = node.data.indexOf("payments");
+    if (start < 0) continue;
+    return Array.from("payments", (_, i) => {
+      const range = document.createRange();
+      range.setStart(node, start + i);
+      range.setEnd(node, start + i + 1);
+      return range.getBoundingClientRect().left;
+    });
+  }
+  return [];
+})()`;
+
+test("b118: beside a stored name that turns the direction of text, the team's name stands in order", async () => {
+  await pages.send("POST", "/keys", { name: "docs", team: "payments", spec: { preset: "MCPReadOnly" } });
+  await sql`update keys set display_name = ${"Docs \u202etoof"} where name = 'docs'`.execute(pages.store.db);
+  const page = await windows.open("/keys?q=docs");
+  const letters = await page.evaluate<number[]>(LETTERS);
+  expect(letters).toHaveLength("payments".length);
+  expect(letters).toEqual(letters.toSorted((a, b) => a - b));
+});
+
+test("a bar on a team's page shows how much of a budget is used, and a word how near its end is", async () => {
+  const budgets = [
+    { tokens: 10_000, period: "Total" },
+    { tokens: 1_000, period: "Day", onExhausted: "Alert" },
+  ];
+  const { id } = (await pages.send("POST", "/teams", { name: "budgeted", spec: { budgets } })).body;
+  const line = { period: "total", endsAt: Number.POSITIVE_INFINITY, turn: 1, held: 0, wanted: 0, most: 10_000 };
+  await writeLedger(pages.store.db, "one", [{ ...line, budget: `team ${id} tokens Total`, spent: 8_200 }]);
+  const page = await windows.open(`/team/${id}`, { viewport: { width: 900, height: 900 } });
+  const bar = page.getByRole("img", { name: "82 % of 10,000 tokens in all can be used no more" });
+  const [room, used] = await Promise.all(["room", "used"].map((part) => bar.locator(`.${part}`).boundingBox()));
+  expect((used?.width ?? 0) / (room?.width ?? 1)).toBeCloseTo(0.82, 2);
+  expect(await page.getByText("80 % reached", { exact: true }).count()).toBe(1);
+  await checkPage(page, "team-budgets");
+  expect(windows.complaints).toEqual([]);
 });
