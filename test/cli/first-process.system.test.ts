@@ -2,9 +2,10 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { expect, test } from "vitest";
+import { SHORT_LIVED } from "../env/compile-cache.ts";
 import { isListening, MAIN, startGroup } from "./process-group.ts";
 
-const PID_1 = ["unshare", "--pid", "--fork", "--kill-child", process.execPath, MAIN];
+const PID_1 = ["unshare", "--pid", "--fork", "--kill-child", process.execPath, ...SHORT_LIVED, MAIN];
 
 /** The process that a program has started. */
 function childOf({ pid }: ChildProcess): number {
