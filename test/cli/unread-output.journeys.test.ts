@@ -30,13 +30,16 @@ describe.skipIf(process.platform === "win32")("where nothing reads standard outp
       expect(await server.stop()).toBe(0);
     });
 
-    test("c44: answers, and drains before it ends, also where the reader has gone", async () => {
-      const [pipe, port] = [makePipe(), await freePort()];
-      const server = await startServer(pipe.writer, port);
-      pipe.closeReader();
-      expect(await callStatus(port)).toBe(401);
-      expect(await server.stop()).toBe(0);
-    });
+    // By day `keyplane up` shows it, below.
+    if (NIGHTLY) {
+      test("c44: answers, and drains before it ends, also where the reader has gone", async () => {
+        const [pipe, port] = [makePipe(), await freePort()];
+        const server = await startServer(pipe.writer, port);
+        pipe.closeReader();
+        expect(await callStatus(port)).toBe(401);
+        expect(await server.stop()).toBe(0);
+      });
+    }
   });
 
   test("c44: keyplane up whose reader goes before it has said that it is ready answers, and drains", async () => {

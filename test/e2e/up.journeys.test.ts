@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest";
-import { key, keyplane, keyplaneProcess, makeHome, startUpProcess, team, type UpProcess, upArgs } from "../cli/up.ts";
+import { key, keyplane, makeHome, startUpProcess, team, type UpProcess, upArgs } from "../cli/up.ts";
 import { until } from "../env/until.ts";
 
 function newHome(context: TestContext) {
@@ -78,17 +78,9 @@ describe("keyplane up, as its user sees it", () => {
     expect(await up.call(up.secretOf("dev", "good"))).toBe(200);
   });
 
-  it("a port that it has ends another one with exit code 1, which names it", async (context) => {
-    const { port } = new URL(up.url);
-    const args = [...upArgs(newHome(context)).slice(0, 5), "--port", port, "--admin-port", "0"];
-    const { code, err } = await keyplaneProcess(args);
-    expect(err).toContain(port);
-    expect(code).toBe(1);
-  });
-
-  it("a second process on the same data waits, then ends with exit code 2 and says what to do", async () => {
+  it("a second one on the same data waits, then ends with exit code 2 and says what to do", async () => {
     const startedAt = performance.now();
-    const second = await keyplaneProcess(upArgs(home));
+    const second = await keyplane(upArgs(home));
     expect(second.code).toBe(2);
     expect(second.err).toMatch(
       /another keyplane process is using .*: stop it first, or choose another folder with --data \(pid \d+ on .+\)/,
@@ -147,7 +139,7 @@ it("keyplane up on a database folder that cannot be opened ends with exit code 1
   const home = newHome(context);
   mkdirSync(home.data);
   writeFileSync(join(home.data, "db"), "not a database");
-  const { code, err } = await keyplaneProcess(upArgs(home));
+  const { code, err } = await keyplane(upArgs(home));
   expect(err).toMatch(/^keyplane: /);
   expect(code).toBe(1);
   expect(readFileSync(join(home.data, "db"), "utf8")).toBe("not a database");
