@@ -22,7 +22,7 @@ import { applyKey } from "./opened.ts";
 const NAMESPACES = ["dev", "prod"];
 /** Of its Secrets the controller hears nothing until it asks. */
 const SILENT = "silent";
-/** Enough that a list for all of them, or a read of each, is told from one of a few. */
+/** Enough to distinguish a request for each of them from a few for all. */
 const KEYS = NIGHTLY ? 200 : 40;
 
 /** A request as the audit log has it: `patch platformkeys/status dev/key-1`. */
