@@ -19,7 +19,7 @@ import { databaseBehindProxy } from "./feed-fixtures.ts";
 import { callMainGateway, saveMainGateway, storeGatewayKey } from "./gateway-fixtures.ts";
 
 /** Connections enough that the kernel gives some to each of two threads, all but surely. */
-const CONNECTIONS = 24;
+const CONNECTIONS = 16;
 const TROUBLE = pathToFileURL(join(import.meta.dirname, "thread-trouble.ts")).href;
 
 async function startWorkers(context: TestContext, ...flags: string[]) {
