@@ -1,57 +1,20 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
 import { expect, type TestContext, test } from "vitest";
-import type { Db, Tx } from "../../../store/database/change.ts";
+import type { Db } from "../../../store/database/change.ts";
 import { DatabaseUnavailableError } from "../../../store/database/errors.ts";
 import { withOrderedPlans } from "../../../store/database/ordered-plans.ts";
 import { openPostgres, type PostgresOptions } from "../../../store/database/postgres/postgres.ts";
-import { unansweredStatement } from "../../../store/database/unanswered.ts";
-import { describeOnEachEngine, freshDatabase } from "../../env/database/engines.ts";
+import { describeOnEitherEngine, freshDatabase } from "../../env/database/engines.ts";
 import { startTcpProxy } from "../../env/tcp-proxy.ts";
+import { unansweredStatements } from "./unanswered-statements.ts";
 
 /** On its way to the database, and on its way back. Milliseconds. */
 const LAG_MS = 250;
 const ANSWER_TIMEOUT_MS = 500;
 
-describeOnEachEngine("A statement that nothing waits for", (store) => {
-  const sortsIn = async (tx: Tx) =>
-    (await sql<{ sorts: string }>`select current_setting('enable_sort') as sorts`.execute(tx)).rows;
-
-  test("is done before the next one of its transaction, and undone behind that", async () => {
-    const { db } = store();
-    expect(await withOrderedPlans(db, sortsIn)).toEqual([{ sorts: "off" }]);
-    expect(await db.transaction().execute(sortsIn)).toEqual([{ sorts: "on" }]);
-  });
-
-  test.for(["read only", "read write"] as const)(
-    "fails the next one by its own error where it fails, and no later question, %s",
-    async (accessMode) => {
-      const { db } = store();
-      const asked = db
-        .transaction()
-        .setAccessMode(accessMode)
-        .execute(async (tx) => {
-          await sql`${unansweredStatement} select 1 / 0`.execute(tx);
-          return sortsIn(tx);
-        });
-      await expect(asked).rejects.toThrow("division by zero");
-      expect(await withOrderedPlans(db, sortsIn)).toEqual([{ sorts: "off" }]);
-      expect(await db.transaction().execute(sortsIn)).toEqual([{ sorts: "on" }]);
-    },
-  );
-
-  test("fails nothing behind its transaction, where that asks nothing else", async () => {
-    const { db } = store();
-    await withOrderedPlans(db, (tx) => sql`${unansweredStatement} select 1 / 0`.execute(tx));
-    expect((await sql`select 1 as one`.execute(db)).rows).toEqual([{ one: 1 }]);
-  });
-
-  test("begins nothing that stays open where a transaction asks nothing else", async () => {
-    const { db } = store();
-    await withOrderedPlans(db, async () => {});
-    expect(await db.transaction().execute(sortsIn)).toEqual([{ sorts: "on" }]);
-  });
-});
+// On PGlite: test/store/database/pglite/pglite.test.ts
+describeOnEitherEngine("A statement that nothing waits for", unansweredStatements);
 
 test("c90: an end that fails of a transaction that only read fails no other caller's transaction, and leaves none open", async (context) => {
   const { url, drop } = await freshDatabase();

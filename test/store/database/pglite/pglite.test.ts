@@ -27,6 +27,7 @@ import { copyEmbedded, keepCompiled } from "../../../env/database/embedded-datab
 import { addTeamsWithLibraries } from "../../../server/memory/libraries.ts";
 import { digestOf, teamDraft, unique } from "../../fixtures.ts";
 import { feedHead } from "../../questions.ts";
+import { unansweredStatements } from "../unanswered-statements.ts";
 
 describe("The embedded database that breaks", () => {
   let folder = "";
@@ -244,6 +245,8 @@ describe("The embedded database in use", () => {
     await expect(change(store, old, (tx) => saveTeam(tx, again))).rejects.toThrow(StaleLeaderError);
     await change(store, present, (tx) => saveTeam(tx, again));
   });
+
+  describe("asked a statement that nothing waits for", () => unansweredStatements(() => store));
 
   test("fails whatever is asked once its thread is gone, notifies its listeners, and closes", async () => {
     const deaf = Promise.withResolvers<Error | undefined>();
