@@ -6,8 +6,7 @@ import { LongestFirst } from "./test/longest-first.ts";
 import { filesOf, halvesOfNpm, PROJECT_NAMES, PROJECTS } from "./test/projects.ts";
 
 /**
- * Of a process that files share: to look for garbage in it less often takes less of the processor, and more memory. Not
- * where files are apart, since some of them measure theirs.
+ * Of a process that files share: to look for garbage in it less often takes less of the processor, and more memory.
  */
 const SHARED_PROCESS = ["--min-semi-space-size=32", "--initial-old-space-size=512"];
 
@@ -27,7 +26,7 @@ export default defineConfig({
       const { apart, together } = halvesOfNpm();
       const parts = name === "npm" ? { npm: apart, "npm-together": together } : { [name]: filesOf(name) };
       // By night databases are large, and what V8 optimizes of PGlite pays off.
-      const short = (name === "npm" || name === "journeys") && !NIGHTLY ? SHORT_LIVED : [];
+      const short = !NIGHTLY && ["npm", "journeys", "faults"].includes(name) ? SHORT_LIVED : [];
       return Object.entries(parts).map(([part, files]) => ({
         extends: true as const,
         test: {

@@ -66,8 +66,8 @@ export function halvesOfNpm(): Record<"apart" | "together", { include: string[];
 const SHARING = ["architecture", "cli", "controller", "domain", "server", "store"];
 
 /**
- * What replaces timers or streams of its process, measures it, starts threads in it or listens to it, decides by leases
- * in real time, or takes long.
+ * What replaces timers or globals of its process, watches its event loop, starts threads in it, decides by leases in real
+ * time, or takes long.
  */
 export const APART = [
   "test/cli/env/sdk-variables.test.ts",
@@ -76,34 +76,20 @@ export const APART = [
   "test/controller/cluster/files/manifests/careless.test.ts",
   "test/controller/cluster/files/manifests/restless.test.ts",
   "test/controller/cluster/files/tree-watch.test.ts",
-  "test/server/auth/abuse.test.ts",
-  "test/server/auth/tokens/verify-token.test.ts",
   "test/server/budgets/draw-turns.test.ts",
   "test/server/calls/shared-calls.test.ts",
-  "test/server/canary.test.ts",
   "test/server/gateway/headers/credential-mask.test.ts",
-  "test/server/gateway/hostile-messages.test.ts",
-  "test/server/gateway/model/model-scan.test.ts",
   "test/server/gateway/request-body.test.ts",
-  "test/server/gateway/streaming.test.ts",
   "test/server/gateway/tokens/call-bounds.test.ts",
-  "test/server/http/bodies/json-body.test.ts",
-  "test/server/http/bodies/json-scanner.test.ts",
   "test/server/key-index/dead-replicas.test.ts",
   "test/server/key-index/limit-cells-of-threads.test.ts",
   "test/server/key-index/replica-lease.test.ts",
   "test/server/key-index/replica-gap.test.ts",
   "test/server/key-index/replica-model.test.ts",
-  "test/server/main.test.ts",
-  "test/server/mcp/routes.test.ts",
-  "test/server/memory/pages.test.ts",
-  "test/server/memory/routes.test.ts",
   "test/server/memory/saves-at-once.test.ts",
-  "test/server/usage/waiting-counts.test.ts",
   "test/store/database/pglite/connection-queue.test.ts",
   "test/store/database/postgres/connection-config.test.ts",
   "test/store/feed/feed-connections.test.ts",
-  "test/store/memory/rows/atoms.test.ts",
   "test/store/memory/writes/near-duplicate-turns.test.ts",
 ];
 

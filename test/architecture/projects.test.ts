@@ -40,9 +40,9 @@ const COMPONENTS: Readonly<Record<string, readonly ProjectName[]>> = {
 /** Programs that not every machine has, or that need root, as a test names them. */
 const PROGRAMS = /"(python3|nginx|tar|unshare|mount|go|apt-get)"/;
 
-/** Calls that measure the process, or replace what all of it has. */
+/** Calls that watch the process as a whole, or replace what all of it has. */
 const OF_THE_PROCESS =
-  /\bprocess\.(memoryUsage|resourceUsage|cpuUsage|threadCpuUsage|chdir|umask)\b|\b(monitorEventLoopDelay|eventLoopUtilization|gc)\(|\bvi\.(useFakeTimers|stubGlobal|stubEnv|spyOn|mock|doMock)\(|\bnew Worker\(/;
+  /\bprocess\.(chdir|umask)\b|\b(monitorEventLoopDelay|eventLoopUtilization)\(|\bvi\.(useFakeTimers|stubGlobal|stubEnv|mock|doMock)\(|\bnew Worker\(/;
 
 const reaches = new Map<string, ReadonlySet<string>>();
 
@@ -88,7 +88,7 @@ describe("the suites", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("have no file that measures its process, or replaces what all of it has, in one with others", () => {
+  it("have no file that watches its event loop, or replaces what all of its process has, in one with others", () => {
     const { include, exclude } = halvesOfNpm().together;
     const together = files.filter((file) => matches(file, include) && !matches(file, exclude));
     const reached = new Set(together.flatMap((file) => [...reachOf(file)]));
@@ -97,6 +97,8 @@ describe("the suites", () => {
       calls.filter((module) => reachOf(file).has(module)).map((module) => `${file}: ${module}`),
     );
     expect(wrong).toEqual([]);
+    const spying = together.filter((file) => /\bvi\.spyOn\(/.test(read(file)));
+    expect(spying.filter((file) => !/\b(restoreAllMocks|mockRestore)\(/.test(read(file)))).toEqual([]);
   });
 
   it("name files that exist", () => {

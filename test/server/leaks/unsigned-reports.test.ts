@@ -12,7 +12,7 @@ const MINUTE = 60_000;
 
 /** Reports to a server whose database is away. */
 async function startReports(context: TestContext, view: Partial<KeyIndexView>) {
-  const store = await openPostgres("postgres://nobody@127.0.0.1:1/nothing");
+  const store = await openPostgres("postgres://keyplane@127.0.0.1:1/keyplane");
   const lines: string[] = [];
   const outcomes: string[] = [];
   let now = 0;
