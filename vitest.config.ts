@@ -14,8 +14,8 @@ export default defineConfig({
   // What a program imports as `keyplane/...` is the source itself.
   ssr: { resolve: { conditions: ["keyplane-source", "node"] } },
   test: {
-    // Most of these tests wait for a process, a database or a deadline: more of them at once than there are cores.
-    maxWorkers: availableParallelism() + 3,
+    // Many of these tests wait for a database or a deadline. Each process more is to load and to compile everything once more.
+    maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: LongestFirst },
     // No limit on a test stands for speed: only what hangs is to end.
     testTimeout: 300_000,

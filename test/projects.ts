@@ -67,7 +67,7 @@ const SHARING = ["architecture", "cli", "controller", "domain", "server", "store
 
 /**
  * What replaces timers or globals of its process, watches its event loop, starts threads in it, decides by leases in real
- * time, or takes long.
+ * time, judges how a new database plans, or takes long.
  */
 export const APART = [
   "test/cli/env/sdk-variables.test.ts",
@@ -90,6 +90,7 @@ export const APART = [
   "test/store/database/pglite/connection-queue.test.ts",
   "test/store/database/postgres/connection-config.test.ts",
   "test/store/feed/feed-connections.test.ts",
+  "test/store/keys/search/key-search.test.ts",
   "test/store/memory/writes/near-duplicate-turns.test.ts",
 ];
 
