@@ -67,7 +67,7 @@ const SHARING = ["architecture", "cli", "controller", "domain", "server", "store
 
 /**
  * What replaces timers or globals of its process, watches its event loop, starts threads in it, decides by leases in real
- * time, judges how a new database plans, or takes long.
+ * time, counts the scans of a database whose connections are all its own, or takes long.
  */
 export const APART = [
   "test/cli/env/sdk-variables.test.ts",

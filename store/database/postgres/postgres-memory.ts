@@ -3,10 +3,13 @@ import type pg from "pg";
 import type { Database } from "../schema.ts";
 import { asUnavailableOrRefused, TimeoutClient } from "./timeout-client.ts";
 
+/** What a store takes of pg's pools. */
+export type Connections = Pick<pg.Pool, "options"> & { connect(): Promise<pg.PoolClient>; end(): Promise<void> };
+
 /**
  * Makes handles for single calls: once a call's signal is aborted, what its connection runs is ended, here and there.
  */
-export function lendConnections(pool: Pick<pg.Pool, "connect" | "options">): (signal: AbortSignal) => Kysely<Database> {
+export function lendConnections(pool: Connections): (signal: AbortSignal) => Kysely<Database> {
   async function connect(signal: AbortSignal): Promise<PostgresPoolClient> {
     signal.throwIfAborted();
     const client = await pool.connect().catch((error: unknown) => {

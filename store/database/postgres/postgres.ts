@@ -8,7 +8,7 @@ import type { Database } from "../schema.ts";
 import type { ListenConnection, Store } from "../store.ts";
 import { connectionConfig, type DatabaseLocation } from "./connection-config.ts";
 import { copyRows } from "./copy.ts";
-import { lendConnections } from "./postgres-memory.ts";
+import { type Connections, lendConnections } from "./postgres-memory.ts";
 import { asUnavailable, asUnavailableOrRefused, TimeoutClient, type TimeoutClientOptions } from "./timeout-client.ts";
 
 export type PostgresOptions = {
@@ -28,9 +28,9 @@ export type PostgresOptions = {
   readonly applicationName?: string;
 };
 
-const MAX_CONNECTIONS = 10;
 const CONNECT_TIMEOUT_MS = 5_000;
 const ANSWER_TIMEOUT_MS = 10_000;
+const DEFAULTS = { maxConnections: 10, answerTimeoutMs: ANSWER_TIMEOUT_MS, memoryRunMs: MAX_RUN_MS };
 /** Of the time that an answer may take, what the database may take for the statement. */
 const STATEMENT_SHARE = 0.75;
 const PING_TIMEOUT_MS = 2_000;
@@ -46,27 +46,19 @@ const UNAUTHENTICATED_SHARE = 0.2;
 const UNAUTHENTICATED_WAITING = { waiting: 1_024, waitingPerTeam: 128 };
 const MANAGED_WAITING = { waiting: 512, waitingPerTeam: 128 };
 
-/** What a store takes of pg's pools. */
-export type Connections = Pick<pg.Pool, "connect" | "end" | "options">;
-
 /** The connections of a store: for the memory's calls, and for everything else. */
-export type Pools = { readonly all: Connections; readonly memory: Connections };
+export type Pools<Pool = Connections> = { readonly all: Pool; readonly memory: Pool };
 
 /** Opens the pools of a store, which connect with the first question. */
-export function openPools(database: string | DatabaseLocation, options: PostgresOptions = {}): Pools {
+export function openPools(database: string | DatabaseLocation, options: PostgresOptions = {}): Pools<pg.Pool> {
+  const { maxConnections, answerTimeoutMs, memoryRunMs } = { ...DEFAULTS, ...options };
   const connection = connectionTo(database, options);
   const settings = options.genericPlans === true ? ["plan_cache_mode = force_generic_plan"] : [];
   const kept = { ...connection, min: options.keepsOne === true ? 1 : 0 };
-  // Connects with the first call of the memory, so that a process without one has no more connections for it.
-  const runMs = options.memoryRunMs ?? MAX_RUN_MS;
   return {
-    all: openPool(
-      kept,
-      options.maxConnections ?? MAX_CONNECTIONS,
-      options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS,
-      settings,
-    ),
-    memory: openPool({ ...connection, connectionTimeoutMillis: runMs }, MEMORY.running, runMs),
+    all: openPool(kept, maxConnections, answerTimeoutMs, settings),
+    // Connects with the first call of the memory, so that a process without one has no more connections for it.
+    memory: openPool({ ...connection, connectionTimeoutMillis: memoryRunMs }, MEMORY.running, memoryRunMs),
   };
 }
 
@@ -83,8 +75,7 @@ export async function openPostgres(
 ): Promise<Store> {
   const connection = connectionTo(database, options);
   const located = (): pg.ClientConfig => ({ ...connection, ...connection.locate() });
-  const answerTimeoutMs = options.answerTimeoutMs ?? ANSWER_TIMEOUT_MS;
-  const maxConnections = options.maxConnections ?? MAX_CONNECTIONS;
+  const { maxConnections, answerTimeoutMs, memoryRunMs } = { ...DEFAULTS, ...options };
   const shareOf = (part: number) => Math.max(1, Math.floor(maxConnections * part));
   const running = shareOf(MANAGED_SHARE);
   const runningPerTeam = Math.ceil(running / 2);
@@ -99,7 +90,7 @@ export async function openPostgres(
     backgroundDb: db,
     backgroundRows: 1_000,
     engine: "postgres",
-    memory: memoryDatabase(MEMORY, lendConnections(pools.memory), options.memoryRunMs ?? MAX_RUN_MS),
+    memory: memoryDatabase(MEMORY, lendConnections(pools.memory), memoryRunMs),
     listen: async (channel, onNotify, onEnd) => listen(located(), channel, onNotify, onEnd),
     async copyRows(question, take) {
       try {

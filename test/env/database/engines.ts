@@ -70,8 +70,8 @@ export function describeOnPostgres(promise: string, tests: (store: () => Store, 
 }
 
 /**
- * A new database of the run's PostgreSQL, of the present schema, which is gone once it is closed. What would hang on
- * PGlite fails.
+ * A store on an empty database of the run's PostgreSQL, of the present schema, which is no longer its own once it is
+ * closed. What would hang on PGlite fails.
  */
 export async function openMigrated(): Promise<Store> {
   return asOnOneConnection(await openForFew());

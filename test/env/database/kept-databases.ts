@@ -1,10 +1,6 @@
 import type pg from "pg";
-import {
-  type Connections,
-  openPools,
-  openPostgres,
-  type PostgresOptions,
-} from "../../../store/database/postgres/postgres.ts";
+import { openPools, openPostgres, type PostgresOptions } from "../../../store/database/postgres/postgres.ts";
+import type { Connections } from "../../../store/database/postgres/postgres-memory.ts";
 import type { Store } from "../../../store/database/store.ts";
 import type { CreatedDatabase } from "./databases.ts";
 
@@ -15,7 +11,7 @@ const MAX_IDLE = 2;
 const LIKE_EMPTY = 10 * 8_192;
 
 type Kept = CreatedDatabase & {
-  readonly pools: { readonly all: pg.Pool; readonly memory: pg.Pool };
+  readonly pools: ReturnType<typeof openPools>;
   /** Tells whether its schema, statistics and settings are those that it was made with. */
   catalogue: string;
   /** Brings its rows back to those that it was made with. */
@@ -54,7 +50,7 @@ export class KeptDatabases {
 
   async #makeOne(): Promise<Kept> {
     const database = await this.#make();
-    const pools = openPools(database.url, this.#options) as Kept["pools"];
+    const pools = openPools(database.url, this.#options);
     return { ...database, pools, catalogue: await catalogueOf(pools.all), emptying: await emptyingOf(pools.all) };
   }
 
@@ -77,7 +73,15 @@ export class KeptDatabases {
     if (large.length > 0) await kept.pools.all.query(`truncate ${large.join(", ")} cascade`);
     await kept.pools.all.query(kept.emptying);
     if (large.length > 0) kept.catalogue = await catalogueOf(kept.pools.all);
+    await Promise.all([tellOfAll(kept.pools.all), tellOfAll(kept.pools.memory)]);
   }
+}
+
+/** Has each connection tell now what it has scanned so far: it would up to ten seconds later, in another's tests. */
+async function tellOfAll(pool: pg.Pool): Promise<void> {
+  const clients = await Promise.all(Array.from({ length: pool.totalCount }, () => pool.connect()));
+  await Promise.all(clients.map((client) => client.query("select pg_stat_force_next_flush()")));
+  for (const client of clients) client.release();
 }
 
 /** A pool's connections until this is ended, which waits for those that are out. */
@@ -108,11 +112,11 @@ function lend(pool: pg.Pool): Connections {
   }
   return {
     options: pool.options,
-    connect: connect as pg.Pool["connect"],
-    end: (async () => {
+    connect,
+    async end() {
       isOver = true;
       while (out.size > 0) await Promise.all(out);
-    }) as pg.Pool["end"],
+    },
   };
 }
 
