@@ -4,20 +4,20 @@ import { DEFAULT_RETENTION_MS } from "../domain/protocol.ts";
 import { type PeriodicTask, runPeriodically } from "../runtime/periodic.ts";
 import { StaleLeaderError } from "../store/database/errors.ts";
 import { PRUNE_INTERVAL_MS, prune } from "../store/retention.ts";
-import { REACHED_BUDGETS_INTERVAL_MS, watchReachedBudgets } from "./budgets/reached-budgets.ts";
+import { watchReachedBudgets } from "./budgets/reached-budgets.ts";
 import { type Cluster, ClusterError } from "./cluster/port.ts";
 import { titleOf } from "./cluster/titles.ts";
 import { AT_REST, type ReconcileResult } from "./context/reconcile-result.ts";
 import { PENDING_EVENTS_INTERVAL_MS, recordPendingEvents } from "./context/record-event.ts";
 import { createGarbageCollector, GARBAGE_COLLECTION_INTERVAL_MS } from "./garbage-collection.ts";
 import { reconcileGateway } from "./gateway/reconcile-gateway.ts";
-import { REFUSED_CREDENTIALS_INTERVAL_MS, watchRefusedCredentials } from "./gateway/refused-credentials.ts";
+import { watchRefusedCredentials } from "./gateway/refused-credentials.ts";
 import type { KeyDeps } from "./key/key-deps.ts";
 import { endKey, reconcileKey } from "./key/reconcile-key.ts";
 import { reconcileLibrary } from "./library/reconcile-library.ts";
 import { watchManualChanges } from "./manual-changes.ts";
-import { MOVED_INTERVAL_MS, watchMovedNamespaces } from "./moved-namespaces.ts";
-import { createMadeKeyHolder, MADE_KEYS_INTERVAL_MS } from "./policy/hold-made-keys.ts";
+import { watchMovedNamespaces } from "./moved-namespaces.ts";
+import { createMadeKeyHolder } from "./policy/hold-made-keys.ts";
 import { type PolicyNamespaces, reconcilePolicy } from "./policy/reconcile-policy.ts";
 import { lookAtSharedBudgets, SHARED_BUDGETS_INTERVAL_MS } from "./policy/stored-policies.ts";
 import type { EarlyLane } from "./queue/waiting-line.ts";
@@ -37,14 +37,21 @@ import {
 /** How many names are worked on at once. */
 const CONCURRENCY = 16;
 /**
- * The time between two resyncs, and how many objects one takes: of those that are reconciled, and of those that are
- * not. Where there are few, each is looked at again within a minute, whatever any watch or status says (architecture
+ * How many objects a resync takes: of those that are reconciled, and of those that are not. Where there are few, each is looked at again within a minute, whatever any watch or status says (architecture
  * §2, I8). Where there are many, the reconciled ones take turns: watches have deadlines, and the feed shows when the
  * database was rolled back.
  */
-const RESYNC_INTERVAL_MS = 25_000;
 const MAX_RECONCILED_PER_RESYNC = 100;
 const MAX_UNRECONCILED_PER_RESYNC = 1_000;
+
+/** The time between two rounds of a kind. Milliseconds. */
+const INTERVALS_MS = {
+  resync: 25_000,
+  /** Of looking at keys that were made by hand, which no policy reports. */
+  madeKeys: 10_000,
+  /** Of asking the database what no watch reports: claims of other controllers, and what servers have written. */
+  database: 5_000,
+};
 
 /** How long a name waits while another cluster answers. */
 const WHILE_REPLACED_MS = 10_000;
@@ -62,10 +69,7 @@ export type ControllerOptions = {
   readonly onReconciled?: (item: Item) => void;
   /** How long the audit log is kept, in milliseconds. */
   readonly retentionMs?: number | undefined;
-  /** The time between two resyncs, in milliseconds. */
-  readonly resyncIntervalMs?: number;
-  /** The time between two looks at keys that were made by hand, in milliseconds. */
-  readonly madeKeysIntervalMs?: number;
+  readonly intervalsMs?: Partial<typeof INTERVALS_MS>;
 };
 
 /**
@@ -142,7 +146,7 @@ export async function runController(deps: KeyDeps, options: ControllerOptions, s
   /** Spread over the time until the next one, so that many objects are no burst. */
   async function resync(): Promise<void> {
     for (const item of [...nextReconciled(cluster), ...nextUnreconciled(cluster)]) {
-      if (start.admits(item)) queue.addAfter(item, options.random() * resyncIntervalMs);
+      if (start.admits(item)) queue.addAfter(item, options.random() * intervalsMs.resync);
     }
   }
 
@@ -151,7 +155,7 @@ export async function runController(deps: KeyDeps, options: ControllerOptions, s
     allObjects(cluster).forEach(enqueue);
   }
 
-  const resyncIntervalMs = options.resyncIntervalMs ?? RESYNC_INTERVAL_MS;
+  const intervalsMs = { ...INTERVALS_MS, ...options.intervalsMs };
   const nextReconciled = roundRobin(MAX_RECONCILED_PER_RESYNC, isReconciled);
   const nextUnreconciled = roundRobin(MAX_UNRECONCILED_PER_RESYNC, (object) => !isReconciled(object));
   const forget = async () => {
@@ -166,15 +170,15 @@ export async function runController(deps: KeyDeps, options: ControllerOptions, s
   const holdMadeKeys = createMadeKeyHolder(deps);
   const collectGarbage = createGarbageCollector(deps, options.clock.monotonic, until);
   const periodic: readonly NamedTask[] = [
-    { what: "looking for namespaces that moved", intervalMs: MOVED_INTERVAL_MS, run: lookAtMoved },
+    { what: "looking for namespaces that moved", intervalMs: intervalsMs.database, run: lookAtMoved },
     {
       what: "looking for credentials that upstreams refuse",
-      intervalMs: REFUSED_CREDENTIALS_INTERVAL_MS,
+      intervalMs: intervalsMs.database,
       run: async () => (await findRefused()).forEach(enqueue),
     },
     {
       what: "looking for budgets that are used",
-      intervalMs: REACHED_BUDGETS_INTERVAL_MS,
+      intervalMs: intervalsMs.database,
       run: async () => (await findReached()).forEach(enqueue),
     },
     {
@@ -182,7 +186,7 @@ export async function runController(deps: KeyDeps, options: ControllerOptions, s
       intervalMs: PENDING_EVENTS_INTERVAL_MS,
       run: () => recordPendingEvents(deps, until),
     },
-    { what: "resyncing", intervalMs: resyncIntervalMs, run: resync },
+    { what: "resyncing", intervalMs: intervalsMs.resync, run: resync },
     {
       what: "collecting garbage",
       intervalMs: GARBAGE_COLLECTION_INTERVAL_MS,
@@ -192,7 +196,7 @@ export async function runController(deps: KeyDeps, options: ControllerOptions, s
     },
     {
       what: "holding keys that were made by hand to policies",
-      intervalMs: options.madeKeysIntervalMs ?? MADE_KEYS_INTERVAL_MS,
+      intervalMs: intervalsMs.madeKeys,
       run: () => whileLeading(holdMadeKeys),
     },
     {
@@ -209,7 +213,7 @@ export async function runController(deps: KeyDeps, options: ControllerOptions, s
   await Promise.all([
     working,
     start.run(cluster, enqueue, until),
-    watchManualChanges(deps, enqueue, lookAtEverything, until),
+    watchManualChanges(deps, enqueue, lookAtEverything, intervalsMs.database, until),
     ...periodic.map(({ what, ...task }) =>
       runPeriodically({ ...task, onFailure: (error) => log("warn", `while ${what}: ${errorText(error)}`) }, until),
     ),

@@ -6,8 +6,7 @@ import { manualKeyChanges } from "../store/feed/manual-key-changes.ts";
 import type { FeedPosition } from "../store/replicas/replicas.ts";
 import type { ControllerDeps } from "./context/deps.ts";
 
-/** Time between two looks when nothing hints at a change, and what hints are gathered for. Milliseconds. */
-const INTERVAL_MS = 5_000;
+/** What hints are gathered for. Milliseconds. */
 const GATHER_MS = 50;
 /** Before every change: what was done while no controller ran is looked at too. */
 const FROM_THE_BEGINNING: FeedPosition = { seq: -1, id: null };
@@ -18,12 +17,14 @@ const FROM_THE_BEGINNING: FeedPosition = { seq: -1, id: null };
  *
  * @param enqueue has the declared key, or the library that has it, brought to rest again
  * @param onGap called when the database was rolled back: only the declarations know what it lost
+ * @param intervalMs the time between two looks when nothing hints at a change
  * @returns resolves once it has ended with the signal
  */
 export async function watchManualChanges(
   deps: ControllerDeps,
   enqueue: (item: { kind: "PlatformKey" | "MemoryLibrary"; namespace: string; name: string }) => void,
   onGap: () => void,
+  intervalMs: number,
   signal: AbortSignal,
 ): Promise<void> {
   const hints = createHints(signal);
@@ -41,7 +42,7 @@ export async function watchManualChanges(
     } catch (error) {
       deps.log("warn", `while looking for keys that were changed by hand: ${errorText(error)}`);
     }
-    await hints.next(INTERVAL_MS);
+    await hints.next(intervalMs);
   }
   await listener?.close().catch(() => {});
 }

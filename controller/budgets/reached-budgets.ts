@@ -2,8 +2,6 @@ import { reachedBudgets } from "../../store/budgets/reached-budgets.ts";
 import type { ObjectRef } from "../cluster/port.ts";
 import type { ControllerDeps } from "../context/deps.ts";
 
-/** How soon a controller notices what servers have reported of budgets, which no watch does. Milliseconds. */
-export const REACHED_BUDGETS_INTERVAL_MS = 5_000;
 /** A report that was begun earlier may be there later: so far a look reaches back before the one before. Milliseconds. */
 const OVERLAP_MS = 5_000;
 

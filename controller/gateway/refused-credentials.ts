@@ -2,9 +2,6 @@ import { refusedCredentials } from "../../store/gateways/upstream-outcomes.ts";
 import type { ObjectRef } from "../cluster/port.ts";
 import type { ControllerDeps } from "../context/deps.ts";
 
-/** How soon a controller notices what calls have shown of a credential, which no watch reports. Milliseconds. */
-export const REFUSED_CREDENTIALS_INTERVAL_MS = 5_000;
-
 /**
  * Makes a query for the gateways of which an upstream has come to refuse its credential since the query before, or no
  * longer does. The first query returns those of which any upstream refuses it.

@@ -10,8 +10,7 @@ import { gatewayOfPolicy, policiesMark, policiesOfTeam } from "../../store/polic
 import type { ControllerDeps } from "../context/deps.ts";
 import { storePresence } from "./stored-policies.ts";
 
-/** The time between two looks, in milliseconds, and the most keys that one is at. */
-export const MADE_KEYS_INTERVAL_MS = 10_000;
+/** The most keys that one look is at. */
 const MAX_KEYS = 500;
 
 /**

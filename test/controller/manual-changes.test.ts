@@ -9,7 +9,7 @@ import { registerReplica } from "../../store/replicas/replicas.ts";
 import { until } from "../env/until.ts";
 import { keyring } from "../server/key-index/replica-fixtures.ts";
 import { describeWorlds, describeWorldsNightlyOnEachEngine } from "./fixtures/setup.ts";
-import { key, startWorld, team, type World, type WorldSetup } from "./fixtures/world.ts";
+import { key, SOON, startWorld, team, type World, type WorldSetup } from "./fixtures/world.ts";
 
 const MINUTE = 60_000;
 
@@ -148,7 +148,7 @@ describeWorlds("what is done by hand", (setup) => {
       listen: async () => ({ ping: async () => {}, close: async () => {} }),
     });
     const wrap: WorldSetup["wrap"] = (cluster, store) => ({ cluster, store: deaf(store) });
-    const world = await startWorld(context, { ...setup(), wrap }, key("agent"));
+    const world = await startWorld(context, { ...setup(), ...SOON, wrap }, key("agent"));
     const { id } = await world.stored("agent");
     const { seq } = await change(world.store, null, (tx) => revokeKey(tx, id, "ByHand", { actor: "person" }));
     await revoked(world, "agent");

@@ -3,7 +3,7 @@ import { databaseTime } from "../../store/database/times.ts";
 import { recordOutcomes } from "../../store/gateways/upstream-outcomes.ts";
 import { until } from "../env/until.ts";
 import type { WorldTests } from "./fixtures/setup.ts";
-import { type Manifest, startWorld, type World } from "./fixtures/world.ts";
+import { type Manifest, SOON, startWorld, type World } from "./fixtures/world.ts";
 
 export const provider = (value: string): Manifest => ({
   kind: "Secret",
@@ -35,7 +35,7 @@ export async function heard(world: World, what: "acceptedAt" | "refusedAt", ago:
 /** A gateway whose credential a provider refuses. */
 export const withRefusedCredential: WorldTests = (setup) => {
   it("says so beside Ready and in one event, until calls succeed again or the credential is another", async (context) => {
-    const world = await startWorld(context, setup(), provider("sk-1"), gateway);
+    const world = await startWorld(context, { ...setup(), ...SOON }, provider("sk-1"), gateway);
     expect(accepted(world)).toBe("True/NotRefused");
     await heard(world, "refusedAt", 0);
     await until("it is refused", () => accepted(world) === "False/CredentialRefused");

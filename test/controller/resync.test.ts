@@ -44,7 +44,7 @@ describeWorlds("the round over everything", (setup) => {
   it("I8: undoes what the store says against the declaration, as a restored database does", async (context) => {
     const world = await startWorld(
       context,
-      { ...setup(), resyncIntervalMs: 1_000 },
+      { ...setup(), intervalsMs: { resync: 1_000 } },
       key("agent", { state: "Suspended" }),
     );
     await world.declare(key("agent"));
@@ -62,7 +62,7 @@ describeWorlds("the round over everything", (setup) => {
     const store = await openStore(context);
     const world = await startWorld(
       context,
-      { store, view: NO_VIEW, wrap, resyncIntervalMs: 500 },
+      { store, view: NO_VIEW, wrap, intervalsMs: { resync: 500 } },
       library("handbook"),
       key("agent"),
     );

@@ -27,7 +27,7 @@ describeOnKubernetes("a database that was put back in time", (kubernetes) => {
         store,
         view: replica.view,
         side: (shift) => makeKubernetesSide(kubernetes(), shift),
-        resyncIntervalMs: 1_000,
+        intervalsMs: { resync: 1_000 },
       },
       ...since.map((name) => key(name)),
     );

@@ -6,14 +6,14 @@ import { saveTeam } from "../../../store/teams/teams.ts";
 import { until } from "../../env/until.ts";
 import { teamDraft, unique } from "../../store/fixtures.ts";
 import { describeWorlds } from "../fixtures/setup.ts";
-import { HOUR, key, startWorld } from "../fixtures/world.ts";
+import { HOUR, key, SOON, startWorld } from "../fixtures/world.ts";
 import { MONTHLY, use, withUsedBudgets } from "./budgets.ts";
 
 describeWorlds("an object whose budget is used", withUsedBudgets);
 
 describeWorlds("a policy whose teams share a budget", (setup) => {
   it("b149: says how far it is used, and has it hold of each of their keys", async (context) => {
-    const world = await startWorld(context, setup(), key("agent"), {
+    const world = await startWorld(context, { ...setup(), ...SOON }, key("agent"), {
       ...{ kind: "PlatformKeyPolicy", name: "staging", namespace: "" },
       spec: { teamSelector: {}, sharedBudgets: [MONTHLY] },
     });

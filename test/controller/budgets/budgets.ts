@@ -8,7 +8,7 @@ import { change } from "../../../store/database/change.ts";
 import { databaseTime } from "../../../store/database/times.ts";
 import { until } from "../../env/until.ts";
 import type { WorldTests } from "../fixtures/setup.ts";
-import { HOUR, key, NAMESPACE, startWorld, team, type World } from "../fixtures/world.ts";
+import { HOUR, key, NAMESPACE, SOON, startWorld, team, type World } from "../fixtures/world.ts";
 
 export const MONTHLY = { tokens: 1_000, period: "Month" } as const;
 
@@ -55,7 +55,7 @@ export async function use(world: World, budget: OwnedBudget, spent: number, perc
 /** A key and a team that use their budgets up. */
 export const withUsedBudgets: WorldTests = (setup) => {
   it("says so beside Ready and in one event for each part, until the budget is raised or begins anew", async (context) => {
-    const world = await startWorld(context, setup(), key("agent", { budgets: [MONTHLY] }), key("free"));
+    const world = await startWorld(context, { ...setup(), ...SOON }, key("agent", { budgets: [MONTHLY] }), key("free"));
     expect([exhausted(world, "agent"), exhausted(world, "free")]).toEqual(["False/BudgetLeft", undefined]);
     const budget = await budgetOfKey(world, "agent");
     const endsAt = await use(world, budget, 500, 50);
@@ -93,7 +93,7 @@ export const withUsedBudgets: WorldTests = (setup) => {
 
   it("says it of a team, whose keys are as they were", async (context) => {
     const declared = team("team-a", [NAMESPACE], { budgets: [{ ...MONTHLY, onExhausted: "Alert" }] });
-    const world = await startWorld(context, setup(), key("agent"));
+    const world = await startWorld(context, { ...setup(), ...SOON }, key("agent"));
     await world.declare(declared);
     await until("it has the condition", () => exhausted(world, "team-a", "PlatformTeam") === "False/BudgetLeft");
     const teamId = String(world.get("PlatformTeam", "team-a")?.status?.teamID);

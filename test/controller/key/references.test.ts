@@ -4,7 +4,7 @@ import { saveLibrary } from "../../../store/memory/libraries/libraries.ts";
 import { until } from "../../env/until.ts";
 import { makeTeam, run } from "../../store/fixtures.ts";
 import { describeWorlds } from "../fixtures/setup.ts";
-import { key, library, type Manifest, startWorld, team, type World } from "../fixtures/world.ts";
+import { key, library, type Manifest, SOON, startWorld, team, type World } from "../fixtures/world.ts";
 
 const restricted = (...names: string[]) => ({
   preset: "MCPReadWrite",
@@ -160,7 +160,7 @@ describeWorlds("a namespace", (setup) => {
   });
 
   it("whose team another controller has stored is noticed without a round over every object", async (context) => {
-    const unrepaired = { ...setup(), resyncIntervalMs: 3_600_000 };
+    const unrepaired = { ...setup(), intervalsMs: { ...SOON.intervalsMs, resync: 3_600_000 } };
     const world = await startWorld(context, unrepaired, key("agent", {}, "served"));
     expect(world.condition("Ready", "agent", "PlatformKey", "served")).toBe("False/NamespaceUnclaimed");
     await makeTeam(unrepaired.store, { cluster: world.clusterUid(), namespaces: [`served${world.tag}`] });

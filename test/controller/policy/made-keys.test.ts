@@ -21,7 +21,11 @@ const policy = (spec: Record<string, unknown>, name = "production"): Manifest =>
 
 /** A world with a server beside its controller, which looks at keys made by hand all the time. */
 async function startBoth(context: TestContext, setup: WorldSetup, ...manifests: Manifest[]) {
-  const world = await startWorld(context, { ...setup, madeKeysIntervalMs: 200 }, ...manifests);
+  const world = await startWorld(
+    context,
+    { ...setup, intervalsMs: { madeKeys: 200, ...setup.intervalsMs } },
+    ...manifests,
+  );
   const api = await startApi(world.store);
   context.onTestFinished(() => api.close());
   const team = String((await idOfTeam(world)) ?? "");
@@ -106,7 +110,7 @@ describeWorlds("b131: a key that was made by hand, beside a controller", (setup)
   });
 
   it("b184: is held to them again at once where policies were forgotten whose controller leads", async (context) => {
-    const { world, make, read, policies } = await startBoth(context, { ...setup(), resyncIntervalMs: HOUR });
+    const { world, make, read, policies } = await startBoth(context, { ...setup(), intervalsMs: { resync: HOUR } });
     const { id } = (await make(WRITER)).body;
     await world.declare(policy({ allowedScopes: ["memory:read"] }));
     const { expiresAt } = await until("it has its end", async () => {
