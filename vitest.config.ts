@@ -31,6 +31,8 @@ export default defineConfig({
         extends: true as const,
         test: {
           name: part,
+          // Of tests side by side most wait: for a file to be left alone, for a lock, for a replica.
+          maxConcurrency: 30,
           ...files,
           isolate: files !== together,
           globalSetup: [...PROJECTS[name].shared],

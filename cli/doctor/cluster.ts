@@ -14,7 +14,7 @@ import { findOtherClusters } from "./database-contents.ts";
 import { checkDeclarations, listDeclarations } from "./declarations.ts";
 import { type Finding, ok, wrong } from "./finding.ts";
 import { judgeGatewayCredentials } from "./gateway-credentials.ts";
-import { findRivals, judgeLeaderClocks, judgeLeases, type LeaseName, watchLeases } from "./leases.ts";
+import { findRivals, judgeLeaderClocks, judgeLeases, type LeaseName, watchLease, watchLeases } from "./leases.ts";
 import { findNeglected } from "./neglected-keys.ts";
 import { checkRights } from "./rights.ts";
 import { findOtherWriters } from "./status-writers.ts";
@@ -77,7 +77,12 @@ async function check(cluster: KubernetesCluster, place: ClusterPlace, store: Sto
     ...judgeLeases(controllerNamespace, leases),
     ...judgeLeaderClocks(leases),
     ...(await findRivals(cluster, leases, known)),
-    ...(await findOtherWriters(api, listed.declared, leases, isOurs)),
+    ...(await findOtherWriters(
+      (lease) => watchLease(api, { ...lease, served: null }),
+      listed.declared,
+      leases,
+      isOurs,
+    )),
     ...checkDeclarations(listed),
   ];
   // The store, where it is given, has been asked, and knows more.

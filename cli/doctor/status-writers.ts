@@ -1,11 +1,10 @@
 /** Which controllers write the statuses of what is declared: those of another installation are named beside ours. */
-import type { ApiClient } from "../../controller/cluster/kubernetes/api/api-client.ts";
 import { leaseTitle, parseLeaseTitle } from "../../controller/cluster/kubernetes/lease-record.ts";
 import { listTitles } from "../../controller/cluster/titles.ts";
 import type { Kind } from "../../domain/kinds/kinds.ts";
 import type { DeclaredObjects } from "./declarations.ts";
 import { type Finding, note, wrong } from "./finding.ts";
-import { type LeaseName, ONE_TOO_MANY, type WatchedLease, watchLease } from "./leases.ts";
+import { type LeaseName, ONE_TOO_MANY, type WatchedLease } from "./leases.ts";
 
 /** How many of what one controller writes are named. */
 const MAX_NAMED = 5;
@@ -16,11 +15,12 @@ type Written = { readonly kind: Kind; readonly namespace: string; readonly name:
  * Looks for controllers of another installation by the statuses that they have written. Nothing is said of those that
  * have ended, nor of those whose Lease may not be read.
  *
+ * @param watch watches a Lease until it is renewed, or should have been
  * @param leases of the installation that is looked at
  * @param isOurs whether a Lease that is not among them belongs to it all the same
  */
 export async function findOtherWriters(
-  api: Pick<ApiClient, "request">,
+  watch: (lease: LeaseName) => Promise<Pick<WatchedLease, "state">>,
   declared: readonly DeclaredObjects[],
   leases: readonly WatchedLease[],
   isOurs: (lease: LeaseName) => boolean,
@@ -31,7 +31,7 @@ export async function findOtherWriters(
     return lease === undefined || own.has(title) || isOurs(lease) ? [] : [{ lease, written }];
   });
   const found = others.map(async ({ lease, written }) => {
-    const { state } = await watchLease(api, { ...lease, served: null });
+    const { state } = await watch(lease);
     return state === "renewed" ? [judgeWriter(lease, written, leases)] : [];
   });
   return (await Promise.all(found)).flat();

@@ -2,23 +2,18 @@
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterEach, expect, test } from "vitest";
+import { expect, type TestContext, test } from "vitest";
 import { openApi } from "../../../infra/pulumi/provider/api/api.ts";
 import { Refusal } from "../../../infra/pulumi/provider/api/refusal.ts";
 import { until } from "../../env/until.ts";
 
-const open: (() => void)[] = [];
-afterEach(() => {
-  for (const close of open.splice(0)) close();
-});
-
-async function startServer(answer: (response: ServerResponse) => void) {
+async function startServer(context: TestContext, answer: (response: ServerResponse) => void) {
   const server = createServer((request, response) => {
     request.resume();
     answer(response);
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
-  open.push(() => server.close());
+  context.onTestFinished(() => void server.close());
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const config = { url, token: "t", tokenFile: undefined };
   return { ...openApi(config), config };
@@ -27,9 +22,9 @@ async function startServer(answer: (response: ServerResponse) => void) {
 const send = (response: ServerResponse, status: number, body: object) =>
   response.writeHead(status, { "content-type": "application/json", "retry-after": "1" }).end(JSON.stringify(body));
 
-test("b136: as many requests of one program are under way as leave room for others of its team, and the rest wait", async () => {
+test("b136: as many requests of one program are under way as leave room for others of its team, and the rest wait", async (context) => {
   const held: ServerResponse[] = [];
-  const api = await startServer((response) => {
+  const api = await startServer(context, (response) => {
     if (response.req.method === "POST") held.push(response);
     else send(response, 200, {});
   });
@@ -45,16 +40,19 @@ test("b136: as many requests of one program are under way as leave room for othe
   expect(await Promise.all(asking)).toHaveLength(150);
 });
 
-test.each([429, 503])("a server that is busy (%i) is asked again, and at last is a refusal", async (status) => {
-  let asked = 0;
-  const busy = { status, code: "rate_limited", detail: "try again later" };
-  const api = await startServer((response) => {
-    asked++;
-    if (asked === 2) send(response, 200, {});
-    else send(response, status, busy);
-  });
-  await api.send("POST", "keys", {});
-  expect(asked).toBe(2);
-  await expect(api.send("POST", "keys", {})).rejects.toBeInstanceOf(Refusal);
-  expect(asked).toBe(6);
-});
+test.concurrent.for([429, 503])(
+  "a server that is busy (%i) is asked again, and at last is a refusal",
+  async (status, context) => {
+    let asked = 0;
+    const busy = { status, code: "rate_limited", detail: "try again later" };
+    const api = await startServer(context, (response) => {
+      asked++;
+      if (asked === 2) send(response, 200, {});
+      else send(response, status, busy);
+    });
+    await api.send("POST", "keys", {});
+    expect(asked).toBe(2);
+    await expect(api.send("POST", "keys", {})).rejects.toBeInstanceOf(Refusal);
+    expect(asked).toBe(6);
+  },
+);

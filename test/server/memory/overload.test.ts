@@ -22,7 +22,7 @@ describeOnPostgres("The memory service, with a team that asks for too much", (st
   let atom: string;
   beforeAll(async () => {
     await addTeamsWithLibraries(store());
-    own = await openPostgres((await databaseUrl(store())).href);
+    own = await openPostgres((await databaseUrl(store())).href, { memoryRunMs: 1_000 });
     server = await startHarness({
       mounts: [memoryRoutes, mcpRoutes].map((routes) => ({ at: "", routes })),
       store: own,

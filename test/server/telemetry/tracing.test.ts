@@ -1,10 +1,9 @@
 /** Requests as a collector of traces sees them (docs/decisions/telemetry.md). */
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { describe, expect, type TestContext, test } from "vitest";
 import { openTracing } from "../../../server/telemetry/tracing.ts";
 import { until } from "../../env/until.ts";
 import { routeOf, startGateway, upstreamOf } from "../gateway/gateway.ts";
-import { startUpstream, type Upstream } from "../gateway/upstream.ts";
-import type { Harness } from "../harness.ts";
+import { startUpstream } from "../gateway/upstream.ts";
 import { type Span, startCollector } from "./collector.ts";
 
 const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
@@ -13,15 +12,17 @@ const SAMPLED = `00-${TRACE}-${CALLER}-01`;
 const SERVER = 2;
 const CLIENT = 3;
 
-let upstream: Upstream;
-let collector: Awaited<ReturnType<typeof startCollector>>;
-let harness: Harness;
-let close: () => Promise<void>;
-let counts: Record<string, number>;
+const ANSWER = JSON.stringify({
+  model: "real-best-2026",
+  usage: { prompt_tokens: 12, completion_tokens: 30, prompt_tokens_details: { cached_tokens: 2 } },
+});
 
-async function start(ratio = 1): Promise<void> {
-  counts = {};
-  const opened = openTracing({
+/** A server of its own, whose spans a collector of its own takes: they come a second after the call. */
+async function start(context: TestContext, ratio = 1) {
+  const upstream = await startUpstream((response) => response.end(ANSWER));
+  const collector = await startCollector();
+  const counts: Record<string, number> = {};
+  const { tracing, close } = openTracing({
     otlp: { endpoint: collector.url, ratio },
     log: { ...console, warn: () => {}, debug: () => {}, info: () => {}, error: () => {} },
     count: (outcome, spans) => {
@@ -29,59 +30,50 @@ async function start(ratio = 1): Promise<void> {
     },
     replica: "replica-1",
   });
-  ({ close } = opened);
-  harness = await startGateway({ ...(opened.tracing && { tracing: opened.tracing }) });
+  const harness = await startGateway({ ...(tracing && { tracing }) });
   harness.addGateway({
     ...{ gatewayId: "gw_main", publicId: "main" },
     upstreams: [upstreamOf(upstream.url), upstreamOf(upstream.url, "openai", { name: "spare" })],
     routes: [routeOf("best", { fallbacks: [{ upstream: "spare", upstreamModel: "spare-model" }] })],
   });
-}
-
-beforeEach(async () => {
-  upstream = await startUpstream((response) => response.end(ANSWER));
-  collector = await startCollector();
-});
-afterEach(async () => {
-  await harness.close();
-  await close();
-  await Promise.all([upstream.close(), collector.close()]);
-});
-
-const ANSWER = JSON.stringify({
-  model: "real-best-2026",
-  usage: { prompt_tokens: 12, completion_tokens: 30, prompt_tokens_details: { cached_tokens: 2 } },
-});
-
-async function ask(
-  key: string,
-  headers: Record<string, string> = {},
-  body: object = { model: "gpt-5" },
-  signal: AbortSignal | null = null,
-) {
-  const answer = await fetch(`${harness.url}/g/main/v1/chat/completions`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${key}`, "content-type": "application/json", ...headers },
-    body: JSON.stringify(body),
-    signal,
+  context.onTestFinished(async () => {
+    await harness.close();
+    await close();
+    await Promise.all([upstream.close(), collector.close()]);
   });
-  await answer.text();
-  return answer.status;
+
+  async function ask(
+    key: string,
+    headers: Record<string, string> = {},
+    body: object = { model: "gpt-5" },
+    signal: AbortSignal | null = null,
+  ) {
+    const answer = await fetch(`${harness.url}/g/main/v1/chat/completions`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${key}`, "content-type": "application/json", ...headers },
+      body: JSON.stringify(body),
+      signal,
+    });
+    await answer.text();
+    return answer.status;
+  }
+
+  /** The spans once there are so many. */
+  async function spans(count: number): Promise<{ server: Span; clients: Span[] }> {
+    await until(`${count} spans`, () => collector.spans().length >= count);
+    const all = collector.spans();
+    expect(all).toHaveLength(count);
+    const [server] = all.filter(({ kind }) => kind === SERVER);
+    if (server === undefined) throw new Error("there is no span of the server's");
+    return { server, clients: all.filter(({ kind }) => kind === CLIENT) };
+  }
+
+  return { upstream, collector, counts, harness, close, ask, spans };
 }
 
-/** The spans once there are so many. */
-async function spans(count: number): Promise<{ server: Span; clients: Span[] }> {
-  await until(`${count} spans`, () => collector.spans().length >= count);
-  const all = collector.spans();
-  expect(all).toHaveLength(count);
-  const [server] = all.filter(({ kind }) => kind === SERVER);
-  if (server === undefined) throw new Error("there is no span of the server's");
-  return { server, clients: all.filter(({ kind }) => kind === CLIENT) };
-}
-
-describe("a call of a model", () => {
-  test("goes on with its caller's trace, and its upstream with its own", async () => {
-    await start();
+describe.concurrent("a call of a model", () => {
+  test("goes on with its caller's trace, and its upstream with its own", async (context) => {
+    const { ask, spans, upstream, collector, harness } = await start(context);
     const key = harness.addKey();
     expect(await ask(key, { traceparent: SAMPLED, tracestate: "vendor=1" })).toBe(200);
     const { server, clients } = await spans(2);
@@ -118,11 +110,11 @@ describe("a call of a model", () => {
     );
   });
 
-  test("has a span for each upstream that it asks", async () => {
+  test("has a span for each upstream that it asks", async (context) => {
+    const { ask, spans, upstream, harness } = await start(context);
     upstream.answerWith((response, { body }) =>
       body.includes("spare-model") ? response.end(ANSWER) : response.writeHead(503).end("{}"),
     );
-    await start();
     expect(await ask(harness.addKey(), {}, { model: "best" })).toBe(200);
     const { server, clients } = await spans(3);
     expect(server).toMatchObject({ parent: "", failed: false });
@@ -133,8 +125,8 @@ describe("a call of a model", () => {
     expect(clients[0]?.attributes).toMatchObject({ "error.type": "503", "keyplane.route.id": "rt-best" });
   });
 
-  test("is a failure where no upstream answers, and a call that its caller left is one of the caller's", async () => {
-    await start();
+  test("is a failure where no upstream answers, and a call that its caller left is one of the caller's", async (context) => {
+    const { ask, spans, upstream, collector, harness } = await start(context);
     upstream.answerWith((response) => response.destroy());
     expect(await ask(harness.addKey())).toBe(502);
     const { server, clients } = await spans(2);
@@ -154,12 +146,12 @@ describe("a call of a model", () => {
   });
 });
 
-test("b164: an answer that breaks off is none that its caller left", async () => {
+test.concurrent("b164: an answer that breaks off is none that its caller left", async (context) => {
+  const { ask, spans, upstream, harness } = await start(context);
   upstream.answerWith((response) => {
     response.writeHead(200, { "content-type": "application/json", "content-length": "100" });
     response.write("{", () => response.destroy());
   });
-  await start();
   await expect(ask(harness.addKey())).rejects.toThrow();
   const { server, clients } = await spans(2);
   expect([server.attributes["error.type"], clients[0]?.attributes["error.type"]]).toEqual([
@@ -169,14 +161,14 @@ test("b164: an answer that breaks off is none that its caller left", async () =>
   expect(server.attributes).not.toHaveProperty("http.response.status_code");
 });
 
-describe("b147: what callers send of a trace", () => {
+describe.concurrent("b147: what callers send of a trace", () => {
   test.for([
     ["nothing", {}],
     ["no trace context", { traceparent: "inf_0123456789abcdef", tracestate: "a=1" }],
     ["a trace of zeros", { traceparent: `00-${"0".repeat(32)}-${CALLER}-01` }],
     ["10 kB", { traceparent: `${SAMPLED}-${"a".repeat(10_000)}` }],
-  ] as const)("that is %s begins a trace of its own", async ([, headers]) => {
-    await start();
+  ] as const)("that is %s begins a trace of its own", async ([, headers], context) => {
+    const { ask, spans, upstream, harness } = await start(context);
     expect(await ask(harness.addKey(), headers)).toBe(200);
     const { server, clients } = await spans(2);
     expect(server.parent).toBe("");
@@ -184,8 +176,8 @@ describe("b147: what callers send of a trace", () => {
     expect(upstream.received[0]?.headers.tracestate).toBeUndefined();
   });
 
-  test("decides whether it is traced, also for the upstream, whatever the share of others", async () => {
-    await start(0);
+  test("decides whether it is traced, also for the upstream, whatever the share of others", async (context) => {
+    const { ask, spans, upstream, harness } = await start(context, 0);
     const key = harness.addKey();
     expect(await ask(key)).toBe(200);
     expect(await ask(key, { traceparent: SAMPLED.replace(/01$/, "00") })).toBe(200);
@@ -194,8 +186,8 @@ describe("b147: what callers send of a trace", () => {
     expect(upstream.received.map(({ headers }) => String(headers.traceparent).slice(-2))).toEqual(["00", "00", "01"]);
   });
 
-  test("brings no key and no word of theirs to the collector or to the upstream", async () => {
-    await start();
+  test("brings no key and no word of theirs to the collector or to the upstream", async (context) => {
+    const { ask, spans, upstream, collector, harness } = await start(context);
     const key = harness.addKey();
     const state = `a=${key}`;
     const status = await ask(
@@ -215,10 +207,10 @@ describe("b147: what callers send of a trace", () => {
   });
 });
 
-describe("b147: a collector", () => {
-  test("that does not answer holds up no call and no end of the server, and what it did not take is counted", async () => {
+describe.concurrent("b147: a collector", () => {
+  test("that does not answer holds up no call and no end of the server, and what it did not take is counted", async (context) => {
+    const { ask, collector, counts, harness, close } = await start(context);
     collector.answerWith(() => {});
-    await start();
     const key = harness.addKey();
     for (let i = 0; i < 20; i++) expect(await ask(key)).toBe(200);
     await until("the collector is asked", () => collector.received.length > 0);
@@ -227,9 +219,9 @@ describe("b147: a collector", () => {
     expect(counts.exported).toBeUndefined();
   });
 
-  test("that refuses spans has them counted as such", async () => {
+  test("that refuses spans has them counted as such", async (context) => {
+    const { ask, collector, counts, harness } = await start(context);
     collector.answerWith((response) => response.writeHead(400).end());
-    await start();
     expect(await ask(harness.addKey())).toBe(200);
     await until("both are counted", () => counts.failed === 2);
   });

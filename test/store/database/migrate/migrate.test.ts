@@ -73,7 +73,7 @@ describe("A database without a schema", () => {
   });
 });
 
-describe("A database of another encoding", () => {
+describe.concurrent("A database of another encoding", () => {
   /** A database that knows no Unicode, beside one that the test has. */
   async function databaseIn(encoding: string, context: TestContext): Promise<Store> {
     const { url, drop } = await freshDatabase();
@@ -119,7 +119,7 @@ describe("A database of another encoding", () => {
   });
 });
 
-describe("Migrations at once", () => {
+describe.concurrent("Migrations at once", () => {
   test("by several processes are done once", async () => {
     const { url, drop } = await freshDatabase();
     const stores = await Promise.all([1, 2, 3, 4].map(() => openPostgres(url)));
@@ -147,7 +147,7 @@ describe("Migrations at once", () => {
   });
 });
 
-describe("c47: A migration beside others", () => {
+describe.concurrent("c47: A migration beside others", () => {
   const steps = [
     { version: 1, name: "table", script: "create table busy (id integer); insert into busy values (1)" },
     { version: 2, name: "column", script: "alter table busy add column more text" },

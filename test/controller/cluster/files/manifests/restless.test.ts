@@ -6,7 +6,7 @@ import { createQuietPeriod } from "../../../../../controller/cluster/files/manif
 import { until } from "../../../../env/until.ts";
 import { key, makeWorkspace } from "../harness.ts";
 
-describe("c49: a declaration whose file was deleted", () => {
+describe.concurrent("c49: a declaration whose file was deleted", () => {
   test.for(["by a rename", "in place"])(
     "ends while a program writes another one as it is, %s",
     async (how, context) => {
