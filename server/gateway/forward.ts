@@ -152,7 +152,7 @@ class Exchange implements AttemptListener {
     const { upstream, model } = attempt.candidate;
     const { head, path, pathModel, query } = this.#call;
     const { times } = this.#deps;
-    const { pool, basePath, credentialHeader } = to;
+    const { pool, prefixes, credentialHeader } = to;
     attempt.slots = to.slots;
     attempt.pool = to;
     const { length, content } = this.#bodyFor({ upstream, model });
@@ -160,7 +160,7 @@ class Exchange implements AttemptListener {
     pool.dispatch(
       {
         method: "POST",
-        path: upstreamTarget(basePath, path, pathModel === undefined ? undefined : (model ?? pathModel), query),
+        path: upstreamTarget(prefixes, path, pathModel === undefined ? undefined : (model ?? pathModel), query),
         headers: upstreamHeaders(head, credentialHeader, length, attempt.trace?.headers),
         body: content,
         headersTimeout: this.#next(attempt) === undefined ? times.head : times.headWithFallback,

@@ -1,3 +1,4 @@
+import type { Dialect } from "../../domain/access/key-record.ts";
 import type { UpstreamPath } from "./classify.ts";
 import { forwardedQuery } from "./query.ts";
 
@@ -27,21 +28,33 @@ export function splitTarget(url: string, publicId: string): RequestTarget {
   return { rawPath: isSpeltOut ? path.slice(end + 1) : undefined, query };
 }
 
-/** The path of an upstream's base URL, without a slash at its end. */
-export function basePathOf(base: URL): string {
-  return base.pathname.replace(/\/+$/, "");
-}
+/** What stands before the operation's path at an upstream: its base URL's path, and the version where one is put there. */
+export type PathPrefixes = Readonly<Record<UpstreamPath["version"], string>>;
+
+/** A version among the segments of a path, such as in `/v1`, `/api/paas/v4` and `/v1beta/openai`. */
+const HAS_VERSION = /\/v\d+(?:\.\d+)*(?:(?:alpha|beta)\d*)?(?:\/|$)/;
 
 /**
- * The target to ask of an upstream: its base URL's path, the operation's path, and what may pass of the client's query.
- * A base URL that ends in the path's version, as SDKs write theirs, is taken as it is meant: the version is not
- * repeated.
- *
- * @param basePath as {@link basePathOf} gives it
+ * How an upstream's base URL and a path's version are joined, as the SDK of its dialect has it (spec §4). OpenAI's SDK
+ * is given the version with its base URL: one that has a version anywhere gets no other one. Those of Anthropic and
+ * Google put theirs behind whatever they are given, but it is not repeated where the base URL ends in it.
  */
-export function upstreamTarget(basePath: string, path: UpstreamPath, model: string | undefined, query: string): string {
-  const version = basePath.endsWith(`/${path.version}`) ? "" : `/${path.version}`;
+export function pathPrefixes({ pathname }: URL, dialect: Dialect): PathPrefixes {
+  const base = pathname.replace(/\/+$/, "");
+  const isVersioned = dialect === "openai" && HAS_VERSION.test(base);
+  const prefix = (version: string): string =>
+    isVersioned || base.endsWith(`/${version}`) ? base : `${base}/${version}`;
+  return { v1: prefix("v1"), v1beta: prefix("v1beta") };
+}
+
+/** The target to ask of an upstream: its prefix, the operation's path, and what may pass of the client's query. */
+export function upstreamTarget(
+  prefixes: PathPrefixes,
+  { version, before, after }: UpstreamPath,
+  model: string | undefined,
+  query: string,
+): string {
   const forwarded = forwardedQuery(query);
   const encoded = model === undefined ? "" : encodeURIComponent(model);
-  return `${basePath}${version}${path.before}${encoded}${path.after}${forwarded === "" ? "" : `?${forwarded}`}`;
+  return `${prefixes[version]}${before}${encoded}${after}${forwarded === "" ? "" : `?${forwarded}`}`;
 }

@@ -226,10 +226,10 @@ export const MANIFEST_MISTAKES: readonly ManifestMistake[] = [
     says: "manifests/key.yaml:10:19: warning: spec.allowedModels[0]: no route of ModelGateway research-dev/main has it, and that gateway serves its routes alone: did you mean fast-chat?",
   },
   {
-    done: "The base URL of a provider ends in /v1, as SDKs have it.",
-    manifests: changed("gateway.yaml", "https://api.openai.com", "https://api.openai.com/v1"),
+    done: "The base URL of a provider is the URL of a call.",
+    manifests: changed("gateway.yaml", "https://api.openai.com", "https://api.openai.com/v1/chat/completions"),
     command,
-    says: "manifests/gateway.yaml:12:7: warning: spec.upstreams[0].baseURL: ends in /v1, and the whole path of a call, such as /v1/chat/completions, is put behind it: leave /v1 out",
+    says: "manifests/gateway.yaml:12:7: warning: spec.upstreams[0].baseURL: ends in /chat/completions, and the path of each call is put behind it: leave /chat/completions out",
   },
   {
     done: "A key names its team.",

@@ -27,7 +27,7 @@ export type ModelGatewaySpec = {
      */
     dialect: "openai" | "gemini" | "anthropic";
     /**
-     * Where it is: an http or https URL of its origin and, where it has one, a path prefix. The operation's path, such as /v1/chat/completions, is put behind it. Private addresses are refused unless the installation allows them.
+     * Where it is: an http or https URL of its origin and, where it has one, a path prefix, such as the provider gives for the SDK of the dialect. The operation's path, such as /v1/chat/completions, is put behind it: with the dialect openai without its version where the prefix has one, such as /v1, /api/paas/v4 or /v1beta/openai; with the others without its version where the prefix ends in the same one. Private addresses are refused unless the installation allows them.
      */
     baseURL: string;
     /**

@@ -65,16 +65,21 @@ function hasScopeOf(spec: PlatformKeySpec, product: "gateway" | "memory"): boole
   return effectiveScopes(spec).some((scope) => scope.startsWith(`${product}:`));
 }
 
-/** What an SDK's base URL ends in, or the URL of a call: a version, perhaps with an operation behind it. */
+/** What the URL of a call ends in, behind its version. */
 const PATH_OF_CALL =
-  /\/v1(?:alpha|beta)?(?:\/(?:chat\/completions|completions|responses|embeddings|messages|models))?\/?$/;
+  /(?<=\/v\d\S*)\/(?:chat\/completions|completions|responses|embeddings|messages(?:\/count_tokens)?|models)\/?$/;
+/** Google's SDKs put a version behind their base URL, and a client says which. */
+const VERSION = /\/v1(?:alpha|beta)?\/?$/;
 
 /** Warnings about a valid gateway. */
 export function upstreamWarnings({ upstreams }: ModelGatewaySpec): Complaint[] {
-  return upstreams.flatMap(({ baseURL }, i) => {
-    const [end] = PATH_OF_CALL.exec(baseURL) ?? [];
+  return upstreams.flatMap(({ baseURL, dialect }, i) => {
+    const [call] = PATH_OF_CALL.exec(baseURL) ?? [];
+    const [version] = (dialect === "gemini" && VERSION.exec(baseURL)) || [];
+    const end = call ?? version;
     if (end === undefined) return [];
-    const message = `ends in ${end}, and the whole path of a call, such as /v1/chat/completions, is put behind it: leave ${end} out`;
+    const put = call === undefined ? "the version that a client asks for, such as /v1beta," : "the path of each call";
+    const message = `ends in ${end}, and ${put} is put behind it: leave ${end} out`;
     return [{ path: ["spec", "upstreams", i, "baseURL"], message }];
   });
 }

@@ -113,10 +113,10 @@ export function createLibraryCaller<F extends CallFormat>(
       deps.usage.record(key, now, consumer);
       deps.usage.countRequest(key, format.operation, now);
       try {
-        const { pool, slots, basePath, credentialHeader } = pools.poolOf(gatewayId, upstream, key.teamId);
+        const { pool, slots, prefixes, credentialHeader } = pools.poolOf(gatewayId, upstream, key.teamId);
         if (!slots.tryTake()) return failedCall("too many calls of libraries are under way at this upstream");
         try {
-          const path = upstreamTarget(basePath, format.path, format.namesModel ? model : undefined, "");
+          const path = upstreamTarget(prefixes, format.path, format.namesModel ? model : undefined, "");
           const [name, credential] = credentialHeader;
           const headers = { ...format.headers, [name]: credential };
           const signal = AbortSignal.any([cut.signal, AbortSignal.timeout(timeoutMs)]);

@@ -3,7 +3,7 @@ import type { UpstreamRecord } from "../../../domain/access/key-record.ts";
 import { type Needle, needleOf } from "../headers/credential-mask.ts";
 import { SeenNames } from "../headers/header-names.ts";
 import { credentialHeader } from "../headers/headers.ts";
-import { basePathOf } from "../request-target.ts";
+import { type PathPrefixes, pathPrefixes } from "../request-target.ts";
 import type { AddressGuard } from "./addresses.ts";
 import { assertAllowed, CONNECT_MS, guardedConnector } from "./guarded-connector.ts";
 import { lookupLimit } from "./lookup-limit.ts";
@@ -12,8 +12,8 @@ import { type SlotLimits, slotLimits, UpstreamSlots } from "./upstream-slots.ts"
 /** The sockets to one upstream, and what all requests to it have in common. */
 export type UpstreamPool = {
   readonly pool: Pool;
-  /** The path of its base URL, without a slash at its end. */
-  readonly basePath: string;
+  /** What stands before an operation's path there. */
+  readonly prefixes: PathPrefixes;
   /** Name and value of the header that carries the provider's credential. */
   readonly credentialHeader: readonly [string, string];
   /** The same credential, to be taken out of what comes back. */
@@ -83,7 +83,7 @@ export function createUpstreamPools(
     const entry: Entry = {
       gatewayId,
       pool: openPool(base, limit(guard, teamId), limits.calls),
-      basePath: basePathOf(base),
+      prefixes: pathPrefixes(base, dialect),
       credentialHeader: credentialHeader(dialect, credential),
       needle: needleOf(credential),
       names: new SeenNames(),

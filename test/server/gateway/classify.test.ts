@@ -1,8 +1,9 @@
 import { assert, property, string } from "fast-check";
 import { expect, test } from "vitest";
+import type { Dialect } from "../../../domain/access/key-record.ts";
 import { classify } from "../../../server/gateway/classify.ts";
 import { forwardedQuery } from "../../../server/gateway/query.ts";
-import { basePathOf, splitTarget, upstreamTarget } from "../../../server/gateway/request-target.ts";
+import { pathPrefixes, splitTarget, upstreamTarget } from "../../../server/gateway/request-target.ts";
 
 test.each([
   ["POST", "v1/chat/completions", "gateway.chat_completions", "openai"],
@@ -78,7 +79,7 @@ test("b33: whatever the path, an upstream is asked for a path of a known operati
       for (const path of [text, `v1beta/models/${text}:generateContent`, `v1/models/${text}`]) {
         const call = classify("POST", path);
         if (call === undefined) continue;
-        const target = upstreamTarget(basePathOf(base), call.path, call.model, "");
+        const target = upstreamTarget(pathPrefixes(base, "gemini"), call.path, call.model, "");
         expect(new URL(target, base).pathname).toBe(target);
         expect(target).toMatch(/^\/base\/v1(beta)?\/[^?#;\\]+$/);
         expect(target.split("/")).toHaveLength(5);
@@ -91,17 +92,45 @@ test("a model's name is decoded once and encoded again", () => {
   const call = classify("POST", "v1beta/models/my%20model%C3%A9:generateContent");
   expect(call?.model).toBe("my modelé");
   if (call === undefined) throw new Error("not classified");
-  const target = upstreamTarget("", call.path, call.model, "alt=sse");
+  const target = upstreamTarget(pathPrefixes(new URL("http://up.test"), "gemini"), call.path, call.model, "alt=sse");
   expect(target).toBe("/v1beta/models/my%20model%C3%A9:generateContent?alt=sse");
 });
 
-test("a base URL may end in the version, as SDKs write theirs", () => {
-  const call = classify("POST", "v1/embeddings");
-  if (call === undefined) throw new Error("not classified");
-  const targets = ["http://up.test", "http://up.test/", "http://up.test/v1", "http://up.test/openai/v1/"].map((base) =>
-    upstreamTarget(basePathOf(new URL(base)), call.path, undefined, ""),
-  );
-  expect(targets).toEqual(["/v1/embeddings", "/v1/embeddings", "/v1/embeddings", "/openai/v1/embeddings"]);
+/** What stands before `/embeddings` and the like. */
+function prefixOf(path: string, dialect: Dialect): string {
+  return pathPrefixes(new URL(`http://up.test${path}`), dialect).v1;
+}
+
+test.each([
+  ["", "/v1"],
+  ["/", "/v1"],
+  ["/llm/", "/llm/v1"],
+  ["/openai/deployments/chat", "/openai/deployments/chat/v1"],
+  ["/v8-engine", "/v8-engine/v1"],
+  ["/v1", "/v1"],
+  ["/openai/v1//", "/openai/v1"],
+  ["/v2", "/v2"],
+  ["/api/v3/", "/api/v3"],
+  ["/api/paas/v4", "/api/paas/v4"],
+  ["/compatible-mode/v1", "/compatible-mode/v1"],
+  ["/v1beta/openai/", "/v1beta/openai"],
+  ["/v1/openai", "/v1/openai"],
+  ["/v1beta1/projects/p/locations/l/endpoints/openapi", "/v1beta1/projects/p/locations/l/endpoints/openapi"],
+  ["/client/v4/accounts/a/ai/v1", "/client/v4/accounts/a/ai/v1"],
+])("a base URL of an OpenAI upstream with the path %s is asked for %s/chat/completions", (path, prefix) => {
+  expect(prefixOf(path, "openai")).toBe(prefix);
+});
+
+test("a base URL of the other formats gets the version, unless it ends in it", () => {
+  const paths = ["", "/api/anthropic/", "/v1", "/api/paas/v4", "/v1/claude"];
+  expect(paths.map((path) => prefixOf(path, "anthropic"))).toEqual([
+    "/v1",
+    "/api/anthropic/v1",
+    "/v1",
+    "/api/paas/v4/v1",
+    "/v1/claude/v1",
+  ]);
+  expect(pathPrefixes(new URL("http://up.test/v1beta"), "gemini")).toEqual({ v1: "/v1beta/v1", v1beta: "/v1beta" });
 });
 
 test.each([

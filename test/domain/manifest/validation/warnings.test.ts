@@ -61,25 +61,24 @@ test("a key with nothing surprising in it has no warning", () => {
 
 describe("b263: a provider's base URL with what belongs to the path of a call", () => {
   test.each([
-    ["https://api.openai.com", false],
-    ["https://api.groq.com/openai", false],
-    ["https://models.example.com/v1/tenants/a", false],
-    ["https://api.openai.com/v1", true],
-    ["https://api.openai.com/v1/", true],
-    ["https://api.openai.com/v1/chat/completions", true],
-    ["https://api.anthropic.com/v1/messages", true],
-    ["https://generativelanguage.googleapis.com/v1beta", true],
-    ["https://generativelanguage.googleapis.com/v1beta/models", true],
-  ])("%s: %j", (baseURL, isWarned) => {
-    const upstream = {
-      name: "a",
-      dialect: "openai",
-      baseURL,
-      credentialRef: { name: "provider", key: "api-key" },
-    } as const;
-    const paths = upstreamWarnings({ routesOnly: false, upstreams: [upstream], routes: [] }).map(({ path }) =>
-      path.join("."),
+    ["openai", "https://api.openai.com", undefined],
+    ["openai", "https://api.groq.com/openai", undefined],
+    ["openai", "https://api.openai.com/v1", undefined],
+    ["openai", "https://api.z.ai/api/paas/v4/", undefined],
+    ["openai", "https://generativelanguage.googleapis.com/v1beta/openai", undefined],
+    ["openai", "https://api.openai.com/v1/chat/completions", "/chat/completions"],
+    ["openai", "https://api.z.ai/api/paas/v4/chat/completions/", "/chat/completions/"],
+    ["openai", "https://generativelanguage.googleapis.com/v1beta/openai/embeddings", "/embeddings"],
+    ["anthropic", "https://api.anthropic.com/v1", undefined],
+    ["anthropic", "https://api.anthropic.com/v1/messages", "/messages"],
+    ["gemini", "https://generativelanguage.googleapis.com", undefined],
+    ["gemini", "https://generativelanguage.googleapis.com/v1beta", "/v1beta"],
+    ["gemini", "https://generativelanguage.googleapis.com/v1beta/models", "/models"],
+  ] as const)("%s at %s: %j", (dialect, baseURL, end) => {
+    const upstream = { name: "a", dialect, baseURL, credentialRef: { name: "provider", key: "api-key" } };
+    const found = upstreamWarnings({ routesOnly: false, upstreams: [upstream], routes: [] });
+    expect(found.map(({ message }) => message)).toEqual(
+      end === undefined ? [] : [expect.stringMatching(`^ends in ${end}, .*: leave ${end} out$`)],
     );
-    expect(paths).toEqual(isWarned ? ["spec.upstreams.0.baseURL"] : []);
   });
 });
