@@ -80,7 +80,10 @@ function modelPaths(version: "v1" | "v1beta"): ServedPath[] {
   ];
 }
 
+const MODELS = "/models/";
 const MODEL_PATH = /^(v1|v1beta)\/models\/([^/]+)$/;
+/** A model's id that is read may hold anything, slashes too: the gateway answers, and no upstream is asked. */
+const READ_MODEL = /^(v1|v1beta)\/models\/(.+)$/;
 const ACTION = /^(.+):([A-Za-z]+)$/;
 /** What a path may hold as it comes off the wire: no semicolon, no second slash, nothing outside of RFC 3986. */
 const RAW_PATH = /^(?:[A-Za-z0-9\-._~!$&'()*+,=:@]|%[0-9A-Fa-f]{2}|\/(?!\/))+$/;
@@ -99,37 +102,35 @@ const MAX_MODEL_LENGTH = 256;
  */
 export function classify(method: string, rawPath: string): GatewayCall | undefined {
   for (const fixed of FIXED) if (fixed.rawPath === rawPath && fixed.method === method) return fixed.call;
-  if (!RAW_PATH.test(rawPath)) return undefined;
-  const [, version, segment] = MODEL_PATH.exec(rawPath) ?? [];
-  if (segment === undefined || (version !== "v1" && version !== "v1beta")) return undefined;
-  if (method === "GET") {
-    const dialect = version === "v1beta" ? "gemini" : undefined;
-    return modelCall("gateway.get_model", dialect, segment, { version, before: "/models/", after: "" });
-  }
+  if (method === "GET") return readModelCall(rawPath);
+  if (method !== "POST" || !RAW_PATH.test(rawPath)) return undefined;
+  const [, version, segment = ""] = MODEL_PATH.exec(rawPath) ?? [];
+  if (version !== "v1" && version !== "v1beta") return undefined;
   const [, model, action] = ACTION.exec(segment) ?? [];
-  if (method !== "POST" || model === undefined || action === undefined || !Object.hasOwn(GEMINI_ACTIONS, action)) {
-    return undefined;
-  }
+  if (model === undefined || action === undefined || !Object.hasOwn(GEMINI_ACTIONS, action)) return undefined;
   const operation = GEMINI_ACTIONS[action];
-  return operation && modelCall(operation, "gemini", model, { version, before: "/models/", after: `:${action}` });
+  const named = decodeModel(model);
+  if (operation === undefined || named === undefined) return undefined;
+  return { operation, dialect: "gemini", path: { version, before: MODELS, after: `:${action}` }, model: named };
 }
 
-function modelCall(
-  operation: GatewayOperation,
-  dialect: Dialect | undefined,
-  encodedModel: string,
-  path: UpstreamPath,
-): GatewayCall | undefined {
-  const model = decodeModel(encodedModel);
-  return model === undefined ? undefined : { operation, dialect, path, model };
+function readModelCall(rawPath: string): GatewayCall | undefined {
+  const [, version, id = ""] = READ_MODEL.exec(rawPath) ?? [];
+  const model = decoded(id);
+  if (model === undefined || (version !== "v1" && version !== "v1beta")) return undefined;
+  const dialect = version === "v1beta" ? "gemini" : undefined;
+  return { operation: "gateway.get_model", dialect, path: { version, before: MODELS, after: "" }, model };
 }
 
 function decodeModel(encoded: string): string | undefined {
-  let model: string;
+  const model = decoded(encoded);
+  return model !== undefined && model.length <= MAX_MODEL_LENGTH && MODEL_NAME.test(model) ? model : undefined;
+}
+
+function decoded(encoded: string): string | undefined {
   try {
-    model = decodeURIComponent(encoded);
+    return decodeURIComponent(encoded);
   } catch {
     return undefined;
   }
-  return model.length <= MAX_MODEL_LENGTH && MODEL_NAME.test(model) ? model : undefined;
 }

@@ -239,7 +239,9 @@ function answerModels(deps: ServerDeps, request: FastifyRequest, reply: FastifyR
     reply.send(modelList(dialect, routes));
     return;
   }
-  const route = routes.find(({ model }) => model === call.model);
+  // A client that does not encode an id with a percent sign has named it as it stands.
+  const asWritten = targetOf(request).rawPath?.slice(call.path.version.length + call.path.before.length);
+  const route = routes.find(({ model }) => model === call.model) ?? routes.find(({ model }) => model === asWritten);
   if (route === undefined) {
     const names = routes.length === 0 ? "none" : listed(routes.map(({ model }) => model));
     throw problem("not_found", `This gateway has no logical route of that name. This key may name: ${names}.`);
@@ -261,7 +263,8 @@ function shownOf(deps: ServerDeps, error: unknown, request: FastifyRequest): Pro
 function dialectOf(deps: ServerDeps, request: FastifyRequest): Dialect {
   const { gatewayCall, raw } = request;
   const { rawHeaders, url = "" } = raw;
-  return gatewayCall?.dialect ?? callerDialect(targetOf(request).rawPath, rawHeaders, url, deps.config.vendorHeader);
+  const { rawPath } = targetOf(request);
+  return gatewayCall?.dialect ?? callerDialect(request.method, rawPath, rawHeaders, url, deps.config.vendorHeader);
 }
 
 /** What the authentication hook has made sure of. */

@@ -11,8 +11,9 @@ const PATHS: readonly (readonly [RegExp, Dialect])[] = [
   [/^v1\/messages(?:\/|$)/, "anthropic"],
   [/^v1\/(?:chat|completions|responses|embeddings)(?:\/|$)/, "openai"],
   [/^v1\/(?:cachedContents|corpora|fileSearchStores|tunedModels)(?:\/|$)/, "gemini"],
-  [/^v1\/models\/.*:[^/]*$/, "gemini"],
 ];
+/** What is done with a model, other than reading it: an id may have a colon too. */
+const MODEL_ACTION = /^v1\/models\/.*:[^/]*$/;
 
 /**
  * The format in which a caller expects an answer of the gateway's own: by the path, whatever becomes of the request, so
@@ -22,6 +23,7 @@ const PATHS: readonly (readonly [RegExp, Dialect])[] = [
  * @param rawPath the undecoded path behind `/g/<public id>/`; undefined where there is none
  */
 export function callerDialect(
+  method: string,
   rawPath: string | undefined,
   rawHeaders: readonly string[],
   url: string,
@@ -29,6 +31,7 @@ export function callerDialect(
 ): Dialect {
   if (rawPath === undefined) return "openai";
   for (const [path, dialect] of PATHS) if (path.test(rawPath)) return dialect;
+  if (method === "POST" && MODEL_ACTION.test(rawPath)) return "gemini";
   const { carrier } = extractCredential(rawHeaders, url, vendorHeader);
   if (carrier === "vendor" || carrier === "query") return "gemini";
   return headerOf(rawHeaders, "anthropic-version") === undefined ? "openai" : "anthropic";
