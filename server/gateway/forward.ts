@@ -152,12 +152,13 @@ class Exchange implements AttemptListener {
     const { upstream, model } = attempt.candidate;
     const { head, path, pathModel, query } = this.#call;
     const { times } = this.#deps;
-    const { pool, prefixes, credentialHeader } = to;
+    const { pool, fresh, prefixes, credentialHeader } = to;
     attempt.slots = to.slots;
     attempt.pool = to;
     const { length, content } = this.#bodyFor({ upstream, model });
     attempt.trace = this.#traceOf(attempt.candidate);
-    pool.dispatch(
+    const sockets = attempt.isRepeat ? fresh() : pool;
+    sockets.dispatch(
       {
         method: "POST",
         path: upstreamTarget(prefixes, path, pathModel === undefined ? undefined : (model ?? pathModel), query),
@@ -169,6 +170,8 @@ class Exchange implements AttemptListener {
       },
       attempt,
     );
+    // It still does what it was given.
+    if (attempt.isRepeat) void sockets.close();
   }
 
   #traceOf({ upstream, model }: UpstreamCandidate): UpstreamTrace | undefined {
@@ -297,6 +300,16 @@ class Exchange implements AttemptListener {
   #refuseCredential(attempt: UpstreamAttempt): void {
     this.#deps.outcomes.refusedCredential(this.#call.gatewayId, attempt.candidate.upstream);
     this.onFailure(attempt, CREDENTIAL_REFUSED);
+  }
+
+  onReusedSocket(attempt: UpstreamAttempt): boolean {
+    // A body that passed as a stream is gone.
+    if (attempt.isRepeat || this.#call.body === "stream") return false;
+    if (!this.#decideAgain()) return true;
+    if (!this.#resolved.candidates.some((each) => isSameCandidate(each, attempt.candidate))) return false;
+    attempt.trace?.failed("bad_gateway");
+    this.#ask(attempt.candidate);
+    return true;
   }
 
   /** An upstream failed: the next one is asked where it may be, else the client is answered with the failure. */

@@ -113,7 +113,8 @@ export function createLibraryCaller<F extends CallFormat>(
       deps.usage.record(key, now, consumer);
       deps.usage.countRequest(key, format.operation, now);
       try {
-        const { pool, slots, prefixes, credentialHeader } = pools.poolOf(gatewayId, upstream, key.teamId);
+        const sockets = pools.poolOf(gatewayId, upstream, key.teamId);
+        const { slots, prefixes, credentialHeader } = sockets;
         if (!slots.tryTake()) return failedCall("too many calls of libraries are under way at this upstream");
         try {
           const path = upstreamTarget(prefixes, format.path, format.namesModel ? model : undefined, "");
@@ -133,7 +134,7 @@ export function createLibraryCaller<F extends CallFormat>(
             ending.givenUp = isTapped ? undefined : 0;
           };
           const asked = { path, headers, body, signal, maxAnswer, operation, dialect, teamId, onSent, onHead, onUsage };
-          const answer = await postForLibrary(pool, asked);
+          const answer = await postForLibrary(sockets, asked);
           outcomes.answered(gatewayId, upstream, answer.status);
           if (isCredentialRefused(upstream, answer)) {
             outcomes.refusedCredential(gatewayId, upstream);

@@ -1,11 +1,13 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { Readable } from "node:stream";
-import type { Pool } from "undici";
+import type { Dispatcher } from "undici";
 import type { Dialect } from "../../../domain/access/key-record.ts";
 import type { GatewayOperation } from "../../../domain/access/operations.ts";
 import type { AnswerUsage } from "../../../domain/usage/tokens.ts";
 import { openTap } from "../tokens/answer-tap.ts";
 import { assertFewInterimAnswers } from "../upstream/interim-answers.ts";
+import type { UpstreamPool } from "../upstream/pools.ts";
+import { wasReused } from "../upstream/reused-socket.ts";
 
 type Post = {
   readonly path: string;
@@ -40,24 +42,12 @@ export class TooLongError extends Error {}
  *
  * @throws TooLongError; and what undici throws, or `signal` is aborted with
  */
-export async function postForLibrary(pool: Pool, asked: Post): Promise<LibraryPostAnswer> {
-  const { path, headers: given, body, signal, maxAnswer, onUsage } = asked;
-  let interimAnswers = 0;
-  const {
-    statusCode: status,
-    headers,
-    body: answer,
-  } = await pool.request({
-    method: "POST",
-    path,
-    headers: {
-      ...{ "content-type": "application/json", accept: "application/json", ...given },
-      "content-length": String(Buffer.byteLength(body)),
-    },
-    body: Readable.from(noted(body, asked.onSent)),
-    signal,
-    onInfo: () => assertFewInterimAnswers(++interimAnswers),
-  });
+export async function postForLibrary(
+  sockets: Pick<UpstreamPool, "pool" | "fresh">,
+  asked: Post,
+): Promise<LibraryPostAnswer> {
+  const { maxAnswer, onUsage } = asked;
+  const { statusCode: status, headers, body: answer } = await request(sockets, asked);
   const tap = openTap(asked, status, headers);
   asked.onHead(tap !== undefined);
   const pieces: Buffer[] = [];
@@ -79,6 +69,40 @@ export async function postForLibrary(pool: Pool, asked: Post): Promise<LibraryPo
     tap?.end(isWhole, onUsage);
   }
   return { status, headers, text: Buffer.concat(pieces).toString() };
+}
+
+/** The beginning of an answer; asks once more, on a fresh socket, where a reused one was closed in its place. */
+async function request(
+  { pool, fresh }: Pick<UpstreamPool, "pool" | "fresh">,
+  { path, headers, body, signal, onSent }: Post,
+): Promise<Dispatcher.ResponseData> {
+  let isSent = false;
+  const noteSent = (): void => {
+    isSent = true;
+    onSent();
+  };
+  let interimAnswers = 0;
+  const ask = (dispatcher: Dispatcher): Promise<Dispatcher.ResponseData> =>
+    dispatcher.request({
+      method: "POST",
+      path,
+      headers: {
+        ...{ "content-type": "application/json", accept: "application/json", ...headers },
+        "content-length": String(Buffer.byteLength(body)),
+      },
+      body: Readable.from(noted(body, noteSent)),
+      signal,
+      onInfo: () => assertFewInterimAnswers(++interimAnswers),
+    });
+  try {
+    return await ask(pool);
+  } catch (error) {
+    if (!wasReused(error, isSent)) throw error;
+    const own = fresh();
+    const answer = ask(own);
+    void own.close();
+    return answer;
+  }
 }
 
 /** A body that says when it is read, which is when there is a connection. */

@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import type { SocketTraffic } from "./reused-socket.ts";
 
 /** How every request begins that is sent here; no piece of a body is written as a text that does. */
 const REQUEST = "POST ";
@@ -26,17 +27,24 @@ const TWO = 0x32;
  * held back or looked at again, and of an answer without interim ones the first ten bytes are.
  *
  * @param socket with one request at a time, each begun by a POST
+ * @param traffic notified of each request, and of what comes back
  */
-export function passOverContinue(socket: Socket): void {
+export function passOverContinue(socket: Socket, traffic: SocketTraffic): void {
   const { push, write } = socket;
   const answers = new ContinueAnswers();
   socket.write = (...args: unknown[]): boolean => {
     const [text] = args;
-    if (typeof text === "string" && text.startsWith(REQUEST)) answers.begin();
+    if (typeof text === "string" && text.startsWith(REQUEST)) {
+      answers.begin();
+      traffic.begin();
+    }
     return Reflect.apply(write, socket, args);
   };
   socket.push = (piece: unknown, encoding?: BufferEncoding): boolean => {
-    if (Buffer.isBuffer(piece)) answers.renumber(piece);
+    if (Buffer.isBuffer(piece)) {
+      answers.renumber(piece);
+      traffic.arrive();
+    }
     return push.call(socket, piece, encoding);
   };
 }

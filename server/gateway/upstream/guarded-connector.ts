@@ -2,6 +2,7 @@ import type { Socket } from "node:net";
 import { buildConnector } from "undici";
 import { type AddressGuard, AddressRefusedError } from "./addresses.ts";
 import { passOverContinue } from "./continue-answers.ts";
+import { watchReuse } from "./reused-socket.ts";
 
 /** How long a connection may take, its look-up included. */
 export const CONNECT_MS = 10_000;
@@ -27,7 +28,7 @@ export function guardedConnector(guard: AddressGuard): buildConnector.connector 
     connect(options, (error, socket) => {
       if (error !== null) return callback(error, null);
       if (isAllowed(socket, guard)) {
-        passOverContinue(socket);
+        passOverContinue(socket, watchReuse(socket));
         return callback(null, socket);
       }
       socket.destroy();

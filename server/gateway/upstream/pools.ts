@@ -1,4 +1,4 @@
-import { Pool } from "undici";
+import { Client, type Dispatcher, Pool } from "undici";
 import type { UpstreamRecord } from "../../../domain/access/key-record.ts";
 import { type Needle, needleOf } from "../headers/credential-mask.ts";
 import { SeenNames } from "../headers/header-names.ts";
@@ -12,6 +12,8 @@ import { type SlotLimits, slotLimits, UpstreamSlots } from "./upstream-slots.ts"
 /** The sockets to one upstream, and what all requests to it have in common. */
 export type UpstreamPool = {
   readonly pool: Pool;
+  /** Opens a socket for one request alone; to be closed as soon as that is dispatched. */
+  readonly fresh: () => Dispatcher;
   /** What stands before an operation's path there. */
   readonly prefixes: PathPrefixes;
   /** Name and value of the header that carries the provider's credential. */
@@ -80,9 +82,11 @@ export function createUpstreamPools(
     const known = pools.get(identity);
     if (known !== undefined) return known;
     const base = new URL(baseUrl);
+    const options = socketOptions(base, limit(guard, teamId));
     const entry: Entry = {
       gatewayId,
-      pool: openPool(base, limit(guard, teamId), limits.calls),
+      pool: new Pool(base.origin, { ...options, connections: limits.calls }),
+      fresh: () => new Client(base.origin, options),
       prefixes: pathPrefixes(base, dialect),
       credentialHeader: credentialHeader(dialect, credential),
       needle: needleOf(credential),
@@ -137,14 +141,14 @@ export function createUpstreamPools(
   };
 }
 
-function openPool({ origin, hostname }: URL, guard: AddressGuard, connections: number): Pool {
+/** @throws AddressRefusedError */
+function socketOptions({ hostname }: URL, guard: AddressGuard): Client.Options {
   assertAllowed(hostname, guard);
-  return new Pool(origin, {
+  return {
     connect: guardedConnector(guard),
-    connections,
     // One request at a time on a socket: an upstream cannot answer one tenant's request with another's.
     pipelining: 1,
     allowH2: false,
     keepAliveTimeout: KEEP_ALIVE_MS,
-  });
+  };
 }

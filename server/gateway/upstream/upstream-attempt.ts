@@ -4,6 +4,7 @@ import type { UpstreamTrace } from "../../telemetry/request-trace.ts";
 import { isSameCandidate, type UpstreamCandidate } from "../resolve.ts";
 import { assertFewInterimAnswers } from "./interim-answers.ts";
 import type { UpstreamPool } from "./pools.ts";
+import { wasReused } from "./reused-socket.ts";
 import { mayGoOnAfter, type UpstreamFailure, upstreamFailure } from "./upstream-failure.ts";
 import type { UpstreamSlots } from "./upstream-slots.ts";
 
@@ -26,6 +27,12 @@ export type AttemptListener = {
   onData(controller: Dispatcher.DispatchController, chunk: Buffer): void;
   onEnd(attempt: UpstreamAttempt): void;
   onFailure(attempt: UpstreamAttempt, failure: UpstreamFailure): void;
+  /**
+   * The upstream closed a reused socket in place of an answer.
+   *
+   * @returns whether the call has been asked once more or is over; else it failed
+   */
+  onReusedSocket(attempt: UpstreamAttempt): boolean;
 };
 
 /** One candidate's part in a call: handles the dispatcher's events. */
@@ -45,11 +52,14 @@ export class UpstreamAttempt implements Dispatcher.DispatchHandler {
   #interimAnswers = 0;
   /** Whether its upstream has answered or failed: it is known then what came of the call. */
   #isDecided = false;
+  /** Whether it is the candidate's second, on a socket of its own. */
+  readonly isRepeat: boolean;
 
   constructor(listener: AttemptListener, candidate: UpstreamCandidate, before: UpstreamAttempt | undefined) {
     this.#listener = listener;
     this.candidate = candidate;
     this.#before = before;
+    this.isRepeat = before?.hasAsked(candidate) === true;
   }
 
   /** Whether this attempt, or one before it, was the candidate's. */
@@ -101,6 +111,8 @@ export class UpstreamAttempt implements Dispatcher.DispatchHandler {
     this.release();
     if (!this.#listener.isActive(this)) return;
     this.#isDecided ||= !mayGoOnAfter(error);
-    this.#listener.onFailure(this, upstreamFailure(error, this.controller !== undefined));
+    const sent = this.controller !== undefined;
+    if (wasReused(error, sent) && this.#listener.onReusedSocket(this)) return;
+    this.#listener.onFailure(this, upstreamFailure(error, sent));
   }
 }

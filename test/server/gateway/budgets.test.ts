@@ -60,6 +60,21 @@ test("b129: a key is charged what the answer reports, and refused where its call
   expect((await ask(key, "/v1/chat/completions", { max_tokens: 10 })).status).toBe(200);
 });
 
+test("b306: a call that is asked once more on a fresh socket is charged once", async () => {
+  const served = new WeakSet<object>();
+  upstream.answerWith((response, _received, { socket }) => {
+    if (served.has(socket)) socket.resetAndDestroy();
+    else response.end(JSON.stringify({ usage: { prompt_tokens: 400, completion_tokens: 0 } }));
+    served.add(socket);
+  });
+  const key = harness.addKey(budgeted(monthly(RESERVED + 800)));
+  const statuses: number[] = [];
+  for (let i = 0; i < 4; i++) statuses.push((await ask(key)).status);
+  expect(statuses).toEqual([200, 200, 200, 429]);
+  expect(upstream.received).toHaveLength(4);
+  expect(harness.answered.map(({ usage }) => usage.tokens.input)).toEqual([400, 400, 400]);
+});
+
 test.each([
   ["/v1/chat/completions", BODY, { error: { type: "insufficient_quota", code: "budget_exceeded" } }],
   ["/v1/messages", BODY, { type: "error", error: { type: "rate_limit_error" } }],

@@ -7,6 +7,7 @@ import { createServer as createTlsServer } from "node:tls";
 import { buildConnector, Client } from "undici";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { passOverContinue } from "../../../server/gateway/upstream/continue-answers.ts";
+import { watchReuse } from "../../../server/gateway/upstream/reused-socket.ts";
 import { makeCertificate } from "../../env/certificate.ts";
 import type { Harness } from "../harness.ts";
 import { startGateway, upstreamOf } from "./gateway.ts";
@@ -172,7 +173,7 @@ test("b115: an interim answer that comes over TLS is passed over as well", async
     connect: (options, done) =>
       connect(options, (error, socket) => {
         if (error !== null) return done(error, null);
-        passOverContinue(socket);
+        passOverContinue(socket, watchReuse(socket));
         done(null, socket);
       }),
   });

@@ -4,7 +4,7 @@ import { createAddressGuard } from "../../../server/gateway/upstream/addresses.t
 import { createUpstreamPools } from "../../../server/gateway/upstream/pools.ts";
 import { until } from "../../env/until.ts";
 import type { Harness } from "../harness.ts";
-import { PROVIDER_KEY, startGateway, upstreamOf } from "./gateway.ts";
+import { PROVIDER_KEY, routeOf, startGateway, upstreamOf } from "./gateway.ts";
 import { rawUpstream } from "./raw-upstream.ts";
 import { startUpstream, type Upstream } from "./upstream.ts";
 
@@ -21,11 +21,12 @@ afterEach(async () => {
   await upstream.close();
 });
 
-const ask = async (publicId: string, key: string) => {
+const ask = async (publicId: string, key: string, body: string | ReadableStream = "{}") => {
   const answer = await fetch(`${harness.url}/g/${publicId}/v1/embeddings`, {
     method: "POST",
-    headers: { "x-api-key": key },
-    body: "{}",
+    headers: { "x-api-key": key, "content-type": "application/json" },
+    body,
+    ...(body instanceof ReadableStream && { duplex: "half" }),
   });
   return { status: answer.status, body: await answer.text() };
 };
@@ -75,6 +76,133 @@ test("b42: an answer that is written while the next request is on its way is nev
   expect((await ask(other.publicId, key)).body).not.toMatch("poison");
   expect(poisoned).toBeLessThan(100);
   malicious.close();
+});
+
+/** What an upstream does with each request: on a connection the first is 1, with the number of all of them. */
+type Does = (socket: Socket, request: { readonly onSocket: number; readonly inAll: number }) => void;
+
+async function upstreamThat(does: Does) {
+  const onSockets = new WeakMap<Socket, number>();
+  const seen = { requests: 0 };
+  const server = await rawUpstream((socket) => {
+    const onSocket = (onSockets.get(socket) ?? 0) + 1;
+    onSockets.set(socket, onSocket);
+    does(socket, { onSocket, inAll: ++seen.requests });
+  });
+  onTestFinished(() => {
+    server.close();
+  });
+  const { publicId } = harness.addGateway({ upstreams: [upstreamOf(server.url)] });
+  return { seen, publicId };
+}
+
+test.each<[string, (socket: Socket) => void]>([
+  ["resets", (socket) => socket.resetAndDestroy()],
+  ["closes", (socket) => socket.end()],
+])(
+  "b306: an upstream that %s a reused socket at the next request is asked once more, on a fresh one",
+  async (_, end) => {
+    const { seen, publicId } = await upstreamThat((socket, { onSocket, inAll }) => {
+      if (onSocket === 1) socket.write(answerOf(`answer ${inAll}`));
+      else end(socket);
+    });
+    const key = harness.addKey();
+    const bodies: string[] = [];
+    for (let i = 0; i < 4; i++) bodies.push((await ask(publicId, key)).body);
+    expect(bodies).toEqual(["answer 1", "answer 3", "answer 4", "answer 6"]);
+    expect(seen.requests).toBe(6);
+    expect(harness.answered).toHaveLength(4);
+  },
+);
+
+test("b306: a socket that is reset while it is idle costs the next call nothing", async () => {
+  const { seen, publicId } = await upstreamThat((socket, { inAll }) => {
+    socket.write(answerOf(`answer ${inAll}`), () => setImmediate(() => socket.resetAndDestroy()));
+  });
+  const key = harness.addKey();
+  for (let i = 1; i <= 20; i++) expect((await ask(publicId, key)).status).toBe(200);
+  expect(seen.requests).toBe(20);
+});
+
+test("b306: a call is asked for no third time, and a fresh socket's reset is the call's end", async () => {
+  const { seen, publicId } = await upstreamThat((socket, { inAll }) => {
+    if (inAll === 1) socket.write(answerOf("answer"));
+    else socket.resetAndDestroy();
+  });
+  const key = harness.addKey();
+  const statuses: number[] = [];
+  const requests: number[] = [];
+  for (let i = 0; i < 3; i++) {
+    statuses.push((await ask(publicId, key)).status);
+    requests.push(seen.requests);
+  }
+  expect([statuses, requests]).toEqual([
+    [200, 502, 502],
+    [1, 3, 4],
+  ]);
+});
+
+test.each(["H", "HTTP/1.1 103 Early Hints\r\n\r\n", "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\n"])(
+  "b306: a call of whose answer %j came is not asked again",
+  async (begun) => {
+    const { seen, publicId } = await upstreamThat((socket, { onSocket }) => {
+      if (onSocket === 1) socket.write(answerOf("answer"));
+      else socket.write(begun, () => setTimeout(() => socket.resetAndDestroy(), 20));
+    });
+    const key = harness.addKey();
+    expect((await ask(publicId, key)).status).toBe(200);
+    await ask(publicId, key).catch(() => {});
+    expect(seen.requests).toBe(2);
+  },
+);
+
+/** Has the upstream reset each connection at its second request's head. */
+function resetReused(): { heads: number } {
+  const seen = { heads: 0 };
+  const sockets = new WeakSet<Socket>();
+  upstream.onHead(({ socket }) => {
+    seen.heads += 1;
+    if (sockets.has(socket)) socket.resetAndDestroy();
+    sockets.add(socket);
+  });
+  return seen;
+}
+
+test("b306: a large body that was read for its model is sent once more, whole", async () => {
+  const seen = resetReused();
+  const { publicId } = harness.addGateway({ upstreams: [upstreamOf(upstream.url)], routes: [routeOf("fast")] });
+  const key = harness.addKey();
+  const body = JSON.stringify({ model: "fast", input: "x".repeat(3 << 20) });
+  expect((await ask(publicId, key, body)).status).toBe(200);
+  expect((await ask(publicId, key, body)).status).toBe(200);
+  const sent = upstream.received.map((received) => received.body);
+  expect(sent).toHaveLength(2);
+  expect(sent[1]?.equals(sent[0] ?? Buffer.alloc(0))).toBe(true);
+  expect(seen.heads).toBe(3);
+});
+
+test("b306: a body that passed as a stream cannot be sent again: its call is 502", async () => {
+  const seen = resetReused();
+  const { publicId } = harness.addGateway({ upstreams: [upstreamOf(upstream.url)] });
+  const key = harness.addKey();
+  expect((await ask(publicId, key)).status).toBe(200);
+  const inChunks = new Blob(["{}"]).stream();
+  const { status, body } = await ask(publicId, key, inChunks);
+  expect([status, JSON.parse(body).error.code, seen.heads]).toEqual([502, "bad_gateway", 2]);
+});
+
+test("b306: a call whose key is revoked as its socket is reset is not asked again", async () => {
+  const key = harness.addKey();
+  const { seen, publicId } = await upstreamThat((socket, { onSocket }) => {
+    if (onSocket === 1) socket.write(answerOf("answer"));
+    else {
+      harness.changeKey(key, { state: "revoked" });
+      socket.resetAndDestroy();
+    }
+  });
+  expect((await ask(publicId, key)).status).toBe(200);
+  expect((await ask(publicId, key)).status).toBe(401);
+  expect(seen.requests).toBe(2);
 });
 
 test("b42: two gateways never share a socket, nor do two credentials of one", async () => {

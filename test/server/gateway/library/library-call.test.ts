@@ -1,16 +1,19 @@
 /** Calls of models for libraries whose limits have to be asked for, or whose time ends. */
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import type { KeyRecord } from "../../../../domain/access/key-record.ts";
 import { keyDigest } from "../../../../domain/key/secret/key-format.ts";
 import type { BudgetGrants } from "../../../../server/budgets/budget-grants.ts";
 import { EMBEDDING_FORMATS } from "../../../../server/gateway/library/embedding-formats.ts";
 import { createLibraryCaller } from "../../../../server/gateway/library/library-call.ts";
+import { postForLibrary } from "../../../../server/gateway/library/library-post.ts";
+import { createAddressGuard } from "../../../../server/gateway/upstream/addresses.ts";
+import { createUpstreamPools } from "../../../../server/gateway/upstream/pools.ts";
 import { InstallationLimits } from "../../../../server/limits/installation-limits.ts";
 import { until } from "../../../env/until.ts";
 import { budgetsOn, ledgerInMemory } from "../../budgets/ledger.ts";
 import type { Harness } from "../../harness.ts";
 import { cellsInMemory } from "../../limits/cells.ts";
-import { routeOf, startGateway, upstreamOf } from "../gateway.ts";
+import { PROVIDER_KEY, routeOf, startGateway, upstreamOf } from "../gateway.ts";
 import { rawUpstream } from "../raw-upstream.ts";
 import { startUpstream, type Upstream } from "../upstream.ts";
 
@@ -64,6 +67,35 @@ test("b23: a library's key that was revoked while its limit was asked for calls 
   await answer();
   expect(await Promise.all(calls)).toMatchObject([{ kind: "failed", why: expect.stringContaining("revoked") }]);
   expect(upstream.received).toEqual([]);
+});
+
+test.each([
+  ["answers", 200],
+  ["is reset too", "ECONNRESET"],
+])("b306: a library's call whose reused socket is reset is asked once more, on one that %s", async (_, end) => {
+  const { config, clock } = harness.deps;
+  const guard = createAddressGuard(config.allowedPrivateUpstreams);
+  // One connection, so that the second call finds the first one's.
+  const pools = createUpstreamPools(guard, clock.monotonic, { calls: 1, queued: 1, queuedMs: 1_000 });
+  onTestFinished(() => pools.close());
+  const sockets = new Set<object>();
+  upstream.answerWith((response, _received, { socket }) => {
+    if (sockets.has(socket) || (sockets.size === 1 && end !== 200)) socket.resetAndDestroy();
+    else response.end("{}");
+    sockets.add(socket);
+  });
+  const target = pools.poolOf("gw", { ...upstreamOf(upstream.url), credential: PROVIDER_KEY }, "team-a");
+  const post = () =>
+    postForLibrary(target, {
+      ...{ path: "/v1/embeddings", headers: {}, body: "{}", signal: AbortSignal.timeout(5_000), maxAnswer: 1_000 },
+      ...({ operation: "gateway.embeddings", dialect: "openai", teamId: "team-a" } as const),
+      ...{ onSent: () => {}, onHead: () => {}, onUsage: () => {} },
+    }).then(
+      ({ status }) => status,
+      ({ code }) => code,
+    );
+  expect([await post(), await post()]).toEqual([200, end]);
+  expect(upstream.received).toHaveLength(3);
 });
 
 /** What a budget is charged for a call that its time limit ends, once nothing of it is reserved any more. */

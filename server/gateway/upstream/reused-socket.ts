@@ -1,0 +1,47 @@
+import type { Socket } from "node:net";
+
+/** What follows the traffic of a socket. */
+export type SocketTraffic = {
+  /** A request is sent. */
+  begin(): void;
+  /** A piece of an answer has come. */
+  arrive(): void;
+};
+
+/** How far a socket had come when it failed. */
+type SocketEnd = { readonly requests: number; readonly isAnswering: boolean };
+
+/** By the errors of sockets, which reach the calls that were on them. */
+const ends = new WeakMap<Error, SocketEnd>();
+
+/** Codes of the errors of a socket that the other side has closed. */
+const CLOSED: ReadonlySet<unknown> = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
+
+/** Has {@link wasReused} know the errors of a socket. */
+export function watchReuse(socket: Socket): SocketTraffic {
+  let requests = 0;
+  let isAnswering = false;
+  socket.once("error", (error) => ends.set(error, { requests, isAnswering }));
+  return {
+    begin() {
+      requests += 1;
+      isAnswering = false;
+    },
+    arrive() {
+      isAnswering = true;
+    },
+  };
+}
+
+/**
+ * Whether a request failed because its socket, which had served another one before, was closed by the upstream before
+ * any byte of an answer: an upstream may give up an idle connection at any time, also just as it is used again.
+ *
+ * @param sent whether the request was given to the socket
+ */
+export function wasReused(error: unknown, sent: boolean): boolean {
+  if (!(error instanceof Error && "code" in error && CLOSED.has(error.code))) return false;
+  const end = ends.get(error);
+  if (end === undefined) return false;
+  return sent ? end.requests > 1 && !end.isAnswering : end.requests > 0;
+}
