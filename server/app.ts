@@ -14,6 +14,7 @@ import { createListener, type TlsFiles } from "./http/connections/listener.ts";
 import { PipeliningLimit, type Route } from "./http/connections/pipelining-limit.ts";
 import { observePipelining } from "./http/connections/pipelining-metrics.ts";
 import { LingeringSockets, MAX_LINGERING } from "./http/connections/refused-request.ts";
+import { withoutPorts } from "./http/forwarded-for.ts";
 import { pathHint } from "./http/path-hint.ts";
 import { errorHandler, sendProblem } from "./http/problems/error-handler.ts";
 import { problem } from "./http/problems/problem.ts";
@@ -77,14 +78,16 @@ export async function buildApp(
   const lingering = new LingeringSockets(Math.ceil(MAX_LINGERING / deps.config.workers));
   const pipelining = new PipeliningLimit(lingering);
   observePipelining(deps.metrics.registry, pipelining);
-  const guard = (route: Route): Route => pipelining.guard(requireSingleHost(route));
+  const trustsProxies = deps.config.trustedProxies.length > 0;
+  const guard = (route: Route): Route =>
+    pipelining.guard(requireSingleHost(trustsProxies ? withoutPorts(route) : route));
   const app = fastify({
     logger: false,
     exposeHeadRoutes: false,
     bodyLimit: BODY_LIMIT,
     // On shutdown, a call on an open connection is answered, as the connection's last: no other server has got it.
     return503OnClosing: false,
-    trustProxy: deps.config.trustedProxies.length > 0 ? [...deps.config.trustedProxies] : false,
+    trustProxy: trustsProxies ? [...deps.config.trustedProxies] : false,
     routerOptions: { caseSensitive: true, maxParamLength: MAX_PARAMETER_LENGTH },
     serverFactory: (route) => createListener(guard(route), tls, lingering, deps.answers, isOverTls(deps.config)),
     frameworkErrors: (error: FastifyError, request, reply) => onError(error, request, reply),

@@ -15,5 +15,5 @@ export function foreignAddress(client: Client, source: SourceRefusal): Problem {
 
 const UNKNOWN = problem(
   "address_not_allowed",
-  "Calls are taken from the addresses of allowedCIDRs alone, and the server does not know the address of this one: a proxy that it trusts wrote something else into X-Forwarded-For. Have it write the caller's address there, without a port.",
+  "Calls are taken from the addresses of allowedCIDRs alone, and the server does not know the address of this one: a proxy that it trusts wrote something else into X-Forwarded-For. Have it write the caller's address there.",
 );

@@ -73,7 +73,14 @@ describe("b122: a key with a list of networks", () => {
     // What a caller writes itself stands before what a proxy adds, and counts for nothing.
     ["203.0.113.7, 198.51.100.7", 403],
     ["203.0.113.7, 127.0.0.2", 200],
-    ["203.0.113.7:4711", 403],
+    ["203.0.113.7:51820", 200],
+    ["203.0.113.7:51820, 127.0.0.1:1234", 200],
+    ["[2001:db8::5]:443", 200],
+    ["[2001:db8::5%eth0]:443,127.0.0.2", 200],
+    ["198.51.100.7:80", 403],
+    ["203.0.113.7:80, [2001:db9::1]:443", 403],
+    ["203.0.113.7:65536", 403],
+    ["[203.0.113.7]:80", 403],
     ["unknown", 403],
   ])("is let through behind a trusted proxy that names %s, or refused: %i", async (from, status) => {
     const key = proxied.addKey({ allowedCIDRs: HERE });
@@ -132,7 +139,7 @@ describe("b122: a key with a list of networks", () => {
     expect([status, body.code, body.detail]).toEqual([
       403,
       "address_not_allowed",
-      "Calls are taken from the addresses of allowedCIDRs alone, and the server does not know the address of this one: a proxy that it trusts wrote something else into X-Forwarded-For. Have it write the caller's address there, without a port.",
+      "Calls are taken from the addresses of allowedCIDRs alone, and the server does not know the address of this one: a proxy that it trusts wrote something else into X-Forwarded-For. Have it write the caller's address there.",
     ]);
     expect(proxied.refused.at(-1)).toMatchObject({ code: "address_not_allowed", cause: "address_unknown" });
   });
@@ -163,7 +170,7 @@ describe("b122: a key with a list of networks", () => {
   test("has each refusal counted by its cause, and recorded with the address", async () => {
     const key = proxied.addKey({ allowedCIDRs: HERE });
     const { keyId, teamId } = proxied.recordOf(key);
-    await call(proxied, key, "198.51.100.7");
+    await call(proxied, key, "198.51.100.7:51820");
     expect(proxied.refused.at(-1)).toMatchObject({
       ...{ code: "address_not_allowed", cause: "address_not_allowed", keyId, teamId, address: "198.51.100.7" },
     });
