@@ -192,7 +192,9 @@ function inputsOf(many: AtomInput[] | undefined, { content, ...more }: Partial<A
     if (content !== undefined) return [{ content, ...more }];
     throw new ToolFault('The input of memory_save_atom lacks "content", the statement, or "atoms", several of them.');
   }
-  const [field] = Object.keys({ ...(content === undefined ? {} : { content }), ...more });
+  const given = { ...(content === undefined ? {} : { content }), ...more };
+  // Null is what a new atom has anyway.
+  const [field] = Object.entries(given).flatMap(([name, value]) => (value === null ? [] : name));
   if (field === undefined) return many;
   throw new ToolFault(
     `memory_save_atom takes "${field}" within each of "atoms" where there are several, not beside it.`,

@@ -93,7 +93,7 @@ test.each(tools)(
   async ({ name, fields, required }) => {
     const least = validOf(required, fields);
     for (const [field, schema] of Object.entries(fields)) {
-      for (const wrong of wrongOf(field, schema)) {
+      for (const wrong of wrongOf(field, schema, required)) {
         const fault = await saidOf(name, { ...least, [field]: wrong });
         expect(fault).toContain(`${name}'s "${field}`);
         expect(fault).toMatch(/\.$/);
@@ -142,7 +142,7 @@ describe.each(ERAS)("the tools, in the era of %s", (era) => {
   test.each(toolsOf(era))("$name says as its result which argument is wrong", async ({ name, fields, required }) => {
     const least = validOf(required, fields);
     for (const [field, schema] of Object.entries(fields)) {
-      const [wrong] = wrongOf(field, schema);
+      const [wrong] = wrongOf(field, schema, required);
       const fault = faultOf(await call(era, name, { ...least, [field]: wrong }), field);
       expect(fault, field).toContain(`${name}'s "${field}`);
     }
@@ -239,14 +239,20 @@ function fitting({ type, anyOf, enum: choices, items, minimum, format, propertie
 }
 
 /** Whether a tool knows what is meant by a value that its schema does not take. */
-function isMeant(field: string, { type, items, maximum }: Schema, value: unknown): boolean {
+function isMeant(
+  field: string,
+  { type, items, maximum }: Schema,
+  value: unknown,
+  required: readonly string[],
+): boolean {
+  if (value === null || value === "") return !required.includes(field);
   if (type === "array") return typeof value === "string" && (items as Schema).type === "string";
   return ["limit", "maxTokens"].includes(field) && typeof value === "number" && value > Number(maximum);
 }
 
 /** Arguments that a field does not take. */
-function wrongOf(field: string, schema: Schema): unknown[] {
-  return wrongValues(schema).filter((value) => !isMeant(field, schema, value));
+function wrongOf(field: string, schema: Schema, required: readonly string[]): unknown[] {
+  return wrongValues(schema).filter((value) => !isMeant(field, schema, value, required));
 }
 
 /** Values that a schema does not take: of other types, and beyond its bounds. */

@@ -46,6 +46,27 @@ test("what is saved is taken as it is meant, alone and of several", async () => 
   expect(corrected.structured.atom).toMatchObject({ revision: 2, tags: ["port"] });
 });
 
+test("what a client fills in is taken by each tool as it is meant, and null keeps its meaning", async () => {
+  const n8n = { toolCallId: "call_1", sessionId: "s", action: "sendMessage", chatInput: "hi", tool: "x" };
+  const none = { content: null, tags: null, source: null, metadata: "", links: "", expiresAt: null, validTo: null };
+  const atoms = JSON.stringify([{ content: "The quay is wet.", tags: '["deploy","policy"]', source: "the log" }]);
+  const saved = await call("memory_save_atom", { atoms, ...none, library: "", allowDuplicate: null, ...n8n });
+  const [{ id }] = saved.structured.atoms;
+  const recall = async () => {
+    const rest = { query: null, id: "", offset: null, cursor: "" };
+    return (await call("memory_recall", { ids: `["${id}"]`, ...rest })).structured.items[0];
+  };
+  expect(await recall()).toMatchObject({ tags: ["deploy", "policy"], source: "the log" });
+  const empty = { ...none, source: "", revision: "", validFrom: null };
+  await call("memory_correct_atom", { id, ...empty, importance: 7 });
+  expect(await recall()).toMatchObject({ tags: ["deploy", "policy"], source: "the log", importance: 7 });
+  await call("memory_correct_atom", { id, source: null, tags: "[]" });
+  const { tags, source } = await recall();
+  expect([tags, source]).toEqual([undefined, undefined]);
+  const asked = { query: "quay", library: "", limit: null, tags: "", since: "", cursor: "", sort: null, ...n8n };
+  expect((await call("memory_search", asked)).structured.items).toMatchObject([{ id }]);
+});
+
 test("a bound that is too large is the largest, which the answer says, within its tokens", async () => {
   for (const [args, note] of [
     [{ limit: 500 }, "limit is at most 100, which was taken."],
