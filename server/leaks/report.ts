@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { hash } from "node:crypto";
 import { keyDigest, keyShape, MAX_KEY_LENGTH } from "../../domain/key/secret/key-format.ts";
 import { isRecord } from "../../domain/manifest/document/identity.ts";
@@ -43,6 +44,7 @@ export function readReport(body: unknown): Report | undefined {
 }
 
 function parseJson(body: Buffer): unknown {
+  if (!isUtf8(body)) return undefined;
   try {
     return JSON.parse(body.toString("utf8"));
   } catch {

@@ -3,6 +3,7 @@ import { keepManagedBody } from "../auth/management/body-holder.ts";
 import { handleInTurns } from "../auth/management/handle-in-turns.ts";
 import { identifyIfKnown } from "../auth/management/management-hook.ts";
 import { recordForbidden } from "../auth/refusals/record-forbidden.ts";
+import { namesOtherCharset } from "../http/bodies/charset.ts";
 import { isJsonType } from "../http/bodies/json-body.ts";
 import { boundUnknownBodies } from "../http/bodies/unknown-bodies.ts";
 import { clientAddress } from "../http/client-address.ts";
@@ -72,7 +73,8 @@ export function leakRoutes(app: FastifyInstance, deps: ServerDeps): void {
     async handler(request, reply) {
       const { managementPrincipal: principal, body } = request;
       if (principal !== null) {
-        if (!isJsonType(request.headers["content-type"])) throw problem("unsupported_media_type");
+        const type = request.headers["content-type"];
+        if (!isJsonType(type) || namesOtherCharset(type)) throw problem("unsupported_media_type");
         const report = readReport(body);
         if (report === undefined) throw MALFORMED;
         return answerMember({ store, clock, receipts, count }, request, principal, report);

@@ -1,7 +1,10 @@
+import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
 import type { OpenCall } from "../../calls/calls.ts";
 import { READ_CODINGS } from "../../http/bodies/body-coding.ts";
 import type { BodyPieces } from "../../http/bodies/body-pieces.ts";
+import { namesOtherCharset } from "../../http/bodies/charset.ts";
+import { NOT_UTF8 } from "../../http/bodies/json-body.ts";
 import { BodyFault } from "../../http/bodies/json-scanner.ts";
 import { releaseLargeBody } from "../../http/bodies/received-body.ts";
 import { inSlices } from "../../http/bodies/slices.ts";
@@ -73,6 +76,7 @@ export async function readModels(openCall: OpenCall | null, inspected: ReadReque
   requireNoModel(query);
   const body = await readBody(request, openCall, head.contentLength);
   try {
+    if (!isUtf8(body)) throw NOT_UTF8;
     return await modelOf(body, inspected.call);
   } catch (error) {
     releaseLargeBody(body);
@@ -104,7 +108,7 @@ function requireReadable(head: RequestHead): void {
   if (contentType !== undefined && !/^application\/(?:[\w.-]+\+)?json[ \t]*(?:;|$)/i.test(contentType)) {
     throw problem("unsupported_media_type", "The body must be JSON: send it with Content-Type: application/json.");
   }
-  if (contentType?.match(CHARSET)?.some((charset) => !UTF8.test(charset))) {
+  if (namesOtherCharset(contentType)) {
     throw problem("invalid_request", "The body must be UTF-8, which is what JSON is: name no other charset.");
   }
 }
@@ -117,10 +121,6 @@ function requireUncompressed({ contentEncoding }: RequestHead): void {
     READ_CODINGS,
   );
 }
-
-/** Each charset that a media type names, in whatever notation. */
-const CHARSET = /charset[^;]*/gi;
-const UTF8 = /^charset[ \t]*=[ \t]*(?:utf-?8|"utf-?8")[ \t]*$/i;
 
 async function modelsIn(body: Buffer, inPath: boolean): Promise<readonly ModelSpan[]> {
   const scan = new ModelScan(body, inPath ? GEMINI_REPEATS : TOP_LEVEL);

@@ -1,7 +1,10 @@
-import type { FastifyInstance, onRequestHookHandler } from "fastify";
+import { isUtf8 } from "node:buffer";
+import type { FastifyInstance, onRequestHookHandler, preParsingHookHandler } from "fastify";
 import { errorMessage } from "../../../domain/error-text.ts";
-import { problem } from "../problems/problem.ts";
+import { type Problem, problem } from "../problems/problem.ts";
+import { hasBody } from "./body-framing.ts";
 import { freeBytes } from "./byte-pool.ts";
+import { namesOtherCharset } from "./charset.ts";
 import { memberScan } from "./json-members.ts";
 import { BodyFault } from "./json-scanner.ts";
 import { inSlices } from "./slices.ts";
@@ -20,12 +23,15 @@ export const requireJsonType: onRequestHookHandler = (request, _reply, done) => 
 };
 
 /**
- * Makes JSON the only thing that the routes of a plugin parse. An empty body is none, whatever its type says. A body
- * that is beyond the bounds of {@link memberScan}, or has a member twice, is refused before it is parsed.
+ * Makes JSON the only thing that the routes of a plugin parse, in UTF-8: whatever else it is said to be in, or is in, is
+ * refused, since the parser would put U+FFFD in the place of what it cannot read. An empty body is none, whatever its
+ * type says. A body that is beyond the bounds of {@link memberScan}, or has a member twice, is refused before it is
+ * parsed.
  */
 export function parseJsonOnly(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser("error", "error");
   app.removeAllContentTypeParsers();
+  app.addHook("preParsing", requireUtf8);
   // Fastify closes the connection of each body that was not parsed, since more of it may come: of a whole one none
   // does.
   app.addHook("onError", (request, reply, _error, done) => {
@@ -42,6 +48,10 @@ export function parseJsonOnly(app: FastifyInstance): void {
         else done(MALFORMED);
       });
     };
+    if (!isUtf8(body)) {
+      freeBytes(body);
+      return done(NOT_UTF8);
+    }
     const refuse = (error: unknown): void => {
       freeBytes(body);
       done(error instanceof BodyFault ? problem("invalid_request", error.message) : toError(error));
@@ -60,6 +70,21 @@ export function parseJsonOnly(app: FastifyInstance): void {
 }
 
 const MALFORMED = problem("invalid_request", "The body is not valid JSON.");
+const OTHER_CHARSET = problem(
+  "unsupported_media_type",
+  "Send the body in UTF-8, which is what JSON is, and name no other charset in its Content-Type.",
+);
+/** The answer to a body of JSON whose bytes are no UTF-8. */
+export const NOT_UTF8: Problem = problem(
+  "invalid_request",
+  "The body is not UTF-8, which is what JSON is: send it in UTF-8.",
+);
+
+/** Refuses a body that is declared in another charset, before it is read. */
+const requireUtf8: preParsingHookHandler = ({ headers, raw }, _reply, payload, done) => {
+  if (namesOtherCharset(headers["content-type"]) && hasBody(raw)) done(OTHER_CHARSET);
+  else done(null, payload);
+};
 
 /** The parser passes over a byte order mark, and so does the scan before it. */
 function withoutMark(body: Buffer): Buffer {

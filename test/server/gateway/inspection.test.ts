@@ -22,7 +22,7 @@ afterAll(async () => {
   await upstream.close();
 });
 
-const post = (path: string, body: string, headers: Record<string, string> = {}, as = key) =>
+const post = (path: string, body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}, as = key) =>
   fetch(`${harness.url}/g/${path}`, {
     method: "POST",
     body,
@@ -299,6 +299,17 @@ test.each([
     const headers = { "content-type": type };
     expect((await post(`${id}/v1/chat/completions`, '{"model":"m"}', headers, as)).status).toBe(400);
     expect((await post(`${id}/${GEMINI}:generateContent`, "{}", headers, as)).status).toBe(400);
+  }
+  expect(upstream.received).toHaveLength(0);
+});
+
+test("b307: a body that is read for its model and is no UTF-8 is 400, and nothing is sent", async () => {
+  for (const [id, as] of restricted()) {
+    const body = Buffer.from('{"model":"m","messages":[{"role":"user","content":"Größe fünf"}]}', "latin1");
+    const answer = await post(`${id}/v1/chat/completions`, body, {}, as);
+    expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining("not UTF-8")]);
+    const gemini = Buffer.from('{"contents":[{"parts":[{"text":"fünf"}]}]}', "latin1");
+    expect((await post(`${id}/${GEMINI}:generateContent`, gemini, {}, as)).status).toBe(400);
   }
   expect(upstream.received).toHaveLength(0);
 });

@@ -48,6 +48,17 @@ describe("a leak that a member reports", () => {
     },
   );
 
+  test.each([
+    ["application/json; charset=iso-8859-1", "utf8", 415],
+    ["application/json", "latin1", 400],
+  ] as const)("b307: as %s in %s is %i, and ends nothing", async (type, encoding, expected) => {
+    const { secret } = await installation.makeKey("revoking");
+    const body = Buffer.from(JSON.stringify({ leaks: [{ key: secret }, { key: "größe" }] }), encoding);
+    const headers = { authorization: `Bearer ${TOKEN}`, "content-type": type };
+    expect((await installation.post(body, headers)).status).toBe(expected);
+    expect(await installation.api.tryKey(secret)).toBe(200);
+  });
+
   test("b114: is 415 where its body is in a coding, and ends nothing", async () => {
     const { secret } = await installation.makeKey("revoking");
     const headers = {

@@ -21,6 +21,19 @@ describeNightlyOnEachEngine("a body of the management API", (store) => {
   });
   afterAll(() => api.close());
 
+  test("b307: in Latin-1 is 400, or 415 where it says so, and makes nothing", async () => {
+    const name = unique("latin");
+    const body = Buffer.from(JSON.stringify({ name, team, spec: { displayName: "Größe fünf" } }), "latin1");
+    const statuses = await Promise.all(
+      ["application/json", "application/json; charset=windows-1252"].map(async (type) => {
+        const headers = { authorization: `Bearer ${TOKEN}`, "content-type": type };
+        return (await fetch(`${api.url}/api/v1/libraries`, { method: "POST", headers, body })).status;
+      }),
+    );
+    const { body: found } = await api.send("GET", `/libraries?name=${name}`);
+    expect([statuses, found.items]).toEqual([[400, 415], []]);
+  });
+
   test.each([
     ["NUL", "a\u0000b"],
     ["the first half of a surrogate pair", "a\ud800b"],

@@ -2,11 +2,12 @@ import { connect } from "node:net";
 import fc from "fast-check";
 import { sql } from "kysely";
 import { expect, test } from "vitest";
+import { mcpRoutes } from "../../../server/mcp/routes.ts";
 import { memoryRoutes } from "../../../server/memory/routes.ts";
 import { examples } from "../../env/nightly.ts";
 import { memoryServer } from "./memory-server.ts";
 
-const opened = memoryServer(memoryRoutes);
+const opened = memoryServer(memoryRoutes, mcpRoutes);
 
 /** Sends the header lines as they are, which no client library would, and gives the answer's status. */
 function post(contentTypeLines: string, body: string): Promise<number> {
@@ -61,6 +62,7 @@ test.each([
   "text/json",
   "application/x-www-form-urlencoded",
   "multipart/form-data; boundary=x",
+  "application/json; charset=iso-8859-1",
   "",
 ])("b45: Content-Type %j is 415, and nothing is stored", async (type) => {
   const before = await atomCount();
@@ -74,13 +76,39 @@ test("b45: no Content-Type at all is 415", async () => {
   expect(await post("", "")).toBe(415);
 });
 
-test.each(["application/json", " application/json", "APPLICATION/JSON ; charset=x", "application/json;charset=utf-8"])(
+test.each(["application/json", " application/json", "APPLICATION/JSON ; a=x", "application/json;charset=utf-8"])(
   "b45: Content-Type %j is validated as JSON",
   async (type) => {
     expect(await post(`Content-Type: ${type}\r\n`, FORBIDDEN)).toBe(400);
     expect(await post(`Content-Type: ${type}\r\n`, '{"content":"x"}')).toBe(201);
   },
 );
+
+const ATOM = { content: "Größe fünf" };
+const SAVE = { name: "memory_save_atom", arguments: ATOM };
+
+test.each([
+  ["POST", "/atoms", ATOM],
+  ["POST", "/atoms/batch", { atoms: [ATOM] }],
+  ["POST", "/atoms/import", { atoms: [ATOM] }],
+  ["POST", "/atoms/extract", { messages: [{ role: "user", ...ATOM }] }],
+  ["PATCH", "/atoms", { id: "a", revision: 1, ...ATOM }],
+  ["POST", "/api/v1/memory/mcp", { jsonrpc: "2.0", id: 1, method: "tools/call", params: SAVE }],
+])("b307: %s %s in Latin-1 is 400, or 415 where it says so, and nothing is stored", async (method, path, body) => {
+  const statuses: number[] = [];
+  for (const type of ["application/json", "application/json; charset=utf-8", "application/json; charset=iso-8859-1"]) {
+    const answer = await fetch(opened().server.url + path, {
+      method,
+      headers: {
+        ...{ "x-api-key": opened().key, "content-type": type },
+        accept: "application/json, text/event-stream",
+      },
+      body: Buffer.from(JSON.stringify(body), "latin1"),
+    });
+    statuses.push(answer.status);
+  }
+  expect([statuses, await atomCount()]).toEqual([[400, 400, 415], 0]);
+});
 
 test("b45: whatever the Content-Type, what the validator refuses never reaches the handler", async () => {
   const before = await atomCount();

@@ -18,8 +18,8 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-async function post(payload: string | Buffer) {
-  const headers = { "content-type": "application/json" };
+async function post(payload: string | Buffer, type = "application/json") {
+  const headers = { "content-type": type };
   const { statusCode: status, body } = await app.inject({ method: "POST", url: "/", headers, payload });
   return { status, body: JSON.parse(body) };
 }
@@ -76,6 +76,45 @@ test.each([
   ['{"constructor":{"of":{"prototype":1}}}'],
 ])("the body %s, which has a constructor as any other member, is read", async (body) => {
   expect(await post(body)).toEqual({ status: 200, body: { parsed: JSON.parse(body) } });
+});
+
+/** A body with these bytes in a text. */
+const withBytes = (...bytes: number[]) => Buffer.concat([Buffer.from('{"a":"'), Buffer.from(bytes), Buffer.from('"}')]);
+
+test.each([
+  ["Latin-1", Buffer.from('{"content":"Größe fünf"}', "latin1")],
+  ["a character that is cut", withBytes(0xe2, 0x82)],
+  ["a continuation alone", withBytes(0x80)],
+  ["a longer form than is needed", withBytes(0xc0, 0xaf)],
+  ["half of a surrogate pair", withBytes(0xed, 0xa0, 0x80)],
+  ["a pair of surrogates", withBytes(0xed, 0xa0, 0xbd, 0xed, 0xb8, 0x80)],
+  ["a character beyond the last", withBytes(0xf4, 0x90, 0x80, 0x80)],
+  ["Latin-1 in a member's name", Buffer.from('{"größe":1}', "latin1")],
+  ["UTF-16 with its mark", Buffer.from('\uFEFF{"a":1}', "utf16le")],
+  ["UTF-16 the other way round", Buffer.from('\uFEFF{"a":1}', "utf16le").swap16()],
+])("b307: a body of %s is 400, and says why", async (_what, body) => {
+  expect(await post(body)).toMatchObject({ status: 400, body: { detail: NOT_UTF8 } });
+});
+const NOT_UTF8 = "The body is not UTF-8, which is what JSON is: send it in UTF-8.";
+
+test("b307: UTF-16 without a mark is no JSON, and U+FFFD in UTF-8 is a character as any other", async () => {
+  expect((await post(Buffer.from('{"a":1}', "utf16le"))).status).toBe(400);
+  const value = { a: "\uFFFD€😀" };
+  expect(await post(JSON.stringify(value))).toEqual({ status: 200, body: { parsed: value } });
+});
+
+test.each([
+  ["iso-8859-1", 415],
+  ["ISO-8859-1; charset=utf-8", 415],
+  ['"windows-1252"', 415],
+  ["utf-16", 415],
+  ["us-ascii", 415],
+  ["", 415],
+  ["utf-8", 200],
+  ["UTF8", 200],
+  ['"utf-8"; a=b', 200],
+])("b307: a body that says charset=%s is %i", async (charset, status) => {
+  expect((await post('{"a":1}', `application/json; charset=${charset}`)).status).toBe(status);
 });
 
 test("b83: a body at the bounds is read, and beyond them it is 400 and says the bound", async () => {
