@@ -1,6 +1,15 @@
 /** A library as JSON Lines, as memory-export and `GET /atoms/export` write it: each line an atom. */
 import { defined } from "../../domain/defined.ts";
-import { type ImportItem, idFor, isObject, isUuid, notImported, oldestFirst, type Reading } from "./import-item.ts";
+import {
+  type ImportItem,
+  idFor,
+  isObject,
+  isUuid,
+  type LeftOut,
+  notImported,
+  oldestFirst,
+  type Reading,
+} from "./import-item.ts";
 
 /** A line that is no blank one, and a JSON object. */
 export type ParsedLine = {
@@ -11,30 +20,36 @@ export type ParsedLine = {
   readonly value: Readonly<Record<string, unknown>>;
 };
 
-/**
- * The lines of a file.
- *
- * @throws UsageError naming the line that is no JSON object, and for a file without lines
- */
-export function parseLines(text: string, file: string): ParsedLine[] {
-  const lines = text
-    .split("\n")
-    .map((content, index) => ({ line: index + 1, content: content.trim() }))
-    .filter(({ content }) => content !== "")
-    .map(({ line, content }) => {
-      const where = `line ${line} of ${file}`;
-      return { line, where, value: parseObject(content, where) };
-    });
-  if (lines.length === 0) throw notImported(file, "has no line");
-  return lines;
+/** The lines of a file that are JSON objects, and those that are none. */
+export type ParsedLines = { readonly lines: readonly ParsedLine[]; readonly leftOut: readonly LeftOut[] };
+
+/** @throws UsageError for a file without lines */
+export function parseLines(text: string, file: string): ParsedLines {
+  const lines: ParsedLine[] = [];
+  const leftOut: LeftOut[] = [];
+  for (const [index, content] of text.split("\n").entries()) {
+    if (content.trim() === "") continue;
+    const where = `line ${index + 1} of ${file}`;
+    const value = parseJson(content);
+    if (isObject(value)) lines.push({ line: index + 1, where, value });
+    else leftOut.push({ what: where, why: value === undefined ? "it is no JSON" : "it is no JSON object" });
+  }
+  if (lines.length === 0 && leftOut.length === 0) throw notImported(file, "has no line");
+  return { lines, leftOut };
 }
 
-/**
- * @param source by which a line is known again that has no atom's id: the name of the file
- * @throws UsageError where two lines have one id
- */
-export function readAtomLines(lines: readonly ParsedLine[], source: string): Reading {
-  assertNoneTwice(lines, "id");
+/** Undefined for what is none. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** @param source by which a line is known again that has no atom's id: the name of the file */
+export function readAtomLines(given: readonly ParsedLine[], source: string): Reading {
+  const { lines, leftOut } = withoutRepeats(given, "id");
   const ids = new Map(lines.flatMap(({ value: { id } }) => (typeof id === "string" ? [[id, idOf(id, source)]] : [])));
   const times = new Map<string, number>();
   const items = lines.map(({ where, value }): ImportItem => {
@@ -44,7 +59,7 @@ export function readAtomLines(lines: readonly ParsedLine[], source: string): Rea
     const led = Array.isArray(links) ? links.map((link) => toNew(ids, link)) : links;
     return { where, atom: defined({ ...fields, id: own, links: led }) };
   });
-  return { items: oldestFirst(items.toReversed()), leftOut: [], strayLinks: 0 };
+  return { items: oldestFirst(items.toReversed()), leftOut, strayLinks: 0 };
 }
 
 function idOf(id: string, source: string): string {
@@ -63,27 +78,20 @@ function toNew(ids: ReadonlyMap<string, string>, link: unknown): unknown {
   return isObject(link) && typeof link.id === "string" ? { ...link, id: ids.get(link.id) ?? link.id } : link;
 }
 
-/** @throws UsageError where a link could lead to either of two */
-export function assertNoneTwice(lines: readonly ParsedLine[], field: "id" | "name"): void {
+/** The lines without those that have what an earlier one has. */
+export function withoutRepeats(given: readonly ParsedLine[], field: "id" | "name"): ParsedLines {
   const first = new Map<unknown, number>();
-  for (const { line, where, value } of lines) {
-    const name = value[field];
-    if (name === undefined) continue;
-    const before = first.get(name);
-    if (before !== undefined) {
-      throw notImported(where, `has the "${field}" of line ${before}, and links could lead to either`);
+  const lines: ParsedLine[] = [];
+  const leftOut: LeftOut[] = [];
+  for (const parsed of given) {
+    const name = parsed.value[field];
+    const before = name === undefined ? undefined : first.get(name);
+    if (before === undefined) lines.push(parsed);
+    else {
+      const why = `it has the "${field}" of line ${before}, and links could lead to either`;
+      leftOut.push({ what: parsed.where, why });
     }
-    first.set(name, line);
+    if (before === undefined) first.set(name, parsed.line);
   }
-}
-
-function parseObject(content: string, where: string): Readonly<Record<string, unknown>> {
-  let value: unknown;
-  try {
-    value = JSON.parse(content);
-  } catch {
-    throw notImported(where, "is no JSON");
-  }
-  if (isObject(value)) return value;
-  throw notImported(where, "is no JSON object");
+  return { lines, leftOut };
 }

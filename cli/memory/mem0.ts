@@ -37,28 +37,39 @@ export function readMem0(document: unknown, file: string): Reading {
     const parts = { where, id, title: text, content: text, source: SOURCE, tags, facts, relations: [] };
     items.push(...atomsOf({ ...parts, times: timesOf(memory) }));
   }
-  return { items: [...oldestFirst(items), ...graphOf(document, file)], leftOut, strayLinks: 0 };
+  return { items: [...oldestFirst(items), ...graphOf(document, file, leftOut)], leftOut, strayLinks: 0 };
 }
 
-function scopesOf(memory: Readonly<Record<string, unknown>>) {
-  return Object.fromEntries(SCOPES.map((scope) => [scope, memory[scope]]));
+type Memory = Readonly<Record<string, unknown>>;
+
+/** A field by its name, which the client for TypeScript writes in camelCase. */
+function fieldOf(memory: Memory, name: string): unknown {
+  return memory[name] ?? memory[name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())] ?? undefined;
 }
 
-function timesOf(memory: Readonly<Record<string, unknown>>) {
-  const created = timeOf(memory.created_at);
-  const changed = timeOf(memory.updated_at);
+function scopesOf(memory: Memory) {
+  return defined(Object.fromEntries(SCOPES.map((scope) => [scope, fieldOf(memory, scope)])));
+}
+
+function timesOf(memory: Memory) {
+  const created = timeOf(fieldOf(memory, "created_at"));
+  const changed = timeOf(fieldOf(memory, "updated_at"));
   const updated = created !== undefined && changed !== undefined && changed < created ? created : changed;
-  return defined({ created, updated, expiresAt: timeOf(memory.expiration_date) });
+  return defined({ created, updated, expiresAt: timeOf(fieldOf(memory, "expiration_date")) });
 }
 
 /** Relations are between names, and not between memories: each is a statement of its own. */
-function graphOf(document: unknown, file: string): ImportItem[] {
+function graphOf(document: unknown, file: string, leftOut: LeftOut[]): ImportItem[] {
   const relations = isObject(document) && Array.isArray(document.relations) ? document.relations : [];
-  const said = relations.flatMap((relation) => {
-    if (!isObject(relation)) return [];
-    const { source, relationship, target = relation.destination } = relation;
+  const said = relations.flatMap((relation: unknown, index) => {
+    const { source, relationship, destination, target = destination } = isObject(relation) ? relation : {};
     const words = [source, relationship, target];
-    return words.every((word) => typeof word === "string") ? [words.join(" ")] : [];
+    if (words.every((word) => typeof word === "string")) return [words.join(" ")];
+    leftOut.push({
+      what: `relation ${index + 1} of ${file}`,
+      why: 'it has no text as its "source", "relationship" or "target"',
+    });
+    return [];
   });
   return [...new Set(said)].flatMap((text) =>
     atomsOf({

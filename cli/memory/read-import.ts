@@ -1,15 +1,19 @@
 /** What memory-import is given: a file or a folder, recognised by what is in it. */
+import { isUtf8 } from "node:buffer";
 import { readFile, stat } from "node:fs/promises";
 import { basename } from "node:path";
-import { text } from "node:stream/consumers";
+import { buffer } from "node:stream/consumers";
 import { unreadableBecause } from "../../runtime/unreadable-because.ts";
 import { STDIN } from "../command/command.ts";
 import { UsageError } from "../command/usage-error.ts";
-import { parseLines, readAtomLines } from "./atom-lines.ts";
-import type { Reading } from "./import-item.ts";
+import { type ParsedLines, parseJson, parseLines, readAtomLines } from "./atom-lines.ts";
+import { isObject, notImported, type Reading } from "./import-item.ts";
 import { readMarkdownFolder } from "./markdown-folder.ts";
 import { mem0Memories, readMem0 } from "./mem0.ts";
-import { readServerMemory } from "./server-memory.ts";
+import { isServerMemory, readServerMemory } from "./server-memory.ts";
+
+/** Of a document of another shape, that a message names. */
+const MAX_NAMES = 8;
 
 /**
  * Reads a folder of Markdown, or a file: an export of this command, the file of `@modelcontextprotocol/server-memory`, or
@@ -18,32 +22,67 @@ import { readServerMemory } from "./server-memory.ts";
  * @throws UsageError for what is none of them, and cannot be read
  */
 export async function readImport(path: string): Promise<Reading> {
-  if (path === STDIN) return readFileText(await text(process.stdin), "standard input");
   try {
+    if (path === STDIN) return readFileText(asText(await buffer(process.stdin), "standard input"), "standard input");
     if ((await stat(path)).isDirectory()) return await readMarkdownFolder(path);
-    return readFileText(await readFile(path, "utf8"), path);
+    return readFileText(asText(await readFile(path), path), path);
   } catch (error) {
     if (error instanceof UsageError) throw error;
     throw new UsageError(`${path}: ${unreadableBecause(error)}`);
   }
 }
 
-/** @param file as a person calls it; the last part of it is by what its statements are known again */
-export function readFileText(given: string, file: string): Reading {
-  const content = given.replace(/^\uFEFF/, "");
-  const document = parseWhole(content);
-  if (mem0Memories(document) !== undefined) return readMem0(document, file);
-  const lines = parseLines(content, file);
-  const source = basename(file);
-  const type = lines[0]?.value.type;
-  return type === "entity" || type === "relation" ? readServerMemory(lines, source) : readAtomLines(lines, source);
+function asText(bytes: Uint8Array, file: string): string {
+  if (isUtf8(bytes)) return new TextDecoder().decode(bytes);
+  throw notImported(file, "is no text in UTF-8: convert it");
 }
 
-/** A file of lines is no JSON as a whole, but for one of a single line. */
-function parseWhole(content: string): unknown {
-  try {
-    return JSON.parse(content);
-  } catch {
-    return undefined;
-  }
+/**
+ * Reads a file, and leaves out what in it is not as its format has it.
+ *
+ * @param file as a person calls it; the last part of it is by what its statements are known again
+ * @throws UsageError for what is none of these formats, and where nothing of it can be read
+ */
+export function readFileText(given: string, file: string): Reading {
+  const content = given.replace(/^\uFEFF/, "");
+  const document = parseJson(content);
+  if (mem0Memories(document) !== undefined) return readMem0(document, file);
+  const { lines, leftOut } = document === undefined ? parseLines(content, file) : onlyLine(document, file);
+  const source = basename(file);
+  const isGraph = lines.some(({ value }) => isServerMemory(value));
+  const reading = isGraph ? readServerMemory(lines, source) : readAtomLines(lines, source);
+  const all = [...leftOut, ...reading.leftOut];
+  const [first, ...others] = all;
+  if (first === undefined || reading.items.length > 0) return { ...reading, leftOut: all };
+  const rest = others.length === 0 ? "" : `, and so on for ${others.length} more`;
+  const help = content.startsWith("{\n") ? " (write each object on one line, as `jq -c .` does)" : "";
+  throw notImported(`${first.what}:`, `${first.why}${rest}${help}`);
+}
+
+/** A file of one line is one document, as others are that have no lines. */
+function onlyLine(document: unknown, file: string): ParsedLines {
+  if (isObject(document) && ("content" in document || isServerMemory(document)))
+    return { lines: [{ line: 1, where: `line 1 of ${file}`, value: document }], leftOut: [] };
+  throw notImported(
+    file,
+    `is one JSON document, ${shapeOf(document)}: known are lines of atoms with their "content", of entities and relations, and what mem0 exports, a list of memories or "results"`,
+  );
+}
+
+function shapeOf(document: unknown): string {
+  if (isObject(document)) return `an object${withNames([document])}`;
+  if (!Array.isArray(document)) return document === null ? "null" : `a ${wordOf(document)}`;
+  const [first] = document;
+  if (first === undefined) return "an empty list";
+  return `a list of ${wordOf(first)}s${withNames(document.filter(isObject))}`;
+}
+
+function wordOf(value: unknown): string {
+  if (Array.isArray(value)) return "list";
+  return typeof value === "string" ? "text" : typeof value;
+}
+
+function withNames(objects: readonly object[]): string {
+  const names = [...new Set(objects.flatMap((each) => Object.keys(each)))].slice(0, MAX_NAMES);
+  return names.length === 0 ? "" : ` with ${names.map((name) => JSON.stringify(name.slice(0, 64))).join(", ")}`;
 }

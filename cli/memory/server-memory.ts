@@ -1,26 +1,41 @@
 /** The file of `@modelcontextprotocol/server-memory`: entities with their observations, and relations. */
-import { assertNoneTwice, type ParsedLine } from "./atom-lines.ts";
-import { idFor, notImported, type Reading } from "./import-item.ts";
+import { withoutRepeats, type ParsedLine } from "./atom-lines.ts";
+import { idFor, type LeftOut, type Reading } from "./import-item.ts";
 import { atomsOf, type StatedRelation } from "./statement.ts";
+
+/** The first line of another server's file of this format, mcp-knowledge-graph's, by which it knows its own. */
+const MARK = "_aim";
+
+type Fields = ParsedLine["value"];
+
+/** Whether a line is one of such a file. */
+export function isServerMemory({ type }: Fields): boolean {
+  return type === "entity" || type === "relation" || type === MARK;
+}
 
 /**
  * An entity becomes an atom: its name, its type as a tag too, and its observations; a relation becomes a link. One whose
  * other end is no entity of the file stays as text.
  *
  * @param source the name of the file, by which an entity is known again
- * @throws UsageError naming the line that is neither an entity nor a relation
  */
-export function readServerMemory(lines: readonly ParsedLine[], source: string): Reading {
-  const entities = lines.filter(({ value }) => value.type === "entity");
-  assertNoneTwice(entities, "name");
-  const names = new Set(entities.map((entity) => textOf(entity, "name")));
+export function readServerMemory(given: readonly ParsedLine[], source: string): Reading {
+  const faults = given.flatMap(({ where, value }): LeftOut[] => {
+    const why = faultOf(value);
+    return why === undefined ? [] : [{ what: where, why }];
+  });
+  const whole = given.filter(({ value }) => faultOf(value) === undefined);
+  const { lines: entities, leftOut: again } = withoutRepeats(
+    whole.filter(({ value }) => value.type === "entity"),
+    "name",
+  );
+  const names = new Set(entities.map(({ value }) => textOf(value.name)));
   const relations = new Map<string, StatedRelation[]>([...names].map((name) => [name, []]));
   const stray = new Map<string, string[]>([...names].map((name) => [name, []]));
   let strayLinks = 0;
-  for (const line of lines) {
-    if (line.value.type === "entity") continue;
-    if (line.value.type !== "relation") throw notImported(line.where, "is neither an entity nor a relation");
-    const [from, rel, to] = [textOf(line, "from"), textOf(line, "relationType"), textOf(line, "to")];
+  for (const { value } of whole) {
+    if (value.type !== "relation") continue;
+    const [from, rel, to] = [textOf(value.from), textOf(value.relationType), textOf(value.to)];
     const text = `${from} ${rel} ${to}`;
     const led = relations.get(from);
     if (led !== undefined && names.has(to)) {
@@ -31,28 +46,40 @@ export function readServerMemory(lines: readonly ParsedLine[], source: string): 
     const end = led === undefined ? to : from;
     stray.get(end)?.push(`- ${text}`);
   }
-  const items = entities.flatMap((entity) => {
-    const name = textOf(entity, "name");
-    const type = textOf(entity, "entityType");
-    const said = observationsOf(entity).map((observation) => `- ${observation}`);
+  const items = entities.flatMap(({ where, value }) => {
+    const [name, type] = [textOf(value.name), textOf(value.entityType)];
+    const said = observationsOf(value)?.map((observation) => `- ${observation}`) ?? [];
     const first = type === "" ? name : `${name} (${type})`;
     return atomsOf({
-      ...{ where: entity.where, id: idFor(source, name), title: name, source, tags: [type], facts: {}, times: {} },
+      ...{ where, id: idFor(source, name), title: name, source, tags: [type], facts: {}, times: {} },
       content: [first, ...said, ...(stray.get(name) ?? [])].join("\n"),
       relations: relations.get(name) ?? [],
     });
   });
-  return { items, leftOut: [], strayLinks };
+  return { items, leftOut: [...faults, ...again], strayLinks };
+}
+
+/** Why a line is neither an entity nor a relation. */
+function faultOf(value: Fields): string | undefined {
+  if (value.type === MARK) return undefined;
+  if (value.type === "relation") return lacking(value, ["from", "relationType", "to"]);
+  if (value.type !== "entity") return "it is neither an entity nor a relation";
+  if (observationsOf(value) === undefined) return 'it has "observations" that are no list of texts';
+  return lacking(value, ["name", "entityType"]);
+}
+
+function lacking(value: Fields, names: readonly string[]): string | undefined {
+  const name = names.find((each) => typeof value[each] !== "string");
+  return name === undefined ? undefined : `it lacks "${name}"`;
 }
 
 /** None where nothing is said of them. What is no text would become one that says nothing. */
-function observationsOf({ where, value: { observations = [] } }: ParsedLine): string[] {
-  if (Array.isArray(observations) && observations.every((each) => typeof each === "string")) return observations;
-  throw notImported(where, 'has "observations" that are no list of texts');
+function observationsOf({ observations = [] }: Fields): readonly string[] | undefined {
+  return Array.isArray(observations) && observations.every((each) => typeof each === "string")
+    ? observations
+    : undefined;
 }
 
-function textOf({ where, value }: ParsedLine, field: string): string {
-  const text = value[field];
-  if (typeof text === "string") return text;
-  throw notImported(where, `lacks "${field}"`);
+function textOf(value: unknown): string {
+  return typeof value === "string" ? value : "";
 }

@@ -274,7 +274,7 @@ test("memory-import sets the links of a key that only writes, too", async () => 
   expect((await stored())["0"]?.links).toEqual(["leads to last"]);
 });
 
-test("memory-import names the line of the file that a server refuses, and imports the others", async () => {
+test("memory-import names the lines of the file that are none, or that a server refuses, and imports the others", async () => {
   const good = Array.from({ length: 100 }, (_, i) => ({ content: `${i}`, created: "2024-01-01T00:00:00Z" }));
   const bad = [
     { importance: 11 },
@@ -286,9 +286,10 @@ test("memory-import names the line of the file that a server refuses, and import
     { tags: ["a", "a"] },
   ];
   const lines = [...bad.map((field) => ({ content: "x", ...field })), ...good];
-  const { code, out } = await importing(lines.map((line) => JSON.stringify(line)).join("\n"));
+  const { code, out } = await importing([...lines.map((line) => JSON.stringify(line)), '{"content":'].join("\n"));
   expect(code).toBe(1);
-  expect(out).toContain("Imported 100 atoms.\nNot imported: 7.\n");
+  expect(out).toContain("Imported 100 atoms.\nNot imported: 8.\n");
+  expect(out).toMatch(/ {2}line 108 of .*: it is no JSON$/m);
   for (const [index, field] of ["importance", "created", "updated", "id", "links", "aliases", "tags"].entries()) {
     expect(out).toMatch(new RegExp(`  line ${index + 1} of .*"${field}"`));
   }

@@ -1,8 +1,11 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { UsageError } from "../../../cli/command/usage-error.ts";
 import { type ImportItem, idFor } from "../../../cli/memory/import-item.ts";
-import { readFileText } from "../../../cli/memory/read-import.ts";
+import { readFileText, readImport } from "../../../cli/memory/read-import.ts";
 import { ANY_CHARACTER } from "../../env/any-character.ts";
 
 const jsonLines = (...values: unknown[]) => values.map((value) => JSON.stringify(value)).join("\n");
@@ -43,29 +46,42 @@ describe("a file of atoms", () => {
   test.each<[string, string]>([
     ["", "x has no line"],
     ["\n \n", "x has no line"],
-    ['{"content":"a"}\n{"content":', "line 2 of x is no JSON"],
-    ['{"id":"a","content":"x"}\n{"content":"y"}\n{"id":"a","content":"z"}', 'line 3 of x has the "id" of line 1'],
-    [
-      jsonLines(...[1, 2].map(() => ({ type: "entity", name: "Anna", entityType: "person" }))),
-      'line 2 of x has the "name" of line 1',
-    ],
-    ["[1]", "line 1 of x is no JSON object"],
-    ['{"type":"entity","name":"a"}', 'line 1 of x lacks "entityType"'],
-    [
-      '{"type":"entity","name":"a","entityType":"t","observations":"b"}',
-      'line 1 of x has "observations" that are no list',
-    ],
-    [
-      '{"type":"entity","name":"a","entityType":"t","observations":["b",{"text":"c"}]}',
-      'line 1 of x has "observations" that are no list of texts',
-    ],
-    ['{"type":"relation","from":"a","to":"b"}\n{"type":"note"}', "line 1 of x lacks"],
-    [
-      '{"type":"relation","from":"a","to":"b","relationType":"r"}\n{"type":"note"}',
-      "line 2 of x is neither an entity nor a relation",
-    ],
-  ])("%j is refused by its line", (text, why) => {
+    ["one\n[2]", "line 1 of x: it is no JSON, and so on for 1 more"],
+    ['{\n  "content": "a"\n}\n{\n  "content": "b"\n}', "write each object on one line, as `jq -c .` does"],
+    ['{"type":"entity","name":"a"}', 'line 1 of x: it lacks "entityType"'],
+    ["[1]", "x is one JSON document, a list of numbers: "],
+    ["[]", "x is one JSON document, an empty list: "],
+    ["7", "x is one JSON document, a number: "],
+    ['{\n  "facts": [],\n  "b": 1\n}', 'x is one JSON document, an object with "facts", "b": known are lines of atoms'],
+    ['[{"text":"a"},\n{"content":"b"}]', 'x is one JSON document, a list of objects with "text", "content": '],
+    ['{"entities":[],"relations":[]}', 'x is one JSON document, an object with "entities", "relations": '],
+  ])("%j is refused, and why", (text, why) => {
     expect(() => readFileText(text, "x")).toThrow(why);
+  });
+
+  test.each<[string, string[]]>([
+    ['{"content":"a"}\n{"content":', ["line 2 of x: it is no JSON"]],
+    ['[1]\n{"content":"a"}\n"b"\nnull', [1, 3, 4].map((line) => `line ${line} of x: it is no JSON object`)],
+    [
+      '{"id":"i","content":"a"}\n{"content":"b"}\n{"id":"i","content":"c"}',
+      ['line 3 of x: it has the "id" of line 1, and links could lead to either'],
+    ],
+  ])("%j is read without the lines that are none, which are named", (text, named) => {
+    const { items, leftOut } = readFileText(text, "x");
+    expect(items.map(({ atom }) => atom.content)).toContain("a");
+    expect(leftOut.map(({ what, why }) => `${what}: ${why}`)).toEqual(named);
+  });
+
+  test("that is no UTF-8 is refused, from wherever it comes", async () => {
+    const file = join(mkdtempSync(join(tmpdir(), "keyplane-import-")), "notes.jsonl");
+    onTestFinished(() => rmSync(dirname(file), { recursive: true }));
+    const text = '{"content":"Größe"}\n';
+    for (const bytes of [Buffer.from(text, "latin1"), Buffer.from(`\uFEFF${text}`, "utf16le")]) {
+      writeFileSync(file, bytes);
+      await expect(readImport(file)).rejects.toThrow("notes.jsonl is no text in UTF-8: convert it");
+    }
+    writeFileSync(file, `\uFEFF${text}`);
+    expect((await readImport(file)).items).toMatchObject([{ atom: { content: "Größe" } }]);
   });
 });
 
@@ -97,6 +113,45 @@ describe("the file of @modelcontextprotocol/server-memory", () => {
       leftOut: [],
       strayLinks: 2,
     });
+  });
+
+  test.each<[string, unknown, string]>([
+    ["a relation without its kind", { type: "relation", from: "Ledger", to: "Billing" }, 'it lacks "relationType"'],
+    ["an entity without its type", { type: "entity", name: "Anna" }, 'it lacks "entityType"'],
+    [
+      "observations that are a text",
+      { ...entity("Anna"), observations: "b" },
+      'it has "observations" that are no list of texts',
+    ],
+    [
+      "observations that are objects",
+      { ...entity("Anna"), observations: ["b", { text: "c" }] },
+      'it has "observations" that are no list of texts',
+    ],
+    ["an entity again", entity("Ledger", "other"), 'it has the "name" of line 1, and links could lead to either'],
+    ["another kind", { type: "note" }, "it is neither an entity nor a relation"],
+    ["none", {}, "it is neither an entity nor a relation"],
+    ["no object", 7, "it is no JSON object"],
+  ])("is read without a line that is none, which is named: %s", (_what, line, why) => {
+    const others = [entity("Billing"), relation("Ledger", "feeds", "Billing")];
+    const { items, leftOut } = readFileText(jsonLines(entity("Ledger"), line, ...others), "m");
+    expect(leftOut).toEqual([{ what: "line 2 of m", why }]);
+    const feeds = { rel: "feeds", id: idFor("m", "Billing") };
+    expect(items.map(({ atom: { content, links } }) => [content, links])).toEqual([
+      ["Ledger", [feeds]],
+      ["Billing", []],
+    ]);
+  });
+
+  test("is known by any of its lines: another tool's begins with a mark of its own, and the first may be bad", () => {
+    const marked = [{ type: "_aim", source: "mcp-knowledge-graph" }, entity("Anna")];
+    expect(readFileText(jsonLines(...marked), "m")).toMatchObject({
+      items: [{ atom: { content: "Anna" } }],
+      leftOut: [],
+    });
+    expect(readFileText(jsonLines(marked[0]), "m")).toEqual({ items: [], leftOut: [], strayLinks: 0 });
+    const { items, leftOut } = readFileText(`{"type":\n${jsonLines({ a: 1 }, entity("Anna"))}`, "m");
+    expect([items.length, leftOut.map(({ what }) => what)]).toEqual([1, ["line 1 of m", "line 2 of m"]]);
   });
 
   test("loses no text of an observation that is longer than an atom, nor a relation beyond 32", () => {
@@ -153,15 +208,47 @@ describe("what mem0 exports", () => {
     expect(atomsOf(JSON.stringify(document), "another name")).toEqual([atom]);
   });
 
+  test("is the same from its client for TypeScript, which writes every name in camelCase", () => {
+    const { user_id, agent_id, created_at, updated_at, expiration_date, ...same } = memory;
+    const names = { agentId: agent_id, createdAt: created_at, updatedAt: updated_at, expirationDate: expiration_date };
+    expect(atomsOf(JSON.stringify({ results: [{ ...same, ...names, userId: user_id }] }))).toEqual([atom]);
+    const scopes = { agentId: "a", appId: "b", runId: "c", actorId: "d", role: "user" };
+    const times = { createdAt: "2024-03-01T10:00:00.000Z", updatedAt: "2024-04-02T11:00:00.000Z" };
+    const metadata = { userId: "of its own", run_id: "lost to the memory's own", note: "kept" };
+    expect(atomsOf(JSON.stringify([{ memory: "x", ...scopes, ...times, metadata }]))).toMatchObject([
+      {
+        metadata: {
+          userId: "of its own",
+          note: "kept",
+          agent_id: "a",
+          app_id: "b",
+          run_id: "c",
+          actor_id: "d",
+          role: "user",
+        },
+        ...{ created: times.createdAt, updated: times.updatedAt },
+      },
+    ]);
+  });
+
   test("is read without the memories that have no text, which are named, and with the relations of its graph", () => {
     const relations = [
       { source: "anna", relationship: "likes", target: "tea" },
       { source: "anna", relationship: "likes", destination: "tea" },
     ];
     const results = [{ ...memory, memory: " " }, memory, memory, 7];
-    const { items, leftOut } = readFileText(JSON.stringify({ results, relations }), "x");
-    expect(leftOut.map(({ what }) => what)).toEqual(["memory 1 of x", "memory 4 of x"]);
+    const bad = [{ source: "anna", target: "tea" }, "likes"];
+    const { items, leftOut } = readFileText(JSON.stringify({ results, relations: [...relations, ...bad] }), "x");
+    expect(leftOut.map(({ what }) => what)).toEqual([
+      ...["memory 1 of x", "memory 4 of x", "relation 3 of x", "relation 4 of x"],
+    ]);
     expect(items.map((item) => item.atom.content)).toEqual(["Likes tea.", "anna likes tea"]);
+  });
+
+  test("has metadata of the name of a scope that it is not of", () => {
+    expect(atomsOf('[{"memory":"x","agentId":null,"metadata":{"role":"lead","agent_id":"b"}}]')).toMatchObject([
+      { metadata: { role: "lead", agent_id: "b" } },
+    ]);
   });
 
   test("has metadata of a name that no server takes as text", () => {
