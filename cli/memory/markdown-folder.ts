@@ -8,7 +8,7 @@ import { UsageError } from "../command/usage-error.ts";
 import { readPage } from "./front-matter.ts";
 import { type ImportItem, idFor, type LeftOut, oldestFirst, type Reading } from "./import-item.ts";
 import { readMarkdownAtom } from "./markdown-atom.ts";
-import { type Note, readNote, type WikiLink } from "./markdown-note.ts";
+import { type Note, type RelatedLink, readNote } from "./markdown-note.ts";
 import { atomsOf, type StatedRelation } from "./statement.ts";
 
 /** What one import reads of a folder. */
@@ -159,7 +159,8 @@ function namesOf(files: readonly Read[]): ReadonlyMap<string, string> {
   return names;
 }
 
-/** A file beside the one that leads there comes before another one with that name. */
-function targetOf({ target }: WikiLink, from: string, names: ReadonlyMap<string, string>): string | undefined {
+/** A file beside the one that leads there comes before another one with that name; `/` begins at the folder. */
+function targetOf({ target }: RelatedLink, from: string, names: ReadonlyMap<string, string>): string | undefined {
+  if (target.startsWith("/")) return names.get(nameOf(posix.normalize(target).slice(1)));
   return names.get(nameOf(posix.join(posix.dirname(from), target))) ?? names.get(nameOf(target));
 }

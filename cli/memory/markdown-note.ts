@@ -3,16 +3,12 @@ import { posix } from "node:path";
 import { defined } from "../../domain/defined.ts";
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import type { Page } from "./front-matter.ts";
-import { timeOf } from "./statement.ts";
+import { type FoundLink, findLinks, type NoteLink, takeDefinitions } from "./markdown-links.ts";
+import { proseOf } from "./markdown-prose.ts";
+import { noTextsOf, textOf, textsOf, timeOf } from "./statement.ts";
 
-/** A link of a note, as it is written. */
-export type WikiLink = {
-  readonly rel: string;
-  /** The title, the path or the permalink of another note. */
-  readonly target: string;
-  /** It may be a picture: then it need not lead to a note. */
-  readonly isEmbed: boolean;
-};
+/** A link of a note, with its relation. */
+export type RelatedLink = NoteLink & { readonly rel: string };
 
 export type Note = {
   /** Below the folder, with `/`. */
@@ -24,7 +20,7 @@ export type Note = {
   readonly content: string;
   readonly tags: readonly string[];
   readonly facts: Readonly<Record<string, unknown>>;
-  readonly links: readonly WikiLink[];
+  readonly links: readonly RelatedLink[];
   readonly times: { readonly created?: string; readonly updated?: string };
 };
 
@@ -37,19 +33,35 @@ const MAX_RELATION = 64;
 export function readNote({ matter, body }: Page, path: string, modifiedAt: number): Note {
   const { title: named, type, tags, permalink, created, date, updated, modified, ...facts } = matter;
   const title = textOf(named) ?? posix.basename(path, ".md");
-  const lines = proseOf(body);
+  const { definitions, blocks } = takeDefinitions(proseOf(body));
+  const linked = blocks.map((block) => findLinks(block, definitions));
   const first = body.trimStart().split("\n", 1)[0] ?? "";
   const isTitled = first.replace(/^#+/, "").trim() === title;
   const said = { created: created ?? date, updated: updated ?? modified };
   const times = { created: timeOf(said.created), updated: timeOf(said.updated) };
-  // What is no time is text.
-  const kept = { ...(times.created ? {} : { created, date }), ...(times.updated ? {} : { updated, modified }) };
+  // What is no time, or no text, is a fact like any other.
+  const kept = {
+    ...{
+      title: textOf(named) === undefined ? named : undefined,
+      permalink: textOf(permalink) === undefined ? permalink : undefined,
+    },
+    ...{ type: noTextsOf(type), tags: noTextsOf(tags) },
+    ...(times.created ? {} : { created, date }),
+    ...(times.updated ? {} : { updated, modified }),
+  };
   return {
     ...{ path, title, permalink: textOf(permalink), aliases: textsOf(matter.aliases ?? matter.alias) },
     content: isTitled ? body.trim() : `${title}\n\n${body.trim()}`.trim(),
-    tags: [...(type === "note" ? [] : textsOf(type)), ...tagsOf(tags), ...lines.flatMap(tagsIn)],
+    tags: [
+      ...(type === "note" ? [] : textsOf(type)),
+      ...tagsOf(tags),
+      ...linked.flatMap(({ text }) => text.split("\n").flatMap(tagsIn)),
+    ],
     facts: { ...facts, ...kept },
-    links: [...Object.entries(facts).flatMap(linksOfFact), ...lines.flatMap(linksIn)],
+    links: [
+      ...Object.entries(facts).flatMap(linksOfFact),
+      ...linked.flatMap(({ links }, index) => related(links, blocks[index] ?? "")),
+    ],
     times: timesOf(times, rfc3339Millis(Math.max(0, modifiedAt))),
   };
 }
@@ -59,32 +71,10 @@ function timesOf({ created, updated }: { created: string | undefined; updated: s
   return defined({ created, updated: created && updated && updated < created ? created : updated });
 }
 
-function textOf(value: unknown): string | undefined {
-  const text = typeof value === "number" ? String(value) : value;
-  return typeof text === "string" && text.trim() !== "" ? text.trim() : undefined;
-}
-
-function textsOf(value: unknown): string[] {
-  return [value].flat().flatMap((each) => textOf(each) ?? []);
-}
-
 /** A list, or words with commas or spaces between them, with or without a number sign. */
 function tagsOf(value: unknown): string[] {
   const all = Array.isArray(value) ? textsOf(value) : textsOf(value).flatMap((text) => text.split(/[,\s]+/));
   return all.map((tag) => tag.replace(/^#/, ""));
-}
-
-/** The lines of a text without code, in which brackets and number signs mean something else. */
-function proseOf(body: string): string[] {
-  let fence: string | undefined;
-  return body.split("\n").flatMap((line) => {
-    const mark = /^\s{0,3}(```|~~~)/.exec(line)?.[1];
-    if (mark !== undefined && (fence === undefined || fence === mark)) {
-      fence = fence === undefined ? mark : undefined;
-      return [];
-    }
-    return fence === undefined ? [line.replace(/`[^`]*`/g, " ")] : [];
-  });
 }
 
 /** `#tags`, and the category of an observation, `- [category] text`; a box to tick has one character. */
@@ -94,16 +84,14 @@ function tagsIn(line: string): string[] {
   return [...(category === undefined ? [] : [category]), ...tags.filter((tag) => /[^\d]/.test(tag))];
 }
 
-/** `[[Target]]`, `[[Target#Heading|shown]]`, in a table `[[Target\|shown]]`; and of an item of a list that has nothing else, `- relation [[Target]]`. */
-function linksIn(line: string): WikiLink[] {
-  const found = [...line.matchAll(/(!?)\[\[([^[\]]+)\]\]/g)];
-  return found
-    .map(({ 0: whole, 1: mark, 2: named = "", index }) => ({
-      rel: found.length === 1 ? relationOf(line.slice(0, index), line.slice(index + whole.length)) : PLAIN_LINK,
-      target: named.split(/[#|^\\]/, 1)[0]?.trim() ?? "",
-      isEmbed: mark === "!",
-    }))
-    .filter(({ target }) => target !== "");
+/** With the relation of the one link of an item of a list that has nothing else: `- relation [[Target]]`. */
+function related(links: readonly FoundLink[], block: string): RelatedLink[] {
+  return links.map(({ target, isEmbed, at, end }, index) => {
+    const before = block.slice(links[index - 1]?.end ?? 0, at).split("\n");
+    const behind = block.slice(end, links[index + 1]?.at ?? block.length).split("\n");
+    const isAlone = (index === 0 || before.length > 1) && (index === links.length - 1 || behind.length > 1);
+    return { target, isEmbed, rel: isAlone ? relationOf(before.at(-1) ?? "", behind[0] ?? "") : PLAIN_LINK };
+  });
 }
 
 function relationOf(before: string, behind: string): string {
@@ -115,8 +103,8 @@ function relationOf(before: string, behind: string): string {
 }
 
 /** A property of the front matter that leads to notes: `related: "[[Target]]"`. */
-function linksOfFact([name, value]: readonly [string, unknown]): WikiLink[] {
+function linksOfFact([name, value]: readonly [string, unknown]): RelatedLink[] {
   return textsOf(value)
-    .flatMap(linksIn)
-    .map((link) => ({ ...link, rel: name }));
+    .flatMap((text) => findLinks(text, new Map()).links)
+    .map(({ target, isEmbed }) => ({ rel: name, target, isEmbed }));
 }

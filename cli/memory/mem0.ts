@@ -1,7 +1,7 @@
 /** What mem0 answers and exports: a list of memories, or a page with `results`, and `relations` where it keeps a graph. */
 import { defined } from "../../domain/defined.ts";
 import { type ImportItem, idFor, isObject, type LeftOut, oldestFirst, type Reading } from "./import-item.ts";
-import { atomsOf, timeOf } from "./statement.ts";
+import { atomsOf, noTextsOf, textsOf, timeOf } from "./statement.ts";
 
 const SOURCE = "mem0";
 /** Of whom or what a memory is. */
@@ -32,8 +32,9 @@ export function readMem0(document: unknown, file: string): Reading {
     if (seen.has(id)) continue;
     seen.add(id);
     const { metadata, categories } = memory;
-    const facts = { ...(isObject(metadata) ? metadata : { metadata }), ...scopesOf(memory) };
-    const tags = Array.isArray(categories) ? categories.filter((each) => typeof each === "string") : [];
+    const rest = defined({ categories: noTextsOf(categories) });
+    const facts = { ...(isObject(metadata) ? metadata : { metadata }), ...rest, ...scopesOf(memory) };
+    const tags = textsOf(categories);
     const parts = { where, id, title: text, content: text, source: SOURCE, tags, facts, relations: [] };
     items.push(...atomsOf({ ...parts, times: timesOf(memory) }));
   }

@@ -1,5 +1,5 @@
 /** The file of `@modelcontextprotocol/server-memory`: entities with their observations, and relations. */
-import { withoutRepeats, type ParsedLine } from "./atom-lines.ts";
+import { type ParsedLine, withoutRepeats } from "./atom-lines.ts";
 import { idFor, type LeftOut, type Reading } from "./import-item.ts";
 import { atomsOf, type StatedRelation } from "./statement.ts";
 

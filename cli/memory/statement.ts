@@ -18,6 +18,8 @@ const REFUSED_NAME = "__proto__";
 const MAX_RELATION = 1_000;
 /** Of a title above what is continued. */
 const MAX_TITLE = 120;
+/** Of lists within lists. */
+const MAX_DEPTH = 99;
 
 /** A relation, with the text of it for where it takes more than a link. */
 export type StatedRelation = Link & { readonly text: string };
@@ -148,6 +150,23 @@ function factOf(value: unknown): string | number | boolean {
   if (typeof value === "boolean" || (typeof value === "number" && Number.isFinite(value))) return value;
   const isList = Array.isArray(value) && value.every((each) => typeof each !== "object");
   return clean(isList ? value.join(", ") : (JSON.stringify(value) ?? String(value)));
+}
+
+/** A value as text; undefined for a list, an object, and what is blank. */
+export function textOf(value: unknown): string | undefined {
+  const text = typeof value === "object" || value === undefined ? "" : String(value).trim();
+  return text === "" ? undefined : text;
+}
+
+/** The texts of a value or of a list, in whichever depth. */
+export function textsOf(value: unknown): string[] {
+  return [value].flat(MAX_DEPTH).flatMap((each) => textOf(each) ?? []);
+}
+
+/** What {@link textsOf} leaves of a value. */
+export function noTextsOf(value: unknown): unknown[] | undefined {
+  const rest = [value].flat(MAX_DEPTH).filter((each) => typeof each === "object" && each !== null);
+  return rest.length === 0 ? undefined : rest;
 }
 
 /** A day, or a time as people and programs write it, which is UTC where it does not say. Undefined for what is none. */

@@ -138,6 +138,71 @@ See [[Beans#Origins]] | [[Milk\\|hot]], not \`[[Code]]\`.
     });
   });
 
+  const linksIn = (text: string) =>
+    noteOf(text).links.map(({ rel, target }) => (rel === "links to" ? target : { rel, target }));
+
+  test.each<[string, readonly unknown[]]>([
+    ["[hosts](Hosts.md) and [billing](projects/Billing.md#state)", ["Hosts.md", "projects/Billing.md"]],
+    ["[one](<Notes with space.md>) [two](Notes%20with%20space.md)", Array(2).fill("Notes with space.md")],
+    [
+      '[a](b.md "title") [a](c.md \'its (one)\') [a](<d.md> (title)) [a]( e.md\n"two\nlines" )',
+      ["b.md", "c.md", "d.md", "e.md"],
+    ],
+    [
+      "[a](../Up.md), [a](./Here.md), [a](/Top.md), [a](No-Extension)",
+      ["../Up.md", "./Here.md", "/Top.md", "No-Extension"],
+    ],
+    [
+      "[a](Foo_(bar).md) [a](Foo\\(bar.md) [a](R&amp;D.md) [a](%E4%B8%9C.md) [a](100%.md)",
+      ["Foo_(bar).md", "Foo(bar.md", "R&D.md", "东.md", "100%.md"],
+    ],
+    ["[a [b] `]` c](b.md) [![alt](img.png)](c.md) [two\nlines](d.md) [](e.md)", ["b.md", "c.md", "d.md", "e.md"]],
+    ["[outer [inner](b.md)](c.md) ![picture [of](d.md)](e.md)", ["b.md", "d.md"]],
+    [
+      '[text][Ref One] [ref  one][] [REF ONE] [other] [^1]\n\n[ref one]: One.md "title"\n[other]: <An other.md>\n[other]: b.md\n[^1]: foot.md',
+      [...Array(3).fill("One.md"), "An other.md"],
+    ],
+    [
+      "- works_on [Billing](Billing.md)\n- owns: [A](a.md) (since May)\n- [one](b.md) and [[c]]",
+      [{ rel: "works_on", target: "Billing.md" }, { rel: "owns", target: "a.md" }, "b.md", "c"],
+    ],
+    ["[[Target]] [x](y.md) [[#Heading]] [z](#heading)", ["Target", "y.md"]],
+    ['---\nrelated: "[x](X.md)"\n---\n', [{ rel: "related", target: "X.md" }]],
+    [
+      "[x](https://example.com/a.md) [x](mailto:a@b.md) [x](//host/a.md) [x](obsidian://open?file=a.md) [x]() [x](<>)",
+      [],
+    ],
+    ["![alt](a.md) \\[a](a.md) [a]\\(a.md) [a] (a.md) [a](b c.md) [a](a.md [x]", []],
+    ["`[a](a.md)` ``[a](a.md) ` [b](b.md)`` `two\n[a](a.md)\nlines`", []],
+    [
+      "```\n[a](a.md)\n```\n~~~ md\n[a](a.md)\n```\n[[b]]\n~~~~\n- ```\n  [a](a.md)\n  ```\n> ~~~\n> [[c]]\n> ~~~\n[d](d.md)",
+      ["d.md"],
+    ],
+    ["````md\n```\n[[a]] #no\n```\n[a](a.md)\n````\n[b](b.md)\n~~~~\n~~~\n[a](a.md)\n~~~~ x\n[a](a.md)", ["b.md"]],
+    ["text\n\n    [a](a.md)\n\n\t[[b]]\n\n- item\n\n    [c](c.md)\n\nend\n    [d](d.md)", ["c.md", "d.md"]],
+    ["a ` b [c](c.md)\n\n` [d](d.md)\n- a ` b [[e]] c\n- ` [[f]] d", ["c.md", "d.md", "e", "f"]],
+  ])("has links as CommonMark and Obsidian have them: %j", (text, links) => {
+    expect(linksIn(text)).toEqual(links);
+  });
+
+  test("has no tag out of code, or out of where a link leads", () => {
+    const text = "````\n```\n#a\n```\n#b\n````\n~~~\n#c\n~~~~\n[x](#d) [[#e]] [x]( #f ) ![x](#g) `#h` #i [#j] (#k)";
+    expect(noteOf(text).tags).toEqual(["i", "j", "k"]);
+  });
+
+  test("loses nothing of its front matter, whatever that is", () => {
+    const note = noteOf(
+      "---\ntitle: [A, B]\ntype: [true, { x: 1 }]\ntags: [true, 2024, 1.5, [deep], { a: b }, null]\npermalink: { c: d }\n---\ntext",
+    );
+    expect(note).toMatchObject({
+      ...{ title: "Note", permalink: undefined, tags: ["true", "true", "2024", "1.5", "deep"] },
+      facts: { title: ["A", "B"], type: [{ x: 1 }], tags: [{ a: "b" }], permalink: { c: "d" } },
+    });
+    expect(noteOf("---\ntitle: false\ntags: true\ntype: 7\n---\nfalse")).toMatchObject({
+      ...{ title: "false", content: "false", tags: ["7", "true"] },
+    });
+  });
+
   test.each<[string, string]>([
     ["---\nno end", "Note\n\n---\nno end"],
     ["---\njust text\n---\nbehind", "Note\n\n---\njust text\n---\nbehind"],
@@ -162,6 +227,12 @@ See [[Beans#Origins]] | [[Milk\\|hot]], not \`[[Code]]\`.
       "title: x\n",
       "\n",
       "&a *a",
+      "](",
+      "<b.md>)",
+      "[a]: b",
+      "\\",
+      "~~~~\n",
+      "    ",
     );
     fc.assert(
       fc.property(fc.array(fc.oneof(part, fc.string({ unit: ANY_CHARACTER }))), (parts) => {
@@ -215,6 +286,21 @@ describe("a folder of Markdown", () => {
     });
     expect(by.get("a/Bob.md")?.id).toBe(near);
     expect(by.get("b/Note.md")).toMatchObject({ id: note, links: [{ rel: "knows", id: far }] });
+  });
+
+  test("is linked by the links of CommonMark, from where they are; those to the web and to pictures are not counted", async () => {
+    write("Index.md", "[hosts](Hosts.md) [b](projects/Billing.md#state) [one](<With space.md>) [two](With%20space.md)");
+    write(
+      "projects/Billing.md",
+      "[x](../Hosts.md) [y](/Hosts.md) [z](Absent.md) [w](https://example.com/a.md) [p](p.png)",
+    );
+    for (const name of ["Hosts.md", "With space.md", "projects/Hosts.md"]) write(name, "text");
+    const { items, strayLinks } = await readMarkdownFolder(folder);
+    const linked = (path: string) => items.find(({ where }) => where === path)?.atom.links;
+    const to = (...paths: string[]) => paths.map((path) => ({ rel: "links to", id: idFor(source(), path) }));
+    expect(linked("Index.md")).toEqual(to("Hosts.md", "projects/Billing.md", "With space.md"));
+    expect(linked("projects/Billing.md")).toEqual(to("Hosts.md"));
+    expect(strayLinks).toBe(1);
   });
 
   test("is read without hidden ones, links and other files; a bad file is named, and refuses no other", async () => {

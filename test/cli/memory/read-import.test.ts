@@ -251,6 +251,18 @@ describe("what mem0 exports", () => {
     ]);
   });
 
+  test("has its categories as tags, whatever they are", () => {
+    const categories = ["food", 7, true, { b: "c" }];
+    expect(
+      atomsOf(
+        JSON.stringify([
+          { memory: "x", categories },
+          { memory: "y", categories: "one" },
+        ]),
+      ),
+    ).toMatchObject([{ tags: ["food", "7", "true"], metadata: { categories: '[{"b":"c"}]' } }, { tags: ["one"] }]);
+  });
+
   test("has metadata of a name that no server takes as text", () => {
     const [made] = atomsOf('[{"memory":"x","metadata":{"__proto__":"y","a":1}}]');
     expect(made).toMatchObject({ content: "x\n__proto__: y", metadata: { a: 1 } });
