@@ -1,4 +1,5 @@
 import { KEY_LENGTH, keyDigest, keyPrefix, keyShape } from "../../domain/key/secret/key-format.ts";
+import { decodedAt, encodedNeedles, needlePattern, unbroken } from "./encoded.ts";
 
 /** A key in a file: never the whole of it. */
 export type FoundKey = {
@@ -11,40 +12,63 @@ export type FoundKey = {
   readonly sha256: string;
 };
 
-const SCHEME = Buffer.from("inf_");
 const NEWLINE = 10;
+const NEEDLES = new Map(encodedNeedles("inf_").map((needle) => [needle.text, needle]));
+const BEGINNING = new RegExp(["inf_", ...[...NEEDLES.values()].map(needlePattern)].join("|"), "g");
+const OF_KEY = /^inf_[0-9A-Za-z]/;
+/** Bytes in which a key is whole, also encoded, and broken into lines that are indented. */
+const REACH = 1_024;
 
 /**
- * Finds the keys of the minted format with a right checksum, in bytes of whatever kind and length: no more is held than
- * a chunk, and the end of the one before it.
+ * Finds the keys of the minted format with a right checksum, in bytes of whatever kind and length, as they are and in
+ * base64: no more is held than a chunk, and the end of the one before it. Where the chunks break off by an error, it is thrown
+ * after what was found in them.
  */
 export async function* scanForKeys(chunks: AsyncIterable<Buffer>): AsyncGenerator<FoundKey> {
   let rest = Buffer.alloc(0);
   /** Of the first byte of `rest`. */
-  let [line, column] = [1, 1];
-  for await (const chunk of chunks) {
-    const bytes = Buffer.concat([rest, chunk]);
-    let at = 0;
-    let newline = bytes.indexOf(NEWLINE);
-    const advanceTo = (position: number): void => {
-      for (; newline !== -1 && newline < position; newline = bytes.indexOf(NEWLINE, at)) {
-        line++;
-        column = 1;
-        at = newline + 1;
-      }
-      column += position - at;
-      at = position;
-    };
-    /** What begins behind it may go on in the next chunk. */
-    const whole = bytes.length - KEY_LENGTH;
-    for (let begin = bytes.indexOf(SCHEME); begin !== -1 && begin <= whole; begin = bytes.indexOf(SCHEME, begin + 1)) {
-      const text = bytes.toString("latin1", begin, begin + KEY_LENGTH);
-      if (keyShape(text) !== "minted") continue;
-      advanceTo(begin);
-      const sha256 = Buffer.from(keyDigest(text), "latin1").toString("hex");
-      yield { line, column, prefix: keyPrefix(text), sha256 };
+  const place = { line: 1, column: 1 };
+  let failure: { readonly error: unknown } | undefined;
+  try {
+    for await (const chunk of chunks) {
+      const bytes = Buffer.concat([rest, chunk]);
+      // What begins behind it may go on in the next chunk.
+      const end = Math.max(0, bytes.length - REACH);
+      yield* keysBefore(end, bytes, place);
+      rest = bytes.subarray(end);
     }
-    advanceTo(Math.max(at, whole + 1, 0));
-    rest = bytes.subarray(at);
+  } catch (error) {
+    failure = { error };
   }
+  yield* keysBefore(rest.length, rest, place);
+  if (failure !== undefined) throw failure.error;
+}
+
+/** Those that begin before an end, to which the place moves on. */
+function* keysBefore(end: number, bytes: Buffer, place: { line: number; column: number }): Generator<FoundKey> {
+  let at = 0;
+  let newline = bytes.indexOf(NEWLINE);
+  const advanceTo = (position: number): void => {
+    for (; newline !== -1 && newline < position; newline = bytes.indexOf(NEWLINE, at)) {
+      place.line++;
+      place.column = 1;
+      at = newline + 1;
+    }
+    place.column += position - at;
+    at = position;
+  };
+  const text = bytes.toString("latin1");
+  BEGINNING.lastIndex = 0;
+  for (let found = BEGINNING.exec(text); found !== null && found.index < end; found = BEGINNING.exec(text)) {
+    const begin = found.index;
+    BEGINNING.lastIndex = begin + 1;
+    const needle = NEEDLES.get(unbroken(found[0]));
+    const behind = text.slice(begin, begin + REACH);
+    const key = (needle === undefined ? behind : decodedAt(needle, behind, OF_KEY))?.slice(0, KEY_LENGTH);
+    if (key === undefined || keyShape(key) !== "minted") continue;
+    advanceTo(begin);
+    const sha256 = Buffer.from(keyDigest(key), "latin1").toString("hex");
+    yield { ...place, prefix: keyPrefix(key), sha256 };
+  }
+  advanceTo(end);
 }

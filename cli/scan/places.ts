@@ -6,6 +6,8 @@ import { filesBelow } from "./files-below.ts";
 import { type FoundKey, scanForKeys } from "./key-finder.ts";
 
 const CHUNK_BYTES = 1 << 20;
+/** What is read of one file: a sparse one has no end worth waiting for. Standard input is read to its end. */
+const FILE_BYTES = 10 * 2 ** 30;
 
 /** A place where a key is; or a file that was looked into to its end, or that could not be. */
 export type ScanResult =
@@ -13,8 +15,12 @@ export type ScanResult =
   | { readonly path: string; readonly done: true }
   | { readonly path: string; readonly why: string };
 
-/** Looks into all that paths name. Paths and errors are reported without what a terminal obeys or what may be a key. */
-export async function* lookInto(paths: readonly string[]): AsyncGenerator<ScanResult> {
+/**
+ * Looks into all that paths name. Paths and errors are reported without what a terminal obeys or what may be a key.
+ *
+ * @param most bytes of one file: one that has more is reported as such, after the keys in its beginning
+ */
+export async function* lookInto(paths: readonly string[], most = FILE_BYTES): AsyncGenerator<ScanResult> {
   for (const named of paths) {
     if (named === STDIN) {
       yield* lookThrough(STDIN, process.stdin);
@@ -22,9 +28,22 @@ export async function* lookInto(paths: readonly string[]): AsyncGenerator<ScanRe
     }
     for await (const { path, why } of filesBelow([named])) {
       const name = shown(path.toString());
-      if (why === undefined) yield* lookThrough(name, createReadStream(path, { highWaterMark: CHUNK_BYTES }));
+      if (why === undefined) yield* lookThrough(name, beginningOf(path, most));
       else yield { path: name, why: shown(why) };
     }
+  }
+}
+
+/** @throws Error at its end where there is more */
+async function* beginningOf(path: Buffer, most: number): AsyncGenerator<Buffer> {
+  let left = most;
+  for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES, end: most })) {
+    yield chunk.subarray(0, left);
+    left -= chunk.length;
+  }
+  if (left < 0) {
+    const rest = `tail -c +${most + 1} FILE | keyplane scan -`;
+    throw new Error(`it has more than ${most} bytes, which were looked into: look into the rest by "${rest}"`);
   }
 }
 

@@ -19,6 +19,50 @@ const at = (line: number, column: number, key = KEY) => ({
   sha256: createHash("sha256").update(key).digest("hex"),
 });
 
+const base64 = (text: string) => Buffer.from(text).toString("base64");
+const inLines = (text: string, width: number, end: string) =>
+  text.replace(new RegExp(`.{${width}}(?=.)`, "g"), `$&${end}`);
+const SECRET = { kind: "Secret", data: { "api-key": base64(KEY) } };
+
+describe("b316: keys in base64", () => {
+  test.each<[string, string]>([
+    ["a Secret", `data:\n  api-key: ${base64(KEY)}\n`],
+    ["a Secret as JSON", JSON.stringify(SECRET)],
+    ["a Secret within an annotation", JSON.stringify({ annotations: { applied: JSON.stringify(SECRET) } })],
+    ["a header", `Authorization: Basic ${base64(`x:${KEY}`)}`],
+    ["a header of another user", `-H 'authorization: basic ${base64(`${KEY}:`)}'`],
+    ["the alphabet of URLs", Buffer.from(`ÿÿ?>${KEY}ÿ?>`).toString("base64url")],
+    ["a file with more", `  .env: ${base64(`A=ü\nKEYPLANE_API_KEY=${KEY}\nB=1\n`)}`],
+    ["lines as base64 breaks them", inLines(base64(`${"x".repeat(60)}${KEY}`), 76, "\n")],
+    ["short lines that are indented", `key: |\n    ${inLines(base64(`x${KEY}`), 7, "\r\n    ")}`],
+    ["lines that are escaped", inLines(base64(`xy${KEY}`), 5, "\\n")],
+    ["a mark before slashes", base64(`ÿÿÿ${KEY}ÿÿÿ`).replaceAll("/", "\\/")],
+    ["a header in a file of a Secret", base64(`Authorization: Basic ${base64(`name:${KEY}`)}`)],
+    ["lines, twice", inLines(base64(`a\n${inLines(base64(`xy${KEY}`), 64, "\n")}`), 76, "\n  ")],
+  ])("are found in %s", async (_what, text) => {
+    for (const size of [undefined, 1, 100]) {
+      const found = await find(Buffer.from(text), size);
+      expect(found).toEqual([expect.objectContaining({ prefix: KEY.slice(0, 12), sha256: at(1, 1).sha256 })]);
+    }
+  });
+
+  test("are found wherever they stand in what is encoded, once or twice, at the place where each begins", async () => {
+    for (let before = 0; before < 12; before++) {
+      for (const text of [base64("x".repeat(before) + KEY), base64(base64(`${"x".repeat(before)}${KEY} and more`))]) {
+        const [found, ...others] = await find(Buffer.from(`\n ${text} ${OTHER}`));
+        expect([before, found?.sha256, found?.line, others.length]).toEqual([before, at(1, 1).sha256, 2, 1]);
+      }
+    }
+    expect(await find(Buffer.from(`\n  api-key: ${base64(KEY)}`))).toEqual([at(2, 12)]);
+  });
+
+  test("are none with a wrong checksum, or cut off", async () => {
+    const mistyped = KEY.replace(/.$/, (last) => (last === "0" ? "1" : "0"));
+    const texts = [base64(mistyped), base64(KEY).slice(0, 80), base64(`inf_${"x".repeat(60)}`), "aW5mX".repeat(99)];
+    expect(await find(Buffer.from(texts.join("\n")))).toEqual([]);
+  });
+});
+
 describe("keys in bytes", () => {
   test("are found wherever one chunk ends and the next begins", async () => {
     const bytes = Buffer.from(`a\n\n  ${KEY}\nü ${KEY}${OTHER}x\n${OTHER}`);

@@ -72,6 +72,38 @@ describe("keyplane scan", () => {
     expect([code, out]).toEqual([1, expect.stringContaining("/dev/null: could not be read: is neither a file")]);
   });
 
+  test("b317: reads no more of a file than a bound, and names one that has more, beside the keys in its beginning", async () => {
+    const bytes = Buffer.from(`A=1\n${KEY}\n`);
+    for (const [name, more] of [
+      ["whole", ""],
+      ["longer", `${OTHER}\n`],
+    ] as const)
+      writeFileSync(inFolder(`clean/${name}`), Buffer.concat([bytes, Buffer.from(more)]));
+    const look = async (name: string) => Array.fromAsync(lookInto([inFolder(`clean/${name}`)], bytes.length));
+    const [key, done] = [expect.objectContaining({ line: 2, prefix: KEY.slice(0, 12) }), { done: true }];
+    expect(await look("whole")).toEqual([key, expect.objectContaining(done)]);
+    expect(await look("longer")).toEqual([
+      key,
+      { path: inFolder("clean/longer"), why: expect.stringContaining(`it has more than ${bytes.length} bytes`) },
+    ]);
+    for (const name of ["whole", "longer"]) rmSync(inFolder(`clean/${name}`));
+  });
+
+  test("b316: finds a key that a Secret's manifest has in base64, and one in a header, and ends with 1", async () => {
+    const base64 = (text: string) => Buffer.from(text).toString("base64");
+    writeFileSync(inFolder("secret.yaml"), `kind: Secret\ndata:\n  api-key: ${base64(KEY)}\n`);
+    writeFileSync(inFolder("header"), `Authorization: Basic ${base64(`x:${OTHER}`)}\n`);
+    const { code, out } = await keyplane(["scan", inFolder("secret.yaml"), inFolder("header")]);
+    expect([code, out.trim().split("\n")]).toEqual([
+      1,
+      [
+        `${inFolder("secret.yaml")}:3:12: ${shown(KEY)}`,
+        `${inFolder("header")}:1:25: ${shown(OTHER)}`,
+        "2 keys in 2 places, 2 files looked into",
+      ],
+    ]);
+  });
+
   test("reports an error without what a terminal obeys, or a key", async () => {
     const looks = [];
     for await (const look of lookInto([inFolder(`gone\u001b[2J${KEY}`)])) looks.push(look);
