@@ -17,7 +17,7 @@ import { readDeclared } from "./read-declared.ts";
  * @throws UsageError for a path that leads nowhere
  */
 export function readBase(path: string, now: number): CurrentObject[] {
-  const { declared, secrets } = readDeclared([path], undefined, () => undefined);
+  const { declared, secrets } = readDeclared([path], undefined, () => undefined, true);
   const after = worldOf([...declared.values()]);
   const known = { declared: secrets, isThere: () => undefined };
   return after.objects.map((object) => {

@@ -62,7 +62,7 @@ export type PlanInput = Compared & {
 export async function makePlan(input: PlanInput): Promise<Plan> {
   const { paths, stdin, held, lookups, findSecrets, now } = input;
   const heldBy = new Map(held.map((object) => [titleOf({ kind: object.kind, ...object.metadata }), object]));
-  const read = readDeclared(paths, stdin, (title) => heldBy.get(title)?.spec);
+  const read = readDeclared(paths, stdin, (title) => heldBy.get(title)?.spec, input.data === undefined);
   const refused = read.diagnostics.filter(({ severity }) => severity === "error");
 
   const holders = holdersOf(held);

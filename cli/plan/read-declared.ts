@@ -24,17 +24,20 @@ export type DeclaredSet = {
  * Reads manifests: of objects that are declared twice, the one that says what is held, or else the first.
  *
  * @param stdin what came by standard input, where a path is `-`
+ * @param isDecrypted whether what applies them decrypts Secrets, as Flux does, whose values are not needed here
  * @throws UsageError for a path that leads nowhere
  */
 export function readDeclared(
   paths: readonly string[],
   stdin: string | undefined,
   storedSpec: (title: string) => Spec | undefined,
+  isDecrypted: boolean,
 ): DeclaredSet {
   assertPresent(paths);
   const files = [...new Set(paths.flatMap(listManifestFiles))].map((file) =>
     readManifestFile(file, {
       stdin,
+      mayBeUnread: (kind) => isDecrypted && kind === "Secret",
       storedSpec: (kind, namespace, name) => storedSpec(titleOf({ kind, namespace, name })),
     }),
   );

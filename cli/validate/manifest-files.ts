@@ -49,17 +49,18 @@ export function listManifestFiles(path: string): string[] {
     });
 }
 
-/**
- * What is in one file, and what is wrong with each of its documents alone.
- *
- * @param stdin what came by standard input, for the path that stands for it
- */
+type FileOptions = {
+  readonly storedSpec?: StoredSpec;
+  /** What came by standard input, for the path that stands for it. */
+  readonly stdin?: string | undefined;
+  /** As of `readManifest`. */
+  readonly mayBeUnread?: Parameters<typeof readManifest>[3];
+};
+
+/** What is in one file, and what is wrong with each of its documents alone. */
 export function readManifestFile(
   path: string,
-  {
-    storedSpec = () => undefined,
-    stdin,
-  }: { readonly storedSpec?: StoredSpec; readonly stdin?: string | undefined } = {},
+  { storedSpec = () => undefined, stdin, mayBeUnread }: FileOptions = {},
 ): { file: string; entries: SetEntry[]; diagnostics: Diagnostic[]; passedOver: number } {
   const file = path === STDIN ? "<stdin>" : path;
   let content: string;
@@ -73,7 +74,7 @@ export function readManifestFile(
   const { documents, diagnostics, passedOver } = parseManifests(content, file);
   const entries = documents.map((document) => ({
     document,
-    read: readManifest(document, specOf(document, storedSpec), Date.now()),
+    read: readManifest(document, specOf(document, storedSpec), Date.now(), mayBeUnread),
   }));
   return {
     file,

@@ -91,10 +91,11 @@ function itemsOf(document: ManifestDocument): ManifestDocument[] {
   const { value } = document;
   if (!isRecord(value) || value.kind !== "List" || value.apiVersion !== "v1") return [document];
   const items = Array.isArray(value.items) ? value.items : [];
+  const { sops } = value;
   return items.flatMap((item: unknown, place) =>
     itemsOf({
       ...document,
-      value: item,
+      value: sops !== undefined && isRecord(item) ? { sops, ...item } : item,
       diagnostic: (path, message, options) => document.diagnostic(["items", place, ...path], message, options),
     }),
   );

@@ -1,6 +1,7 @@
 import { SCHEMAS } from "../../kinds/generated/schemas.ts";
 import type { Kind, Spec } from "../../kinds/kinds.ts";
 import { type Complaint, type Diagnostic, listDiagnostics } from "../document/diagnostic.ts";
+import { encryptedComplaint, ofClearValues, withClearData, withoutSops } from "../document/encrypted.ts";
 import { isRecord, type ManifestIdentity, readManifestIdentity } from "../document/identity.ts";
 import type { Labels } from "../document/labels.ts";
 import type { ManifestDocument } from "../document/parse.ts";
@@ -47,14 +48,29 @@ export type ReadManifest = {
  *
  * @param old the spec of the stored object of this name, where there is one: the transition rules are checked with it
  * @param now milliseconds since the epoch, for warnings of what is over; without it there are none
+ * @param mayBeUnread whether values of such a kind that SOPS has encrypted may stay unread: a note says so, and there is
+ *   no manifest; without it they are at fault. The kind is undefined where it is encrypted too
  */
-export function readManifest(document: ManifestDocument, old?: object, now?: number): ReadManifest {
-  const { value } = document;
-  if (!isRecord(value)) {
+export function readManifest(
+  document: ManifestDocument,
+  old?: object,
+  now?: number,
+  mayBeUnread: (kind: Kind | "Secret" | undefined) => boolean = () => false,
+): ReadManifest {
+  if (!isRecord(document.value)) {
     const message = "this is no manifest: write apiVersion, kind, metadata and spec";
     return conclude(document, undefined, [{ path: [], message }], undefined);
   }
+  const { manifest: value, encrypted } = withoutSops(document.value);
   const { kind, identity, complaints } = readManifestIdentity(value);
+  if (encrypted.length > 0) {
+    const all = [...complaints, ...(kind === undefined ? [] : clearFaults(kind, value))];
+    const unread = encryptedComplaint(encrypted, mayBeUnread(kind));
+    return {
+      ...conclude(document, identity, [...ofClearValues(all, encrypted), ...unread], undefined),
+      manifest: undefined,
+    };
+  }
   if (kind === undefined) return conclude(document, identity, complaints, undefined);
   if (kind === "Secret") {
     const { data, complaints: more } = readSecretData(value);
@@ -76,6 +92,13 @@ export function readManifest(document: ManifestDocument, old?: object, now?: num
   if (read.manifest === undefined) return read;
   const advice = adviceOn(read.manifest, now).map(({ path, message }) => document.diagnostic(path, message, WARNINGS));
   return { ...read, diagnostics: listDiagnostics([...read.diagnostics, ...advice]) };
+}
+
+/** What can be said of a manifest of which not all can be read: rules compare values. */
+function clearFaults(kind: Kind | "Secret", value: Readonly<Record<string, unknown>>): Complaint[] {
+  return kind === "Secret"
+    ? readSecretData(withClearData(value)).complaints
+    : checkSchema(kind, structuredClone({ ...value }));
 }
 
 const WARNINGS = { of: "key", severity: "warning" } as const;

@@ -5,6 +5,7 @@ import { stripVTControlCharacters, styleText } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { runPlan } from "../../../cli/plan/plan.ts";
+import { readDeclared } from "../../../cli/plan/read-declared.ts";
 import { key, keyplane, team } from "../up.ts";
 
 let folder: string;
@@ -87,6 +88,25 @@ describe("keyplane plan --base", () => {
   test("takes what is faulty in main for not there, so that a branch can mend it", async () => {
     const { code, lines } = await plan({ ...MAIN, plain: "[" }, MAIN);
     expect([code, lines[0]]).toEqual([0, "+ create PlatformKey dev/plain: memory:read, in Secret dev/plain"]);
+  });
+
+  test("b318: takes a Secret that SOPS has encrypted for one, refuses what it cannot read, and for keyplane up both", async () => {
+    const value = '"ENC[AES256_GCM,data:Tr7o,iv:1vTu,tag:k1vT,type:str]"';
+    const sops = `sops: { mac: ${value} }\n`;
+    const provider = `apiVersion: v1\nkind: Secret\nmetadata: { name: provider, namespace: dev }\ndata: { api-key: ${value} }\n${sops}`;
+    const files = { team: MAIN.team ?? "", gateway: gateway("https://api.example.com"), provider };
+    const { code, out } = await plan({ team: files.team }, files);
+    expect([code, out]).toEqual([0, expect.stringMatching(/^\+ create ModelGateway dev\/main\n1 to create/)]);
+    const refused = await plan(
+      {},
+      { ...files, hidden: `${key("hidden", `preset: ${value}`).replace("---\n", "")}${sops}` },
+    );
+    expect(refused).toMatchObject({
+      code: 1,
+      out: expect.stringContaining("spec.preset: is encrypted by SOPS: decrypt"),
+    });
+    const { diagnostics } = readDeclared([write("branch", { provider })], undefined, () => undefined, false);
+    expect(diagnostics).toMatchObject([{ severity: "error", path: "data.api-key" }]);
   });
 
   test("beside --data, or on a path that leads nowhere, is wrong use", async () => {

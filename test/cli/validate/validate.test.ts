@@ -43,6 +43,32 @@ test("shows nothing that a terminal obeys of the name of a file with the same ob
   expect(lines.join("\n")).toContain("is declared in DIR/a\uFFFD[31m.yaml:3 too");
 });
 
+test("b318: a Secret that SOPS has encrypted is valid, and what was not read is said; the Secret that a gateway needs is there", async () => {
+  const sops = 'sops: { mac: "ENC[AES256_GCM,data:abc=,iv:abc=,tag:abc==,type:str]", version: 3.11.0 }\n';
+  write("a.yaml", TEAM);
+  write(
+    "b.yaml",
+    `apiVersion: v1\nkind: Secret\nmetadata: { name: provider, namespace: team-a }\ndata: { api-key: "ENC[AES256_GCM,data:Tr7o,iv:1vTu,tag:k1vT,type:str]" }\n${sops}`,
+  );
+  write(
+    "c.yaml",
+    "apiVersion: keyplane.dev/v1alpha1\nkind: ModelGateway\nmetadata: { name: g, namespace: team-a }\nspec: { publicID: g, upstreams: [{ name: a, dialect: openai, baseURL: 'https://a.example', credentialRef: { name: provider } }], routes: [] }\n",
+  );
+  write(
+    "d.yaml",
+    `apiVersion: v1\nkind: ConfigMap\nmetadata: { name: c }\ndata: { a: "ENC[AES256_GCM,data:a]" }\n${sops}`,
+  );
+  const { code, lines } = await validate(folder);
+  expect([code, lines]).toEqual([
+    0,
+    [
+      "DIR/b.yaml:4:9: note: data.api-key: is encrypted by SOPS: not read",
+      "DIR/d.yaml:1:1: note: ConfigMap is passed over",
+      "3 manifests, 0 errors, 0 warnings, 1 of other kinds passed over",
+    ],
+  ]);
+});
+
 test("a folder of valid manifests ends with 0 and a summary, those below it and JSON included", async () => {
   write("a.yaml", library("a"));
   write("deeper/still/b.yml", `${library("b")}---\n${library("c")}`);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { parseManifests } from "../../../../domain/manifest/document/parse.ts";
 import { readManifest } from "../../../../domain/manifest/validation/validate.ts";
-import { errorsOf, key, readText, storedSpec, team, warningsOf } from "../read.ts";
+import { errorsOf, gateway, key, manifest, readText, storedSpec, team, warningsOf } from "../read.ts";
 import { MISTAKE_CASES } from "./mistake-cases.ts";
 
 const SPECIFICATION_EXAMPLE = `
@@ -232,5 +232,68 @@ describe("a core Secret", () => {
     ];
     expect(diagnostics.length).toBeGreaterThan(3);
     expect(JSON.stringify(diagnostics.map(({ message }) => message))).not.toMatch(/0777|canary|12:30/);
+  });
+});
+
+describe("b318: what SOPS has encrypted", () => {
+  const ENC = '"ENC[AES256_GCM,data:Tr7o,iv:1vTu,tag:k1vT,type:str]"';
+  const SOPS = 'sops: { mac: "ENC[AES256_GCM,data:abc=,iv:abc=,tag:abc==,type:str]", version: 3.11.0 }\n';
+  const secret = (rest: string) => `apiVersion: v1\nkind: Secret\nmetadata: { name: s, namespace: n1 }\n${rest}\n`;
+  const whole = `apiVersion: ${ENC}\nkind: ${ENC}\nmetadata: { name: ${ENC} }\nspec: { a: [${ENC}] }\n`;
+  /** With the severities that a check of files has, and those that what applies them has. */
+  const read = (text: string) =>
+    [() => true, undefined].map((mayBeUnread) => {
+      const reads = parseManifests(text, "f.yaml").documents.map((one) => readManifest(one, undefined, 0, mayBeUnread));
+      expect(reads.map(({ manifest }) => manifest)).toEqual(reads.map(() => undefined));
+      return reads.flatMap(({ diagnostics }) => diagnostics.map(({ severity, path }) => `${severity}: ${path}`));
+    });
+
+  test.each<[string, string, readonly string[]]>([
+    ["data", secret(`data: { api-key: ${ENC}, other: YQ== }`), ["data.api-key"]],
+    ["stringData", secret(`stringData: { api-key: ${ENC} }\ntype: Opaque`), ["stringData.api-key"]],
+    [
+      "a type and annotations",
+      secret(`data: {}\ntype: ${ENC}`).replace("name: s", `name: s, annotations: { a: ${ENC} }`),
+      ["metadata.annotations.a"],
+    ],
+    ["a whole file", whole, ["apiVersion"]],
+    ["a Keyplane object", key(`{ preset: ${ENC}, rateLimit: { requestsPerMinute: ${ENC} } }`), ["spec.preset"]],
+    [
+      "a gateway",
+      gateway(
+        `{ publicID: ${ENC}, upstreams: [{ name: ${ENC}, dialect: openai, baseURL: ${ENC}, credentialRef: { name: a } }], routes: [] }`,
+      ),
+      ["spec.publicID"],
+    ],
+    [
+      "a list",
+      `apiVersion: v1\nkind: List\nitems: [{ apiVersion: v1, kind: Secret, metadata: { name: s, namespace: n }, data: { a: ${ENC} } }]\n`,
+      ["items[0].data.a"],
+    ],
+  ])("is not read, of %s; where it would be applied, it is to be decrypted first", (_what, text, [path]) => {
+    expect(read(`${text}${SOPS}`)).toEqual([[`note: ${path}`], [`error: ${path}`]]);
+  });
+
+  test.each<[string, string, string]>([
+    ["an unknown field", secret(`data: { a: ${ENC} }\nstringDate: { b: c }`), "stringDate"],
+    ["a value that is no base64", secret(`data: { a: ${ENC}, b: "55512345!" }`), "data.b"],
+    ["a name of data that is none", secret(`data: { ../a: ${ENC} }`), "data.../a"],
+    ["an unknown field of a key", key(`{ preset: ${ENC}, scope: [] }`), "spec.scope"],
+    ["a wrong value of a key", key(`{ preset: ${ENC}, state: Gone }`), "spec.state"],
+  ])("leaves %s beside it at fault", (_what, text, path) => {
+    for (const said of read(`${text}${SOPS}`)) expect(said).toContain(`error: ${path}`);
+  });
+
+  test("with nothing encrypted is read as any other", () => {
+    const [library] = readText(manifest("MemoryLibrary", "{}") + SOPS).manifests;
+    const [clear] = readText(secret("data: { a: YQ== }") + SOPS).manifests;
+    expect([library?.kind, clear]).toMatchObject(["MemoryLibrary", { data: { a: "a" } }]);
+    expect(errorsOf(`${secret("data: { a: YQ== }")}sops: text`)).toEqual([
+      expect.stringContaining("sops: unknown field"),
+    ]);
+  });
+
+  test("is none without its mark", () => {
+    expect(errorsOf(secret(`data: { a: ${ENC} }`))).toEqual([expect.stringContaining("data.a: is not base64")]);
   });
 });
