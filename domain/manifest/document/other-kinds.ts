@@ -3,7 +3,7 @@ import { isRecord, type ManifestIdentity } from "./identity.ts";
 import { suggest } from "./suggestion.ts";
 
 const [GROUP = ""] = API_VERSION.split("/");
-/** kustomize writes neither apiVersion nor kind into it, and needs neither. */
+/** kustomize writes neither apiVersion nor kind into it, and needs neither; in its own configuration it takes neither. */
 const KUSTOMIZATION = /(^|\/)[Kk]ustomization(\.ya?ml)?$/;
 
 /**
@@ -15,7 +15,8 @@ const KUSTOMIZATION = /(^|\/)[Kk]ustomization(\.ya?ml)?$/;
 export function otherKind(value: unknown, file: string): string | undefined {
   if (!isRecord(value)) return undefined;
   const { apiVersion, kind } = value;
-  if (apiVersion === undefined && kind === undefined) return KUSTOMIZATION.test(file) ? "Kustomization" : undefined;
+  if (apiVersion === undefined && kind === undefined)
+    return KUSTOMIZATION.test(file) || Array.isArray(value.nameReference) ? "Kustomization" : undefined;
   if (typeof apiVersion !== "string" || typeof kind !== "string" || !/^[A-Z][A-Za-z0-9]{0,62}$/.test(kind))
     return undefined;
   // Its items are looked into.
