@@ -5,6 +5,7 @@ import { describeRoute, templateOf } from "./describe-route.ts";
 import { isSchema, type JsonSchema, type OpenApiDocument, type Operation } from "./format.ts";
 import "./route-docs.ts";
 import { securitySchemes } from "./security.ts";
+import { withSingleTypes } from "./single-types.ts";
 
 /**
  * Collects what the routes that are registered from here on say of themselves.
@@ -54,10 +55,10 @@ class NamedSchemas {
     return Object.fromEntries([...this.#named].map(([title, { schema }]) => [title, schema]));
   }
 
-  /** The same operation, with references in place of the schemas with a title. */
+  /** The same operation, with one type in each place, and references in place of the schemas with a title. */
   refer(operation: Operation): Operation {
     // References stand where schemas stood.
-    return this.#refer(operation) as Operation;
+    return this.#refer(withSingleTypes(operation)) as Operation;
   }
 
   #refer(value: unknown): unknown {

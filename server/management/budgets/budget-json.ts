@@ -33,7 +33,10 @@ export const BUDGETS = closedObject("Budgets", {
       used: AMOUNT,
       held: { ...AMOUNT, description: "What calls under way may use, and what servers keep ready for the next ones." },
       lost: { ...AMOUNT, description: "Counts as used, since servers ended while they held it." },
-      reached: { enum: [50, 80, 100, null], description: "The highest of these percentages that is used." },
+      reached: {
+        anyOf: [{ type: "integer", enum: [50, 80, 100] }, { type: "null" }],
+        description: "The highest of these percentages that is used.",
+      },
       beginsAnewAt: { ...TIME_OR_NULL, description: "Null for one that never does." },
       sharedBy: {
         type: ["string", "null"],

@@ -17,7 +17,7 @@ import type { ServerDeps } from "../../product/deps.ts";
 import { MAX_TOKENS, sentences, tokensIn } from "./budget.ts";
 import { readArguments } from "./lenient-arguments.ts";
 import { listedSchema } from "./listed-schema.ts";
-import { withSingleTypes } from "./single-types.ts";
+import { withSingleTypes } from "../../openapi/single-types.ts";
 
 /** What a tool works with: its call's handle of the database, and the key that the call is made with. */
 export type ToolContext = Pick<ServerDeps, "clock" | "recordRoom"> &

@@ -142,8 +142,14 @@ const NEAR_DUPLICATES = {
       index: { type: "integer", description: "Which of the atoms that were sent, counted from 0." },
       id: { type: "string", description: "The atom that the library had." },
       similarity: { type: "number", description: "1 for the same statement." },
-      otherNumbers: { const: true, description: "Of an atom that says almost the same with other numbers." },
-      shared: { const: true, description: "To a call for a subject, of an atom that all subjects share." },
+      otherNumbers: {
+        type: "boolean",
+        description: "True of an atom that says almost the same with other numbers; else left out.",
+      },
+      shared: {
+        type: "boolean",
+        description: "True, to a call for a subject, of an atom that all subjects share; else left out.",
+      },
     },
   },
   description:

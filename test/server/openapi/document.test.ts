@@ -61,6 +61,32 @@ test("/openapi.json has schemas that are sound, examples that they take, and no 
   expect(unused).toEqual([]);
 });
 
+/** What generators of clients make no sound code of, each with its place. */
+function ungenerated(value: unknown, place = ""): string[] {
+  if (typeof value !== "object" || value === null) return [];
+  const { type, const: constant, enum: values } = value as { type?: unknown; const?: unknown; enum?: unknown };
+  const kinds = Array.isArray(values) ? new Set(values.map((each) => (each === null ? "null" : typeof each))) : [];
+  return [
+    ...(Array.isArray(type) ? [`${place}: types ${type}`] : []),
+    ...(typeof constant === "boolean" || constant === null ? [`${place}: constant ${constant}`] : []),
+    ...([...kinds].some((kind) => !["string", "number"].includes(kind)) ? [`${place}: values ${values}`] : []),
+    ...Object.entries(value).flatMap(([name, part]) =>
+      name === "example" ? [] : ungenerated(part, `${place}/${name}`),
+    ),
+  ];
+}
+
+test("/openapi.json has one type in each place, and names values that are texts or numbers: generators of clients know no others", () => {
+  expect(ungenerated(document)).toEqual([]);
+  const odd = {
+    a: { type: ["string", "null"] },
+    b: { const: true },
+    c: { enum: [1, null] },
+    d: { const: "a", type: "string" },
+  };
+  expect(ungenerated(odd)).toEqual(["/a: types string,null", "/b: constant true", "/c: values 1,"]);
+});
+
 test("/openapi.json has an example of every body that is wanted", () => {
   const without = operations.filter(({ operation: { requestBody } }) =>
     Object.values(requestBody?.content ?? {}).some(({ example }) => example === undefined),

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { withSingleTypes } from "../../../../server/mcp/definition/single-types.ts";
+import { withSingleTypes } from "../../../server/openapi/single-types.ts";
 
 test("A schema of several types has a branch for each, with what is said of that type, wherever it stands", () => {
   const source = { type: ["string", "null"], maxLength: 5, description: "Where it comes from." };

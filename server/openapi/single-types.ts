@@ -6,12 +6,13 @@ const KEYWORDS: Readonly<Record<string, readonly string[]>> = {
   number: ["minimum", "maximum"],
   integer: ["minimum", "maximum"],
   array: ["items", "minItems", "maxItems", "uniqueItems"],
-  object: ["properties", "required", "additionalProperties", "maxProperties", "propertyNames"],
+  object: ["properties", "required", "additionalProperties", "patternProperties", "maxProperties", "propertyNames"],
 };
 
 /**
  * The same schema with one type in each place: `type: [a, b]` as `anyOf`. The dialects that some clients turn the
- * schemas of tools into, such as Gemini's function declarations, have no list of types, and a tool with one is lost.
+ * schemas of tools into, such as Gemini's function declarations, have no list of types, and a tool with one is lost; so
+ * is a field in what some programs generate of an OpenAPI document.
  */
 export function withSingleTypes(schema: Json): Json {
   const { type, ...rest } = Object.fromEntries(Object.entries(schema).map(([name, value]) => [name, within(value)]));
