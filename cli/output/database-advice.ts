@@ -26,6 +26,11 @@ const ADVICE: readonly (readonly [codes: readonly string[], advice: string])[] =
 ];
 /** What to do about what pg says without a code. */
 const BY_MESSAGE: readonly (readonly [message: RegExp, advice: string])[] = [
+  [/is a standby/, "give a URL that leads to the primary; after a failover, try again once it does"],
+  [
+    /is read-only/,
+    "once writes may go on, run alter database NAME reset default_transaction_read_only, or the same for the role; a provider that set it for want of room asks for a larger disk",
+  ],
   [/timeout/i, "see the host and port in the URL, and that no firewall is in between"],
   [
     /does not support SSL/,

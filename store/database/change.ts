@@ -26,8 +26,6 @@ const CONTENTION = new Set(["40P01", "40001"]);
 const ATTEMPTS = 5;
 /** Shared by writers, and held alone by one that repeats after a deadlock, so that it meets no second one. */
 const WRITERS_LOCK = 53_975_264;
-/** The database cuts off a writer that is paused in a transaction, so that its locks hold up no other writer. */
-const IDLE_LIMIT = "5s";
 
 /**
  * Runs a transaction whose changes reach the feed. Checks the fence first. The feed's triggers fire within the COMMIT,
@@ -137,7 +135,7 @@ export async function leaderScopes(db: Db): Promise<string[]> {
  */
 async function beginFenced(store: Store, tx: Tx, fence: Fence | null, alone: boolean): Promise<string> {
   const lock = alone ? sql`pg_advisory_xact_lock` : sql`pg_advisory_xact_lock_shared`;
-  const joined = sql`${lock}(${WRITERS_LOCK}), set_config('idle_in_transaction_session_timeout', ${IDLE_LIMIT}, true),`;
+  const joined = sql`${lock}(${WRITERS_LOCK}),`;
   const leadership = fence === null ? sql`null::text[]` : leadershipOf(fence.scope);
   const { rows } = await sql<{ name: string; held: [epoch: string, term: string] | null }>`
     select ${store.engine === "postgres" ? joined : sql``} this_transaction()::text as name, ${leadership} as held`.execute(

@@ -17,6 +17,16 @@ import { readTeams } from "../teams/team-records.ts";
 /** The channel of the hint that something changed. Only `changesAfter` says what changed, and in which order. */
 export const CHANGES_CHANNEL = "keyplane_changes";
 
+/**
+ * Fails as a write would, so that its connection is given up, where nothing is written: a snapshot by a connection that
+ * still leads to an old primary would bring back what the new one has ended (threats c92).
+ */
+const ASSERT_TAKES_WRITES = `do $$ begin
+  if pg_is_in_recovery() or current_setting('default_transaction_read_only') = 'on' then
+    raise read_only_sql_transaction using message = 'the key index is not read where nothing can be written';
+  end if;
+end $$`;
+
 type ChangeKind = "key" | "team" | "gateway" | "library";
 
 export type FeedChange = {
@@ -48,6 +58,7 @@ export async function snapshot(
   receive: (keys: readonly IndexedKey[], total: number) => void,
 ): Promise<Snapshot> {
   return atOneMoment(store, async (tx) => {
+    if (store.engine === "postgres") await sql.raw(ASSERT_TAKES_WRITES).execute(tx);
     const { head, headId } = await readHead(tx);
     await readLivingRecords(store, tx, receive);
     return { head, headId, gateways: await readGateways(tx, null), teams: await readTeams(tx, null) };

@@ -19,11 +19,14 @@ export type TcpProxy = {
    * @param makeLook makes what sees a connection's bytes from the client, in order; its state is the connection's own
    */
   resetAt(when: "sent" | "answered", makeLook: () => Look): Promise<void>;
+  /** Leads new connections to another server; those that are open stay where they are, as when a name changes hands. */
+  leadTo(target: Target): void;
   /** New connections pass again, without delay. What was frozen stays so. */
   thaw(): void;
   close(): Promise<void>;
 };
 
+type Target = { readonly host: string; readonly port: number };
 type Look = (bytes: Buffer) => boolean;
 type Trap = {
   readonly when: "sent" | "answered";
@@ -34,11 +37,12 @@ type Trap = {
 
 /** @param filter what the server's bytes become on their way to one client; called in order, its state its own */
 export async function startTcpProxy(
-  target: { readonly host: string; readonly port: number },
+  first: Target,
   makeFilter: () => (bytes: Buffer) => Buffer = () => (bytes) => bytes,
 ): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let now: "passes" | "frozen" | "cut" = "passes";
+  let target = first;
   let lag = 0;
   let trap: Trap | undefined;
 
@@ -104,6 +108,9 @@ export async function startTcpProxy(
       new Promise((resolve) => {
         trap = { when, makeLook, looks: new WeakMap(), closed: resolve };
       }),
+    leadTo(next) {
+      target = next;
+    },
     slow(milliseconds) {
       lag = milliseconds;
     },

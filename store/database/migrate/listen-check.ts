@@ -8,8 +8,8 @@ const ECHO_TIMEOUT_MS = 3_000;
 /**
  * Notifies itself and waits for the echo: at start, before anything relies on notifications (threats c32).
  *
- * @throws ListenError behind a transaction pooler, which gives the listening connection to others, and on a standby,
- *   which cannot listen; any other error where the database does not answer, which proves neither
+ * @throws ListenError behind a transaction pooler, which gives the listening connection to others; any other error where
+ *   the database does not answer, which proves nothing
  */
 export async function assertListenWorks(store: Store): Promise<void> {
   const nonce = randomUUID();
@@ -44,15 +44,6 @@ export async function assertListenWorks(store: Store): Promise<void> {
           "Give a URL that leads to the server itself, or to a pooler in session mode.",
       );
     }
-  } catch (error) {
-    if (error instanceof ListenError) throw error;
-    if (error instanceof Error && error.message.includes("during recovery")) {
-      throw new ListenError(
-        "the database is a standby, which can neither listen nor be written to. Give the URL of the primary.",
-        { cause: error },
-      );
-    }
-    throw error;
   } finally {
     clearTimeout(timer);
   }

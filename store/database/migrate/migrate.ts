@@ -158,7 +158,8 @@ export async function planMigration({ db }: Store, migrations: readonly Migratio
  * @returns what was done
  * @throws ServerVersionError for a PostgreSQL older than 15
  * @throws EncodingError for a database that cannot hold Unicode
- * @throws ListenError behind a transaction pooler, and on a standby
+ * @throws ListenError behind a transaction pooler
+ * @throws DatabaseUnavailableError where the database does not answer, or takes no writes
  * @throws SchemaVersionError where the schema is newer than this build, or older than it carries over
  * @throws MigrationBlockedError saying who holds what was waited for, after `timeoutMs`
  */

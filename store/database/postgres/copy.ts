@@ -1,5 +1,6 @@
 import { Socket } from "node:net";
 import pg from "pg";
+import { SESSION_SETTINGS, sessionStatement } from "./session.ts";
 
 /** What is read by {@link copyRows}. */
 export type CopyQuestion = {
@@ -52,7 +53,7 @@ export async function copyRows(
     const rows = Promise.withResolvers<void>();
     const copy = new CopyOut(`copy (${select}) to stdout (format binary)`, take, rows);
     await stalls(stallMs, copy, socket, async () => {
-      await client.query(begin.join("; "));
+      await client.query([sessionStatement(SESSION_SETTINGS), ...begin].join("; "));
       client.query(copy);
       await rows.promise;
       await client.query("commit");

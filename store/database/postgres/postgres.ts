@@ -9,6 +9,7 @@ import type { ListenConnection, Store } from "../store.ts";
 import { connectionConfig, type DatabaseLocation } from "./connection-config.ts";
 import { copyRows } from "./copy.ts";
 import { type Connections, lendConnections } from "./postgres-memory.ts";
+import { assertTakesWrites, SESSION_SETTINGS, sessionStatement } from "./session.ts";
 import { asUnavailable, asUnavailableOrRefused, TimeoutClient, type TimeoutClientOptions } from "./timeout-client.ts";
 
 export type PostgresOptions = {
@@ -52,13 +53,42 @@ export type Pools<Pool = Connections> = { readonly all: Pool; readonly memory: P
 /** Opens the pools of a store, which connect with the first question. */
 export function openPools(database: string | DatabaseLocation, options: PostgresOptions = {}): Pools<pg.Pool> {
   const { maxConnections, answerTimeoutMs, memoryRunMs } = { ...DEFAULTS, ...options };
-  const connection = connectionTo(database, options);
+  const together = leaveTogether();
+  const connection = { ...connectionTo(database, options), onFenced: together.leave };
   const settings = options.genericPlans === true ? ["plan_cache_mode = force_generic_plan"] : [];
   const kept = { ...connection, min: options.keepsOne === true ? 1 : 0 };
-  return {
+  const pools = {
     all: openPool(kept, maxConnections, answerTimeoutMs, settings),
     // Connects with the first call of the memory, so that a process without one has no more connections for it.
     memory: openPool({ ...connection, connectionTimeoutMillis: memoryRunMs }, MEMORY.running, memoryRunMs),
+  };
+  together.watch(pools.all);
+  together.watch(pools.memory);
+  return pools;
+}
+
+/**
+ * Has all connections be given up when one finds that its database takes no writes: the others lead to the same, and
+ * what only reads by them would go on with what is old there, while new ones lead to the primary (threats c92).
+ */
+function leaveTogether() {
+  const clients = new Set<pg.PoolClient>();
+  const left = new WeakSet<pg.PoolClient>();
+  return {
+    leave() {
+      for (const client of clients) {
+        left.add(client);
+        // The pool drops one that is idle; one that is lent ends as it is given back.
+        client.emit("error", new Error("the database takes no writes"));
+      }
+    },
+    watch(pool: pg.Pool) {
+      pool.on("connect", (client) => void clients.add(client));
+      pool.on("remove", (client) => void clients.delete(client));
+      pool.on("release", (_error, client) => {
+        if (left.has(client)) client.end().catch(() => {});
+      });
+    },
   };
 }
 
@@ -163,7 +193,7 @@ function openPool(
   settings: readonly string[] = [],
 ): pg.Pool {
   const limit = answerTimeoutMs > 0 ? [`statement_timeout = ${Math.ceil(answerTimeoutMs * STATEMENT_SHARE)}`] : [];
-  const all = [...limit, ...settings];
+  const session = sessionStatement([...SESSION_SETTINGS, ...limit, ...settings]);
   const pool = new pg.Pool({
     ...connection,
     Client: TimeoutClient,
@@ -174,7 +204,7 @@ function openPool(
     ...(answerTimeoutMs > 0 ? { query_timeout: answerTimeoutMs } : {}),
     // By statements: a pooler in between may refuse them as parameters of the connection's start.
     onConnect: async (client) => {
-      if (all.length > 0) await client.query(all.map((setting) => `set ${setting}`).join("; "));
+      await Promise.all([client.query(session), assertTakesWrites(client)]);
     },
   });
   pool.on("error", () => {
@@ -205,6 +235,8 @@ async function listen(
   client.on("end", () => end());
   try {
     await client.connect();
+    await within(PING_TIMEOUT_MS, client.query(sessionStatement(SESSION_SETTINGS)));
+    await within(PING_TIMEOUT_MS, assertTakesWrites(client));
     await within(PING_TIMEOUT_MS, client.query(`listen ${client.escapeIdentifier(channel)}`));
   } catch (error) {
     over = true;
@@ -214,7 +246,7 @@ async function listen(
   return {
     async ping() {
       try {
-        await within(PING_TIMEOUT_MS, client.query("select 1"));
+        await within(PING_TIMEOUT_MS, assertTakesWrites(client));
       } catch (error) {
         end(error instanceof Error ? error : undefined);
         throw error;

@@ -5,6 +5,7 @@ import { DatabaseLocationError, DatabaseUnavailableError, sqlState } from "../er
 import { preparedName } from "../prepared-statement.ts";
 import { isUnanswered, UnansweredStatements } from "../unanswered.ts";
 import { requestCancel } from "./cancel-request.ts";
+import { END_SESSION } from "./session.ts";
 
 /** What pg takes for a statement that it is to prepare under a name. */
 function prepared(args: readonly unknown[]): readonly unknown[] {
@@ -28,6 +29,9 @@ class NoSocket extends Socket {
   }
 }
 
+/** SQLSTATE of a write to a standby, or in a session that is read-only. */
+const TAKES_NO_WRITES = "25006";
+
 /** As Kysely begins a transaction that only reads. */
 const BEGIN_READ_ONLY = "start transaction read only";
 const NO_ANSWER = { command: "", rowCount: null, rows: [] };
@@ -35,6 +39,8 @@ const NO_ANSWER = { command: "", rowCount: null, rows: [] };
 export type TimeoutClientOptions = pg.ClientConfig & {
   /** Says what this one connection is made with. */
   readonly locate?: () => pg.ClientConfig;
+  /** Called when its database is found to take no writes any more. */
+  readonly onFenced?: () => void;
 };
 
 /**
@@ -43,13 +49,14 @@ export type TimeoutClientOptions = pg.ClientConfig & {
  * a pool goes on by another password or another address (threats c74).
  */
 export class TimeoutClient extends pg.Client {
-  constructor({ locate = () => ({}), ...options }: TimeoutClientOptions = {}) {
+  constructor({ locate = () => ({}), onFenced = () => {}, ...options }: TimeoutClientOptions = {}) {
     const located = orError(locate);
     const isPlace = !(located instanceof Error);
     const config = isPlace ? located : {};
     const socket = isPlace ? new Socket() : new NoSocket(located);
     super({ ...options, ...config, stream: () => socket });
     this.#ssl = config.ssl;
+    this.#onFenced = onFenced;
     this.on("error", () => {
       // The query's caller gets the error; the pool drops the client. Unhandled, the event would end the process.
     });
@@ -64,6 +71,7 @@ export class TimeoutClient extends pg.Client {
 
   readonly #giveUp: (error: Error) => void;
   readonly #ssl: pg.ClientConfig["ssl"];
+  readonly #onFenced: () => void;
 
   /**
    * Ends the query that runs, at the server and here. Its connection ends with it: a late cancellation cannot hit the
@@ -83,9 +91,19 @@ export class TimeoutClient extends pg.Client {
     if (!(asked instanceof Promise)) return asked as never;
     const answer = asked.catch((error: unknown) => {
       if (error instanceof Error && error.message === "Query read timeout") this.#giveUp(error);
-      throw asUnavailable(error);
+      const [known, state] = [asUnavailable(error), sqlState(error) ?? ""];
+      if (state === TAKES_NO_WRITES) this.#onFenced();
+      return LEFT.has(state) ? this.#leave(known) : Promise.reject(known);
     });
     return this.#inTransaction(args[0], answer) as never;
+  }
+
+  /** Ends a session of which nothing more can be had, so that neither the pool nor a pooler gives it to another caller. */
+  async #leave(error: unknown): Promise<never> {
+    const ended: unknown = Reflect.apply(super.query, this, [END_SESSION]);
+    if (ended instanceof Promise) await ended.catch(() => {});
+    this.#giveUp(error instanceof Error ? error : new Error("the session was left"));
+    throw error;
   }
 
   /**
@@ -121,8 +139,26 @@ function orError(locate: () => pg.ClientConfig): pg.ClientConfig | Error {
 
 /** SQLSTATE of a statement that was ended for its time or by a request. */
 export const CANCELLED = "57014";
-/** SQLSTATEs of a server that gave up, is going, coming or full; and their class of broken connections. */
-const AWAY: ReadonlySet<string> = new Set([CANCELLED, "57P01", "57P02", "57P03", "53300"]);
+/** SQLSTATEs of a server that gave up, has ended a session, is going, coming or full; and of broken connections. */
+const AWAY: ReadonlySet<string> = new Set([
+  CANCELLED,
+  "25P03",
+  "25P04",
+  "57P01",
+  "57P02",
+  "57P03",
+  "57P04",
+  "57P05",
+  "53300",
+]);
+/**
+ * SQLSTATEs after which a session is of no use, and what they say of the database: it is a standby's or read-only, and
+ * may stay so when the database is not; or it is another than the one that statements were prepared in (threats c92).
+ */
+const LEFT: ReadonlyMap<string, string> = new Map([
+  [TAKES_NO_WRITES, "takes no writes"],
+  ["26000", "has put another session in this one's place"],
+]);
 const BROKEN_CONNECTION = /^08/;
 
 /** What the server itself says of a statement stays as it is; that nothing can be heard of it is one error. */
@@ -130,10 +166,10 @@ export function asUnavailable(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof TypeError || error instanceof DatabaseUnavailableError)
     return error;
   const state = error instanceof pg.DatabaseError ? (sqlState(error) ?? "") : undefined;
-  if (state !== undefined && !AWAY.has(state) && !BROKEN_CONNECTION.test(state)) return error;
-  return new DatabaseUnavailableError(`the database does not answer: ${error.message || sqlState(error)}`, {
-    cause: error,
-  });
+  const left = LEFT.get(state ?? "");
+  if (state !== undefined && left === undefined && !AWAY.has(state) && !BROKEN_CONNECTION.test(state)) return error;
+  const what = left ?? "does not answer";
+  return new DatabaseUnavailableError(`the database ${what}: ${error.message || sqlState(error)}`, { cause: error });
 }
 
 /**

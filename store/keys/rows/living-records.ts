@@ -18,6 +18,8 @@ type Receive = (keys: readonly IndexedKey[], total: number) => void;
 const PAGE = 2_000;
 /** What the database may use to join a snapshot's tables, so that it need not write them to disk in between. */
 const JOIN_MEMORY = "64MB";
+/** How long a snapshot's own transaction may stand still while another connection reads by it: as long as it may take. */
+const COPY_LIMIT = "60s";
 
 /** In one text, so that it can be a statement's and a COPY's. */
 const ENDED = ENDED_VERSION_STATES.map((state) => `'${state}'`).join(", ");
@@ -32,7 +34,8 @@ export async function readLivingRecords(store: Store, tx: Tx, receive: Receive):
 }
 
 async function byCopy(copyRows: NonNullable<Store["copyRows"]>, tx: Tx, total: number, receive: Receive) {
-  const { rows } = await sql<{ snapshot: string }>`select pg_export_snapshot() as snapshot`.execute(tx);
+  const { rows } = await sql<{ snapshot: string }>`select pg_export_snapshot() as snapshot,
+    set_config('idle_in_transaction_session_timeout', ${COPY_LIMIT}, true)`.execute(tx);
   const [{ snapshot } = { snapshot: "" }] = rows;
   const settings = {
     work_mem: JOIN_MEMORY,

@@ -10,7 +10,6 @@ import { migrate } from "../../../../store/database/migrate/migrate.ts";
 import { openPostgres } from "../../../../store/database/postgres/postgres.ts";
 import { assertUsable } from "../../../../store/start-check.ts";
 import { freshDatabase } from "../../../env/database/engines.ts";
-import { startOwnPostgres } from "../../../env/database/postgres.ts";
 import { delayNotifications, dropNotifications } from "../../../env/notifications.ts";
 import { startTcpProxy } from "../../../env/tcp-proxy.ts";
 import { until } from "../../../env/until.ts";
@@ -275,16 +274,6 @@ describe("A PostgreSQL that fails", () => {
       await expect(refusal).rejects.toThrow(ServerVersionError);
       await expect(refusal).rejects.toThrow("the database is PostgreSQL 14.9, and 15 or later is needed");
     }
-  });
-
-  test("c32: a standby is refused with that reason", async () => {
-    const server = await startOwnPostgres({}, (folder) => writeFile(join(folder, "standby.signal"), ""));
-    const store = await openPostgres(server.url);
-    const refusal = assertListenWorks(store);
-    await expect(refusal).rejects.toThrow(ListenError);
-    await expect(refusal).rejects.toThrow(/standby/);
-    await store.close();
-    await server.stop();
   });
 });
 
