@@ -1,5 +1,6 @@
 import type { Logger } from "../runtime/log.ts";
 import { startPeriodically } from "../runtime/periodic.ts";
+import { FOLD_INTERVAL_MS, lineFolding } from "../store/budgets/fold-lines.ts";
 import type { Store } from "../store/database/store.ts";
 import { maintainTables } from "../store/database/table-upkeep.ts";
 import { libraryDeletion } from "../store/memory/libraries/deleted-libraries.ts";
@@ -10,7 +11,7 @@ const UPKEEP_INTERVAL_MS = 30_000;
 
 /**
  * Looks after the database while the server runs: sums requests and tokens up by hour and by day, deletes what deleted
- * libraries held and what has expired, bit by bit, and keeps the embedded database analysed and vacuumed. Each goes on by
+ * libraries held and what has expired, bit by bit, folds what ended threads have used of budgets, and keeps the embedded database analysed and vacuumed. Each goes on by
  * itself, since one team's deletion may take hours. What fails is tried again with the next round.
  *
  * @returns ends it, and waits for what is under way
@@ -32,6 +33,8 @@ export function startUpkeep(
   ];
   const onFailure = (error: unknown) => log.warn({ error }, "maintenance of the database failed; it is tried again");
   const ends = tasks.map((run) => startPeriodically({ intervalMs, run, onFailure }));
+  const ofBudgets = lineFolding(store);
+  ends.push(startPeriodically({ intervalMs: FOLD_INTERVAL_MS, run: () => ofBudgets.next(), onFailure }));
   return async () => {
     await Promise.all(ends.map((end) => end()));
   };

@@ -1,9 +1,12 @@
 import fc from "fast-check";
 import { sql } from "kysely";
 import { expect, test } from "vitest";
+import type { OwnedBudget } from "../../../domain/budget/budget.ts";
 import { type LedgerLine, writeLedger } from "../../../store/budgets/budget-ledger.ts";
+import { lineFolding } from "../../../store/budgets/fold-lines.ts";
+import { releaseBudgets } from "../../../store/budgets/release-budgets.ts";
 import { prune } from "../../../store/retention.ts";
-import { describeNightlyOnEachEngine, describeOnPostgres } from "../../env/database/engines.ts";
+import { describeNightlyOnEachEngine, describeOnEachEngine, describeOnPostgres } from "../../env/database/engines.ts";
 import { ledgerInMemory } from "../../server/budgets/ledger.ts";
 import { unique } from "../fixtures.ts";
 
@@ -92,6 +95,84 @@ describeNightlyOnEachEngine("The ledger of budgets", (store) => {
     const { rows } = await sql<{ budget: string }>`select budget from budget_ledger`.execute(store().db);
     const names = rows.map(({ budget }) => budget);
     expect([names.includes(over), names.includes(lasting)]).toEqual([false, true]);
+  });
+});
+
+describeOnEachEngine("The lines of a budget that never begins anew", (store) => {
+  const lasting = (budget: string, fields: Partial<LedgerLine> = {}) =>
+    lineOf(budget, { period: "total", endsAt: Number.POSITIVE_INFINITY, ...fields });
+  const write = async (holder: string, line: LedgerLine) => (await writeLedger(store().db, holder, [line]))[0];
+  const linesOf = async (budget: string) => {
+    const { rows } = await sql<{ holder: string; spent: number; held: number }>`
+      select holder, spent::float8 as spent, held::float8 as held from budget_ledger where budget = ${budget}
+      order by holder`.execute(store().db);
+    return rows;
+  };
+  const passes = (budget: string, holders: string, age = "8 days") =>
+    sql`update budget_ledger set written_at = written_at - ${age}::interval
+      where budget = ${budget} and holder like ${holders}`.execute(store().db);
+
+  test("are one of all threads that have ended, by which as much is spent and held as before", async () => {
+    const [budget, other] = [unique("budget"), unique("budget")];
+    for (const n of [1, 2, 3]) await write(`dead-${n}`, lasting(budget, { spent: 100, held: 10 }));
+    await write("dead-1", lasting(other, { spent: 7 }));
+    await write("dead-1", lineOf(budget, { spent: 5 }));
+    for (const one of [budget, other]) await passes(one, "dead%");
+    await write("alive", lasting(budget, { spent: 50, held: 5 }));
+    const before = await write("alive", lasting(budget, { turn: 2, spent: 50, held: 5 }));
+    const folding = lineFolding(store());
+    expect(await folding.next()).toBe(0);
+    expect(await folding.next()).toBe(4);
+    const folded = [
+      { holder: "alive", spent: 50, held: 5 },
+      // Of a period that ends, which goes with it.
+      { holder: "dead-1", spent: 5, held: 0 },
+      { holder: "ended", spent: 300, held: 30 },
+    ];
+    expect(await linesOf(budget)).toEqual(folded);
+    expect(await linesOf(other)).toEqual([{ holder: "ended", spent: 7, held: 0 }]);
+    expect(await write("alive", lasting(budget, { turn: 3, spent: 50, held: 5 }))).toEqual(before);
+
+    // What ends later is added, and nothing is folded twice.
+    await write("later", lasting(budget, { spent: 20, held: 2 }));
+    await passes(budget, "later");
+    await folding.next();
+    await Promise.all([folding.next(), lineFolding(store()).next()]);
+    await folding.next();
+    expect(await linesOf(budget)).toEqual(folded.with(2, { holder: "ended", spent: 320, held: 32 }));
+  });
+
+  test("keep those of a thread that writes again between two rounds, as after its machine slept", async () => {
+    const budget = unique("budget");
+    await write("slept", lasting(budget, { spent: 100 }));
+    await passes(budget, "slept");
+    const folding = lineFolding(store());
+    await folding.next();
+    await write("slept", lasting(budget, { turn: 2, spent: 110 }));
+    await folding.next();
+    await passes(budget, "slept", "6 days");
+    await folding.next();
+    await folding.next();
+    expect(await linesOf(budget)).toEqual([{ holder: "slept", spent: 110, held: 0 }]);
+  });
+
+  test("give back what ended threads hold, folded or not", async () => {
+    const budget: OwnedBudget = {
+      ...{ id: unique("budget"), of: "key", tokens: 1_000 },
+      ...{ period: "Total", timeZone: "UTC", onExhausted: "Refuse" },
+    };
+    for (const n of [1, 2]) await write(`dead-${n}`, lasting(budget.id, { spent: 100, held: 10 }));
+    await passes(budget.id, "dead%");
+    const folding = lineFolding(store());
+    await folding.next();
+    await folding.next();
+    await write("dead-3", lasting(budget.id, { held: 5 }));
+    await passes(budget.id, "dead-3", "1 hour");
+    const released = await store()
+      .db.transaction()
+      .execute((tx) => releaseBudgets(tx, [budget], Date.now()));
+    expect(released).toEqual([{ budget, released: 25 }]);
+    expect(await write("next", lasting(budget.id))).toMatchObject({ rest: 800, spent: 200, silent: 0 });
   });
 });
 
