@@ -104,9 +104,11 @@ describe("keyplane doctor --database-url", () => {
     ]);
   });
 
-  test("finds what cannot be reached or lets no user in, and shows no password", async () => {
+  test("finds what cannot be reached, takes no writes or lets no user in, and shows no password", async () => {
     const port = await freePort();
+    const readOnly = "?options=-c%20default_transaction_read_only%3Don";
     const cases: readonly (readonly [string, RegExp])[] = [
+      [changed((other) => Object.assign(other, { search: readOnly })), /is read-only.*: once writes may go on, run/],
       [changed((other) => Object.assign(other, { port: String(port) })), /ECONNREFUSED.*: start PostgreSQL there/],
       [changed((other) => Object.assign(other, { pathname: "/nowhere" })), /"nowhere" does not exist: create that/],
       [changed((other) => Object.assign(other, { hostname: "nowhere.invalid" })), /: see the host's name in the URL/],
