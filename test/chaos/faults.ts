@@ -6,6 +6,7 @@ import { until } from "../env/until.ts";
 import { NAMESPACES } from "../oracle/model.ts";
 import { ALTERATIONS, alterSecrets } from "./altered-secrets.ts";
 import { existing } from "./existing.ts";
+import { failOverToReadOnly } from "./failover.ts";
 import type { Supervised } from "./processes.ts";
 import { CONTROLLERS, LEASE, SERVERS, type World } from "./world.ts";
 
@@ -171,6 +172,26 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   "cut off": linkFault(4, 15_000, (proxy) => proxy.cut()),
   reset: linkFault(5, 100, (proxy) => proxy.reset()),
   "slow down": linkFault(4, 15_000, (proxy, random) => proxy.slow(random.between(50, 1_500))),
+  // It dies before the network is back: what it has begun in the database is left there (threats c93).
+  "server without a network": {
+    weight: 3,
+    longest: 15_000,
+    places: SERVERS,
+    breaks: (place) => [...serverOf(place), `link ${2 * CONTROLLERS + place}`],
+    async strike({ servers, links }, place) {
+      const one = existing(servers[place]);
+      const { proxy } = existing(links[2 * CONTROLLERS + place]);
+      proxy.freeze();
+      return {
+        of: one.name,
+        async heal() {
+          await one.down("SIGKILL");
+          proxy.thaw();
+          one.up();
+        },
+      };
+    },
+  },
   // Each of its answers takes 2 to 5 s (threats c67).
   "slow API server": linkFault(3, 25_000, (proxy, random) => proxy.slow(random.between(1_000, 2_500)), API_LINKS),
   "refuse Secrets": {
@@ -218,6 +239,16 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     async strike({ postgres }) {
       await postgres.kill();
       return { of: "PostgreSQL", heal: () => postgres.restart() };
+    },
+  },
+  // Sessions that begin meanwhile would stay so (threats c92).
+  "failover to read-only": {
+    weight: 2,
+    longest: 8_000,
+    places: 1,
+    breaks: () => ["PostgreSQL"],
+    async strike({ postgres }) {
+      return { of: "PostgreSQL", heal: await failOverToReadOnly(postgres.url) };
     },
   },
 };
