@@ -158,6 +158,7 @@ const AWAY: ReadonlySet<string> = new Set([
 const LEFT: ReadonlyMap<string, string> = new Map([
   [TAKES_NO_WRITES, "takes no writes"],
   ["26000", "has put another session in this one's place"],
+  ["42P05", "has put another session in this one's place"],
 ]);
 const BROKEN_CONNECTION = /^08/;
 

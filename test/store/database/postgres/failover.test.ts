@@ -7,7 +7,7 @@ import { change, type Db } from "../../../../store/database/change.ts";
 import { DatabaseUnavailableError } from "../../../../store/database/errors.ts";
 import { migrate } from "../../../../store/database/migrate/migrate.ts";
 import { openPostgres, type PostgresOptions } from "../../../../store/database/postgres/postgres.ts";
-import { preparedStatement } from "../../../../store/database/prepared-statement.ts";
+import { preparedName, preparedStatement } from "../../../../store/database/prepared-statement.ts";
 import type { Store } from "../../../../store/database/store.ts";
 import { snapshot } from "../../../../store/feed/change-feed.ts";
 import { assertUsable } from "../../../../store/start-check.ts";
@@ -66,6 +66,13 @@ const ANSWERS: Readonly<Record<string, { spoil(db: Db): Promise<unknown>; ask(db
     async spoil(db) {
       await sql`${preparedStatement} select 1 as one`.execute(db);
       await sql`discard all`.execute(db);
+    },
+    ask: (db) => sql`${preparedStatement} select 1 as one`.execute(db),
+  },
+  "that it knows a statement by that name that another session has prepared": {
+    async spoil(db) {
+      const { sql: text } = sql`${preparedStatement} select 1 as one`.compile(db);
+      await sql`prepare ${sql.id(preparedName(text) ?? "")} as select 1`.execute(db);
     },
     ask: (db) => sql`${preparedStatement} select 1 as one`.execute(db),
   },
