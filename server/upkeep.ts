@@ -11,8 +11,9 @@ const UPKEEP_INTERVAL_MS = 30_000;
 
 /**
  * Looks after the database while the server runs: sums requests and tokens up by hour and by day, deletes what deleted
- * libraries held and what has expired, bit by bit, folds what ended threads have used of budgets, and keeps the embedded database analysed and vacuumed. Each goes on by
- * itself, since one team's deletion may take hours. What fails is tried again with the next round.
+ * libraries held and what has expired, bit by bit, folds what ended threads have used of budgets, and keeps the embedded
+ * database analysed and vacuumed. Each goes on by itself, since one team's deletion may take hours. What fails is tried
+ * again with the next round.
  *
  * @returns ends it, and waits for what is under way
  */
