@@ -6,7 +6,7 @@ import { describeSchemaError } from "./schema-error.ts";
 const NAMES: Readonly<Record<string, string>> = { body: "The body", querystring: "The query", params: "The path" };
 
 const compileExact = compiler({});
-const compileQuery = compiler({ coerceTypes: true });
+const compileText = compiler({ coerceTypes: true });
 
 /** Compiles each schema once, whatever plugins and servers of the process have it. */
 function compiler(options: Options): (schema: object) => ValidateFunction {
@@ -18,6 +18,15 @@ function compiler(options: Options): (schema: object) => ValidateFunction {
     compiled.set(text, known);
     return known;
   };
+}
+
+/**
+ * Compiles what arrives as text. It is judged again as the numbers that were made of it: Ajv holds one that is not
+ * finite, such as 1e400, to no bound while it makes it.
+ */
+function compileQuery(schema: object) {
+  const validate = compileText(schema);
+  return (data: unknown) => (validate(data) && validate(data)) || { error: validate.errors ?? [] };
 }
 
 /** A declaration's spec is checked by the declarations' own validator, which names every fault and what to write. */

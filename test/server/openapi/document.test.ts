@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { managementToken } from "../../../server/auth/management/management-token.ts";
 import { classify, SERVED_PATHS } from "../../../server/gateway/classify.ts";
 import type { OpenApiDocument } from "../../../server/openapi/format.ts";
 import { products } from "../../../server/products.ts";
@@ -6,11 +7,17 @@ import { type Harness, startHarness } from "../harness.ts";
 import { type Described, Judge, operationsOf } from "./described.ts";
 import { metaFaultsOf } from "./meta-schema.ts";
 
+const TOKEN = "kpt_the-token";
+
 let harness: Harness;
 let document: OpenApiDocument;
 let operations: Described[];
 beforeAll(async () => {
-  harness = await startHarness({ mounts: products(), config: { vendorHeader: "x-acme-api-key" } });
+  harness = await startHarness({
+    mounts: products(),
+    config: { vendorHeader: "x-acme-api-key" },
+    managementToken: managementToken("bootstrap-token", TOKEN),
+  });
   document = JSON.parse(await (await fetch(`${harness.url}/openapi.json`)).text());
   operations = operationsOf(document);
 });
@@ -101,6 +108,34 @@ test("/openapi.json names every carrier of a key, the vendor's header as it is c
   expect(securitySchemes.session).toMatchObject({ type: "apiKey", in: "cookie", name: "keyplane_session" });
   const opens = document.paths["/atoms"]?.get?.security.flatMap((one) => Object.keys(one));
   expect(opens?.toSorted()).toEqual(["apiKeyHeader", "bearerKey", "queryKey", "vendorHeader"]);
+});
+
+test("b323: a number of a query that is not finite is 400, at every operation that takes one", async () => {
+  const key = harness.addKey();
+  const numbered = operations.flatMap(({ name, method, path, operation: { parameters, security } }) =>
+    parameters
+      .filter((one) => one.in === "query" && ["integer", "number"].includes(String(one.schema.type)))
+      .map((one) => ({
+        ...{ name, method, path, number: one.name },
+        others: parameters.filter((one) => one.in === "query" && one.required).map((other) => `&${other.name}=x`),
+        isKeyed: security.some((by) => "bearerKey" in by),
+      })),
+  );
+  const lists = numbered.filter(({ number }) => number === "limit");
+  expect(lists.length).toBeGreaterThan(12);
+  for (const { name, method, path, number, others, isKeyed } of numbered) {
+    for (const value of ["Infinity", "1e400", "-Infinity", "9".repeat(400), "NaN"]) {
+      const url = `${harness.url}${path.replaceAll(/\{\w+\}/g, "x")}?${number}=${value}${others.join("")}`;
+      const answer = await fetch(url, { method, headers: { authorization: `Bearer ${isKeyed ? key : TOKEN}` } });
+      const { detail } = JSON.parse(await answer.text());
+      expect([name, value, answer.status, detail]).toEqual([
+        name,
+        value,
+        400,
+        expect.stringContaining(`"${number}" must be`),
+      ]);
+    }
+  }
 });
 
 test.for(SERVED_PATHS)("/openapi.json describes $method $path, which the gateway takes for $operation", (served) => {
