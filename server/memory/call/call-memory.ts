@@ -33,8 +33,10 @@ export function callMemory<T>(
 
 /** The same for a request that calls more than once: each has a turn, and a time, of its own. */
 export function memoryCaller(deps: ServerDeps, request: FastifyRequest, reply: FastifyReply): MemoryCaller {
+  // One for all of its calls: each would leave a listener with the response.
+  const signal = callerSignal(reply);
   return (body) =>
-    callInTurn(deps, request, reply, (db, key) => body(db, libraryUser(deps, key), reachOfCall(key, request)));
+    callInTurn(deps, request, reply, (db, key) => body(db, libraryUser(deps, key), reachOfCall(key, request)), signal);
 }
 
 /** The same for a request about its key alone: it need not say whose memory it means. */
@@ -43,8 +45,9 @@ export function callInTurn<T>(
   request: FastifyRequest,
   reply: FastifyReply,
   body: (db: Db, key: KeyRecord) => Promise<T>,
+  signal = callerSignal(reply),
 ): Promise<T> {
-  const call = { teamId: request.principal.teamId, signal: callerSignal(reply) };
+  const call = { teamId: request.principal.teamId, signal };
   return deps.store.memory.run(call, async (db) => {
     const granted = accessNow(deps, request);
     if (granted instanceof Problem) throw granted;

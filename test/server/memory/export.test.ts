@@ -37,6 +37,20 @@ describe("the export of a library", () => {
     expect(await (await ask("/atoms/export?library=a-prod/ops")).text()).toBe("");
   });
 
+  test("b324: has one listener for its end, however many slices it is read in", async () => {
+    await fill("lib-diary", 300);
+    const warnings: string[] = [];
+    const note = ({ message }: Error) => warnings.push(message);
+    process.on("warning", note);
+    try {
+      const text = await (await ask("/atoms/export?library=diary")).text();
+      expect(text.trimEnd().split("\n").length).toBeGreaterThanOrEqual(300);
+    } finally {
+      process.off("warning", note);
+    }
+    expect(warnings).toEqual([]);
+  });
+
   test("b58: is of no library beyond the key's reach, and of none without a right to read", async () => {
     await fill("lib-handbook", 3);
     const diaryOnly = opened().server.addKey({ libraryIds: ["lib-diary"] });
