@@ -98,16 +98,17 @@ export class BudgetGrants {
    */
   async reserve(key: KeyRecord, call: BudgetedCall): Promise<BudgetReservation | BudgetRefusal> {
     const { clock, pricer } = this.#deps;
+    const listed = pricer.at(clock.now());
     const parts: BudgetReservation["parts"][number][] = [];
     for (const budgets of Map.groupBy(budgetsOf(key), ({ of }) => of).values()) {
       const wanted: WantedPart[] = [];
       for (const budget of budgets) {
-        const measured = measureCall(budget, call, pricer, clock.now());
+        const measured = measureCall(budget, call, listed);
         const part = { held: this.#held.of(budget), isRefusing: budget.onExhausted === "Refuse", call: measured };
         parts.push(part);
         if (part.isRefusing) wanted.push({ ...part, budget, turn: turnOf(budget, key) });
       }
-      const refusal = await this.#take(wanted, call);
+      const refusal = await this.#take(wanted, call.models, listed.currency);
       if (refusal === undefined) continue;
       this.settle({ parts: parts.slice(0, -budgets.length) }, UNUSED);
       return refusal;
@@ -148,11 +149,15 @@ export class BudgetGrants {
   }
 
   /** Takes from all of these budgets, once each of them has enough here, or from none. */
-  async #take(parts: readonly WantedPart[], { models }: BudgetedCall): Promise<BudgetRefusal | undefined> {
+  async #take(
+    parts: readonly WantedPart[],
+    models: BudgetedCall["models"],
+    currency: string | null,
+  ): Promise<BudgetRefusal | undefined> {
     const wanted: WantedAmount[] = [];
     for (const { held, budget, turn, call } of parts) {
       const { expected } = call;
-      if (expected === undefined) return { kind: "unpriced", budget, currency: this.#deps.pricer.currency, models };
+      if (expected === undefined) return { kind: "unpriced", budget, currency, models };
       wanted.push({ held, budget, turn, expected });
     }
     for (let tries = 0; tries < MOST_TRIES; tries++) {

@@ -2,7 +2,7 @@ import type { OwnedBudget } from "../../domain/budget/budget.ts";
 import { budgetUnit } from "../../domain/budget/budget-size.ts";
 import { expectedCost, reportedCost } from "../../domain/usage/call-cost.ts";
 import type { ExpectedTokens, UsedTokens } from "../../domain/usage/token-reservation.ts";
-import type { CallPricer } from "../usage/call-pricer.ts";
+import type { ListedPrices } from "../usage/call-pricer.ts";
 
 /** A call as a budget sees it before it is made. */
 export type BudgetedCall = {
@@ -22,16 +22,9 @@ export type MeasuredCall = {
 
 /**
  * Measures a call as a budget counts it: in tokens, or in what they cost by the prices of the model that answers, or,
- * where it has none, of those that were asked.
- *
- * @param now milliseconds since the epoch
+ * where it has none, of those that were asked. It is settled by the prices that it was measured by.
  */
-export function measureCall(
-  budget: OwnedBudget,
-  { tokens, models }: BudgetedCall,
-  pricer: CallPricer,
-  now: number,
-): MeasuredCall {
+export function measureCall(budget: OwnedBudget, { tokens, models }: BudgetedCall, listed: ListedPrices): MeasuredCall {
   if ("tokens" in budget) {
     const expected = tokens.input + tokens.output;
     return {
@@ -40,14 +33,14 @@ export function measureCall(
         Math.max(reported, Math.min(estimated, expected)) + givenUp * expected,
     };
   }
-  const isListed = pricer.currency === budgetUnit(budget);
-  const asked = isListed ? pricer.of(models, now) : undefined;
+  const isListed = listed.currency === budgetUnit(budget);
+  const asked = isListed ? listed.of(models) : undefined;
   const expected = asked && expectedCost(asked, tokens);
   const most = expected ?? 0;
   return {
     expected,
     usedBy({ answer, unreported, givenUp }) {
-      const answering = isListed && answer?.model !== undefined ? pricer.of([answer.model], now) : undefined;
+      const answering = isListed && answer?.model !== undefined ? listed.of([answer.model]) : undefined;
       const prices = answering ?? asked;
       if (prices === undefined) return 0;
       const reported = answer === undefined ? 0 : reportedCost(prices, answer.tokens);

@@ -6,42 +6,60 @@ import type { CurrentPrices } from "./price-file.ts";
 /** Of so many models a thread remembers the prices: names are what callers send. */
 const MOST_MODELS = 1_000;
 
-/** What calls of models cost by the installation's price list as it is at the time. */
+/** What calls cost by the installation's price list, which is corrected while they are under way. */
 export class CallPricer {
   readonly #prices: CurrentPrices;
   #list: PriceList | null = null;
-  #inForce: PricesInForce | undefined;
-  readonly #known = new Map<string, Prices | "none">();
+  #listed = new ListedPrices(null, undefined);
 
   constructor(prices: CurrentPrices) {
     this.#prices = prices;
   }
 
-  /** By ISO 4217; null without a price list. */
-  get currency(): string | null {
-    return this.#prices.current()?.currency ?? null;
-  }
-
   /**
-   * The most that each kind of token costs by the prices of any of these models; undefined where one of them has none.
+   * The prices of the list as it is, at a time; they stay as they are.
    *
    * @param now milliseconds since the epoch
    */
-  of(models: readonly (string | undefined)[], now: number): CallPrices | undefined {
-    const found = models.map((model) => (model === undefined ? undefined : this.#pricesOf(model, now)));
+  at(now: number): ListedPrices {
+    const list = this.#prices.current();
+    if (list !== this.#list || now >= this.#listed.until) {
+      this.#list = list;
+      this.#listed = new ListedPrices(
+        list?.currency ?? null,
+        list === null ? undefined : pricesInForce(priceOrder(list), now),
+      );
+    }
+    return this.#listed;
+  }
+}
+
+/** What calls of models cost by one price list, until its prices are others. */
+export class ListedPrices {
+  /** By ISO 4217; null without a price list. */
+  readonly currency: string | null;
+  readonly #inForce: PricesInForce | undefined;
+  readonly #known = new Map<string, Prices | "none">();
+
+  constructor(currency: string | null, inForce: PricesInForce | undefined) {
+    this.currency = currency;
+    this.#inForce = inForce;
+  }
+
+  /** In milliseconds since the epoch; Infinity where no later prices are listed. */
+  get until(): number {
+    return this.#inForce?.until ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** The most that each kind of token costs by the prices of any of these models; undefined where one of them has none. */
+  of(models: readonly (string | undefined)[]): CallPrices | undefined {
+    const found = models.map((model) => (model === undefined ? undefined : this.#pricesOf(model)));
     const priced = found.filter((prices) => prices !== undefined);
     return priced.length === found.length ? callPrices(priced) : undefined;
   }
 
-  #pricesOf(model: string, now: number): Prices | undefined {
-    const list = this.#prices.current();
-    if (list === null) return undefined;
-    if (this.#inForce === undefined || list !== this.#list || now >= this.#inForce.until) {
-      this.#inForce = pricesInForce(priceOrder(list), now);
-      this.#list = list;
-      this.#known.clear();
-    }
-    const known = this.#known.get(model) ?? this.#inForce.of(model) ?? "none";
+  #pricesOf(model: string): Prices | undefined {
+    const known = this.#known.get(model) ?? this.#inForce?.of(model) ?? "none";
     keepNewest(this.#known, model, known, MOST_MODELS);
     return known === "none" ? undefined : known;
   }
