@@ -12,6 +12,7 @@ import { CliCommand, describeOption } from "./command/cli-command.ts";
 import { type AddCommand, DETAILED_EXIT_CODE, type Process } from "./command/command.ts";
 import { environment } from "./command/config.ts";
 import { UsageError } from "./command/usage-error.ts";
+import { assertTrustedFiles } from "./data/trusted-files.ts";
 import { ERROR_PREFIX, errorLines } from "./output/describe-error.ts";
 import { createProgress, type ProgressTerminal } from "./output/progress.ts";
 import { packageVersion } from "./version/package-version.ts";
@@ -142,19 +143,28 @@ function writeError(error: unknown, err: Surroundings["err"]): void {
 const SERVICES: ReadonlySet<string | undefined> = new Set(["server", "controller"]);
 
 /** How a command writes: what it prints, and what is wrong. */
-type Voice = { readonly say: (line: string) => void; readonly complain: (lines: readonly string[]) => void };
+type Voice = {
+  readonly say: (line: string) => void;
+  readonly warn: (line: string) => void;
+  readonly complain: (lines: readonly string[]) => void;
+};
 
 async function voiceOf(called: string | undefined, surroundings: Surroundings): Promise<Voice> {
   const { out, err, terminal, logFaults } = surroundings;
   if (!SERVICES.has(called) || terminal !== undefined) {
     const write = (to: (text: string) => void) => (line: string) => to(`${line}\n`);
-    return { say: write(out), complain: (lines) => err(lines.map((line) => `${line}\n`).join("")) };
+    return {
+      say: write(out),
+      warn: (line) => write(err)(`${ERROR_PREFIX}${line}`),
+      complain: (lines) => err(lines.map((line) => `${line}\n`).join("")),
+    };
   }
   const { createLog } = await import("../runtime/log.ts");
   const [said, wrong] = [createLog("info", { write: out }), createLog("error", { write: err })];
   logFaults?.(createLog("warn"));
   return {
     say: (line) => said.info({}, line),
+    warn: (line) => said.warn({}, line),
     complain(lines) {
       for (const line of lines) wrong.error({}, line.replace(ERROR_PREFIX, ""));
     },
@@ -223,6 +233,9 @@ export async function main(args: readonly string[], surroundings: Surroundings =
   const output = { writeOut: surroundings.out, writeErr };
   // A completion is made of all of them.
   const program = await createProgram(context, output, called === "completion" ? undefined : called);
+  program.hook("preAction", (_, command) => {
+    if (command instanceof CliCommand) assertTrustedFiles(command, env, voice.warn);
+  });
   try {
     await program.parseAsync([...args], { from: "user" });
     if (stop?.aborted) out("stopped");

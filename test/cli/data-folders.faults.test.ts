@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { chmodSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { hostname } from "node:os";
 import { dirname, join } from "node:path";
@@ -42,6 +42,19 @@ for (const [what, data] of [
     );
   });
 }
+
+test.runIf(isRoot)("b326: up on a folder that another user made says whose it is, and ends", async () => {
+  const data = join(folder, "d");
+  mkdirSync(data, { mode: 0o777 });
+  chmodSync(data, 0o777);
+  writeFileSync(join(data, "bootstrap-token"), `kpt_${"planted0123456789".repeat(3)}`);
+  chownSync(data, 54_321, 54_321);
+  const says = /^keyplane: \S+\/d belongs to another user \(uid 54321\), .*: choose another --data.*\n$/;
+  const { code, err } = await upHere();
+  expect([code, err]).toEqual([1, expect.stringMatching(says)]);
+  chownSync(data, 0, 0);
+  await expectRefusal(up(folder, "d", { user: OTHER_USER }), /^keyplane: \S+ can be written by others .* --data/);
+});
 
 for (const [which, flag] of [
   ["public", "port"],
@@ -122,5 +135,6 @@ for (const moment of [FIRST, ...(NIGHTLY ? OTHERS : []), LAST]) {
     await killed.ended;
     await expectToServe(folder, name);
     expect(readFileSync(join(data, "secrets/dev/agent/api-key"), "utf8")).toMatch(/^inf_/);
+    expect(statSync(join(data, "db")).mode & 0o777).toBe(0o700);
   });
 }

@@ -1,6 +1,6 @@
 /** What each command says of what it cannot work with: one line that names the flag, what is wrong and what to do. */
 import { randomBytes } from "node:crypto";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -234,6 +234,32 @@ const CASES: Readonly<Record<string, Case>> = {
     2,
     /is no data folder of keyplane up: name it with --data/,
   ],
+  ...Object.fromEntries(
+    [
+      server("--prices", file("open")),
+      server("--database-ca-file", file("open")),
+      server("--oidc-client-secret-file", `-,${file("open")}`),
+      ["migrate", "--database-password-file", file("open")],
+      ["migrate-api-version", "--kubeconfig", file("open")],
+      get("--server", "http://127.0.0.1:1", "--token-file", file("open")),
+      ["can-i", "memory:read", "--key-file", file("open")],
+    ].map((args): [string, Case] => [
+      `b327: a file of ${args.at(-2)} that every user can write`,
+      [args, 2, /^--[a-z-]+ \S+open: every user of this machine can change it: name a copy of your own/],
+    ]),
+  ),
+  "b327: the same in a variable": [
+    server(),
+    2,
+    /^--bootstrap-token-file \S+open: every user of this machine can change it/,
+    { KEYPLANE_BOOTSTRAP_TOKEN_FILE: file("open") },
+  ],
+  "b327: the same in the variable of Kubernetes' clients": [
+    ["controller", "--database-url", unreachable, ...KEYS],
+    2,
+    /^--kubeconfig \S+open: every user of this machine can change it/,
+    { KUBECONFIG: `${file("none.yaml")}:${file("open")}` },
+  ],
   "manifests that are missing": [
     ["validate", "-f", file("nope")],
     2,
@@ -258,6 +284,8 @@ const CASES: Readonly<Record<string, Case>> = {
 
 beforeAll(() => {
   for (const [name, text] of Object.entries(files)) writeFileSync(file(name), text);
+  writeFileSync(file("open"), files.good ?? "");
+  chmodSync(file("open"), 0o666);
   mkdirSync(file("manifests"));
 });
 afterAll(() => rmSync(folder, { recursive: true }));

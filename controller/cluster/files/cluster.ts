@@ -5,14 +5,14 @@
 import { readFile, realpath } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { errorText } from "../../../domain/error-text.ts";
-import { hasCode } from "../../../runtime/error-code.ts";
 import type { Cluster, ClusterChange } from "../port.ts";
 import { eventLine, titleOf } from "../titles.ts";
-import { ensureFolder, replaceFile, whenMissing } from "./disk.ts";
+import { replaceFile, whenMissing } from "./disk.ts";
 import { lockData } from "./lock.ts";
 import { createManifests } from "./manifests/manifests.ts";
 import { openOrigins } from "./manifests/origins.ts";
 import { FilesObjects } from "./objects.ts";
+import { closeOwnFolder } from "./own-folder.ts";
 import { createSecretWatch } from "./secrets/secret-watch.ts";
 import { FilesSecrets } from "./secrets/secrets.ts";
 import { createStatusFiles } from "./status.ts";
@@ -42,7 +42,8 @@ export type FilesLogLine = { readonly level: "info" | "warn" | "error"; readonly
  *
  * @throws DataLockedError when another process is still using DATA after 15 s
  * @throws the signal's reason when the signal aborts while this waits for the lock
- * @throws Error when the manifests are in DATA: what is written there would be read as declarations
+ * @throws Error when the manifests are in DATA: what is written there would be read as declarations; and when DATA, or
+ *   something in it, is another user's, or others can write there
  */
 export async function openFilesCluster(options: FilesClusterOptions): Promise<Cluster & { close(): Promise<void> }> {
   const { data, manifests, clock, signal, log } = options;
@@ -53,9 +54,7 @@ export async function openFilesCluster(options: FilesClusterOptions): Promise<Cl
     throw new Error(`the manifests (${manifests}) cannot be in the data folder (${data}): choose another --data`);
   }
   // DATA itself may be reached through a link; nothing in it is.
-  await ensureFolder(await withoutLinks(data)).catch((error: unknown) => {
-    if (!hasCode(error, "EPERM")) throw error;
-  });
+  await closeOwnFolder(await withoutLinks(data), (message) => log({ level: "warn", message }));
   const lock = await lockData(data, { clock, signal, onWait: (message) => log({ level: "info", message }) });
   try {
     return await openLocked(options, lock.release);

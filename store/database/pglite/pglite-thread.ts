@@ -3,7 +3,7 @@
  * `pglite-client.ts`.
  */
 import { existsSync } from "node:fs";
-import { rename, rm } from "node:fs/promises";
+import { mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { parentPort } from "node:worker_threads";
 import { PGlite } from "@electric-sql/pglite";
@@ -84,6 +84,7 @@ async function connect(database: PGlite): Promise<Opened> {
 async function create(folder: string): Promise<void> {
   const draft = `${folder}.new`;
   await rm(draft, { recursive: true, force: true });
+  await mkdir(draft, { mode: 0o700 });
   const made = await PGlite.create(draft, WITH_VECTOR);
   await made.close();
   await rename(draft, folder);

@@ -1,0 +1,47 @@
+import { delimiter } from "node:path";
+import type { Environment } from "../../domain/environment.ts";
+import { distrustOf } from "../../runtime/distrust.ts";
+import { setting } from "../../runtime/settings.ts";
+import { type CliCommand, SettingOption } from "../command/cli-command.ts";
+import { UsageError } from "../command/usage-error.ts";
+import { bootstrapTokenFile } from "./data-folder.ts";
+
+type NamedFile = { readonly flag: string; readonly path: string };
+
+/**
+ * Refuses a file of a command's flags, or their variables, that another user can change: who writes it decides which
+ * prices, authorities and tokens hold (threats b327).
+ *
+ * @param warn takes a line for each one that is taken all the same, as containers mount it
+ * @throws UsageError
+ */
+export function assertTrustedFiles(command: CliCommand, env: Environment, warn: (line: string) => void): void {
+  for (const { flag, path } of command.options.flatMap((option) => filesOf(option, command, env))) {
+    const distrust = distrustOf(path);
+    if (distrust === undefined) continue;
+    const line = `--${flag} ${path}: ${distrust.why}`;
+    if (distrust.isRefused) throw new UsageError(`${line}: name a copy of your own that only you can write`);
+    // Root looks at the folders of those who run keyplane up.
+    if (flag !== "data") warn(line);
+  }
+}
+
+function filesOf(option: CliCommand["options"][number], command: CliCommand, env: Environment): NamedFile[] {
+  if (!(option instanceof SettingOption)) return [];
+  const flag = option.name();
+  const given: unknown = command.getOptionValue(option.attributeName());
+  const value = setting(env, flag, typeof given === "string" ? given : undefined);
+  if (value === undefined) {
+    // As client libraries of Kubernetes read it, where they are left to look.
+    const isLookedFor = flag === "kubeconfig" && command.name() === "controller";
+    return isLookedFor ? (env.KUBECONFIG ?? "").split(delimiter).map((path) => ({ flag, path })) : [];
+  }
+  return pathsIn(option.flags, value).map((path) => ({ flag, path }));
+}
+
+/** @param flags as help has them, which say what is taken */
+function pathsIn(flags: string, value: string): string[] {
+  if (flags === "--data <dir>") return [bootstrapTokenFile(value)];
+  if (flags.endsWith("<files>")) return value.split(",").map((path) => path.trim());
+  return flags.endsWith("<file>") ? [value] : [];
+}

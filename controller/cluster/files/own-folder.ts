@@ -1,0 +1,71 @@
+import type { Stats } from "node:fs";
+import { chmod, lstat, readdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { isForeign } from "../../../runtime/distrust.ts";
+import { hasCode } from "../../../runtime/error-code.ts";
+import { ensureFolder, whenMissing } from "./disk.ts";
+
+const OWN = 0o700;
+const OTHERS = 0o077;
+const OTHERS_WRITE = 0o022;
+
+/**
+ * Makes the DATA folder, or closes it to others with what is in it, and holds that all of it is this user's or root's:
+ * who owns a folder can put a token and an encryption key of their own there (threats b326).
+ *
+ * @param warn takes that others can write there, where it is mounted so
+ * @throws Error naming what is another user's, or can be written by others and not be closed, and what to do
+ */
+export async function closeOwnFolder(
+  folder: string,
+  warn: (message: string) => void,
+  me = process.geteuid?.(),
+): Promise<void> {
+  const found = await lstat(folder).catch(whenMissing(undefined));
+  if (found !== undefined && isForeign(found, me)) {
+    throw new Error(
+      `${folder} ${ownerOf(found)}, who can put a token and an encryption key of their own there: ` +
+        "choose another --data, or have root give it to this user (chown -R)",
+    );
+  }
+  await ensureFolder(folder).catch((error: unknown) => {
+    if (!hasCode(error, "EPERM")) throw error;
+  });
+  const { mode, dev } = await lstat(folder);
+  const isClosed = (mode & OTHERS_WRITE) === 0;
+  if (!isClosed) {
+    const open = `${folder} can be written by others on this machine, and this user cannot close it`;
+    if ((await lstat(dirname(folder))).dev === dev) {
+      throw new Error(`${open}: choose another --data, such as a folder in it that is not there yet`);
+    }
+    warn(`${open}, as it is mounted: have no one else reach it, or choose a folder in it as --data`);
+  }
+  await closeEntries(folder, isClosed, me);
+}
+
+/** Also those of folders that others could write until now. */
+async function closeEntries(folder: string, isClosed: boolean, me: number | undefined): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const path = join(folder, name);
+    const found = await lstat(path).catch(whenMissing(undefined));
+    if (found === undefined) continue;
+    if (isForeign(found, me)) {
+      throw new Error(
+        `${path} ${ownerOf(found)}: move it away, or have root give it to this user if it is yours (chown)`,
+      );
+    }
+    // In a folder that others can write, they could put a link in its place meanwhile.
+    if (isClosed && !found.isSymbolicLink() && (found.mode & OTHERS) !== 0) await close(path, found);
+    if (found.isDirectory() && (found.mode & OTHERS_WRITE) !== 0) await closeEntries(path, isClosed, me);
+  }
+}
+
+async function close(path: string, { mode }: Stats): Promise<void> {
+  await chmod(path, mode & OWN).catch((error: unknown) => {
+    if (!hasCode(error, "EPERM")) throw error;
+    if ((mode & OTHERS_WRITE) === 0) return;
+    throw new Error(`${path} can be written by others on this machine: have root close it (chmod go=)`);
+  });
+}
+
+const ownerOf = ({ uid }: Stats): string => `belongs to another user (uid ${uid})`;
