@@ -21,29 +21,45 @@ export async function keep(folder: string, messages: readonly SaidMessage[]): Pr
 export async function sendKept(folder: string, memory: Memory): Promise<void> {
   const names = (await readdir(folder)).filter((name) => name.endsWith(".json")).toSorted();
   for (const name of names.slice(0, -MAX_KEPT)) await rm(join(folder, name), { force: true });
+  /** From so many characters on there is no room at present. */
+  let tooMany = Number.POSITIVE_INFINITY;
   for (const name of names.slice(-MAX_KEPT)) {
     const file = join(folder, name);
-    const messages = await readKept(file);
+    const text = await readFile(file, "utf8").catch(() => "");
+    const messages = conversationIn(text);
     if (messages === undefined) {
-      const aside = file.replace(/json$/, "bad");
-      // Another process may have sent it meanwhile.
-      const isThere = await rename(file, aside).then(
-        () => true,
-        () => false,
-      );
-      if (isThere) await addProblem(folder, `${aside} is no conversation that can be read, and is not sent`);
+      const aside = await putAside(file, "bad");
+      if (aside !== undefined)
+        await addProblem(folder, `${aside} is no conversation that can be read, and is not sent`);
       continue;
     }
+    if (text.length >= tooMany) continue;
     const sent = await sendConversation(memory, messages);
-    if (sent.kind === "later") return addProblem(folder, `conversations wait to be sent: ${sent.why}`);
+    if (sent.kind === "later" || sent.kind === "spent") {
+      await addProblem(folder, `conversations wait to be sent: ${sent.why}`);
+      if (sent.kind === "later") return;
+      tooMany = text.length;
+      continue;
+    }
     if (sent.kind === "refused") await addProblem(folder, `a conversation was not taken: ${sent.why}`);
+    if (sent.kind === "large")
+      await addProblem(folder, `not taken, and put aside as ${await putAside(file, "large")}: ${sent.why}`);
     await rm(file, { force: true });
   }
 }
 
-async function readKept(file: string): Promise<readonly SaidMessage[] | undefined> {
+/** Undefined where another process has sent it meanwhile. */
+function putAside(file: string, end: string): Promise<string | undefined> {
+  const aside = file.replace(/json$/, end);
+  return rename(file, aside).then(
+    () => aside,
+    () => undefined,
+  );
+}
+
+function conversationIn(text: string): readonly SaidMessage[] | undefined {
   try {
-    return JSON.parse(await readFile(file, "utf8"));
+    return JSON.parse(text);
   } catch {
     return undefined;
   }

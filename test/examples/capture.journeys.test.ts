@@ -201,6 +201,24 @@ test("The hook of examples/capture gives up what is refused whenever it is sent,
   expect(await takeProblem(spool.folder)).toContain("says nothing");
 });
 
+test("b328: The hook of examples/capture sends what is shorter behind a conversation that is too long, for a day or for what is left of this one", async (context) => {
+  const [never, tomorrow, longer] = ["never".repeat(90), "tomorrow".repeat(20), "longer".repeat(40)];
+  const spool = await startSpool(context, {
+    [never]: [413, '{"detail":"more than tokensPerDay"}'],
+    [tomorrow]: [429, '{"detail":"hand it over tomorrow"}'],
+  });
+  for (const said of [never, tomorrow, longer, "short", "brief"]) {
+    await spool.say(said);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+  await spool.send();
+  // What is no shorter than one that finds no room is not asked for.
+  expect(spool.taken).toEqual(["short", "brief"]);
+  expect(await spool.files(".json")).toHaveLength(2);
+  expect(await spool.files(".large")).toHaveLength(1);
+  expect(await takeProblem(spool.folder)).toMatch(/\.large: more than tokensPerDay\n.*hand it over tomorrow$/);
+});
+
 for (const [what, config, event] of [
   ["a server that is not there", { url: "http://127.0.0.1:9" }, { hook_event_name: "SessionStart" }],
   ["no key", { keyFile: "/nowhere" }, { hook_event_name: "SessionEnd" }],

@@ -126,9 +126,17 @@ const FULL = problem(
 const SPENT =
   "This conversation would take more than is left of the library's tokens of the day: hand it over tomorrow (UTC), or a shorter one, or raise spec.extraction.tokensPerDay of its MemoryLibrary.";
 
+function tooLarge({ tokens, tokensPerDay }: Extract<HandedOver, { kind: "large" }>): Problem {
+  return problem(
+    "payload_too_large",
+    `This conversation takes ${tokens.toLocaleString("en")} tokens, and the library has ${tokensPerDay.toLocaleString("en")} a day: hand it over in parts, or raise spec.extraction.tokensPerDay of its MemoryLibrary.`,
+  );
+}
+
 function refusal(result: Exclude<HandedOver, { kind: "job" }>): Problem {
   if (result.kind === "undeclared") return UNDECLARED;
   if (result.kind === "revoked") return REVOKED;
   if (result.kind === "full") return FULL;
+  if (result.kind === "large") return tooLarge(result);
   return problem("rate_limited", SPENT, { "retry-after": String(Math.max(1, Math.ceil(result.resetsInMs / 1_000))) });
 }

@@ -27,6 +27,8 @@ export type HandedOver =
   | { readonly kind: "revoked" }
   /** {@link MAX_OPEN} wait already. */
   | { readonly kind: "full" }
+  /** It takes more than the library's tokens of any day. */
+  | { readonly kind: "large"; readonly tokens: number; readonly tokensPerDay: number }
   /** It would take more than is left of the library's tokens of the day. */
   | { readonly kind: "spent"; readonly resetsInMs: number };
 
@@ -57,10 +59,11 @@ export async function handOver(tx: Tx, reach: Reach, conversation: Conversation)
     where stored_in = ${saved ?? null} and digest = ${toDigest(digest)}::bytea`.execute(tx);
   const [before] = known.rows;
   if (before !== undefined && before.state !== "failed") return { kind: "job", ...before, libraryId };
+  const { tokensPerDay, used, resetsInMs } = extraction;
+  if (tokens > tokensPerDay) return { kind: "large", tokens, tokensPerDay };
   const open = await sql<{ count: number }>`select count(*)::integer as count from (select from extraction_jobs
     where library_id = ${libraryId} and ended_at is null limit ${MAX_OPEN}) j`.execute(tx);
   if ((open.rows[0]?.count ?? 0) >= MAX_OPEN) return { kind: "full" };
-  const { tokensPerDay, used, resetsInMs } = extraction;
   if (used + tokens > tokensPerDay) return { kind: "spent", resetsInMs };
   // What is refused leaves no part of the library behind.
   const storedIn = await openLibrary(tx, reach, libraryId);

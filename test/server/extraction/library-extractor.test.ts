@@ -269,6 +269,19 @@ describeNightlyOnEachEngine("A library that takes atoms out of conversations", (
     expect((await library.handOver("Anna drinks coffee.")).status).toBe(202);
   });
 
+  test("b328: is not handed what a whole day's tokens are too few for, on any day", async (context) => {
+    const library = await startLibrary(context, { declared: { tokensPerDay: 5_000 }, workers: 0 });
+    await library.declare();
+    const refused = await library.handOver(LONG);
+    expect([refused.status, refused.headers.get("retry-after"), refused.json.detail]).toEqual([
+      ...[413, null],
+      expect.stringMatching(/^This conversation takes [\d,]+ tokens, .* 5,000 .*: hand it over in parts, or raise /),
+    ]);
+    expect((await library.handOver("Anna drinks tea.")).status).toBe(202);
+    // It is as it was where nothing is left of the day, or as many wait as may.
+    expect((await library.handOver(LONG)).status).toBe(413);
+  });
+
   test("b121: has 100 conversations wait at most", async (context) => {
     const library = await startLibrary(context, { workers: 0 });
     await library.declare();
