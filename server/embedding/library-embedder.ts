@@ -31,7 +31,7 @@ const MAX_TURNS = { postgres: 6, pglite: 2 } as const;
 const SLOW_MS = 5_000;
 /** A turn asks three times at most, for the longest atom in two requests, and all are over before its claim is. */
 const TIMEOUT_MS = 18_000;
-/** A text that every model takes: a model that refuses this one refuses them all. */
+/** A text that every model takes: a model that refuses this one, or fails at it, does so to them all. */
 const PROBE = "keyplane";
 
 /**
@@ -95,9 +95,22 @@ async function embed(
       }
       return { kind: "refused", atoms, why: result.why };
     }
-    case "failed":
-      return { kind: "failed", why: result.why, retryAfterMs: result.retryAfterMs };
+    case "failed": {
+      const { why, retryAfterMs, isDoubtful } = result;
+      const isSuspected = isDoubtful === true && turn.failures >= patienceWith(atoms, retryAfterMs);
+      if (isSuspected && (await ask([PROBE])).kind === "vectors") return { kind: "refused", atoms, why };
+      return { kind: "failed", why, retryAfterMs };
+    }
   }
+}
+
+/**
+ * After how many failures in a row another text is asked for, to see whether the upstream fails at these alone. One that
+ * says when to come again is likely to have too much to do, which a short text may not show.
+ */
+function patienceWith(atoms: readonly WaitingAtom[], retryAfterMs: number | undefined): number {
+  if (retryAfterMs !== undefined) return 5;
+  return atoms.some(({ tries }) => tries > 0) ? 0 : 1;
 }
 
 /** Providers take so many texts in a request, and some no more. */

@@ -7,6 +7,7 @@ import {
   readStatements,
   tokensOfCall,
 } from "../../domain/memory/extraction.ts";
+import type { TurnBounds } from "../../domain/memory/turn-bounds.ts";
 import type { Logger } from "../../runtime/log.ts";
 import { TeamTurns } from "../../runtime/team-turns.ts";
 import { startTurns } from "../../runtime/turns.ts";
@@ -19,6 +20,7 @@ import {
   settleExtraction,
 } from "../../store/memory/extraction/turns.ts";
 import { findNearDuplicates } from "../../store/memory/writes/near-duplicates.ts";
+import { keepNewest } from "../context/bounded-map.ts";
 import type { TextGenerator } from "../gateway/library/generate-text.ts";
 import type { CountRead } from "./metrics.ts";
 
@@ -34,35 +36,45 @@ const POLL_MS = 1_000;
 const MAX_TURNS = 8;
 /** Models read a passage in less. */
 const SLOW_MS = 20_000;
-/** A turn asks once, and is over before its claim is. */
+/** A turn asks twice at most, and is over before its claim is. */
 const TIMEOUT_MS = 60_000;
+const PROBE_TIMEOUT_MS = 30_000;
+/** What every model has an answer to: one that fails at this fails at every conversation. */
+const PROBE = JSON.stringify([{ role: "user", content: "Anna drinks tea." }]);
+/** Libraries of which a process remembers whose turn was the last. */
+const MAX_REMEMBERED = 1_000;
 
 /**
  * Has models read the conversations that libraries are handed, behind every other work: the libraries take turns of one
- * passage each, whichever process has them, and so do their teams. A model adds statements, and nothing else; what fails is tried again later.
+ * passage each, whichever process has them, and so do their teams, and a library's subjects. A model adds statements, and nothing else; what fails is tried again later.
  *
  * @returns ends it: what is under way is waited for
  */
 export function startLibraryExtractor(extraction: Extraction, pollMs = POLL_MS): { close(): Promise<void> } {
   const { store, log } = extraction;
   const turns = new TeamTurns({ most: MAX_TURNS, slowMs: SLOW_MS }, () => performance.now());
+  const lastParts = new Map<string, string>();
+  const claim = async (bounds: TurnBounds) => {
+    const turn = await claimExtraction(store, randomUUID(), bounds, (libraryId) => lastParts.get(libraryId));
+    if (turn !== undefined) keepNewest(lastParts, turn.libraryId, turn.storedIn, MAX_REMEMBERED);
+    return turn;
+  };
   return startTurns({
     ...{ most: MAX_TURNS, pollMs },
-    takeTurn: () =>
-      turns.takeNext(
-        (bounds) => claimExtraction(store, randomUUID(), bounds),
-        (turn) => take(extraction, turn),
-      ),
+    takeTurn: () => turns.takeNext(claim, (turn) => take(extraction, turn)),
     onFailure: (error) => log.warn({ error }, "a conversation could not be read; it is tried again"),
   });
 }
+
+/** As the metrics have them. */
+const OUTCOMES = { read: "read", done: "read", useless: "useless", stuck: "failed", failed: "failed" } as const;
 
 /** What was paid for and cannot be saved counts as an answer of no use, or it would be asked for without end. */
 async function take(extraction: Extraction, turn: ExtractionTurn): Promise<void> {
   try {
     const result = await read(extraction, turn);
     await settleExtraction(extraction.store, turn, result);
-    extraction.count(result.kind === "done" ? "read" : result.kind);
+    extraction.count(OUTCOMES[result.kind]);
   } catch (error) {
     const why = "what the model found could not be saved";
     await settleExtraction(extraction.store, turn, { kind: "useless", why, tokens: tokensOfCall(turn.passage) });
@@ -73,14 +85,21 @@ async function take(extraction: Extraction, turn: ExtractionTurn): Promise<void>
 
 async function read({ store, generator }: Extraction, turn: ExtractionTurn): Promise<ExtractionResult> {
   const { digest, publicId, model, passage } = turn;
-  const result = await generator.generate({
-    ...{ digest, publicId, model },
-    ...{ instructions: INSTRUCTIONS, material: passage, maxTokens: MAX_ANSWER_TOKENS, timeoutMs: TIMEOUT_MS },
-  });
+  const ask = (material: string, timeoutMs: number) =>
+    generator.generate({
+      ...{ digest, publicId, model },
+      ...{ instructions: INSTRUCTIONS, material, maxTokens: MAX_ANSWER_TOKENS, timeoutMs },
+    });
+  const result = await ask(passage, TIMEOUT_MS);
   const useless = (why: string): ExtractionResult => ({ kind: "useless", why, tokens: tokensOfCall(passage) });
   if (result.kind !== "text") {
-    const { kind, why, retryAfterMs, isOverrun } = result;
-    return kind === "refused" || isOverrun ? useless(why) : { kind, why, retryAfterMs };
+    const { kind, why, retryAfterMs, isOverrun, isDoubtful } = result;
+    if (kind === "refused" || isOverrun) return useless(why);
+    const isSuspected = isDoubtful === true && turn.hasFailed;
+    if (isSuspected && (await ask(PROBE, PROBE_TIMEOUT_MS)).kind === "text") {
+      return { kind: "stuck", why, tokens: tokensOfCall(passage) + tokensOfCall(PROBE) };
+    }
+    return { kind, why, retryAfterMs };
   }
   const found = result.text === undefined ? undefined : readStatements(result.text);
   if (found === undefined) return useless("the model's answer is not the JSON that it was asked for");

@@ -24,7 +24,7 @@ export function createTextEmbedder(deps: CallerDeps): TextEmbedder {
       });
       if (called.kind !== "answered") return called;
       const vectors = checkVectors(called.format.vectorsOf(called.answer), texts.length, dimensions ?? undefined);
-      if (typeof vectors === "string") return { kind: "failed", why: vectors };
+      if (typeof vectors === "string") return { kind: "failed", why: vectors, isDoubtful: true };
       return { kind: "vectors", vectors, servedBy: called.servedBy };
     },
     close: () => caller.close(),

@@ -15,6 +15,8 @@ export type FailedCall = {
   readonly retryAfterMs?: number;
   /** The answer was too long, or took too long: what was asked may be why. */
   readonly isOverrun?: boolean;
+  /** The upstream has had the call, and failed at it: what was asked may be why, or the upstream. */
+  readonly isDoubtful?: boolean;
 };
 
 const MAX_RETRY_AFTER_MS = 300_000;
@@ -50,9 +52,9 @@ export function concurrencyFailure(of: LimitOwner): FailedCall {
 export function statusFailure(status: number, headers: IncomingHttpHeaders): FailedCall {
   const why = `the upstream answered ${status}`;
   if (REFUSED.has(status)) return { kind: "refused", why };
+  const failed = { ...failedCall(why), isDoubtful: status >= 500 };
   const seconds = Number(headers["retry-after"]);
-  if (!(seconds >= 0)) return failedCall(why);
-  return { kind: "failed", why, retryAfterMs: Math.min(seconds * 1_000, MAX_RETRY_AFTER_MS) };
+  return seconds >= 0 ? { ...failed, retryAfterMs: Math.min(seconds * 1_000, MAX_RETRY_AFTER_MS) } : failed;
 }
 
 /** Whether an answer was too long, or took too long. */

@@ -147,11 +147,13 @@ export function createLibraryCaller<F extends CallFormat>(
           slots.release();
         }
       } catch (error) {
+        const isSent = ending.givenUp !== 0;
         const isGivenUp = cut.signal.aborted || isCallTimeout(error) || mayGoOnAfter(error);
         if (!isGivenUp && ending.givenUp !== undefined) ending.givenUp = 0;
         const why = cut.signal.aborted ? "the library's key may no longer be used" : whyCallFailed(error, timeoutMs);
         outcomes.failed(gatewayId, upstream, why);
-        return { ...failedCall(why), isOverrun: !cut.signal.aborted && isOverrun(error) };
+        const isCut = cut.signal.aborted;
+        return { ...failedCall(why), isOverrun: !isCut && isOverrun(error), isDoubtful: !isCut && isSent };
       } finally {
         const { givenUp } = ending;
         if (givenUp !== undefined) reservation.settle(dialect, { answer: undefined, givenUp });

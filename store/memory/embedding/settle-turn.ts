@@ -21,7 +21,7 @@ export type TurnResult =
       readonly atoms: readonly EmbeddedAtom[];
       readonly servedBy: string;
     }
-  /** The upstream does not take these texts: each is tried alone, and set aside where it is refused again. */
+  /** The upstream does not take these texts, or fails at them: each is tried alone, and set aside where it is so again. */
   | { readonly kind: "refused"; readonly atoms: readonly WaitingAtom[]; readonly why: string }
   /** Nothing can be embedded at present. */
   | { readonly kind: "failed"; readonly why: string; readonly retryAfterMs: number | undefined };

@@ -27,6 +27,8 @@ export type ExtractionTurn = {
   readonly jobId: string;
   readonly passage: string;
   readonly isLast: boolean;
+  /** Whether the last try of this passage came to nothing. */
+  readonly hasFailed: boolean;
   /** What the passages before have shown. */
   readonly statements: readonly FoundStatement[];
 };
@@ -39,45 +41,54 @@ export type ExtractionResult =
   | { readonly kind: "done"; readonly statements: readonly FoundStatement[]; readonly known: number }
   /** The model's answer is of no use, too long or too late, or it does not take this passage. */
   | { readonly kind: "useless"; readonly why: string; readonly tokens: number }
+  /** The upstream fails at this passage again, and has an answer to another. */
+  | { readonly kind: "stuck"; readonly why: string; readonly tokens: number }
   /** Nothing can be asked at present. */
   | { readonly kind: "failed"; readonly why: string; readonly retryAfterMs: number | undefined };
 
 /** Longer than a turn takes. */
 const CLAIM = "120 seconds";
-/** After so many answers of no use a job has failed. */
-const MAX_TRIES = 2;
+/** After so many answers of no use a job has failed, and after so many tries that the upstream alone fails at it. */
+const MAX_TRIES = { useless: 2, stuck: 3 } as const;
 
 /**
  * Claims the turn of a library, of those that have a conversation to read: of the next team, the one that has waited
- * longest.
+ * longest. Its subjects take turns, and of a subject's conversations those go last whose last try came to nothing.
  *
  * @param claim a new UUID
+ * @param lastPart the library, or its subject's part of it, whose turn was a library's last
  */
 export async function claimExtraction(
   { db }: Store,
   claim: string,
   { except, after }: TurnBounds = ANY_TEAM,
+  lastPart: (libraryId: string) => string | undefined = () => undefined,
 ): Promise<ExtractionTurn | undefined> {
+  const claimed = await sql<{ id: string }>`
+    update library_extractions set claim = ${claim}::uuid, due_at = clock_timestamp() + ${CLAIM}::interval
+    where library_id = (
+      select e.library_id from library_extractions e join libraries l on l.id = e.library_id
+      where e.due_at <= clock_timestamp() and l.state = 'active'
+        and exists (select from extraction_jobs where library_id = e.library_id and ended_at is null)
+        and l.team_id <> all(${[...except]}::text[])
+      order by l.team_id <= ${after}, l.team_id, e.due_at limit 1 for update of e skip locked)
+    returning library_id as id`.execute(db);
+  const [library] = claimed.rows;
+  if (library === undefined) return undefined;
+  const last = lastPart(library.id) ?? "";
   const { rows } = await sql<Omit<ExtractionTurn, "digest"> & { digest: Uint8Array | null }>`
     with claimed as (
-      update library_extractions set claim = ${claim}::uuid, due_at = clock_timestamp() + ${CLAIM}::interval
-      where library_id = (
-        select e.library_id from library_extractions e join libraries l on l.id = e.library_id
-        where e.due_at <= clock_timestamp() and l.state = 'active'
-          and exists (select from extraction_jobs where library_id = e.library_id and ended_at is null)
-          and l.team_id <> all(${[...except]}::text[])
-        order by l.team_id <= ${after}, l.team_id, e.due_at limit 1 for update of e skip locked)
-      returning *
+      select * from library_extractions where library_id = ${library.id} and claim = ${claim}::uuid
     ), running as (
       update extraction_jobs set state = 'running' where id = (
-        select j.id from extraction_jobs j join claimed e on e.library_id = j.library_id
-        where j.ended_at is null order by j.created_at, j.id limit 1)
+        select j.id from extraction_jobs j join claimed e on e.library_id = j.library_id where j.ended_at is null
+        order by j.stored_in <= ${last}, j.stored_in, j.failure is not null, j.created_at, j.id limit 1)
       returning *
     )
     select e.library_id as "libraryId", l.team_id as "teamId", j.stored_in as "storedIn",
       (select subject from libraries where id = j.stored_in) as subject, e.claim::text as claim, e.failures, v.digest,
       coalesce(g.public_id, '') as "publicId", e.model, j.id::text as "jobId", j.passages[j.done + 1] as passage,
-      j.done + 1 >= j.calls as "isLast", j.statements
+      j.done + 1 >= j.calls as "isLast", j.statements, j.failure is not null as "hasFailed"
     from claimed e join running j on j.library_id = e.library_id join libraries l on l.id = e.library_id
     ${MODEL_JOINS}`.execute(db);
   const [row] = rows;
@@ -98,7 +109,8 @@ export async function settleExtraction({ db }: Store, turn: ExtractionTurn, resu
       await sql`select from extraction_jobs where id = ${jobId}::uuid and ended_at is null for update`.execute(tx);
     if (job.rows.length > 0) await settleJob(tx, turn, result);
     const failed = result.kind === "failed" ? result : undefined;
-    const pauseMs = failed === undefined ? 0 : turnPauseMs(turn.failures, failed.retryAfterMs);
+    const isPausing = failed !== undefined || result.kind === "stuck";
+    const pauseMs = isPausing ? turnPauseMs(failed === undefined ? 0 : turn.failures, failed?.retryAfterMs) : 0;
     await sql`update library_extractions set claim = null,
         failures = ${failed === undefined ? 0 : turn.failures + 1}::integer,
         due_at = clock_timestamp() + ${pauseMs}::float8 * interval '1 millisecond'
@@ -123,10 +135,11 @@ async function settleJob(tx: Tx, turn: ExtractionTurn, result: ExtractionResult)
       return;
     }
     case "useless":
+    case "stuck":
       await useTokens(tx, libraryId, result.tokens);
       await sql`update extraction_jobs set tries = tries + 1, failure = ${result.why} where id = ${id}`.execute(tx);
       await sql`update extraction_jobs set state = 'failed', passages = '{}', statements = '[]',
-        ended_at = clock_timestamp() where id = ${id} and tries >= ${MAX_TRIES}`.execute(tx);
+        ended_at = clock_timestamp() where id = ${id} and tries >= ${MAX_TRIES[result.kind]}`.execute(tx);
       return;
     case "failed":
       await sql`update extraction_jobs set failure = ${result.why} where id = ${id}`.execute(tx);

@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { revokeKey } from "../../../store/keys/lifecycle/revocation.ts";
@@ -152,6 +153,68 @@ describeOnEachEngineWithVectors("A library that is embedded", (store) => {
     });
     expect((await library.vectors()).map(({ id }) => id)).toEqual(good);
     expect(await library.progress()).toMatchObject({ refusal: "the upstream answered 400", failure: null });
+  });
+
+  const fails: readonly (readonly [what: string, why: string, fail: (response: ServerResponse) => void])[] = [
+    ["a 500", "the upstream answered 500", (response) => response.writeHead(500).end()],
+    ["a broken connection", "the upstream cannot be reached: UND_ERR_SOCKET", (response) => response.destroy()],
+    [
+      "no vector",
+      "the upstream gave a vector that is empty, or has something else than finite numbers",
+      (response) => response.end('{"data":[{"index":0,"embedding":[]}]}'),
+    ],
+  ];
+  for (const [what, why, fail] of fails) {
+    test(`b330: sets an atom aside to which the upstream answers with ${what}, and embeds the others`, async (context) => {
+      const upstream = await startEmbeddingUpstream(context);
+      const library = await startEmbeddedLibrary(context, store(), { upstream });
+      upstream.answerWith((response, received) => {
+        if (textsOf(received).some((text) => text.includes("poison"))) fail(response);
+        else answerVectors(response, received);
+      });
+      await library.save("poison");
+      const good = [await library.save("good"), await library.save("better")];
+      await library.declare();
+      await until("it is set aside", async () => {
+        await library.hurry();
+        const progress = await library.progress();
+        return progress?.setAside === 1 && progress.waiting === 0;
+      });
+      expect((await library.vectors()).map(({ id }) => id)).toEqual(good);
+      expect(await library.progress()).toMatchObject({ refusal: why, failure: null });
+      // Twice with the others, then thrice alone; each time but the first a text is asked for that every model takes.
+      const poisoned = upstream.received.filter((received) => received.body.includes("poison"));
+      const probes = upstream.received.filter((received) => textsOf(received).join() === "keyplane");
+      expect([poisoned.length, probes.length]).toEqual([4, 3]);
+    });
+  }
+
+  test("b330: sets nothing aside while the upstream fails at whatever it is asked, nor soon where it says when to come again", async (context) => {
+    const upstream = await startEmbeddingUpstream(context);
+    const library = await startEmbeddedLibrary(context, store(), { upstream });
+    upstream.answerWith((response) => response.writeHead(502).end());
+    await library.save("good");
+    await library.declare();
+    await until("it was tried several times", async () => {
+      await library.hurry();
+      return upstream.received.length > 8;
+    });
+    expect(await library.progress()).toMatchObject({ setAside: 0, waiting: 1 });
+    upstream.answerWith(answerVectors);
+    await library.hurry();
+    await library.embedded();
+    let refused = 0;
+    upstream.answerWith((response, received) => {
+      if (textsOf(received).join() === "keyplane") return answerVectors(response, received);
+      refused++;
+      response.writeHead(503, { "retry-after": "1" }).end();
+    });
+    await library.save("another");
+    await until("it is set aside", async () => {
+      await library.hurry();
+      return (await library.progress())?.setAside === 1;
+    });
+    expect(refused).toBe(18);
   });
 
   test("asks for no more than 32 texts in a request, however long its atoms are", async (context) => {

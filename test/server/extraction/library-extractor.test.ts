@@ -185,6 +185,71 @@ describeNightlyOnEachEngine("A library that takes atoms out of conversations", (
     expect(await library.ended(id)).toMatchObject({ status: "done", failure: null });
   });
 
+  test("b331: sets a conversation aside that the upstream fails at where it answers others, and goes on with those", async (context) => {
+    const library = await startLibrary(context);
+    library.upstream.answerWith((response, received) => {
+      if (received.body.includes("poison")) response.writeHead(500).end();
+      else answerText(response, received, found(TEA));
+    });
+    await library.declare();
+    await sql`update library_extractions set due_at = now() + interval '1 day' where library_id = ${library.libraryId}`.execute(
+      store().db,
+    );
+    const poison = (await library.handOver("A poison.")).json.id;
+    const next = (await library.handOver("So does Otto.")).json.id;
+    await library.hurry();
+    expect(await library.ended(poison)).toMatchObject({ status: "failed", failure: "the upstream answered 500" });
+    expect(await library.ended(next)).toMatchObject({ status: "done", found: 1 });
+    // Behind the other one, and from then on beside what every model has an answer to.
+    const asked = library.upstream.received.map(({ body }) => /poison|Otto|Anna/.exec(body.toString())?.[0]);
+    expect(asked).toEqual(["poison", "Otto", "poison", "Anna", "poison", "Anna", "poison", "Anna"]);
+    // What the upstream has worked on counts, but for the first try.
+    const { rows } = await sql<{ used: number }>`select used_tokens::float8 as used from library_extractions
+      where library_id = ${library.libraryId}`.execute(store().db);
+    expect(rows[0]?.used).toBeGreaterThan(5 * MAX_ANSWER_TOKENS);
+  });
+
+  test("b331: sets nothing aside while the upstream fails at whatever it is asked", async (context) => {
+    const library = await startLibrary(context);
+    library.upstream.answerWith((response) => response.writeHead(503).end());
+    await library.declare();
+    const ids = [
+      (await library.handOver("Anna drinks tea.")).json.id,
+      (await library.handOver("So does Otto.")).json.id,
+    ];
+    await until("each was tried several times", async () => {
+      await library.hurry();
+      return library.upstream.received.length > 16;
+    });
+    for (const id of ids) expect((await library.job(id)).ended).toBeNull();
+    library.upstream.answerWith((response, received) => answerText(response, received, found(TEA)));
+    await library.hurry();
+    for (const id of ids) expect(await library.ended(id)).toMatchObject({ status: "done" });
+  });
+
+  test("b332: reads the conversations of its subjects in turns, however many one of them has handed over", async (context) => {
+    const library = await startLibrary(context, { workers: 0 });
+    await library.declare();
+    const { teamId, namespace } = library.home;
+    const keyOf = (subject: string) =>
+      library.server.addKey({ teamId, namespace, subject: { mode: "Bound", subject } });
+    const many = keyOf("many");
+    for (const n of [1, 2, 3, 4]) await library.handOver(`Many, ${n}.`, many);
+    for (const one of ["one", "another"]) await library.handOver(`By ${one}.`, keyOf(one));
+    await library.handOver("Shared.");
+    const read: string[] = [];
+    const parts = new Map<string, string>();
+    for (let turns = 0; turns < 7; turns++) {
+      const turn = await claimExtraction(store(), crypto.randomUUID(), undefined, (id) => parts.get(id));
+      if (turn?.libraryId !== library.libraryId) throw new Error("no turn of the library");
+      parts.set(turn.libraryId, turn.storedIn);
+      read.push(String(turn.subject));
+      await settleExtraction(store(), turn, { kind: "done", statements: [], known: 0 });
+    }
+    expect(read.slice(0, 4).toSorted()).toEqual(["another", "many", "null", "one"]);
+    expect(read.slice(4)).toEqual(["many", "many", "many"]);
+  });
+
   for (const [what, failure, answer] of [
     ["that does not end", "the upstream's answer was too long", "a".repeat(2 << 20)],
     ["that does not come", "the upstream did not answer within 0.3 s", undefined],
@@ -206,7 +271,7 @@ describeNightlyOnEachEngine("A library that takes atoms out of conversations", (
       };
       expect(await library.ended(id)).toMatchObject({ status: "failed", failure });
       expect(await library.ended(next)).toMatchObject({ status: "done", found: 1 });
-      expect(library.counted).toEqual(["useless", "useless", "read"]);
+      expect(library.counted.toSorted()).toEqual(["read", "useless", "useless"]);
       expect(await used()).toBeGreaterThan(4 * MAX_ANSWER_TOKENS);
     });
   }
