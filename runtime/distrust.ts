@@ -17,7 +17,7 @@ export function isForeign({ uid }: Pick<Stats, "uid">, me = process.geteuid?.())
 
 /**
  * Who else can change a file that a flag names. It is refused but where that would refuse what a container mounts: root
- * reads other users' files, and what can be said of a whole mount is its file's fate as well.
+ * reads other users' files, and others may write what is mounted for them to write, as a pod's containers do.
  *
  * @returns undefined for a file that no one else can change, and for what is no file or cannot be reached
  */
@@ -27,7 +27,7 @@ export function distrustOf(path: string, me = process.geteuid?.()): Distrust | u
   const why = whyNot(file, me);
   if (why === undefined) return undefined;
   const isRootsChoice = me === ROOT && isForeign(file, me);
-  return { why, isRefused: !isRootsChoice && whyNot(statSync(mountOf(path, file)), me) !== why };
+  return { why, isRefused: !isRootsChoice && whyNot(statSync(mountOf(path, file)), me) === undefined };
 }
 
 function statsOf(path: string): Stats | undefined {
