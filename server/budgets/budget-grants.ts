@@ -124,7 +124,8 @@ export class BudgetGrants {
       if (isRefusing) {
         const { expected = 0 } = call;
         held.reserved -= expected;
-        held.free += Math.max(0, expected - amount);
+        // What it has used beyond that is no longer there for the next call (threats b305).
+        held.free = Math.max(0, held.free + expected - amount);
       }
       held.isChanged = true;
     }

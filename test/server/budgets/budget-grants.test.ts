@@ -56,6 +56,17 @@ describeNightlyOnEachEngine("Threads of replicas", (store) => {
     expect(await kindOf(first, key, rest + 1)).toBe("exhausted");
   });
 
+  test("b305: take what a call used beyond its reservation from what they hold, before the next one has any of it", async () => {
+    const key = keyWith({ tokens: 100_000 });
+    const thread = open();
+    // A fiftieth was granted beside, which other calls may have until a call has used more than there is.
+    const [one, other] = [await reserved(thread, key, 500), await reserved(thread, key, 500)];
+    thread.settle(one, usedOf(600));
+    expect(await kindOf(thread, key, 500)).toBe("reserved");
+    thread.settle(other, usedOf(200_000));
+    expect(await kindOf(thread, key, 1)).toBe("exhausted");
+  });
+
   test("b129: count what a thread that died held as used", async () => {
     const key = keyWith({ tokens: 1_000 });
     const dead = open();
