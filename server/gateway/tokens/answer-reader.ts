@@ -1,38 +1,43 @@
 import type { Dialect } from "../../../domain/access/key-record.ts";
-import {
-  type AnswerEnding,
-  type AnswerUsage,
-  disjointTokens,
-  noteUsage,
-  type ReportedFigures,
-} from "../../../domain/usage/tokens.ts";
+import { disjointTokens } from "../../../domain/usage/disjoint-tokens.ts";
+import { noFigures, noteUsage } from "../../../domain/usage/reported-figures.ts";
+import type { AnswerEnding, AnswerUsage } from "../../../domain/usage/tokens.ts";
+import { LastUsage } from "./last-usage.ts";
 import { type FoundMember, MemberScanner } from "./member-scanner.ts";
 
 const NEWLINE = 0x0a;
 const USAGE = Buffer.from("usage");
+const MODEL = Buffer.from("model");
+const NULL = Buffer.from("null");
 /** What follows the word where a usage is to come yet, and ends a member. */
-const NULL = Buffer.from('":null');
+const IS_NULL = Buffer.from('":null');
 const ENDS = Buffer.from(",}");
+/** No name of a model, as JSON. */
+const NO_NAME: ReadonlySet<string> = new Set(["null", '""']);
 
-/** The JSON of a member, undefined where it is too long; nothing for one that was not found. */
-type Found = { readonly json: string | undefined } | undefined;
+type UsageMember = Exclude<FoundMember, "model">;
 
 /**
  * Reads the usage that one answer reports, from its bytes as they pass. Of an event stream only those lines are looked into
- * that have the word, and those that come in several pieces. It holds a few kilobytes and takes any bytes.
+ * that have the word, those that have the word `model` until one names it, and those that come in several pieces. It holds
+ * as much as a few usages have, and takes any bytes.
  */
 export class AnswerReader {
   readonly #dialect: Dialect;
   readonly #isEvents: boolean;
   readonly #scanner: MemberScanner;
-  /** What was reported last in each of its two places: as JSON, which is parsed at the end. */
-  #first: Found;
-  #last: Found;
-  /** How often usage was reported. */
+  readonly #reported = noFigures();
+  /** What is not among these yet, and where it stood. */
+  readonly #last = new LastUsage();
+  #lastMember: UsageMember | undefined;
+  /** Where the usage that stood there last was none that can be. */
+  readonly #unsound = new Set<UsageMember>();
+  /** How often the document itself reported usage. */
   #times = 0;
-  #model: Found;
+  /** As JSON, which is parsed at the end. */
+  #model: string | undefined;
   /** Of the event that is being read. */
-  #eventModel: Found;
+  #eventModel: string | undefined;
   #eventReports = false;
   #isInLine = false;
   /** Bytes. */
@@ -42,7 +47,7 @@ export class AnswerReader {
   constructor(dialect: Dialect, isEvents: boolean) {
     this.#dialect = dialect;
     this.#isEvents = isEvents;
-    this.#scanner = new MemberScanner(dialect, (member, json) => this.#note(member, json));
+    this.#scanner = new MemberScanner(dialect, (member, bytes, from, to) => this.#note(member, bytes, from, to));
   }
 
   /** Takes the next piece. */
@@ -60,20 +65,16 @@ export class AnswerReader {
   /** @param isWhole whether the answer has come to its end */
   end(isWhole: boolean): AnswerUsage {
     this.#endEvent();
-    const reported: ReportedFigures = {};
-    let isSound = true;
-    for (const found of [this.#first, this.#last]) {
-      if (found !== undefined && !noteUsage(reported, this.#dialect, parsed(found))) isSound = false;
-    }
-    const { tokens, fits } = disjointTokens(this.#dialect, reported);
-    const model = this.#model && parsed(this.#model);
+    this.#noteLast();
+    const { tokens, fits } = disjointTokens(this.#dialect, this.#reported);
+    const isSound = this.#unsound.size === 0;
     // A document says it once; what a stream says again counts instead.
     const isTwice = this.#times > 1 && !this.#isEvents && !this.#scanner.isList;
     return {
       tokens,
-      model: typeof model === "string" ? model : undefined,
+      model: textIn(this.#model),
       // No call uses nothing: some upstreams write zeros until they know.
-      ending: this.#ending(isWhole, !isSound || Object.values(reported).some((figure) => figure > 0)),
+      ending: this.#ending(isWhole, !isSound || Object.values(tokens).some((count) => count > 0)),
       isDoubtful: !isSound || !fits || isTwice,
     };
   }
@@ -81,7 +82,7 @@ export class AnswerReader {
   #ending(isWhole: boolean, saysAny: boolean): AnswerEnding {
     if (!saysAny) return isWhole ? "unreported" : "cut";
     // Gemini reports it in every piece, Anthropic first and last, OpenAI at the end alone.
-    const isFinal = this.#dialect === "gemini" ? isWhole : this.#last !== undefined || this.#dialect === "openai";
+    const isFinal = this.#dialect === "gemini" ? isWhole : this.#times > 0 || this.#dialect === "openai";
     return isFinal ? "reported" : "cut";
   }
 
@@ -95,15 +96,19 @@ export class AnswerReader {
       at = end + 1;
     }
     const last = bytes.lastIndexOf(NEWLINE);
-    let from = at;
+    let [from, usage, model] = [at, -1, -1];
     while (from <= last) {
-      const usage = bytes.indexOf(USAGE, from);
-      if (usage === -1 || usage > last) break;
+      if (usage < from) usage = placeOf(USAGE, bytes, from);
+      if (model < from) model = this.#model === undefined ? placeOf(MODEL, bytes, from) : Number.POSITIVE_INFINITY;
+      const word = Math.min(usage, model);
+      if (word > last) break;
       // Each event of a stream whose usage comes at its end says null, and nothing else of it.
-      from = usage + USAGE.length;
-      if (isNull(bytes, from)) continue;
-      const end = bytes.indexOf(NEWLINE, usage);
-      this.#scanner.scan(bytes.subarray(Math.max(at, bytes.lastIndexOf(NEWLINE, usage) + 1), end));
+      if (word === usage && isNull(bytes, usage + USAGE.length)) {
+        from = usage + USAGE.length;
+        continue;
+      }
+      const end = bytes.indexOf(NEWLINE, word);
+      this.#scanner.scan(bytes.subarray(Math.max(at, bytes.lastIndexOf(NEWLINE, word) + 1), end));
       this.#endEvent();
       at = end + 1;
       from = at;
@@ -113,39 +118,63 @@ export class AnswerReader {
   }
 
   #endEvent(): void {
-    if (this.#eventReports) this.#model = this.#eventModel ?? this.#model;
+    // That of the usage counts; else the first.
+    this.#model = this.#eventReports ? (this.#eventModel ?? this.#model) : (this.#model ?? this.#eventModel);
     this.#eventModel = undefined;
     this.#eventReports = false;
     this.#isInLine = false;
     if (this.#isEvents) this.#scanner.reset();
   }
 
-  #note(member: FoundMember, json: string | undefined): void {
-    const found = { json };
+  #note(member: FoundMember, bytes: Buffer | undefined, from: number, to: number): void {
     if (member === "model") {
-      this.#eventModel = found;
+      const name = bytes?.toString("utf8", from, to);
+      if (name !== undefined && !NO_NAME.has(name)) this.#eventModel = name;
       return;
     }
-    if (json?.trim() === "null") return;
-    this.#times++;
+    if (bytes !== undefined && to - from === NULL.length && stands(NULL, bytes, from)) return;
+    if (member === "usage") this.#times++;
     this.#eventReports = true;
-    if (member === "usage") this.#last = found;
-    else this.#first = found;
+    const isReplaced = bytes !== undefined && member === this.#lastMember && this.#last.isSaidBy(bytes, from, to);
+    if (!isReplaced) this.#noteLast();
+    if (bytes === undefined) this.#unsound.add(member);
+    else {
+      this.#last.set(bytes, from, to);
+      this.#lastMember = member;
+    }
+  }
+
+  #noteLast(): void {
+    const member = this.#lastMember;
+    if (member === undefined) return;
+    if (noteUsage(this.#reported, this.#dialect, this.#last.parse())) this.#unsound.delete(member);
+    else this.#unsound.add(member);
+    this.#lastMember = undefined;
   }
 }
 
-/** Undefined for what is too long, or no JSON. */
-function parsed({ json }: { readonly json: string | undefined }): unknown {
-  if (json === undefined) return undefined;
+/** What a text of JSON says; undefined for what is none. */
+function textIn(json = ""): string | undefined {
   try {
-    return JSON.parse(json);
+    const value: unknown = JSON.parse(json);
+    return typeof value === "string" ? value : undefined;
   } catch {
     return undefined;
   }
 }
 
+/** The place of a word from another on; infinite where there is none. */
+function placeOf(word: Buffer, bytes: Buffer, from: number): number {
+  const place = bytes.indexOf(word, from);
+  return place === -1 ? Number.POSITIVE_INFINITY : place;
+}
+
 /** Whether a usage is null, from behind its name on. */
 function isNull(bytes: Buffer, from: number): boolean {
-  for (let i = 0; i < NULL.length; i++) if (bytes[from + i] !== NULL[i]) return false;
-  return ENDS.includes(bytes[from + NULL.length] ?? 0);
+  return stands(IS_NULL, bytes, from) && ENDS.includes(bytes[from + IS_NULL.length] ?? 0);
+}
+
+function stands(text: Buffer, bytes: Buffer, from: number): boolean {
+  for (let i = 0; i < text.length; i++) if (bytes[from + i] !== text[i]) return false;
+  return true;
 }

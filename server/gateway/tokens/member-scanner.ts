@@ -3,33 +3,56 @@
  */
 import type { Dialect } from "../../../domain/access/key-record.ts";
 
-/** The names of members that are looked for: those of the document itself, and of one object in it. */
-type Wanted = {
-  readonly usage: Buffer;
-  readonly model: Buffer;
-  /** The member of the document that may have both in it. */
-  readonly within: Buffer | undefined;
+/** A member of the document in which the usage may stand. */
+type Inner = {
+  readonly name: Buffer;
+  /** How many levels below the document its members are: two where it is a list of objects. */
+  readonly levels: 1 | 2;
+  /** Whether the model may stand there too. */
+  readonly hasModel: boolean;
 };
+
+/** The names of members that are looked for: those of the document itself, and of objects in it. */
+type Wanted = { readonly usage: Buffer; readonly model: Buffer; readonly inner: readonly Inner[] };
+
+const inner = (name: string, levels: Inner["levels"], hasModel: boolean): Inner => ({
+  ...{ name: Buffer.from(name), levels, hasModel },
+});
 
 const WANTED: Readonly<Record<Dialect, Wanted>> = {
-  openai: { usage: Buffer.from("usage"), model: Buffer.from("model"), within: Buffer.from("response") },
-  anthropic: { usage: Buffer.from("usage"), model: Buffer.from("model"), within: Buffer.from("message") },
-  gemini: { usage: Buffer.from("usageMetadata"), model: Buffer.from("modelVersion"), within: undefined },
+  openai: {
+    ...{ usage: Buffer.from("usage"), model: Buffer.from("model") },
+    // Of events of responses, of Moonshot's chunks, and of Groq's.
+    inner: [inner("response", 1, true), inner("choices", 2, false), inner("x_groq", 1, false)],
+  },
+  anthropic: {
+    ...{ usage: Buffer.from("usage"), model: Buffer.from("model"), inner: [inner("message", 1, true)] },
+  },
+  gemini: { usage: Buffer.from("usageMetadata"), model: Buffer.from("modelVersion"), inner: [] },
 };
 
-/** Which member was found; `first usage` is that of the object within, which Anthropic reports first. */
-export type FoundMember = "usage" | "first usage" | "model";
+/** Which member was found; `inner usage` is that of an object within, such as Anthropic reports first. */
+export type FoundMember = "usage" | "inner usage" | "model";
+
+/** Gets the value as JSON, in bytes that it may read until it returns; undefined for one that is too long. */
+type OnFound = (member: FoundMember, bytes: Buffer | undefined, from: number, to: number) => void;
 
 /** Which of them a text is. */
-type Name = keyof Wanted | undefined;
+type Name = "usage" | "model" | Inner | undefined;
 
 /** No name that is looked for is longer. */
 const LONGEST_NAME = 16;
-/** No usage is longer, nor any model's name, in bytes. */
-const LONGEST_VALUE = 4_096;
+/** No usage is longer, nor any model's name, in bytes: 250 of Anthropic's iterations are shorter. */
+const LONGEST_VALUE = 65_536;
+/** What is kept of one that comes in pieces, at first. */
+const USUAL_VALUE = 2_048;
 /** So much of a text is looked at byte by byte, before the search for its end is handed to the platform. */
 const SHORT_TEXT = 32;
 
+const TAB = 0x09;
+const NEWLINE = 0x0a;
+const RETURN = 0x0d;
+const SPACE = 0x20;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COLON = 0x3a;
@@ -45,11 +68,11 @@ for (const byte of [QUOTE, COLON, COMMA, BRACE_OPEN, BRACE_CLOSE, BRACKET_OPEN, 
 
 /**
  * Finds the usage and the model in JSON that comes in pieces, by the depth at which they stand, so that what a model has
- * written is never taken for them. It holds a few kilobytes, however long the document, and takes any bytes.
+ * written is never taken for them. It holds as much as a usage has, 64 KiB at most, however long the document, and takes any bytes.
  */
 export class MemberScanner {
   readonly #wanted: Wanted;
-  readonly #onFound: (member: FoundMember, json: string | undefined) => void;
+  readonly #onFound: OnFound;
   #depth = 0;
   /** The depth of the document's members: one more in an array of documents. */
   #top = 1;
@@ -61,16 +84,15 @@ export class MemberScanner {
   /** What an earlier piece has of such a text, and its length; longer than the room for one that is no name. */
   #part: Buffer | undefined;
   #partLength = 0;
-  /** Whether what is open below the document is the object that is looked into. */
-  #isWithin = false;
+  /** What is open below the document, where that is looked into. */
+  #inner: Inner | undefined;
   #capturing: FoundMember | undefined;
   #captureDepth = 0;
   /** Of a value that began in an earlier piece. */
   #kept: Buffer | undefined;
   #keptLength = 0;
 
-  /** @param onFound gets the value's JSON; undefined for one that is too long */
-  constructor(dialect: Dialect, onFound: (member: FoundMember, json: string | undefined) => void) {
+  constructor(dialect: Dialect, onFound: OnFound) {
     this.#wanted = WANTED[dialect];
     this.#onFound = onFound;
   }
@@ -82,7 +104,7 @@ export class MemberScanner {
     this.#isInText = false;
     this.#isEscaped = false;
     this.#name = undefined;
-    this.#isWithin = false;
+    this.#inner = undefined;
     this.#capturing = undefined;
   }
 
@@ -108,9 +130,9 @@ export class MemberScanner {
           at = this.#goOnInText(bytes, at + 1);
           continue;
         case COLON: {
-          if (this.#capturing !== undefined || this.#name === undefined || this.#name === "within") break;
-          const isFirst = this.#name === "usage" && this.#depth !== this.#top;
-          this.#capturing = isFirst ? "first usage" : this.#name;
+          if (this.#capturing !== undefined || typeof this.#name !== "string") break;
+          const isInner = this.#name === "usage" && this.#depth !== this.#top;
+          this.#capturing = isInner ? "inner usage" : this.#name;
           this.#captureDepth = this.#depth;
           this.#keptLength = 0;
           valueFrom = at + 1;
@@ -123,7 +145,7 @@ export class MemberScanner {
         case BRACE_OPEN:
         case BRACKET_OPEN:
           if (this.#depth === 0) this.#top = byte === BRACKET_OPEN ? 2 : 1;
-          if (this.#depth === this.#top) this.#isWithin = this.#name === "within";
+          if (this.#depth === this.#top) this.#inner = typeof this.#name === "object" ? this.#name : undefined;
           this.#depth++;
           this.#name = undefined;
           break;
@@ -139,7 +161,7 @@ export class MemberScanner {
 
   /** Whether a text that begins here may be a name that is looked for. */
   #hasNames(): boolean {
-    return this.#depth === this.#top || (this.#isWithin && this.#depth === this.#top + 1);
+    return this.#depth === this.#top || (this.#inner !== undefined && this.#depth === this.#top + this.#inner.levels);
   }
 
   /** Goes on in a text; returns what is behind it, or behind the piece. */
@@ -190,11 +212,12 @@ export class MemberScanner {
   }
 
   #nameOf(bytes: Buffer, from: number, to: number): Name {
-    const { usage, model, within } = this.#wanted;
+    const { usage, model, inner } = this.#wanted;
     if (isText(usage, bytes, from, to)) return "usage";
-    if (isText(model, bytes, from, to)) return "model";
-    // Of the document itself alone.
-    return within !== undefined && this.#depth === this.#top && isText(within, bytes, from, to) ? "within" : undefined;
+    const isOfDocument = this.#depth === this.#top;
+    if (isText(model, bytes, from, to)) return isOfDocument || this.#inner?.hasModel ? "model" : undefined;
+    if (isOfDocument) for (const each of inner) if (isText(each.name, bytes, from, to)) return each;
+    return undefined;
   }
 
   #keepName(bytes: Buffer, from: number, to: number): void {
@@ -209,17 +232,30 @@ export class MemberScanner {
     if (found === undefined) return;
     if (this.#keptLength > 0) this.#keep(bytes, from, to);
     this.#capturing = undefined;
-    const length = this.#keptLength > 0 ? this.#keptLength : to - from;
-    if (length > LONGEST_VALUE) this.#onFound(found, undefined);
-    else if (this.#keptLength > 0) this.#onFound(found, this.#kept?.toString("utf8", 0, length));
-    else this.#onFound(found, bytes.toString("utf8", from, to));
+    if (this.#keptLength > 0) this.#hand(found, this.#kept, 0, this.#keptLength);
+    else this.#hand(found, bytes, from, to);
+  }
+
+  #hand(found: FoundMember, bytes: Buffer | undefined, from: number, to: number): void {
+    const isTooLong = bytes === undefined || to - from > LONGEST_VALUE;
+    if (isTooLong) this.#onFound(found, undefined, 0, 0);
+    else this.#onFound(found, bytes, startOfValue(bytes, from, to), endOfValue(bytes, from, to));
   }
 
   #keep(bytes: Buffer, from: number, to: number): void {
-    this.#kept ??= Buffer.alloc(LONGEST_VALUE);
     const length = this.#keptLength + to - from;
-    if (length <= LONGEST_VALUE) bytes.copy(this.#kept, this.#keptLength, from, to);
+    if (length <= LONGEST_VALUE) bytes.copy(this.#roomFor(length), this.#keptLength, from, to);
     this.#keptLength = Math.min(length, LONGEST_VALUE + 1);
+  }
+
+  #roomFor(length: number): Buffer {
+    const kept = this.#kept ?? Buffer.alloc(USUAL_VALUE);
+    this.#kept = kept;
+    if (length <= kept.length) return kept;
+    const larger = Buffer.alloc(Math.min(LONGEST_VALUE, 2 * length));
+    kept.copy(larger, 0, 0, this.#keptLength);
+    this.#kept = larger;
+    return larger;
   }
 }
 
@@ -234,4 +270,21 @@ function isText(text: Buffer, bytes: Buffer, from: number, to: number): boolean 
   if (to - from !== text.length) return false;
   for (let i = 0; i < text.length; i++) if (bytes[from + i] !== text[i]) return false;
   return true;
+}
+
+function startOfValue(bytes: Buffer, from: number, to: number): number {
+  let at = from;
+  while (at < to && isBlank(bytes[at])) at++;
+  return at;
+}
+
+function endOfValue(bytes: Buffer, from: number, to: number): number {
+  let at = to;
+  while (at > from && isBlank(bytes[at - 1])) at--;
+  return at;
+}
+
+/** Whether it is what JSON has around a value. */
+function isBlank(byte = 0): boolean {
+  return byte === SPACE || byte === TAB || byte === NEWLINE || byte === RETURN;
 }

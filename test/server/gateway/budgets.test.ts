@@ -142,6 +142,22 @@ test("b129: where calls under way hold what is left, says to try again soon", as
   expect((await ask(key)).status).toBe(200);
 });
 
+test("b301: what Anthropic's compaction used is charged, which the message's own figures leave out", async () => {
+  const iterations = [
+    { type: "compaction", input_tokens: 180_000, output_tokens: 3_500 },
+    { type: "message", input_tokens: 23_000, output_tokens: 1_000 },
+  ];
+  const usage = { input_tokens: 23_000, output_tokens: 1_000, iterations };
+  upstream.answerWith((response) => response.end(JSON.stringify({ model: "claude-x", usage })));
+  const key = harness.addKey(budgeted(monthly(100_000, { period: "Day" })));
+  expect((await ask(key, "/v1/messages")).status).toBe(200);
+  await until("it is charged", () => harness.answered.length === 1);
+  expect(harness.answered.at(-1)).toMatchObject({ usage: { tokens: { input: 203_000, output: 4_500 } } });
+  const refused = await ask(key, "/v1/messages");
+  expect(refused.status).toBe(429);
+  expect(refused.text).toContain("207,500 are used");
+});
+
 test("b129: a budget that alerts lets its calls pass", async () => {
   answerUsing(5_000);
   const key = harness.addKey(budgeted(monthly(10, { onExhausted: "Alert" })));

@@ -81,6 +81,22 @@ const gemini = (candidates: number) => ({
 });
 const geminiTokens = { input: 23, cached: 10, output: 12, reasoning: 6 };
 
+const usage = { prompt_tokens: 1_000, completion_tokens: 50, total_tokens: 1_050 };
+const none = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
+const written = '{"usage":{"prompt_tokens":7,"completion_tokens":7}}';
+const iteration = {
+  ...{ type: "message", input_tokens: 1_200, output_tokens: 300 },
+  ...{ cache_read_input_tokens: 800, cache_creation_input_tokens: 100 },
+  cache_creation: { ephemeral_5m_input_tokens: 100, ephemeral_1h_input_tokens: 0 },
+};
+const iterated = {
+  usage: {
+    ...{ input_tokens: 30_000, output_tokens: 7_500, cache_read_input_tokens: 20_000 },
+    ...{ cache_creation_input_tokens: 2_500, iterations: Array(25).fill(iteration) },
+  },
+};
+const iteratedTokens = { input: 30_000, output: 7_500, cached: 20_000, cache_write_5m: 2_500 };
+
 /** What each dialect answers, and what it comes to. */
 const ANSWERS: Readonly<Record<string, Reported & { readonly text: string; readonly is: AnswerUsage }>> = {
   "a chat completion": {
@@ -155,6 +171,144 @@ const ANSWERS: Readonly<Record<string, Reported & { readonly text: string; reado
   },
 };
 
+/** Where a usage stands but at the top, and what ends in zeros or has many iterations. */
+const OTHER_ANSWERS: typeof ANSWERS = {
+  "b302: a stream that ends in zeros": {
+    ...{ dialect: "openai", isEvents: true },
+    text: events({ model: "m", choices: [], usage }, { model: "m", choices: [], usage: none }) + DONE,
+    is: reported({ input: 1_000, output: 50 }, "m"),
+  },
+  "b302: a stream whose events have the usage so far, and zeros at the end": {
+    ...{ dialect: "openai", isEvents: true },
+    text: events(
+      ...[1, 9, 10, 50].map((completion_tokens) => ({
+        model: "m",
+        usage: { prompt_tokens: 1_000, completion_tokens },
+      })),
+      { model: "m", usage: { prompt_tokens: 0, completion_tokens: 0 } },
+    ),
+    is: reported({ input: 1_000, output: 50 }, "m"),
+  },
+  "b302: a message whose last usage has zeros for what the first has": {
+    ...{ dialect: "anthropic", isEvents: true },
+    text: events(
+      {
+        type: "message_start",
+        message: { model: "c", usage: { input_tokens: 1_500, cache_read_input_tokens: 300, output_tokens: 1 } },
+      },
+      { type: "message_delta", usage: { input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 47 } },
+    ),
+    is: reported({ input: 1_500, cached: 300, output: 47 }, "c"),
+  },
+  "b302: content whose last piece leaves a figure out": {
+    ...{ dialect: "gemini", isEvents: true },
+    text: events(gemini(2), { usageMetadata: { promptTokenCount: 30, candidatesTokenCount: 12 }, modelVersion: "g" }),
+    is: reported(geminiTokens, "g"),
+  },
+  "b303: a choice of Moonshot's": {
+    ...{ dialect: "openai", isEvents: true },
+    text:
+      events(
+        { model: "kimi", choices: [{ index: 0, delta: { content: written } }] },
+        { choices: [{ index: 0, delta: {}, finish_reason: "stop", usage }] },
+      ) + DONE,
+    is: reported({ input: 1_000, output: 50 }, "kimi"),
+  },
+  "b303: a choice of Moonshot's, and the usage that was asked for": {
+    ...{ dialect: "openai", isEvents: true },
+    text:
+      events(
+        { model: "kimi", choices: [{ index: 0, delta: {}, finish_reason: "stop", usage }], usage: null },
+        { model: "kimi", choices: [], usage },
+      ) + DONE,
+    is: reported({ input: 1_000, output: 50 }, "kimi"),
+  },
+  "b303: Groq's own member": {
+    ...{ dialect: "openai", isEvents: true },
+    text:
+      events(
+        { model: "llama", choices: [{ delta: { content: written } }], x_groq: { id: "r" } },
+        { model: "llama", choices: [{ delta: {}, finish_reason: "stop" }], x_groq: { id: "r", usage } },
+      ) + DONE,
+    is: reported({ input: 1_000, output: 50 }, "llama"),
+  },
+  "b303: a whole answer that says it in both": {
+    dialect: "openai",
+    text: JSON.stringify({
+      model: "kimi",
+      choices: [{ message: { content: written }, usage }],
+      usage,
+      x_groq: { usage },
+    }),
+    is: reported({ input: 1_000, output: 50 }, "kimi"),
+  },
+  "b303: no text, argument or object that a model writes": {
+    dialect: "openai",
+    text: JSON.stringify({
+      model: "m",
+      choices: [
+        {
+          text: written,
+          message: { usage, content: [{ usage }], tool_calls: [{ function: { arguments: written, usage } }] },
+          delta: { usage },
+          logprobs: { usage },
+        },
+      ],
+      output: [{ usage }],
+      metadata: { usage, choices: [{ usage }] },
+      usage: { prompt_tokens: 3, completion_tokens: 2 },
+    }),
+    is: reported({ input: 3, output: 2 }, "m"),
+  },
+  "b303: an event whose usage names no model": {
+    ...{ dialect: "openai", isEvents: true },
+    text: events({ model: "", choices: [] }, { model: "m", choices: [] }, { choices: [], usage }),
+    is: reported({ input: 1_000, output: 50 }, "m"),
+  },
+  "b304: a message of 25 iterations": {
+    dialect: "anthropic",
+    text: JSON.stringify({ model: "c", ...iterated }),
+    is: reported(iteratedTokens, "c"),
+  },
+  "b304: a message of 25 iterations, indented": {
+    dialect: "anthropic",
+    text: JSON.stringify({ model: "c", ...iterated }, null, 2),
+    is: reported(iteratedTokens, "c"),
+  },
+  "b304: a streamed message of 25 iterations": {
+    ...{ dialect: "anthropic", isEvents: true },
+    text: events(
+      { type: "message_start", message: { model: "c", usage: { input_tokens: 1_200, output_tokens: 1 } } },
+      { type: "message_delta", ...iterated },
+    ),
+    is: reported(iteratedTokens, "c"),
+  },
+};
+
+test.each(Object.entries(OTHER_ANSWERS))("%s: what it used is read, in whatever pieces it comes", (_, answer) => {
+  const { text, is, ...how } = answer;
+  expect(read(text, how)).toEqual(is);
+  const length = Buffer.byteLength(text);
+  for (const size of [1, 7, 64, 1_000]) {
+    const cuts = Array.from({ length: Math.ceil(length / size) }, (__, i) => i * size);
+    expect(read(text, how, cuts), `${size}`).toEqual(is);
+  }
+});
+
+test("b304: usages of a hostile stream, each as long as is read, cost what its bytes do", () => {
+  const list = (item: string) => Array(19_000).fill(item).join(",");
+  // Each says something else, so that none is left out for the next.
+  const pair = (item: string) =>
+    ["a", "b"].map((name) => `data: {"usage":{"iterations":[${list(item)}],"${name}":1}}\n`).join("");
+  for (const item of ["{}", "[]", "0"]) {
+    const stream = Buffer.from(pair(item).repeat(8));
+    const before = process.threadCpuUsage();
+    read(stream, { dialect: "anthropic", isEvents: true });
+    const { user, system } = process.threadCpuUsage(before);
+    expect((user + system) / stream.length, item).toBeLessThan(1);
+  }
+});
+
 describe("An answer's usage", () => {
   test.each(Object.entries(ANSWERS))("is read from %s", (_, { text, is, ...how }) => {
     expect(read(text, how)).toEqual(is);
@@ -183,7 +337,7 @@ describe("An answer's usage", () => {
     const chat = events({ model: "gpt-4o", choices: [], usage: null });
     expect(read(chat, { dialect: "openai", isEvents: true, isWhole: false })).toEqual({
       tokens: NO_TOKENS,
-      model: undefined,
+      model: "gpt-4o",
       ending: "cut",
       isDoubtful: false,
     });
@@ -193,7 +347,7 @@ describe("An answer's usage", () => {
   });
 
   test("is said to be unreported where it has no figure that is known", () => {
-    for (const usage of [{}, { total_tokens: 5_000 }]) {
+    for (const usage of [{}, { tokens: 5_000 }]) {
       const answer = JSON.stringify({ model: "gpt-4o", choices: [], usage });
       expect(read(answer, { dialect: "openai" })).toMatchObject({ tokens: NO_TOKENS, ending: "unreported" });
       expect(read(events({ usage }), { dialect: "openai", isEvents: true, isWhole: false }).ending).toBe("cut");
@@ -220,7 +374,11 @@ describe("An answer's usage", () => {
     ["huge", { prompt_tokens: 1e300, completion_tokens: 2 }, { output: 2 }],
     ["fractional", { prompt_tokens: 1.5, completion_tokens: 2 }, { output: 2 }],
     ["text", { prompt_tokens: "5", completion_tokens: 2 }, { output: 2 }],
-    ["a part above its whole", { prompt_tokens: 5, prompt_tokens_details: { cached_tokens: 9 } }, { cached: 9 }],
+    [
+      "a part above its whole",
+      { prompt_tokens: 5, prompt_tokens_details: { cached_tokens: 9 } },
+      { input: 5, cached: 9 },
+    ],
     ["no object", 7, {}],
     ["a list", [7], {}],
   ])("that cannot be (%s) counts as little as it may mean, and is marked", (_, usage, tokens) => {
@@ -233,10 +391,16 @@ describe("An answer's usage", () => {
   test("that is reported twice, too long or broken is marked, and a long one counts nothing", () => {
     const twice = '{"usage":{"prompt_tokens":5},"usage":{"prompt_tokens":6}}';
     expect(read(twice, { dialect: "openai" })).toEqual({ ...reported({ input: 6 }), isDoubtful: true });
-    const long = JSON.stringify({ usage: { pad: "x".repeat(5_000), prompt_tokens: 5 } });
+    const long = JSON.stringify({ usage: { pad: "x".repeat(70_000), prompt_tokens: 5 } });
     expect(read(long, { dialect: "openai" })).toEqual({ ...reported({}), isDoubtful: true });
     expect(read(long, { dialect: "openai" }, [20, 3_000])).toEqual({ ...reported({}), isDoubtful: true });
     expect(read('{"usage":{prompt_tokens:5}}', { dialect: "openai" })).toEqual({ ...reported({}), isDoubtful: true });
+  });
+
+  test.each(["usage", "x"])("that was too long counts again where a later %s is not", (name) => {
+    const long = { usage: { pad: "x".repeat(70_000), prompt_tokens: 5 } };
+    const stream = events(long, { [name]: 1, usage: chatUsage });
+    expect(read(stream, { dialect: "openai", isEvents: true })).toEqual(reported(chatTokens));
   });
 
   test("takes any bytes in any pieces, and comes to the same", () => {

@@ -1,0 +1,71 @@
+/** More than so many are no figure. */
+const DIGITS = 9;
+/** What stands before a figure, and in no name before a digit. */
+const COLON = 0x3a;
+const SPACE = 0x20;
+const ZERO = 0x30;
+const NINE = 0x39;
+/** Longer than most, in bytes. */
+const USUAL = 256;
+
+/**
+ * The usage that an answer reported last, as JSON. Of a stream whose every event has one few are parsed: the next mostly
+ * says all that it said, and takes its place.
+ */
+export class LastUsage {
+  #json: Buffer | undefined;
+  #length = 0;
+
+  /** Keeps a usage in place of the one before. */
+  set(bytes: Buffer, from: number, to: number): void {
+    this.#length = to - from;
+    const room = this.#json !== undefined && this.#json.length >= this.#length ? this.#json : undefined;
+    this.#json = room ?? Buffer.allocUnsafe(Math.max(USUAL, this.#length));
+    bytes.copy(this.#json, 0, from, to);
+  }
+
+  /** Parses it; undefined for what is no JSON. */
+  parse(): unknown {
+    try {
+      return JSON.parse(this.#json?.toString("utf8", 0, this.#length) ?? "");
+    } catch {
+      return undefined;
+    }
+  }
+
+  /**
+   * Whether the next has a figure above 0 wherever this one has one, and else says the same: once it is noted, nothing of
+   * this one would be left. Both are compared as they are written. It may say no where it is so.
+   */
+  isSaidBy(bytes: Buffer, from: number, to: number): boolean {
+    return this.#json !== undefined && saysAll(this.#json, this.#length, bytes, from, to);
+  }
+}
+
+function saysAll(before: Buffer, length: number, bytes: Buffer, from: number, to: number): boolean {
+  let i = 0;
+  let j = from;
+  while (i < length && j < to) {
+    const byte = before[i];
+    if (byte !== bytes[j]) return false;
+    i++;
+    j++;
+    // Not within a name, whose digits are compared as all else is.
+    if (byte !== COLON && byte !== SPACE) continue;
+    const start = j;
+    let was = 0;
+    let is = 0;
+    for (; i < length && isDigit(before[i]); i++) was |= digitAt(before, i);
+    for (; j < to && isDigit(bytes[j]); j++) is |= digitAt(bytes, j);
+    if ((was !== 0 && is === 0) || j - start > DIGITS) return false;
+  }
+  return i === length && j === to;
+}
+
+function isDigit(byte = 0): boolean {
+  return byte >= ZERO && byte <= NINE;
+}
+
+function digitAt(bytes: Buffer, at: number): number {
+  return (bytes[at] ?? ZERO) - ZERO;
+}

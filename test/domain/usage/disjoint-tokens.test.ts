@@ -1,0 +1,103 @@
+/** What providers report of a call, and what that is: the rows of docs/decisions/token-counts.md among others. */
+import { expect, test } from "vitest";
+import { DIALECTS } from "../../../domain/access/key-record.ts";
+import { read } from "../../architecture/sources.ts";
+import { chat, readUsages, sound } from "./read-usages.ts";
+
+/** `| who reports it | openai | its usages | what they count as | the rule |` */
+const ROW = /^\| ([^|]+) \| (openai|anthropic|gemini) \| (`\{.+?\}`) \| (`\{.+?\}`) \| ([^|]+) \|$/gm;
+const ROWS = [...read("docs/decisions/token-counts.md").matchAll(ROW)].map(
+  ([, who = "", dialect = "", usages = "", tokens = ""]) => ({
+    who,
+    dialect: DIALECTS.find((each) => each === dialect) ?? "openai",
+    usages: jsonIn(usages),
+    tokens: Object.assign({}, ...jsonIn(tokens)),
+  }),
+);
+
+function jsonIn(cell: string): unknown[] {
+  return [...cell.matchAll(/`(\{.+?\})`/g)].map(([, json = ""]) => JSON.parse(json));
+}
+
+test("the page has a row of each provider", () => {
+  const providers = ["OpenAI", "Anthropic", "Gemini", "xAI", "DeepSeek", "Moonshot", "Groq", "Mistral", "Bedrock"];
+  for (const who of [...providers, "vLLM", "Ollama", "Voyage"]) {
+    expect(
+      ROWS.some((row) => row.who.includes(who)),
+      who,
+    ).toBe(true);
+  }
+});
+
+test.each(ROWS)("b300: what $who reports is counted as its rule says: $usages", ({ dialect, usages, tokens }) => {
+  expect(readUsages(dialect, ...usages)).toEqual(sound(tokens));
+});
+
+test.each([
+  [chat(279, 6, 374, 89, 149), { input: 130, cached: 149, output: 6, reasoning: 89 }],
+  [chat(10_120, 1_499, 14_428, 2_809, 128), { input: 9_992, cached: 128, output: 1_499, reasoning: 2_809 }],
+  [chat(100, 500, 800, 200), { input: 100, output: 500, reasoning: 200 }],
+  [chat(100, 500, 600, 200), { input: 100, output: 300, reasoning: 200 }],
+  [chat(20, 198, 623), { input: 20, output: 603 }],
+  // Without a total the reasoning is inside, and a total that is too small says nothing.
+  [chat(100, 500, undefined, 200), { input: 100, output: 300, reasoning: 200 }],
+  [chat(100, 500, 0, 200), { input: 100, output: 300, reasoning: 200 }],
+  [chat(100, 500, 520, 200), { input: 100, output: 300, reasoning: 200 }],
+  // All of it was reasoning.
+  [chat(12, 0, 1_012, 1_000), { input: 12, reasoning: 1_000 }],
+  [chat(12, 1_000, 1_012, 1_000), { input: 12, reasoning: 1_000 }],
+  // More than both.
+  [chat(100, 500, 900, 200), { input: 100, output: 600, reasoning: 200 }],
+  [
+    { input_tokens: 30, output_tokens: 10, total_tokens: 90, output_tokens_details: { reasoning_tokens: 50 } },
+    { input: 30, output: 10, reasoning: 50 },
+  ],
+  [{ total_tokens: 5_000 }, { input: 5_000 }],
+  [
+    { completion_tokens: 50, total_tokens: 150 },
+    { input: 100, output: 50 },
+  ],
+  // What the cache had, beside the prompt as far as the total says so.
+  [
+    { ...chat(30, 5, 135), cache_read_input_tokens: 100 },
+    { input: 30, cached: 100, output: 5 },
+  ],
+  [
+    { ...chat(130, 5, 135), cache_read_input_tokens: 100 },
+    { input: 30, cached: 100, output: 5 },
+  ],
+  [
+    { ...chat(300, 5, 405), cache_read_input_tokens: 100 },
+    { input: 300, cached: 100, output: 5 },
+  ],
+  [
+    { ...chat(300, 5, 455, 50), cache_read_input_tokens: 100 },
+    { input: 300, cached: 100, output: 5, reasoning: 50 },
+  ],
+])("b300: an OpenAI's total is of all that was used: %j", (usage, tokens) => {
+  expect(readUsages("openai", usage)).toEqual(sound(tokens));
+});
+
+test.each([
+  [
+    { promptTokenCount: 10, candidatesTokenCount: 20, totalTokenCount: 530 },
+    { input: 10, output: 520 },
+  ],
+  [
+    { promptTokenCount: 10, totalTokenCount: 530, thoughtsTokenCount: 520 },
+    { input: 10, reasoning: 520 },
+  ],
+  [{ totalTokenCount: 8 }, { input: 8 }],
+  [{ promptTokenCount: 10, totalTokenCount: 10, toolUsePromptTokenCount: 40 }, { input: 50 }],
+])("b300: Gemini's total is of all that was used: %j", (usage, tokens) => {
+  expect(readUsages("gemini", usage)).toEqual(sound(tokens));
+});
+
+test.each([
+  ["openai", { prompt_tokens: 2, prompt_tokens_details: { cached_tokens: 3 } }, { input: 2, cached: 3 }],
+  ["openai", chat(279, 6, undefined, 89), { input: 279, output: 6, reasoning: 89 }],
+  ["openai", chat(279, 6, 285, 89), { input: 279, output: 6, reasoning: 89 }],
+  ["gemini", { promptTokenCount: 2, cachedContentTokenCount: 3 }, { cached: 3 }],
+] as const)("a part that is larger than its whole does not fit: %s, %j", (dialect, usage, tokens) => {
+  expect(readUsages(dialect, usage)).toEqual({ ...sound(tokens), fits: false });
+});
