@@ -13,11 +13,11 @@ import type { LibraryUser } from "../../memory/call/library-use.ts";
 import { type CursorPosition, type CursorScope, readAtomCursor } from "../../memory/request/cursor.ts";
 import { LIBRARY, LIMIT } from "../../memory/request/schemas.ts";
 import type { MemoryWrite } from "../../memory/writes/write-as.ts";
+import { withSingleTypes } from "../../openapi/single-types.ts";
 import type { ServerDeps } from "../../product/deps.ts";
 import { MAX_TOKENS, sentences, tokensIn } from "./budget.ts";
 import { readArguments } from "./lenient-arguments.ts";
 import { listedSchema } from "./listed-schema.ts";
-import { withSingleTypes } from "../../openapi/single-types.ts";
 
 /** What a tool works with: its call's handle of the database, and the key that the call is made with. */
 export type ToolContext = Pick<ServerDeps, "clock" | "recordRoom"> &
