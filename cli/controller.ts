@@ -7,7 +7,6 @@ import { CONTROLLER_SETTINGS, type ControllerConfig, parseControllerConfig } fro
 import { leadershipScope, startController } from "../controller/main.ts";
 import { createControllerMetrics } from "../controller/metrics.ts";
 import { observeObjects } from "../controller/object-metrics.ts";
-import type { Environment } from "../domain/environment.ts";
 import { buildAdmin } from "../runtime/admin.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { createLog } from "../runtime/log.ts";
@@ -15,12 +14,13 @@ import type { LogLevel } from "../runtime/log-level.ts";
 import type { LogLine } from "../runtime/log-line.ts";
 import type { Flags } from "../runtime/settings.ts";
 import { setting } from "../runtime/settings.ts";
+import { terminalLines } from "../runtime/terminal-log.ts";
 import { baseUrl } from "../server/context/base-url.ts";
 import type { DatabaseLocation } from "../store/database/postgres/connection-config.ts";
 import { openPostgres } from "../store/database/postgres/postgres.ts";
 import { adoptFirstKey } from "../store/encryption/encryption-key.ts";
 import { assertUsable } from "../store/start-check.ts";
-import type { AddCommand } from "./command/command.ts";
+import type { AddCommand, Process } from "./command/command.ts";
 import { ENCRYPTION_KEY, leaseNameIn, namespaceList, requiredEncryptionKeys } from "./command/config.ts";
 import { type DatabaseFlags, databaseOptions, requiredDatabase } from "./command/database-options.ts";
 
@@ -32,7 +32,8 @@ type ControllerFlags = DatabaseFlags &
     readonly leaseName?: string | undefined;
   };
 
-export const addController: AddCommand = (program, { env, out, stopSignal }) => {
+export const addController: AddCommand = (program, context) => {
+  const { env, stopSignal } = context;
   const command = program
     .command("controller")
     .description("run the controller on a Kubernetes cluster and PostgreSQL; of several one leads");
@@ -51,7 +52,7 @@ export const addController: AddCommand = (program, { env, out, stopSignal }) => 
       "keyplane controller --database-url postgres://db/keyplane --namespaces team-a,team-b",
       "of these namespaces alone, with KEYPLANE_ENCRYPTION_KEY in its environment",
     )
-    .action((flags) => runController(requiredDatabase(env, flags), flags, env, out, stopSignal()));
+    .action((flags) => runController(requiredDatabase(env, flags), flags, context, stopSignal()));
 };
 
 /** Who writes, in `metadata.managedFields`. */
@@ -61,8 +62,7 @@ const FIELD_MANAGER = "keyplane-controller";
 async function runController(
   database: DatabaseLocation,
   flags: ControllerFlags,
-  env: Environment,
-  out: (line: string) => void,
+  { env, out, terminal }: Pick<Process, "env" | "out" | "terminal">,
   signal: AbortSignal,
 ): Promise<void> {
   const config = parseControllerConfig(env, flags);
@@ -70,7 +70,7 @@ async function runController(
   const namespaces = namespaceList(setting(env, "namespaces", flags.namespaces));
   const givenLeaseName = leaseNameIn(setting(env, "lease-name", flags.leaseName));
   const keyring = await requiredEncryptionKeys(env, flags.encryptionKeyFile);
-  const log = logLine(config.logLevel);
+  const log = logLine(config.logLevel, terminal && terminalLines(terminal, (text) => out(text.trimEnd())));
   const metrics = createControllerMetrics();
   const identity = `${hostname()}_${randomUUID()}`;
   // Only here: the Kubernetes client takes a second to load, which no other command should wait for.
@@ -168,9 +168,9 @@ function* agesOf({ heardAt }: KubernetesCluster): Iterable<readonly [string, num
   for (const [what, at] of heardAt) yield [what, (now - at) / 1_000];
 }
 
-/** JSON lines, as the server's. */
-function logLine(level: LogLevel): LogLine {
-  const log = createLog(level);
+/** Lines for people on a terminal, else JSON, as the server's. */
+function logLine(level: LogLevel, lines: ReturnType<typeof terminalLines> | undefined): LogLine {
+  const log = createLog(level, lines);
   return (level, message, fields = {}) => {
     const more = Object.entries(fields).map(([name, value]) => `${name} ${value}`);
     log[level]({}, more.length === 0 ? message : `${message} (${more.join(", ")})`);
