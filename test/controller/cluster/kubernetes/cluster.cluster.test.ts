@@ -8,7 +8,7 @@ import { until } from "../../../env/until.ts";
 import { applyKey, keyPath, openCluster } from "./opened.ts";
 
 /** What one answer to a list holds at most, and how many keys are listed. */
-const [PAGE, COUNT] = [500, NIGHTLY ? 5_000 : 1_500];
+const [PAGE, COUNT] = [500, NIGHTLY ? 5_000 : 1_001];
 
 const draft = (namespace: string, value: string, owner: SecretDraft["owner"] = null): SecretDraft => ({
   namespace,
