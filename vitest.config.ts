@@ -27,19 +27,22 @@ export default defineConfig({
       const parts = name === "npm" ? { npm: apart, "npm-together": together } : { [name]: filesOf(name) };
       // By night databases are large, and what V8 optimizes of PGlite pays off.
       const short = !NIGHTLY && ["npm", "journeys", "faults"].includes(name) ? SHORT_LIVED : [];
-      return Object.entries(parts).map(([part, files]) => ({
-        extends: true as const,
-        test: {
-          name: part,
-          // Of tests side by side most wait: for a file to be left alone, for a lock, for a replica.
-          maxConcurrency: 30,
-          ...files,
-          isolate: files !== together,
-          globalSetup: [...PROJECTS[name].shared],
-          env: files === together ? { ...COMPILE_CACHE, KEYPLANE_TEST_SHARES_PROCESS: "yes" } : COMPILE_CACHE,
-          execArgv: files === together ? [...short, ...SHARED_PROCESS] : [...short],
-        },
-      }));
+      return Object.entries(parts).map(([part, files]) => {
+        const sharesProcess = files === together || name === "cluster";
+        return {
+          extends: true as const,
+          test: {
+            name: part,
+            ...files,
+            // Of tests side by side most wait: for a file to be left alone, for a lock, for a replica.
+            ...(name === "npm" && { maxConcurrency: 30 }),
+            isolate: !sharesProcess,
+            globalSetup: [...PROJECTS[name].shared],
+            env: sharesProcess ? { ...COMPILE_CACHE, KEYPLANE_TEST_SHARES_PROCESS: "yes" } : COMPILE_CACHE,
+            execArgv: sharesProcess ? [...short, ...SHARED_PROCESS] : [...short],
+          },
+        };
+      });
     }),
   },
 });

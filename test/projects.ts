@@ -1,7 +1,6 @@
 /** What the test files of a run share, as far as one of them asks for it: vitest's global setups. */
 const POSTGRES = "test/env/global-setup.ts";
 const GO_PROGRAMS = "test/env/go/go-programs.ts";
-const KUBERNETES = "test/env/kubernetes/global-setup.ts";
 const PULUMI = "test/env/pulumi/global-setup.ts";
 const PACKAGE = "test/env/package-of-run.ts";
 
@@ -19,7 +18,7 @@ export const PROJECTS = {
   cluster: {
     command: "npm run test:cluster",
     needs: "Go, which builds Kubernetes, Helm, promtool and Lua",
-    shared: [POSTGRES, GO_PROGRAMS, KUBERNETES],
+    shared: [POSTGRES, GO_PROGRAMS],
   },
   pulumi: {
     command: "npm run test:pulumi",

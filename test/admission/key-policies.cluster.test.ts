@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { manifest } from "../domain/manifest/read.ts";
-import { type StartedKubernetes, startKubernetes } from "../env/kubernetes.ts";
+import { type LentKubernetes, lendKubernetes } from "../env/kubernetes/lent.ts";
 import { until } from "../env/until.ts";
 import { apply, createNamespaces, remove, urlOf } from "./apply.ts";
 
@@ -51,7 +51,7 @@ const NARROWED = [
 
 // An API server of its own: a policy is of the whole cluster, and would hold the keys of other tests.
 describe("b132: the API server, with the chart's admission policy for PlatformKeyPolicies", () => {
-  let started: StartedKubernetes;
+  let started: LentKubernetes;
   const kubernetes = () => started;
   const post = async (plural: string, body: object) => {
     const answer = await kubernetes().request("POST", `/apis/${API}/${plural}`, { body: JSON.stringify(body) });
@@ -61,7 +61,7 @@ describe("b132: the API server, with the chart's admission policy for PlatformKe
     kubernetes().request("PATCH", `${urlOf(text)}/status`, { body, contentType: "application/merge-patch+json" });
 
   beforeAll(async () => {
-    started = await startKubernetes();
+    started = await lendKubernetes();
     await createNamespaces(kubernetes(), [NAMESPACE, "unpoliced"]);
     await apply(kubernetes(), key("old", "{ scopes: [memory:write] }", { finalizers: ["keyplane.dev/finalizer"] }));
     for (const [, name, wide] of NARROWED) await apply(kubernetes(), key(name, wide));

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { databaseUrl, describeOnPostgres } from "../env/database/engines.ts";
-import { startKubernetes } from "../env/kubernetes.ts";
+import { lendKubernetes } from "../env/kubernetes/lent.ts";
 import { makeFullPipe, startOnto } from "./unread.ts";
 import { team } from "./up.ts";
 
@@ -9,7 +9,7 @@ describe.skipIf(process.platform === "win32")("where nothing reads standard outp
   describeOnPostgres("keyplane controller", (store) => {
     test("c44: decides, and ends", async () => {
       // Its own, since a team belongs to the whole cluster.
-      const kubernetes = await startKubernetes();
+      const kubernetes = await lendKubernetes();
       onTestFinished(() => kubernetes.close());
       const controller = await startOnto(
         makeFullPipe().writer,

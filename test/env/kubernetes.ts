@@ -1,12 +1,11 @@
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { request as httpRequest } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { freePort } from "./free-port.ts";
 import { type Binaries, findBinaries } from "./kubernetes/binaries.ts";
 import { connectKubernetes, type Kubernetes, type KubernetesAddress } from "./kubernetes/client.ts";
+import { openEtcd } from "./kubernetes/etcd.ts";
 import { type Program, startProgram } from "./kubernetes/program.ts";
 import { until } from "./until.ts";
 
@@ -22,12 +21,14 @@ export type StartedKubernetes = Kubernetes & {
   restart(name: Restartable): Promise<void>;
   /** Etcd's data, to be copied or exchanged while it is dead. */
   readonly etcdFolder: string;
+  /** Where etcd answers. */
+  readonly etcdSocket: string;
   /** Has etcd forget whatever was before. */
   compact(): Promise<void>;
   close(): Promise<void>;
 };
 
-type Restartable = "etcd" | "kube-apiserver";
+type Restartable = "etcd" | "kube-apiserver" | "kube-controller-manager";
 
 type Options = {
   /** Garbage collection, ends of namespaces, default ServiceAccounts and aggregated roles. */
@@ -51,6 +52,7 @@ export async function startKubernetes({
 }: Options = {}): Promise<StartedKubernetes> {
   const binaries = await findBinaries();
   const folder = await mkdtemp(join(tmpdir(), "keyplane-kubernetes-"));
+  const etcdSocket = join(folder, "etcd.sock");
   const programs = new Map<string, Program>();
   const argsOf = new Map<string, readonly string[]>();
   const start = async (name: keyof Binaries, args: readonly string[]) => {
@@ -95,7 +97,11 @@ export async function startKubernetes({
         await start(name, argsOf.get(name) ?? []);
       },
       etcdFolder: join(folder, "etcd"),
-      compact: () => compactEtcd(join(folder, "etcd.sock")),
+      etcdSocket,
+      async compact() {
+        const etcd = openEtcd(etcdSocket);
+        await etcd.compact().finally(() => etcd.close());
+      },
       close,
     };
   } catch (error) {
@@ -121,6 +127,8 @@ async function writeFiles(folder: string, token: string): Promise<void> {
     writeFile(join(folder, "service-account.pub"), publicKey),
     writeFile(join(folder, "tokens.csv"), `${token},admin,admin,"system:masters"\n`),
     writeFile(join(folder, "audit-policy.json"), JSON.stringify(auditPolicy)),
+    // One that is there the API server appends to, so that it can be emptied.
+    writeFile(join(folder, "audit.log"), ""),
   ]);
 }
 
@@ -190,22 +198,6 @@ async function whenReady(address: KubernetesAddress): Promise<Kubernetes> {
   const kubernetes = await until("the API server is ready", ready);
   await writeFile(kubernetes.kubeconfigPath, await kubernetes.kubeconfig(address.token), { mode: 0o600 });
   return kubernetes;
-}
-
-/** Through etcd's gateway for JSON, at its present revision. */
-async function compactEtcd(socketPath: string): Promise<void> {
-  const ask = async (path: string, body: object): Promise<string> => {
-    const { promise, resolve, reject } = Promise.withResolvers<string>();
-    const request = httpRequest({ socketPath, path, method: "POST" }, async (response) => {
-      const answer = await text(response);
-      if (response.statusCode === 200) resolve(answer);
-      else reject(new Error(`etcd, ${path}: ${answer}`));
-    });
-    request.on("error", reject).end(JSON.stringify(body));
-    return promise;
-  };
-  const { header } = JSON.parse(await ask("/v3/kv/range", { key: Buffer.from("/").toString("base64") }));
-  await ask("/v3/kv/compaction", { revision: header.revision, physical: true });
 }
 
 async function hasDefaultServiceAccount({ request }: Kubernetes): Promise<void> {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { downloadGoModule } from "../env/go/go-download.ts";
 import { installKinds } from "../env/kubernetes/install-kinds.ts";
 import { describeOnKubernetes } from "../env/kubernetes/of-run.ts";
-import { manifestsIn, openHelm } from "../infra/chart/helm.ts";
+import { complaintsAbout, makeNamespaces, manifestsIn, openHelm } from "../infra/chart/helm.ts";
 
 const EXAMPLE = join(import.meta.dirname, "../../examples/flux");
 /** Flux's controllers, each with the kinds that it looks after. */
@@ -35,17 +35,16 @@ describeOnKubernetes("examples/flux", (kubernetes) => {
     for (const controller of CONTROLLERS) {
       await installKinds(kubernetes(), join(await downloadGoModule(controller), "config/crd/bases"));
     }
-    // Others of this run may have made it.
-    for (const name of ["flux-system", "keyplane-system"]) await kubernetes().runKubectl(["create", "namespace", name]);
+    await makeNamespaces(kubernetes(), "flux-system");
   });
   afterAll(() => rm(home, { recursive: true, force: true }));
 
   it("is taken by the API server as Flux's kinds, without a warning", async () => {
     const files = (await readdir(EXAMPLE)).filter((file) => file.endsWith(".yaml"));
     expect(files).toHaveLength(3);
-    const args = files.map((file) => `--filename=${join(EXAMPLE, file)}`);
-    const applied = await kubernetes().runKubectl(["apply", "--dry-run=server", "--validate=strict", ...args]);
-    expect(applied).toMatchObject({ code: 0, stderr: "" });
+    for (const file of files) {
+      expect(await complaintsAbout(kubernetes(), await readFile(join(EXAMPLE, file), "utf8"))).toEqual([]);
+    }
   });
 
   it("refers to what it has, and gives the chart values that it takes", async () => {

@@ -4,34 +4,29 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { migrate } from "../../store/database/migrate/migrate.ts";
-import { openPostgres } from "../../store/database/postgres/postgres.ts";
 import { read } from "../architecture/sources.ts";
 import { keyplane } from "../cli/up.ts";
-import { accountKubeconfig, type ControllerProcess, startControllerProcess } from "../env/controller.ts";
-import { freshDatabase } from "../env/database/engines.ts";
-import { type StartedKubernetes, startKubernetes } from "../env/kubernetes.ts";
+import { accountKubeconfig, type Controller, startController } from "../env/controller.ts";
+import { migratedDatabase } from "../env/database/engines.ts";
+import { type LentKubernetes, lendKubernetes } from "../env/kubernetes/lent.ts";
 
 describe("examples/kubernetes", () => {
-  let kubernetes: StartedKubernetes;
-  let database: Awaited<ReturnType<typeof freshDatabase>>;
-  let controller: ControllerProcess;
+  let kubernetes: LentKubernetes;
+  let database: Awaited<ReturnType<typeof migratedDatabase>>;
+  let controller: Controller;
 
   const kubectl = (command: string) => kubernetes.kubectl(command.split(" "));
 
   beforeAll(async () => {
-    [kubernetes, database] = await Promise.all([startKubernetes(), freshDatabase()]);
-    const store = await openPostgres(database.url);
-    await migrate(store);
-    await store.close();
+    [kubernetes, database] = await Promise.all([lendKubernetes(), migratedDatabase()]);
     await kubectl("apply -f infra/rbac/controller.yaml");
     const kubeconfig = await accountKubeconfig(kubernetes);
     const encryptionKey = randomBytes(32).toString("base64");
-    controller = await startControllerProcess({ kubeconfig, databaseUrl: database.url, encryptionKey });
+    controller = await startController({ kubeconfig, databaseUrl: database.url, encryptionKey });
   });
 
   afterAll(async () => {
-    controller?.child.kill("SIGKILL");
+    await controller?.stop();
     await database?.drop();
     await kubernetes?.close();
   });

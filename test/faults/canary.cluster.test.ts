@@ -9,7 +9,7 @@ import { openPostgres } from "../../store/database/postgres/postgres.ts";
 import type { Store } from "../../store/database/store.ts";
 import { type ControllerProcess, startControllerProcess } from "../env/controller.ts";
 import { type OwnPostgresServer, startOwnPostgres } from "../env/database/postgres.ts";
-import { type StartedKubernetes, startKubernetes } from "../env/kubernetes.ts";
+import { type LentKubernetes, lendKubernetes } from "../env/kubernetes/lent.ts";
 import { until } from "../env/until.ts";
 
 const manifest = (kind: string, name: string, spec: object, namespace?: string) =>
@@ -18,7 +18,7 @@ const key = (name: string, trigger = "first") =>
   manifest("PlatformKey", name, { preset: "MCPReadOnly", rotation: { trigger } }, "dev");
 
 describe("a real controller", () => {
-  let kubernetes: StartedKubernetes;
+  let kubernetes: LentKubernetes;
   let postgres: OwnPostgresServer;
   let store: Store;
   let controller: ControllerProcess;
@@ -48,10 +48,7 @@ describe("a real controller", () => {
       log_min_messages: "debug1",
       shared_preload_libraries: "pg_stat_statements",
     };
-    [kubernetes, postgres] = await Promise.all([
-      startKubernetes({ controllerManager: true, audit: true }),
-      startOwnPostgres(settings),
-    ]);
+    [kubernetes, postgres] = await Promise.all([lendKubernetes(), startOwnPostgres(settings)]);
     store = await openPostgres(postgres.url);
     await migrate(store);
     await sql`create extension pg_stat_statements`.execute(store.db);

@@ -13,8 +13,8 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { freshDatabase } from "../env/database/engines.ts";
 import { takeOutPrevious, thisVersion, type Version } from "../env/database/previous-version.ts";
 import { inNamespace } from "../env/kubernetes/declarations.ts";
+import { type LentKubernetes, lendKubernetes } from "../env/kubernetes/lent.ts";
 import { LIBRARY, teamManifest } from "../env/kubernetes/manifests.ts";
-import { type StartedKubernetes, startKubernetes } from "../env/kubernetes.ts";
 import { NIGHTLY } from "../env/nightly.ts";
 import { type Serving, startServing } from "../env/serving.ts";
 import { until } from "../env/until.ts";
@@ -34,13 +34,13 @@ metadata: { name: agent }
 spec: { preset: MCPReadWrite, rotation: { overlap: { mode: Fixed, duration: 1h }, trigger: "0" } }
 `;
 
-let kubernetes: StartedKubernetes;
+let kubernetes: LentKubernetes;
 let database: Awaited<ReturnType<typeof freshDatabase>>;
 let older: Version;
 
 beforeAll(async () => {
   older = NIGHTLY ? await takeOutPrevious() : thisVersion;
-  [kubernetes, database] = await Promise.all([startKubernetes(), freshDatabase()]);
+  [kubernetes, database] = await Promise.all([lendKubernetes(), freshDatabase()]);
 });
 
 afterAll(async () => {

@@ -1,52 +1,53 @@
 import { randomBytes } from "node:crypto";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { migrate } from "../../store/database/migrate/migrate.ts";
 import { openPostgres } from "../../store/database/postgres/postgres.ts";
 import type { Store } from "../../store/database/store.ts";
 import { listKeys } from "../../store/keys/search/key-lists.ts";
 import { listObjects } from "../../store/objects/objects.ts";
 import { read } from "../architecture/sources.ts";
-import { accountKubeconfig, type ControllerProcess, startControllerProcess } from "../env/controller.ts";
-import { freshDatabase } from "../env/database/engines.ts";
-import { inNamespace } from "../env/kubernetes/declarations.ts";
+import { accountKubeconfig, type Controller, startController } from "../env/controller.ts";
+import { migratedDatabase } from "../env/database/engines.ts";
+import { createNamespace, inNamespace } from "../env/kubernetes/declarations.ts";
+import { type LentKubernetes, lendKubernetes } from "../env/kubernetes/lent.ts";
 import { GATEWAY, keyManifest, LIBRARY, teamManifest } from "../env/kubernetes/manifests.ts";
-import { type StartedKubernetes, startKubernetes } from "../env/kubernetes.ts";
+import { applyAll } from "../env/kubernetes/server-side-apply.ts";
 import { NIGHTLY } from "../env/nightly.ts";
 import { until } from "../env/until.ts";
 import { doEverything } from "./everything.ts";
-import { covers, type Right, rightsListed, sweeping, textOf, type Use, usesOf } from "./rights.ts";
+import { covers, followUses, type Right, rightsListed, sweeping, textOf, type Use } from "./rights.ts";
 
-const INFRA = join(import.meta.dirname, "../../infra/rbac");
 const ACCOUNT = "system:serviceaccount:keyplane-system:keyplane-controller";
 
 describe("infra/rbac, on Kubernetes", () => {
-  let kubernetes: StartedKubernetes;
-  let database: Awaited<ReturnType<typeof freshDatabase>>;
+  let kubernetes: LentKubernetes;
+  let database: Awaited<ReturnType<typeof migratedDatabase>>;
   let store: Store;
   let kubeconfig: string;
-  const running = new Set<ControllerProcess>();
+  const running = new Set<Controller>();
   const encryptionKey = randomBytes(32).toString("base64");
 
   const kubectl = (...args: string[]) => kubernetes.kubectl(args);
+  const create = (namespace: string) => createNamespace(kubernetes, namespace);
+  const applyController = () => applyAll(kubernetes, read("infra/rbac/controller.yaml"), { force: true });
+  const applyRole = (namespace: string) => applyAll(kubernetes, read("infra/rbac/namespace.yaml"), { namespace });
 
-  async function start(...flags: string[]): Promise<ControllerProcess> {
-    const started = await startControllerProcess({ kubeconfig, databaseUrl: database.url, encryptionKey, flags });
+  async function start(...flags: string[]): Promise<Controller> {
+    const started = await startController({ kubeconfig, databaseUrl: database.url, encryptionKey, flags });
     running.add(started);
     return started;
   }
 
-  async function stop(controller: ControllerProcess): Promise<void> {
+  async function stop(controller: Controller): Promise<void> {
     running.delete(controller);
     expect(await controller.stop()).toBe(0);
   }
 
-  const leads = ({ lines }: ControllerProcess) => until("it leads", () => lines.some((line) => line.includes("leads")));
+  const leads = ({ lines }: Controller) => until("it leads", () => lines.some((line) => line.includes("leads")));
 
   const stateOf = async (keyId: string) =>
     (await listKeys(store.db, { limit: 100 })).find(({ id }) => id === keyId)?.state;
 
-  const uses = (since: number) => usesOf(kubernetes.auditLog ?? "", ACCOUNT, since);
+  const usesSince = (since: number) => followUses(kubernetes.auditLog ?? "", ACCOUNT, since);
 
   const listRights = async (namespace: string, ...as: string[]): Promise<Right[]> =>
     rightsListed(await kubectl("auth", "can-i", "--list", "--namespace", namespace, ...as), namespace);
@@ -70,18 +71,14 @@ describe("infra/rbac, on Kubernetes", () => {
   }
 
   beforeAll(async () => {
-    [kubernetes, database] = await Promise.all([
-      startKubernetes({ controllerManager: true, audit: true }),
-      freshDatabase(),
-    ]);
+    [kubernetes, database] = await Promise.all([lendKubernetes(), migratedDatabase()]);
     store = await openPostgres(database.url);
-    await migrate(store);
-    await kubectl("apply", "--filename", join(INFRA, "controller.yaml"));
+    await applyController();
     kubeconfig = await accountKubeconfig(kubernetes);
   });
 
   afterAll(async () => {
-    for (const { child } of running) child.kill("SIGKILL");
+    await Promise.all([...running].map((controller) => controller.stop()));
     await store?.close();
     await database?.drop();
     await kubernetes?.close();
@@ -95,25 +92,25 @@ describe("infra/rbac, on Kubernetes", () => {
   it.each(MODES)(
     "b71: a $mode controller is granted what it uses and nothing more, and none of it is sweeping",
     async ({ namespace, flags }) => {
-      await kubectl("create", "namespace", namespace);
-      await kubectl("apply", "--namespace", namespace, "--filename", join(INFRA, "namespace.yaml"));
+      await create(namespace);
+      await applyRole(namespace);
       const granted = await rights(namespace);
       expect(granted.map((right) => [textOf(right), sweeping(right)]).filter(([, why]) => why !== undefined)).toEqual(
         [],
       );
 
-      const since = Date.now();
+      const uses = usesSince(Date.now());
       const first = await start(...flags);
       await leads(first);
       const second = await start(...flags);
       await doEverything(kubernetes, namespace, async (plural) =>
-        (await uses(since)).some(({ verb, resource }) => verb === "get" && resource === `${plural}.keyplane.dev`),
+        (await uses()).some(({ verb, resource }) => verb === "get" && resource === `${plural}.keyplane.dev`),
       );
       await stop(first);
       await leads(second);
       await stop(second);
 
-      const used = await uses(since);
+      const used = await uses();
       expect(refused(used)).toEqual([]);
       expect(texts(granted.filter((right) => !used.some((use) => covers(right, use))))).toEqual([]);
       const everybodys = (await everybodysRightsIn("nowhere")).map((right) => ({ ...right, namespace: "" }));
@@ -126,12 +123,12 @@ describe("infra/rbac, on Kubernetes", () => {
   async function makeEnding(mode: string, namespace: string) {
     for (const name of [namespace, "beside", "afar"]) {
       // The two that do not end may be there from before.
-      await kubernetes.runKubectl(["create", "namespace", name]);
-      await kubectl("apply", "--namespace", name, "--filename", join(INFRA, "namespace.yaml"));
+      await kubernetes.request("POST", "/api/v1/namespaces", { body: JSON.stringify({ metadata: { name } }) });
+      await applyRole(name);
     }
     const isNarrow = mode === "namespaced";
     const flags = isNarrow ? ["--namespaces", `${namespace},beside`] : [];
-    const since = Date.now();
+    const uses = usesSince(Date.now());
     const controller = await start(...flags);
     const [ending, beside] = [inNamespace(kubernetes, namespace), inNamespace(kubernetes, "beside")];
     const afar = inNamespace(kubernetes, "afar");
@@ -153,7 +150,7 @@ describe("infra/rbac, on Kubernetes", () => {
       /** Checks that the end of the one namespace has been felt in no other, and tidies up. */
       async isFeltNowhereElse() {
         expect(await stateOf(String((await beside.key("reader"))?.status?.keyID))).toBe("active");
-        const used = await uses(since);
+        const used = await uses();
         // With the namespace go the rights on its Secrets: being refused these holds up nothing.
         const expected = / (secrets|events\.events\.k8s\.io)( .*)? in ending-/;
         expect(refused(used).filter((text) => !expected.test(text))).toEqual([]);
@@ -250,8 +247,8 @@ describe("infra/rbac, on Kubernetes", () => {
   }
 
   it("c57: a protected key holds its namespace and works on, and goes with it once it is protected no more", async () => {
-    await kubectl("create", "namespace", "held");
-    await kubectl("apply", "--namespace", "held", "--filename", join(INFRA, "namespace.yaml"));
+    await create("held");
+    await applyRole("held");
     const held = inNamespace(kubernetes, "held");
     const controller = await start();
     await held.apply(teamManifest("held", "held") + keyManifest("guarded", "deletionProtection: true"));
@@ -268,10 +265,9 @@ describe("infra/rbac, on Kubernetes", () => {
   });
 
   it("a namespace without the Role holds up no other, says what to do, and heals once it is there", async () => {
-    for (const namespace of ["with", "without"]) await kubectl("create", "namespace", namespace);
-    const role = join(INFRA, "namespace.yaml");
-    await kubectl("apply", "--namespace", "with", "--filename", role);
-    const since = Date.now();
+    for (const namespace of ["with", "without"]) await create(namespace);
+    await applyRole("with");
+    const uses = usesSince(Date.now());
     const controller = await start();
     await leads(controller);
     const [healthy, blind] = [inNamespace(kubernetes, "with"), inNamespace(kubernetes, "without")];
@@ -287,7 +283,7 @@ describe("infra/rbac, on Kubernetes", () => {
     );
     await healthy.apply(keyManifest("reader"));
     await healthy.ready("reader");
-    expect(new Set(refused(await uses(since)))).toEqual(
+    expect(new Set(refused(await uses()))).toEqual(
       new Set([
         "create events.events.k8s.io in without",
         "get secrets provider in without",
@@ -296,7 +292,7 @@ describe("infra/rbac, on Kubernetes", () => {
       ]),
     );
 
-    await kubectl("apply", "--namespace", "without", "--filename", role);
+    await applyRole("without");
     await until("the gateway is served", async () =>
       (await gateway())?.status?.conditions?.some(({ type, status }) => type === "Ready" && status === "True"),
     );
@@ -309,10 +305,10 @@ describe("infra/rbac, on Kubernetes", () => {
 
   it("a served namespace that withdraws its Role holds up no other, and its keys are no orphans", async () => {
     const [open, closed] = [inNamespace(kubernetes, "open"), inNamespace(kubernetes, "closed")];
-    await open.apply(NARROWER);
+    await applyAll(kubernetes, NARROWER, { force: true });
     for (const namespace of ["open", "closed"]) {
-      await kubectl("create", "namespace", namespace);
-      await kubectl("apply", "--namespace", namespace, "--filename", join(INFRA, "namespace.yaml"));
+      await create(namespace);
+      await applyRole(namespace);
       await inNamespace(kubernetes, namespace).apply(DECLARATIONS_ROLE);
     }
     const first = await start("--namespaces", "open,closed");
@@ -327,15 +323,15 @@ describe("infra/rbac, on Kubernetes", () => {
     const kept = String((await closed.key("reader"))?.status?.keyID);
     await open.change(open.path("platformkeys", "vanished"), { metadata: { finalizers: null } });
     await open.remove(open.path("platformkeys", "vanished"));
-    const since = Date.now();
+    const uses = usesSince(Date.now());
     const second = await start("--namespaces", "open,closed");
     await open.apply(keyManifest("another"));
     await open.ready("another");
-    await until("the orphan is revoked", async () => (await stateOf(gone)) === "revoked");
+    await until("the orphan is revoked", async () => (await stateOf(gone)) === "revoked", { longestPauseMs: 1_000 });
     expect(await stateOf(kept)).toBe("active");
-    expect(refused(await uses(since))).toContain("list platformkeys.keyplane.dev in closed");
+    expect(refused(await uses())).toContain("list platformkeys.keyplane.dev in closed");
 
-    await kubectl("apply", "--filename", join(INFRA, "controller.yaml"));
+    await applyController();
     await closed.changeKey("reader", { displayName: "Seen again" });
     await until("the key is looked after again", async () => {
       const { metadata, status } = (await closed.key("reader")) ?? {};

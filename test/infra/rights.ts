@@ -1,5 +1,5 @@
 /** What an account may do, by `kubectl auth can-i --list`, and what it did, by the API server's audit log. */
-import { readFile } from "node:fs/promises";
+import { type FileHandle, open } from "node:fs/promises";
 
 /** One verb on one resource. */
 export type Right = {
@@ -24,24 +24,45 @@ export function rightsListed(table: string, namespace: string): Right[] {
 }
 
 /** What a user has asked for, from a time on, in milliseconds since the epoch. */
-export async function usesOf(auditLog: string, username: string, since: number): Promise<Use[]> {
-  const lines = (await readFile(auditLog, "utf8")).split("\n").slice(0, -1);
-  return lines
-    .filter((line) => line.includes(username))
-    .map((line): AuditEvent => JSON.parse(line))
-    .filter(({ user, requestReceivedTimestamp: at }) => user.username === username && Date.parse(at) >= since)
-    .map(({ verb, objectRef, requestURI, annotations }) => {
-      const { resource = requestURI, apiGroup, subresource, namespace = "", name = "" } = objectRef ?? {};
-      const grouped = apiGroup === undefined ? resource : `${resource}.${apiGroup}`;
-      return {
-        verb,
-        resource: subresource === undefined ? grouped : `${grouped}/${subresource}`,
-        // A namespace's own is what is asked for when it is read, which is a right on the cluster.
-        namespace: resource === "namespaces" ? "" : namespace,
-        name,
-        allowed: annotations["authorization.k8s.io/decision"] === "allow",
-      };
-    });
+export const usesOf = (auditLog: string, username: string, since: number): Promise<readonly Use[]> =>
+  followUses(auditLog, username, since)();
+
+/** The same again and again: each time the log is read on from where it ended the last time. */
+export function followUses(auditLog: string, username: string, since: number): () => Promise<readonly Use[]> {
+  const uses: Use[] = [];
+  let offset = 0;
+  return async () => {
+    const log = await open(auditLog);
+    const bytes = await readFrom(log, offset).finally(() => log.close());
+    const whole = bytes.subarray(0, bytes.lastIndexOf("\n") + 1);
+    offset += whole.length;
+    for (const line of whole.toString().split("\n")) {
+      if (!line.includes(username)) continue;
+      const event: AuditEvent = JSON.parse(line);
+      if (event.user.username === username && Date.parse(event.requestReceivedTimestamp) >= since)
+        uses.push(useOf(event));
+    }
+    return uses;
+  };
+}
+
+async function readFrom(file: FileHandle, offset: number): Promise<Buffer> {
+  const { size } = await file.stat();
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(size - offset), 0, size - offset, offset);
+  return buffer.subarray(0, bytesRead);
+}
+
+function useOf({ verb, objectRef, requestURI, annotations }: AuditEvent): Use {
+  const { resource = requestURI, apiGroup, subresource, namespace = "", name = "" } = objectRef ?? {};
+  const grouped = apiGroup === undefined ? resource : `${resource}.${apiGroup}`;
+  return {
+    verb,
+    resource: subresource === undefined ? grouped : `${grouped}/${subresource}`,
+    // A namespace's own is what is asked for when it is read, which is a right on the cluster.
+    namespace: resource === "namespaces" ? "" : namespace,
+    name,
+    allowed: annotations["authorization.k8s.io/decision"] === "allow",
+  };
 }
 
 export const covers = (right: Right, use: Right): boolean =>

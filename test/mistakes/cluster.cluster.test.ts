@@ -1,18 +1,15 @@
 import { randomBytes } from "node:crypto";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { migrate } from "../../store/database/migrate/migrate.ts";
-import { openPostgres } from "../../store/database/postgres/postgres.ts";
-import { accountKubeconfig, type ControllerProcess, startControllerProcess } from "../env/controller.ts";
-import { freshDatabase } from "../env/database/engines.ts";
+import { read } from "../architecture/sources.ts";
+import { accountKubeconfig, type Controller, startController } from "../env/controller.ts";
+import { migratedDatabase } from "../env/database/engines.ts";
+import { API, createNamespace, inNamespace } from "../env/kubernetes/declarations.ts";
+import { type LentKubernetes, lendKubernetes } from "../env/kubernetes/lent.ts";
 import { teamManifest } from "../env/kubernetes/manifests.ts";
-import { type StartedKubernetes, startKubernetes } from "../env/kubernetes.ts";
+import { applyAll } from "../env/kubernetes/server-side-apply.ts";
 import { until } from "../env/until.ts";
 import { CLUSTER_MISTAKES, type ClusterMistake } from "./cluster.rows.ts";
 
-const RBAC = join(import.meta.dirname, "../../infra/rbac");
-
-/** As `kubectl get -o json` prints it. */
 type Shown = {
   readonly metadata: { readonly generation: number };
   readonly status?: {
@@ -21,17 +18,23 @@ type Shown = {
   };
 };
 
+const readyOf = ({ status }: Shown) => status?.conditions?.find(({ type }) => type === "Ready");
+
+/** Of the kinds of the rows' objects. */
+const PLURALS: Readonly<Record<string, string>> = {
+  ...{ platformkey: "platformkeys", platformteam: "platformteams", platformkeypolicy: "platformkeypolicies" },
+  ...{ modelgateway: "modelgateways", memorylibrary: "memorylibraries" },
+};
+
 describe("a mistake with a cluster", () => {
-  let kubernetes: StartedKubernetes;
-  let database: Awaited<ReturnType<typeof freshDatabase>>;
-  let controller: ControllerProcess;
+  let kubernetes: LentKubernetes;
+  let database: Awaited<ReturnType<typeof migratedDatabase>>;
+  let controller: Controller;
 
   beforeAll(async () => {
-    [kubernetes, database] = await Promise.all([startKubernetes({ controllerManager: true }), freshDatabase()]);
-    const store = await openPostgres(database.url);
-    await migrate(store).finally(() => store.close());
-    await kubernetes.kubectl(["apply", "--filename", join(RBAC, "controller.yaml")]);
-    controller = await startControllerProcess({
+    [kubernetes, database] = await Promise.all([lendKubernetes(), migratedDatabase()]);
+    await applyAll(kubernetes, read("infra/rbac/controller.yaml"));
+    controller = await startController({
       kubeconfig: await accountKubeconfig(kubernetes),
       databaseUrl: database.url,
       encryptionKey: randomBytes(32).toString("base64"),
@@ -39,7 +42,7 @@ describe("a mistake with a cluster", () => {
   });
 
   afterAll(async () => {
-    controller?.child.kill("SIGKILL");
+    await controller?.stop();
     await database?.drop();
     await kubernetes?.close();
   });
@@ -48,24 +51,37 @@ describe("a mistake with a cluster", () => {
     kubernetes.runKubectl(["apply", "--server-side", "--namespace", namespace, "--filename", "-"], manifest);
 
   async function prepare({ namespace, isUnclaimed, isWithoutRole }: ClusterMistake): Promise<void> {
-    await kubernetes.kubectl(["create", "namespace", namespace]);
+    await createNamespace(kubernetes, namespace);
     if (isUnclaimed === undefined) {
       const team = `${namespace}-team`;
-      await kubernetes.kubectl(["apply", "--filename", "-"], teamManifest(team, namespace));
-      await kubernetes.kubectl(["wait", "--for=condition=Ready", `platformteam/${team}`, "--timeout=120s"]);
+      await applyAll(kubernetes, teamManifest(team, namespace));
+      await until(
+        `${team} is Ready`,
+        async () => readyOf(await shown(namespace, `platformteam/${team}`))?.status === "True",
+      );
     }
     if (isWithoutRole === undefined) {
-      await kubernetes.kubectl(["apply", "--namespace", namespace, "--filename", join(RBAC, "namespace.yaml")]);
+      await applyAll(kubernetes, read("infra/rbac/namespace.yaml"), { namespace });
     }
+  }
+
+  /** An object by its kind and name. */
+  async function shown(namespace: string, object: string): Promise<Shown> {
+    const [kind = "", name = ""] = object.split("/");
+    const { path, read } = inNamespace(kubernetes, namespace);
+    const plural = PLURALS[kind] ?? expect.fail(`no plural of ${kind}`);
+    return (
+      (await read<Shown>(kind === "platformteam" ? `${API}/${plural}/${name}` : path(plural, name))) ??
+      expect.fail(`${object} is gone`)
+    );
   }
 
   /** The message of `Ready`, once the controller has looked at the object as it is. */
   async function readyMessage(namespace: string, object: string): Promise<string> {
     return until(`${object} is looked at`, async () => {
-      const { status, metadata } = JSON.parse(
-        await kubernetes.kubectl(["get", object, "--namespace", namespace, "--output", "json"]),
-      ) as Shown;
-      const ready = status?.conditions?.find(({ type }) => type === "Ready");
+      const found = await shown(namespace, object);
+      const { status, metadata } = found;
+      const ready = readyOf(found);
       return status?.observedGeneration === metadata.generation && ready?.status === "False"
         ? ready.message
         : undefined;
@@ -76,9 +92,9 @@ describe("a mistake with a cluster", () => {
   async function warnings(namespace: string, object: string): Promise<string[]> {
     const [kind = "", name = ""] = object.split("/");
     const place = kind === "platformteam" ? "default" : namespace;
-    const selected = `--field-selector=type=Warning,involvedObject.name=${name}`;
-    const list = await kubernetes.kubectl(["get", "events", "--namespace", place, selected, "--output", "json"]);
-    return (JSON.parse(list) as { items: { message: string }[] }).items.map(({ message }) => message);
+    const selected = new URLSearchParams({ fieldSelector: `type=Warning,involvedObject.name=${name}` });
+    const { body } = await kubernetes.request("GET", `/api/v1/namespaces/${place}/events?${selected}`);
+    return (body as { items: { message: string }[] }).items.map(({ message }) => message);
   }
 
   it.concurrent.each(CLUSTER_MISTAKES)("$done", async (mistake) => {

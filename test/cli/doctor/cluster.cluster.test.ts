@@ -3,30 +3,20 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Finding } from "../../../cli/doctor/finding.ts";
-import { migrate } from "../../../store/database/migrate/migrate.ts";
-import { openPostgres } from "../../../store/database/postgres/postgres.ts";
-import { accountKubeconfig, startControllerProcess } from "../../env/controller.ts";
-import { freshDatabase } from "../../env/database/engines.ts";
+import { accountKubeconfig, startController, startControllerProcess } from "../../env/controller.ts";
+import { migratedDatabase } from "../../env/database/engines.ts";
 import { inNamespace } from "../../env/kubernetes/declarations.ts";
+import { type LentKubernetes, lendKubernetes } from "../../env/kubernetes/lent.ts";
 import { keyManifest, teamManifest } from "../../env/kubernetes/manifests.ts";
-import { type StartedKubernetes, startKubernetes } from "../../env/kubernetes.ts";
 import { until } from "../../env/until.ts";
 import { keyplane } from "../up.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 const RBAC = join(ROOT, "infra/rbac");
 
-async function migratedDatabase() {
-  const database = await freshDatabase();
-  const store = await openPostgres(database.url);
-  await migrate(store);
-  await store.close();
-  return database;
-}
-
 describe("keyplane doctor --kubeconfig", () => {
-  let kubernetes: StartedKubernetes;
-  let database: Awaited<ReturnType<typeof freshDatabase>>;
+  let kubernetes: LentKubernetes;
+  let database: Awaited<ReturnType<typeof migratedDatabase>>;
   const kubectl = (...args: string[]) => kubernetes.kubectl(args);
 
   /** What is wrong with the cluster, or to be known, as `severity name: message: action`. */
@@ -39,7 +29,7 @@ describe("keyplane doctor --kubeconfig", () => {
   }
 
   beforeAll(async () => {
-    [kubernetes, database] = await Promise.all([startKubernetes({ controllerManager: true }), migratedDatabase()]);
+    [kubernetes, database] = await Promise.all([lendKubernetes(), migratedDatabase()]);
     await kubectl("apply", "--filename", join(RBAC, "controller.yaml"));
     await kubectl("create", "namespace", "dev");
     const world = inNamespace(kubernetes, "dev");
@@ -110,7 +100,7 @@ describe("keyplane doctor --kubeconfig", () => {
     const theirs = await migratedDatabase();
     context.onTestFinished(() => theirs.drop());
     const other = { kubeconfig: kubernetes.kubeconfigPath, databaseUrl: theirs.url, encryptionKey };
-    const rival = await startControllerProcess({ ...other, flags: ["--namespaces", "kube-public"] });
+    const rival = await startController({ ...other, flags: ["--namespaces", "kube-public"] });
     await until("it leads, too", () => rival.lines.some((line) => line.includes("leads")));
     expect(await doctor("--database-url", database.url)).toContainEqual(
       expect.stringMatching(

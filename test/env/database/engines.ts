@@ -118,6 +118,11 @@ export function freshDatabase(): Promise<CreatedDatabase> {
   return createDatabase(postgres.url);
 }
 
+/** A new database of the present schema on the run's PostgreSQL, in which there is nothing. The caller drops it. */
+export function migratedDatabase(): Promise<CreatedDatabase> {
+  return createDatabase(postgres.url, postgres.template);
+}
+
 /** By which another process reaches the same database of the run's PostgreSQL. */
 export async function databaseUrl(store: Store): Promise<URL> {
   const { rows } = await sql<{ name: string }>`select current_database() as name`.execute(store.db);

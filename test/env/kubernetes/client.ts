@@ -47,6 +47,8 @@ export type Kubernetes = {
   request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
   /** Applies `crds/`, and waits until the API server serves what they declare. */
   installCrds(): Promise<void>;
+  /** Waits until the API server serves what `crds/` declare. */
+  kindsServed(): Promise<void>;
   /** A token of a ServiceAccount, by TokenRequest. */
   createToken(namespace: string, serviceAccount: string): Promise<string>;
   /** A kubeconfig's text for the holder of that token, whose own namespace may be given. */
@@ -93,6 +95,19 @@ export async function connectKubernetes(address: KubernetesAddress): Promise<Kub
     return stdout;
   }
 
+  async function kindsServed(): Promise<void> {
+    const served = async () => {
+      const [resources, openapi] = await Promise.all([
+        request("GET", KINDS_URL),
+        request("GET", `/openapi/v3${KINDS_URL}`),
+      ]);
+      return [resources, openapi].every(({ body }) =>
+        KINDS.every((kind) => JSON.stringify(body).includes(`"${kind}"`)),
+      );
+    };
+    await until("the kinds of crds/ are served", served);
+  }
+
   return {
     url,
     kubeconfigPath,
@@ -102,19 +117,11 @@ export async function connectKubernetes(address: KubernetesAddress): Promise<Kub
     request,
     async installCrds() {
       await kubectl(["apply", "--server-side", "--filename", CRDS]);
-      const served = async () => {
-        const [resources, openapi] = await Promise.all([
-          request("GET", KINDS_URL),
-          request("GET", `/openapi/v3${KINDS_URL}`),
-        ]);
-        return [resources, openapi].every(({ body }) =>
-          KINDS.every((kind) => JSON.stringify(body).includes(`"${kind}"`)),
-        );
-      };
-      await until("the kinds of crds/ are served", served);
+      await kindsServed();
       // What kubectl remembers of the API is from before.
       await rm(join(folder, ".kube/cache"), { recursive: true, force: true });
     },
+    kindsServed,
     async createToken(namespace, serviceAccount) {
       return (await kubectl(["create", "token", serviceAccount, "--namespace", namespace])).trim();
     },

@@ -1,6 +1,7 @@
 /** What is declared in one namespace, as a test changes it and looks at it. */
 import { until } from "../until.ts";
 import type { Kubernetes } from "./client.ts";
+import { applyAll } from "./server-side-apply.ts";
 
 export type Key = {
   readonly metadata: { readonly generation: number };
@@ -20,6 +21,14 @@ export type Key = {
 };
 
 export const API = "/apis/keyplane.dev/v1alpha1";
+
+/** Makes a namespace that is not there yet. */
+export async function createNamespace({ request }: Pick<Kubernetes, "request">, name: string): Promise<void> {
+  const { status, body } = await request("POST", "/api/v1/namespaces", {
+    body: JSON.stringify({ metadata: { name } }),
+  });
+  if (status !== 201) throw new Error(`namespace ${name}: ${JSON.stringify(body)}`);
+}
 
 /** Speaks to one namespace as its administrator. */
 export function inNamespace(kubernetes: Kubernetes, namespace: string) {
@@ -57,10 +66,7 @@ export function inNamespace(kubernetes: Kubernetes, namespace: string) {
     change,
     key,
     holds,
-    async apply(manifests: string): Promise<void> {
-      const args = ["apply", "--server-side", "--namespace", namespace, "--filename", "-"];
-      await kubernetes.kubectl(args, manifests);
-    },
+    apply: (manifests: string) => applyAll(kubernetes, manifests, { namespace }),
     changeKey: (name: string, spec: object) => change(path("platformkeys", name), { spec }),
     ready: (...names: string[]) =>
       Promise.all(

@@ -1,14 +1,20 @@
-import { describe, inject } from "vitest";
-import { askDesk } from "../desk.ts";
-import { connectKubernetes, type Kubernetes, type KubernetesAddress } from "./client.ts";
-
-/** Started by importing this file. */
-const kubernetes = await connectKubernetes(await askDesk<KubernetesAddress>(inject("kubernetesPort")));
+import { afterAll, beforeAll, describe } from "vitest";
+import { type LentKubernetes, lendKubernetes } from "./lent.ts";
 
 /**
- * For promises on a real control plane, with `crds/` installed, a controller manager and an audit log. All files of the
- * run share it: each keeps to namespaces of its own.
+ * For promises on a real control plane, with `crds/` installed, a controller manager and an audit log. Until the tests
+ * have ended it is theirs alone, and nothing is declared there before them.
  */
-export function describeOnKubernetes(promise: string, tests: (kubernetes: () => Kubernetes) => void): void {
-  describe(`${promise}, on Kubernetes`, () => tests(() => kubernetes));
+export function describeOnKubernetes(promise: string, tests: (kubernetes: () => LentKubernetes) => void): void {
+  describe(`${promise}, on Kubernetes`, () => {
+    let lent: LentKubernetes | undefined;
+    beforeAll(async () => {
+      lent = await lendKubernetes();
+    });
+    afterAll(() => lent?.close());
+    tests(() => {
+      if (lent === undefined) throw new Error("the control plane is lent within tests alone");
+      return lent;
+    });
+  });
 }

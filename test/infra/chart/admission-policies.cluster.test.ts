@@ -3,18 +3,17 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { migrate } from "../../../store/database/migrate/migrate.ts";
-import { openPostgres } from "../../../store/database/postgres/postgres.ts";
-import { accountKubeconfig, type ControllerProcess, startControllerProcess } from "../../env/controller.ts";
-import { freshDatabase } from "../../env/database/engines.ts";
-import { inNamespace } from "../../env/kubernetes/declarations.ts";
+import { read } from "../../architecture/sources.ts";
+import { accountKubeconfig, type Controller, startController } from "../../env/controller.ts";
+import { migratedDatabase } from "../../env/database/engines.ts";
+import { createNamespace, inNamespace } from "../../env/kubernetes/declarations.ts";
+import { type LentKubernetes, lendKubernetes } from "../../env/kubernetes/lent.ts";
 import { keyManifest, LIBRARY, teamManifest } from "../../env/kubernetes/manifests.ts";
-import { type StartedKubernetes, startKubernetes } from "../../env/kubernetes.ts";
+import { applyAll } from "../../env/kubernetes/server-side-apply.ts";
 import { until } from "../../env/until.ts";
 import { doEverything } from "../everything.ts";
-import { CHART, manifestsIn, openHelm } from "./helm.ts";
+import { manifestsIn, openHelm } from "./helm.ts";
 
-const RBAC = join(CHART, "../rbac");
 /** Has every right, and no exemption. */
 const ALICE = ["--as=alice", "--as-group=developers"];
 const GUARDIAN = ["--as=bob", "--as-group=guardians"];
@@ -27,9 +26,9 @@ const SETTINGS = [
 ].flatMap((setting) => ["--set", setting]);
 
 describe("the admission policies, on Kubernetes", () => {
-  let kubernetes: StartedKubernetes;
-  let database: Awaited<ReturnType<typeof freshDatabase>>;
-  let controller: ControllerProcess;
+  let kubernetes: LentKubernetes;
+  let database: Awaited<ReturnType<typeof migratedDatabase>>;
+  let controller: Controller;
   let home: string;
 
   const kubectl = (...args: string[]) => kubernetes.kubectl(args);
@@ -44,15 +43,12 @@ describe("the admission policies, on Kubernetes", () => {
   });
 
   beforeAll(async () => {
-    [kubernetes, database] = await Promise.all([startKubernetes({ controllerManager: true }), freshDatabase()]);
+    [kubernetes, database] = await Promise.all([lendKubernetes(), migratedDatabase()]);
     home = await mkdtemp(join(tmpdir(), "keyplane-helm-"));
-    const store = await openPostgres(database.url);
-    await migrate(store);
-    await store.close();
-    await kubectl("apply", "--filename", join(RBAC, "controller.yaml"));
+    await applyAll(kubernetes, read("infra/rbac/controller.yaml"));
     for (const name of ["dev", "life", "doomed"]) {
-      await kubectl("create", "namespace", name);
-      await kubectl("apply", "--namespace", name, "--filename", join(RBAC, "namespace.yaml"));
+      await createNamespace(kubernetes, name);
+      await applyAll(kubernetes, read("infra/rbac/namespace.yaml"), { namespace: name });
     }
     await kubectl("label", "namespace", "dev", "keyplane.dev/protected=true");
     await kubectl("create", "clusterrolebinding", "all", "--clusterrole=cluster-admin", "--user=alice", "--user=bob");
@@ -61,8 +57,8 @@ describe("the admission policies, on Kubernetes", () => {
       kind.startsWith("ValidatingAdmission"),
     );
     expect(policies).toHaveLength(10);
-    await kubernetes.kubectl(["apply", "--filename=-"], policies.map((one) => JSON.stringify(one)).join("\n---\n"));
-    controller = await startControllerProcess({
+    await applyAll(kubernetes, policies.map((one) => JSON.stringify(one)).join("\n---\n"));
+    controller = await startController({
       ...{ kubeconfig: await accountKubeconfig(kubernetes), databaseUrl: database.url },
       encryptionKey: randomBytes(32).toString("base64"),
     });
@@ -84,7 +80,7 @@ describe("the admission policies, on Kubernetes", () => {
   });
 
   afterAll(async () => {
-    controller?.child.kill("SIGKILL");
+    await controller?.stop();
     await database?.drop();
     await kubernetes?.close();
     await rm(home, { recursive: true, force: true });

@@ -3,17 +3,17 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type StartedKubernetes, startKubernetes } from "../../env/kubernetes.ts";
-import { CHART, type Helm, manifestsIn, openHelm } from "./helm.ts";
+import { type LentKubernetes, lendKubernetes } from "../../env/kubernetes/lent.ts";
+import { CHART, type Helm, manifestsIn, openHelm, UNCHECKED } from "./helm.ts";
 
 const NAMESPACE = "keyplane-system";
 const PAGE = join(import.meta.dirname, "../../../docs/operations/kubernetes.md");
 const IN_BOTH = ["--set", "keyNamespaces={team-a,team-b}"];
-const RELEASE = ["keyplane", CHART, "--namespace", NAMESPACE, ...IN_BOTH];
+const RELEASE = ["keyplane", CHART, "--namespace", NAMESPACE, ...IN_BOTH, "--set=crds.install=false", UNCHECKED];
 
 /** The tests go on from one another; no kubelet runs the migration, so that what goes further leaves it out. */
 describe("a namespace of keyNamespaces", () => {
-  let kubernetes: StartedKubernetes;
+  let kubernetes: LentKubernetes;
   let home: string;
   let helm: Helm;
 
@@ -25,7 +25,7 @@ describe("a namespace of keyNamespaces", () => {
 
   beforeAll(async () => {
     home = await mkdtemp(join(tmpdir(), "keyplane-helm-"));
-    kubernetes = await startKubernetes({ controllerManager: true });
+    kubernetes = await lendKubernetes();
     helm = await openHelm(home, kubernetes);
     for (const name of [NAMESPACE, "team-a"]) await kubectl("create", "namespace", name);
   });

@@ -4,9 +4,16 @@ import { text } from "node:stream/consumers";
 import { parseAllDocuments } from "yaml";
 import { RARE_COLLECTION } from "../../env/go/go-program.ts";
 import { findHelm } from "../../env/helm.ts";
-import type { Ended, Kubernetes } from "../../env/kubernetes/client.ts";
+import type { Answer, Ended, Kubernetes } from "../../env/kubernetes/client.ts";
+import { applyEach } from "../../env/kubernetes/server-side-apply.ts";
 
 export const CHART = join(import.meta.dirname, "../../../infra/chart");
+
+/**
+ * For a release whose objects are those that rendering.cluster.test.ts has the API server check: Helm checks them by its
+ * OpenAPI otherwise, which takes both of them a second of the processor.
+ */
+export const UNCHECKED = "--disable-openapi-validation";
 
 /** An object of Kubernetes, as far as tests look into it. */
 export type Manifest = {
@@ -27,7 +34,7 @@ export type Helm = {
   helm(...args: string[]): Promise<string>;
   /** The same for a command that may fail. */
   runHelm(...args: string[]): Promise<Ended>;
-  /** The text of what the chart declares, as release `keyplane` in `keyplane-system`, hooks included. */
+  /** The text of what the chart declares, as release `keyplane` in `keyplane-system`, hooks included: once for the same arguments. */
   render(...args: string[]): Promise<string>;
 };
 
@@ -54,11 +61,49 @@ export async function openHelm(home: string, kubernetes?: Kubernetes): Promise<H
     return stdout;
   }
 
+  const rendered = new Map<string, Promise<string>>();
   return {
     helm,
     runHelm,
-    render: (...args) => helm("template", "keyplane", CHART, "--namespace", "keyplane-system", ...args),
+    render(...args) {
+      const title = args.join("\n");
+      const text =
+        rendered.get(title) ?? helm("template", "keyplane", CHART, "--namespace", "keyplane-system", ...args);
+      rendered.set(title, text);
+      return text;
+    },
   };
+}
+
+/** Makes namespaces, and that of the release, where pods are under restricted Pod Security. */
+export async function makeNamespaces({ request }: Kubernetes, ...names: readonly string[]): Promise<void> {
+  const modes = ["enforce", "warn"].map((mode) => [`pod-security.kubernetes.io/${mode}`, "restricted"]);
+  const metadatas = [
+    { name: "keyplane-system", labels: Object.fromEntries(modes) },
+    ...names.map((name) => ({ name })),
+  ];
+  for (const metadata of metadatas) {
+    const { status, body } = await request("POST", "/api/v1/namespaces", { body: JSON.stringify({ metadata }) });
+    if (status !== 201) throw new Error(JSON.stringify(body));
+  }
+}
+
+/** What the API server would say of objects, were they applied: refusals. */
+export async function refusalsOf(kubernetes: Kubernetes, text: string): Promise<string[]> {
+  return (await tried(kubernetes, text)).flatMap(({ status, body }) => (status > 299 ? [JSON.stringify(body)] : []));
+}
+
+/** What the API server would say of objects, were they applied: refusals, and warnings. */
+export async function complaintsAbout(kubernetes: Kubernetes, text: string): Promise<string[]> {
+  const answers = await tried(kubernetes, text);
+  const said = ({ status, body, warnings }: Answer) => [...(status > 299 ? [JSON.stringify(body)] : []), ...warnings];
+  return answers.flatMap(said);
+}
+
+async function tried(kubernetes: Kubernetes, text: string): Promise<Answer[]> {
+  const answers = await applyEach(kubernetes, text, { dryRun: true, force: true });
+  if (answers.length === 0) throw new Error("there is no object in the text");
+  return answers;
 }
 
 /** The objects of a text with many of them. */

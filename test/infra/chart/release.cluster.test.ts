@@ -2,19 +2,20 @@ import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type LentKubernetes, lendKubernetes } from "../../env/kubernetes/lent.ts";
 import { keyManifest } from "../../env/kubernetes/manifests.ts";
-import { type StartedKubernetes, startKubernetes } from "../../env/kubernetes.ts";
 import { until } from "../../env/until.ts";
-import { CHART, type Helm, openHelm } from "./helm.ts";
+import { CHART, type Helm, openHelm, UNCHECKED } from "./helm.ts";
 
 const NAMESPACE = "keyplane-system";
-const RELEASE = ["keyplane", CHART, "--namespace", NAMESPACE];
+const CHECKED = ["keyplane", CHART, "--namespace", NAMESPACE];
+const RELEASE = [...CHECKED, UNCHECKED];
 const VALUES = (name: string) => ["--values", join(CHART, `examples/values-${name}.yaml`)];
 const KEY_CRD = "platformkeys.keyplane.dev";
 
 /** The tests go on from one another: a release from its installation to its end, where no kubelet runs its pods. */
 describe("A release of infra/chart", () => {
-  let kubernetes: StartedKubernetes;
+  let kubernetes: LentKubernetes;
   let home: string;
   let helm: Helm;
 
@@ -39,7 +40,7 @@ describe("A release of infra/chart", () => {
 
   beforeAll(async () => {
     home = await mkdtemp(join(tmpdir(), "keyplane-helm-"));
-    kubernetes = await startKubernetes({ controllerManager: true });
+    kubernetes = await lendKubernetes();
     helm = await openHelm(home, kubernetes);
     for (const name of [NAMESPACE, "team-a", "team-b"]) await kubectl("create", "namespace", name);
   });
@@ -50,7 +51,7 @@ describe("A release of infra/chart", () => {
   });
 
   it("begins with the migration, and with nothing else until that has ended", async () => {
-    const { code, stderr } = await helm.runHelm("install", ...RELEASE, "--take-ownership", "--timeout=2s");
+    const { code, stderr } = await helm.runHelm("install", ...CHECKED, "--take-ownership", "--timeout=2s");
     expect(code).toBe(1);
     expect(stderr).toContain("pre-install");
     expect(await ours("all,serviceaccounts,roles,networkpolicies,poddisruptionbudgets")).toEqual([
@@ -146,7 +147,7 @@ describe("A release of infra/chart", () => {
   });
 
   it("goes beside another one only where the policies of each know the controller of the other", async () => {
-    const second = ["second", CHART, "--namespace", "team-b", "--no-hooks", "--set", "crds.install=false"];
+    const second = ["second", CHART, "--namespace", "team-b", "--no-hooks", "--set", "crds.install=false", UNCHECKED];
     const naming = (account: string) => ["--set", `admissionPolicies.controllers={system:serviceaccount:${account}}`];
     const unknownThere = await helm.runHelm("install", ...second, ...naming(`${NAMESPACE}:keyplane-controller`));
     expect(unknownThere).toMatchObject({
@@ -193,7 +194,7 @@ describe("A release of infra/chart", () => {
     const properties = () =>
       field(`crd/${KEY_CRD}`, "{.spec.versions[0].schema.openAPIV3Schema.properties.spec.properties}");
     const before = await properties();
-    await helm.helm("upgrade", "keyplane", old, "--namespace", NAMESPACE, "--no-hooks");
+    await helm.helm("upgrade", "keyplane", old, "--namespace", NAMESPACE, "--no-hooks", UNCHECKED);
     expect(await properties()).toContain("shownName");
     await helm.helm("upgrade", ...RELEASE, "--no-hooks");
     expect(await properties()).toBe(before);

@@ -10,20 +10,18 @@ import { keyDigest, keyShape } from "../../../domain/key/secret/key-format.ts";
 import { parseManifests } from "../../../domain/manifest/document/parse.ts";
 import { readManifest } from "../../../domain/manifest/validation/validate.ts";
 import { ModelGateway, PlatformKey } from "../../../infra/pulumi/kubernetes/resources.ts";
-import { migrate } from "../../../store/database/migrate/migrate.ts";
-import { openPostgres } from "../../../store/database/postgres/postgres.ts";
 import { read } from "../../architecture/sources.ts";
 import { blocksIn } from "../../env/blocks.ts";
-import { type ControllerProcess, startControllerProcess } from "../../env/controller.ts";
-import { freshDatabase } from "../../env/database/engines.ts";
-import { type StartedKubernetes, startKubernetes } from "../../env/kubernetes.ts";
+import { type Controller, startController } from "../../env/controller.ts";
+import { migratedDatabase } from "../../env/database/engines.ts";
+import { type LentKubernetes, lendKubernetes } from "../../env/kubernetes/lent.ts";
 
 const CREDENTIAL = "canary-of-a-provider";
 
 describe("typed resources for Kubernetes", () => {
-  let kubernetes: StartedKubernetes;
-  let database: Awaited<ReturnType<typeof freshDatabase>>;
-  let controller: ControllerProcess;
+  let kubernetes: LentKubernetes;
+  let database: Awaited<ReturnType<typeof migratedDatabase>>;
+  let controller: Controller;
   let docsAgent: PlatformKey["secretRef"];
   let chat: PlatformKey;
   /** What the engine is sent of each resource, and what it keeps of it. */
@@ -56,14 +54,11 @@ describe("typed resources for Kubernetes", () => {
   }
 
   beforeAll(async () => {
-    [kubernetes, database] = await Promise.all([startKubernetes(), freshDatabase()]);
-    const store = await openPostgres(database.url);
-    await migrate(store);
-    await store.close();
+    [kubernetes, database] = await Promise.all([lendKubernetes(), migratedDatabase()]);
     await kubectl(["create", "namespace", "research"]);
     const provider = { metadata: { name: "provider", namespace: "research" }, stringData: { "api-key": CREDENTIAL } };
     await kubectl(["apply", "--filename", "-"], JSON.stringify({ apiVersion: "v1", kind: "Secret", ...provider }));
-    controller = await startControllerProcess({
+    controller = await startController({
       kubeconfig: kubernetes.kubeconfigPath,
       databaseUrl: database.url,
       encryptionKey: randomBytes(32).toString("base64"),
@@ -79,7 +74,7 @@ describe("typed resources for Kubernetes", () => {
   });
 
   afterAll(async () => {
-    controller?.child.kill("SIGKILL");
+    await controller?.stop();
     await database?.drop();
     await kubernetes?.close();
   });

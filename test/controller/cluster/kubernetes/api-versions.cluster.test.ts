@@ -3,33 +3,28 @@ import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { definitionPath } from "../../../../controller/cluster/kubernetes/resources.ts";
 import { KINDS } from "../../../../domain/kinds/kinds.ts";
-import { migrate } from "../../../../store/database/migrate/migrate.ts";
-import { openPostgres } from "../../../../store/database/postgres/postgres.ts";
 import { keyplane } from "../../../cli/up.ts";
-import { type ControllerProcess, startControllerProcess } from "../../../env/controller.ts";
-import { freshDatabase } from "../../../env/database/engines.ts";
+import { type Controller, startController } from "../../../env/controller.ts";
+import { migratedDatabase } from "../../../env/database/engines.ts";
 import { inNamespace } from "../../../env/kubernetes/declarations.ts";
+import { type LentKubernetes, lendKubernetes } from "../../../env/kubernetes/lent.ts";
 import { keyManifest, teamManifest } from "../../../env/kubernetes/manifests.ts";
-import { type StartedKubernetes, startKubernetes } from "../../../env/kubernetes.ts";
 import { until } from "../../../env/until.ts";
 
 const BETA = (teamManifest("research", "default") + keyManifest("reader")).replaceAll("v1alpha1", "v1beta1");
 const MANIFESTS = BETA + keyManifest("writer");
 
 describe("the versions of a kind", () => {
-  let kubernetes: StartedKubernetes;
-  let database: Awaited<ReturnType<typeof freshDatabase>>;
-  let controller: ControllerProcess;
+  let kubernetes: LentKubernetes;
+  let database: Awaited<ReturnType<typeof migratedDatabase>>;
+  let controller: Controller;
 
   beforeAll(async () => {
-    [kubernetes, database] = await Promise.all([startKubernetes(), freshDatabase()]);
-    const store = await openPostgres(database.url);
-    await migrate(store);
-    await store.close();
+    [kubernetes, database] = await Promise.all([lendKubernetes(), migratedDatabase()]);
     await kubernetes.installCrds();
     const { kubeconfigPath: kubeconfig } = kubernetes;
     const encryptionKey = randomBytes(32).toString("base64");
-    controller = await startControllerProcess({ kubeconfig, databaseUrl: database.url, encryptionKey });
+    controller = await startController({ kubeconfig, databaseUrl: database.url, encryptionKey });
   });
 
   afterAll(async () => {

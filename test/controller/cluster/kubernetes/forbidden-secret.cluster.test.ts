@@ -2,14 +2,15 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { migrate } from "../../../../store/database/migrate/migrate.ts";
 import { openPostgres } from "../../../../store/database/postgres/postgres.ts";
 import type { Store } from "../../../../store/database/store.ts";
-import { accountKubeconfig, type ControllerProcess, startControllerProcess } from "../../../env/controller.ts";
-import { freshDatabase } from "../../../env/database/engines.ts";
-import { inNamespace } from "../../../env/kubernetes/declarations.ts";
+import { read } from "../../../architecture/sources.ts";
+import { accountKubeconfig, type Controller, startController } from "../../../env/controller.ts";
+import { migratedDatabase } from "../../../env/database/engines.ts";
+import { createNamespace, inNamespace } from "../../../env/kubernetes/declarations.ts";
+import { type LentKubernetes, lendKubernetes } from "../../../env/kubernetes/lent.ts";
 import { keyManifest, teamManifest } from "../../../env/kubernetes/manifests.ts";
-import { type StartedKubernetes, startKubernetes } from "../../../env/kubernetes.ts";
+import { applyAll } from "../../../env/kubernetes/server-side-apply.ts";
 import { until } from "../../../env/until.ts";
 import { usesOf } from "../../../infra/rights.ts";
 
@@ -19,23 +20,19 @@ const ACCOUNT = "system:serviceaccount:keyplane-system:keyplane-controller";
 const MEANWHILE = 20;
 
 describe("a Secret that is closed", () => {
-  let kubernetes: StartedKubernetes;
-  let database: Awaited<ReturnType<typeof freshDatabase>>;
+  let kubernetes: LentKubernetes;
+  let database: Awaited<ReturnType<typeof migratedDatabase>>;
   let store: Store;
-  let controller: ControllerProcess;
+  let controller: Controller;
 
   const kubectl = (...args: string[]) => kubernetes.kubectl(args);
   const role = (namespace: string) => ["--namespace", namespace, "--filename", join(INFRA, "namespace.yaml")];
 
   beforeAll(async () => {
-    [kubernetes, database] = await Promise.all([
-      startKubernetes({ controllerManager: true, audit: true }),
-      freshDatabase(),
-    ]);
+    [kubernetes, database] = await Promise.all([lendKubernetes(), migratedDatabase()]);
     store = await openPostgres(database.url);
-    await migrate(store);
-    await kubectl("apply", "--filename", join(INFRA, "controller.yaml"));
-    controller = await startControllerProcess({
+    await applyAll(kubernetes, read("infra/rbac/controller.yaml"));
+    controller = await startController({
       kubeconfig: await accountKubeconfig(kubernetes),
       databaseUrl: database.url,
       encryptionKey: randomBytes(32).toString("base64"),
@@ -43,7 +40,7 @@ describe("a Secret that is closed", () => {
   });
 
   afterAll(async () => {
-    controller?.child.kill("SIGKILL");
+    await controller?.stop();
     await store?.close();
     await database?.drop();
     await kubernetes?.close();
@@ -71,8 +68,8 @@ describe("a Secret that is closed", () => {
     async ({ name, withdraw }) => {
       const [closed, open] = [inNamespace(kubernetes, name), inNamespace(kubernetes, `${name}-not`)];
       for (const namespace of [name, `${name}-not`]) {
-        await kubectl("create", "namespace", namespace);
-        await kubectl("apply", ...role(namespace));
+        await createNamespace(kubernetes, namespace);
+        await applyAll(kubernetes, read("infra/rbac/namespace.yaml"), { namespace: namespace });
       }
       await closed.apply(`${teamManifest(name, `${name}, ${name}-not`)}${keyManifest("reader")}`);
       await closed.ready("reader");
@@ -95,7 +92,7 @@ describe("a Secret that is closed", () => {
       expect(looks.length, `in ${seconds} s`).toBeLessThan(10 + seconds / 5);
       expect(controller.lines.slice(lines).filter((line) => line.includes(name)).length).toBeLessThan(10);
 
-      await kubectl("apply", ...role(name));
+      await applyAll(kubernetes, read("infra/rbac/namespace.yaml"), { namespace: name, force: true });
       const isReady = async () => {
         const { conditions } = (await closed.key("reader"))?.status ?? {};
         return conditions?.some(({ type, status }) => type === "Ready" && status === "True");

@@ -5,44 +5,45 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Finding } from "../../../../cli/doctor/finding.ts";
-import { migrate } from "../../../../store/database/migrate/migrate.ts";
 import { openPostgres } from "../../../../store/database/postgres/postgres.ts";
 import type { Store } from "../../../../store/database/store.ts";
 import { listKeys } from "../../../../store/keys/search/key-lists.ts";
 import { listObjects } from "../../../../store/objects/objects.ts";
 import { keyplane } from "../../../cli/up.ts";
-import { type ControllerProcess, startControllerProcess } from "../../../env/controller.ts";
-import { freshDatabase } from "../../../env/database/engines.ts";
+import { type Controller, startController } from "../../../env/controller.ts";
+import { migratedDatabase } from "../../../env/database/engines.ts";
 import { inNamespace } from "../../../env/kubernetes/declarations.ts";
+import { type LentKubernetes, lendKubernetes } from "../../../env/kubernetes/lent.ts";
 import { keyManifest, LIBRARY, teamManifest } from "../../../env/kubernetes/manifests.ts";
-import { type StartedKubernetes, startKubernetes } from "../../../env/kubernetes.ts";
 import { until } from "../../../env/until.ts";
 
+/** Of what comes with a sweep, within a minute: to ask ten times a second takes more than the sweep. */
+const LATER = { longestPauseMs: 1_000 };
 type Named = { readonly metadata: { readonly uid: string; readonly finalizers?: readonly string[] } };
 
 describe("namespaces that go", () => {
-  let kubernetes: StartedKubernetes;
-  let database: Awaited<ReturnType<typeof freshDatabase>>;
+  let kubernetes: LentKubernetes;
+  let database: Awaited<ReturnType<typeof migratedDatabase>>;
   let store: Store;
-  const running = new Set<ControllerProcess>();
+  const running = new Set<Controller>();
   const encryptionKey = randomBytes(32).toString("base64");
 
-  async function start(...flags: string[]): Promise<ControllerProcess> {
+  async function start(...flags: string[]): Promise<Controller> {
     const { kubeconfigPath: kubeconfig } = kubernetes;
-    const started = await startControllerProcess({ kubeconfig, databaseUrl: database.url, encryptionKey, flags });
+    const started = await startController({ kubeconfig, databaseUrl: database.url, encryptionKey, flags });
     running.add(started);
     await until("it leads", () => started.lines.some((line) => line.includes("leads")));
     return started;
   }
 
-  async function stop(controller: ControllerProcess): Promise<void> {
+  async function stop(controller: Controller): Promise<void> {
     running.delete(controller);
     expect(await controller.stop()).toBe(0);
   }
 
-  let serving: ControllerProcess | undefined;
+  let serving: Controller | undefined;
   /** The controller of all namespaces, which one test leaves running for the next. */
-  async function serve(): Promise<ControllerProcess> {
+  async function serve(): Promise<Controller> {
     serving ??= await start();
     return serving;
   }
@@ -77,13 +78,12 @@ describe("namespaces that go", () => {
   }
 
   beforeAll(async () => {
-    [kubernetes, database] = await Promise.all([startKubernetes(), freshDatabase()]);
+    [kubernetes, database] = await Promise.all([lendKubernetes({ controllerManager: false }), migratedDatabase()]);
     store = await openPostgres(database.url);
-    await migrate(store);
   });
 
   afterAll(async () => {
-    for (const { child } of running) child.kill("SIGKILL");
+    await Promise.all([...running].map((controller) => controller.stop()));
     await store?.close();
     await database?.drop();
     await kubernetes?.close();
@@ -223,10 +223,14 @@ describe("namespaces that go", () => {
     // Of what has neither a namespace nor a declaration any more a controller is rid within a minute.
     const again = await start("--namespaces", "looked-after");
     expect((await ours()).filter((line) => !line.startsWith("note"))).toEqual([]);
-    await until("both have ended", async () => {
-      const { first, second } = await states("looked-after");
-      return first === "revoked" && second === "revoked";
-    });
+    await until(
+      "both have ended",
+      async () => {
+        const { first, second } = await states("looked-after");
+        return first === "revoked" && second === "revoked";
+      },
+      LATER,
+    );
     expect(await ours()).toEqual([]);
     await stop(again);
   });

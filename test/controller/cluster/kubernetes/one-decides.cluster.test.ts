@@ -1,14 +1,13 @@
 /** Two controllers whose namespaces overlap, as while a release changes `keyNamespaces`: one of them decides. */
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest";
-import { migrate } from "../../../../store/database/migrate/migrate.ts";
 import { openPostgres } from "../../../../store/database/postgres/postgres.ts";
 import type { Store } from "../../../../store/database/store.ts";
 import { listKeys } from "../../../../store/keys/search/key-lists.ts";
-import { type ControllerProcess, startControllerProcess } from "../../../env/controller.ts";
-import { freshDatabase } from "../../../env/database/engines.ts";
+import { type Controller, startController } from "../../../env/controller.ts";
+import { migratedDatabase } from "../../../env/database/engines.ts";
 import { inNamespace } from "../../../env/kubernetes/declarations.ts";
-import { type StartedKubernetes, startKubernetes } from "../../../env/kubernetes.ts";
+import { type LentKubernetes, lendKubernetes } from "../../../env/kubernetes/lent.ts";
 import { until } from "../../../env/until.ts";
 
 const MANIFESTS = `
@@ -26,18 +25,18 @@ const RELEASE = ["--lease-name", "release-controller"];
 const BEFORE = ["--namespaces", "a,b"];
 const AFTER = ["--namespaces", "b,c"];
 
-const leads = ({ lines }: ControllerProcess) => lines.some((line) => line.includes("leads"));
+const leads = ({ lines }: Controller) => lines.some((line) => line.includes("leads"));
 
 describe("controllers that have a namespace in common", () => {
-  let kubernetes: StartedKubernetes;
-  let database: Awaited<ReturnType<typeof freshDatabase>>;
+  let kubernetes: LentKubernetes;
+  let database: Awaited<ReturnType<typeof migratedDatabase>>;
   let store: Store;
   const encryptionKey = randomBytes(32).toString("base64");
 
-  async function start(context: TestContext, ...flags: string[]): Promise<ControllerProcess> {
+  async function start(context: TestContext, ...flags: string[]): Promise<Controller> {
     const { kubeconfigPath: kubeconfig } = kubernetes;
-    const started = await startControllerProcess({ kubeconfig, databaseUrl: database.url, encryptionKey, flags });
-    context.onTestFinished(() => void started.child.kill("SIGKILL"));
+    const started = await startController({ kubeconfig, databaseUrl: database.url, encryptionKey, flags });
+    context.onTestFinished(() => void started.stop());
     return started;
   }
 
@@ -60,9 +59,8 @@ describe("controllers that have a namespace in common", () => {
   }
 
   beforeAll(async () => {
-    [kubernetes, database] = await Promise.all([startKubernetes(), freshDatabase()]);
+    [kubernetes, database] = await Promise.all([lendKubernetes(), migratedDatabase()]);
     store = await openPostgres(database.url);
-    await migrate(store);
     for (const name of ["a", "b", "c"]) {
       await kubernetes.request("POST", "/api/v1/namespaces", { body: JSON.stringify({ metadata: { name } }) });
     }
@@ -95,7 +93,7 @@ describe("controllers that have a namespace in common", () => {
     await until("it leads, too", () => leads(after));
     expect(await rotate()).toBe(1);
     await inNamespace(kubernetes, "a").apply(MANIFESTS);
-    await until("the first ends", () => before.child.exitCode !== null);
+    await until("the first ends", () => before.exitCode() !== undefined);
     expect(before.lines.join("\n")).toContain("another controller leads");
     expect(await after.stop()).toBe(0);
   });

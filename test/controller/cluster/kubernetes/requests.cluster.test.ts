@@ -7,12 +7,11 @@ import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openKubernetesCluster } from "../../../../controller/cluster/kubernetes/cluster.ts";
 import { startController } from "../../../../controller/main.ts";
-import { migrate } from "../../../../store/database/migrate/migrate.ts";
 import { openPostgres } from "../../../../store/database/postgres/postgres.ts";
 import type { Store } from "../../../../store/database/store.ts";
 import { parseKeyring } from "../../../../store/encryption/keyring.ts";
-import { freshDatabase } from "../../../env/database/engines.ts";
-import { type StartedKubernetes, startKubernetes } from "../../../env/kubernetes.ts";
+import { migratedDatabase } from "../../../env/database/engines.ts";
+import { type LentKubernetes, lendKubernetes } from "../../../env/kubernetes/lent.ts";
 import { NIGHTLY } from "../../../env/nightly.ts";
 import { until } from "../../../env/until.ts";
 import { rowsOf } from "../../fixtures/rows.ts";
@@ -29,8 +28,8 @@ const KEYS = NIGHTLY ? 200 : 40;
 type Asked = { readonly what: string; readonly of: string };
 
 describe("the API server", () => {
-  let kubernetes: StartedKubernetes;
-  let database: Awaited<ReturnType<typeof freshDatabase>>;
+  let kubernetes: LentKubernetes;
+  let database: Awaited<ReturnType<typeof migratedDatabase>>;
   let store: Store;
   let end: () => Promise<void> = async () => {};
   const keyring = parseKeyring(randomBytes(32).toString("base64"));
@@ -104,9 +103,8 @@ describe("the API server", () => {
   }
 
   beforeAll(async () => {
-    [kubernetes, database] = await Promise.all([startKubernetes({ audit: true }), freshDatabase()]);
+    [kubernetes, database] = await Promise.all([lendKubernetes(), migratedDatabase()]);
     store = await openPostgres(database.url);
-    await migrate(store);
     for (const name of [...NAMESPACES, SILENT]) {
       await kubernetes.request("POST", "/api/v1/namespaces", { body: JSON.stringify({ metadata: { name } }) });
     }

@@ -4,14 +4,13 @@
  */
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { migrate } from "../../../../store/database/migrate/migrate.ts";
 import { openPostgres } from "../../../../store/database/postgres/postgres.ts";
 import type { Store } from "../../../../store/database/store.ts";
 import { listKeys } from "../../../../store/keys/search/key-lists.ts";
-import { type ControllerProcess, startControllerProcess } from "../../../env/controller.ts";
-import { freshDatabase } from "../../../env/database/engines.ts";
+import { type Controller, startController } from "../../../env/controller.ts";
+import { migratedDatabase } from "../../../env/database/engines.ts";
 import { inNamespace } from "../../../env/kubernetes/declarations.ts";
-import { type StartedKubernetes, startKubernetes } from "../../../env/kubernetes.ts";
+import { type LentKubernetes, lendKubernetes } from "../../../env/kubernetes/lent.ts";
 import { until } from "../../../env/until.ts";
 
 const TEAM = "/apis/keyplane.dev/v1alpha1/platformteams/research";
@@ -34,22 +33,24 @@ spec: { preset: MCPReadOnly, libraryAccess: { mode: Restricted, libraryRefs: [{ 
 
 const PLACES = ["first/a", "first/b", "second/a"] as const;
 type Place = (typeof PLACES)[number];
+/** Of what comes with a sweep, within a minute: to ask ten times a second takes more than the sweep. */
+const LATER = { longestPauseMs: 1_000 };
 type Named = { readonly metadata: { readonly resourceVersion: string } };
 
 describe("scopes on one store", () => {
-  let clusters: readonly StartedKubernetes[] = [];
-  let database: Awaited<ReturnType<typeof freshDatabase>>;
+  let clusters: readonly LentKubernetes[] = [];
+  let database: Awaited<ReturnType<typeof migratedDatabase>>;
   let store: Store;
-  const running: ControllerProcess[] = [];
-  let ofA: ControllerProcess;
-  let ofB: ControllerProcess;
+  const running: Controller[] = [];
+  let ofA: Controller;
+  let ofB: Controller;
   const encryptionKey = randomBytes(32).toString("base64");
   /** By place: the first cluster's namespaces a and b, and the second cluster's a. */
   let worlds: Readonly<Record<Place, ReturnType<typeof inNamespace>>>;
 
-  async function start(cluster: StartedKubernetes, ...flags: string[]): Promise<ControllerProcess> {
+  async function start(cluster: LentKubernetes, ...flags: string[]): Promise<Controller> {
     const { kubeconfigPath: kubeconfig } = cluster;
-    const started = await startControllerProcess({ kubeconfig, databaseUrl: database.url, encryptionKey, flags });
+    const started = await startController({ kubeconfig, databaseUrl: database.url, encryptionKey, flags });
     running.push(started);
     await until("it leads", () => started.lines.some((line) => line.includes("leads")));
     return started;
@@ -79,11 +80,10 @@ describe("scopes on one store", () => {
   }
 
   beforeAll(async () => {
-    [clusters, database] = await Promise.all([Promise.all([startKubernetes(), startKubernetes()]), freshDatabase()]);
+    [clusters, database] = await Promise.all([Promise.all([lendKubernetes(), lendKubernetes()]), migratedDatabase()]);
     const [first, second] = clusters;
     if (first === undefined || second === undefined) throw new Error("two clusters were started");
     store = await openPostgres(database.url);
-    await migrate(store);
     worlds = {
       "first/a": inNamespace(first, "a"),
       "first/b": inNamespace(first, "b"),
@@ -102,7 +102,7 @@ describe("scopes on one store", () => {
   });
 
   afterAll(async () => {
-    for (const { child } of running) child.kill("SIGKILL");
+    await Promise.all([...running].map((controller) => controller.stop()));
     await store?.close();
     await database?.drop();
     await Promise.all(clusters.map((cluster) => cluster.close()));
@@ -152,7 +152,7 @@ describe("scopes on one store", () => {
         PLACES.map((place) => [place, stored.find(({ id }) => id === before[place].keyId)?.state]),
       );
     };
-    await until("the orphan is revoked", async () => (await states())["first/a"] === "revoked");
+    await until("the orphan is revoked", async () => (await states())["first/a"] === "revoked", LATER);
     expect(await states()).toEqual({ "first/a": "revoked", "first/b": "active", "second/a": "active" });
     expect(await standing()).toMatchObject({ "second/a": before["second/a"] });
     expect(await team(), "a team that two serve is at rest").toBe(teamBefore);

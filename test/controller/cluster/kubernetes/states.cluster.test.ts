@@ -2,31 +2,29 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { REASONS } from "../../../../domain/conditions.ts";
-import { migrate } from "../../../../store/database/migrate/migrate.ts";
 import { openPostgres } from "../../../../store/database/postgres/postgres.ts";
 import type { Store } from "../../../../store/database/store.ts";
-import { type ControllerProcess, startControllerProcess } from "../../../env/controller.ts";
-import { freshDatabase } from "../../../env/database/engines.ts";
+import { type Controller, startController } from "../../../env/controller.ts";
+import { migratedDatabase } from "../../../env/database/engines.ts";
 import { API, inNamespace, type Key } from "../../../env/kubernetes/declarations.ts";
 import { kstatusOf } from "../../../env/kubernetes/kstatus.ts";
-import { type StartedKubernetes, startKubernetes } from "../../../env/kubernetes.ts";
+import { type LentKubernetes, lendKubernetes } from "../../../env/kubernetes/lent.ts";
 import { until } from "../../../env/until.ts";
 import { declare, STATES, secret, upstreams, type World } from "./states.ts";
 
 describe("what is seen of a declaration", () => {
-  let kubernetes: StartedKubernetes;
-  let database: Awaited<ReturnType<typeof freshDatabase>>;
+  let kubernetes: LentKubernetes;
+  let database: Awaited<ReturnType<typeof migratedDatabase>>;
   let store: Store;
-  let controller: ControllerProcess;
+  let controller: Controller;
   let world: World;
 
   const list = (plural: string, ...flags: string[]) =>
     kubernetes.kubectl(["get", plural, "--namespace", "states", ...flags]);
 
   beforeAll(async () => {
-    [kubernetes, database] = await Promise.all([startKubernetes(), freshDatabase()]);
+    [kubernetes, database] = await Promise.all([lendKubernetes(), migratedDatabase()]);
     store = await openPostgres(database.url);
-    await migrate(store);
     for (const name of ["states", "teamless"]) {
       await kubernetes.request("POST", "/api/v1/namespaces", { body: JSON.stringify({ metadata: { name } }) });
     }
@@ -39,7 +37,7 @@ describe("what is seen of a declaration", () => {
   });
 
   afterAll(async () => {
-    controller?.child.kill("SIGKILL");
+    await controller?.stop();
     await store?.close();
     await database?.drop();
     await kubernetes?.close();
@@ -51,7 +49,7 @@ describe("what is seen of a declaration", () => {
     expect(await list("platformkeys")).toMatch(/early +Unknown +Pending/);
     const { kubeconfigPath: kubeconfig } = kubernetes;
     const encryptionKey = randomBytes(32).toString("base64");
-    controller = await startControllerProcess({ kubeconfig, databaseUrl: database.url, encryptionKey });
+    controller = await startController({ kubeconfig, databaseUrl: database.url, encryptionKey });
     await world.ready("early");
     const gateway = () => world.read<Seen>(world.path("modelgateways", "first"));
     await until("the gateway is served", async () => readyOf(await gateway())?.status === "True");

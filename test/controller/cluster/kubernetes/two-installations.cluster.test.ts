@@ -4,14 +4,12 @@ import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Finding } from "../../../../cli/doctor/finding.ts";
-import { migrate } from "../../../../store/database/migrate/migrate.ts";
-import { openPostgres } from "../../../../store/database/postgres/postgres.ts";
 import { keyplane } from "../../../cli/up.ts";
-import { type ControllerProcess, startControllerProcess } from "../../../env/controller.ts";
-import { freshDatabase } from "../../../env/database/engines.ts";
+import { type Controller, startController } from "../../../env/controller.ts";
+import { migratedDatabase } from "../../../env/database/engines.ts";
 import { API, inNamespace } from "../../../env/kubernetes/declarations.ts";
+import { type LentKubernetes, lendKubernetes } from "../../../env/kubernetes/lent.ts";
 import { keyManifest, LIBRARY, teamManifest } from "../../../env/kubernetes/manifests.ts";
-import { type StartedKubernetes, startKubernetes } from "../../../env/kubernetes.ts";
 import { until } from "../../../env/until.ts";
 
 /** Longer than the time between two resyncs. */
@@ -31,18 +29,15 @@ type Team = {
 type AuditEvent = { readonly verb: string; readonly userAgent?: string; readonly objectRef?: { resource?: string } };
 
 describe("two installations in one cluster", () => {
-  let kubernetes: StartedKubernetes;
-  const databases: Awaited<ReturnType<typeof freshDatabase>>[] = [];
-  const running: ControllerProcess[] = [];
+  let kubernetes: LentKubernetes;
+  const databases: Awaited<ReturnType<typeof migratedDatabase>>[] = [];
+  const running: Controller[] = [];
 
   /** A controller with a database of its own. */
-  async function install(namespaces: string): Promise<{ process: ControllerProcess; databaseUrl: string }> {
-    const database = await freshDatabase();
+  async function install(namespaces: string): Promise<{ process: Controller; databaseUrl: string }> {
+    const database = await migratedDatabase();
     databases.push(database);
-    const store = await openPostgres(database.url);
-    await migrate(store);
-    await store.close();
-    const process = await startControllerProcess({
+    const process = await startController({
       kubeconfig: kubernetes.kubeconfigPath,
       databaseUrl: database.url,
       encryptionKey: randomBytes(32).toString("base64"),
@@ -80,7 +75,7 @@ describe("two installations in one cluster", () => {
   let ofB: Awaited<ReturnType<typeof install>>;
 
   beforeAll(async () => {
-    kubernetes = await startKubernetes({ audit: true });
+    kubernetes = await lendKubernetes();
     for (const name of ["a", "b", "c", "shared-a", "shared-b"]) {
       await kubernetes.request("POST", "/api/v1/namespaces", { body: JSON.stringify({ metadata: { name } }) });
     }
@@ -91,7 +86,7 @@ describe("two installations in one cluster", () => {
   });
 
   afterAll(async () => {
-    for (const { child } of running) child.kill("SIGKILL");
+    await Promise.all([...running].map((controller) => controller.stop()));
     await Promise.all(databases.map((database) => database.drop()));
     await kubernetes?.close();
   });

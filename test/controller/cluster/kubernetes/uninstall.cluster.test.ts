@@ -3,34 +3,33 @@ import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { objectsPath } from "../../../../controller/cluster/kubernetes/resources.ts";
 import { KINDS } from "../../../../domain/kinds/kinds.ts";
-import { migrate } from "../../../../store/database/migrate/migrate.ts";
 import { openPostgres } from "../../../../store/database/postgres/postgres.ts";
 import type { Store } from "../../../../store/database/store.ts";
 import { listKeys } from "../../../../store/keys/search/key-lists.ts";
 import { keyplane } from "../../../cli/up.ts";
-import { type ControllerProcess, startControllerProcess } from "../../../env/controller.ts";
-import { freshDatabase } from "../../../env/database/engines.ts";
+import { type Controller, startController } from "../../../env/controller.ts";
+import { migratedDatabase } from "../../../env/database/engines.ts";
 import { inNamespace } from "../../../env/kubernetes/declarations.ts";
+import { type LentKubernetes, lendKubernetes } from "../../../env/kubernetes/lent.ts";
 import { keyManifest, LIBRARY, teamManifest } from "../../../env/kubernetes/manifests.ts";
-import { type StartedKubernetes, startKubernetes } from "../../../env/kubernetes.ts";
 import { until } from "../../../env/until.ts";
 
 describe("uninstalling", () => {
-  let kubernetes: StartedKubernetes;
-  let database: Awaited<ReturnType<typeof freshDatabase>>;
+  let kubernetes: LentKubernetes;
+  let database: Awaited<ReturnType<typeof migratedDatabase>>;
   let store: Store;
-  const running = new Set<ControllerProcess>();
+  const running = new Set<Controller>();
   const encryptionKey = randomBytes(32).toString("base64");
 
-  async function start(): Promise<ControllerProcess> {
+  async function start(): Promise<Controller> {
     const { kubeconfigPath: kubeconfig } = kubernetes;
-    const started = await startControllerProcess({ kubeconfig, databaseUrl: database.url, encryptionKey });
+    const started = await startController({ kubeconfig, databaseUrl: database.url, encryptionKey });
     running.add(started);
     await until("it leads", () => started.lines.some((line) => line.includes("leads")));
     return started;
   }
 
-  async function stop(controller: ControllerProcess): Promise<void> {
+  async function stop(controller: Controller): Promise<void> {
     running.delete(controller);
     expect(await controller.stop()).toBe(0);
   }
@@ -41,13 +40,12 @@ describe("uninstalling", () => {
   };
 
   beforeAll(async () => {
-    [kubernetes, database] = await Promise.all([startKubernetes(), freshDatabase()]);
+    [kubernetes, database] = await Promise.all([lendKubernetes(), migratedDatabase()]);
     store = await openPostgres(database.url);
-    await migrate(store);
   });
 
   afterAll(async () => {
-    for (const { child } of running) child.kill("SIGKILL");
+    await Promise.all([...running].map((controller) => controller.stop()));
     await store?.close();
     await database?.drop();
     await kubernetes?.close();
