@@ -61,6 +61,7 @@ describeOnPostgres("The memory service, with a team that asks for too much", (st
     store()
       .db.transaction()
       .execute(async (tx) => {
+        await sql`set local idle_in_transaction_session_timeout = 0`.execute(tx);
         await sql`select 1 from atoms where id = ${atom} for update`.execute(tx);
         await body();
       });
