@@ -148,6 +148,12 @@ describe("docs/security/threats.md", () => {
       "b296",
       "b297",
       "b298",
+      "b300",
+      "b301",
+      "b302",
+      "b303",
+      "b304",
+      "b305",
       "b306",
       "b307",
       "b316",
@@ -162,12 +168,6 @@ describe("docs/security/threats.md", () => {
       "b330",
       "b331",
       "b332",
-      "b300",
-      "b301",
-      "b302",
-      "b303",
-      "b304",
-      "b305",
     ];
     const faults = ["c82", "c83", "c84", "c85", "c86", "c89", "c90", "c91", "c92", "c93"];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), ...faults];
