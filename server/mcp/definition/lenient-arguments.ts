@@ -9,6 +9,11 @@ const ALIASES: Readonly<Record<string, string>> = { q: "query", text: "query" };
 const ADDED: ReadonlySet<string> = new Set(["toolCallId", "sessionId", "action", "chatInput", "tool"]);
 /** A bound of an answer is kept to where more is asked for. */
 const CLIPPED = ["limit", "maxTokens"] as const;
+/** So much of a call's texts is read as JSON, in characters: the bounds of a body are those of one document. */
+const MOST_TEXT = 65_536;
+
+/** What is left of {@link MOST_TEXT}. */
+type TextRoom = { left: number };
 
 /** A call's arguments as the schema has them. */
 export type ReadArguments = {
@@ -39,8 +44,9 @@ export function readArguments(args: unknown, schema: Json): ReadArguments | stri
     if (other !== undefined) return `"${other}" and "${written}" are the same: give ${name} alone.`;
     names.set(name, written);
   }
+  const room: TextRoom = { left: MOST_TEXT };
   const read = Object.fromEntries(
-    [...names].map(([name, written]) => [name, meantBy(args[written], objectOf(properties[name]))]),
+    [...names].map(([name, written]) => [name, meantBy(args[written], objectOf(properties[name]), room)]),
   );
   const notes: string[] = [];
   for (const name of CLIPPED) {
@@ -53,27 +59,27 @@ export function readArguments(args: unknown, schema: Json): ReadArguments | stri
   return { args: read, notes };
 }
 
-function meantBy(value: unknown, schema: Json | undefined): unknown {
+function meantBy(value: unknown, schema: Json | undefined, room: TextRoom): unknown {
   if (schema === undefined) return value;
   const item = objectOf(schema.items);
-  if (Array.isArray(value)) return value.map((each) => meantBy(each, item));
+  if (Array.isArray(value)) return value.map((each) => meantBy(each, item, room));
   if (isObject(value)) {
     const meant = Object.entries(value)
       .filter(([name, each]) => !isLeftOut(each, name, schema))
-      .map(([name, each]) => [name, meantBy(each, fieldOf(schema, name))]);
+      .map(([name, each]) => [name, meantBy(each, fieldOf(schema, name), room)]);
     return Object.fromEntries(meant);
   }
-  return typeof value === "string" ? meantByText(value, schema) : value;
+  return typeof value === "string" ? meantByText(value, schema, room) : value;
 }
 
-function meantByText(value: string, schema: Json): unknown {
+function meantByText(value: string, schema: Json, room: TextRoom): unknown {
   const { pattern } = schema;
   const types = [schema.type].flat();
   const isList = types.includes("array");
   if (isList || types.includes("object")) {
     const isJson = value.trimStart().startsWith(isList ? "[" : "{");
-    const parsed = isJson ? parse(value) : undefined;
-    if (parsed !== undefined) return meantBy(parsed, schema);
+    const parsed = isJson ? parse(value, room) : undefined;
+    if (parsed !== undefined) return meantBy(parsed, schema, room);
     // What begins as a list and is none would be one text that is never meant.
     return isList && !isJson && objectOf(schema.items)?.type === "string" ? [value] : value;
   }
@@ -98,8 +104,10 @@ function fieldOf({ properties }: Json, name: string): Json | undefined {
   return fields && Object.hasOwn(fields, name) ? objectOf(fields[name]) : undefined;
 }
 
-/** A text's JSON, which is held to what a body is; undefined for none. */
-function parse(text: string): unknown {
+/** A text's JSON, which is held to what a body is; undefined for none, and for more than there is room for. */
+function parse(text: string, room: TextRoom): unknown {
+  room.left -= text.length;
+  if (room.left < 0) return undefined;
   try {
     memberScan(Buffer.from(text)).run(Number.POSITIVE_INFINITY);
     return JSON.parse(text);

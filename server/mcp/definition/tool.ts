@@ -102,8 +102,9 @@ export function defineTool<Args, Answer extends { readonly note?: string }>(
       annotations: { ...annotations, title, openWorldHint: false },
     },
     questionOf(given) {
+      if (questionOf === undefined) return undefined;
       const read = readArguments(given, inputSchema);
-      return typeof read === "object" && validate(read.args) ? questionOf?.(read.args) : undefined;
+      return typeof read === "object" && validate(read.args) ? questionOf(read.args) : undefined;
     },
     async call(context, given) {
       const read = readArguments(given, inputSchema);

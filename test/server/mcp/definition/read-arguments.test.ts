@@ -58,6 +58,14 @@ test.each<[string, object, object]>([
   expect(readArguments({ query: "tea", ...written }, SCHEMA)).toEqual({ args: { query: "tea", ...meant }, notes: [] });
 });
 
+test("b83: what is read of a call's texts is bounded for all of them together", () => {
+  const links = `[${'"remembered",'.repeat(2_000)}"a"]`;
+  const written = { query: "tea", atoms: Array.from({ length: 14 }, () => ({ content: "a", links })) };
+  const read = readArguments(written, SCHEMA);
+  const { atoms } = (read as { args: { atoms: readonly { links: unknown }[] } }).args;
+  expect(atoms.map((atom) => Array.isArray(atom.links))).toEqual([true, true, ...Array(12).fill(false)]);
+});
+
 test.each<[string, object]>([
   ["what is required", { query: "" }],
   ["null for what is required", { query: null }],
@@ -66,6 +74,7 @@ test.each<[string, object]>([
   ["a list that no body may have", { links: '[{"rel": "a", "id": "b", "id": "c"}]' }],
   ["an object that no body may have", { metadata: '{"__proto__": "a"}' }],
   ["a list beyond the bounds of a body", { tags: `[${"[],".repeat(10_000)}[]]` }],
+  ["a list of more text than is read of a call", { tags: `[${'"remembered",'.repeat(6_000)}"a"]` }],
   ["an object for a list", { atoms: '{"content": "a"}' }],
   ["a list for an object", { metadata: '["a"]' }],
   ["a text for an object", { metadata: "a" }],
