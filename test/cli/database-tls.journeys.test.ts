@@ -93,7 +93,7 @@ describe("b112: a PostgreSQL that is not on this machine", () => {
   // Last, since the server has another certificate from then on.
   test("whose certificate is another host's is not asked, and libpq's weaker modes are taken where they are asked for", async () => {
     const { cert, key } = makeCertificate(undefined, "db.example.com");
-    await writeFile(postgres.caFile, cert);
+    for (const file of [postgres.caFile, join(postgres.dataFolder, "server.crt")]) await writeFile(file, cert);
     await writeFile(join(postgres.dataFolder, "server.key"), key);
     const client = new pg.Client({ connectionString: postgres.url });
     await client.connect();

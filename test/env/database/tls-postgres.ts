@@ -37,6 +37,9 @@ export async function startTlsPostgres(host = NORMALIZED_NAME): Promise<TlsPostg
       await chown(file, uid, gid);
     }
   });
+  // The server's own belongs to its user, who could change it.
+  const caFile = join(server.dataFolder, "ca.crt");
+  await writeFile(caFile, cert, { mode: 0o600 });
   const namedUrl = server.url.replace("127.0.0.1", NAMED_LOOPBACK);
-  return { ...server, namedUrl, caFile: join(server.dataFolder, "server.crt") };
+  return { ...server, namedUrl, caFile };
 }
