@@ -12,8 +12,7 @@ const PATHS: readonly (readonly [RegExp, Dialect])[] = [
   [/^v1\/(?:chat|completions|responses|embeddings)(?:\/|$)/, "openai"],
   [/^v1\/(?:cachedContents|corpora|fileSearchStores|tunedModels)(?:\/|$)/, "gemini"],
 ];
-/** What is done with a model, other than reading it: an id may have a colon too. */
-const MODEL_ACTION = /^v1\/models\/.*:[^/]*$/;
+const MODELS = "v1/models/";
 
 /**
  * The format in which a caller expects an answer of the gateway's own: by the path, whatever becomes of the request, so
@@ -31,8 +30,13 @@ export function callerDialect(
 ): Dialect {
   if (rawPath === undefined) return "openai";
   for (const [path, dialect] of PATHS) if (path.test(rawPath)) return dialect;
-  if (method === "POST" && MODEL_ACTION.test(rawPath)) return "gemini";
+  if (method === "POST" && isModelAction(rawPath)) return "gemini";
   const { carrier } = extractCredential(rawHeaders, url, vendorHeader);
   if (carrier === "vendor" || carrier === "query") return "gemini";
   return headerOf(rawHeaders, "anthropic-version") === undefined ? "openai" : "anthropic";
+}
+
+/** Whether a colon is in the last segment: of a GET, it may be the id's that is read. */
+function isModelAction(rawPath: string): boolean {
+  return rawPath.startsWith(MODELS) && rawPath.lastIndexOf(":") > rawPath.lastIndexOf("/");
 }
