@@ -99,7 +99,7 @@ const UPGRADE_REFUSED = problem("upgrade_required", "The gateway speaks HTTP alo
 function notFound({ index }: ServerDeps, request: FastifyRequest): Problem {
   if (isWebSocket(request)) return UPGRADE_REFUSED;
   const gateway = index.findGateway(requestedPublicId(request));
-  return gateway === undefined ? NOT_FOUND : unservedPath(gateway, targetOf(request).rawPath);
+  return gateway === undefined ? NOT_FOUND : unservedPath(gateway, request.method, targetOf(request).rawPath);
 }
 
 /** Names the operation for the authentication hook, and keeps the classification for what comes after. */

@@ -7,6 +7,8 @@ const METHODS = ["POST", "GET"] as const;
 const MAX_SEGMENTS = 8;
 /** Characters: a longer path is compared with none, since each comparison reads all of it. */
 const MAX_LENGTH = 1024;
+/** In what stands where a model's id does: a path, or what is done with a model. */
+const BEYOND_ID = /\/|:[A-Za-z]+$/;
 /** The base URL that the clients of a format take, behind `/g/<public id>`. */
 const BASE_URLS: Readonly<Record<Dialect, string>> = {
   openai: "OpenAI's SDKs take a base URL that ends in /v1",
@@ -18,16 +20,17 @@ const BASE_URLS: Readonly<Record<Dialect, string>> = {
  * The answer to a request that is no operation of the gateway (spec §4): which paths this gateway serves, and the one
  * nearest to what was asked for. Nothing of the path is repeated, since a key may stand in it.
  *
+ * @param asked the method of the request
  * @param rawPath the undecoded path behind `/g/<public id>/`; undefined where there is none
  */
-export function unservedPath(gateway: GatewayRecord, rawPath = ""): Problem {
+export function unservedPath(gateway: GatewayRecord, asked: string, rawPath = ""): Problem {
   const spoken = spokenBy(gateway);
-  const allowed = METHODS.filter((method) => classify(method, rawPath) !== undefined);
+  const allowed = METHODS.filter((method) => servedCall(asked, method, rawPath) !== undefined);
   if (allowed.length > 0) {
     const allow = allowed.join(", ");
     return problem("not_found", `This path is served to ${allow} alone. ${pathsOf(spoken)}`, { allow });
   }
-  const nearest = nearestTo(rawPath, spoken);
+  const nearest = nearestTo(asked, rawPath, spoken);
   return problem(
     "not_found",
     ["There is nothing at this path.", ...(nearest ? [adviceOn(nearest, gateway)] : []), pathsOf(spoken)].join(" "),
@@ -38,7 +41,7 @@ export function unservedPath(gateway: GatewayRecord, rawPath = ""): Problem {
  * The path is taken without slashes that are too many, without what stands in front of it, and with a version. One of a
  * format that no upstream speaks would lead to the next refusal.
  */
-function nearestTo(rawPath: string, spoken: Spoken): Operation | undefined {
+function nearestTo(asked: string, rawPath: string, spoken: Spoken): Operation | undefined {
   if (rawPath.length > MAX_LENGTH) return undefined;
   const segments = rawPath.split("/").filter((segment) => segment !== "");
   if (segments.length > MAX_SEGMENTS) return undefined;
@@ -46,11 +49,21 @@ function nearestTo(rawPath: string, spoken: Spoken): Operation | undefined {
   const candidates = rests.flatMap((rest) => [rest, `v1/${rest}`, `v1beta/${rest}`]);
   for (const candidate of candidates) {
     for (const method of METHODS) {
-      const call = classify(method, candidate);
+      const call = servedCall(asked, method, candidate);
       if (call !== undefined) return spoken.has(call.dialect) ? { method, call } : undefined;
     }
   }
   return undefined;
+}
+
+/**
+ * What a path is by a method. A model that is read may have any id, so nearly every path behind `models/` names one: a
+ * POST of such a path asks for something else.
+ */
+function servedCall(asked: string, method: string, path: string): GatewayCall | undefined {
+  const call = classify(method, path);
+  const isRead = call?.operation === "gateway.get_model";
+  return isRead && asked === "POST" && BEYOND_ID.test(call.model ?? "") ? undefined : call;
 }
 
 type Operation = { readonly method: string; readonly call: GatewayCall };

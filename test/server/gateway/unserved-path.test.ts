@@ -26,7 +26,7 @@ test.each([
   ["models", "GET /g/a-main/v1/models"],
   ["models/gpt-9", "GET /g/a-main/v1/models/{model}"],
 ])("names the served path nearest to %s", (path, nearest) => {
-  expect(unservedPath(GATEWAY, path).detail).toBe(
+  expect(unservedPath(GATEWAY, "POST", path).detail).toBe(
     `There is nothing at this path. The nearest is ${nearest}: ${OPENAI}. ${SERVED}`,
   );
 });
@@ -42,41 +42,78 @@ test.each([
   ],
 ])("says of %s how the clients of its format write the base URL", (path, nearest) => {
   const all = { ...GATEWAY, upstreams: [upstreamOf(URL), upstreamOf(URL, "anthropic"), upstreamOf(URL, "gemini")] };
-  expect(unservedPath(all, path).detail).toContain(`The nearest is ${nearest} `);
-  expect(unservedPath(GATEWAY, path).detail, "no upstream speaks it").toBe(`There is nothing at this path. ${SERVED}`);
+  expect(unservedPath(all, "POST", path).detail).toContain(`The nearest is ${nearest} `);
+  expect(unservedPath(GATEWAY, "POST", path).detail, "no upstream speaks it").toBe(
+    `There is nothing at this path. ${SERVED}`,
+  );
+});
+
+test.each([
+  ["v1beta/models/models/gemini-x:generateContent", "POST /g/a-main/v1/models/{model}:generateContent"],
+  ["v1beta/models//gemini-x:generateContent", "POST /g/a-main/v1beta/models/{model}:generateContent"],
+  ["v1/models/v1beta/models/gemini-x:countTokens", "POST /g/a-main/v1beta/models/{model}:countTokens"],
+  ["v1/models/gemini-x:generateContent/", "POST /g/a-main/v1/models/{model}:generateContent"],
+  ["v1/models/v1/chat/completions", "POST /g/a-main/v1/chat/completions"],
+  ["v1beta/models/openai/chat/completions", "POST /g/a-main/v1/chat/completions"],
+  ["v1/models/v1/models", "GET /g/a-main/v1/models"],
+  ["v1beta/models/google/gemini-x:generateContent", "none"],
+  ["v1beta/models/google%2Fgemini-x:generateContent", "none"],
+  ["v1/models/meta-llama/Llama-3.3-70B", "none"],
+  ["models/meta-llama/Llama-3.3-70B", "none"],
+  ["v1/models/gemini-x:generateAnswer", "none"],
+])("the path nearest to a POST of %s is %s, and not that of reading a model", (path, nearest) => {
+  const all = { ...GATEWAY, upstreams: [upstreamOf(URL), upstreamOf(URL, "gemini")] };
+  const { detail, headers } = unservedPath(all, "POST", path);
+  expect(headers?.allow).toBeUndefined();
+  const advice = nearest === "none" ? "This gateway serves " : `The nearest is ${nearest}: `;
+  expect(detail).toContain(`There is nothing at this path. ${advice}`);
+});
+
+test.each(["v1/models/gpt-9", "v1/models/llama3.2:3b", "v1beta/models/gemini-x"])(
+  "a POST of the model %s is answered that GET reads it",
+  (path) => {
+    expect(unservedPath(GATEWAY, "POST", path).headers).toEqual({ allow: "GET" });
+  },
+);
+
+test("a DELETE of a model whose id has a slash is answered that GET reads it, and a GET without a version by which path", () => {
+  expect(unservedPath(GATEWAY, "DELETE", "v1/models/ft:gpt/acme").headers).toEqual({ allow: "GET" });
+  expect(unservedPath(GATEWAY, "GET", "models/meta-llama/Llama-3.3-70B").detail).toContain(
+    "The nearest is GET /g/a-main/v1/models/{model}: ",
+  );
 });
 
 test("names no nearest path where there is none, and serves what the upstreams speak", () => {
   for (const path of ["v1/files", "admin/keys", "", undefined]) {
-    expect(unservedPath(GATEWAY, path).detail).toBe(`There is nothing at this path. ${SERVED}`);
+    expect(unservedPath(GATEWAY, "POST", path).detail).toBe(`There is nothing at this path. ${SERVED}`);
   }
   const both = { ...GATEWAY, upstreams: [upstreamOf(URL, "anthropic"), upstreamOf(URL, "gemini")] };
-  const { detail } = unservedPath(both, "v1/files");
+  const { detail } = unservedPath(both, "POST", "v1/files");
   expect(detail).toBe(
     "There is nothing at this path. This gateway serves POST v1/messages, v1/messages/count_tokens, v1/models/{model}:generateContent, :streamGenerateContent, :countTokens, :embedContent, :batchEmbedContents; GET v1/models, v1/models/{model}. Under v1beta it serves the paths of models too.",
   );
 });
 
 test("a path that is longer than any that is served is compared with none", () => {
-  expect(unservedPath(GATEWAY, `${"x".repeat(15_000)}/chat/completions`).detail).toBe(
+  expect(unservedPath(GATEWAY, "POST", `${"x".repeat(15_000)}/chat/completions`).detail).toBe(
     `There is nothing at this path. ${SERVED}`,
   );
 });
 
 test("a method that a served path does not take is answered with those that it takes", () => {
-  const shown = unservedPath(GATEWAY, "v1/chat/completions");
+  const shown = unservedPath(GATEWAY, "GET", "v1/chat/completions");
   expect(shown).toMatchObject({ status: 404, headers: { allow: "POST" } });
   expect(shown.detail).toBe(`This path is served to POST alone. ${SERVED}`);
-  expect(unservedPath(GATEWAY, "v1/models").headers).toEqual({ allow: "GET" });
+  expect(unservedPath(GATEWAY, "POST", "v1/models").headers).toEqual({ allow: "GET" });
 });
 
 test("repeats nothing of any path", () => {
-  const known = unservedPath(GATEWAY, "models/x:countTokens").detail;
+  const known = unservedPath(GATEWAY, "POST", "models/x:countTokens").detail;
   expect(known).not.toContain("x:");
   assert(
     property(string({ minLength: 3, maxLength: 40 }), (text) => {
       for (const path of [`models/Q7${text}`, `v1/Q7${text}/chat/completions`, `Q7${text}`]) {
-        expect(unservedPath(GATEWAY, path).detail).not.toContain("Q7");
+        expect(unservedPath(GATEWAY, "POST", path).detail).not.toContain("Q7");
       }
     }),
   );
