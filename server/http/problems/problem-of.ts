@@ -40,6 +40,10 @@ const IN_DOUBT = problem(
   "The database does not answer. The change may have been made all the same: read what is there now, or send the same request again.",
   ELSEWHERE,
 );
+const UNREADABLE_PATH = problem(
+  "invalid_request",
+  "The path holds percent signs that encode no text in UTF-8: write a percent sign itself as %25.",
+);
 /** How a request may be sent again without a second effect. */
 type Repetition = "by its Idempotency-Key" | "as it is";
 const REPEAT = "The change may have been made all the same:";
@@ -108,6 +112,7 @@ export function problemOf(error: unknown, method = "GET", repetition?: Repetitio
     if (Array.isArray(validation)) return problem("invalid_request", validationDetail(validation));
     // The framework was reading a body whose caller has left: no client sees this, and it is no fault of ours.
     if (code === "ECONNRESET" && statusCode === 400) return problem("invalid_request");
+    if (code === "FST_ERR_BAD_URL") return UNREADABLE_PATH;
     const known = typeof statusCode === "number" ? CODE_OF_STATUS[statusCode] : undefined;
     if (known !== undefined && (typeof code === "string" ? code.startsWith("FST_") : error instanceof SyntaxError)) {
       return problem(known);

@@ -11,6 +11,8 @@ const IDS = [
   "accounts/fireworks/models/llama:generateContent",
   "gpt+2",
   "50%25off",
+  "50%-off",
+  "a%2",
   "a%2Fb",
   "a;b&c=d",
   "a//b/",
@@ -49,7 +51,7 @@ test("each model that is listed is read by its id, plain or percent-encoded", as
   expect(listed.map((model) => model.id)).toEqual(IDS);
   for (const model of IDS) {
     const each = [...Buffer.from(model)].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
-    const plain = /^[!-~]+$/.test(model) ? [model] : [];
+    const plain = /^(?:[!-$&-~]|%[\da-f]{2})+$/i.test(model) ? [model] : [];
     for (const spelling of [...plain, encodeURI(model), encodeURIComponent(model), each]) {
       expect({ spelling, ...(await read(`v1/models/${spelling}`)) }).toMatchObject({
         spelling,
@@ -59,6 +61,18 @@ test("each model that is listed is read by its id, plain or percent-encoded", as
     }
   }
 });
+
+test.each(["50%-off", "a%2", "%", "%zz", "%e2%2f"])(
+  "an id with a percent sign that encodes nothing, as in %j, is 400 and says how it is written",
+  async (model) => {
+    for (const headers of [undefined, GEMINI(), []]) {
+      expect(await read(`v1/models/${model}`, headers)).toMatchObject({
+        status: 400,
+        body: { code: "invalid_request", detail: expect.stringContaining("write a percent sign itself as %25") },
+      });
+    }
+  },
+);
 
 test("a model of another format is read in that", async () => {
   const models = ["gem/i:ni", encodeURIComponent("gem/i:ni")];
