@@ -3,6 +3,7 @@ import { hash } from "node:crypto";
 import { keyDigest, keyShape, MAX_KEY_LENGTH } from "../../domain/key/secret/key-format.ts";
 import { isRecord } from "../../domain/manifest/document/identity.ts";
 import { redactKeys } from "../../domain/redact.ts";
+import { withoutMark } from "../http/bodies/json-body.ts";
 
 /** As many leaks as one report of our own format may have; GitHub sends what it has found at a time. */
 export const MAX_LEAKS = 100;
@@ -46,7 +47,7 @@ export function readReport(body: unknown): Report | undefined {
 function parseJson(body: Buffer): unknown {
   if (!isUtf8(body)) return undefined;
   try {
-    return JSON.parse(body.toString("utf8"));
+    return JSON.parse(withoutMark(body).toString());
   } catch {
     return undefined;
   }

@@ -56,6 +56,7 @@ export function parseJsonOnly(app: FastifyInstance): void {
       freeBytes(body);
       done(error instanceof BodyFault ? problem("invalid_request", error.message) : toError(error));
     };
+    // The framework's parser passes over the mark by itself.
     const scan = memberScan(withoutMark(body));
     let pending: Promise<void> | undefined;
     try {
@@ -86,8 +87,8 @@ const requireUtf8: preParsingHookHandler = ({ headers, raw }, _reply, payload, d
   else done(null, payload);
 };
 
-/** The parser passes over a byte order mark, and so does the scan before it. */
-function withoutMark(body: Buffer): Buffer {
+/** A text in UTF-8 without the byte order mark that it may begin with (RFC 8259 §8.1). */
+export function withoutMark(body: Buffer): Buffer {
   return MARK.equals(body.subarray(0, MARK.length)) ? body.subarray(MARK.length) : body;
 }
 
