@@ -124,8 +124,8 @@ export class BudgetGrants {
       if (isRefusing) {
         const { expected = 0 } = call;
         held.reserved -= expected;
-        // What it has used beyond that is no longer there for the next call (threats b305).
-        held.free = Math.max(0, held.free + expected - amount);
+        // What it has used beyond that is owed by what comes back, before the next call has any of it (threats b305).
+        held.free += expected - amount;
       }
       held.isChanged = true;
     }
@@ -198,7 +198,7 @@ export class BudgetGrants {
 
   /** Has more asked for, or waits for the line that is under way. Rejects where that takes too long. */
   async #ask({ held, turn, expected }: WantedAmount): Promise<void> {
-    held.writing ??= this.#draw(held, turn, expected - held.free).finally(() => {
+    held.writing ??= this.#draw(held, turn, expected - Math.max(0, held.free)).finally(() => {
       held.writing = undefined;
     });
     await answerWithin(2 * this.#answerMs, held.writing);
@@ -208,8 +208,10 @@ export class BudgetGrants {
   async #draw(held: HeldBudget, turn: string, wanted: number): Promise<void> {
     const { clock } = this.#deps;
     let { most } = held;
+    let owed = 0;
     const line = (): LedgerLine => {
       most = held.most;
+      owed = Math.max(0, -held.free);
       return lineOf(held, wanted);
     };
     try {
@@ -222,7 +224,8 @@ export class BudgetGrants {
       const { granted, rest, spent, silent } = answer;
       // What was granted of a budget that was lowered meanwhile goes back with the next line.
       if (held.most < most) held.isChanged = true;
-      else held.free += granted;
+      // Where the ledger has room beside all that was used, what was owed by then is owed no more.
+      else if (rest >= 0) held.free += granted + owed;
       held.refused = granted > 0 ? undefined : { left: rest, spent, silent, until: clock.monotonic() + REFUSED_MS };
     } catch (error) {
       held.isChanged = true;

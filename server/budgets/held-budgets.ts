@@ -22,7 +22,7 @@ export type HeldBudget = {
   spent: number;
   /** What calls under way may use. */
   reserved: number;
-  /** What was granted, and no call has reserved. */
+  /** What was granted, and no call has reserved; below 0, what calls have used beyond all of that. */
   free: number;
   turn: number;
   /** Whether the ledger lacks something that it should know. */
@@ -92,7 +92,7 @@ export function lineOf(held: HeldBudget, wanted: number): LedgerLine {
   const { id, period, most, spent, reserved, free } = held;
   const { name, endsAt } = period;
   held.turn++;
-  const amounts = { spent: whole(spent), held: whole(reserved + free), wanted: whole(wanted) };
+  const amounts = { spent: whole(spent), held: whole(reserved + Math.max(0, free)), wanted: whole(wanted) };
   return { budget: id, period: name, endsAt, turn: held.turn, ...amounts, most };
 }
 

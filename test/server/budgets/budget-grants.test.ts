@@ -127,6 +127,71 @@ test("b129: a call that used more than it reserved is charged all of it, and lat
   expect(await thread.reserve(key, callOf(1))).toMatchObject({ kind: "exhausted", spent: 5_000 });
 });
 
+test.each(["first", "last"])(
+  "b305: what other calls had reserved is no room for the next, settled %s",
+  async (when) => {
+    const { thread, sumOf } = inMemory();
+    const key = keyWith({ tokens: 100_000 }, "o");
+    const [call, other] = [await reserved(thread, key, 500), await reserved(thread, key, 50_000)];
+    if (when === "first") thread.settle(other, usedOf(10));
+    thread.settle(call, usedOf(300_000));
+    if (when === "last") thread.settle(other, usedOf(10));
+    expect(await kindOf(thread, key, 500)).toBe("exhausted");
+    await thread.endRound();
+    expect(sumOf("key o tokens Month", "2026-11-01")).toEqual({ spent: 300_010, held: 0 });
+  },
+);
+
+/** A thread whose next draw has been granted, and comes to it once it is let go. */
+async function drawing(key: ReturnType<typeof keyWith>, tokens: number) {
+  const { write, sumOf } = ledgerInMemory();
+  const gate = Promise.withResolvers<void>();
+  let isHeld = false;
+  const thread = budgetsOn(async (holder, lines) => {
+    const answer = await write(holder, lines);
+    if (isHeld) await gate.promise;
+    return answer;
+  }, testClock());
+  const call = await reserved(thread, key, 500);
+  isHeld = true;
+  const asking = thread.reserve(key, callOf(tokens));
+  await until("the grant", () => sumOf("key o tokens Month", "2026-11-01").held > tokens);
+  return { thread, call, asking, letGo: gate.resolve };
+}
+
+test("b305: what is granted while a call uses more than there is is no room for the next", async () => {
+  const key = keyWith({ tokens: 100_000 }, "o");
+  const { thread, call, asking, letGo } = await drawing(key, 40_000);
+  thread.settle(call, usedOf(300_000));
+  letGo();
+  expect(await asking).toMatchObject({ kind: "exhausted", spent: 300_000 });
+  expect(await kindOf(thread, key, 500)).toBe("exhausted");
+});
+
+test("b305: once the ledger has room for what a call used beyond its reservation, nothing of it is owed", async () => {
+  const key = keyWith({ tokens: 100_000 }, "o");
+  const { thread, call, asking, letGo } = await drawing(key, 40_000);
+  thread.settle(call, usedOf(45_000));
+  letGo();
+  // The grant was of 40,000, of which less is left: the rest is asked for anew.
+  const other = await asking;
+  if ("kind" in other) throw new Error(other.kind);
+  thread.settle(other, usedOf(5_000));
+  await thread.endRound();
+  await thread.endRound();
+  expect(await kindOf(thread, key, 50_001)).toBe("exhausted");
+  expect(await kindOf(thread, key, 50_000)).toBe("reserved");
+});
+
+test("b305: a budget that is raised has room again for what it has beyond all that was used", async () => {
+  const { clock, thread } = inMemory();
+  thread.settle(await reserved(thread, keyWith({ tokens: 1_000 }, "o"), 500), usedOf(5_000));
+  expect(await kindOf(thread, keyWith({ tokens: 1_000 }, "o"), 1)).toBe("exhausted");
+  clock.advance(1_000);
+  expect(await kindOf(thread, keyWith({ tokens: 6_000 }, "o"), 1_001)).toBe("exhausted");
+  expect(await kindOf(thread, keyWith({ tokens: 6_000 }, "o"), 1_000)).toBe("reserved");
+});
+
 test("b129: an estimate is charged no further than the reservation", async () => {
   const { thread, sumOf } = inMemory();
   thread.settle(await reserved(thread, keyWith({ tokens: 1_000 }, "o"), 100), { ...UNUSED, estimated: 5_000 });
