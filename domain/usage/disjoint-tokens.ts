@@ -18,16 +18,18 @@ const DISJOINT: Readonly<Record<Dialect, (figures: Figures) => Disjoint>> = {
 
 /**
  * OpenAI's prompt includes what the cache had and what was written to it, and its completion the reasoning. Providers that
- * have either beside it say so by their total, which is of all that was used.
+ * have either beside it say so by their total, which is of all that was used. Perplexity's total is not: what it has found
+ * is read beside its prompt, and its reasoning is a step before the completion.
  */
 function disjointOfOpenAi(figures: Figures): Disjoint {
-  const { cached = 0, written = 0, completion = 0, reasoning = 0, total = 0 } = figures;
+  const { cached = 0, written = 0, completion = 0, reasoning = 0, total = 0, citations = 0, searches = 0 } = figures;
   const { prompt = Math.max(0, total - Math.max(completion, reasoning)) } = figures;
   const ofCache = cached + written;
   const rest = total - prompt - completion;
   const saysBeside = rest !== reasoning && (rest === ofCache || rest === ofCache + reasoning);
-  const read = saysBeside || ofCache > prompt ? prompt + ofCache : prompt;
-  const wrote = Math.max(completion, total - read);
+  const read = (saysBeside || ofCache > prompt ? prompt + ofCache : prompt) + citations;
+  const hasSearched = citations + searches > 0;
+  const wrote = Math.max(hasSearched ? completion + reasoning : completion, total - read);
   const isWithin = reasoning <= wrote;
   return {
     tokens: {
@@ -37,7 +39,7 @@ function disjointOfOpenAi(figures: Figures): Disjoint {
       cache_write_1h: 0,
       output: isWithin ? wrote - reasoning : completion,
       reasoning,
-      tool_calls: 0,
+      tool_calls: searches,
     },
     fits: isWithin && (ofCache <= prompt || read + completion <= total),
   };

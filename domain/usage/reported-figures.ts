@@ -10,6 +10,7 @@ type Figure =
   | "completion"
   | "reasoning"
   | "toolPrompt"
+  | "citations"
   | "total"
   | "searches"
   | "fetches";
@@ -46,6 +47,10 @@ const PLACES: Readonly<Record<Dialect, Readonly<Record<keyof ReportedFigures, re
       ["cached", "cached_tokens"],
       ["cached", "cache_read_input_tokens"],
       ["written", "cache_creation_input_tokens"],
+      // Perplexity's, and SGLang's.
+      ["citations", "citation_tokens"],
+      ["searches", "num_search_queries"],
+      ["reasoning", "reasoning_tokens"],
     ],
     summed: [],
   },

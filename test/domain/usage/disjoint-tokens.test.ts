@@ -21,7 +21,7 @@ function jsonIn(cell: string): unknown[] {
 
 test("the page has a row of each provider", () => {
   const providers = ["OpenAI", "Anthropic", "Gemini", "xAI", "DeepSeek", "Moonshot", "Groq", "Mistral", "Bedrock"];
-  for (const who of [...providers, "vLLM", "Ollama", "Voyage"]) {
+  for (const who of [...providers, "vLLM", "Ollama", "Voyage", "Perplexity", "SGLang"]) {
     expect(
       ROWS.some((row) => row.who.includes(who)),
       who,
@@ -73,6 +73,23 @@ test.each([
   [
     { ...chat(300, 5, 455, 50), cache_read_input_tokens: 100 },
     { input: 300, cached: 100, output: 5, reasoning: 50 },
+  ],
+  // Perplexity's has citations and reasoning beside it; should a total have them, they count once.
+  [
+    { ...chat(50, 700, 750), citation_tokens: 9_000, num_search_queries: 4, reasoning_tokens: 300 },
+    { input: 9_050, output: 700, reasoning: 300, tool_calls: 4 },
+  ],
+  [
+    { ...chat(50, 700, 10_050), citation_tokens: 9_000, num_search_queries: 4, reasoning_tokens: 300 },
+    { input: 9_050, output: 700, reasoning: 300, tool_calls: 4 },
+  ],
+  [
+    { ...chat(50, 700), citation_tokens: 0, num_search_queries: 4, reasoning_tokens: 9_000 },
+    { input: 50, output: 700, reasoning: 9_000, tool_calls: 4 },
+  ],
+  [
+    { ...chat(50, 700, 750), num_search_queries: 1 },
+    { input: 50, output: 700, tool_calls: 1 },
   ],
 ])("b300: an OpenAI's total is of all that was used: %j", (usage, tokens) => {
   expect(readUsages("openai", usage)).toEqual(sound(tokens));
