@@ -22,7 +22,8 @@ const DISJOINT: Readonly<Record<Dialect, (figures: Figures) => Disjoint>> = {
  * is read beside its prompt, and its reasoning is a step before the completion.
  */
 function disjointOfOpenAi(figures: Figures): Disjoint {
-  const { cached = 0, written = 0, completion = 0, reasoning = 0, total = 0, citations = 0, searches = 0 } = figures;
+  const { cached = 0, completion = 0, reasoning = 0, total = 0, citations = 0, searches = 0, written1h = 0 } = figures;
+  const written = writtenOf(figures);
   const { prompt = Math.max(0, total - Math.max(completion, reasoning)) } = figures;
   const ofCache = cached + written;
   const rest = total - prompt - completion;
@@ -35,8 +36,8 @@ function disjointOfOpenAi(figures: Figures): Disjoint {
     tokens: {
       input: read - ofCache,
       cached,
-      cache_write_5m: written,
-      cache_write_1h: 0,
+      cache_write_5m: written - written1h,
+      cache_write_1h: written1h,
       output: isWithin ? wrote - reasoning : completion,
       reasoning,
       tool_calls: searches,
@@ -47,14 +48,12 @@ function disjointOfOpenAi(figures: Figures): Disjoint {
 
 /** Anthropic's are apart. */
 function disjointOfAnthropic(figures: Figures): Disjoint {
-  const { prompt = 0, cached = 0, written5m = 0, written1h = 0, completion = 0, searches = 0, fetches = 0 } = figures;
-  // A sum without lifetimes is of the provider's usual one, five minutes.
-  const written = Math.max(figures.written ?? 0, written5m + written1h);
+  const { prompt = 0, cached = 0, written1h = 0, completion = 0, searches = 0, fetches = 0 } = figures;
   return {
     tokens: {
       input: prompt,
       cached,
-      cache_write_5m: written - written1h,
+      cache_write_5m: writtenOf(figures) - written1h,
       cache_write_1h: written1h,
       output: completion,
       reasoning: 0,
@@ -62,6 +61,11 @@ function disjointOfAnthropic(figures: Figures): Disjoint {
     },
     fits: true,
   };
+}
+
+/** Of both lifetimes. A sum without them is of the provider's usual one, five minutes. */
+function writtenOf({ written = 0, written5m = 0, written1h = 0 }: Figures): number {
+  return Math.max(written, written5m + written1h);
 }
 
 /** Gemini's prompt includes what is cached; thoughts, and what tools brought, are apart. The total is of all of them. */

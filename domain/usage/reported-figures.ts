@@ -47,6 +47,14 @@ const PLACES: Readonly<Record<Dialect, Readonly<Record<keyof ReportedFigures, re
       ["cached", "cached_tokens"],
       ["cached", "cache_read_input_tokens"],
       ["written", "cache_creation_input_tokens"],
+      // Within the details, those of Qwen and of LiteLLM.
+      ["written", "prompt_tokens_details", "cache_creation_input_tokens"],
+      ["written", "prompt_tokens_details", "cache_creation_tokens"],
+      ["written", "x_details", "prompt_tokens_details", "cache_creation_input_tokens"],
+      ["written5m", "prompt_tokens_details", "cache_creation", "ephemeral_5m_input_tokens"],
+      ["written1h", "prompt_tokens_details", "cache_creation", "ephemeral_1h_input_tokens"],
+      ["written5m", "prompt_tokens_details", "cache_creation_token_details", "ephemeral_5m_input_tokens"],
+      ["written1h", "prompt_tokens_details", "cache_creation_token_details", "ephemeral_1h_input_tokens"],
       // Perplexity's, and SGLang's.
       ["citations", "citation_tokens"],
       ["searches", "num_search_queries"],

@@ -21,7 +21,7 @@ function jsonIn(cell: string): unknown[] {
 
 test("the page has a row of each provider", () => {
   const providers = ["OpenAI", "Anthropic", "Gemini", "xAI", "DeepSeek", "Moonshot", "Groq", "Mistral", "Bedrock"];
-  for (const who of [...providers, "vLLM", "Ollama", "Voyage", "Perplexity", "SGLang"]) {
+  for (const who of [...providers, "vLLM", "Ollama", "Voyage", "Perplexity", "Qwen", "LiteLLM", "SGLang"]) {
     expect(
       ROWS.some((row) => row.who.includes(who)),
       who,
@@ -90,6 +90,30 @@ test.each([
   [
     { ...chat(50, 700, 750), num_search_queries: 1 },
     { input: 50, output: 700, tool_calls: 1 },
+  ],
+  // Writes to a cache, in the details or beside the prompt.
+  [
+    { ...chat(2_000, 50, 2_050), prompt_tokens_details: { cached_tokens: 400, cache_creation_tokens: 1_500 } },
+    { input: 100, cached: 400, cache_write_5m: 1_500, output: 50 },
+  ],
+  [
+    {
+      ...chat(2_000, 50, 2_050),
+      prompt_tokens_details: { cache_creation: { ephemeral_5m_input_tokens: 100, ephemeral_1h_input_tokens: 900 } },
+    },
+    { input: 1_000, cache_write_5m: 100, cache_write_1h: 900, output: 50 },
+  ],
+  [
+    {
+      ...{ input_tokens: 1_524, output_tokens: 1_534, total_tokens: 3_058 },
+      ...{ input_tokens_details: { cached_tokens: 1_305 }, output_tokens_details: { reasoning_tokens: 1_187 } },
+      x_details: [{ input_tokens: 1_524, prompt_tokens_details: { cache_creation_input_tokens: 213 } }],
+    },
+    { input: 6, cached: 1_305, cache_write_5m: 213, output: 347, reasoning: 1_187 },
+  ],
+  [
+    { ...chat(100, 50, 1_650), prompt_tokens_details: { cache_creation_input_tokens: 1_500 } },
+    { input: 100, cache_write_5m: 1_500, output: 50 },
   ],
 ])("b300: an OpenAI's total is of all that was used: %j", (usage, tokens) => {
   expect(readUsages("openai", usage)).toEqual(sound(tokens));
