@@ -14,6 +14,12 @@ const IS_NULL = Buffer.from('":null');
 const ENDS = Buffer.from(",}");
 /** No name of a model, as JSON. */
 const NO_NAME: ReadonlySet<string> = new Set(["null", '""']);
+/**
+ * Of the usages of an answer that another takes the place of, so many bytes are parsed, each counted as 256 or more: what
+ * a stream costs is bounded by its bytes, whatever its upstream writes (threats b304).
+ */
+const MOST_REPLACED = 256 << 10;
+const LEAST_COUNTED = 256;
 
 type UsageMember = Exclude<FoundMember, "model">;
 
@@ -30,6 +36,8 @@ export class AnswerReader {
   /** What is not among these yet, and where it stood. */
   readonly #last = new LastUsage();
   #lastMember: UsageMember | undefined;
+  /** Bytes of usages that may yet be parsed before the last; below 0 once one was passed over. */
+  #replaceable = MOST_REPLACED;
   /** Where the usage that stood there last was none that can be. */
   readonly #unsound = new Set<UsageMember>();
   /** How often the document itself reported usage. */
@@ -75,7 +83,7 @@ export class AnswerReader {
       model: textIn(this.#model),
       // No call uses nothing: some upstreams write zeros until they know.
       ending: this.#ending(isWhole, !isSound || Object.values(tokens).some((count) => count > 0)),
-      isDoubtful: !isSound || !fits || isTwice,
+      isDoubtful: !isSound || !fits || isTwice || this.#replaceable < 0,
     };
   }
 
@@ -136,12 +144,19 @@ export class AnswerReader {
     if (member === "usage") this.#times++;
     this.#eventReports = true;
     const isReplaced = bytes !== undefined && member === this.#lastMember && this.#last.isSaidBy(bytes, from, to);
-    if (!isReplaced) this.#noteLast();
+    if (!isReplaced) this.#noteReplaced();
     if (bytes === undefined) this.#unsound.add(member);
     else {
       this.#last.set(bytes, from, to);
       this.#lastMember = member;
     }
+  }
+
+  #noteReplaced(): void {
+    if (this.#lastMember === undefined) return;
+    this.#replaceable -= Math.max(LEAST_COUNTED, this.#last.length);
+    if (this.#replaceable >= 0) this.#noteLast();
+    else this.#lastMember = undefined;
   }
 
   #noteLast(): void {

@@ -24,6 +24,11 @@ export class LastUsage {
     bytes.copy(this.#json, 0, from, to);
   }
 
+  /** Of the usage, in bytes. */
+  get length(): number {
+    return this.#length;
+  }
+
   /** Parses it; undefined for what is no JSON. */
   parse(): unknown {
     try {

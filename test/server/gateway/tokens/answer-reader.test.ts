@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { DIALECTS, type Dialect } from "../../../../domain/access/key-record.ts";
 import { type AnswerUsage, NO_TOKENS } from "../../../../domain/usage/tokens.ts";
 import { AnswerReader } from "../../../../server/gateway/tokens/answer-reader.ts";
@@ -307,6 +307,39 @@ test("b304: usages of a hostile stream, each as long as is read, cost what its b
     const { user, system } = process.threadCpuUsage(before);
     expect((user + system) / stream.length, item).toBeLessThan(1);
   }
+});
+
+/** Events whose usages have other members each time, so that none is left out for the next. */
+const alternating = (times: number) =>
+  events(...Array.from({ length: times }, (_, i) => ({ model: "m", usage: { [i % 2 === 0 ? "a" : "b"]: 1 } })));
+
+test("b304: of a stream whose usages each have other members no more than so many are parsed, and it says so", () => {
+  const parse = vi.spyOn(JSON, "parse");
+  try {
+    const last = events({ usage: { prompt_tokens: 7, completion_tokens: 5, total_tokens: 12 } });
+    for (const times of [2_000, 20_000]) {
+      parse.mockClear();
+      const stream =
+        events({ usage }) + alternating(times) + events({ usage: { prompt_tokens: 9_000 } }) + alternating(2) + last;
+      // What is passed over may have been more; the last is what counts.
+      expect(read(stream, { dialect: "openai", isEvents: true })).toEqual({
+        ...reported({ input: 7, output: 5 }, "m"),
+        isDoubtful: true,
+      });
+      expect(parse.mock.calls.length).toBeLessThan(1_100);
+    }
+    const long = ["a", "b"].map((name) => ({ usage: { iterations: Array(15_000).fill({}), [name]: 1 } }));
+    parse.mockClear();
+    read(events(...Array(20).fill(long).flat()), { dialect: "anthropic", isEvents: true });
+    expect(parse.mock.calls.length).toBeLessThan(8);
+  } finally {
+    parse.mockRestore();
+  }
+});
+
+test("b304: of an honest stream each usage is parsed that the next leaves out", () => {
+  const stream = alternating(500) + events({ usage }) + alternating(500);
+  expect(read(stream, { dialect: "openai", isEvents: true })).toEqual(reported({ input: 1_000, output: 50 }, "m"));
 });
 
 describe("An answer's usage", () => {
