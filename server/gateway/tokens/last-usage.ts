@@ -5,6 +5,11 @@ const COLON = 0x3a;
 const SPACE = 0x20;
 const ZERO = 0x30;
 const NINE = 0x39;
+const DOT = 0x2e;
+const MINUS = 0x2d;
+/** As a capital it is e, too. */
+const EXPONENT = 0x65;
+const SMALL = 0x20;
 /** Longer than most, in bytes. */
 const USUAL = 256;
 
@@ -63,12 +68,23 @@ function saysAll(before: Buffer, length: number, bytes: Buffer, from: number, to
     for (; i < length && isDigit(before[i]); i++) was |= digitAt(before, i);
     for (; j < to && isDigit(bytes[j]); j++) is |= digitAt(bytes, j);
     if ((was !== 0 && is === 0) || j - start > DIGITS) return false;
+    if (before[i] !== DOT || bytes[j] !== DOT) continue;
+    // A figure has no fraction, as costs and times have; but an exponent may make one of it.
+    [was, is] = [0, 0];
+    for (i++; i < length && isDigit(before[i]); i++) was |= digitAt(before, i);
+    for (j++; j < to && isDigit(bytes[j]); j++) is |= digitAt(bytes, j);
+    if ((was === 0) !== (is === 0)) return false;
+    if (i < length && isExponent(before[i]) && (was === 0 || before[i + 1] !== MINUS)) return false;
   }
   return i === length && j === to;
 }
 
 function isDigit(byte = 0): boolean {
   return byte >= ZERO && byte <= NINE;
+}
+
+function isExponent(byte = 0): boolean {
+  return (byte | SMALL) === EXPONENT;
 }
 
 function digitAt(bytes: Buffer, at: number): number {

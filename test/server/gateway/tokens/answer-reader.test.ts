@@ -342,6 +342,15 @@ test("b304: of an honest stream each usage is parsed that the next leaves out", 
   expect(read(stream, { dialect: "openai", isEvents: true })).toEqual(reported({ input: 1_000, output: 50 }, "m"));
 });
 
+test("b304: of a stream whose every event has a usage with what it costs so far, none is passed over", () => {
+  const so = (written: number) => ({
+    ...{ prompt_tokens: 33, completion_tokens: written, total_tokens: 33 + written },
+    cost: { input_tokens_cost: 3.3e-5, output_tokens_cost: (written + 0.5) / 1e4, total_cost: (written + 0.83) / 1e4 },
+  });
+  const stream = events(...Array.from({ length: 3_000 }, (_, i) => ({ model: "sonar", usage: so(i + 1) })));
+  expect(read(stream, { dialect: "openai", isEvents: true })).toEqual(reported({ input: 33, output: 3_000 }, "sonar"));
+});
+
 describe("An answer's usage", () => {
   test.each(Object.entries(ANSWERS))("is read from %s", (_, { text, is, ...how }) => {
     expect(read(text, how)).toEqual(is);
