@@ -19,7 +19,7 @@ export type Definitions = ReadonlyMap<string, string>;
 
 const ESCAPED = String.raw`\\[!-\/:-@[-\x60{-~]`;
 /** What no bracket closes; a backslash before anything but a mark is itself. Lengths are bounded for texts of strangers. */
-const DESTINATION = String.raw`(?:<((?:${ESCAPED}|[^<>\\\n]|\\){0,2048}?)>|(?!<)((?:${ESCAPED}|\\(?![!-\/:-@[-\x60{-~])|[^\s()\\]|\([^\s()]{0,2048}\)){0,2048}))`;
+const DESTINATION = String.raw`(?:<((?:${ESCAPED}|[^<>\\\n]|\\(?![!-\/:-@[-\x60{-~])){0,2048}?)>|(?!<)((?:${ESCAPED}|\\(?![!-\/:-@[-\x60{-~])|[^\s()\\]|\([^\s()]{0,2048}\)){0,2048}))`;
 const TITLE = String.raw`(?:"(?:\\"|[^"]){0,999}?"|'(?:\\'|[^']){0,999}?'|\([^()]{0,999}\))`;
 const TAIL = new RegExp(String.raw`\(\s{0,99}${DESTINATION}(?:\s{1,99}${TITLE})?\s{0,99}\)`, "y");
 const LABEL = /\[((?:\\.|[^[\]\\]){0,999})\]/y;

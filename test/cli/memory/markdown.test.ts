@@ -190,6 +190,16 @@ See [[Beans#Origins]] | [[Milk\\|hot]], not \`[[Code]]\`.
     expect(noteOf(text).tags).toEqual(["i", "j", "k"]);
   });
 
+  test("is read to its end where what begins as a link has thousands of escaped marks and no end", () => {
+    for (const mark of ["\\!", "\\>", "\\\\", '\\"', "\\(", "\\x"]) {
+      const marks = mark.repeat(5000);
+      for (const open of ["[a](<", "[a](", '[a](b "', "[a](b (", "[a]: ", "[a]: <", '[a]: b "', "[a][", "["]) {
+        expect(linksIn(`${open}${marks}\n\n[b](b.md)`)).toEqual(["b.md"]);
+      }
+    }
+    expect(linksIn("[a](<a\\>) [b](<b\\>b\\x.md>)")).toEqual(["b>b\\x.md"]);
+  });
+
   test("loses nothing of its front matter, whatever that is", () => {
     const note = noteOf(
       "---\ntitle: [A, B]\ntype: [true, { x: 1 }]\ntags: [true, 2024, 1.5, [deep], { a: b }, null]\npermalink: { c: d }\n---\ntext",
