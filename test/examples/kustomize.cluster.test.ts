@@ -53,7 +53,7 @@ const TEAM = manifest(
 );
 const POLICY = manifest(
   "PlatformKeyPolicy",
-  "{ teamSelector: {}, allowedGateways: [{ namespace: dev, name: main }] }",
+  "{ teamSelector: { matchNames: [research, elsewhere] }, allowedGateways: [{ namespace: dev, name: main }] }",
   { name: "p" },
 );
 const GATEWAY = manifest(
@@ -87,7 +87,12 @@ spec: { template: { spec: { containers: [{ name: a, envFrom: [{ secretRef: { nam
 apiVersion: apps/v1
 kind: Deployment
 metadata: { name: web, namespace: dev }
-spec: { template: { spec: { containers: [{ name: a, env: [{ name: K, valueFrom: { secretKeyRef: { name: reader, key: api-key } } }] }], volumes: [{ name: v, secret: { secretName: other } }] } } }
+spec: { template: { spec: { containers: [{ name: a, env: [{ name: K, valueFrom: { secretKeyRef: { name: reader, key: api-key } } }] }], volumes: [{ name: v, secret: { secretName: other } }, { name: c, csi: { driver: d, nodePublishSecretRef: { name: reader } } }], imagePullSecrets: [{ name: reader }] } } }
+---
+apiVersion: v1
+kind: Pod
+metadata: { name: bare, namespace: dev }
+spec: { containers: [{ name: a, envFrom: [{ secretRef: { name: reader } }], env: [{ name: K, valueFrom: { secretKeyRef: { name: reader, key: api-key } } }] }], volumes: [{ name: v, secret: { secretName: reader } }], imagePullSecrets: [{ name: reader }] }
 `;
 const SECRETS =
   "secretGenerator: [{ name: provider, namespace: dev, literals: [a=b] }, { name: hooks, namespace: dev, literals: [a=b] }]";
@@ -111,7 +116,10 @@ it.each([
     },
   });
   expect(kind("PlatformTeam").metadata).not.toHaveProperty("namespace");
-  expect(kind("PlatformKeyPolicy").spec.allowedGateways).toEqual([ref("main")]);
+  expect(kind("PlatformKeyPolicy").spec).toMatchObject({
+    teamSelector: { matchNames: [named("research"), "elsewhere"] },
+    allowedGateways: [ref("main")],
+  });
   expect(kind("ModelGateway").spec.upstreams[0].credentialRef).toEqual({ name: generated });
   expect(kind("MemoryLibrary").spec).toMatchObject({
     embedding: { gatewayRef: ref("main") },
@@ -124,8 +132,19 @@ it.each([
     restartTargets: [{ name: named("web") }, { name: named("db") }],
     source: { secretRef: { name: generated } },
   });
-  const { containers, volumes } = kind("Deployment").spec.template.spec;
+  const { containers, volumes, imagePullSecrets } = kind("Deployment").spec.template.spec;
   expect(containers[0].env[0].valueFrom.secretKeyRef.name).toBe(named("reader"));
-  expect(volumes[0].secret.secretName).toBe("other");
+  expect([volumes[0].secret.secretName, volumes[1].csi.nodePublishSecretRef.name]).toEqual(["other", named("reader")]);
+  expect(imagePullSecrets).toEqual([{ name: named("reader") }]);
+  expect(kind("Pod").spec).toMatchObject({
+    containers: [
+      {
+        envFrom: [{ secretRef: { name: named("reader") } }],
+        env: [{ valueFrom: { secretKeyRef: { name: named("reader") } } }],
+      },
+    ],
+    volumes: [{ secret: { secretName: named("reader") } }],
+    imagePullSecrets: [{ name: named("reader") }],
+  });
   expect(kind("StatefulSet").spec.template.spec.containers[0].envFrom[0].secretRef.name).toBe(named("reader"));
 });

@@ -6,11 +6,12 @@ import { isClusterScoped, KINDS } from "../../domain/kinds/kinds.ts";
 import type { Schema } from "../../domain/kinds/schema.ts";
 import { read } from "../architecture/sources.ts";
 
-/** Where a spec has something with a name. */
+/** Where a spec has something with a name, or names of objects as texts. */
 function namesIn(schema: Schema, path: string): string[] {
   const { properties = {}, items } = schema;
   return [
     ...(properties.name !== undefined && path !== "spec" ? [path] : []),
+    ...(items?.pattern?.startsWith("^[a-z0-9]([-a-z0-9]*") ? [path] : []),
     ...Object.entries(properties).flatMap(([name, field]) => namesIn(field, `${path}/${name}`)),
     ...(items === undefined ? [] : namesIn(items, path)),
   ];
@@ -26,11 +27,32 @@ test("examples/kustomize renames each reference that a kind has", () => {
     const spec = SCHEMAS[kind].properties?.spec;
     return spec === undefined ? [] : namesIn(spec, "spec").map((path) => `${kind} ${path}`);
   });
-  // An upstream is called so, and namespaces are texts.
-  const expected = [...found.filter((each) => each !== "ModelGateway spec/upstreams"), "PlatformTeam spec/namespaces"];
+  // An upstream is called so.
+  const expected = found.filter((each) => each !== "ModelGateway spec/upstreams");
+  expect(expected).toEqual(
+    expect.arrayContaining(["PlatformTeam spec/namespaces", "PlatformKeyPolicy spec/teamSelector/matchNames"]),
+  );
   expect(expected.length).toBeGreaterThan(12);
   expect([...new Set(renamed.map(({ kind, path }) => `${kind} ${path.replace(/\/name$/, "")}`))].sort()).toEqual(
     expected.sort(),
+  );
+});
+
+test("examples/kustomize renames the Secret of a key wherever a workload can name one", () => {
+  const { nameReference } = parse(read("examples/kustomize/keyplane-references.yaml"));
+  const specs = nameReference.find(({ kind }: { kind: string }) => kind === "PlatformKey").fieldSpecs;
+  const containers = ["containers", "initContainers"].flatMap((each) => [
+    `${each}/env/valueFrom/secretKeyRef/name`,
+    `${each}/envFrom/secretRef/name`,
+  ]);
+  const volumes = ["secret/secretName", "projected/sources/secret/name", "csi/nodePublishSecretRef/name"];
+  const pod = [...containers, ...volumes.map((each) => `volumes/${each}`), "imagePullSecrets/name"];
+  expect(specs).toEqual(
+    expect.arrayContaining([
+      ...pod.map((path) => ({ kind: "Pod", path: `spec/${path}` })),
+      ...pod.map((path) => ({ path: `spec/template/spec/${path}` })),
+      ...pod.map((path) => ({ kind: "CronJob", path: `spec/jobTemplate/spec/template/spec/${path}` })),
+    ]),
   );
 });
 
