@@ -14,6 +14,10 @@ const GENERATED = "domain/kinds/generated/";
 
 /** Files that have no test of their own, and the test that covers them. */
 const COVERED_ELSEWHERE: Readonly<Record<string, { readonly by: string; readonly why: string }>> = {
+  "domain/manifest/document/encrypted.ts": {
+    by: "test/domain/manifest/validation/validate.test.ts",
+    why: "what is encrypted is seen by what is said of the manifest",
+  },
   "domain/access/key-record.ts": { by: "test/domain/access/authorize.test.ts", why: "types that decisions read" },
   "domain/key/declaration/declared-key.ts": {
     by: "test/domain/key/declaration/declare-key.test.ts",

@@ -61,11 +61,12 @@ export function readManifest(
     const message = "this is no manifest: write apiVersion, kind, metadata and spec";
     return conclude(document, undefined, [{ path: [], message }], undefined);
   }
-  const { manifest: value, encrypted } = withoutSops(document.value);
+  const encryption = withoutSops(document.value);
+  const { manifest: value, encrypted } = encryption;
   const { kind, identity, complaints } = readManifestIdentity(value);
   if (encrypted.length > 0) {
     const all = [...complaints, ...(kind === undefined ? [] : clearFaults(kind, value))];
-    const unread = encryptedComplaint(encrypted, mayBeUnread(kind));
+    const unread = encryptedComplaint(encryption, mayBeUnread(kind));
     return {
       ...conclude(document, identity, [...ofClearValues(all, encrypted), ...unread], undefined),
       manifest: undefined,

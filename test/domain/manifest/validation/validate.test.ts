@@ -293,7 +293,31 @@ describe("b318: what SOPS has encrypted", () => {
     ]);
   });
 
-  test("is none without its mark", () => {
-    expect(errorsOf(secret(`data: { a: ${ENC} }`))).toEqual([expect.stringContaining("data.a: is not base64")]);
+  const bare = ENC.slice(1, -1);
+  const base64 = Buffer.from(`${bare}\n`).toString("base64");
+  const block = (style: string) => `stringData:\n  a: ${style}\n    ${bare}\n`;
+  const folded = `stringData:\n  a: >\n    ${bare.replace(",tag", ",\n    tag")}\n\n`;
+
+  test.each<[string, string, string]>([
+    ["in clear text", secret(`stringData: { a: ${ENC} }`), "stringData.a"],
+    ["in place of base64", secret(`data: { a: ${ENC} }`), "data.a"],
+    ["in base64", secret(`data: { a: ${base64} }`), "data.a"],
+    ["in base64 of several lines", secret(`data:\n  a: |\n    ${base64.replace(/.{20}/g, "$&\n    ")}\n`), "data.a"],
+    ["in a block with a newline behind it", secret(block("|")), "stringData.a"],
+    ["in a block with newlines behind it", secret(block("|+")), "stringData.a"],
+    ["in a folded block", secret(folded), "stringData.a"],
+  ])("is never a value of a Secret: %s", (_what, text, path) => {
+    expect(read(`${text}${SOPS}`)).toEqual([[`note: ${path}`], [`error: ${path}`]]);
+    // It cannot be decrypted: neither may stay unread.
+    expect(read(text)).toEqual(Array(2).fill([`error: ${path}`]));
+    for (const sops of ["sops: null\n", "sops: []\n", "sops: text\n"])
+      for (const said of read(`${text}${sops}`)) expect(said).toContain(`error: ${path}`);
+  });
+
+  test("is none of what is only like it", () => {
+    const text = secret("stringData: { a: 'ENC[]', b: 'see ENC[AES256_GCM,data:a]', c: RU5DWw== }\ndata: { d: RU5D }");
+    expect(readText(text).manifests).toMatchObject([{ data: { a: "ENC[]", d: "ENC" } }]);
+    const declared = manifest("MemoryLibrary", `{ displayName: ${ENC} }`);
+    expect(readText(declared).manifests).toMatchObject([{ spec: { displayName: bare } }]);
   });
 });
