@@ -17,7 +17,7 @@ const NEEDLES = new Map(encodedNeedles("inf_").map((needle) => [needle.text, nee
 const BEGINNING = new RegExp(["inf_", ...[...NEEDLES.values()].map(needlePattern)].join("|"), "g");
 const OF_KEY = /^inf_[0-9A-Za-z]/;
 /** Bytes in which a key is whole, also encoded, and broken into lines that are indented. */
-const REACH = 1_024;
+export const REACH = 1_024;
 
 /**
  * Finds the keys of the minted format with a right checksum, in bytes of whatever kind and length, as they are and in

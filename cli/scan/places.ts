@@ -3,7 +3,7 @@ import { errorMessage } from "../../domain/error-text.ts";
 import { redactKeys } from "../../domain/redact.ts";
 import { STDIN } from "../command/command.ts";
 import { filesBelow } from "./files-below.ts";
-import { type FoundKey, scanForKeys } from "./key-finder.ts";
+import { type FoundKey, REACH, scanForKeys } from "./key-finder.ts";
 
 const CHUNK_BYTES = 1 << 20;
 /** What is read of one file: a sparse one has no end worth waiting for. Standard input is read to its end. */
@@ -42,7 +42,8 @@ async function* beginningOf(path: Buffer, most: number): AsyncGenerator<Buffer> 
     left -= chunk.length;
   }
   if (left < 0) {
-    const rest = `tail -c +${most + 1} FILE | keyplane scan -`;
+    // A key that begins before the bound may end behind it.
+    const rest = `tail -c +${Math.max(1, most + 1 - REACH)} FILE | keyplane scan -`;
     throw new Error(`it has more than ${most} bytes, which were looked into: look into the rest by "${rest}"`);
   }
 }

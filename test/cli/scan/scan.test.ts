@@ -5,8 +5,10 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node
 import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { scanForKeys } from "../../../cli/scan/key-finder.ts";
 import { lookInto } from "../../../cli/scan/places.ts";
 import { mintKey } from "../../../domain/key/secret/key-format.ts";
 import { type Installation, startInstallation } from "../../server/leaks/installation.ts";
@@ -87,6 +89,22 @@ describe("keyplane scan", () => {
       { path: inFolder("clean/longer"), why: expect.stringContaining(`it has more than ${bytes.length} bytes`) },
     ]);
     for (const name of ["whole", "longer"]) rmSync(inFolder(`clean/${name}`));
+  });
+
+  test("b317: says how to look into the rest, so that a key across the bound is found", async () => {
+    const lines = (text: string) => Buffer.from(text).toString("base64").replace(/.{8}/g, "$&\n        ");
+    for (const key of [KEY, lines(`x:${KEY}`), lines(Buffer.from(KEY).toString("base64"))]) {
+      const bytes = Buffer.from(`${"a".repeat(2_000)} ${key}\n${"b".repeat(2_000)}`);
+      writeFileSync(inFolder("clean/long"), bytes);
+      for (const bound of [10, 2_000, 2_002, 2_010, 2_001 + key.length - 1, 2_001 + key.length, 3_500]) {
+        const looks = await Array.fromAsync(lookInto([inFolder("clean/long")], bound));
+        const [, from] = /tail -c \+(\d+) FILE/.exec(JSON.stringify(looks.at(-1))) ?? [];
+        const rest = await Array.fromAsync(scanForKeys(Readable.from([bytes.subarray(Number(from) - 1)])));
+        const found = [...looks.slice(0, -1), ...rest].map((look) => "prefix" in look && look.prefix);
+        expect([bound, [...new Set(found)]]).toEqual([bound, [KEY.slice(0, 12)]]);
+      }
+    }
+    rmSync(inFolder("clean/long"));
   });
 
   test("b316: finds a key that a Secret's manifest has in base64, and one in a header, and ends with 1", async () => {
