@@ -1,34 +1,74 @@
 /** What a text of Markdown says outside of code, in which brackets and number signs mean something else. */
 
-/** A fence (CommonMark 4.5) as it begins, also in a quotation or an item of a list. */
-const FENCE = /^[\s>]*(?:(?:[-*+]|\d{1,9}[.)])\s+)?(`{3,}(?=[^`]*$)|~{3,})/;
-const FENCE_END = /^[\s>]*(`{3,}|~{3,})\s*$/;
+/** A fence (CommonMark 4.5) as it begins, also in the line of an item of a list. */
+const FENCE = /^\s*(?:(?:[-*+]|\d{1,9}[.)])\s+)?(`{3,}(?=[^`]*$)|~{3,})/;
+const FENCE_END = /^\s*(`{3,}|~{3,})\s*$/;
+const QUOTED = /[ \t]*> ?/y;
 const INDENTED = /^(?: {4}| {0,3}\t)/;
-const ITEM = /^\s*(?:[-*+]|\d{1,9}[.)])\s/;
+const ITEM = /^\s*(?:[-*+]|\d{1,9}[.)])\s+/;
 /** A heading, a quotation or a row of a table: what is before it goes on in none of them. */
 const OTHER_BLOCK = /^\s*(?:#{1,6}\s|[>|])/;
+
+/** A fence that is open, which ends with the quotations and the item that it is in, at the latest. */
+type Fence = { readonly mark: string; readonly quotations: number; readonly indent: number };
+
 /** The paragraphs, items and other blocks of a text, each in its lines, without code. */
 export function proseOf(body: string): string[] {
   const blocks: string[][] = [];
-  let fence: string | undefined;
+  let fence: Fence | undefined;
+  /** Where the text of each item begins that a line may be in, from the outer to the inner one. */
+  let items: number[] = [];
   let [isList, isCode, isStart] = [false, false, true];
   for (const line of body.split("\n")) {
-    const mark: string | undefined = (fence === undefined ? FENCE : FENCE_END).exec(line)?.[1];
-    const isBlank = line.trim() === "";
     if (fence !== undefined) {
-      // At least as long as the one that began.
-      if (mark?.startsWith(fence)) fence = undefined;
-    } else if (mark !== undefined) [fence, isStart] = [mark, true];
-    else if (isBlank) isStart = true;
-    else {
-      isCode = INDENTED.test(line) && !isList && (isStart || isCode);
-      if (!INDENTED.test(line)) isList = ITEM.test(line) || (isList && !isStart);
-      if (isStart || ITEM.test(line) || OTHER_BLOCK.test(line)) blocks.push([]);
-      if (!isCode) blocks.at(-1)?.push(line);
-      isStart = isCode;
+      const { quotations, text, indent } = unquoted(line, fence.quotations);
+      if (quotations === fence.quotations && (indent >= fence.indent || text.trim() === "")) {
+        // At least as long as the one that began.
+        const end = indent < fence.indent + 4 ? FENCE_END.exec(text)?.[1] : undefined;
+        if (end?.startsWith(fence.mark)) fence = undefined;
+        continue;
+      }
+      fence = undefined;
     }
+    const { quotations, text, indent } = unquoted(line);
+    if (text.trim() === "") {
+      isStart = true;
+      continue;
+    }
+    const outer = items.findLast((begin) => begin <= indent) ?? 0;
+    const mark = indent < outer + 4 ? FENCE.exec(text)?.[1] : undefined;
+    const item = ITEM.exec(text)?.[0];
+    if (isStart || item !== undefined || mark !== undefined || OTHER_BLOCK.test(text))
+      items = items.filter((begin) => begin <= indent);
+    if (item !== undefined) items.push(columnsOf(item.replace(/\S/g, " ")));
+    if (mark !== undefined) {
+      fence = { mark, quotations, indent: items.at(-1) ?? 0 };
+      isStart = true;
+      continue;
+    }
+    isCode = INDENTED.test(line) && !isList && (isStart || isCode);
+    if (!INDENTED.test(line)) isList = ITEM.test(line) || (isList && !isStart);
+    if (isStart || ITEM.test(line) || OTHER_BLOCK.test(line)) blocks.push([]);
+    if (!isCode) blocks.at(-1)?.push(line);
+    isStart = isCode;
   }
   return blocks.map((lines) => withoutSpans(lines.join("\n")));
+}
+
+/** A line without the marks of the quotations that it is in, of that many at most, and the columns before its text. */
+function unquoted(line: string, most = Number.POSITIVE_INFINITY) {
+  let [quotations, end] = [0, 0];
+  QUOTED.lastIndex = 0;
+  while (quotations < most && QUOTED.test(line)) [quotations, end] = [quotations + 1, QUOTED.lastIndex];
+  const text = line.slice(end);
+  return { quotations, text, indent: columnsOf(/^[ \t]*/.exec(text)?.[0] ?? "") };
+}
+
+/** How wide spaces and tabs are: a tab goes on to the next fourth column. */
+function columnsOf(blank: string): number {
+  let columns = 0;
+  for (const character of blank) columns += character === "\t" ? 4 - (columns % 4) : 1;
+  return columns;
 }
 
 /** Code in a line ends at the next run of as many backticks as it began with (CommonMark 6.1). */

@@ -181,6 +181,21 @@ See [[Beans#Origins]] | [[Milk\\|hot]], not \`[[Code]]\`.
     ["````md\n```\n[[a]] #no\n```\n[a](a.md)\n````\n[b](b.md)\n~~~~\n~~~\n[a](a.md)\n~~~~ x\n[a](a.md)", ["b.md"]],
     ["text\n\n    [a](a.md)\n\n\t[[b]]\n\n- item\n\n    [c](c.md)\n\nend\n    [d](d.md)", ["c.md", "d.md"]],
     ["a ` b [c](c.md)\n\n` [d](d.md)\n- a ` b [[e]] c\n- ` [[f]] d", ["c.md", "d.md", "e", "f"]],
+    [
+      "> ```\n> [[a]]\n\n[b](b.md)\n> > ~~~\n> > [[c]]\n> [d](d.md)\n> - ```\n>   [[e]]\n> [[f]]",
+      ["b.md", "d.md", "f"],
+    ],
+    ["> ```\n> [[a]]\n>\n> [[b]]\n> ```\n> [c](c.md)\n```\n> ```\n[[d]]\n```\n[e](e.md)", ["c.md", "e.md"]],
+    [
+      "- a:\n  ```sh\n  [[a]]\n\n[b](b.md)\n\n1. x\n   - y\n\n     ~~~\n     [[c]]\n   [d](d.md)\n- ```\n  [[e]]\n- [f](f.md)\n\t```\n\t[[g]]\nh\n[h](h.md)",
+      ["b.md", "d.md", "f.md", "h.md"],
+    ],
+    ["- a\n\n  ```\n\n  [[a]]\n   ```\n [b](b.md)\n\nend\n\n  ```\n[[c]]\n  ```\n[d](d.md)", ["b.md", "d.md"]],
+    ["text:\n\n    ```\n    [[a]]\n\n[b](b.md)\n    ~~~\n[c](c.md)\n\n\t~~~\n\n[d](d.md)", ["b.md", "c.md", "d.md"]],
+    ["```\n    ```\n[[a]]\n```\n[b](b.md)", ["b.md"]],
+    ["- ```\n  [[a]]\n> ```\n> [[b]]\n> ```\n- c\n# d\n  ```\n[[e]]\n  ```\n[f](f.md)", ["f.md"]],
+    ["> - a\n>\n> b\n>\n>   ```\n> [[c]]\n>   ```\n> [d](d.md)\n\n    > ```\n[e](e.md)", ["d.md", "e.md"]],
+    ["> See [p], [q] and [r]\n>\n> [p]: p.md\n> > [q]: q.md\n\n- x\n\n    [r]: <r s.md>", ["p.md", "q.md", "r s.md"]],
   ])("has links as CommonMark and Obsidian have them: %j", (text, links) => {
     expect(linksIn(text)).toEqual(links);
   });
