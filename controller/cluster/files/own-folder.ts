@@ -40,12 +40,15 @@ export async function closeOwnFolder(
     }
     warn(`${open}, as it is mounted: have no one else reach it, or choose a folder in it as --data`);
   }
-  await closeEntries(folder, isClosed, me);
+  await closeEntries(folder, isClosed, me, join(folder, "db"));
 }
 
-/** Also those of folders that others could write until now. */
-async function closeEntries(folder: string, isClosed: boolean, me: number | undefined): Promise<void> {
-  for (const name of await readdir(folder)) {
+/**
+ * Looks at all there is, but in the database's folder, where PostgreSQL has thousands of files: there only if others could
+ * write in it. Closes what stands in a folder that others could reach or write until now.
+ */
+async function closeEntries(folder: string, closes: boolean, me: number | undefined, database?: string): Promise<void> {
+  for (const name of await namesIn(folder)) {
     const path = join(folder, name);
     const found = await lstat(path).catch(whenMissing(undefined));
     if (found === undefined) continue;
@@ -55,10 +58,18 @@ async function closeEntries(folder: string, isClosed: boolean, me: number | unde
       );
     }
     // In a folder that others can write, they could put a link in its place meanwhile.
-    if (isClosed && !found.isSymbolicLink() && (found.mode & OTHERS) !== 0) await close(path, found);
-    if (found.isDirectory() && (found.mode & OTHERS_WRITE) !== 0) await closeEntries(path, isClosed, me);
+    if (closes && !found.isSymbolicLink() && (found.mode & OTHERS) !== 0) await close(path, found);
+    const wasOpen = (found.mode & OTHERS_WRITE) !== 0;
+    if (found.isDirectory() && (wasOpen || path !== database)) await closeEntries(path, closes && wasOpen, me);
   }
 }
+
+/** None of a folder that this user may not list, such as root's `lost+found` on a disk of its own: it is not read. */
+const namesIn = (folder: string): Promise<string[]> =>
+  readdir(folder).catch((error: unknown) => {
+    if (hasCode(error, "EACCES")) return [];
+    return whenMissing<string[]>([])(error);
+  });
 
 async function close(path: string, { mode }: Stats): Promise<void> {
   await chmod(path, mode & OWN).catch((error: unknown) => {

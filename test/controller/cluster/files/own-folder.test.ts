@@ -57,6 +57,28 @@ test.runIf(isRoot).each(["bootstrap-token", "encryption-key", "secrets", "secret
   },
 );
 
+test.runIf(isRoot).each([
+  ["secrets/dev/openai/api-key", 0o755],
+  ["secrets/dev/openai/api-key", 0o700],
+  ["secrets/dev/openai", 0o700],
+  ["objects/dev/PlatformKey/agent.json", 0o755],
+  ["webhooks/dev", 0o711],
+])("b326: another user's %s is refused in folders of mode %o too", async (name, mode) => {
+  const parts = name.split("/");
+  for (const depth of parts.keys()) if (depth > 0) await make(parts.slice(0, depth).join("/"), mode, true);
+  const path = await make(name, 0o600);
+  await chown(path, OTHER, OTHER);
+  await expect(close()).rejects.toThrow(`${path} belongs to another user (uid ${OTHER}): move it away`);
+});
+
+test.runIf(isRoot)("b326: what only root can list is left to root, such as a disk's lost+found", async () => {
+  for (const path of [dirname(data), data]) await chown(path, OTHER, OTHER);
+  await make("lost+found", 0o700, true);
+  await make("lost+found/file", 0o600);
+  await asUser(close);
+  expect(await modeOf(data)).toBe(0o700);
+});
+
 test.runIf(isRoot).each<[mode: number, group: number, says: RegExp | undefined]>([
   [0o777, 0, /data can be written by others on this machine, and this user cannot close it: choose another --data/],
   [0o1777, 0, /choose another --data/],
