@@ -8,6 +8,8 @@ import { ensureFolder, whenMissing } from "./disk.ts";
 const OWN = 0o700;
 const OTHERS = 0o077;
 const OTHERS_WRITE = 0o022;
+/** Of folders that users share, each with files of their own, such as `/tmp`. */
+const STICKY = 0o1000;
 
 /**
  * Makes the DATA folder, or closes it to others with what is in it, and holds that all of it is this user's or root's:
@@ -35,7 +37,8 @@ export async function closeOwnFolder(
   const isClosed = (mode & OTHERS_WRITE) === 0;
   if (!isClosed) {
     const open = `${folder} can be written by others on this machine, and this user cannot close it`;
-    if ((await lstat(dirname(folder))).dev === dev) {
+    const isMounted = (await lstat(dirname(folder))).dev !== dev;
+    if (!isMounted || (mode & STICKY) !== 0) {
       throw new Error(`${open}: choose another --data, such as a folder in it that is not there yet`);
     }
     warn(`${open}, as it is mounted: have no one else reach it, or choose a folder in it as --data`);
