@@ -1,6 +1,6 @@
 /** Which files are taken as they stand: those that this user and root alone can change. */
-import { realpathSync, type Stats, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { lstatSync, readlinkSync, type Stats, statSync } from "node:fs";
+import { dirname, isAbsolute, join, sep } from "node:path";
 
 /** Why a file is not taken as it stands, and whether it is not taken at all. */
 export type Distrust = { readonly why: string; readonly isRefused: boolean };
@@ -16,37 +16,87 @@ export function isForeign({ uid }: Pick<Stats, "uid">, me = process.geteuid?.())
 }
 
 /**
- * Who else can change a file that a flag names. It is refused but where that would refuse what a container mounts: root
- * reads other users' files, and others may write what is mounted for them to write, as a pod's containers do.
+ * Who else can change a file that a flag names, or exchange it: the owner of a folder or a link on the way to it. It is
+ * refused but where that would refuse what a container mounts: root reads other users' files, and others may write what
+ * is mounted for them to write, as a pod's containers do.
  *
+ * @param withFolders false for a file of a folder that is held to be closed by other means
  * @returns undefined for a file that no one else can change, and for what is no file or cannot be reached
  */
-export function distrustOf(path: string, me = process.geteuid?.()): Distrust | undefined {
-  const file = statsOf(path);
-  if (me === undefined || !file?.isFile()) return undefined;
-  const why = whyNot(file, me);
-  if (why === undefined) return undefined;
-  const isRootsChoice = me === ROOT && isForeign(file, me);
-  return { why, isRefused: !isRootsChoice && whyNot(statSync(mountOf(path, file)), me) === undefined };
+export function distrustOf(path: string, me = process.geteuid?.(), withFolders = true): Distrust | undefined {
+  if (me === undefined || !statsOf(path, statSync)?.isFile()) return undefined;
+  const found = placesOf(path).flatMap((place) => distrustOfPlace(place, me, withFolders) ?? []);
+  return found.find(({ isRefused }) => isRefused) ?? found[0];
 }
 
-function statsOf(path: string): Stats | undefined {
+function statsOf(path: string, read: (path: string) => Stats): Stats | undefined {
   try {
-    return statSync(path);
+    return read(path);
   } catch {
     return undefined;
   }
 }
 
-function whyNot(stats: Stats, me: number): string | undefined {
-  if (isForeign(stats, me)) return `it belongs to another user (uid ${stats.uid}), who can change it`;
-  const isOpen = (stats.mode & OTHERS_WRITE) !== 0 && !(stats.isDirectory() && (stats.mode & STICKY) !== 0);
-  return isOpen ? "every user of this machine can change it" : undefined;
+/** Where a file is, without a link on the way, and where each link stands that leads there: as the system looks it up. */
+function placesOf(path: string): readonly string[] {
+  const places: string[] = [];
+  const names = (isAbsolute(path) ? path : `${process.cwd()}${sep}${path}`).split(sep);
+  let folder: string = sep;
+  for (let name = names.shift(); name !== undefined; name = names.shift()) {
+    const place = join(folder, name);
+    const stats = statsOf(place, lstatSync);
+    // What standard input comes from may be removed by now, or be where this user has no way to.
+    if (stats === undefined) return [...places, path];
+    if (!stats.isSymbolicLink()) {
+      folder = place;
+      continue;
+    }
+    places.push(place);
+    const target = readlinkSync(place);
+    if (isAbsolute(target)) folder = sep;
+    names.unshift(...target.split(sep));
+  }
+  return [...places, folder];
 }
 
-/** The file itself where it is mounted, else what is mounted that it is in: the root, if nothing else is. */
-function mountOf(path: string, { dev }: Stats): string {
-  let top = realpathSync(path);
-  while (dirname(top) !== top && statSync(dirname(top)).dev === dev) top = dirname(top);
-  return top;
+/** Of the file or link itself, and of its folders up to the one that is mounted: no one else exchanges that one. */
+function distrustOfPlace(place: string, me: number, withFolders: boolean): Distrust | undefined {
+  const itself = lstatSync(place);
+  const folders = foldersOf(place, itself);
+  const mount = folders.at(-1)?.stats ?? itself;
+  const refused = (stats: Stats, why: string): Distrust => {
+    const isRootsChoice = me === ROOT && isForeign(stats, me);
+    return { why, isRefused: !isRootsChoice && !isForeign(mount, me) && !isOpen(mount) };
+  };
+  if (isForeign(itself, me)) return refused(itself, `it belongs to ${ownerOf(itself)}, who can change it`);
+  if (isOpen(itself)) return refused(itself, "every user of this machine can change it");
+  for (const { path, stats } of withFolders ? folders : []) {
+    if (isForeign(stats, me)) {
+      return refused(stats, `its folder ${path} belongs to ${ownerOf(stats)}, who can exchange it`);
+    }
+    if (isOpen(stats) && stats !== mount) {
+      return refused(stats, `every user of this machine can exchange it, in ${path}`);
+    }
+  }
+  return undefined;
+}
+
+/** None for a file that is mounted itself. */
+function foldersOf(place: string, { dev }: Stats): readonly { readonly path: string; readonly stats: Stats }[] {
+  const folders: { path: string; stats: Stats }[] = [];
+  for (let at = place; dirname(at) !== at; at = dirname(at)) {
+    const above = dirname(at);
+    const stats = statSync(above);
+    if (stats.dev !== dev) break;
+    folders.push({ path: above, stats });
+  }
+  return folders;
+}
+
+const ownerOf = ({ uid }: Stats): string => `another user (uid ${uid})`;
+
+/** Of a link, the mode says nothing. */
+function isOpen(stats: Stats): boolean {
+  if (stats.isSymbolicLink() || (stats.mode & OTHERS_WRITE) === 0) return false;
+  return !(stats.isDirectory() && (stats.mode & STICKY) !== 0);
 }
