@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { delimiter } from "node:path";
 import type { Environment } from "../../domain/environment.ts";
 import { distrustOf } from "../../runtime/distrust.ts";
@@ -43,6 +44,23 @@ function filesOf(option: CliCommand["options"][number], command: CliCommand, env
 /** @param flags as help has them, which say what is taken */
 function pathsIn(flags: string, value: string): string[] {
   if (flags === "--data <dir>") return [bootstrapTokenFile(value)];
+  if (flags === "--database-url <url>") return filesOfUrl(value);
+  if (flags === "--database-url-file <file>") return [value, ...filesOfUrl(textOf(value))];
   if (flags.endsWith("<files>")) return value.split(",").map((path) => path.trim());
   return flags.endsWith("<file>") ? [value] : [];
+}
+
+/** What a database's URL names for TLS: whom to trust, and who this is. */
+function filesOfUrl(url: string): string[] {
+  const parameters = new URLSearchParams(url.slice(url.indexOf("?") + 1).trim());
+  return ["sslrootcert", "sslcert", "sslkey"].flatMap((name) => parameters.getAll(name));
+}
+
+/** None of a file that cannot be read, which the command says itself. */
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
 }

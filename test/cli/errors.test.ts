@@ -16,6 +16,7 @@ const folder = mkdtempSync(join(tmpdir(), "keyplane-errors-"));
 const PASSWORD = "hunter-two";
 const KEY = `inf_${"A".repeat(57)}`;
 const file = (name: string) => join(folder, name);
+const unreachable = `postgres://me:${PASSWORD}@127.0.0.1:1/x`;
 const files: Readonly<Record<string, string>> = {
   good: `${randomBytes(32).toString("base64")}\n`,
   short: "c2hvcnQ=\n",
@@ -24,8 +25,8 @@ const files: Readonly<Record<string, string>> = {
   "bad.yaml": "clusters: [\n  - token: very-secret\n",
   "none.yaml": "apiVersion: v1\nkind: Config\n",
   "x.pem": "not in PEM",
+  url: `${unreachable}?sslrootcert=${file("open")}\n`,
 };
-const unreachable = `postgres://me:${PASSWORD}@127.0.0.1:1/x`;
 
 type Case = readonly [args: readonly string[], code: 1 | 2, said: RegExp, env?: Readonly<Record<string, string>>];
 
@@ -248,6 +249,33 @@ const CASES: Readonly<Record<string, Case>> = {
       [args, 2, /^--[a-z-]+ \S+open: every user of this machine can change it: name a copy of your own/],
     ]),
   ),
+  ...Object.fromEntries(
+    [
+      `?sslrootcert=${file("open")}`,
+      `?sslmode=verify-full&sslcert=${encodeURIComponent(file("open"))}`,
+      `?sslkey=${file("open").replace("open", "%6Fpen")}&sslcert=${file("good")}`,
+      `?sslrootcert=${file("open")}&sslrootcert=${file("good")}`,
+    ].map((query): [string, Case] => [
+      `b327: a file that every user can write in the database's URL: ${query.replaceAll(folder, "")}`,
+      [
+        ["migrate", "--database-url", `${unreachable}${query}`],
+        2,
+        /^--database-url \S+open: every user of this machine can change it: name a copy of your own/,
+      ],
+    ]),
+  ),
+  "b327: the same in the database's URL in a variable": [
+    ["migrate"],
+    2,
+    /^--database-url \S+open: every user of this machine can change it/,
+    { KEYPLANE_DATABASE_URL: `${unreachable}?sslrootcert=${file("open")}` },
+  ],
+  "b327: the same in the database's URL in a file": [
+    ["migrate"],
+    2,
+    /^--database-url-file \S+open: every user of this machine can change it/,
+    { KEYPLANE_DATABASE_URL_FILE: file("url") },
+  ],
   "b327: the same in a variable": [
     server(),
     2,
