@@ -90,7 +90,8 @@ export const REASONS = {
     "Create the Secret that spec.webhooks[].secretRef names, with that key: whsec_ and 24 to 64 random bytes in base64.",
   EmbeddingFailed: "See that the gateway's upstream serves the model; it is tried again by itself.",
   EmbeddingKeyRevoked: "Remove spec.embedding, and add it again for a new key.",
-  EmbeddingRefused: "Correct or forget those atoms: they are found by their words alone.",
+  EmbeddingRefused:
+    "Correct or forget the atoms that the model refuses: they are found by their words alone. What it fails at is tried again by itself.",
   VectorsUnavailable:
     "Run keyplane migrate: it makes the PostgreSQL extension vector, or says what an administrator has to do.",
   LibraryNotFound:

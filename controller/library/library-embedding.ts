@@ -71,7 +71,7 @@ export function embeddedCondition(progress: EmbeddingProgress): StatedCondition 
   if (failure !== null) return not("EmbeddingFailed", `${waitingInWords(progress)}. The last try failed: ${failure}.`);
   if (!isAtRest(progress)) return not("Embedding", `${waitingInWords(progress)}.`);
   if (setAside > 0)
-    return not("EmbeddingRefused", `${setAsideInWords(setAside)} were refused, each alone: ${refusal}.`);
+    return not("EmbeddingRefused", `${setAsideInWords(setAside)} are set aside, each tried alone: ${refusal}.`);
   return condition("Embedded", "True", "Embedded", `All atoms are embedded, by key ${keyId}.`);
 }
 

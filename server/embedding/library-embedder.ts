@@ -93,24 +93,17 @@ async function embed(
       if (atoms.length === 1 && (await ask([PROBE])).kind !== "vectors") {
         return { kind: "failed", why: result.why, retryAfterMs: undefined };
       }
-      return { kind: "refused", atoms, why: result.why };
+      return { kind: "refused", atoms, why: result.why, isForGood: true, retryAfterMs: undefined };
     }
     case "failed": {
       const { why, retryAfterMs, isDoubtful } = result;
-      const isSuspected = isDoubtful === true && turn.failures >= patienceWith(atoms, retryAfterMs);
-      if (isSuspected && (await ask([PROBE])).kind === "vectors") return { kind: "refused", atoms, why };
+      const hasFailed = turn.failures > 0 || atoms.some(({ tries }) => tries > 0);
+      if (isDoubtful === true && hasFailed && (await ask([PROBE])).kind === "vectors") {
+        return { kind: "refused", atoms, why, isForGood: false, retryAfterMs };
+      }
       return { kind: "failed", why, retryAfterMs };
     }
   }
-}
-
-/**
- * After how many failures in a row another text is asked for, to see whether the upstream fails at these alone. One that
- * says when to come again is likely to have too much to do, which a short text may not show.
- */
-function patienceWith(atoms: readonly WaitingAtom[], retryAfterMs: number | undefined): number {
-  if (retryAfterMs !== undefined) return 5;
-  return atoms.some(({ tries }) => tries > 0) ? 0 : 1;
 }
 
 /** Providers take so many texts in a request, and some no more. */

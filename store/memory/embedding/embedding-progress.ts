@@ -13,11 +13,14 @@ export type EmbeddingProgress = {
   readonly revoked: RevocationReason | null;
   /** Whether the database can keep vectors. */
   readonly hasVectors: boolean;
-  /** Atoms that wait, counted to 10,000. */
+  /** Atoms that wait, counted to 10,000, without those that are set aside. */
   readonly waiting: number;
   /** More wait, or those that were there before have not all been queued. */
   readonly isMore: boolean;
-  /** Atoms that were set aside, counted to one more than {@link MAX_COUNTED_ATOMS}; and why one of them was. */
+  /**
+   * Atoms that are set aside, for good or to be tried again, and why one of them is. Where more than
+   * {@link MAX_COUNTED_ATOMS} of the queue are due, or are not, others may be so beyond the first of them.
+   */
   readonly setAside: number;
   readonly refusal: string | null;
   /** Why the last try failed; null where it did not. */
@@ -26,8 +29,9 @@ export type EmbeddingProgress = {
 
 /** @returns undefined for a library that is not embedded */
 export async function embeddingProgress(db: Db, libraryId: string): Promise<EmbeddingProgress | undefined> {
-  const counted = (isDue: RawBuilder<unknown>) => sql`(select count(*)::integer from (select from embedding_queue
-    where library_id = e.library_id and due_at ${isDue} limit ${MAX_COUNTED_ATOMS + 1}) q)`;
+  // Of a queue of a million the ends are read alone: what is set aside is due later, but for what is due again.
+  const some = (due: RawBuilder<unknown>) => sql`(select refusal from embedding_queue
+    where library_id = e.library_id and ${due} limit ${MAX_COUNTED_ATOMS + 1})`;
   const { rows } = await sql<{
     keyId: string;
     revoked: RevocationReason | null;
@@ -38,9 +42,13 @@ export async function embeddingProgress(db: Db, libraryId: string): Promise<Embe
     failure: string | null;
   }>`
     select e.key_id as "keyId", k.revocation_reason as revoked, e.is_walked as walked, e.failure,
-      ${counted(sql`< 'infinity'`)} as waiting, ${counted(sql`= 'infinity'`)} as "setAside",
-      (select refusal from embedding_queue where library_id = e.library_id and due_at = 'infinity' limit 1) as refusal
-    from library_embeddings e join keys k on k.id = e.key_id
+      (select count(*)::integer from (select from embedding_queue where library_id = e.library_id and refusal is null
+        limit ${MAX_COUNTED_ATOMS + 1}) q) as waiting,
+      aside."setAside", aside.refusal
+    from library_embeddings e join keys k on k.id = e.key_id cross join lateral (
+      select count(refusal)::integer as "setAside", min(refusal) as refusal from (
+        ${some(sql`due_at <= clock_timestamp() order by due_at`)} union all
+        ${some(sql`due_at > clock_timestamp() order by due_at desc`)}) q) aside
     where e.library_id = ${libraryId} and not e.is_ended`.execute(db);
   const [row] = rows;
   if (row === undefined) return undefined;

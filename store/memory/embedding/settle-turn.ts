@@ -7,6 +7,15 @@ import type { EmbeddingTurn, WaitingAtom } from "./turns.ts";
 
 /** After so many an atom that is refused alone is set aside. */
 const MAX_TRIES = 2;
+/**
+ * Pauses, in milliseconds, before an atom is tried again that the upstream fails at while it embeds another text; then it
+ * is set aside. Together they outlast an upstream that has too much to do for some minutes.
+ */
+const FIRST_PAUSES_MS = [10_000, 60_000, 300_000];
+/** Then it comes again by itself: after so long, longer than most outages, and after twice as long each time. */
+const ASIDE_PAUSE_MS = 600_000;
+/** At last six times a day: what the upstream never embeds costs it little. */
+const MAX_ASIDE_PAUSE_MS = 14_400_000;
 
 export type EmbeddedAtom = WaitingAtom & {
   /** One for each passage, in their order, and all of one length. */
@@ -21,8 +30,17 @@ export type TurnResult =
       readonly atoms: readonly EmbeddedAtom[];
       readonly servedBy: string;
     }
-  /** The upstream does not take these texts, or fails at them: each is tried alone, and set aside where it is so again. */
-  | { readonly kind: "refused"; readonly atoms: readonly WaitingAtom[]; readonly why: string }
+  /**
+   * The upstream does not take these texts, which is for good, or fails at them: each is tried alone, and set aside where
+   * it is so again.
+   */
+  | {
+      readonly kind: "refused";
+      readonly atoms: readonly WaitingAtom[];
+      readonly why: string;
+      readonly isForGood: boolean;
+      readonly retryAfterMs: number | undefined;
+    }
   /** Nothing can be embedded at present. */
   | { readonly kind: "failed"; readonly why: string; readonly retryAfterMs: number | undefined };
 
@@ -35,13 +53,19 @@ export async function settleTurn({ db }: Store, turn: EmbeddingTurn, result: Tur
     const { rows } = await sql`select from library_embeddings where library_id = ${turn.libraryId}
       and claim = ${turn.claim}::uuid for update`.execute(tx);
     if (rows.length === 0) return;
-    if (result.kind === "failed") return release(tx, turn, result);
+    if (result.kind === "failed") {
+      const pauseMs = turnPauseMs(turn.failures, result.retryAfterMs);
+      return release(tx, turn, { pauseMs, failure: result.why });
+    }
     if (result.kind === "embedded" && turn.servedBy !== null && turn.servedBy !== result.servedBy) {
       return beginSpace(tx, turn.libraryId);
     }
     if (result.kind === "embedded") await saveVectors(tx, turn, result);
     if (result.kind === "refused") await putOff(tx, result);
-    await release(tx, turn);
+    // An upstream that fails at some texts may have too much to do.
+    await release(tx, turn, {
+      pauseMs: result.kind === "refused" && !result.isForGood ? turnPauseMs(0, undefined) : 0,
+    });
   });
 }
 
@@ -89,22 +113,38 @@ function keysOf(atoms: readonly WaitingAtom[]): RawBuilder<unknown> {
   return sql`${atoms.map(({ id }) => id)}::uuid[], ${atoms.map(({ revision }) => revision)}::integer[]`;
 }
 
-async function putOff(tx: Tx, { atoms, why }: Extract<TurnResult, { kind: "refused" }>): Promise<void> {
-  await sql`update embedding_queue q set tries = tries + 1,
-      due_at = case when tries < ${MAX_TRIES} then clock_timestamp() + tries * interval '1 second' else 'infinity' end,
-      refusal = case when tries < ${MAX_TRIES} then null else ${why}::text end
-    from unnest(${keysOf(atoms)}) as given (id, revision)
+type Refused = Extract<TurnResult, { kind: "refused" }>;
+
+async function putOff(tx: Tx, refused: Refused): Promise<void> {
+  const { atoms } = refused;
+  const later = atoms.map((atom) => laterOf(atom, refused));
+  await sql`update embedding_queue q set tries = tries + 1, refusal = given.refusal,
+      due_at = coalesce(clock_timestamp() + given.pause_ms * interval '1 millisecond', 'infinity')
+    from unnest(${keysOf(atoms)}, ${later.map(({ pauseMs }) => pauseMs)}::float8[],
+      ${later.map(({ refusal }) => refusal)}::text[]) as given (id, revision, pause_ms, refusal)
     where q.atom_id = given.id and q.revision = given.revision`.execute(tx);
 }
 
+/** When an atom is tried again, which is never where it has no pause, and why it is set aside, where it is. */
+function laterOf(
+  { tries }: WaitingAtom,
+  { why, isForGood, retryAfterMs = 0 }: Refused,
+): { readonly pauseMs: number | null; readonly refusal: string | null } {
+  if (isForGood) return tries < MAX_TRIES ? { pauseMs: tries * 1_000, refusal: null } : { pauseMs: null, refusal: why };
+  const pauseMs = FIRST_PAUSES_MS[tries];
+  if (pauseMs !== undefined) return { pauseMs: Math.max(pauseMs, retryAfterMs), refusal: null };
+  const asideMs = Math.min(ASIDE_PAUSE_MS * 2 ** (tries - FIRST_PAUSES_MS.length), MAX_ASIDE_PAUSE_MS);
+  return { pauseMs: Math.max(asideMs, retryAfterMs), refusal: why };
+}
+
+/** Ends a turn. @param after how the next one begins: without a failure the turn has failed at nothing */
 async function release(
   tx: Tx,
   { libraryId, failures }: EmbeddingTurn,
-  failed?: Extract<TurnResult, { kind: "failed" }>,
+  { pauseMs, failure = null }: { readonly pauseMs: number; readonly failure?: string },
 ): Promise<void> {
-  const pauseMs = failed === undefined ? 0 : turnPauseMs(failures, failed.retryAfterMs);
-  await sql`update library_embeddings set claim = null, failure = ${failed?.why ?? null}::text,
-      failures = ${failed === undefined ? 0 : failures + 1}::integer,
+  await sql`update library_embeddings set claim = null, failure = ${failure}::text,
+      failures = ${failure === null ? 0 : failures + 1}::integer,
       due_at = clock_timestamp() + ${pauseMs}::float8 * interval '1 millisecond'
     where library_id = ${libraryId}`.execute(tx);
 }

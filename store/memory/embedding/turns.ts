@@ -106,8 +106,8 @@ export async function walkSome({ db }: Store, { libraryId, claim }: EmbeddingTur
 }
 
 /**
- * Atoms of a library to embed in one request, those first that wait longest; one that was refused before, alone. What has
- * expired waits no longer.
+ * Atoms of a library to embed in one request, those first that wait longest; behind them one that was refused before,
+ * alone, of those the one that was least often. What has expired waits no longer.
  */
 export async function takeBatch({ db }: Store, { libraryId }: EmbeddingTurn): Promise<WaitingAtom[]> {
   const rows = await withOrderedPlans(
@@ -130,13 +130,13 @@ export async function takeBatch({ db }: Store, { libraryId }: EmbeddingTurn): Pr
     "read write",
   );
   const waiting = rows.map(({ content, ...atom }) => ({ ...atom, passages: passagesOf(content) }));
-  const [first] = waiting;
-  if (first !== undefined && first.tries > 0) return [first];
+  const untried = waiting.filter(({ tries }) => tries === 0);
+  if (untried.length === 0) return waiting.toSorted((a, b) => a.tries - b.tries).slice(0, 1);
   const batch: WaitingAtom[] = [];
   let passages = 0;
-  for (const atom of waiting) {
+  for (const atom of untried) {
     passages += atom.passages.length;
-    if ((batch.length === 0 || passages <= MAX_TEXTS) && atom.tries === 0) batch.push(atom);
+    if (batch.length === 0 || passages <= MAX_TEXTS) batch.push(atom);
   }
   return batch;
 }

@@ -104,14 +104,14 @@ it("A library whose atoms cannot be embedded at present is looked at as seldom a
   expect(resting.map((one) => nextLookMs({ ...underWay, ...one }))).toEqual([60_000, 60_000, 60_000]);
 });
 
-it("A library whose atoms were refused says how many, as far as they are counted", () => {
+it("A library whose atoms are set aside says how many, as far as they are counted", () => {
   const refused: EmbeddingProgress = {
     ...{ keyId: "key_a", revoked: null, hasVectors: true, waiting: 0, isMore: false },
     ...{ setAside: 10_000, refusal: "too long", failure: null },
   };
   const conditionOf = (setAside: number) => embeddedCondition({ ...refused, setAside });
   expect(conditionOf(10_000)).toMatchObject({ status: "False", reason: "EmbeddingRefused" });
-  expect(conditionOf(10_001).message).toMatch(/^More than 10,000 atoms were refused, each alone: too long\./);
-  expect(conditionOf(10_000).message).toMatch(/^10,000 atoms were refused/);
+  expect(conditionOf(10_001).message).toMatch(/^More than 10,000 atoms are set aside, each tried alone: too long\./);
+  expect(conditionOf(10_000).message).toMatch(/^10,000 atoms are set aside/);
   expect(conditionOf(0)).toMatchObject({ status: "True", reason: "Embedded" });
 });
