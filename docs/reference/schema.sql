@@ -150,6 +150,8 @@ create table extraction_jobs (
   failure text,
   created_at timestamp(3) with time zone default clock_timestamp() not null,
   ended_at timestamp(3) with time zone,
+  failures integer default 0 not null,
+  due_at timestamp with time zone default '-infinity'::timestamp with time zone not null,
   constraint extraction_jobs_library_id_fkey FOREIGN KEY (library_id) REFERENCES libraries(id) ON DELETE CASCADE,
   constraint extraction_jobs_pkey PRIMARY KEY (id),
   constraint extraction_jobs_stored_in_fkey FOREIGN KEY (stored_in) REFERENCES libraries(id) ON DELETE CASCADE

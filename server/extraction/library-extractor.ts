@@ -95,9 +95,8 @@ async function read({ store, generator }: Extraction, turn: ExtractionTurn): Pro
   if (result.kind !== "text") {
     const { kind, why, retryAfterMs, isOverrun, isDoubtful } = result;
     if (kind === "refused" || isOverrun) return useless(why);
-    const isSuspected = isDoubtful === true && turn.hasFailed;
-    if (isSuspected && (await ask(PROBE, PROBE_TIMEOUT_MS)).kind === "text") {
-      return { kind: "stuck", why, tokens: tokensOfCall(passage) + tokensOfCall(PROBE) };
+    if (isDoubtful === true && (await ask(PROBE, PROBE_TIMEOUT_MS)).kind === "text") {
+      return { kind: "stuck", why, tokens: tokensOfCall(passage) + tokensOfCall(PROBE), retryAfterMs };
     }
     return { kind, why, retryAfterMs };
   }

@@ -73,6 +73,7 @@ export async function handOver(tx: Tx, reach: Reach, conversation: Conversation)
     insert into extraction_jobs (library_id, stored_in, digest, passages, calls)
     values (${libraryId}, ${storedIn}, ${toDigest(digest)}::bytea, ${[...passages]}::text[], ${passages.length}::integer)
     on conflict (stored_in, digest) do update set state = 'queued', passages = excluded.passages, done = 0, tries = 0,
+      failures = 0, due_at = excluded.due_at,
       found = 0, known = 0, failure = null, created_at = excluded.created_at, ended_at = null
     returning id::text, state`.execute(tx);
   const [job] = made.rows;

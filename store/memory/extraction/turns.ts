@@ -27,8 +27,8 @@ export type ExtractionTurn = {
   readonly jobId: string;
   readonly passage: string;
   readonly isLast: boolean;
-  /** Whether the last try of this passage came to nothing. */
-  readonly hasFailed: boolean;
+  /** Tries of this passage, in a row, that the upstream failed at while it answered another text. */
+  readonly doubts: number;
   /** What the passages before have shown. */
   readonly statements: readonly FoundStatement[];
 };
@@ -41,15 +41,27 @@ export type ExtractionResult =
   | { readonly kind: "done"; readonly statements: readonly FoundStatement[]; readonly known: number }
   /** The model's answer is of no use, too long or too late, or it does not take this passage. */
   | { readonly kind: "useless"; readonly why: string; readonly tokens: number }
-  /** The upstream fails at this passage again, and has an answer to another. */
-  | { readonly kind: "stuck"; readonly why: string; readonly tokens: number }
+  /** The upstream fails at this passage, and has an answer to another. */
+  | {
+      readonly kind: "stuck";
+      readonly why: string;
+      readonly tokens: number;
+      readonly retryAfterMs: number | undefined;
+    }
   /** Nothing can be asked at present. */
   | { readonly kind: "failed"; readonly why: string; readonly retryAfterMs: number | undefined };
 
 /** Longer than a turn takes. */
 const CLAIM = "120 seconds";
-/** After so many answers of no use a job has failed, and after so many tries that the upstream alone fails at it. */
-const MAX_TRIES = { useless: 2, stuck: 3 } as const;
+/** After so many answers of no use a job has failed. */
+const MAX_TRIES = 2;
+/**
+ * Pauses, in milliseconds, before a job is tried again that the upstream fails at while it answers another text; then it
+ * has failed. Together they outlast an upstream that has too much to do for some minutes.
+ */
+const STUCK_PAUSES_MS = [10_000, 60_000, 300_000];
+/** Of jobs: not over, and not put off. */
+const IS_DUE = sql`ended_at is null and due_at <= clock_timestamp()`;
 
 /**
  * Claims the turn of a library, of those that have a conversation to read: of the next team, the one that has waited
@@ -69,7 +81,7 @@ export async function claimExtraction(
     where library_id = (
       select e.library_id from library_extractions e join libraries l on l.id = e.library_id
       where e.due_at <= clock_timestamp() and l.state = 'active'
-        and exists (select from extraction_jobs where library_id = e.library_id and ended_at is null)
+        and exists (select from extraction_jobs where library_id = e.library_id and ${IS_DUE})
         and l.team_id <> all(${[...except]}::text[])
       order by l.team_id <= ${after}, l.team_id, e.due_at limit 1 for update of e skip locked)
     returning library_id as id`.execute(db);
@@ -81,14 +93,14 @@ export async function claimExtraction(
       select * from library_extractions where library_id = ${library.id} and claim = ${claim}::uuid
     ), running as (
       update extraction_jobs set state = 'running' where id = (
-        select j.id from extraction_jobs j join claimed e on e.library_id = j.library_id where j.ended_at is null
-        order by j.stored_in <= ${last}, j.stored_in, j.failure is not null, j.created_at, j.id limit 1)
+        select id from extraction_jobs where library_id = (select library_id from claimed) and ${IS_DUE}
+        order by stored_in <= ${last}, stored_in, failure is not null, created_at, id limit 1)
       returning *
     )
     select e.library_id as "libraryId", l.team_id as "teamId", j.stored_in as "storedIn",
       (select subject from libraries where id = j.stored_in) as subject, e.claim::text as claim, e.failures, v.digest,
       coalesce(g.public_id, '') as "publicId", e.model, j.id::text as "jobId", j.passages[j.done + 1] as passage,
-      j.done + 1 >= j.calls as "isLast", j.statements, j.failure is not null as "hasFailed"
+      j.done + 1 >= j.calls as "isLast", j.statements, j.failures as doubts
     from claimed e join running j on j.library_id = e.library_id join libraries l on l.id = e.library_id
     ${MODEL_JOINS}`.execute(db);
   const [row] = rows;
@@ -118,12 +130,15 @@ export async function settleExtraction({ db }: Store, turn: ExtractionTurn, resu
   });
 }
 
+/** A job that has failed: what the person said is not kept. */
+const FAILED = sql`state = 'failed', passages = '{}', statements = '[]', ended_at = clock_timestamp()`;
+
 async function settleJob(tx: Tx, turn: ExtractionTurn, result: ExtractionResult): Promise<void> {
   const { jobId, libraryId } = turn;
   const id = sql`${jobId}::uuid`;
   switch (result.kind) {
     case "read":
-      await sql`update extraction_jobs set done = done + 1, tries = 0, failure = null,
+      await sql`update extraction_jobs set done = done + 1, tries = 0, failures = 0, failure = null,
         statements = ${JSON.stringify(result.statements)}::jsonb where id = ${id}`.execute(tx);
       return;
     case "done": {
@@ -135,12 +150,22 @@ async function settleJob(tx: Tx, turn: ExtractionTurn, result: ExtractionResult)
       return;
     }
     case "useless":
-    case "stuck":
       await useTokens(tx, libraryId, result.tokens);
       await sql`update extraction_jobs set tries = tries + 1, failure = ${result.why} where id = ${id}`.execute(tx);
-      await sql`update extraction_jobs set state = 'failed', passages = '{}', statements = '[]',
-        ended_at = clock_timestamp() where id = ${id} and tries >= ${MAX_TRIES[result.kind]}`.execute(tx);
+      await sql`update extraction_jobs set ${FAILED} where id = ${id} and tries >= ${MAX_TRIES}`.execute(tx);
       return;
+    case "stuck": {
+      await useTokens(tx, libraryId, result.tokens);
+      const pauseMs = STUCK_PAUSES_MS[turn.doubts];
+      const later = Math.max(pauseMs ?? 0, result.retryAfterMs ?? 0);
+      const next =
+        pauseMs === undefined
+          ? FAILED
+          : sql`state = 'queued', due_at = clock_timestamp() + ${later}::float8 * interval '1 millisecond'`;
+      await sql`update extraction_jobs set ${next}, failures = failures + 1, failure = ${result.why}
+        where id = ${id}`.execute(tx);
+      return;
+    }
     case "failed":
       await sql`update extraction_jobs set failure = ${result.why} where id = ${id}`.execute(tx);
   }

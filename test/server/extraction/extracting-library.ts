@@ -165,7 +165,10 @@ export async function startExtractingLibrary(
       return (await extracting.atoms()).map(({ content }) => content).toSorted();
     },
     /** Has what waits until later tried now. */
-    hurry: () => sql`update library_extractions set due_at = now() where library_id = ${libraryId}`.execute(store.db),
+    async hurry(): Promise<void> {
+      await sql`update extraction_jobs set due_at = now() where library_id = ${libraryId}`.execute(store.db);
+      await sql`update library_extractions set due_at = now() where library_id = ${libraryId}`.execute(store.db);
+    },
   };
   return extracting;
 }

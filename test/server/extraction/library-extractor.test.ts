@@ -1,3 +1,4 @@
+import type { ServerResponse } from "node:http";
 import { sql } from "kysely";
 import { afterAll, beforeAll, expect, type TestContext, test } from "vitest";
 import { scopeSet } from "../../../domain/access/scopes.ts";
@@ -185,29 +186,53 @@ describeNightlyOnEachEngine("A library that takes atoms out of conversations", (
     expect(await library.ended(id)).toMatchObject({ status: "done", failure: null });
   });
 
-  test("b331: sets a conversation aside that the upstream fails at where it answers others, and goes on with those", async (context) => {
-    const library = await startLibrary(context);
-    library.upstream.answerWith((response, received) => {
-      if (received.body.includes("poison")) response.writeHead(500).end();
-      else answerText(response, received, found(TEA));
+  for (const [what, fail, pauses] of [
+    ["a 500", (response) => response.writeHead(500).end(), [10, 60, 300]],
+    [
+      "a 503 that says when to come again",
+      (response) => response.writeHead(503, { "retry-after": "120" }).end(),
+      [120, 120, 300],
+    ],
+    ["a broken connection", (response) => response.writeHead(200).write("{", () => response.destroy()), [10, 60, 300]],
+  ] as const satisfies readonly (readonly [string, (response: ServerResponse) => void, readonly number[]])[]) {
+    test(`b331: has a conversation fail after four tries at which the upstream answers with ${what}, and goes on with others between`, async (context) => {
+      const library = await startLibrary(context);
+      let isLimited = true;
+      library.upstream.answerWith((response, received) => {
+        if (!received.body.includes("poison")) answerText(response, received, found(TEA));
+        else if (isLimited) response.writeHead(429).end();
+        else fail(response);
+      });
+      await library.declare();
+      const poison = (await library.handOver("A poison.")).json.id;
+      // A failure of another kind is none of the four.
+      await until("it is limited", async () => (await library.job(poison)).failure === "the upstream answered 429");
+      isLimited = false;
+      await library.hurry();
+      const pause = async () => {
+        const { rows } = await sql<{ failures: number; pause: number }>`select failures,
+          extract(epoch from due_at - clock_timestamp())::float8 as pause from extraction_jobs
+          where id = ${poison}::uuid`.execute(store().db);
+        return rows[0] ?? { failures: 0, pause: 0 };
+      };
+      for (const [at, expected] of pauses.entries()) {
+        await until("it is put off", async () => (await pause()).failures === at + 1);
+        expect(Math.abs((await pause()).pause - expected)).toBeLessThan(8);
+        expect(await library.job(poison)).toMatchObject({ status: "queued", ended: null });
+        // Of the same subject.
+        if (at === 0)
+          expect(await library.ended((await library.handOver("So does Otto.")).json.id)).toMatchObject({ found: 1 });
+        await library.hurry();
+      }
+      expect((await library.ended(poison)).status).toBe("failed");
+      const asked = library.upstream.received.map(({ body }) => /poison|Otto|Anna/.exec(body.toString())?.[0]);
+      expect(asked).toEqual(["poison", "poison", "Anna", "Otto", ...Array(3).fill(["poison", "Anna"]).flat()]);
+      // What the upstream has worked on counts.
+      const { rows } = await sql<{ used: number }>`select used_tokens::float8 as used from library_extractions
+        where library_id = ${library.libraryId}`.execute(store().db);
+      expect(rows[0]?.used).toBeGreaterThan(8 * MAX_ANSWER_TOKENS);
     });
-    await library.declare();
-    await sql`update library_extractions set due_at = now() + interval '1 day' where library_id = ${library.libraryId}`.execute(
-      store().db,
-    );
-    const poison = (await library.handOver("A poison.")).json.id;
-    const next = (await library.handOver("So does Otto.")).json.id;
-    await library.hurry();
-    expect(await library.ended(poison)).toMatchObject({ status: "failed", failure: "the upstream answered 500" });
-    expect(await library.ended(next)).toMatchObject({ status: "done", found: 1 });
-    // Behind the other one, and from then on beside what every model has an answer to.
-    const asked = library.upstream.received.map(({ body }) => /poison|Otto|Anna/.exec(body.toString())?.[0]);
-    expect(asked).toEqual(["poison", "Otto", "poison", "Anna", "poison", "Anna", "poison", "Anna"]);
-    // What the upstream has worked on counts, but for the first try.
-    const { rows } = await sql<{ used: number }>`select used_tokens::float8 as used from library_extractions
-      where library_id = ${library.libraryId}`.execute(store().db);
-    expect(rows[0]?.used).toBeGreaterThan(5 * MAX_ANSWER_TOKENS);
-  });
+  }
 
   test("b331: sets nothing aside while the upstream fails at whatever it is asked", async (context) => {
     const library = await startLibrary(context);
