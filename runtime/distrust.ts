@@ -9,6 +9,8 @@ const ROOT = 0;
 const OTHERS_WRITE = 0o002;
 /** In such a folder, users may make files and not change those of others. */
 const STICKY = 0o1000;
+/** The folders that a system has for all of its users. Another one that all may write and is mounted is for a pod's containers. */
+const OF_ALL_USERS: ReadonlySet<string> = new Set(["/tmp", "/var/tmp", "/dev/shm"]);
 
 /** Whether it is neither this user's nor root's. Where the system has no such users, it never is. */
 export function isForeign({ uid }: Pick<Stats, "uid">, me = process.geteuid?.()): boolean {
@@ -63,10 +65,12 @@ function placesOf(path: string): readonly string[] {
 function distrustOfPlace(place: string, me: number, withFolders: boolean): Distrust | undefined {
   const itself = lstatSync(place);
   const folders = foldersOf(place, itself);
-  const mount = folders.at(-1)?.stats ?? itself;
+  const { path: at, stats: mount } = folders.at(-1) ?? { path: place, stats: itself };
+  const isForOthers =
+    isForeign(mount, me) || isOpen(mount) || (isWritable(mount) && at !== sep && !OF_ALL_USERS.has(at));
   const refused = (stats: Stats, why: string): Distrust => {
     const isRootsChoice = me === ROOT && isForeign(stats, me);
-    return { why, isRefused: !isRootsChoice && !isForeign(mount, me) && !isOpen(mount) };
+    return { why, isRefused: !isRootsChoice && !isForOthers };
   };
   if (isForeign(itself, me)) return refused(itself, `it belongs to ${ownerOf(itself)}, who can change it`);
   if (isOpen(itself)) return refused(itself, "every user of this machine can change it");
@@ -95,8 +99,11 @@ function foldersOf(place: string, { dev }: Stats): readonly { readonly path: str
 
 const ownerOf = ({ uid }: Stats): string => `another user (uid ${uid})`;
 
-/** Of a link, the mode says nothing. */
 function isOpen(stats: Stats): boolean {
-  if (stats.isSymbolicLink() || (stats.mode & OTHERS_WRITE) === 0) return false;
-  return !(stats.isDirectory() && (stats.mode & STICKY) !== 0);
+  return isWritable(stats) && !(stats.isDirectory() && (stats.mode & STICKY) !== 0);
+}
+
+/** Whether others may write it. Of a link, the mode says nothing. */
+function isWritable(stats: Stats): boolean {
+  return !stats.isSymbolicLink() && (stats.mode & OTHERS_WRITE) !== 0;
 }

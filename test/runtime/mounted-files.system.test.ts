@@ -6,14 +6,12 @@ import { mountFolder } from "../env/mounted-folder.ts";
 
 const OTHER = 54_321;
 
-test.each([
-  ["taken", "another container of a pod writes", "0777", false],
-  ["refused", "a user wrote in a folder that users share", "1777", true],
-])("b327: what is %s: that which %s", (_, __, mode, isRefused) => {
+// As emptyDir is, on the node's disk and in memory.
+test.each(["0777", "1777"])("b327: what another container of a pod writes is taken from a mount of mode %s", (mode) => {
   const path = join(mountFolder(mode), "password");
   writeFileSync(path, "x");
   chownSync(path, OTHER, OTHER);
-  expect(distrustOf(path, OTHER + 1)?.isRefused).toBe(isRefused);
+  expect(distrustOf(path, OTHER + 1)?.isRefused).toBe(false);
 });
 
 test.each(["0777", "1777", "3777"])(
