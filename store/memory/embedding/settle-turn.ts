@@ -141,7 +141,7 @@ function laterOf(
 async function release(
   tx: Tx,
   { libraryId, failures }: EmbeddingTurn,
-  { pauseMs, failure = null }: { readonly pauseMs: number; readonly failure?: string },
+  { pauseMs, failure = null }: { readonly pauseMs: number; readonly failure?: string | null },
 ): Promise<void> {
   await sql`update library_embeddings set claim = null, failure = ${failure}::text,
       failures = ${failure === null ? 0 : failures + 1}::integer,
