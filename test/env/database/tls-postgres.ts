@@ -1,4 +1,5 @@
-import { chown, stat, writeFile } from "node:fs/promises";
+import { chown, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { makeCertificate } from "../certificate.ts";
 import { type OwnPostgresServer, startOwnPostgres } from "./postgres.ts";
@@ -37,9 +38,14 @@ export async function startTlsPostgres(host = NORMALIZED_NAME): Promise<TlsPostg
       await chown(file, uid, gid);
     }
   });
-  // The server's own belongs to its user, who could change it.
-  const caFile = join(server.dataFolder, "ca.crt");
-  await writeFile(caFile, cert, { mode: 0o600 });
+  // The server's own belongs to its user, as its folder does, who could change it.
+  const folder = await mkdtemp(join(tmpdir(), "keyplane-ca-"));
+  const caFile = join(folder, "ca.crt");
+  await writeFile(caFile, cert);
   const namedUrl = server.url.replace("127.0.0.1", NAMED_LOOPBACK);
-  return { ...server, namedUrl, caFile };
+  const stop = async () => {
+    await server.stop();
+    await rm(folder, { recursive: true });
+  };
+  return { ...server, stop, namedUrl, caFile };
 }
