@@ -37,9 +37,9 @@ import {
 /** How many names are worked on at once. */
 const CONCURRENCY = 16;
 /**
- * How many objects a resync takes: of those that are reconciled, and of those that are not. Where there are few, each is looked at again within a minute, whatever any watch or status says (architecture
- * §2, I8). Where there are many, the reconciled ones take turns: watches have deadlines, and the feed shows when the
- * database was rolled back.
+ * How many objects a resync takes: of those that are reconciled, and of those that are not. Where there are few, each is
+ * looked at again within a minute, whatever any watch or status says (architecture §2, I8). Where there are many, the
+ * reconciled ones take turns: watches have deadlines, and the feed shows when the database was rolled back.
  */
 const MAX_RECONCILED_PER_RESYNC = 100;
 const MAX_UNRECONCILED_PER_RESYNC = 1_000;

@@ -8,8 +8,11 @@ export type Distrust = { readonly why: string; readonly isRefused: boolean };
 const ROOT = 0;
 const OTHERS_WRITE = 0o002;
 /** In such a folder, users may make files and not change those of others. */
-const STICKY = 0o1000;
-/** The folders that a system has for all of its users. Another one that all may write and is mounted is for a pod's containers. */
+export const STICKY = 0o1000;
+/**
+ * The folders that a system has for all of its users. Another one that all may write and is mounted is for a pod's
+ * containers.
+ */
 const OF_ALL_USERS: ReadonlySet<string> = new Set(["/tmp", "/var/tmp", "/dev/shm"]);
 
 /** Whether it is neither this user's nor root's. Where the system has no such users, it never is. */
@@ -72,11 +75,11 @@ function distrustOfPlace(place: string, me: number, withFolders: boolean): Distr
     const isRootsChoice = me === ROOT && isForeign(stats, me);
     return { why, isRefused: !isRootsChoice && !isForOthers };
   };
-  if (isForeign(itself, me)) return refused(itself, `it belongs to ${ownerOf(itself)}, who can change it`);
+  if (isForeign(itself, me)) return refused(itself, `it belongs to ${foreignOwner(itself)}, who can change it`);
   if (isOpen(itself)) return refused(itself, "every user of this machine can change it");
   for (const { path, stats } of withFolders ? folders : []) {
     if (isForeign(stats, me)) {
-      return refused(stats, `its folder ${path} belongs to ${ownerOf(stats)}, who can exchange it`);
+      return refused(stats, `its folder ${path} belongs to ${foreignOwner(stats)}, who can exchange it`);
     }
     if (isOpen(stats) && stats !== mount) {
       return refused(stats, `every user of this machine can exchange it, in ${path}`);
@@ -97,7 +100,8 @@ function foldersOf(place: string, { dev }: Stats): readonly { readonly path: str
   return folders;
 }
 
-const ownerOf = ({ uid }: Stats): string => `another user (uid ${uid})`;
+/** A foreign owner, in words. */
+export const foreignOwner = ({ uid }: Pick<Stats, "uid">): string => `another user (uid ${uid})`;
 
 function isOpen(stats: Stats): boolean {
   return isWritable(stats) && !(stats.isDirectory() && (stats.mode & STICKY) !== 0);

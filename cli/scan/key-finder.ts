@@ -21,8 +21,8 @@ export const REACH = 1_024;
 
 /**
  * Finds the keys of the minted format with a right checksum, in bytes of whatever kind and length, as they are and in
- * base64: no more is held than a chunk, and the end of the one before it. Where the chunks break off by an error, it is thrown
- * after what was found in them.
+ * base64: no more is held than a chunk, and the end of the one before it. Where the chunks break off by an error, it
+ * is thrown after what was found in them.
  */
 export async function* scanForKeys(chunks: AsyncIterable<Buffer>): AsyncGenerator<FoundKey> {
   let rest = Buffer.alloc(0);

@@ -26,6 +26,16 @@ export type ReportedFigures = {
 /** A figure, and the names under which it stands, one within the other. */
 type Place = readonly [Figure, ...names: string[]];
 
+/** Anthropic's tokens: of the answer itself, and of each of its iterations. */
+const ANTHROPIC_TOKENS: readonly Place[] = [
+  ["prompt", "input_tokens"],
+  ["completion", "output_tokens"],
+  ["cached", "cache_read_input_tokens"],
+  ["written", "cache_creation_input_tokens"],
+  ["written5m", "cache_creation", "ephemeral_5m_input_tokens"],
+  ["written1h", "cache_creation", "ephemeral_1h_input_tokens"],
+];
+
 /** Where each dialect reports its figures; which provider does, docs/decisions/token-counts.md says. */
 const PLACES: Readonly<Record<Dialect, Readonly<Record<keyof ReportedFigures, readonly Place[]>>>> = {
   openai: {
@@ -64,23 +74,11 @@ const PLACES: Readonly<Record<Dialect, Readonly<Record<keyof ReportedFigures, re
   },
   anthropic: {
     said: [
-      ["prompt", "input_tokens"],
-      ["completion", "output_tokens"],
-      ["cached", "cache_read_input_tokens"],
-      ["written", "cache_creation_input_tokens"],
-      ["written5m", "cache_creation", "ephemeral_5m_input_tokens"],
-      ["written1h", "cache_creation", "ephemeral_1h_input_tokens"],
+      ...ANTHROPIC_TOKENS,
       ["searches", "server_tool_use", "web_search_requests"],
       ["fetches", "server_tool_use", "web_fetch_requests"],
     ],
-    summed: [
-      ["prompt", "iterations", "input_tokens"],
-      ["completion", "iterations", "output_tokens"],
-      ["cached", "iterations", "cache_read_input_tokens"],
-      ["written", "iterations", "cache_creation_input_tokens"],
-      ["written5m", "iterations", "cache_creation", "ephemeral_5m_input_tokens"],
-      ["written1h", "iterations", "cache_creation", "ephemeral_1h_input_tokens"],
-    ],
+    summed: ANTHROPIC_TOKENS.map(([figure, ...names]): Place => [figure, "iterations", ...names]),
   },
   gemini: {
     said: [

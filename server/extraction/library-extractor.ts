@@ -46,7 +46,8 @@ const MAX_REMEMBERED = 1_000;
 
 /**
  * Has models read the conversations that libraries are handed, behind every other work: the libraries take turns of one
- * passage each, whichever process has them, and so do their teams, and a library's subjects. A model adds statements, and nothing else; what fails is tried again later.
+ * passage each, whichever process has them, and so do their teams, and a library's subjects. A model adds statements, and
+ * nothing else; what fails is tried again later.
  *
  * @returns ends it: what is under way is waited for
  */

@@ -1,6 +1,6 @@
 /** A database that fails over, under servers and a controller: by its settings, and to a standby that is promoted. */
 import { randomBytes } from "node:crypto";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -18,7 +18,7 @@ import { type Serving, startServing } from "../env/serving.ts";
 import { until } from "../env/until.ts";
 import { storeKey } from "../server/key-index/replica-fixtures.ts";
 import { makeTeam } from "../store/fixtures.ts";
-import { databaseBehindProxy, follow, metricOf } from "./feed-fixtures.ts";
+import { databaseBehindProxy, follow, metricOf, serverEnvironment } from "./feed-fixtures.ts";
 
 /** How long a database takes no writes in a failover. Milliseconds. */
 const READ_ONLY_MS = 8_000;
@@ -30,13 +30,7 @@ type Started = { readonly serving: Promise<Serving>; readonly isReady: () => Pro
 /** Servers of one installation on a database. */
 async function installation(context: TestContext, url: string) {
   const folder = await mkdtemp(join(tmpdir(), "keyplane-failover-"));
-  const token = randomBytes(32).toString("base64url");
-  await writeFile(join(folder, "token"), token, { mode: 0o600 });
-  const env = {
-    KEYPLANE_DATABASE_URL: url,
-    KEYPLANE_ENCRYPTION_KEY: randomBytes(32).toString("base64"),
-    KEYPLANE_BOOTSTRAP_TOKEN_FILE: join(folder, "token"),
-  };
+  const { token, env } = await serverEnvironment(folder, url);
   const started: Serving[] = [];
   context.onTestFinished(async () => {
     for (const { child } of started) child.kill("SIGKILL");

@@ -1,4 +1,7 @@
 /** A replica on a real PostgreSQL, reached through a proxy that can go wrong, and a way around it. */
+import { randomBytes } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import type { TestContext } from "vitest";
 import { unusableBecause } from "../../domain/access/key-state.ts";
 import { migrate } from "../../store/database/migrate/migrate.ts";
@@ -62,4 +65,17 @@ export function follow(context: TestContext, { store, feedStore }: DatabaseBehin
 export async function metricOf({ metrics }: FollowingReplica, name: string): Promise<number> {
   const text = await metrics.registry.metrics();
   return Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, "m").exec(text)?.[1]);
+}
+
+/** What servers of one installation are started with on a database, and the token that their API takes. */
+export async function serverEnvironment(folder: string, url: string) {
+  const token = randomBytes(32).toString("base64url");
+  const file = join(folder, "token");
+  await writeFile(file, token, { mode: 0o600 });
+  const env = {
+    KEYPLANE_DATABASE_URL: url,
+    KEYPLANE_ENCRYPTION_KEY: randomBytes(32).toString("base64"),
+    KEYPLANE_BOOTSTRAP_TOKEN_FILE: file,
+  };
+  return { token, env };
 }

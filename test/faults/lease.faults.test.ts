@@ -1,6 +1,5 @@
 /** Servers that are started with another lease, one after the other, while keys are revoked. */
-import { randomBytes } from "node:crypto";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -9,7 +8,7 @@ import { LEASE_RANGE_MS } from "../../domain/protocol.ts";
 import { NIGHTLY } from "../env/nightly.ts";
 import { type Serving, startServing } from "../env/serving.ts";
 import { until } from "../env/until.ts";
-import { databaseBehindProxy } from "./feed-fixtures.ts";
+import { databaseBehindProxy, serverEnvironment } from "./feed-fixtures.ts";
 import { startRevocations } from "./upgrade-traffic.ts";
 
 /** Of the servers at first, and of those that take their places one after the other: by day of two, nightly of three. */
@@ -24,13 +23,7 @@ async function startServers(context: TestContext) {
   const folder = await mkdtemp(join(tmpdir(), "keyplane-lease-"));
   context.onTestFinished(() => rm(folder, { recursive: true }));
   const { url, proxy } = await databaseBehindProxy(context);
-  const token = randomBytes(32).toString("base64url");
-  await writeFile(join(folder, "token"), token, { mode: 0o600 });
-  const env = {
-    KEYPLANE_DATABASE_URL: url,
-    KEYPLANE_ENCRYPTION_KEY: randomBytes(32).toString("base64"),
-    KEYPLANE_BOOTSTRAP_TOKEN_FILE: join(folder, "token"),
-  };
+  const { token, env } = await serverEnvironment(folder, url);
   const servers: Serving[] = [];
   context.onTestFinished(() => servers.forEach(({ child }) => void child.kill("SIGKILL")));
   const start = async (lease: string) => {

@@ -1,15 +1,13 @@
 import type { Stats } from "node:fs";
 import { chmod, lstat, readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { isForeign } from "../../../runtime/distrust.ts";
+import { foreignOwner, isForeign, STICKY } from "../../../runtime/distrust.ts";
 import { hasCode } from "../../../runtime/error-code.ts";
 import { ensureFolder, whenMissing } from "./disk.ts";
 
 const OWN = 0o700;
 const OTHERS = 0o077;
 const OTHERS_WRITE = 0o022;
-/** Of folders that users share, each with files of their own, such as `/tmp`. */
-const STICKY = 0o1000;
 
 /**
  * Makes the DATA folder, or closes it to others with what is in it, and holds that all of it is this user's or root's:
@@ -26,7 +24,7 @@ export async function closeOwnFolder(
   const found = await lstat(folder).catch(whenMissing(undefined));
   if (found !== undefined && isForeign(found, me)) {
     throw new Error(
-      `${folder} ${ownerOf(found)}, who can put a token and an encryption key of their own there: ` +
+      `${folder} belongs to ${foreignOwner(found)}, who can put a token and an encryption key of their own there: ` +
         "choose another --data, or have root give it to this user (chown -R)",
     );
   }
@@ -57,7 +55,7 @@ async function closeEntries(folder: string, closes: boolean, me: number | undefi
     if (found === undefined) continue;
     if (isForeign(found, me)) {
       throw new Error(
-        `${path} ${ownerOf(found)}: move it away, or have root give it to this user if it is yours (chown)`,
+        `${path} belongs to ${foreignOwner(found)}: move it away, or have root give it to this user if it is yours (chown)`,
       );
     }
     // In a folder that others can write, they could put a link in its place meanwhile.
@@ -81,5 +79,3 @@ async function close(path: string, { mode }: Stats): Promise<void> {
     throw new Error(`${path} can be written by others on this machine: have root close it (chmod go=)`);
   });
 }
-
-const ownerOf = ({ uid }: Stats): string => `belongs to another user (uid ${uid})`;

@@ -32,8 +32,8 @@ const READ_ALONE: CallBounds = { most: 0, answers: 1, refers: false };
  * is there twice, in a spelling that some parsers take for it and others do not, or beside what some upstreams take
  * instead: which one an upstream goes by is not known (threats b203). Nor of 0, which is no bound to some (threats b243).
  *
- * @throws Problem 400 for what is no JSON in UTF-8, or more of it than is read: an upstream that reads it all the same would do what
- *   is not known here (threats b237); and for an answer in the background (threats b241)
+ * @throws Problem 400 for what is no JSON in UTF-8, or more of it than is read: an upstream that reads it all the same
+ *   would do what is not known here (threats b237); and for an answer in the background (threats b241)
  */
 export async function callBounds(operation: GatewayOperation, body: Buffer): Promise<CallBounds> {
   const places = BOUND_PLACES[operation];

@@ -68,7 +68,8 @@ for (const byte of [QUOTE, COLON, COMMA, BRACE_OPEN, BRACE_CLOSE, BRACKET_OPEN, 
 
 /**
  * Finds the usage and the model in JSON that comes in pieces, by the depth at which they stand, so that what a model has
- * written is never taken for them. It holds as much as a usage has, 64 KiB at most, however long the document, and takes any bytes.
+ * written is never taken for them. It holds as much as a usage has, 64 KiB at most, however long the document, and
+ * takes any bytes.
  */
 export class MemberScanner {
   readonly #wanted: Wanted;

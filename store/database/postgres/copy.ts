@@ -1,6 +1,6 @@
 import { Socket } from "node:net";
 import pg from "pg";
-import { SESSION_SETTINGS, sessionStatement } from "./session.ts";
+import { sessionStatement } from "./session.ts";
 
 /** What is read by {@link copyRows}. */
 export type CopyQuestion = {
@@ -53,7 +53,7 @@ export async function copyRows(
     const rows = Promise.withResolvers<void>();
     const copy = new CopyOut(`copy (${select}) to stdout (format binary)`, take, rows);
     await stalls(stallMs, copy, socket, async () => {
-      await client.query([sessionStatement(SESSION_SETTINGS), ...begin].join("; "));
+      await client.query([sessionStatement(), ...begin].join("; "));
       client.query(copy);
       await rows.promise;
       await client.query("commit");

@@ -9,7 +9,7 @@ import type { ListenConnection, Store } from "../store.ts";
 import { connectionConfig, type DatabaseLocation } from "./connection-config.ts";
 import { copyRows } from "./copy.ts";
 import { type Connections, lendConnections } from "./postgres-memory.ts";
-import { assertTakesWrites, SESSION_SETTINGS, sessionStatement } from "./session.ts";
+import { assertTakesWrites, prepareSession } from "./session.ts";
 import { asUnavailable, asUnavailableOrRefused, TimeoutClient, type TimeoutClientOptions } from "./timeout-client.ts";
 
 export type PostgresOptions = {
@@ -193,7 +193,6 @@ function openPool(
   settings: readonly string[] = [],
 ): pg.Pool {
   const limit = answerTimeoutMs > 0 ? [`statement_timeout = ${Math.ceil(answerTimeoutMs * STATEMENT_SHARE)}`] : [];
-  const session = sessionStatement([...SESSION_SETTINGS, ...limit, ...settings]);
   const pool = new pg.Pool({
     ...connection,
     Client: TimeoutClient,
@@ -203,9 +202,7 @@ function openPool(
     // What is given up here has ended in the database by then, whatever it waited for (threats c47).
     ...(answerTimeoutMs > 0 ? { query_timeout: answerTimeoutMs } : {}),
     // By statements: a pooler in between may refuse them as parameters of the connection's start.
-    onConnect: async (client) => {
-      await Promise.all([client.query(session), assertTakesWrites(client)]);
-    },
+    onConnect: (client) => prepareSession(client, [...limit, ...settings]),
   });
   pool.on("error", () => {
     // An idle client lost its server. The pool has dropped it; the next question opens another or says what is wrong.
@@ -235,8 +232,7 @@ async function listen(
   client.on("end", () => end());
   try {
     await client.connect();
-    await within(PING_TIMEOUT_MS, client.query(sessionStatement(SESSION_SETTINGS)));
-    await within(PING_TIMEOUT_MS, assertTakesWrites(client));
+    await within(PING_TIMEOUT_MS, prepareSession(client));
     await within(PING_TIMEOUT_MS, client.query(`listen ${client.escapeIdentifier(channel)}`));
   } catch (error) {
     over = true;

@@ -8,7 +8,7 @@ const IDLE_LIMIT_MS = 5_000;
  * Of each session. What a client leaves that is cut off ends in seconds: its transaction, and within half a minute its
  * session, whose notifications and place nothing else would free for hours (threats c93).
  */
-export const SESSION_SETTINGS: readonly string[] = [
+const SETTINGS: readonly string[] = [
   `idle_in_transaction_session_timeout = ${IDLE_LIMIT_MS}`,
   "tcp_keepalives_idle = 10",
   "tcp_keepalives_interval = 5",
@@ -16,9 +16,9 @@ export const SESSION_SETTINGS: readonly string[] = [
   "tcp_user_timeout = 25000",
 ];
 
-/** As the statement that gives a session these. */
-export function sessionStatement(settings: readonly string[]): string {
-  return settings.map((one) => `set ${one}`).join("; ");
+/** The statement that gives a session what each has, and more. */
+export function sessionStatement(more: readonly string[] = []): string {
+  return [...SETTINGS, ...more].map((one) => `set ${one}`).join("; ");
 }
 
 const FAULT = `select case when pg_is_in_recovery() then 'standby'
@@ -33,6 +33,15 @@ const FAULTS: Readonly<Record<string, string>> = {
  * connection that takes its place.
  */
 export const END_SESSION = "rollback; select pg_terminate_backend(pg_backend_pid())";
+
+/**
+ * Prepares a session: gives it its settings, and refuses one in which nothing can be written, with one wait for both answers.
+ *
+ * @throws DatabaseUnavailableError as {@link assertTakesWrites} does
+ */
+export async function prepareSession(client: pg.ClientBase, more: readonly string[] = []): Promise<void> {
+  await Promise.all([client.query(sessionStatement(more)), assertTakesWrites(client)]);
+}
 
 /**
  * Refuses a session in which nothing can be written, as one that began during a failover is: it would stay so, and what

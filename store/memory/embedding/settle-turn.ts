@@ -137,7 +137,7 @@ function laterOf(
   return { pauseMs: Math.max(asideMs, retryAfterMs), refusal: why };
 }
 
-/** Ends a turn. @param after how the next one begins: without a failure the turn has failed at nothing */
+/** Ends a turn. Without a failure it has failed at nothing. @param pauseMs before the library's next one */
 async function release(
   tx: Tx,
   { libraryId, failures }: EmbeddingTurn,

@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { sql } from "kysely";
-import { expect, test } from "vitest";
+import { expect, type TestContext, test } from "vitest";
 import { revokeKey } from "../../../store/keys/lifecycle/revocation.ts";
 import { findKey } from "../../../store/keys/rows/find-key.ts";
 import { endEmbedding } from "../../../store/memory/libraries/library-embedding.ts";
@@ -136,11 +136,12 @@ describeOnEachEngineWithVectors("A library that is embedded", (store) => {
     expect(await library.progress()).toMatchObject({ keyId, revoked: "ByHand", waiting: 1 });
   });
 
-  test("sets an atom aside that the upstream refuses alone, and embeds the others", async (context) => {
+  /** A library with three atoms, one of which the upstream does not embed: that one is set aside, the others have vectors. */
+  async function setAside(context: TestContext, fail: (response: ServerResponse) => void) {
     const upstream = await startEmbeddingUpstream(context);
     const library = await startEmbeddedLibrary(context, store(), { upstream });
     upstream.answerWith((response, received) => {
-      if (textsOf(received).some((text) => text.includes("poison"))) response.writeHead(400).end("poison is bad");
+      if (textsOf(received).some((text) => text.includes("poison"))) fail(response);
       else answerVectors(response, received);
     });
     await library.save("poison");
@@ -152,6 +153,11 @@ describeOnEachEngineWithVectors("A library that is embedded", (store) => {
       return progress?.setAside === 1 && progress.waiting === 0;
     });
     expect((await library.vectors()).map(({ id }) => id)).toEqual(good);
+    return { upstream, library };
+  }
+
+  test("sets an atom aside that the upstream refuses alone, and embeds the others", async (context) => {
+    const { library } = await setAside(context, (response) => response.writeHead(400).end("poison is bad"));
     expect(await library.progress()).toMatchObject({ refusal: "the upstream answered 400", failure: null });
   });
 
@@ -171,21 +177,7 @@ describeOnEachEngineWithVectors("A library that is embedded", (store) => {
   ];
   for (const [what, why, fail] of fails) {
     test(`b330: sets an atom aside to which the upstream answers with ${what}, embeds the others, and that one once it can`, async (context) => {
-      const upstream = await startEmbeddingUpstream(context);
-      const library = await startEmbeddedLibrary(context, store(), { upstream });
-      upstream.answerWith((response, received) => {
-        if (textsOf(received).some((text) => text.includes("poison"))) fail(response);
-        else answerVectors(response, received);
-      });
-      await library.save("poison");
-      const good = [await library.save("good"), await library.save("better")];
-      await library.declare();
-      await until("it is set aside", async () => {
-        await library.hurry();
-        const progress = await library.progress();
-        return progress?.setAside === 1 && progress.waiting === 0;
-      });
-      expect((await library.vectors()).map(({ id }) => id)).toEqual(good);
+      const { upstream, library } = await setAside(context, fail);
       expect(await library.progress()).toMatchObject({ refusal: why, failure: null });
       upstream.answerWith(answerVectors);
       await until("it is embedded", async () => {
