@@ -21,7 +21,7 @@ const states = async (world: World) =>
   (await world.stored("agent")).versions.map(({ number, state }) => `${number} ${state}`);
 
 /** One replica for all: what it has written is what is known in every world, so they come one after the other. */
-describe("the old version of a key whose overlap is Adoption", () => {
+describe.concurrent("the old version of a key whose overlap is Adoption", () => {
   let store: Store;
   let replica: ReturnType<typeof startReplica>;
   beforeAll(async () => {
@@ -54,7 +54,9 @@ describe("the old version of a key whose overlap is Adoption", () => {
   const message = async (world: World) =>
     (await world.status("agent")).conditions.find(({ type }) => type === "StaleConsumers")?.message ?? "";
 
-  it("ends after min, once the new one has been used and it has been left, by what is written", async (context) => {
+  it("ends after min, once the new one has been used and it has been left, by what is written", {
+    concurrent: false,
+  }, async (context) => {
     const { world, first, second } = await rotatedWorld(context);
     await use(world, 1);
     await use(world, 2);
@@ -81,7 +83,9 @@ describe("the old version of a key whose overlap is Adoption", () => {
     expect(world.lines.filter((line) => line.includes("Retired: Version 1"))).toHaveLength(1);
   });
 
-  it("goes on until max while the new one is not used, or a replica does not report its uses", async (context) => {
+  it("goes on until max while the new one is not used, or a replica does not report its uses", {
+    concurrent: false,
+  }, async (context) => {
     const { world, first } = await rotatedWorld(context);
     await world.advance(2 * HOUR);
     await written(world);
@@ -95,7 +99,9 @@ describe("the old version of a key whose overlap is Adoption", () => {
     expect(world.decide(first)).toBe("unauthorized");
   });
 
-  it("b78: that ended in use has its last user reported, without a key, until the next rotation is through", async (context) => {
+  it("b78: that ended in use has its last user reported, without a key, until the next rotation is through", {
+    concurrent: false,
+  }, async (context) => {
     const { world, first } = await rotatedWorld(context);
     await world.advance(3 * HOUR - MINUTE);
     await use(world, 1, `cron/1 ${first}\u001b[2J`);
@@ -112,7 +118,7 @@ describe("the old version of a key whose overlap is Adoption", () => {
     expect(world.condition("StaleConsumers", "agent")).toBe("False/NoStaleConsumers");
   });
 
-  it("in steady use is reported every ten minutes, and not at every look", async (context) => {
+  it("in steady use is reported every ten minutes, and not at every look", { concurrent: false }, async (context) => {
     const { world } = await rotatedWorld(context);
     await use(world, 2);
     const messages: string[] = [];
@@ -129,7 +135,7 @@ describe("the old version of a key whose overlap is Adoption", () => {
   });
 });
 
-describe("a workload that reloads its key", () => {
+describe.concurrent("a workload that reloads its key", () => {
   it("has the old version end by itself, after it has used the new one and before max", async (context) => {
     const store = await openMigrated();
     context.onTestFinished(() => store.close());

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, type TestContext, test } from "vitest";
 import { unusableBecause } from "../../../domain/access/key-state.ts";
 import { keyDigest } from "../../../domain/key/secret/key-format.ts";
 import { LEASE_MS } from "../../../domain/protocol.ts";
@@ -17,8 +17,9 @@ import { deleteTeam } from "../../../store/teams/teams.ts";
 import { describeNightlyOnEachEngine, freshDatabase } from "../../env/database/engines.ts";
 import { until } from "../../env/until.ts";
 import { HOUR, libraryDraft, makeTeam, NOW, policyOf, reserveKey, run } from "../../store/fixtures.ts";
+import { feedHead } from "../../store/questions.ts";
 import { signIn } from "../auth/session/sign-in.ts";
-import { type Relay, startRelay } from "./relay.ts";
+import { startRelay } from "./relay.ts";
 import { startReplica, storeKey } from "./replica-fixtures.ts";
 
 const closing: (() => Promise<void>)[] = [];
@@ -43,9 +44,9 @@ describeNightlyOnEachEngine("a replica's index", (store) => {
     const { view } = follow(store());
     await until("the index is current", () => view.isCurrent());
     const { digest } = await reserveKey(store(), home);
-    const { rows } = await sql<{ head: number }>`select head from feed`.execute(store().db);
+    const head = await feedHead(store());
     await until("the reservation is confirmed", async () =>
-      (await readReplicas(store(), 0)).replicas.every(({ ackedSeq }) => ackedSeq >= (rows[0]?.head ?? 0)),
+      (await readReplicas(store(), 0)).replicas.every(({ ackedSeq }) => ackedSeq >= head),
     );
     expect(view.findKey(digest)).toMatchObject({ versionState: "reserved", teamId: home.teamId });
   });
@@ -207,9 +208,8 @@ describeNightlyOnEachEngine("a replica's index", (store) => {
       await sql`set constraints all immediate`.execute(tx);
       await sql`delete from changes`.execute(tx);
     });
-    const { rows } = await sql<{ head: number }>`select head from feed`.execute(store().db);
-    await until("the index is at the head", () => view.lastSeq() === rows[0]?.head);
-    await until("the index is current", () => view.isCurrent());
+    const head = await feedHead(store());
+    await until("the index is at the head", () => view.isCurrent() && view.lastSeq() === head);
     expect(view.findKey(key.digest)).toBeDefined();
     expect(await metric(metrics, "keyplane_index_database_rollbacks_total")).toBe(0);
   });
@@ -238,7 +238,8 @@ describeNightlyOnEachEngine("a replica's index", (store) => {
     const { view } = follow(store());
     const lostUntil = async () => (await readKnownUsage(store().db, "key_none")).lostUntil ?? 0;
     await storeKey(store(), await makeTeam(store()));
-    await until("the index is current", () => view.isCurrent());
+    const head = await feedHead(store());
+    await until("the index is at the head", () => view.isCurrent() && view.lastSeq() === head);
     const before = await lostUntil();
     await sql`update changes set id = gen_random_uuid() where seq = (select head from feed)`.execute(store().db);
     await until("the loss is recorded", async () => (await lostUntil()) > before);
@@ -318,8 +319,8 @@ describeNightlyOnEachEngine("a replica's index", (store) => {
   });
 });
 
-test("c36, c37: a replica without a database is never current, and recovers by itself", async () => {
-  const { relay, store } = await relayed();
+test.concurrent("c36, c37: a replica without a database is never current, and recovers by itself", async (context) => {
+  const { relay, store, follow } = await relayed(context);
   relay.cut();
   const { view, lines } = follow(store);
   await until("it has tried", () => lines.join("").includes("cannot follow the database"));
@@ -335,8 +336,8 @@ test("c36, c37: a replica without a database is never current, and recovers by i
   await until("the index is current again", () => view.isCurrent());
 });
 
-test("c31, c40: a lease runs out on a network that swallows every byte, and nothing is decided on old data after it", async () => {
-  const { relay, store, direct } = await relayed();
+test.concurrent("c31, c40: a lease runs out on a network that swallows every byte, and nothing is decided on old data after it", async (context) => {
+  const { relay, store, direct, follow } = await relayed(context);
   const home = await makeTeam(direct);
   const key = await storeKey(direct, home);
   const { view, clock, lines } = follow(store);
@@ -361,22 +362,23 @@ function levelsOf(lines: readonly string[]): number[] {
   return lines.filter((line) => line.includes("cannot follow the database")).map((line) => JSON.parse(line).level);
 }
 
-/** A database behind a relay, and the way around it. */
-async function relayed(): Promise<{
-  relay: Relay;
-  store: Awaited<ReturnType<typeof openPostgres>>;
-  direct: Awaited<ReturnType<typeof openPostgres>>;
-}> {
+/** A database behind a relay, the way around it, and what starts a replica that ends with the test. */
+async function relayed({ onTestFinished }: TestContext) {
   const { url, drop } = await freshDatabase();
-  closing.push(drop);
+  onTestFinished(drop);
   const direct = await openPostgres(url);
-  closing.push(() => direct.close());
+  onTestFinished(() => direct.close());
   await migrate(direct);
   const target = new URL(url);
   const relay = await startRelay({ host: target.hostname, port: Number(target.port) });
-  closing.push(() => relay.close());
+  onTestFinished(() => relay.close());
   target.host = `127.0.0.1:${relay.port}`;
   const store = await openPostgres(target.href);
-  closing.push(() => store.close());
-  return { relay, store, direct };
+  onTestFinished(() => store.close());
+  const follow = (...args: Parameters<typeof startReplica>) => {
+    const started = startReplica(...args);
+    onTestFinished(() => started.replica.close());
+    return started;
+  };
+  return { relay, store, direct, follow };
 }

@@ -39,10 +39,15 @@ export type OpenCluster = Awaited<ReturnType<typeof openFilesCluster>> & {
   said(text: string): string[];
 };
 
-/** Folders for manifests and DATA, with files as given. */
+/**
+ * Folders for manifests and DATA, with files as given.
+ *
+ * @param ahead milliseconds by which its clock is ahead of the files' times: with a second, each file counts at once
+ */
 export async function makeWorkspace(
   context: Pick<TestContext, "onTestFinished">,
   files: Record<string, readonly string[]> = {},
+  ahead = 0,
 ): Promise<Workspace> {
   const root = await makeFolder(context);
   const [manifests, data] = [join(root, "manifests"), join(root, "data")];
@@ -55,7 +60,7 @@ export async function makeWorkspace(
   };
   for (const [file, documents] of Object.entries(files)) await write(file, ...documents);
   let passed = 0;
-  const ownClock = { ...clock, monotonic: () => clock.monotonic() + passed };
+  const ownClock = { now: () => clock.now() + ahead, monotonic: () => clock.monotonic() + passed };
   return {
     writeInto: (file, ...documents) => writeFile(join(manifests, file), documents.join("---\n")),
     pass(ms) {

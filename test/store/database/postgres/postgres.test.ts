@@ -62,25 +62,6 @@ describe("A PostgreSQL that fails", () => {
     await store.close();
   });
 
-  test("c31: a listening connection into a black hole is found dead by a ping, within its time", async () => {
-    const { proxy, url } = await through();
-    const store = await openPostgres(url);
-    const ended: unknown[] = [];
-    const connection = await store.listen(
-      "silence",
-      () => {},
-      (error) => ended.push(error),
-    );
-    await connection.ping();
-    proxy.freeze();
-    await expect(connection.ping()).rejects.toThrow(/did not answer/);
-    expect(ended).toHaveLength(1);
-    await connection.close();
-    expect(ended).toHaveLength(1);
-    await store.close();
-    await proxy.close();
-  });
-
   test("c31: a listening connection that the server ends says so at once, and one that we close does not", async () => {
     const store = await openPostgres(url);
     let ends = 0;
@@ -96,36 +77,6 @@ describe("A PostgreSQL that fails", () => {
     await until("the end is reported", () => ends > 0);
     await expect(connection.ping()).rejects.toThrow();
     expect(ends).toBe(1);
-    await store.close();
-  });
-
-  test("c40: a connection into a black hole is given up, and another takes its place when the network is back", async () => {
-    const { proxy, url } = await through();
-    const store = await openPostgres(url, { answerTimeoutMs: 500, maxConnections: 1 });
-    await until("an answer", () => sql`select 1`.execute(store.db));
-    proxy.freeze();
-    const error = await sql`select 1`.execute(store.db).catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(DatabaseUnavailableError);
-    expect(String(error)).toMatch(/timeout/);
-    proxy.thaw();
-    const { rows } = await until("an answer", () => sql`select 2 as two`.execute(store.db));
-    expect(rows).toEqual([{ two: 2 }]);
-    await store.close();
-    await proxy.close();
-  });
-
-  test("c36: that is down when we start is an error of the first question, within its time", async () => {
-    const store = await openPostgres("postgres://postgres@127.0.0.1:9/none");
-    const error = await sql`select 1`.execute(store.db).catch((thrown: unknown) => thrown);
-    expect(error).toBeInstanceOf(DatabaseUnavailableError);
-    expect(String(error)).toMatch(/ECONNREFUSED/);
-    await expect(
-      store.listen(
-        "x",
-        () => {},
-        () => {},
-      ),
-    ).rejects.toThrow(/ECONNREFUSED/);
     await store.close();
   });
 
@@ -204,47 +155,6 @@ describe("A PostgreSQL that fails", () => {
     expect(await until("new connections answer", askedBy)).toEqual(all("after"));
   });
 
-  test("c32, c64: a transaction pooler, which lets no notification through, is refused with that reason", async () => {
-    const direct = await openPostgres(url);
-    await assertListenWorks(direct);
-    await direct.close();
-    const { proxy, url: pooled } = await through(() => dropNotifications());
-    const store = await openPostgres(pooled);
-    await sql`select 1`.execute(store.db);
-    const refusal = assertListenWorks(store);
-    await expect(refusal).rejects.toThrow(ListenError);
-    await expect(refusal).rejects.toThrow(/transaction pooler/);
-    await expect(migrate(store)).rejects.toThrow(/transaction pooler/);
-    await store.close();
-    await proxy.close();
-  });
-
-  test("c32: an echo that is read only after its time proves no transaction pooler: the process was stopped meanwhile", async () => {
-    const { proxy, url: late } = await through(delayNotifications);
-    const store = await openPostgres(late);
-    await assertListenWorks(store);
-    await store.close();
-    await proxy.close();
-  });
-
-  test("c32: a connection that breaks before the echo proves no transaction pooler", async () => {
-    const dropped = Promise.withResolvers<void>();
-    const { proxy, url: broken } = await through(() =>
-      dropNotifications(() => {
-        dropped.resolve();
-        return true;
-      }),
-    );
-    const store = await openPostgres(broken);
-    const refusal = assertListenWorks(store);
-    await Promise.all([
-      expect(refusal).rejects.not.toBeInstanceOf(ListenError),
-      dropped.promise.then(() => proxy.reset()),
-    ]);
-    await store.close();
-    await proxy.close();
-  });
-
   test("c64: the version is the one that was asked for", async () => {
     const store = await openPostgres(url);
     const { rows } = await sql<{ version: string }>`select current_setting('server_version') as version`.execute(
@@ -274,6 +184,96 @@ describe("A PostgreSQL that fails", () => {
       await expect(refusal).rejects.toThrow(ServerVersionError);
       await expect(refusal).rejects.toThrow("the database is PostgreSQL 14.9, and 15 or later is needed");
     }
+  });
+
+  test.concurrent("c31: a listening connection into a black hole is found dead by a ping, within its time", async () => {
+    const { proxy, url } = await through();
+    const store = await openPostgres(url);
+    const ended: unknown[] = [];
+    const connection = await store.listen(
+      "silence",
+      () => {},
+      (error) => ended.push(error),
+    );
+    await connection.ping();
+    proxy.freeze();
+    await expect(connection.ping()).rejects.toThrow(/did not answer/);
+    expect(ended).toHaveLength(1);
+    await connection.close();
+    expect(ended).toHaveLength(1);
+    await store.close();
+    await proxy.close();
+  });
+
+  test.concurrent("c40: a connection into a black hole is given up, and another takes its place when the network is back", async () => {
+    const { proxy, url } = await through();
+    const store = await openPostgres(url, { answerTimeoutMs: 500, maxConnections: 1 });
+    await until("an answer", () => sql`select 1`.execute(store.db));
+    proxy.freeze();
+    const error = await sql`select 1`.execute(store.db).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(DatabaseUnavailableError);
+    expect(String(error)).toMatch(/timeout/);
+    proxy.thaw();
+    const { rows } = await until("an answer", () => sql`select 2 as two`.execute(store.db));
+    expect(rows).toEqual([{ two: 2 }]);
+    await store.close();
+    await proxy.close();
+  });
+
+  test.concurrent("c36: that is down when we start is an error of the first question, within its time", async () => {
+    const store = await openPostgres("postgres://postgres@127.0.0.1:9/none");
+    const error = await sql`select 1`.execute(store.db).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(DatabaseUnavailableError);
+    expect(String(error)).toMatch(/ECONNREFUSED/);
+    await expect(
+      store.listen(
+        "x",
+        () => {},
+        () => {},
+      ),
+    ).rejects.toThrow(/ECONNREFUSED/);
+    await store.close();
+  });
+
+  test.concurrent("c32, c64: a transaction pooler, which lets no notification through, is refused with that reason", async () => {
+    const direct = await openPostgres(url);
+    await assertListenWorks(direct);
+    await direct.close();
+    const { proxy, url: pooled } = await through(() => dropNotifications());
+    const store = await openPostgres(pooled);
+    await sql`select 1`.execute(store.db);
+    const refusal = assertListenWorks(store);
+    await expect(refusal).rejects.toThrow(ListenError);
+    await expect(refusal).rejects.toThrow(/transaction pooler/);
+    await expect(migrate(store)).rejects.toThrow(/transaction pooler/);
+    await store.close();
+    await proxy.close();
+  });
+
+  test.concurrent("c32: an echo that is read only after its time proves no transaction pooler: the process was stopped meanwhile", async () => {
+    const { proxy, url: late } = await through(delayNotifications);
+    const store = await openPostgres(late);
+    await assertListenWorks(store);
+    await store.close();
+    await proxy.close();
+  });
+
+  test.concurrent("c32: a connection that breaks before the echo proves no transaction pooler", async () => {
+    const dropped = Promise.withResolvers<void>();
+    const { proxy, url: broken } = await through(() =>
+      dropNotifications(() => {
+        dropped.resolve();
+        return true;
+      }),
+    );
+    const store = await openPostgres(broken);
+    const refusal = assertListenWorks(store);
+    await Promise.all([
+      expect(refusal).rejects.not.toBeInstanceOf(ListenError),
+      dropped.promise.then(() => proxy.reset()),
+    ]);
+    await store.close();
+    await proxy.close();
   });
 });
 

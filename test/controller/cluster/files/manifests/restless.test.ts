@@ -31,7 +31,7 @@ describe.concurrent("c49: a declaration whose file was deleted", () => {
   );
 
   test("does not end while another one changes all the time, and that is said, with the way on", async (context) => {
-    const folder = await makeWorkspace(context, { "a.yaml": [key("one")], "busy.yaml": [key("busy")] });
+    const folder = await makeWorkspace(context, { "a.yaml": [key("one")], "busy.yaml": [key("busy")] }, 1_000);
     const cluster = await folder.open();
     await folder.remove("a.yaml");
     for (let i = 0; i < 27; i++) {

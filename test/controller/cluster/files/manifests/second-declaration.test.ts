@@ -117,10 +117,10 @@ describe.concurrent("c55: a second declaration", () => {
       if (process === "ended") await first.close();
       await move(folder);
       const cluster = process === "ended" ? await folder.open() : first;
-      await until(
-        "it is said where it is now",
-        () => cluster.said("next/a.yaml:3").concat(cluster.said("below/a.yaml:3")).length > 0,
-      );
+      await until("it is said where it is now", () => {
+        folder.pass(2_000);
+        return cluster.said("next/a.yaml:3").concat(cluster.said("below/a.yaml:3")).length > 0;
+      });
       folder.pass(3_600_000);
       await folder.write("other.yaml", key("other"), key("marker"));
       await until("a look", () => cluster.get("PlatformKey", "dev", "marker"));
