@@ -14,7 +14,7 @@ export const addAdvise: AddCommand = (program, { env, out, progress }) => {
   serverOptions(
     program
       .command("advise")
-      .description("print what would have done for the last 30 days' use of a key, as a manifest to review")
+      .description("print what would have been enough for the last 30 days' use of a key, as a manifest to review")
       .argument("[key]", NAMED_KEY),
   )
     .option("--team <team>", "all keys of this team, by its name")
@@ -39,7 +39,7 @@ export const addAdvise: AddCommand = (program, { env, out, progress }) => {
     });
 };
 
-/** @throws Error for a key as a server of an earlier version shows it: that one does not know what would have done */
+/** @throws Error for a key as a server of an earlier version shows it: that one does not know what would have been enough */
 function requireAdvice(key: KeyJson): KeyJson {
   if ("lastNetworks" in key) return key;
   throw new Error("the server is of an earlier version, which advises nothing: upgrade it first");

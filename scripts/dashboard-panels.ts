@@ -340,7 +340,7 @@ export const SECTIONS: readonly Section[] = [
     panels: [
       {
         title: "Webhooks",
-        description: "Deliveries each second, by what came of them.",
+        description: "Deliveries each second, by outcome.",
         unit: "ops",
         queries: {
           "{{outcome}}":
@@ -349,7 +349,7 @@ export const SECTIONS: readonly Section[] = [
       },
       {
         title: "Leaks",
-        description: "Secrets that were reported, by what came of it.",
+        description: "Secrets that were reported, by outcome.",
         unit: "short",
         queries: {
           "{{reporter}}: {{outcome}}":
@@ -368,7 +368,7 @@ export const SECTIONS: readonly Section[] = [
       },
       {
         title: "Embedded atoms",
-        description: "Atoms each second that were sent to be embedded, by what came of it.",
+        description: "Atoms each second that were sent to be embedded, by outcome.",
         unit: "ops",
         queries: {
           "{{outcome}}":
@@ -377,7 +377,7 @@ export const SECTIONS: readonly Section[] = [
       },
       {
         title: "Passages of conversations",
-        description: "Passages each second that a model was to take atoms out of, by what came of it.",
+        description: "Passages each second that a model was to take atoms out of, by outcome.",
         unit: "ops",
         queries: {
           "{{outcome}}":

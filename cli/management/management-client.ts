@@ -42,7 +42,7 @@ export type ManagementClient = {
   /** All keys that fit, page by page. */
   listKeys(filter?: KeyFilter): Promise<KeyJson[]>;
   getKey(id: string): Promise<KeyJson>;
-  /** What would have done for a key's use of the last 30 days. */
+  /** What would have been enough for a key's use of the last 30 days. */
   adviseKey(id: string): Promise<AdviceJson>;
   /** How far the budgets of a key or a team are used, by its id. */
   budgetsOf(of: "keys" | "teams", id: string): Promise<readonly BudgetJson[]>;

@@ -33,7 +33,7 @@ function useText({
     ...(held > 0 ? [`${shown(held)} held by servers`] : []),
     ...(lost > 0 ? [`${shown(lost)} lost with servers that ended`] : []),
   ];
-  const anew = beginsAnewAt === null ? "" : `; begins anew at ${beginsAnewAt}`;
+  const anew = beginsAnewAt === null ? "" : `; resets at ${beginsAnewAt}`;
   const budget = { ...sizeOf(unit, partsIn(unit, limit)), period, timeZone, onExhausted };
   // A server of an earlier build does not name it.
   const shared = sharedBy == null ? "" : `, shared by PlatformKeyPolicy ${sharedBy}`;

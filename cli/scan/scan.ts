@@ -97,7 +97,7 @@ async function runScan(
 function lineOf({ path, line, column, prefix }: Place, leak: LeakJson | undefined): string {
   const place = `${path}:${line}:${column}: ${prefix}...`;
   if (leak === undefined) return place;
-  if (leak.state === "unknown") return `${place} is unknown: no key of a team of yours`;
+  if (leak.state === "unknown") return `${place} is unknown: not a key of your teams`;
   const { namespace, name, team, keyId, version, state } = leak;
   return `${place} is ${state}: version ${version} of ${namespace ? `${namespace}/` : ""}${name} (${keyId}), team ${team}`;
 }

@@ -18,7 +18,7 @@ export function withBudgetConditions<Status extends ObjectStatus>(
   return { ...status, conditions };
 }
 
-/** When one of these that is used begins anew, in milliseconds from now; undefined where none does. */
+/** When one of these that is used resets, in milliseconds from now; undefined where none does. */
 export function beginsInMs(standings: readonly BudgetStanding[], now: number): number | undefined {
   const beginsAt = nextBegin(standings);
   return Number.isFinite(beginsAt) ? beginsAt - now : undefined;

@@ -146,7 +146,7 @@ async function holdDeclared(
   object: DeclaredObject<"PlatformKey">,
 ): Promise<HoldResult & Pick<DeclarationObservation, "maxKeys">> {
   const policies = policiesOf(cluster, team?.name ?? null);
-  // What was revoked as its namespace moved is history: the declaration begins anew.
+  // What was revoked as its namespace moved is history: the declaration starts again.
   const stored = row?.revocation?.reason === "Moved" ? undefined : row;
   const maxKeys = lowest(policies.policies.map((policy) => policy.maxKeys));
   const isCounted = team !== undefined && maxKeys !== null;

@@ -61,7 +61,7 @@ type AppliedPolicy = {
   readonly namespaces: readonly string[];
   /** Whether its keys are held to something else than its status said. */
   readonly isNews: boolean;
-  /** When a budget that is used begins anew, in milliseconds from now; undefined for none. */
+  /** When a budget that is used resets, in milliseconds from now; undefined for none. */
   readonly beginInMs: number | undefined;
 };
 

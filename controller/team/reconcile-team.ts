@@ -70,7 +70,7 @@ export async function reconcileTeam(
   return left.length > 0 ? { requeueAfterMs: LEFT_INTERVAL_MS } : { requeueAfterMs: budgets.beginInMs };
 }
 
-/** How far a team's budgets are used, and when one that is used begins anew, in milliseconds from now. */
+/** How far a team's budgets are used, and when one that is used resets, in milliseconds from now. */
 async function observeBudgets(
   { store }: ControllerDeps,
   { spec }: DeclaredObject<"PlatformTeam">,

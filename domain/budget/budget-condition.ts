@@ -8,7 +8,7 @@ export type BudgetStanding = {
   readonly budget: Budget;
   /** The highest threshold that is reached; undefined below the first. */
   readonly reached: Threshold | undefined;
-  /** Milliseconds since the epoch; Infinity for what never begins anew. */
+  /** Milliseconds since the epoch; Infinity for what never resets. */
   readonly endsAt: number;
 };
 
@@ -47,14 +47,14 @@ export function budgetNews(standings: readonly BudgetStanding[], before: string 
   });
 }
 
-/** When a budget that has reached a threshold begins anew, the next of them; Infinity where none does. */
+/** When a budget that has reached a threshold resets, the next of them; Infinity where none does. */
 export function nextBegin(standings: readonly BudgetStanding[]): number {
   return Math.min(Number.POSITIVE_INFINITY, ...standings.flatMap(({ reached, endsAt }) => (reached ? endsAt : [])));
 }
 
 function sentenceOf({ budget, reached, endsAt }: BudgetStanding): string {
   if (reached === undefined) return "";
-  const anew = Number.isFinite(endsAt) ? `it begins anew at ${rfc3339(endsAt)}` : "it does not begin anew";
+  const anew = Number.isFinite(endsAt) ? `it resets at ${rfc3339(endsAt)}` : "it does not reset";
   if (reached < 100) return `At least ${reached} % of the budget of ${budgetSize(budget)} are used; ${anew}.`;
   const meanwhile =
     budget.onExhausted === "Refuse" ? "calls of models that it has no room for are refused" : "calls of models go on";

@@ -1,6 +1,6 @@
 import { rfc3339Millis } from "../rfc3339.ts";
 
-/** How long a budget lasts before it begins anew. */
+/** How long a budget lasts before it resets. */
 export type BudgetPeriod = "Day" | "Week" | "Month" | "Total";
 
 /** One of the times that a budget lasts. Times are milliseconds since the epoch; a week begins on Monday. */

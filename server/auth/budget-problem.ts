@@ -10,7 +10,7 @@ const LONGEST_WAIT = 3_600;
 const SHORT_WAIT = 2;
 
 /**
- * What answers a call that a budget has no room for: which budget, and when it begins anew.
+ * What answers a call that a budget has no room for: which budget, and when it resets.
  *
  * @param now milliseconds since the epoch
  */
@@ -48,11 +48,11 @@ export function budgetProblem(refusal: BudgetRefusal, now: number): Problem {
       ? ` A call that may ${use} less fits: lower the most that its answer may have.`
       : "";
   if (!Number.isFinite(endsAt)) {
-    return problem("budget_exceeded", `${found}. It does not begin anew: have it raised.${less}`, NO_RETRY);
+    return problem("budget_exceeded", `${found}. It does not reset: have it raised.${less}`, NO_RETRY);
   }
   const seconds = Math.min(LONGEST_WAIT, Math.max(1, Math.ceil((endsAt - now) / 1_000)));
   const begins = `${rfc3339Millis(endsAt)} (${timeZone})`;
-  return problem("budget_exceeded", `${found}. It begins anew at ${begins}.${less}`, {
+  return problem("budget_exceeded", `${found}. It resets at ${begins}.${less}`, {
     "retry-after": String(seconds),
     ...(seconds > SDK_WAITS ? NO_RETRY : {}),
   });

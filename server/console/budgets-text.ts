@@ -24,17 +24,17 @@ export function shownBudgets(uses: readonly BudgetUse[], now: number): Html[] {
     const { spent, left, percent, shown } = amountsOf(use);
     const lost =
       unsettled === 0 ? "" : `, and ${shown(unsettled)} that count as used since servers ended while holding them`;
-    const anew = Number.isFinite(endsAt) ? html`; begins anew ${moment(rfc3339Millis(endsAt), now)}` : "";
+    const anew = Number.isFinite(endsAt) ? html`; resets ${moment(rfc3339Millis(endsAt), now)}` : "";
     return html`<span class="line">${budgetText(budget)}${budget.policy !== undefined && html`, shared by the teams of PlatformKeyPolicy <bdi>${budget.policy}</bdi>`}: ${spent} used (${percent} %)${lost}; ${left} left${anew}${badge(use)}${bar(use)}</span>`;
   });
 }
 
-/** The same in a list: how much is used, how much is left, and when it begins anew. */
+/** The same in a list: how much is used, how much is left, and when it resets. */
 export function listedBudgets(uses: readonly BudgetUse[], now: number): Html[] {
   return uses.map((use) => {
     const { budget, endsAt } = use;
     const { spent, left } = amountsOf(use);
-    const anew = Number.isFinite(endsAt) ? html`, begins anew ${ago(rfc3339Millis(endsAt), now)}` : "";
+    const anew = Number.isFinite(endsAt) ? html`, resets ${ago(rfc3339Millis(endsAt), now)}` : "";
     return html`<span class="line">${budgetSize(budget)}${badge(use)}<small>${spent} used, ${left} left${anew}${budget.policy !== undefined && ", shared"}</small>${bar(use)}</span>`;
   });
 }

@@ -32,7 +32,7 @@ export function createExports(): StartExport {
   return (task) => {
     // A slow client keeps its place for long: each actor has one place.
     if (underWay.has(task.actor)) {
-      throw problem("unavailable", "Another export of yours is under way here: try again when it is done.");
+      throw problem("unavailable", "Another of your exports is under way here: try again when it is done.");
     }
     const ofTeam = [...underWay.values()].filter((teamId) => teamId === task.teamId).length;
     if (ofTeam >= MAX_OF_TEAM) {

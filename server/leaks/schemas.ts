@@ -59,7 +59,7 @@ const LEAK = closedObject("Leak", {
   state: {
     type: "string",
     enum: ["unknown", "active", "suspended", "expired", "retired", "revoked"],
-    description: "What the secret is now; unknown for what is no key of a team of yours.",
+    description: "What the secret is now; unknown for what is not a key of your teams.",
   },
   keyId: TEXT_OR_NULL,
   version: { type: ["integer", "null"] },

@@ -14,7 +14,7 @@ const PATIENCE_MS = 150;
 export type LedgerLine = {
   readonly budget: string;
   readonly period: string;
-  /** Milliseconds since the epoch; Infinity for a budget that never begins anew. */
+  /** Milliseconds since the epoch; Infinity for a budget that never resets. */
   readonly endsAt: number;
   /** One more than the last: a line that comes late changes nothing. */
   readonly turn: number;

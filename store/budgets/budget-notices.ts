@@ -17,7 +17,7 @@ export type BudgetNotice = {
   readonly most: number;
   readonly used: number;
   readonly percent: Threshold;
-  /** Milliseconds since the epoch; Infinity for a budget that never begins anew. */
+  /** Milliseconds since the epoch; Infinity for a budget that never resets. */
   readonly endsAt: number;
 };
 

@@ -24,7 +24,7 @@ export type BudgetUse = {
   readonly held: number;
   /** The highest threshold that is reached, or was reported of a budget as large; undefined below the first. */
   readonly reached: Threshold | undefined;
-  /** Milliseconds since the epoch; Infinity for what never begins anew. */
+  /** Milliseconds since the epoch; Infinity for what never resets. */
   readonly endsAt: number;
 };
 

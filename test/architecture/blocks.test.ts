@@ -101,10 +101,10 @@ describe("a block of a page", () => {
 
   it.each([
     ["```sh\nls\n```\n", false],
-    ["```sh\nls\n```\n\n*Not run by a test: it takes a cluster.*\n", true],
-    ["```sh\nls\n```\n\nAs the page said.\n\n*Not run by a test: it takes a cluster.*\n", false],
-    ["```sh\nls\n```\n\n*Not run by a test.*\n", false],
-    ["# P\n\n*No block of this page is run by a test: it takes a cluster.*\n\n## H\n\n```sh\nls\n```\n", true],
+    ["```sh\nls\n```\n\n<!-- Not run by a test: it takes a cluster. -->\n", true],
+    ["```sh\nls\n```\n\nAs the page said.\n\n<!-- Not run by a test: it takes a cluster. -->\n", false],
+    ["```sh\nls\n```\n\n<!-- Not run by a test. -->\n", false],
+    ["# P\n\n<!-- No block of this page is run by a test: it takes a cluster. -->\n\n## H\n\n```sh\nls\n```\n", true],
     ["As follows:\n\n    ls\n\nand so on.\n", false],
     ["```sh title=a\nls\n```\n", false],
     ["1. One:\n\n   ```sh\n   ls\n   ```\n", false],

@@ -13,9 +13,9 @@ export type Block = {
 
 const BLOCK = /^( *)```(\w*)[^\n]*\n([\s\S]*?)^\1```$|(?<=\n\n)((?: {4}\S.*\n)+)/gm;
 /** In the line below a block: no test runs it, and why. */
-const NOT_RUN = /^\s*\*Not run by a test\b[^\n]*: [^\n]+\.\*$/m;
+const NOT_RUN = /^\s*<!-- Not run by a test\b[^\n]*: [^\n]+\. -->$/m;
 /** Above the first heading of a page: no test runs any of its blocks, and why. */
-const NONE_RUN = /^\*No block of this page is run by a test: [^\n]+\.\*$/m;
+const NONE_RUN = /^<!-- No block of this page is run by a test: [^\n]+\. -->$/m;
 
 /**
  * The blocks of a page, from its top to its end.

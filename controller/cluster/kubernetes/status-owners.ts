@@ -18,7 +18,7 @@ const BEHIND_MS = 20_000;
 const TAKES_AT_ONCE = 2;
 const FIRST_WAIT_MS = 60_000;
 const LONGEST_WAIT_MS = 3_600_000;
-/** After so long without writing over the other's status, the count begins anew. */
+/** After so long without writing over the other's status, the count resets. */
 const FORGOTTEN_MS = 2 * LONGEST_WAIT_MS;
 
 /** What is known of an object whose status another controller has written. Times are monotonic milliseconds. */

@@ -197,7 +197,7 @@ export type PlatformKeySpec = {
      */
     currency?: string;
     /**
-     * When the budget begins anew: each Day, each Week on Monday, each Month on its first day; Total, never.
+     * When the budget resets: each Day, each Week on Monday, each Month on its first day; Total, never.
      */
     period: "Day" | "Week" | "Month" | "Total";
     /**

@@ -104,7 +104,7 @@ export type PlatformTeamSpec = {
      */
     currency?: string;
     /**
-     * When the budget begins anew: each Day, each Week on Monday, each Month on its first day; Total, never.
+     * When the budget resets: each Day, each Week on Monday, each Month on its first day; Total, never.
      */
     period: "Day" | "Week" | "Month" | "Total";
     /**

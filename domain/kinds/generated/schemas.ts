@@ -1915,7 +1915,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   "pattern": "^[A-Z]{3}$"
                 },
                 "period": {
-                  "description": "When the budget begins anew: each Day, each Week on Monday, each Month on its first day; Total, never.",
+                  "description": "When the budget resets: each Day, each Week on Monday, each Month on its first day; Total, never.",
                   "type": "string",
                   "enum": [
                     "Day",
@@ -2654,7 +2654,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   "pattern": "^[A-Z]{3}$"
                 },
                 "period": {
-                  "description": "When the budget begins anew: each Day, each Week on Monday, each Month on its first day; Total, never.",
+                  "description": "When the budget resets: each Day, each Week on Monday, each Month on its first day; Total, never.",
                   "type": "string",
                   "enum": [
                     "Day",

@@ -44,7 +44,7 @@ export function adviceManifest(key: AdvisedKey, advice: Advice, { from, to }: Pi
     spec,
   };
   const top = [
-    `${title}: what would have done ${span}.`,
+    `${title}: what would have been enough ${span}.`,
     "To be reviewed: rare uses may lie outside of that time. Nothing was changed.",
     ...key.notes,
     ...others,

@@ -1,4 +1,4 @@
-/** What would have done for a key, by what it was used for (docs/decisions/advice.md). Pure: it changes nothing. */
+/** What would have been enough for a key, by what it was used for (docs/decisions/advice.md). Pure: it changes nothing. */
 import { REQUEST_SCOPES } from "../../access/request-scope.ts";
 import { defined } from "../../defined.ts";
 import { DAY_MS } from "../../duration.ts";
@@ -21,7 +21,7 @@ export type Advice = {
   readonly points: readonly AdvicePoint[];
 };
 
-/** What would have done. Where figures are lacking nothing is narrowed, and it says so. */
+/** What would have been enough. Where figures are lacking nothing is narrowed, and it says so. */
 export function advise(use: KeyUse): Advice {
   const lacks = lackOf(use);
   const requests = requestsWithin(use, REQUEST_SCOPES);
@@ -43,7 +43,7 @@ export function advise(use: KeyUse): Advice {
   return { isUnused, lacks, points };
 }
 
-/** The spec that would have done, in the order of its fields. */
+/** The spec that would have been enough, in the order of its fields. */
 export function advisedSpec(spec: object, { points }: Pick<Advice, "points">): object {
   return defined({ ...spec, ...Object.assign({}, ...points.map(({ change }) => change)) });
 }

@@ -68,7 +68,7 @@ export type KeyUse = {
   readonly peakTokens: Peak;
 };
 
-/** What would have done in the place of a field of the spec. */
+/** What would have been enough in the place of a field of the spec. */
 export type AdvicePoint = {
   readonly field: "scopes" | "gatewayRef" | "allowedModels" | "libraryAccess" | "allowedCIDRs" | "rateLimit";
   /** The fields of the spec that become something else, undefined for one that goes; none where all stays as it is. */

@@ -86,7 +86,7 @@ export type PlatformKeyArgs = {
     cost?: Input<string> | undefined;
     /** The currency of cost by ISO 4217, which is the one of the servers' price list. */
     currency?: Input<string> | undefined;
-    /** When the budget begins anew: each Day, each Week on Monday, each Month on its first day; Total, never. */
+    /** When the budget resets: each Day, each Week on Monday, each Month on its first day; Total, never. */
     period: Input<"Day" | "Week" | "Month" | "Total">;
     /** Where the period begins, by its IANA name, such as Europe/Berlin. Default `"UTC"`. */
     timeZone?: Input<string> | undefined;
@@ -186,7 +186,7 @@ export type PlatformKeyState = {
     cost?: string | undefined;
     /** The currency of cost by ISO 4217, which is the one of the servers' price list. */
     currency?: string | undefined;
-    /** When the budget begins anew: each Day, each Week on Monday, each Month on its first day; Total, never. */
+    /** When the budget resets: each Day, each Week on Monday, each Month on its first day; Total, never. */
     period: "Day" | "Week" | "Month" | "Total";
     /** Where the period begins, by its IANA name, such as Europe/Berlin. Default `"UTC"`. */
     timeZone?: string | undefined;
@@ -301,7 +301,7 @@ export type PlatformTeamArgs = {
     cost?: Input<string> | undefined;
     /** The currency of cost by ISO 4217, which is the one of the servers' price list. */
     currency?: Input<string> | undefined;
-    /** When the budget begins anew: each Day, each Week on Monday, each Month on its first day; Total, never. */
+    /** When the budget resets: each Day, each Week on Monday, each Month on its first day; Total, never. */
     period: Input<"Day" | "Week" | "Month" | "Total">;
     /** Where the period begins, by its IANA name, such as Europe/Berlin. Default `"UTC"`. */
     timeZone?: Input<string> | undefined;
@@ -388,7 +388,7 @@ export type PlatformTeamState = {
     cost?: string | undefined;
     /** The currency of cost by ISO 4217, which is the one of the servers' price list. */
     currency?: string | undefined;
-    /** When the budget begins anew: each Day, each Week on Monday, each Month on its first day; Total, never. */
+    /** When the budget resets: each Day, each Week on Monday, each Month on its first day; Total, never. */
     period: "Day" | "Week" | "Month" | "Total";
     /** Where the period begins, by its IANA name, such as Europe/Berlin. Default `"UTC"`. */
     timeZone?: string | undefined;
@@ -723,7 +723,7 @@ export type GetKeyResult = {
     cost?: string | undefined;
     /** The currency of cost by ISO 4217, which is the one of the servers' price list. */
     currency?: string | undefined;
-    /** When the budget begins anew: each Day, each Week on Monday, each Month on its first day; Total, never. */
+    /** When the budget resets: each Day, each Week on Monday, each Month on its first day; Total, never. */
     period: "Day" | "Week" | "Month" | "Total";
     /** Where the period begins, by its IANA name, such as Europe/Berlin. Default `"UTC"`. */
     timeZone?: string | undefined;
@@ -830,7 +830,7 @@ export type GetTeamResult = {
     cost?: string | undefined;
     /** The currency of cost by ISO 4217, which is the one of the servers' price list. */
     currency?: string | undefined;
-    /** When the budget begins anew: each Day, each Week on Monday, each Month on its first day; Total, never. */
+    /** When the budget resets: each Day, each Week on Monday, each Month on its first day; Total, never. */
     period: "Day" | "Week" | "Month" | "Total";
     /** Where the period begins, by its IANA name, such as Europe/Berlin. Default `"UTC"`. */
     timeZone?: string | undefined;

@@ -31,7 +31,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   too_many_calls:
     "There is room once a call that is under way ends. Where it goes on: raise the limit of calls at once.",
   budget_exceeded:
-    "There is room again when the budget begins anew, as the page of the key or the team says; until then for calls that may use less.",
+    "There is room again when the budget resets, as the page of the key or the team says; until then for calls that may use less.",
   budget_crowded: "There is room once calls that are under way have reported what they used.",
   budget_unpriced: "Add the model to the price list, or have a model called that is on it.",
   budget_unknown: SERVERS,

@@ -83,8 +83,8 @@ function untilAnew(refusing: readonly BudgetUse[], now: number): Html {
   if (last === undefined) return line("Not used up at present: calls that it has room for pass");
   const size = budgetSize(last.budget);
   return Number.isFinite(last.endsAt)
-    ? line(html`Until ${moment(rfc3339Millis(last.endsAt), now)}, when ${size} begin anew`)
-    : line(`Until the budget is raised: ${size} do not begin anew`);
+    ? line(html`Until ${moment(rfc3339Millis(last.endsAt), now)}, when ${size} reset`)
+    : line(`Until the budget is raised: ${size} do not reset`);
 }
 
 function line(said: Content): Html {

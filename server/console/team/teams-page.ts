@@ -85,5 +85,5 @@ function nothing({ query: { team, afterId }, seesAll }: TeamList): Html {
   if (seesAll) {
     return html`<div class="empty"><h2>No teams yet</h2><p class="muted">Keys, libraries and gateways are a team's. Declare a PlatformTeam, or make one by the API: <code>POST /api/v1/teams</code>.</p></div>`;
   }
-  return html`<div class="empty"><h2>You are in no team yet</h2><p class="muted">Keys, libraries and gateways are a team's. Ask its admin to name you, or a group of yours, among the members of its PlatformTeam; what is declared there holds with your next page.</p></div>`;
+  return html`<div class="empty"><h2>You are in no team yet</h2><p class="muted">Keys, libraries and gateways are a team's. Ask its admin to name you, or one of your groups, among the members of its PlatformTeam; what is declared there holds with your next page.</p></div>`;
 }

@@ -89,7 +89,7 @@ export const PROBLEMS = {
   budget_exceeded: {
     status: 429,
     title: "Budget exceeded",
-    detail: "A budget of this key, of its team or of several teams has no room for this call until it begins anew.",
+    detail: "A budget of this key, of its team or of several teams has no room for this call until it resets.",
   },
   headers_too_large: {
     status: 431,

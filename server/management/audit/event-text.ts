@@ -64,7 +64,7 @@ export function eventText(action: string, detail: Detail): string {
 
 function budgetReached({ percent, limit, unit, period, beginsAnewAt, policy }: Detail): string {
   const every = period === "Total" ? "in all" : `a ${String(period).toLowerCase()}`;
-  const anew = typeof beginsAnewAt === "string" ? `; it begins anew at ${beginsAnewAt}` : "";
+  const anew = typeof beginsAnewAt === "string" ? `; it resets at ${beginsAnewAt}` : "";
   const which = typeof policy === "string" ? `the budget that it shares (PlatformKeyPolicy ${policy})` : "its budget";
   return `${percent} % of ${which} of ${limit} ${unit} ${every} are used${anew}`;
 }

@@ -6,7 +6,7 @@ import { type Action, type Rights, requireRight, seesTeam } from "../rights.ts";
 import { invalid } from "./diagnostics.ts";
 
 const NO_TEAM_NAMED = "is missing: name the team that it is for";
-const NO_SUCH_TEAM = "is no team of yours: write its name, or its id";
+const NO_SUCH_TEAM = "is not one of your teams: write its name, or its id";
 
 /**
  * The team that something is to be made for. A team that the caller does not belong to counts as absent.

@@ -158,13 +158,13 @@ function savedText({ note, atom, atoms = [], nearDuplicates = [] }: Saved): stri
 const REFUSED =
   "Nothing was saved: the library says almost the same already. If that is wrong or outdated, correct it with memory_correct_atom and its id; if it says it, there is nothing to do; if yours is another fact, call memory_save_atom again with allowDuplicate true.";
 const REFUSED_SHARED =
-  "Nothing was saved: what all subjects share says almost the same already, and no call for one subject corrects it. If it says it, there is nothing to do; if another thing holds for this one, call memory_save_atom again with allowDuplicate true.";
-const SOME_SHARED = "What is shared by all subjects no call for one subject corrects: save what holds for this one.";
+  "Nothing was saved: what all subjects share says almost the same already, and no call for one subject corrects it. If it says it, there is nothing to do; if something else applies to this one, call memory_save_atom again with allowDuplicate true.";
+const SOME_SHARED = "What is shared by all subjects no call for one subject corrects: save what applies to this one.";
 const SAVED_BEFORE = "Saved before, by the same call: this is that atom, and nothing was written again.";
 const OTHER_NUMBERS =
   'The library has almost the same with other numbers: if that is outdated, add a link with rel "replaces" to what you have saved, or correct the old one.';
 const OTHER_NUMBERS_SHARED =
-  "What all subjects share has almost the same with other numbers: it stays as it is, and what you have saved holds for this subject alone.";
+  "What all subjects share has almost the same with other numbers: it stays as it is, and what you have saved applies to this subject alone.";
 const OTHERS = "There may be others: this answer has no room for them.";
 const CUT = "This is cut to maxTokens.";
 

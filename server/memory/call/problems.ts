@@ -7,7 +7,7 @@ import type { LibraryUser } from "./library-use.ts";
 
 /** The refusal of a change of an atom that all subjects share, by a call for one of them. */
 export const SHARED_ATOM =
-  "This atom is shared by all subjects, and a call for one subject changes that subject's own alone: save what holds for this one as a new atom, or change the shared one with a key that has no subject.";
+  "This atom is shared by all subjects, and a call for one subject changes that subject's own alone: save what applies to this one as a new atom, or change the shared one with a key that has no subject.";
 
 export const NO_ATOM = problem("not_found", "There is no atom of this id for this key.");
 

@@ -146,7 +146,7 @@ function duplicateJson({ index, atom, similarity, otherNumbers }: FoundDuplicate
 function adviceOn(near: readonly FoundDuplicate[]): string {
   const shared = near.filter(({ atom }) => atom.isShared);
   if (shared.length === 0) return "Correct what is there by PATCH, or save with duplicates=allow.";
-  const keep = "save what holds for this subject with duplicates=allow";
+  const keep = "save what applies to this subject with duplicates=allow";
   if (shared.length === near.length)
     return `All of it is shared by all subjects, and changed by no call for one: ${keep}.`;
   return `Correct what is the subject's own by PATCH; what is shared by all subjects no call for one changes: ${keep}.`;

@@ -47,7 +47,7 @@ export const RANKING = {
 
 export const REPLACED_BY = {
   type: ["string", "null"],
-  description: "The atom that replaces it, by a link of the kind replaces: what holds now.",
+  description: "The atom that replaces it, by a link of the kind replaces: what is true now.",
 } as const;
 
 function closedObject(title: string, properties: Readonly<Record<string, object>>) {

@@ -8,9 +8,9 @@ const use = {
   sharedBy: null,
 } as const;
 
-test("describe shows what a budget has and has used, and when it begins anew", () => {
+test("describe shows what a budget has and has used, and when it resets", () => {
   expect(budgetTexts([monthly], [use])).toEqual([
-    "1,000 tokens a month (Europe/Berlin), refuses: 820 used (82 %); begins anew at 2026-11-30T23:00:00Z",
+    "1,000 tokens a month (Europe/Berlin), refuses: 820 used (82 %); resets at 2026-11-30T23:00:00Z",
   ]);
   const total = { ...use, period: "Total", onExhausted: "Alert", held: 20, lost: 5, beginsAnewAt: null } as const;
   expect(budgetTexts([monthly], [total])).toEqual([
@@ -21,13 +21,13 @@ test("describe shows what a budget has and has used, and when it begins anew", (
 test("describe shows what a budget of cost has and has used in its currency", () => {
   const spent = { ...use, limit: 250, unit: "USD", used: 12.345678, held: 1, lost: 0.5 };
   expect(budgetTexts([monthly], [spent])).toEqual([
-    "250.00 USD a month (Europe/Berlin), refuses: 12.345678 USD used (4 %), 1.00 USD held by servers, 0.50 USD lost with servers that ended; begins anew at 2026-11-30T23:00:00Z",
+    "250.00 USD a month (Europe/Berlin), refuses: 12.345678 USD used (4 %), 1.00 USD held by servers, 0.50 USD lost with servers that ended; resets at 2026-11-30T23:00:00Z",
   ]);
 });
 
 test("describe says which budget is shared, and by which policy", () => {
   expect(budgetTexts([], [{ ...use, sharedBy: "staging" }])).toEqual([
-    "1,000 tokens a month (Europe/Berlin), refuses, shared by PlatformKeyPolicy staging: 820 used (82 %); begins anew at 2026-11-30T23:00:00Z",
+    "1,000 tokens a month (Europe/Berlin), refuses, shared by PlatformKeyPolicy staging: 820 used (82 %); resets at 2026-11-30T23:00:00Z",
   ]);
 });
 

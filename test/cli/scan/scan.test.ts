@@ -186,7 +186,7 @@ describe("keyplane scan, of a server", () => {
     expect([lines[0], lines[1], lines[2], lines[152]]).toEqual([
       `${at(1)} ${shown(live.secret)} ${isActive}`,
       `${at(2)} ${shown(revoked.secret)} is revoked: version 1 of ${revoked.name} (${revoked.id}), ${team}`,
-      `${at(3)} ${shown(many)} is unknown: no key of a team of yours`,
+      `${at(3)} ${shown(many)} is unknown: not a key of your teams`,
       `${at(153)} ${shown(live.secret)} ${isActive}`,
     ]);
     expect(await installation.api.tryKey(live.secret)).toBe(200);

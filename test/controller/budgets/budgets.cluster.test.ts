@@ -7,7 +7,7 @@ import { budgetOfKey, use, withUsedBudgets } from "./budgets.ts";
 describeWorldsOnKubernetes("an object whose budget is used", (setup, kubernetes) => {
   withUsedBudgets(setup);
 
-  it("is shown by kubectl describe, with when the budget begins anew", async (context) => {
+  it("is shown by kubectl describe, with when the budget resets", async (context) => {
     const budgets = [{ tokens: 1_000, period: "Month" }];
     const world = await startWorld(context, setup(), key("agent", { budgets }));
     await use(world, await budgetOfKey(world, "agent"), 1_000, 100);
@@ -15,6 +15,6 @@ describeWorldsOnKubernetes("an object whose budget is used", (setup, kubernetes)
       const text = await kubernetes().kubectl(["describe", "platformkey", "agent", "-n", `${NAMESPACE}${world.tag}`]);
       return /Warning\s+BudgetExhausted/.test(text) && /Reason:\s+BudgetExhausted/.test(text) ? text : undefined;
     });
-    expect(described).toMatch(/it begins anew at \d{4}-\d\d-01T00:00:00Z/);
+    expect(described).toMatch(/it resets at \d{4}-\d\d-01T00:00:00Z/);
   });
 });

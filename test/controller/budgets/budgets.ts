@@ -54,7 +54,7 @@ export async function use(world: World, budget: OwnedBudget, spent: number, perc
 
 /** A key and a team that use their budgets up. */
 export const withUsedBudgets: WorldTests = (setup) => {
-  it("says so beside Ready and in one event for each part, until the budget is raised or begins anew", async (context) => {
+  it("says so beside Ready and in one event for each part, until the budget is raised or resets", async (context) => {
     const world = await startWorld(context, { ...setup(), ...SOON }, key("agent", { budgets: [MONTHLY] }), key("free"));
     expect([exhausted(world, "agent"), exhausted(world, "free")]).toEqual(["False/BudgetLeft", undefined]);
     const budget = await budgetOfKey(world, "agent");
@@ -62,7 +62,7 @@ export const withUsedBudgets: WorldTests = (setup) => {
     await until("half is used", () => exhausted(world, "agent") === "False/BudgetHalfUsed");
     const anew = `${new Date(endsAt).toISOString().slice(0, 19)}Z`;
     expect(messageOf(world, "agent")).toBe(
-      `At least 50 % of the budget of 1,000 tokens a month (UTC) are used; it begins anew at ${anew}.`,
+      `At least 50 % of the budget of 1,000 tokens a month (UTC) are used; it resets at ${anew}.`,
     );
     // A call more changes nothing that is said.
     await use(world, budget, 790, null);
@@ -75,7 +75,7 @@ export const withUsedBudgets: WorldTests = (setup) => {
     await until("it is used up", () => exhausted(world, "agent") === "True/BudgetExhausted");
     expect(messageOf(world, "agent")).toBe(
       "The budget of 1,000 tokens a month (UTC) is used up, and calls of models that it has no room for are refused;" +
-        ` it begins anew at ${anew}. Wait until then, or raise it in spec.budgets.`,
+        ` it resets at ${anew}. Wait until then, or raise it in spec.budgets.`,
     );
     expect(world.condition("Ready", "agent")).toBe("True/Ready");
     await world.restart();

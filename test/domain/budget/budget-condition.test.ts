@@ -26,10 +26,10 @@ test("the condition is there where there are budgets, and by the one that is use
   expect(said(standing(100), standing(50, total))).toEqual(["True/BudgetExhausted"]);
 });
 
-test("each budget that is half used is named, with when it begins anew", () => {
+test("each budget that is half used is named, with when it resets", () => {
   expect(budgetConditions([standing(80), standing(100, total)])[0]?.message).toBe(
-    "At least 80 % of the budget of 1,000 tokens a month (Europe/Berlin) are used; it begins anew at 2026-12-01T00:00:00Z." +
-      " The budget of 9,000 tokens in all is used up, and calls of models go on; it does not begin anew." +
+    "At least 80 % of the budget of 1,000 tokens a month (Europe/Berlin) are used; it resets at 2026-12-01T00:00:00Z." +
+      " The budget of 9,000 tokens in all is used up, and calls of models go on; it does not reset." +
       " Wait until then, or raise it in spec.budgets.",
   );
 });
@@ -43,7 +43,7 @@ test("an event is of each part that the condition did not name, and not of what 
   expect(budgetNews([{ ...standing(50), endsAt: DECEMBER + 1_000 }], before)).toHaveLength(1);
 });
 
-test("the status is looked at again when a used budget begins anew, and for no other", () => {
+test("the status is looked at again when a used budget resets, and for no other", () => {
   expect([nextBegin([standing(50), standing(undefined, total)]), nextBegin([standing(undefined)])]).toEqual([
     DECEMBER,
     Number.POSITIVE_INFINITY,

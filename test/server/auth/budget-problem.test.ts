@@ -16,11 +16,11 @@ const exhausted = {
   endsAt: Date.UTC(2026, 11, 1),
 } as const;
 
-test("b129: says how much is used, what the call may use, and when the budget begins anew", () => {
+test("b129: says how much is used, what the call may use, and when the budget resets", () => {
   expect(budgetProblem(exhausted, NOW)).toMatchObject({
     ...{ status: 429, code: "budget_exceeded", headers: { "retry-after": "30" } },
     detail:
-      "This key's budget of 5,000,000 tokens a month has no room for this call, which may use 1,533: 4,999,200 are used. It begins anew at 2026-12-01T00:00:00.000Z (UTC). A call that may use less fits: lower the most that its answer may have.",
+      "This key's budget of 5,000,000 tokens a month has no room for this call, which may use 1,533: 4,999,200 are used. It resets at 2026-12-01T00:00:00.000Z (UTC). A call that may use less fits: lower the most that its answer may have.",
   });
 });
 
@@ -62,7 +62,7 @@ test("b179: where the team's own calls wait before it, says so, and when to try 
 test("b129: what servers that ended hold is no reason to try again soon", () => {
   const { headers, detail } = budgetProblem({ ...exhausted, spent: 10, silent: 4_999_000 }, Date.UTC(2026, 10, 2));
   expect(headers).toEqual({ "retry-after": "3600", "x-should-retry": "false" });
-  expect(detail).toContain("10 are used, and servers that ended hold 4,999,000 more. It begins anew at");
+  expect(detail).toContain("10 are used, and servers that ended hold 4,999,000 more. It resets at");
 });
 
 const dollars: OwnedBudget = {
@@ -81,7 +81,7 @@ test("b149: says of a budget that teams share whose it is", () => {
   const shared = { ...dollars, of: "policy", policy: "staging", cost: "1000" } as const;
   const refusal = { ...exhausted, budget: shared, spent: 999_990_000, expected: 20_000 };
   expect(budgetProblem(refusal, NOW).detail).toBe(
-    "PlatformKeyPolicy staging's shared budget of 1,000.00 USD a month has no room for this call, which may cost 0.02 USD: 999.99 USD are spent. It begins anew at 2026-12-01T00:00:00.000Z (UTC). A call that may cost less fits: lower the most that its answer may have.",
+    "PlatformKeyPolicy staging's shared budget of 1,000.00 USD a month has no room for this call, which may cost 0.02 USD: 999.99 USD are spent. It resets at 2026-12-01T00:00:00.000Z (UTC). A call that may cost less fits: lower the most that its answer may have.",
   );
 });
 

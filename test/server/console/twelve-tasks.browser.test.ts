@@ -124,13 +124,13 @@ describe("A developer", () => {
     expect(await mainText(page)).toMatch(/Version 1 \(inf_\w+\) works until .* \(in 2\d hours\)/);
   });
 
-  test("reads what is left of a budget, and when it begins anew", async () => {
+  test("reads what is left of a budget, and when it resets", async () => {
     await statusOf(ofTeam(), secrets.get("checkout"));
     const page = await begin(developer);
     await openKey(page, "checkout");
     await until("a call is counted", async () => {
       await page.reload();
-      return /5,000 tokens a day \(UTC\), refuses: \d+00 used \(\d+ %\); 4,\d00 left; begins anew /.test(
+      return /5,000 tokens a day \(UTC\), refuses: \d+00 used \(\d+ %\); 4,\d00 left; resets /.test(
         await mainText(page),
       );
     });

@@ -83,7 +83,7 @@ test.each([
     { generationConfig: { maxOutputTokens: 500 } },
     { error: { code: 429, status: "RESOURCE_EXHAUSTED" } },
   ],
-])("b129: says in the caller's own format which budget, and when it begins anew: %s", async (path, body, shown) => {
+])("b129: says in the caller's own format which budget, and when it resets: %s", async (path, body, shown) => {
   const key = harness.addKey(budgeted(monthly(100, { timeZone: "Europe/Berlin" })));
   const refused = await ask(key, path, body);
   expect(refused.status).toBe(429);
@@ -91,7 +91,7 @@ test.each([
   expect(refused.text).toContain("budget_exceeded");
   const most = JSON.stringify(body).length + 500;
   expect(refused.text).toContain(
-    `This key's budget of 100 tokens a month has no room for this call, which may use ${most}: 0 are used. It begins anew at 2026-11-30T23:00:00.000Z (Europe/Berlin).`,
+    `This key's budget of 100 tokens a month has no room for this call, which may use ${most}: 0 are used. It resets at 2026-11-30T23:00:00.000Z (Europe/Berlin).`,
   );
 });
 

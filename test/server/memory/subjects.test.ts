@@ -153,7 +153,7 @@ describe.each(Object.entries(BY_ID))("%s", (name, call) => {
     if (name.startsWith("atoms.") && isChange) {
       expect(answer.status).toBe(403);
       expect(JSON.parse(answer.text).detail).toBe(
-        "This atom is shared by all subjects, and a call for one subject changes that subject's own alone: save what holds for this one as a new atom, or change the shared one with a key that has no subject.",
+        "This atom is shared by all subjects, and a call for one subject changes that subject's own alone: save what applies to this one as a new atom, or change the shared one with a key that has no subject.",
       );
     }
     expect(await rest(headersOf("shared"), "GET", `/atoms/${ids.shared}`)).toEqual(before);
@@ -365,7 +365,7 @@ describe("What is said beside a near-duplicate that is shared is what the subjec
   test("over MCP where it is shown beside the save", async () => {
     await rest(headersOf("shared"), "POST", "/atoms", { content: "The canteen opens at 11 on all days." });
     const saved = await save("The canteen opens at 12 on all days.");
-    expect(saved.note).toContain("for this subject alone");
+    expect(saved.note).toContain("to this subject alone");
     expect(saved.note).not.toMatch(/correct|replaces/);
   });
 

@@ -98,7 +98,7 @@ describeNightlyOnEachEngine("The ledger of budgets", (store) => {
   });
 });
 
-describeOnEachEngine("The lines of a budget that never begins anew", (store) => {
+describeOnEachEngine("The lines of a budget that never resets", (store) => {
   const lasting = (budget: string, fields: Partial<LedgerLine> = {}) =>
     lineOf(budget, { period: "total", endsAt: Number.POSITIVE_INFINITY, ...fields });
   const write = async (holder: string, line: LedgerLine) => (await writeLedger(store().db, holder, [line]))[0];

@@ -111,7 +111,7 @@ export async function reflect<T>(
   }
 }
 
-/** Lists everything and hands it over. A page that has expired fails the list, which begins anew. */
+/** Lists everything and hands it over. A page that has expired fails the list, which starts again. */
 async function list<T>(options: ReflectorOptions<T>, signal: AbortSignal): Promise<string> {
   const { path, read, sink, onHeard, confirm } = options;
   const items: T[] = [];

@@ -99,7 +99,7 @@ export type PlatformKeySpecArgs = {
     cost?: Input<string> | undefined;
     /** The currency of cost by ISO 4217, which is the one of the servers' price list. */
     currency?: Input<string> | undefined;
-    /** When the budget begins anew: each Day, each Week on Monday, each Month on its first day; Total, never. */
+    /** When the budget resets: each Day, each Week on Monday, each Month on its first day; Total, never. */
     period: Input<"Day" | "Week" | "Month" | "Total">;
     /** Where the period begins, by its IANA name, such as Europe/Berlin. Default `"UTC"`. */
     timeZone?: Input<string> | undefined;
@@ -196,7 +196,7 @@ export type PlatformTeamSpecArgs = {
     cost?: Input<string> | undefined;
     /** The currency of cost by ISO 4217, which is the one of the servers' price list. */
     currency?: Input<string> | undefined;
-    /** When the budget begins anew: each Day, each Week on Monday, each Month on its first day; Total, never. */
+    /** When the budget resets: each Day, each Week on Monday, each Month on its first day; Total, never. */
     period: Input<"Day" | "Week" | "Month" | "Total">;
     /** Where the period begins, by its IANA name, such as Europe/Berlin. Default `"UTC"`. */
     timeZone?: Input<string> | undefined;

@@ -6,7 +6,7 @@ import { BUDGET_KINDS, BUDGET_PERIODS, splitBudgets, type TypedBudget } from "./
 const PERIODS = { none: "", offered: BUDGET_PERIODS, isMore: false };
 
 /**
- * A budget of a key: how much, and when it begins anew, are asked for once there is to be one.
+ * A budget of a key: how much, and when it resets, are asked for once there is to be one.
  *
  * @param stored of a key that there is: the fields are of one of them
  */
@@ -24,10 +24,10 @@ export function budgetFields(fields: TypedBudget, errors: FormErrors, stored: re
       )}</select>`,
     own?.onExhausted === "Alert"
       ? "Of calls of models: once it is used up, they pass, and it is reported."
-      : "Of calls of models: once it is used up, they are refused until it begins anew.",
+      : "Of calls of models: once it is used up, they are refused until it resets.",
   )}<div class="for-budget stack">${textField("budgetAmount", "Amount", budgetAmount, errors, "Such as 1,000,000 tokens, or a cost of 250.00.")}
 <div class="for-cost">${textField("budgetCurrency", "Currency", budgetCurrency, errors, "That of the servers' price list, such as USD.")}</div>
-${chosenField("budgetPeriod", "Begins anew", budgetPeriod, PERIODS, errors, `In ${own?.timeZone ?? "UTC"}.`)}</div>${
+${chosenField("budgetPeriod", "Resets", budgetPeriod, PERIODS, errors, `In ${own?.timeZone ?? "UTC"}.`)}</div>${
     others.length > 0 &&
     html`<p class="hint">Beside it the key has ${(declareBudgets(others) ?? []).map(budgetText).join("; ")}: what is saved here leaves that as it is.</p>`
   }`;

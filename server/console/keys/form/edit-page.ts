@@ -43,7 +43,7 @@ const LABELS: Readonly<Record<Exclude<keyof EditableFields, "budgetWas">, string
   budgetOf: "Budget",
   budgetAmount: "Amount",
   budgetCurrency: "Currency",
-  budgetPeriod: "Begins anew",
+  budgetPeriod: "Resets",
   concurrent: "Calls under way",
 };
 

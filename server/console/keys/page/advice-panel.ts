@@ -3,9 +3,9 @@ import { type Html, html } from "../../../pages/html.ts";
 import { type Column, table } from "../../../pages/table.ts";
 import { withMoments } from "../../times.ts";
 
-const COLUMNS: readonly Column[] = [["Field", "whole"], "Would have done", "Why"];
+const COLUMNS: readonly Column[] = [["Field", "whole"], "Would have been enough", "Why"];
 
-/** What would have done for a key, as a table and as a manifest to be reviewed. */
+/** What would have been enough for a key, as a table and as a manifest to be reviewed. */
 export function advicePanel({ isUnused, lacks, points, manifest }: AdviceJson, now: number): Html {
   return html`<section class="panel" aria-labelledby="advice-title"><h2 id="advice-title">Advice</h2>${
     lacks === null
@@ -29,7 +29,7 @@ function used(points: AdviceJson["points"], manifest: string): Html {
       why,
     ];
   });
-  return html`<p class="muted">What would have done for its use of the last 30 days. Rare uses may lie outside of them, and nothing is changed by itself: review it, and see what it does with <code>keyplane plan</code>.</p>
+  return html`<p class="muted">What would have been enough for its use of the last 30 days. Rare uses may lie outside of them, and nothing is changed by itself: review it, and see what it does with <code>keyplane plan</code>.</p>
 ${table("Advice", COLUMNS, rows, "reference")}
 <pre id="advised" tabindex="0" aria-label="The manifest to review">${manifest}</pre>
 <p class="actions"><button type="button" hidden data-copy="advised">Copy YAML</button></p>`;

@@ -7,13 +7,14 @@ import { type KeyIdParams, keyIdOf } from "../request/key-request.ts";
 import { showKey } from "../shown/shown-key.ts";
 import { adviseKey, KEY_ADVICE } from "./key-advice.ts";
 
-/** What would have done for a key, for those who may see it. */
+/** What would have been enough for a key, for those who may see it. */
 export function keyAdviceRoutes(app: FastifyInstance, { store, clock, receipts }: Management): void {
   app.get<{ Params: KeyIdParams }>(
     "/keys/:id/advice",
     {
       config: managedRoute({
-        summary: "Say what scopes, gateway, models, networks and limits would have done for a key's last 30 days",
+        summary:
+          "Say what scopes, gateway, models, networks and limits would have been enough for a key's last 30 days",
         response: KEY_ADVICE,
       }),
     },

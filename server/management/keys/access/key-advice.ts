@@ -11,7 +11,7 @@ import { answersOf, peakOf, requestsByScope, usageCountedSince } from "../../../
 import { closedObject, TEXT, TIMESTAMP } from "../../response-schemas.ts";
 import type { KeyJson } from "../shown/key-json.ts";
 
-/** What would have done for a key. Times are RFC 3339. */
+/** What would have been enough for a key. Times are RFC 3339. */
 export type AdviceJson = {
   readonly keyId: string;
   readonly namespace: string;
@@ -54,7 +54,7 @@ export const KEY_ADVICE = closedObject("KeyAdvice", {
 });
 
 /**
- * What would have done for a key in the last 30 days.
+ * What would have been enough for a key in the last 30 days.
  *
  * @param now milliseconds since the epoch
  */

@@ -104,7 +104,7 @@ test("c57: a namespace that is not there takes what is declared in it at two loo
   expect(namespaces.takes(object("alive", at))).toBe(false);
 });
 
-test("c57: a namespace that is back at the second look takes nothing, and a third one begins anew", async (context) => {
+test("c57: a namespace that is back at the second look takes nothing, and a third one resets", async (context) => {
   const answers = { lost: gone("lost") };
   const { changed, look, shift } = await ask(context, answers);
   for (const [ahead, answer] of [

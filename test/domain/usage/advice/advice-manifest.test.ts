@@ -20,7 +20,9 @@ test("advice is a manifest, and says before each field why", () => {
     metadata: { name: "agent", namespace: "research" },
     spec: { preset: "MCPReadOnly", rotation: { interval: "720h" } },
   });
-  expect(text).toMatch(/^# PlatformKey research\/agent \(key_0abc\): what would have done from 2026-10-26T00:00:00Z/);
+  expect(text).toMatch(
+    /^# PlatformKey research\/agent \(key_0abc\): what would have been enough from 2026-10-26T00:00:00Z/,
+  );
   expect(text).toMatch(
     /\n {2}# Preset MCPReadWrite stands for .* Not needed: memory:write\.\n {2}preset: MCPReadOnly\n/,
   );

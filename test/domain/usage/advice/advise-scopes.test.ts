@@ -70,7 +70,7 @@ test.each<[what: string, use: Partial<KeyUse>, requests: Requests, change: Advic
     { "memory:*": 2, "memory:write": 3, "gateway:generate": 1 },
     { scopes: ["memory:read", "gateway:generate"] },
   ],
-])("the scopes that would have done are %s", (_what, use, requests, change) => {
+])("the scopes that would have been enough are %s", (_what, use, requests, change) => {
   expect(adviseScopes(useOf(use, requests)).change).toEqual(change);
 });
 

@@ -123,7 +123,7 @@ describe("What would be refused of a declaration", () => {
     ["a burst without a rate", { burst: "5" }, "requestsPerMinute", /^Requests a minute: /],
     ["a network with bits behind its length", { networks: "10.0.0.1/8" }, "networks", /^Networks: /],
     ["a name of capital letters", { name: "Checkout" }, "name", /^Name: /],
-    ["a team that there is not", { team: "none" }, "team", /^Team: is no team of yours/],
+    ["a team that there is not", { team: "none" }, "team", /^Team: is not one of your teams/],
     ["a library that there is not", { defaultLibrary: "none" }, "defaultLibrary", /^MCP default library: there is no/],
   ] as const)("is said at its field and in the form's words: %s", async ([, typed, field, words]) => {
     const shown = await typing({ name: "judged", team: "payments", ...typed });

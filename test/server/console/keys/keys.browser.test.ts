@@ -159,7 +159,7 @@ describe("Making a key in a browser", () => {
     "asks for a date, and for a budget, once one is wanted, with script: %s",
     async (javaScriptEnabled) => {
       const page = await windows.open("/keys/new", { javaScriptEnabled, viewport: { width: 320, height: 900 } });
-      const labels = ["Expires", "Amount", "Currency", "Begins anew"];
+      const labels = ["Expires", "Amount", "Currency", "Resets"];
       const shown = async () => {
         const seen = await Promise.all(labels.map((label) => page.getByLabel(label, { exact: true }).isVisible()));
         return labels.filter((_, i) => seen[i]);
@@ -167,7 +167,7 @@ describe("Making a key in a browser", () => {
       expect(await shown()).toEqual([]);
       await page.getByLabel("Lifetime").selectOption("date");
       await page.getByLabel("Budget").selectOption("tokens");
-      expect(await shown()).toEqual(["Expires", "Amount", "Begins anew"]);
+      expect(await shown()).toEqual(["Expires", "Amount", "Resets"]);
       await page.getByLabel("Budget").selectOption("cost");
       expect(await shown()).toEqual(labels);
       await page.getByLabel("Name", { exact: true }).fill(unique("budget"));

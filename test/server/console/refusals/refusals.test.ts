@@ -52,7 +52,7 @@ async function rowsOf(search: string, visitor: Visitor = pages): Promise<string[
   );
 }
 
-const BUDGET = expect.stringContaining("when the budget begins anew");
+const BUDGET = expect.stringContaining("when the budget resets");
 const ROOM = expect.stringContaining("There is room again within a minute.");
 
 describe("the page of refusals", () => {
@@ -115,8 +115,8 @@ describe("the page of refusals", () => {
     const advices = (await rowsOf("?team=spent")).map(([, cause, advice]) => `${cause}: ${advice}`).join("\n");
     for (const text of [words, advices]) {
       expect(text).toContain(anew);
-      expect(text).toContain(", when 5,000,000 tokens a month (UTC) begin anew ");
-      expect(text).toContain("Until the budget is raised: 1,000 tokens in all do not begin anew ");
+      expect(text).toContain(", when 5,000,000 tokens a month (UTC) reset ");
+      expect(text).toContain("Until the budget is raised: 1,000 tokens in all do not reset ");
       expect(text).toMatch(/Rate limited:? Until [\w :,]+ UTC \([\w ]+\) at the latest /);
       expect(text).toMatch(/Team rate limited:? Over since [\w :,]+ UTC \(\d minutes ago\) /);
       const nextMinute = absolute(new Date(Date.parse(paidAt) + 1_500).toISOString());

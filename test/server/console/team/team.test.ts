@@ -87,7 +87,7 @@ describe("the page of a team", () => {
     );
     expect(text).toMatch(/<rect class="lost" width="50.4" [^>]*><rect class="used" width="50" /);
     expect(text).toContain('aria-label="0 % of 1,000 tokens a day (Europe/Berlin) can be used no more"');
-    expect(text).toContain("1,000 tokens a day (Europe/Berlin), alerts: 0 used (0 %); 1,000 left; begins anew");
+    expect(text).toContain("1,000 tokens a day (Europe/Berlin), alerts: 0 used (0 %); 1,000 left; resets");
   });
 
   test("says to each what they are, and marks them among the members", async () => {
@@ -151,7 +151,7 @@ describe("the list of teams", () => {
     const row = (await pages.get("/team")).text.split('<tr role="row">').find((one) => one.includes(">frugal<")) ?? "";
     const words = row.replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
     expect(words).toContain("50,000,000 tokens in all 80 % reached 41,234,567 used, 8,765,433 left ");
-    expect(words).toMatch(/1,250\.00 EUR a month \(UTC\) 0\.00 EUR used, 1,250\.00 EUR left, begins anew in [\w ]+ /);
+    expect(words).toMatch(/1,250\.00 EUR a month \(UTC\) 0\.00 EUR used, 1,250\.00 EUR left, resets in [\w ]+ /);
     expect(row).toContain('aria-label="82 % of 50,000,000 tokens in all can be used no more"');
   });
 

@@ -73,7 +73,7 @@ const advisedSpec = {
 };
 
 describe("advice of a key", () => {
-  test("is by the API what would have done for its use, and why", async () => {
+  test("is by the API what would have been enough for its use, and why", async () => {
     const { status, body } = await advice("used");
     expect([status, body.isUnused, body.lacks]).toEqual([200, false, null]);
     expect(body.points).toContainEqual({
