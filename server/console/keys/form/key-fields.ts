@@ -115,30 +115,42 @@ export function fieldsOfSpec(spec: ApiManagedKeySpec, refs: RefNames, currency: 
 /**
  * The spec that a form asks for, unchecked: what a page hides, since no scope is chosen that it is for, is left out.
  *
- * @param base what the form does not show, and stays
+ * @param stored of the key that is edited: what the form has no control for stays as it is there
  */
-export function specOfFields(fields: KeyFields, base: Partial<ApiManagedKeySpec> = {}): Record<string, unknown> {
-  const { expiresAfter, allowedModels, state, subjectAccess, budgets = [] } = base;
+export function specOfFields(fields: KeyFields, stored: Partial<ApiManagedKeySpec> = {}): Record<string, unknown> {
+  const {
+    displayName: _name,
+    preset: _preset,
+    scopes: _scopes,
+    expiresAt: _end,
+    allowedCIDRs: _networks,
+    ...of
+  } = stored;
+  const { subjectAccess, libraryAccess, mcpDefaultLibraryRef: _library, ...notMemory } = of;
+  const { gatewayRef: _gateway, allowedModels, rateLimit, budgets = [], ...uncontrolled } = notMemory;
   const { displayName, preset, scopes, lifetime, expires } = fields;
   const products = productsOf(fields);
-  const allowedCIDRs = listed(fields.networks);
+  const networks = listed(fields.networks);
   return {
-    ...definedOnly({ expiresAfter, state }),
+    ...uncontrolled,
     ...(displayName === "" ? {} : { displayName }),
     ...(preset === "" ? { scopes } : { preset }),
-    ...(products.has("memory") ? { ...definedOnly({ subjectAccess }), ...memoryOf(fields) } : {}),
+    ...(products.has("memory") ? { ...(subjectAccess && { subjectAccess }), ...memoryOf(fields, libraryAccess) } : {}),
     ...(products.has("gateway") ? gatewayOf(fields, allowedModels) : {}),
     ...(lifetime === "date" ? { expiresAt: rfc3339Of(expires) } : {}),
-    ...(allowedCIDRs.length === 0 ? {} : { allowedCIDRs }),
-    ...limitsOf(fields),
+    ...(networks.length === 0 ? {} : { allowedCIDRs: networks }),
+    ...limitsOf(fields, rateLimit),
     ...budgetsTyped(fields, budgets),
   };
 }
 
-function memoryOf({ libraryAccess, libraries, defaultLibrary }: KeyFields): Record<string, unknown> {
+function memoryOf(
+  { libraryAccess, libraries, defaultLibrary }: KeyFields,
+  stored: ApiManagedKeySpec["libraryAccess"],
+): Record<string, unknown> {
   return {
     ...(libraryAccess === "Restricted" && {
-      libraryAccess: { mode: "Restricted", libraryRefs: libraries.map(refOf) },
+      libraryAccess: { ...stored, mode: "Restricted", libraryRefs: libraries.map(refOf) },
     }),
     ...(defaultLibrary !== "" && { mcpDefaultLibraryRef: refOf(defaultLibrary) }),
   };
@@ -154,20 +166,19 @@ function gatewayOf({ gateway, models }: KeyFields, stored: readonly string[] = [
 }
 
 /** Numbers stay what they are; anything else is said to be none by the check of the spec. */
-function limitsOf({
-  requestsPerMinute,
-  burst,
-  tokensPerMinute,
-  rateScope,
-  concurrent,
-}: KeyFields): Record<string, unknown> {
+function limitsOf(
+  { requestsPerMinute, burst, tokensPerMinute, rateScope, concurrent }: KeyFields,
+  stored: ApiManagedKeySpec["rateLimit"] = {},
+): Record<string, unknown> {
+  const { requestsPerMinute: _r, burst: _b, tokensPerMinute: _t, concurrent: _c, scope: _s, ...uncontrolled } = stored;
   const given = Object.entries({ requestsPerMinute, burst, tokensPerMinute, concurrent }).filter(
     ([, text]) => text !== "",
   );
-  const rateLimit = Object.fromEntries(
-    given.map(([name, text]) => [name, /^\d{1,9}$/.test(text) ? Number(text) : text]),
-  );
-  if (given.length === 0) return {};
+  const rateLimit = {
+    ...uncontrolled,
+    ...Object.fromEntries(given.map(([name, text]) => [name, /^\d{1,9}$/.test(text) ? Number(text) : text])),
+  };
+  if (Object.keys(rateLimit).length === 0) return {};
   const counted = (requestsPerMinute !== "" || tokensPerMinute !== "") && rateScope === "Installation";
   return { rateLimit: counted ? { ...rateLimit, scope: rateScope } : rateLimit };
 }
@@ -190,8 +201,4 @@ function refOf(text: string): Ref {
 function rfc3339Of(text: string): string {
   if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?$/.test(text)) return text;
   return `${text.length === 16 ? `${text}:00` : text}Z`;
-}
-
-function definedOnly(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
 }

@@ -83,8 +83,13 @@ function nameOf({ cost, period }: BudgetSpec): string {
 export function budgetsTyped(fields: TypedBudget, stored: readonly BudgetSpec[]): Record<string, unknown> {
   const { own, others } = splitBudgets(fields, stored);
   const size = sizeTyped(fields);
-  const { timeZone = "UTC", onExhausted = "Refuse" } = own ?? {};
-  const typed = size === undefined ? [] : [{ ...size, period: fields.budgetPeriod, timeZone, onExhausted }];
+  const {
+    tokens: _tokens,
+    cost: _cost,
+    currency: _currency,
+    ...kept
+  } = own ?? { timeZone: "UTC", onExhausted: "Refuse" };
+  const typed = size === undefined ? [] : [{ ...kept, ...size, period: fields.budgetPeriod }];
   const budgets = [...typed, ...others];
   return budgets.length === 0 ? {} : { budgets };
 }

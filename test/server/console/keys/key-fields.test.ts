@@ -1,0 +1,68 @@
+/** A save of the form to edit a key changes what it has controls for, and loses nothing else. */
+import { describe, expect, test } from "vitest";
+import { API_MANAGED_KEY_FIELDS, type ApiManagedKeySpec } from "../../../../domain/key/declaration/api-managed-key.ts";
+import { EMPTY_FIELDS, fieldsOfSpec, specOfFields } from "../../../../server/console/keys/form/key-fields.ts";
+
+/** Every field, with every member, but for `preset`, which excludes `scopes`. */
+const WHOLE: ApiManagedKeySpec = {
+  displayName: "Agent",
+  scopes: ["memory:read", "memory:write", "gateway:generate"],
+  gatewayRef: { name: "main", namespace: "shared" },
+  allowedModels: ["gpt-5", "a, b"],
+  libraryAccess: { mode: "Restricted", libraryRefs: [{ name: "handbook", namespace: "shared" }] },
+  mcpDefaultLibraryRef: { name: "handbook", namespace: "shared" },
+  subjectAccess: { mode: "Bound", subject: "ann" },
+  allowedCIDRs: ["10.0.0.0/8", "2001:db8::/32"],
+  state: "Suspended",
+  expiresAfter: "720h",
+  expiresAt: "2030-01-02T03:04:05.006Z",
+  rateLimit: { requestsPerMinute: 60, burst: 10, tokensPerMinute: 9_000, scope: "Installation", concurrent: 3 },
+  budgets: [
+    { cost: "50.00", currency: "EUR", period: "Month", timeZone: "Europe/Berlin", onExhausted: "Alert" },
+    { tokens: 7, period: "Day", timeZone: "UTC", onExhausted: "Refuse" },
+  ],
+};
+
+const name = ({ name, namespace }: { name: string; namespace?: string }) => `${namespace}/${name}`;
+/** The spec after the form of a stored one was saved, with what a person changed in it. */
+function saved(stored: ApiManagedKeySpec, changed: object = {}): Record<string, unknown> {
+  const shown = fieldsOfSpec(stored, { library: name, gateway: name }, "EUR");
+  const lifetime = stored.expiresAt === undefined ? "none" : "date";
+  return specOfFields({ ...EMPTY_FIELDS, ...shown, lifetime, ...changed }, stored);
+}
+
+describe("the form to edit a key", () => {
+  test("keeps every field of the schema where nothing is changed", () => {
+    expect(Object.keys(WHOLE).concat("preset").toSorted()).toEqual(API_MANAGED_KEY_FIELDS.toSorted());
+    expect(saved(WHOLE)).toEqual(WHOLE);
+    const { scopes: _, ...others } = WHOLE;
+    expect(saved({ ...others, preset: "GatewayDefault" })).toEqual({ ...others, preset: "GatewayDefault" });
+  });
+
+  test("keeps members that it has no control for, whatever they are called, as a later version may have them", () => {
+    const later = {
+      ...{ ...WHOLE, owner: "ann@example.com", notes: { runbook: "https://example.com" } },
+      rateLimit: { ...WHOLE.rateLimit, requestsPerDay: 1_000 },
+      libraryAccess: { mode: "Restricted", libraryRefs: WHOLE.libraryAccess?.libraryRefs, readOnly: true },
+      budgets: [{ ...WHOLE.budgets?.[0], notify: ["ann"] }, WHOLE.budgets?.[1]],
+    } as unknown as ApiManagedKeySpec;
+    expect(saved(later)).toEqual(later);
+    expect(saved(later, { displayName: "Other", requestsPerMinute: "30" })).toEqual({
+      ...{ ...later, displayName: "Other" },
+      rateLimit: { ...later.rateLimit, requestsPerMinute: 30 },
+    });
+  });
+
+  test("takes away what is emptied in it, and what no chosen scope is for", () => {
+    const emptied = saved(WHOLE, { displayName: "", networks: "", budgetOf: "", lifetime: "none" });
+    expect(Object.keys(emptied)).not.toEqual(expect.arrayContaining(["displayName"]));
+    expect(emptied).toMatchObject({ budgets: [WHOLE.budgets?.[1]] });
+    for (const gone of ["displayName", "allowedCIDRs", "expiresAt"]) expect(emptied).not.toHaveProperty(gone);
+    const narrowed = saved(WHOLE, { scopes: ["gateway:generate"] });
+    for (const gone of ["libraryAccess", "mcpDefaultLibraryRef", "subjectAccess"]) {
+      expect(narrowed).not.toHaveProperty(gone);
+    }
+    const unlimited = { requestsPerMinute: "", burst: "", tokensPerMinute: "", concurrent: "" };
+    expect(saved(WHOLE, unlimited)).not.toHaveProperty("rateLimit");
+  });
+});
