@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
 import { CONTROLLER_SETTINGS } from "../../controller/config.ts";
@@ -42,6 +42,18 @@ describe("the docs", () => {
     const missing = links.filter((to) => !/^https?:/.test(to) && !existsSync(join(ROOT, dirname(file), to)));
     expect(missing).toEqual([]);
   });
+
+  it.each(documents)(
+    "%s shows pictures that are there, each of 150 kB at most and described for those who do not see it",
+    (file) => {
+      const tags = [...read(file).matchAll(/<(?:img|source)\b[^>]*>/g)].map(([tag]) => tag);
+      for (const tag of tags) {
+        const [, picture = ""] = /\b(?:src|srcset)="([^"]+)"/.exec(tag) ?? [];
+        expect(statSync(join(ROOT, dirname(file), picture)).size, picture).toBeLessThanOrEqual(150_000);
+        if (tag.startsWith("<img")) expect(tag).toMatch(/\balt="[^"]+"/);
+      }
+    },
+  );
 
   it.each(documents)("%s names files and folders that are there", (file) => {
     const top = "cli|controller|crds|docs|domain|examples|infra|runtime|scripts|server|store|test";
@@ -136,11 +148,15 @@ describe("the docs", () => {
       "guides",
       "maintainers",
       "operations",
+      "pictures",
       "reference",
       "security",
       "tutorials",
     ];
-    const pages = ["README", "architecture", "clients", "faq", "glossary", "performance", "spec", "testing"];
+    const pages = [
+      ...["README", "architecture", "clients", "faq", "glossary", "install", "limitations", "performance", "spec"],
+      ...["testing", "why"],
+    ];
     const entries = new Set(filesBelow("docs", "").map((file) => file.split("/")[1]));
     expect([...entries].toSorted()).toEqual([...kinds, ...pages.map((page) => `${page}.md`)].toSorted());
   });
