@@ -58,6 +58,10 @@ export async function openClientsPage() {
     /** A section's text, for this server. */
     section: (heading: string): string => here(sectionOf(PAGE, heading)),
 
+    /** What a key's Secret has below a data key. */
+    secret: (namespace: string, name: string, dataKey: string): string =>
+      readFileSync(join(home.data, "secrets", namespace, name, dataKey), "utf8"),
+
     /**
      * Goes through a section as its reader does, after the one on the key. What it shows as printed is printed, and no
      * file has a key in it but those that are said to.

@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { Ajv, type AnySchema } from "ajv";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { parse } from "yaml";
@@ -82,6 +83,25 @@ function object(properties: Readonly<Record<string, unknown>>) {
 describe("docs/clients.md", () => {
   it("has programs in TypeScript that do what it says", async () => {
     await page.follow("TypeScript", { modules: join(ROOT, "node_modules") });
+  });
+
+  it("declares a key whose mcp.json has a client list the tools", async () => {
+    await page.follow("mcp.json in two minutes");
+    const { mcpServers } = JSON.parse(page.secret("research", "my-agent", "mcp.json"));
+    const { url, headers } = mcpServers.memory;
+    const client = new Client({ name: "my-agent", version: "1.0.0" });
+    await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
+    expect((await client.listTools()).tools).toHaveLength(9);
+    await client.close();
+  });
+
+  it("names a client's variable in its table as in its file", () => {
+    const rows = page
+      .section("mcp.json in two minutes")
+      .matchAll(/^\| \[([^\]]+)\]\(#.*\| `([^`]*KEYPLANE_API_KEY[^`]*)`/gm);
+    const named = [...rows].map(([, client = "", variable = ""]) => ({ client, variable }));
+    expect(named).toHaveLength(7);
+    expect(named.filter(({ client, variable }) => !page.section(client).includes(variable))).toEqual([]);
   });
 
   it("shows the variables that keyplane env prints", async () => {
