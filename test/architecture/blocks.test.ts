@@ -37,6 +37,7 @@ const TESTS: Readonly<Record<string, readonly string[]>> = {
   "docs/architecture.md": ["test/architecture/docs.test.ts"],
   "docs/clients.md": ["test/e2e/clients.journeys.test.ts", "test/e2e/clients.system.test.ts"],
   "docs/tutorials/first-key.md": ["test/e2e/first-key.browser.test.ts"],
+  "docs/guides/budget-of-a-team.md": ["test/e2e/guides.journeys.test.ts"],
   "docs/guides/capture.md": ["test/examples/capture.journeys.test.ts"],
   "docs/guides/from-hand-made-keys.md": ["test/e2e/guides.journeys.test.ts"],
   "docs/guides/from-litellm-or-portkey.md": ["test/e2e/guides.journeys.test.ts"],

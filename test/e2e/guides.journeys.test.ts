@@ -7,10 +7,11 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, onTestFinished } from "vitest";
 import { type ModelStub, startModelStub } from "../../examples/model-stub/stub.ts";
 import { ROOT, read } from "../architecture/sources.ts";
-import { type Home, makeHome, startUpProcess, type UpProcess } from "../cli/up.ts";
+import { type Home, keyplane, makeHome, startUpProcess, type UpProcess } from "../cli/up.ts";
+import { blocksIn } from "../env/blocks.ts";
 import { COMPILE_CACHE } from "../env/compile-cache.ts";
 import { firstUnprinted, scriptOf } from "../env/guide.ts";
 
@@ -39,17 +40,29 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** A text of a page, for this server. */
-function here(text: string): string {
+/** A text of a page, for a server and its folders. */
+function here(text: string, { url }: { readonly url: string } = up, { data, manifests }: Home = home): string {
   return Object.entries({
-    "http://127.0.0.1:8080": up.url,
+    "http://127.0.0.1:8080": url,
     "http://127.0.0.1:9100": stub.url,
     "npm run --silent keyplane --": `'${process.execPath}' '${join(ROOT, "cli/main.ts")}'`,
-    ".keyplane/secrets": `${home.data}/secrets`,
-    ".keyplane/bootstrap-token": `${home.data}/bootstrap-token`,
-    "--data .keyplane": `--data ${home.data}`,
-    "examples/quickstart/manifests": home.manifests,
+    ".keyplane/secrets": `${data}/secrets`,
+    ".keyplane/bootstrap-token": `${data}/bootstrap-token`,
+    "--data .keyplane": `--data ${data}`,
+    "examples/quickstart/manifests": manifests,
   }).reduce((all, [from, to]) => all.replaceAll(from, to), text);
+}
+
+/** Goes through a page as its reader does: it ends without an error, and prints what the page shows. */
+async function follow(page: string, server: { readonly url: string } = up, of: Home = home): Promise<void> {
+  const script = here(scriptOf(read(page), of.manifests), server, of);
+  const ended = await promisify(execFile)("bash", ["--norc", "-c", script], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, ...COMPILE_CACHE },
+  }).catch((error: Error & { stdout: string; stderr: string }) => error.stdout + error.stderr);
+  expect(ended).toMatchObject({ stdout: expect.any(String), stderr: "" });
+  const { stdout } = ended as { stdout: string };
+  expect(firstUnprinted(here(read(page), server, of), stdout), stdout).toBe(undefined);
 }
 
 it.each([
@@ -66,11 +79,18 @@ it.each([
   "docs/guides/search-by-meaning.md",
   "docs/guides/memory-of-users.md",
 ])("%s does what it says", async (page) => {
-  const ended = await promisify(execFile)("bash", ["--norc", "-c", here(scriptOf(read(page), home.manifests))], {
-    cwd: folder,
-    env: { PATH: process.env.PATH, ...COMPILE_CACHE },
-  }).catch((error: Error & { stdout: string; stderr: string }) => error.stdout + error.stderr);
-  expect(ended).toMatchObject({ stdout: expect.any(String), stderr: "" });
-  const { stdout } = ended as { stdout: string };
-  expect(firstUnprinted(here(read(page)), stdout), stdout).toBe(undefined);
+  await follow(page);
+});
+
+/** Its server has a price list, with which the refusals that other guides show would be others. */
+it("docs/guides/budget-of-a-team.md does what it says", async () => {
+  const page = "docs/guides/budget-of-a-team.md";
+  const prices = join(folder, "prices.yaml");
+  writeFileSync(prices, blocksIn(read(page))[0]?.text ?? "");
+  expect(await keyplane(["validate", "--price-list", prices])).toMatchObject({ code: 0 });
+  const priced = makeHome();
+  onTestFinished(() => priced.remove());
+  const server = await startUpProcess(priced, { KEYPLANE_PRICES: prices });
+  onTestFinished(async () => void (await server.stop()));
+  await follow(page, server, priced);
 });
