@@ -41,6 +41,7 @@ const TESTS: Readonly<Record<string, readonly string[]>> = {
   "docs/guides/capture.md": ["test/examples/capture.journeys.test.ts"],
   "docs/guides/from-hand-made-keys.md": ["test/e2e/guides.journeys.test.ts"],
   "docs/guides/from-litellm-or-portkey.md": ["test/e2e/guides.journeys.test.ts"],
+  "docs/guides/gitops.md": ["test/e2e/guides.journeys.test.ts"],
   "docs/guides/leaked-key.md": ["test/e2e/guides.journeys.test.ts"],
   "docs/guides/memory-in-and-out.md": ["test/e2e/guides.journeys.test.ts"],
   "docs/guides/memory-of-users.md": ["test/e2e/guides.journeys.test.ts"],

@@ -75,6 +75,7 @@ it.each([
   "docs/guides/own-key.md",
   "docs/guides/teams.md",
   "docs/guides/pull-requests.md",
+  "docs/guides/gitops.md",
   "docs/guides/from-litellm-or-portkey.md",
   "docs/guides/search-by-meaning.md",
   "docs/guides/memory-of-users.md",
