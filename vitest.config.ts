@@ -10,6 +10,9 @@ import { filesOf, halvesOfNpm, PROJECT_NAMES, PROJECTS } from "./test/projects.t
  */
 const SHARED_PROCESS = ["--min-semi-space-size=32", "--initial-old-space-size=512"];
 
+/** Projects all of whose files share processes: what they load is compiled once for each process. */
+const SHARED_BY_ALL: readonly string[] = ["cluster", "journeys"];
+
 export default defineConfig({
   // What a program imports as `keyplane/...` is the source itself.
   ssr: { resolve: { conditions: ["keyplane-source", "node"] } },
@@ -28,7 +31,7 @@ export default defineConfig({
       // By night databases are large, and what V8 optimizes of PGlite pays off.
       const short = !NIGHTLY && ["npm", "journeys", "faults"].includes(name) ? SHORT_LIVED : [];
       return Object.entries(parts).map(([part, files]) => {
-        const sharesProcess = files === together || name === "cluster";
+        const sharesProcess = files === together || SHARED_BY_ALL.includes(name);
         return {
           extends: true as const,
           test: {
