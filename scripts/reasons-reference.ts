@@ -8,7 +8,7 @@ export function renderReasons(): string {
     "<!-- Generated from domain/conditions.ts and server/http/problems/catalogue.ts by scripts/generate.ts. -->",
     "# Reasons and codes",
     "",
-    `Objects of Keyplane's kinds have the conditions ${CONDITION_TYPES.map(quoted).join(", ")}, each with a reason and a message for people. [How to read them](../operations/kubernetes.md#reading-the-state).`,
+    `Objects of Keyplane's kinds have the conditions ${CONDITION_TYPES.map(quoted).join(", ")}, each with a reason and a message for people. [How to read them](../operations/conditions.md#reading-the-state).`,
     "",
     "## Reasons that wait for a person",
     "",

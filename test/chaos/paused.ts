@@ -1,4 +1,4 @@
-/** What the person on call does where garbage collection has paused, as docs/operations/kubernetes.md says. */
+/** What the person on call does where garbage collection has paused, as docs/operations/garbage-collection.md says. */
 import { sql } from "kysely";
 import { exceedsDeletionLimit } from "../../domain/garbage-collection.ts";
 import { change } from "../../store/database/change.ts";

@@ -1,6 +1,6 @@
 /**
  * Replacing what runs, process by process, under load: by the same version, and nightly by the next one and back, as
- * docs/operations/kubernetes.md says.
+ * docs/operations/upgrading.md says.
  */
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";

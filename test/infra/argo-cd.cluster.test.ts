@@ -9,7 +9,7 @@ import { condition, progressOf, REASONS, type Reason, type StatedCondition } fro
 import { findGlua } from "../env/glua.ts";
 
 const run = promisify(execFile);
-const PAGE = join(import.meta.dirname, "../../docs/operations/kubernetes.md");
+const PAGE = join(import.meta.dirname, "../../docs/operations/conditions.md");
 
 type Customizations = { readonly "resource.customizations": string };
 type Rules = Readonly<Record<string, { readonly "health.lua": string }>>;

@@ -14,7 +14,10 @@ import * as manifests from "../workload/manifests.ts";
 import { type Calls, startCallers } from "./callers.ts";
 import { blocksOf, commandsIn, fillIn, openTerminal, type Terminal } from "./pages.ts";
 
-const PAGE = "docs/operations/kubernetes.md";
+const INSTALLING = "docs/operations/kubernetes.md";
+const UPGRADING = "docs/operations/upgrading.md";
+const UNINSTALLING = "docs/operations/uninstalling.md";
+const WITHOUT_HELM = "docs/operations/without-helm.md";
 const NAMESPACE = "keyplane-system";
 const TEAM = "team-a";
 /** Where callers reach the Service. */
@@ -94,13 +97,13 @@ describe("infra/chart, on a node", () => {
     it("is upgraded with callers running: each pod is replaced, no call fails, and keys are made meanwhile", async () => {
       const before = { server: await podsOf("server"), controller: await podsOf("controller") };
       expect([before.server.length, before.controller.length]).toEqual([2, 2]);
-      const [, values = ""] = blocksOf(PAGE, "Installing");
+      const [, values = ""] = blocksOf(INSTALLING, "Installing");
       const file = join(terminal.folder, "values.yaml");
       await writeFile(file, filledIn(values));
       // So that there is something new; and nothing but restricted pods from here on.
       await appendFile(file, "server: { podLabels: { round: two } }\ncontroller: { podLabels: { round: two } }\n");
       await run(`kubectl label namespace ${NAMESPACE} pod-security.kubernetes.io/enforce=restricted`);
-      const [upgrade = ""] = blocksOf(PAGE, "Upgrading");
+      const [upgrade = ""] = blocksOf(UPGRADING, "Upgrade");
       const calls = startCallers(URL_OF_SERVICE, await keyOf("first"));
       const upgraded = run(upgrade);
       await declare("second");
@@ -131,7 +134,7 @@ describe("infra/chart, on a node", () => {
       await until("the new pods cannot start", isStuck);
       const answered = calls.counts.get("200") ?? 0;
       await untilAnswered(calls, "200", answered + MANY);
-      const [rollback = ""] = commandsIn(PAGE, "Upgrading").filter((command) => command.includes("rollback"));
+      const [rollback = ""] = commandsIn(UPGRADING, "Going back").filter((command) => command.includes("rollback"));
       await run(rollback);
       await until("the pods are those of before", async () => (await podsOf("server")).join() === before.join());
       await calls.stop();
@@ -140,7 +143,7 @@ describe("infra/chart, on a node", () => {
   }
 
   it("goes as the page says: keys end first, and nothing of it is left but the namespace", async () => {
-    const commands = commandsIn(PAGE, "Uninstalling");
+    const commands = commandsIn(UNINSTALLING, "Uninstalling");
     const key = await keyOf("first");
     const [keys = "", teams = "", crds = "", release = ""] = commands;
     await run(keys);
@@ -160,7 +163,7 @@ describe("infra/chart, on a node", () => {
         const image = `images: [{ name: keyplane, newName: ${KEYPLANE_IMAGE} }]\n`;
         await appendFile(join(terminal.folder, folder, "kustomization.yaml"), image);
       }
-      const [install = ""] = blocksOf(PAGE, "Installing").filter((block) => block.includes("apply -k"));
+      const [install = ""] = blocksOf(WITHOUT_HELM, "Installing");
       await run(install);
       await run(`kubectl rollout status deployment -n ${NAMESPACE} --timeout=120s`);
       await apply(manifests.team("team-a", [TEAM]), manifests.library("notes", TEAM));

@@ -22,7 +22,6 @@ import * as manifests from "../workload/manifests.ts";
 import { createOperator, type Operator, RUNBOOKS } from "./operator.ts";
 import { blocksOf, commandsIn, fillIn, openTerminal, type Terminal } from "./pages.ts";
 
-const PAGE = "docs/operations/kubernetes.md";
 const NAMESPACE = "keyplane-system";
 const TEAM = "team-a";
 const SERVICE = { host: NODE_ADDRESS, port: 8000 };
@@ -47,7 +46,7 @@ describe("an installation that is broken", () => {
     if (found === undefined) throw new Error(`no page has a command with ${word}`);
     return found;
   };
-  const upgrade = () => run(from(blocksOf(PAGE, "Upgrading"), "helm upgrade"));
+  const upgrade = () => run(from(blocksOf("docs/operations/upgrading.md", "Upgrade"), "helm upgrade"));
   /** Does what doctor says. */
   const act = async (name: Parameters<Operator["actionOf"]>[0]) =>
     run((await operator.actionOf(name)).replaceAll("URL", '"$(cat database-url)"'));
@@ -65,7 +64,8 @@ describe("an installation that is broken", () => {
   const urlFor = (password: string, { port }: URL) =>
     `postgres://keyplane:${password}@${NODE_ADDRESS}:${port}/keyplane?sslmode=disable`;
   const saveUrl = (url: string) => writeFile(join(terminal.folder, "database-url"), `${url}\n`);
-  const useUrl = () => run(from(blocksOf(PAGE, "Another URL of the database"), "keyplane-database"));
+  const useUrl = () =>
+    run(from(blocksOf("docs/operations/database-connection.md", "Another URL of the database"), "keyplane-database"));
   /** Lets pods reach what listens on loopback. */
   async function expose({ port }: URL): Promise<void> {
     const at = { host: NODE_ADDRESS, port: Number(port) };
@@ -99,7 +99,7 @@ describe("an installation that is broken", () => {
     await run(blocksOf("README.md", "Production, on Kubernetes")[0] ?? "");
     await writeFile(
       join(terminal.folder, "values.yaml"),
-      fillIn(blocksOf(PAGE, "Installing")[1] ?? "", { team: TEAM, url: URL_OF_SERVICE }),
+      fillIn(blocksOf("docs/operations/kubernetes.md", "Installing")[1] ?? "", { team: TEAM, url: URL_OF_SERVICE }),
     );
     service = followService(kubernetes, NAMESPACE, "keyplane-server");
     const balancer = await startBalancer(SERVICE, service.next);
@@ -299,7 +299,10 @@ describe("an installation that is broken", () => {
     });
     expect(answer.status).toBe(202);
     await operator.sees(["leaked-keys"], ["KeyplaneLeakReported", "KeyplaneLeakedKeyWorks"]);
-    const revoke = from(blocksOf(PAGE, "The first key, and emergencies"), "keyplane revoke");
+    const revoke = from(
+      blocksOf("docs/operations/bootstrap-token.md", "The first key, and emergencies"),
+      "keyplane revoke",
+    );
     await run(revoke.replace("team-a/agent", `${TEAM}/first`));
     const refused = await fetch(`${URL_OF_SERVICE}/atoms?limit=1`, { headers: { authorization: `Bearer ${leaked}` } });
     expect(refused.status).toBe(401);

@@ -7,7 +7,7 @@ import { type LentKubernetes, lendKubernetes } from "../../env/kubernetes/lent.t
 import { CHART, type Helm, manifestsIn, openHelm, UNCHECKED } from "./helm.ts";
 
 const NAMESPACE = "keyplane-system";
-const PAGE = join(import.meta.dirname, "../../../docs/operations/kubernetes.md");
+const PAGE = join(import.meta.dirname, "../../../docs/operations/namespaces.md");
 const IN_BOTH = ["--set", "keyNamespaces={team-a,team-b}"];
 const RELEASE = ["keyplane", CHART, "--namespace", NAMESPACE, ...IN_BOTH, "--set=crds.install=false", UNCHECKED];
 

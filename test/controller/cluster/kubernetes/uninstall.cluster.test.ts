@@ -1,4 +1,4 @@
-/** What docs/operations/kubernetes.md says of uninstalling in another order. */
+/** What docs/operations/uninstalling.md says of uninstalling in another order. */
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { objectsPath } from "../../../../controller/cluster/kubernetes/resources.ts";
