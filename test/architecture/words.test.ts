@@ -36,8 +36,9 @@ const KEPT: Readonly<Record<string, string>> = {
   "test/env/database/pgbouncer.ts": "runs PgBouncer as the system's user nobody",
 };
 
-/** Pages that the code writes. */
-const OTHER_PAGES = /^docs\/reference\//;
+/** Pages that the code writes: those of the reference but for these. */
+const OTHER_PAGES =
+  /^docs\/reference\/(?!console|declarations|management-api|memory\.|model-gateway-calls|requests|running)/;
 /** Of a page what is no prose of its own: blocks, headings, what it quotes, links, and names of tests. */
 const QUOTED = /^( *)```[\s\S]*?^\1```$|^#.*$|`[^`\n]*`|"[^"\n]*"|\]\([^)\n]*\)|\btest\/[\w/.-]+/gm;
 
