@@ -13,6 +13,9 @@ const PAUSES = [
   5 * HOUR,
 ] as const;
 
+/** However late a receiver asks for the next try, it comes by then. */
+const MAX_ASKED = 5 * HOUR;
+
 /** By how much of itself a pause is longer or shorter, so that what failed together is not tried together. */
 const JITTER = 0.1;
 
@@ -21,11 +24,13 @@ const JITTER = 0.1;
  *
  * @param tries that have failed
  * @param random from 0 up to 1
+ * @param asked how long the receiver asks to wait, in milliseconds
  * @returns milliseconds
  */
-export function pauseAfter(tries: number, random: number): number | undefined {
+export function pauseAfter(tries: number, random: number, asked = 0): number | undefined {
   const pause = PAUSES[tries - 1];
-  return pause === undefined ? undefined : Math.round(pause * (1 + JITTER * (2 * random - 1)));
+  if (pause === undefined) return undefined;
+  return Math.round(Math.max(pause * (1 + JITTER * (2 * random - 1)), Math.min(asked, MAX_ASKED)));
 }
 
 /** Whether an answer means that the delivery is not wanted, now or later: 410 (Standard Webhooks). */

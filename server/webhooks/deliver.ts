@@ -24,7 +24,8 @@ export async function deliver(
   const status = "status" in outcome ? outcome.status : null;
   if (status !== null && status >= 200 && status < 300) return { state: "delivered", status, why: null };
   const why = "why" in outcome ? outcome.why : refusalOf(outcome.status);
-  const pauseMs = isEndpointGone(status) ? undefined : pauseAfter(delivery.tries + 1, random());
+  const asked = "status" in outcome ? outcome.retryAfterMs : undefined;
+  const pauseMs = isEndpointGone(status) ? undefined : pauseAfter(delivery.tries + 1, random(), asked);
   return pauseMs === undefined ? { state: "failed", status, why } : { state: "pending", status, why, pauseMs };
 }
 

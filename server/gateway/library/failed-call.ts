@@ -3,6 +3,7 @@ import type { LimitOwner } from "../../../domain/access/rate-limit.ts";
 import { budgetProblem } from "../../auth/budget-problem.ts";
 import type { MetRate } from "../../auth/charge-rate.ts";
 import type { BudgetRefusal } from "../../budgets/budget-grants.ts";
+import { retryAfterMs } from "../upstream/retry-after.ts";
 import { TooLongError } from "./library-post.ts";
 
 /** A call that brought no answer. */
@@ -48,13 +49,13 @@ export function concurrencyFailure(of: LimitOwner): FailedCall {
   return failedCall(`the library's ${of} has too many calls under way`);
 }
 
-/** A call that the upstream answered with another status than 200. */
-export function statusFailure(status: number, headers: IncomingHttpHeaders): FailedCall {
+/** A call that the upstream answered with another status than 200. @param now milliseconds since the epoch */
+export function statusFailure(status: number, headers: IncomingHttpHeaders, now: number): FailedCall {
   const why = `the upstream answered ${status}`;
   if (REFUSED.has(status)) return { kind: "refused", why };
   const failed = { ...failedCall(why), isDoubtful: status >= 500 };
-  const seconds = Number(headers["retry-after"]);
-  return seconds >= 0 ? { ...failed, retryAfterMs: Math.min(seconds * 1_000, MAX_RETRY_AFTER_MS) } : failed;
+  const asked = retryAfterMs(headers, now);
+  return asked === undefined ? failed : { ...failed, retryAfterMs: Math.min(asked, MAX_RETRY_AFTER_MS) };
 }
 
 /** Whether an answer was too long, or took too long. */

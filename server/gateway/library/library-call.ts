@@ -140,7 +140,7 @@ export function createLibraryCaller<F extends CallFormat>(
             outcomes.refusedCredential(gatewayId, upstream);
             return failedCall("the upstream refuses the gateway's credential");
           }
-          if (answer.status !== 200) return statusFailure(answer.status, answer.headers);
+          if (answer.status !== 200) return statusFailure(answer.status, answer.headers, clock.now());
           const servedBy = `${upstream.name} ${upstream.dialect} ${model}`;
           return { kind: "answered", format, answer: parsed(answer.text), servedBy };
         } finally {

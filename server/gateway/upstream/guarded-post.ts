@@ -4,9 +4,15 @@ import { type AddressGuard, AddressRefusedError, createAddressGuard } from "./ad
 import { assertAllowed, guardedConnector } from "./guarded-connector.ts";
 import { assertFewInterimAnswers } from "./interim-answers.ts";
 import { lookupLimit } from "./lookup-limit.ts";
+import { retryAfterMs } from "./retry-after.ts";
 
-/** What came of a post: the status, or why there is none, in words without anything that the other side has said. */
-export type PostOutcome = { readonly status: number } | { readonly why: string };
+/**
+ * What came of a post: the status, and how long the receiver asks to wait where it says so; or why there is none, in words
+ * without anything that the other side has said.
+ */
+export type PostOutcome =
+  | { readonly status: number; readonly retryAfterMs?: number | undefined }
+  | { readonly why: string };
 
 /** What is posted where, and for whom: one name is looked up at a time for each holder. */
 type Posted = {
@@ -18,7 +24,7 @@ type Posted = {
 
 /** Posts to where a tenant wants it: by sockets of its own, to addresses that an upstream may have. */
 export type GuardedPosts = {
-  /** Never fails. Follows no redirect; of an answer nothing is kept but the status. */
+  /** Never fails. Follows no redirect; of an answer nothing is kept but what is a number. */
   post(posted: Posted, signal: AbortSignal): Promise<PostOutcome>;
   close(): Promise<void>;
 };
@@ -68,7 +74,7 @@ export function openGuardedPosts(
         const answer = await Promise.race([agent.request(request), rejectAtEnd(within)]);
         // Its status is known; what follows it, or does not, changes nothing.
         await answer.body.dump({ limit: MAX_ANSWER, signal: within }).catch(() => {});
-        return { status: answer.statusCode };
+        return { status: answer.statusCode, retryAfterMs: retryAfterMs(answer.headers, Date.now()) };
       } catch (error) {
         return { why: whyOf(error, within.aborted, protocol, timeoutMs) };
       } finally {

@@ -265,7 +265,8 @@ describeOnEachEngineWithVectors("A library that is embedded", (store) => {
     expect(await library.failure()).toBe(
       "the upstream gave a vector that is empty, or has something else than finite numbers",
     );
-    upstream.answerWith((response) => response.writeHead(429, { "retry-after": "120" }).end());
+    const later = new Date(Date.now() + 120_000).toUTCString();
+    upstream.answerWith((response) => response.writeHead(429, { "retry-after": later }).end());
     await library.hurry();
     await until(
       "the upstream asks it to wait",

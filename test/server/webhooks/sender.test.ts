@@ -169,6 +169,34 @@ describeNightlyOnEachEngine("A webhook", (opened) => {
     expect(sender.outcomes).toEqual(["retried", "retried", "delivered"]);
   });
 
+  test.for([
+    ["a number of seconds", (): string => "90", 90],
+    ["a date", (): string => new Date(Date.now() + 90_000).toUTCString(), 90],
+    ["less than the pause", (): string => "1", 5],
+    ["a date that has passed", (): string => new Date(0).toUTCString(), 5],
+    ["a year", (): string => "31536000", 5 * 3_600],
+  ] as const)(
+    "whose receiver asks to wait by %s is notified as late, and five hours later at most",
+    async ([, asked, seconds], context) => {
+      const store = opened();
+      const path = newPath();
+      receiver.behave(path, (answer) => void answer.writeHead(429, { "retry-after": asked() }).end());
+      const team = await makeNotifiedTeam(store, [receiver.urlOf(path)]);
+      await (await makeKey(store, team)).rotate();
+      const sender = startSender(store);
+      context.onTestFinished(() => sender.close());
+      const row = await until("it was tried", async () =>
+        (await deliveriesOf(store, team.teamId)).find(({ tries }) => tries === 1),
+      );
+      const waits = (Number(row.due_at) - Number(row.tried_at)) / 1_000;
+      // A date has no part of a second.
+      expect(waits).toBeGreaterThan(seconds - 3);
+      expect(waits).toBeLessThan(seconds + 1);
+      await sender.close();
+      await change(store, null, (tx) => deleteTeam(tx, team));
+    },
+  );
+
   test("that is deleted meanwhile, or its team, is not notified, and the log says why", async (context) => {
     const store = opened();
     const [kept, gone] = [newPath(), newPath()];
