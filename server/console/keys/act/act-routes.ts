@@ -24,6 +24,7 @@ import {
   type TypedRevocation,
   USUAL_OVERLAP,
 } from "./act-pages.ts";
+import { givenReason } from "./typed-reason.ts";
 
 type ActRequest = { Params: KeyIdParams; Body: FormBody };
 
@@ -67,7 +68,7 @@ function revokeRoutes(app: FastifyInstance, management: Management): void {
       return sendKeyPage(request, reply.code(422), `Revoke ${confirmed.name}`, page);
     }
     try {
-      const context = await changeContextOf(management, request, reason === "" ? {} : { reason: reason.slice(0, 500) });
+      const context = await changeContextOf(management, request, givenReason(reason));
       await revokeByHand(context, id, "ByHand");
       return reply.redirect(`/dashboard/keys/${id}`, 303);
     } catch (error) {

@@ -16,6 +16,7 @@ import { viewerOf } from "../../../pages/viewer.ts";
 import type { ServerDeps } from "../../../product/deps.ts";
 import { fileNameAt, sendAttachment } from "../../attachment.ts";
 import { NOTHING_TYPED } from "../act/act-pages.ts";
+import { givenReason } from "../act/typed-reason.ts";
 import { formErrorsOf } from "../form/form-errors.ts";
 import { sendKeyPage } from "../page/key-routes.ts";
 import { KEYS_CSV_HEAD, keysCsv, manifestsOf } from "./export-selected.ts";
@@ -73,7 +74,7 @@ function revokeRoutes(app: FastifyInstance, management: Management, deps: Server
     }
     let context: ChangeContext;
     try {
-      context = await changeContextOf(management, request, reason === "" ? {} : { reason: reason.slice(0, 500) });
+      context = await changeContextOf(management, request, givenReason(reason));
     } catch (error) {
       const { shown } = formErrorsOf(error);
       return sendForm(request, reply.code(shown.status), selection, { typed, refused: shown.detail });

@@ -250,6 +250,14 @@ describe("The form that revokes selected keys", () => {
     const events = await revocationsOf(keys.map(({ id }) => id));
     expect(events.map(({ why }) => why)).toEqual(["found in a log", "found in a log"]);
   });
+
+  test("keeps of a reason that is too long what has room, and no half of a character", async () => {
+    const key = await makeKey();
+    const done = await revoke(member, [key], { reason: `${"a".repeat(499)}🔑 and more` });
+    expect([done.status, below(done, "Revoked")]).toEqual([200, [key.name]]);
+    const [event] = await revocationsOf([key.id]);
+    expect(event?.why).toBe(`${"a".repeat(499)}🔑`);
+  });
 });
 
 describe("A revocation of several keys", () => {
