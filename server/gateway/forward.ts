@@ -228,8 +228,10 @@ class Exchange implements AttemptListener {
     const raw = Array.isArray(controller.rawHeaders) ? controller.rawHeaders : [];
     const isHeld = mayRefuseCredential(attempt.candidate.upstream, status);
     const { routeId } = this.#resolved;
-    if (attempt.pool !== undefined) this.#response.begin({ status, isHeld }, { raw, parsed }, routeId, attempt.pool);
-    this.#tap = openTap(this.#call, status, parsed);
+    const { pool } = attempt;
+    if (pool === undefined) return;
+    this.#response.begin({ status, isHeld }, { raw, parsed }, routeId, pool);
+    this.#tap = openTap(this.#call, status, parsed, pool.needle);
   }
 
   /** Passes on a piece of the answer, and holds the upstream up while the client is slower. */

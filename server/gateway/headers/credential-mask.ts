@@ -18,6 +18,11 @@ export function needleOf(credential: string): Needle {
   return { text: credential, search: new ByteSearch(bytes), masked: isShort ? 0 : bytes.length };
 }
 
+/** Whether a text that an upstream returns has its credential in it. */
+export function holdsCredential({ text, masked }: Needle, returned: string): boolean {
+  return masked > 0 && returned.includes(text);
+}
+
 /** The part of a header's value that may be shown. */
 export function maskHeader(needle: Needle, value: string): string {
   const { text, masked } = needle;

@@ -43,12 +43,12 @@ export class TooLongError extends Error {}
  * @throws TooLongError; and what undici throws, or `signal` is aborted with
  */
 export async function postForLibrary(
-  sockets: Pick<UpstreamPool, "pool" | "fresh">,
+  sockets: Pick<UpstreamPool, "pool" | "fresh" | "needle">,
   asked: Post,
 ): Promise<LibraryPostAnswer> {
   const { maxAnswer, onUsage } = asked;
   const { statusCode: status, headers, body: answer } = await request(sockets, asked);
-  const tap = openTap(asked, status, headers);
+  const tap = openTap(asked, status, headers, sockets.needle);
   asked.onHead(tap !== undefined);
   const pieces: Buffer[] = [];
   let length = 0;

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import type { Dialect } from "../../../domain/access/key-record.ts";
 import type { GatewayOperation } from "../../../domain/access/operations.ts";
 import type { AnswerUsage } from "../../../domain/usage/tokens.ts";
+import { holdsCredential, type Needle } from "../headers/credential-mask.ts";
 import { AnswerReader } from "./answer-reader.ts";
 import { DecodedReader, UNREAD } from "./decoded-reader.ts";
 
@@ -45,20 +46,38 @@ type TappedCall = { readonly operation: GatewayOperation; readonly dialect: Dial
  * Makes what reads an answer's usage: of one in a coding that is not known it reads nothing, and says so.
  *
  * @param status of an answer: errors use nothing
+ * @param needle the credential that the upstream was sent, which is no name of a model
  * @returns undefined for an answer that cannot report what the call used
  */
 export function openTap(
   { operation, dialect, teamId }: TappedCall,
   status: number,
   headers: Readonly<IncomingHttpHeaders>,
+  needle: Needle,
 ): AnswerTap | undefined {
   if (!reportsUsage(operation) || status < 200 || status >= 300) return undefined;
   const reader = new AnswerReader(dialect, /^text\/event-stream\b/i.test(headers["content-type"] ?? ""));
   const coding = codingOf(headers["content-encoding"]);
-  if (coding !== "identity") return DecodedReader.open(reader, coding, teamId) ?? UNREAD_ANSWER;
-  return {
+  if (coding !== "identity") {
+    const decoded = DecodedReader.open(reader, coding, teamId);
+    return decoded === undefined ? UNREAD_ANSWER : withoutCredential(decoded, needle);
+  }
+  const plain: AnswerTap = {
     push: (bytes) => reader.push(bytes),
     end: (isWhole, onUsage) => onUsage(reader.end(isWhole), reader.mostWritten),
+  };
+  return withoutCredential(plain, needle);
+}
+
+/** What a model is called goes to the team's usage and to collectors of traces (threats b340). */
+function withoutCredential(tap: AnswerTap, needle: Needle): AnswerTap {
+  return {
+    push: (bytes) => tap.push(bytes),
+    end: (isWhole, onUsage) =>
+      tap.end(isWhole, (usage, mostWritten) => {
+        const isName = usage.model === undefined || !holdsCredential(needle, usage.model);
+        onUsage(isName ? usage : { ...usage, model: undefined }, mostWritten);
+      }),
   };
 }
 

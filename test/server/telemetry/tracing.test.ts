@@ -2,7 +2,7 @@
 import { describe, expect, type TestContext, test } from "vitest";
 import { openTracing } from "../../../server/telemetry/tracing.ts";
 import { until } from "../../env/until.ts";
-import { routeOf, startGateway, upstreamOf } from "../gateway/gateway.ts";
+import { PROVIDER_KEY, routeOf, startGateway, upstreamOf } from "../gateway/gateway.ts";
 import { startUpstream } from "../gateway/upstream.ts";
 import { type Span, startCollector } from "./collector.ts";
 
@@ -205,6 +205,15 @@ describe.concurrent("b147: what callers send of a trace", () => {
     expect(sent).not.toContain("secret plan");
     expect(JSON.stringify(upstream.received[0]?.headers)).not.toContain(key);
   });
+});
+
+test.concurrent("b340: an answer that has its upstream's credential in place of a model's name brings it to no collector", async (context) => {
+  const { ask, spans, upstream, collector, harness } = await start(context);
+  upstream.answerWith((response) => response.end(ANSWER.replace("real-best-2026", PROVIDER_KEY)));
+  expect(await ask(harness.addKey())).toBe(200);
+  const { clients } = await spans(2);
+  expect(clients[0]?.attributes).toMatchObject({ "gen_ai.usage.output_tokens": 30 });
+  expect(collector.received.map(({ body }) => body.toString("latin1")).join()).not.toContain(PROVIDER_KEY);
 });
 
 describe.concurrent("b147: a collector", () => {

@@ -98,6 +98,13 @@ test.each([
   expect(upstream.received).toHaveLength(3);
 });
 
+test("b340: an answer to a library's call that has its upstream's credential in place of a model's name counts as one that names none", async () => {
+  upstream.answerWith((response) => response.end(JSON.stringify({ model: PROVIDER_KEY, usage: { prompt_tokens: 5 } })));
+  const call = { digest: keyDigest(harness.addKey()), publicId: "main", model: "meaning", timeoutMs: 5_000 };
+  expect(await caller.call({ ...call, maxAnswer: 1_000, body: () => ({}) })).toMatchObject({ kind: "answered" });
+  expect(harness.answered.map(({ usage }) => [usage.tokens.input, usage.model])).toEqual([[5, undefined]]);
+});
+
 /** What a budget is charged for a call that its time limit ends, once nothing of it is reserved any more. */
 async function chargedForLate(url: string): Promise<{ readonly kind: string; readonly spent: number }> {
   const ledger = ledgerInMemory();

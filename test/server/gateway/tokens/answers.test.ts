@@ -66,6 +66,27 @@ test("a call by a route counts by the route, and by its upstream's model where t
   expect(await answered(2)).toMatchObject({ askedModel: "gemini-x", usage: { ending: "unreported" } });
 });
 
+test.each([
+  ["its credential", "sk-provider-canary-0123456789", {}],
+  ["a text with its credential", "model:sk-provider-canary-0123456789@eu", {}],
+  ["its credential in a stream", "sk-provider-canary-0123456789", sse],
+  ["its credential, compressed", "sk-provider-canary-0123456789", { "content-encoding": "gzip" }],
+])(
+  "b340: an answer that has %s in place of a model's name counts as one that names none",
+  async (_, model, headers) => {
+    const report = { ...chat, model };
+    const text = "content-type" in headers ? event(report) : JSON.stringify(report);
+    upstream.answerWith((response) =>
+      response.writeHead(200, headers).end("content-encoding" in headers ? gzipSync(text) : text),
+    );
+    await (await call("v1/chat/completions", { model: "fast" })).text();
+    expect(await answered()).toMatchObject({
+      askedModel: "real-fast",
+      usage: { tokens: { ...NO_TOKENS, input: 5, output: 7 }, model: undefined, ending: "reported" },
+    });
+  },
+);
+
 test("a stream's usage is read as it passes, and no event waits for it", async () => {
   let finish = () => {};
   upstream.answerWith((response) => {
