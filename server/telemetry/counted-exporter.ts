@@ -10,11 +10,19 @@ export function countedExporter(sender: SpanExporter, count: CountSpans, log: Lo
       sender.export(spans, (result) => {
         const isTaken = result.code === ExportResultCode.SUCCESS;
         count(isTaken ? "exported" : "failed", spans.length);
-        if (!isTaken) log.warn({ error: result.error, count: spans.length }, "the collector did not take the spans");
+        if (!isTaken) {
+          const about = { error: result.error, ...statusOf(result.error), count: spans.length };
+          log.warn(about, "the collector did not take the spans");
+        }
         done(result);
       });
     },
     forceFlush: () => sender.forceFlush?.() ?? Promise.resolve(),
     shutdown: () => sender.shutdown(),
   };
+}
+
+/** Of the collector's answer, whose words may be none. */
+function statusOf(error: (Error & { readonly code?: unknown }) | undefined): { readonly status?: number } {
+  return typeof error?.code === "number" ? { status: error.code } : {};
 }

@@ -1,5 +1,6 @@
 /** Requests as a collector of traces sees them (docs/decisions/telemetry.md). */
 import { describe, expect, type TestContext, test } from "vitest";
+import type { LogFields } from "../../../runtime/log.ts";
 import { openTracing } from "../../../server/telemetry/tracing.ts";
 import { until } from "../../env/until.ts";
 import { PROVIDER_KEY, routeOf, startGateway, upstreamOf } from "../gateway/gateway.ts";
@@ -22,9 +23,10 @@ async function start(context: TestContext, ratio = 1) {
   const upstream = await startUpstream((response) => response.end(ANSWER));
   const collector = await startCollector();
   const counts: Record<string, number> = {};
+  const warned: LogFields[] = [];
   const { tracing, close } = openTracing({
     otlp: { endpoint: collector.url, ratio },
-    log: { ...console, warn: () => {}, debug: () => {}, info: () => {}, error: () => {} },
+    log: { ...console, warn: (fields) => warned.push(fields), debug: () => {}, info: () => {}, error: () => {} },
     count: (outcome, spans) => {
       counts[outcome] = (counts[outcome] ?? 0) + spans;
     },
@@ -68,7 +70,7 @@ async function start(context: TestContext, ratio = 1) {
     return { server, clients: all.filter(({ kind }) => kind === CLIENT) };
   }
 
-  return { upstream, collector, counts, harness, close, ask, spans };
+  return { upstream, collector, counts, warned, harness, close, ask, spans };
 }
 
 describe.concurrent("a call of a model", () => {
@@ -228,10 +230,19 @@ describe.concurrent("b147: a collector", () => {
     expect(counts.exported).toBeUndefined();
   });
 
-  test("that refuses spans has them counted as such", async (context) => {
-    const { ask, collector, counts, harness } = await start(context);
-    collector.answerWith((response) => response.writeHead(400).end());
-    expect(await ask(harness.addKey())).toBe(200);
-    await until("both are counted", () => counts.failed === 2);
-  });
+  test.for([
+    [400, {}],
+    [401, {}],
+    [308, { location: "http://127.0.0.1:9/v1/traces" }],
+  ] as const)(
+    "that answers %s has its spans counted as refused, and the log says the status",
+    async ([status, headers], context) => {
+      const { ask, collector, counts, warned, harness } = await start(context);
+      // HTTP/2 has no words for a status, so that what passes it on sends none.
+      collector.answerWith((response) => response.writeHead(status, " ", headers).end());
+      expect(await ask(harness.addKey())).toBe(200);
+      await until("both are counted", () => counts.failed === 2);
+      expect(warned[0]).toMatchObject({ status });
+    },
+  );
 });
