@@ -209,11 +209,13 @@ function usageRetention(text: string): number | undefined {
 }
 
 /** Without a trailing slash. */
+/** Below which `/v1/traces` is: collectors' pages give either. */
 function collectorUrl(text: string): string | undefined {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol)) return undefined;
-  const { username, password, search, hash } = url;
-  return username + password + search + hash === "" ? url.href.replace(/\/+$/, "") : undefined;
+  const { origin, username, password, pathname, search, hash } = url;
+  if (username + password + search + hash !== "") return undefined;
+  return `${origin}${pathname.replace(/(?:\/v1\/traces)?\/*$/, "")}`;
 }
 
 function vendorHeader(text: string): string | undefined {

@@ -80,6 +80,32 @@ test.each([
   expect(parseServerConfig({}, { usageRetention }).usageRetentionMs).toBe(days * 24 * 3_600_000);
 });
 
+test.each([
+  ["http://localhost:4318", "http://localhost:4318"],
+  ["http://localhost:4318/", "http://localhost:4318"],
+  ["http://localhost:4318/v1/traces", "http://localhost:4318"],
+  ["https://otlp.example.com/otlp/v1/traces/", "https://otlp.example.com/otlp"],
+  ["https://otlp.example.com/otlp?", "https://otlp.example.com/otlp"],
+  ["https://otlp.example.com/#", "https://otlp.example.com"],
+])(
+  "spans go to v1/traces below the collector's address, also where it is given with that: %s",
+  (otlpEndpoint, endpoint) => {
+    expect(parseServerConfig({}, { otlpEndpoint }).otlp?.endpoint).toBe(endpoint);
+  },
+);
+
+test.each([
+  "",
+  "localhost:4318",
+  "grpc://localhost:4317",
+  "http://user:token@localhost:4318",
+  "http://localhost:4318?key=token",
+])("spans go to no collector at %j, and the refusal repeats none of it", (otlpEndpoint) => {
+  const { faults } = faultOf(() => parseServerConfig({}, { otlpEndpoint }));
+  expect(faults).toEqual([expect.stringMatching(/^--otlp-endpoint: must be an http or https URL/)]);
+  expect(String(faults)).not.toContain("token");
+});
+
 test.each(["", "39d", "959h", "3661d", "1y", "-400d"])("requests and tokens are not kept for %j", (usageRetention) => {
   expect(faultOf(() => parseServerConfig({}, { usageRetention })).faults).toEqual([
     expect.stringMatching(/^--usage-retention.* must be a duration from 40 to 3660 days, such as 400d or 9600h/),
