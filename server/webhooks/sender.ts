@@ -12,6 +12,7 @@ import {
 import type { Receipts } from "../management/keys/shown/receipt.ts";
 import { type Delivering, deliver } from "./deliver.ts";
 import type { CountDelivery } from "./metrics.ts";
+import { freeTries, SlowWebhooks } from "./slow-webhooks.ts";
 
 type Sender = Delivering & {
   readonly store: Store;
@@ -21,7 +22,10 @@ type Sender = Delivering & {
 };
 
 const POLL_MS = 1_000;
-/** Of one process: a receiver that never answers holds up its own team at most, and nothing else. */
+/**
+ * Of one process: a receiver that never answers holds up its own team at most, and slow receivers of however many teams
+ * leave room for the others' (threats b341).
+ */
 const MAX_UNDER_WAY = { all: 16, team: 4, webhook: 2 };
 /** After so many milliseconds a revocation is delivered with an unconfirmed receipt: a replica does not acknowledge. */
 const RECEIPT_PATIENCE_MS = 60_000;
@@ -34,7 +38,8 @@ const RECEIPT_PATIENCE_MS = 60_000;
  */
 export function startWebhooks(sender: Sender, pollMs = POLL_MS): { close(): Promise<void> } {
   const { store, log, count } = sender;
-  const underWay = new Map<ClaimedDelivery, Promise<void>>();
+  const underWay = new Map<ClaimedDelivery, { readonly since: number; readonly ended: Promise<void> }>();
+  const slowWebhooks = new SlowWebhooks();
   const ending = new AbortController();
   let polling: Promise<void> | undefined;
   let isWanted = false;
@@ -59,17 +64,33 @@ export function startWebhooks(sender: Sender, pollMs = POLL_MS): { close(): Prom
 
   /** @returns whether there may be more */
   async function claimSome(): Promise<boolean> {
-    const limit = MAX_UNDER_WAY.all - underWay.size;
+    const begun = [...underWay].map(([{ webhookId }, { since }]) => ({ webhookId, since }));
+    const slow = slowWebhooks.at(performance.now(), begun);
+    if (slow.size === 0) return claim(MAX_UNDER_WAY.all);
+    const slowUnderWay = begun.filter(({ webhookId }) => slow.has(webhookId)).length;
+    const room = freeTries(MAX_UNDER_WAY.all, underWay.size, slowUnderWay);
+    const isAnyQuick = await claim(room.quick, slow);
+    return (await claim(room.any)) || isAnyQuick;
+  }
+
+  /**
+   * @param most deliveries, as far as there is room for them
+   * @param but webhooks of which none is claimed
+   */
+  async function claim(most: number, but: Iterable<string> = []): Promise<boolean> {
+    const limit = Math.min(most, MAX_UNDER_WAY.all - underWay.size);
     if (limit <= 0 || ending.signal.aborted) return false;
+    const full = [...underWayBy(({ webhookId }) => webhookId)].filter(([, count]) => count >= MAX_UNDER_WAY.webhook);
     const claimed = await claimDeliveries(store, randomUUID(), {
       limit,
       ofTeam: MAX_UNDER_WAY.team,
       underWay: underWayBy(({ teamId }) => teamId),
-      fullWebhooks: [...underWayBy(({ webhookId }) => webhookId)].flatMap(([id, count]) =>
-        count < MAX_UNDER_WAY.webhook ? [] : [id],
-      ),
+      fullWebhooks: [...but, ...full.map(([id]) => id)],
     });
-    for (const delivery of await withReceipts(sender, claimed)) underWay.set(delivery, attempt(delivery));
+    for (const delivery of await withReceipts(sender, claimed)) {
+      const since = performance.now();
+      underWay.set(delivery, { since, ended: attempt(delivery, since) });
+    }
     return claimed.length > 0;
   }
 
@@ -79,9 +100,10 @@ export function startWebhooks(sender: Sender, pollMs = POLL_MS): { close(): Prom
     return counts;
   }
 
-  async function attempt(delivery: ClaimedDelivery): Promise<void> {
+  async function attempt(delivery: ClaimedDelivery, since: number): Promise<void> {
     try {
       const settlement = await deliver(sender, delivery, ending.signal);
+      slowWebhooks.end({ webhookId: delivery.webhookId, since }, performance.now());
       if (ending.signal.aborted && settlement.state !== "delivered")
         return await releaseDeliveries(store, [delivery], () => 0);
       await settleDelivery(store, delivery, settlement);
@@ -104,7 +126,7 @@ export function startWebhooks(sender: Sender, pollMs = POLL_MS): { close(): Prom
       ending.abort();
       clearInterval(timer);
       await polling;
-      await Promise.all(underWay.values());
+      await Promise.all([...underWay.values()].map(({ ended }) => ended));
     },
   };
 }

@@ -244,6 +244,36 @@ describeNightlyOnEachEngine("A webhook", (opened) => {
     await change(store, null, (tx) => deleteTeam(tx, stuck));
   });
 
+  test("b341: is notified at once where the receivers of many other teams are slow, once these were tried", async (context) => {
+    const store = opened();
+    const [slow, quick] = [newPath(), newPath()];
+    const paths = Array.from({ length: 20 }, (_, i) => `${slow}-${i}`);
+    const stuck = () => paths.flatMap((path) => receiver.at(path).slice(1)).length;
+    // They answer once, too late, and then no more.
+    for (const path of paths) {
+      receiver.behave(path, (answer) => {
+        if (receiver.at(path).length === 1) setTimeout(() => answer.writeHead(503).end(), 1_050);
+      });
+    }
+    const others: Awaited<ReturnType<typeof makeNotifiedTeam>>[] = [];
+    for (let i = 0; i < paths.length; i += 4) {
+      const team = await makeNotifiedTeam(store, paths.slice(i, i + 4).map(receiver.urlOf));
+      others.push(team);
+      const key = await makeKey(store, team);
+      for (let events = 0; events < 2; events++) await key.rotate();
+    }
+    const sender = startSender(store, { timeoutMs: 60_000 });
+    context.onTestFinished(() => sender.close());
+    await until("each was tried, and three quarters of all tries are stuck", () => stuck() >= 12);
+    await until("those behind them have ended", () => sender.outcomes.length >= paths.length);
+    const team = await makeNotifiedTeam(store, [receiver.urlOf(quick)]);
+    await (await makeKey(store, team)).rotate();
+    await until("it is notified", () => receiver.at(quick).length === 1);
+    expect(stuck()).toBe(12);
+    await sender.close();
+    for (const other of others) await change(store, null, (tx) => deleteTeam(tx, other));
+  });
+
   test("b101: however many a team has, four of its receivers are asked at a time", async (context) => {
     const store = opened();
     const paths = Array.from({ length: 5 }, newPath);
