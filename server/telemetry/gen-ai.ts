@@ -42,8 +42,9 @@ function operationName(operation: GatewayOperation): string {
   return OPERATION_NAMES[operation] ?? operation.slice("gateway.".length);
 }
 
-export function spanName({ operation, model }: AskedUpstream): string {
-  return [operationName(operation), ...shown(model)].join(" ");
+/** Only a route's model is in it: others are callers' texts, of which there is no end (threats b342). */
+export function spanName({ operation, routeId, model }: AskedUpstream): string {
+  return [operationName(operation), ...(routeId === undefined ? [] : shown(model))].join(" ");
 }
 
 export function askedAttributes({

@@ -35,7 +35,11 @@ async function start(context: TestContext, ratio = 1) {
   const harness = await startGateway({ ...(tracing && { tracing }) });
   harness.addGateway({
     ...{ gatewayId: "gw_main", publicId: "main" },
-    upstreams: [upstreamOf(upstream.url), upstreamOf(upstream.url, "openai", { name: "spare" })],
+    upstreams: [
+      upstreamOf(upstream.url),
+      upstreamOf(upstream.url, "openai", { name: "spare" }),
+      upstreamOf(upstream.url, "gemini"),
+    ],
     routes: [routeOf("best", { fallbacks: [{ upstream: "spare", upstreamModel: "spare-model" }] })],
   });
   context.onTestFinished(async () => {
@@ -216,6 +220,31 @@ test.concurrent("b340: an answer that has its upstream's credential in place of 
   const { clients } = await spans(2);
   expect(clients[0]?.attributes).toMatchObject({ "gen_ai.usage.output_tokens": 30 });
   expect(collector.received.map(({ body }) => body.toString("latin1")).join()).not.toContain(PROVIDER_KEY);
+});
+
+test.concurrent("b342: no model that a caller makes up is in a span's name, which routes alone have models in", async (context) => {
+  const { ask, spans, harness } = await start(context);
+  const key = harness.addKey();
+  const named = ["made-up-1", "made-up-2", "made-up-3"];
+  const paths = [
+    `v1beta/models/${named[0]}:generateContent`,
+    `v1beta/models/${named[1]}:streamGenerateContent?alt=sse`,
+    `v1beta/models/${named[2]}:embedContent`,
+  ];
+  for (const path of paths) {
+    const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+    await (await fetch(`${harness.url}/g/main/${path}`, { method: "POST", headers, body: "{}" })).text();
+  }
+  expect(await ask(key, {}, { model: "best" })).toBe(200);
+  const { clients } = await spans(8);
+  expect(clients.map(({ name }) => name)).toEqual([
+    "generate_content",
+    "generate_content",
+    "embeddings",
+    "chat real-best",
+  ]);
+  const models = clients.map(({ attributes }) => attributes["gen_ai.request.model"]);
+  expect(models).toEqual([...named, "real-best"]);
 });
 
 describe.concurrent("b147: a collector", () => {
