@@ -49,11 +49,13 @@ describe("the image", () => {
   });
 
   test("has the packages that Keyplane runs on, with their licenses, and nothing of its development", () => {
-    const has = (name: string) => files().includes(join("keyplane/node_modules", name, "package.json"));
+    const all = files();
+    const names = new Set(all);
+    const has = (name: string) => names.has(join("keyplane/node_modules", name, "package.json"));
     expect(Object.keys(packageJson.dependencies).filter((name) => !has(name))).toEqual([]);
     expect(Object.keys(packageJson.devDependencies).filter((name) => has(name) && name !== "@types/node")).toEqual([]);
-    expect(files()).toEqual(expect.arrayContaining(["keyplane/LICENSE", "keyplane/node_modules/pg/LICENSE"]));
-    expect(files().filter((file) => /\.(d\.ts|map)$|\/(test|docs)\/[^/]*\.ts$/.test(file))).toEqual([]);
+    for (const license of ["keyplane/LICENSE", "keyplane/node_modules/pg/LICENSE"]) expect(names).toContain(license);
+    expect(all.filter((file) => /\.(d\.ts|map)$|\/(test|docs)\/[^/]*\.ts$/.test(file))).toEqual([]);
   });
 });
 
