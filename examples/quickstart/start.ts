@@ -1,16 +1,55 @@
-/** `npm start`: the embedded default on the manifests beside this file, with the model stub as its provider. */
+/**
+ * `npm start`: the embedded default on the manifests beside this file, with the model stub as its provider; with
+ * `--example NAME` on those of a real provider, whose credential comes from the environment.
+ */
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 import { main } from "../../cli/program.ts";
+import { errorText } from "../../domain/error-text.ts";
 import { startModelStub } from "../model-stub/stub.ts";
+import { CREDENTIAL_VARIABLES, keepCredential } from "./provider-credential.ts";
 
 /** Where the gateway's manifest expects the stub. */
 const stubPort = Number(process.env.MODEL_STUB_PORT ?? 9100);
 
-const stub = await startModelStub(stubPort).catch((error: unknown) => {
-  const otherwise = "or set MODEL_STUB_PORT, and baseURL in examples/quickstart/manifests/gateway.yaml, to another";
-  process.stderr.write(`keyplane: the model stub cannot listen: ${String(error)}: free the port, ${otherwise}\n`);
-  process.exit(1);
+const { values, tokens } = parseArgs({
+  options: { example: { type: "string" }, data: { type: "string" } },
+  strict: false,
+  tokens: true,
 });
-const manifests = join(import.meta.dirname, "manifests");
-process.exitCode = await main(["up", "--manifests", manifests, "--data", ".keyplane", ...process.argv.slice(2)]);
-await stub.close();
+const example = tokens.find((token) => token.kind === "option" && token.name === "example");
+const given = process.argv.slice(2);
+if (example !== undefined) given.splice(example.index, example.kind === "option" && example.inlineValue ? 1 : 2);
+
+process.exitCode = await (example === undefined ? startQuickstart() : startProvider(String(values.example)));
+
+async function startQuickstart(): Promise<number> {
+  const stub = await startModelStub(stubPort).catch((error: unknown) => {
+    const otherwise = "or set MODEL_STUB_PORT, and baseURL in examples/quickstart/manifests/gateway.yaml, to another";
+    return fail(1, `the model stub cannot listen: ${String(error)}: free the port, ${otherwise}`);
+  });
+  const manifests = join(import.meta.dirname, "manifests");
+  const code = await main(["up", "--manifests", manifests, "--data", ".keyplane", ...given]);
+  await stub.close();
+  return code;
+}
+
+async function startProvider(name: string): Promise<number> {
+  const variable = CREDENTIAL_VARIABLES.get(name);
+  if (variable === undefined) {
+    fail(2, `--example: must be one of ${[...CREDENTIAL_VARIABLES.keys()].join(", ")}`);
+  }
+  const data = typeof values.data === "string" ? values.data : `.keyplane-${name}`;
+  const isThere = await keepCredential(data, process.env[variable]).catch((error: unknown) =>
+    fail(1, errorText(error)),
+  );
+  if (!isThere) {
+    fail(2, `there is no credential for ${name} yet: give it in the variable ${variable}, this once`);
+  }
+  return main(["up", "--manifests", join(import.meta.dirname, "..", name), "--data", data, ...given]);
+}
+
+function fail(code: number, message: string): never {
+  process.stderr.write(`keyplane: ${message}\n`);
+  process.exit(code);
+}

@@ -29,6 +29,7 @@ const KINDS: Readonly<Record<string, (block: Block, page: string) => boolean>> =
 const TESTS: Readonly<Record<string, readonly string[]>> = {
   "README.md: Try it": ["test/e2e/quickstart.journeys.test.ts"],
   "README.md: A key of your own": ["test/e2e/quickstart.journeys.test.ts"],
+  "README.md: A real model provider": ["test/examples/providers.journeys.test.ts"],
   "README.md: Production, on Kubernetes": [
     "test/e2e/chart/chart.e2e.test.ts",
     "test/examples/kubernetes.cluster.test.ts",
@@ -46,6 +47,7 @@ const TESTS: Readonly<Record<string, readonly string[]>> = {
   "docs/guides/memory-in-and-out.md": ["test/e2e/guides.journeys.test.ts"],
   "docs/guides/memory-of-users.md": ["test/e2e/guides.journeys.test.ts"],
   "docs/guides/own-key.md": ["test/e2e/guides.journeys.test.ts"],
+  "docs/guides/providers.md": ["test/examples/providers.journeys.test.ts"],
   "docs/guides/proxy.md": ["test/server/http/proxy-guide.system.test.ts"],
   "docs/guides/pull-requests.md": ["test/e2e/guides.journeys.test.ts"],
   "docs/guides/refused-calls.md": ["test/e2e/guides.journeys.test.ts"],

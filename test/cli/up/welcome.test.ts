@@ -1,11 +1,17 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect, type TestContext, test } from "vitest";
+import { expect, onTestFinished, type TestContext, test } from "vitest";
 import { welcome } from "../../../cli/up/welcome.ts";
 
 /** The data folder of an `up` with a gateway of one route, and a key of these scopes. */
-function dataFolder(context: TestContext, effectiveScopes: readonly string[], model: string, spec = {}): string {
+function dataFolder(
+  context: Pick<TestContext, "onTestFinished">,
+  effectiveScopes: readonly string[],
+  model: string,
+  spec = {},
+  dialect = "openai",
+): string {
   const data = mkdtempSync(join(tmpdir(), "keyplane-welcome-"));
   context.onTestFinished(() => rmSync(data, { recursive: true }));
   mkdirSync(join(data, "db"));
@@ -17,7 +23,8 @@ function dataFolder(context: TestContext, effectiveScopes: readonly string[], mo
     writeFileSync(join(folder, "one.json"), JSON.stringify({ metadata: { name: "one", namespace: "dev" }, ...more }));
   };
   put("PlatformKey", { spec, status: { conditions, effectiveScopes } });
-  put("ModelGateway", { spec: { upstreams: [], routes: [{ model }] }, status: { conditions, publicID: "main" } });
+  const routing = { upstreams: [{ name: "provider", dialect }], routes: [{ model, upstream: "provider" }] };
+  put("ModelGateway", { spec: routing, status: { conditions, publicID: "main" } });
   return data;
 }
 
@@ -42,4 +49,27 @@ test("b285: keyplane up shows no call of the memory that has to say whose it mea
     shown(dataFolder(context, ["memory:write"], "fast", { subjectAccess: { mode, subject: "user-1" } }));
   expect(await shownOf("Bound")).toContain("/atoms/search");
   expect(await shownOf("Required")).not.toContain("/atoms");
+});
+
+test.each([
+  ["openai", /-d '\{"model":"fast","messages":\[.*' 'http:\/\/127.0.0.1:1\/g\/main\/v1\/chat\/completions'$/m],
+  [
+    "anthropic",
+    /-H 'anthropic-version: 20[\d-]+' .*"max_tokens":\d+.*' 'http:\/\/127.0.0.1:1\/g\/main\/v1\/messages'$/m,
+  ],
+  ["gemini", /-d '\{"contents":\[.*' 'http:\/\/127.0.0.1:1\/g\/main\/v1beta\/models\/fast:generateContent'$/m],
+])("keyplane up shows a call of a route in the format of its upstream: %s", async (dialect, call) => {
+  expect(
+    await shown(dataFolder({ onTestFinished }, ["gateway:generate", "gateway:routes"], "fast", {}, dialect)),
+  ).toMatch(call);
+});
+
+test.each([
+  [{ gatewayRef: { name: "one" }, allowedModels: ["fast"] }, true],
+  [{ gatewayRef: { name: "another" } }, false],
+  [{ gatewayRef: { name: "one", namespace: "elsewhere" } }, false],
+  [{ allowedModels: ["slow"] }, false],
+])("keyplane up shows the call of a route for a key that may make it: %j", async (spec, isShown) => {
+  const said = await shown(dataFolder({ onTestFinished }, ["gateway:generate", "gateway:routes"], "fast", spec));
+  expect(said.includes("/g/main/")).toBe(isShown);
 });

@@ -1,0 +1,161 @@
+/** From the README to a real provider: each example by its command, on a stand-in that knows what that provider knows. */
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import Anthropic from "@anthropic-ai/sdk";
+import { GoogleGenAI } from "@google/genai";
+import OpenAI from "openai";
+import { expect, onTestFinished, test } from "vitest";
+import { ROOT, read } from "../architecture/sources.ts";
+import { blocksIn } from "../env/blocks.ts";
+import { COMPILE_CACHE } from "../env/compile-cache.ts";
+import { copyEmbedded } from "../env/database/embedded-database.ts";
+import { until } from "../env/until.ts";
+import { STRICT, startStrict } from "./strict-provider.ts";
+
+const run = promisify(execFile);
+const CREDENTIAL = "sk-credential-of-the-provider";
+const hello = [{ role: "user" as const, content: "Hello" }];
+
+type Example = {
+  readonly name: keyof typeof STRICT;
+  readonly variable: string;
+  readonly host: string;
+  readonly chat: string;
+  readonly embedding?: string;
+  /** Asks by the provider's own SDK. */
+  readonly ask: (gateway: string, apiKey: string) => Promise<unknown>;
+};
+
+const EXAMPLES: readonly Example[] = [
+  {
+    ...{ name: "openai", variable: "OPENAI_API_KEY", host: "https://api.openai.com" },
+    ...{ chat: "gpt-5-mini", embedding: "text-embedding-3-small" },
+    ask: (gateway, apiKey) =>
+      new OpenAI({ baseURL: `${gateway}/v1`, apiKey }).chat.completions.create({ model: "fast-chat", messages: hello }),
+  },
+  {
+    ...{ name: "anthropic", variable: "ANTHROPIC_API_KEY", host: "https://api.anthropic.com" },
+    chat: "claude-sonnet-4-5",
+    ask: (gateway, apiKey) =>
+      new Anthropic({ baseURL: gateway, apiKey }).messages.create({
+        model: "fast-chat",
+        max_tokens: 9,
+        messages: hello,
+      }),
+  },
+  {
+    ...{ name: "gemini", variable: "GEMINI_API_KEY", host: "https://generativelanguage.googleapis.com" },
+    ...{ chat: "gemini-2.5-flash", embedding: "gemini-embedding-001" },
+    ask: (gateway, apiKey) =>
+      new GoogleGenAI({ apiKey, httpOptions: { baseUrl: gateway } }).models.generateContent({
+        ...{ model: "fast-chat", contents: "Hello" },
+      }),
+  },
+];
+
+/** As the README says it. */
+const [, START = ""] = /^(npm start -- --example) openai$/m.exec(read("README.md")) ?? [];
+
+test("docs/guides/providers.md says the command of the README, and the examples' models", () => {
+  const page = read("docs/guides/providers.md");
+  expect(page).toContain(blocksIn(read("README.md")).find(({ heading }) => heading === "A real model provider")?.text);
+  for (const { variable, chat, embedding = chat } of EXAMPLES) {
+    for (const word of [variable, chat, embedding]) expect(page).toContain(`\`${word}\``);
+  }
+});
+
+test.each(EXAMPLES)("examples/$name comes up by one command, with the credential of $variable", async (example) => {
+  const { name, variable, host, chat, embedding, ask } = example;
+  const folder = mkdtempSync(join(tmpdir(), "keyplane-provider-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const provider = await startStrict(STRICT[name], { credential: CREDENTIAL, chat, ...(embedding && { embedding }) });
+  onTestFinished(() => provider.close());
+  const manifests = join(folder, "manifests");
+  cpSync(join(ROOT, "examples", name), manifests, { recursive: true });
+  const gateway = join(manifests, "gateway.yaml");
+  expect(read(`examples/${name}/gateway.yaml`)).toContain(`baseURL: ${host}\n`);
+  writeFileSync(gateway, readFileSync(gateway, "utf8").replace(host, provider.url));
+  const data = join(folder, "data");
+  await copyEmbedded(join(data, "db"));
+
+  const args = [name, "--manifests", manifests, "--data", data, "--port", "0", "--admin-port", "0"];
+  const up = start(args, { [variable]: `${CREDENTIAL}\n` });
+  const ended = once(up.child, "close").then(() => expect.fail(`it ended:\n${up.output()}`));
+  ended.catch(() => {});
+  onTestFinished(() => up.end());
+  const printed = until("the calls to paste", () => /^curl .*\/g\/research-main\/.*$/m.exec(up.output())?.[0]);
+  const call = await Promise.race([printed, ended]);
+  expect((await run("bash", ["-c", call], { cwd: tmpdir() })).stdout).toContain(`You asked for ${chat}.`);
+
+  const base = /^ready (http:\S+)$/m.exec(up.output())?.[1];
+  const key = readFileSync(join(data, "secrets/research/assistant/api-key"), "utf8");
+  expect(JSON.stringify(await ask(`${base}/g/research-main`, key))).toContain(`You asked for ${chat}.`);
+
+  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+  const content = "The office is closed for vacation in August.";
+  await fetch(`${base}/atoms`, { method: "POST", headers, body: JSON.stringify({ content }) });
+  const question = embedding === undefined ? "vacation" : "holiday";
+  const found = await until("the atom is found", async () => {
+    const answer = await fetch(`${base}/atoms/search?q=${question}`, { headers });
+    const { items } = (await answer.json()) as { items: { content: string; match: string }[] };
+    return items[0];
+  });
+  expect(found).toMatchObject({ content, match: embedding === undefined ? "words" : "meaning" });
+
+  expect(up.output()).not.toContain(CREDENTIAL);
+  const { stdout } = await run("ps", ["-eo", "args="]);
+  expect(stdout).not.toContain(CREDENTIAL);
+  const holders = filesBelow(folder).filter((file) => readFileSync(file).includes(CREDENTIAL));
+  expect(holders).toEqual([join(data, "secrets/research/provider/api-key")]);
+});
+
+test.each([
+  [["openai"], {}, "there is no credential for openai yet: give it in the variable OPENAI_API_KEY, this once"],
+  [
+    ["gemini"],
+    { GEMINI_API_KEY: " " },
+    "there is no credential for gemini yet: give it in the variable GEMINI_API_KEY",
+  ],
+  [["mistral"], {}, "--example: must be one of openai, anthropic, gemini"],
+])("npm start -- --example %j says what is missing, and makes nothing", async (args, env, message) => {
+  const data = join(tmpdir(), "keyplane-provider-without");
+  const { child, output } = start([...args, "--data", data], env);
+  const [code] = await once(child, "close");
+  expect([code, output()]).toEqual([2, expect.stringContaining(`keyplane: ${message}`)]);
+  expect(existsSync(data)).toBe(false);
+});
+
+function start(args: readonly string[], given: Record<string, string>) {
+  const { OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY, ...env } = process.env;
+  const [program = "", ...words] = START.split(" ");
+  const child: ChildProcess = spawn(program, [...words, ...args], {
+    ...{ cwd: ROOT, env: { ...env, ...COMPILE_CACHE, ...given }, detached: true },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.on("data", (chunk) => {
+      output += chunk;
+    });
+  }
+  return {
+    child,
+    output: () => output,
+    async end() {
+      if (child.exitCode !== null || child.pid === undefined) return;
+      const gone = once(child, "close");
+      process.kill(-child.pid, "SIGKILL");
+      await gone;
+    },
+  };
+}
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+}
