@@ -88,7 +88,8 @@ export const REASONS = {
     "Write the provider's present credential into that Secret: the next calls are made with it, without a restart.",
   WebhookSecretNotFound:
     "Create the Secret that spec.webhooks[].secretRef names, with that key: whsec_ and 24 to 64 random bytes in base64.",
-  EmbeddingFailed: "See that the gateway's upstream serves the model; it is tried again by itself.",
+  EmbeddingFailed:
+    "Where the upstream answers 400, 403 or 404, name a model in spec.embedding.model, or in the route that it names, which that provider has and which makes embeddings; where it refuses the credential, write the provider's present one into the Secret of the gateway's upstream. It is tried again by itself.",
   EmbeddingKeyRevoked: "Remove spec.embedding, and add it again for a new key.",
   EmbeddingRefused:
     "Correct or forget the atoms that the model refuses: they are found by their words alone. What it fails at is tried again by itself.",

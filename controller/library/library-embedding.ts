@@ -44,7 +44,8 @@ export async function reconcileEmbedding(
   const progress = await embeddingProgress(store.db, library.id);
   return {
     gateways: [gateway],
-    progress: progress === undefined ? [] : [embeddedCondition(progress)],
+    progress:
+      progress === undefined ? [] : [embeddedCondition(progress, { model: embedding.model, gateway: gateway.gateway })],
     result: { requeueAfterMs: nextLookMs(progress) },
   };
 }
@@ -59,8 +60,11 @@ function isAtRest({ waiting, isMore, failure }: EmbeddingProgress): boolean {
   return waiting === 0 && !isMore && failure === null;
 }
 
+/** By which model a library is embedded: its name, and the gateway as `namespace/name`. */
+type CalledModel = { readonly model: string; readonly gateway: string };
+
 /** How far the embedding is, in words. */
-export function embeddedCondition(progress: EmbeddingProgress): StatedCondition {
+export function embeddedCondition(progress: EmbeddingProgress, { model, gateway }: CalledModel): StatedCondition {
   const { hasVectors, keyId, revoked, failure, setAside, refusal } = progress;
   const not = (reason: StatedCondition["reason"], message: string) => condition("Embedded", "False", reason, message);
   if (revoked !== null) {
@@ -68,7 +72,10 @@ export function embeddedCondition(progress: EmbeddingProgress): StatedCondition 
   }
   if (!hasVectors)
     return not("VectorsUnavailable", "The database keeps no vectors: atoms are found by their words alone.");
-  if (failure !== null) return not("EmbeddingFailed", `${waitingInWords(progress)}. The last try failed: ${failure}.`);
+  if (failure !== null) {
+    const tried = `The last try of model ${model} through ModelGateway ${gateway} failed: ${failure}`;
+    return not("EmbeddingFailed", `${waitingInWords(progress)}. ${tried}.`);
+  }
   if (!isAtRest(progress)) return not("Embedding", `${waitingInWords(progress)}.`);
   if (setAside > 0)
     return not("EmbeddingRefused", `${setAsideInWords(setAside)} are set aside, each tried alone: ${refusal}.`);
@@ -84,6 +91,7 @@ function setAsideInWords(setAside: number): string {
 function waitingInWords({ waiting, isMore }: EmbeddingProgress): string {
   if (isMore && waiting === 0) return "The atoms are about to be looked through";
   if (isMore) return `More than ${waiting.toLocaleString("en")} atoms wait to be embedded`;
+  if (waiting === 0) return "No atom waits to be embedded";
   const step = waiting < 1_000 ? 1 : 1_000;
   return `${(Math.ceil(waiting / step) * step).toLocaleString("en")} atoms wait to be embedded`;
 }

@@ -58,24 +58,36 @@ export function startLibraryEmbedder(embedding: Embedding, pollMs = POLL_MS): { 
 
 async function take({ store, embedder, count }: Embedding, turn: EmbeddingTurn): Promise<void> {
   if (turn.isEnded) return clearSome(store, turn);
-  if (!turn.isWalked) await walkSome(store, turn);
+  const isWalkEnd = !turn.isWalked && (await walkSome(store, turn));
   const atoms = await takeBatch(store, turn);
-  const result = atoms.length === 0 ? NOTHING : await embed(embedder, turn, atoms);
+  const result = await (atoms.length > 0
+    ? embed(embedder, turn, atoms)
+    : isWalkEnd || turn.failures > 0
+      ? tryModel(embedder, turn)
+      : NOTHING);
   await settleTurn(store, turn, result);
   if (result.kind !== "nothing") count(result.kind, atoms.length);
 }
 
 const NOTHING: TurnResult = { kind: "nothing" };
 
+/** Whether the model embeds anything: of a library without atoms, that it does not is said before the first is saved. */
+async function tryModel(embedder: Embedding["embedder"], turn: EmbeddingTurn): Promise<TurnResult> {
+  const result = await ask(embedder, turn, [PROBE]);
+  return result.kind === "vectors" ? NOTHING : { retryAfterMs: undefined, ...result, kind: "failed" };
+}
+
+function ask(embedder: Embedding["embedder"], turn: EmbeddingTurn, texts: readonly string[]): Promise<EmbedResult> {
+  return embedder.embed({ ...turn, dimensions: turn.askedDimensions, texts, timeoutMs: TIMEOUT_MS });
+}
+
 async function embed(
   embedder: Embedding["embedder"],
   turn: EmbeddingTurn,
   atoms: readonly WaitingAtom[],
 ): Promise<TurnResult> {
-  const ask = (texts: readonly string[]) =>
-    embedder.embed({ ...turn, dimensions: turn.askedDimensions, texts, timeoutMs: TIMEOUT_MS });
   const result = await askInParts(
-    ask,
+    (texts) => ask(embedder, turn, texts),
     atoms.flatMap(({ passages }) => passages),
   );
   switch (result.kind) {
@@ -90,7 +102,7 @@ async function embed(
       return { kind: "embedded", atoms: withVectors(atoms, vectors), servedBy };
     }
     case "refused": {
-      if (atoms.length === 1 && (await ask([PROBE])).kind !== "vectors") {
+      if (atoms.length === 1 && (await tryModel(embedder, turn)).kind === "failed") {
         return { kind: "failed", why: result.why, retryAfterMs: undefined };
       }
       return { kind: "refused", atoms, why: result.why, isForGood: true, retryAfterMs: undefined };
@@ -98,7 +110,7 @@ async function embed(
     case "failed": {
       const { why, retryAfterMs, isDoubtful } = result;
       const hasFailed = turn.failures > 0 || atoms.some(({ tries }) => tries > 0);
-      if (isDoubtful === true && hasFailed && (await ask([PROBE])).kind === "vectors") {
+      if (isDoubtful === true && hasFailed && (await tryModel(embedder, turn)).kind === "nothing") {
         return { kind: "refused", atoms, why, isForGood: false, retryAfterMs };
       }
       return { kind: "failed", why, retryAfterMs };

@@ -9,6 +9,7 @@ import Anthropic from "@anthropic-ai/sdk";
 import { GoogleGenAI } from "@google/genai";
 import OpenAI from "openai";
 import { expect, onTestFinished, test } from "vitest";
+import { findCondition } from "../../domain/conditions.ts";
 import { ROOT, read } from "../architecture/sources.ts";
 import { blocksIn } from "../env/blocks.ts";
 import { COMPILE_CACHE } from "../env/compile-cache.ts";
@@ -105,6 +106,21 @@ test.each(EXAMPLES)("examples/$name comes up by one command, with the credential
     return items[0];
   });
   expect(found).toMatchObject({ content, match: embedding === undefined ? "words" : "meaning" });
+
+  if (embedding !== undefined) {
+    const team = join(manifests, "team.yaml");
+    const declared = readFileSync(team, "utf8");
+    const embedded = () => {
+      const { status } = JSON.parse(readFileSync(join(data, "status/research/MemoryLibrary/handbook.json"), "utf8"));
+      return findCondition<{ type: string; status: string; message: string }>(status.conditions, "Embedded");
+    };
+    writeFileSync(team, declared.replace(embedding, "stub-embedding"));
+    const refused =
+      "The last try of model stub-embedding through ModelGateway research/main failed: the upstream answered 404";
+    await until("its condition names the model that is refused", () => embedded()?.message.includes(refused));
+    writeFileSync(team, declared);
+    await until("its condition is as before", () => embedded()?.status === "True");
+  }
 
   expect(up.output()).not.toContain(CREDENTIAL);
   const { stdout } = await run("ps", ["-eo", "args="]);

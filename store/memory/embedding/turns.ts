@@ -55,7 +55,7 @@ export async function claimTurn(
       update library_embeddings set claim = ${claim}::uuid, due_at = clock_timestamp() + ${CLAIM}::interval
       where library_id = (
         select e.library_id from library_embeddings e join libraries l on l.id = e.library_id
-        where e.due_at <= clock_timestamp() and (e.is_ended or l.state = 'active' and (not e.is_walked or exists (
+        where e.due_at <= clock_timestamp() and (e.is_ended or l.state = 'active' and (not e.is_walked or e.failure is not null or exists (
           select from embedding_queue where library_id = e.library_id and ${IS_DUE})))
           and l.team_id <> all(${[...except]}::text[])
         order by l.team_id <= ${after}, l.team_id, e.due_at limit 1 for update of e skip locked)
@@ -68,12 +68,16 @@ export async function claimTurn(
   return row && { ...row, ...toModel(row) };
 }
 
-/** Puts some of the atoms that were there before into the queue: those of the library, then of each subject's part. */
-export async function walkSome({ db }: Store, { libraryId, claim }: EmbeddingTurn): Promise<void> {
-  await withOrderedPlans(
+/**
+ * Puts some of the atoms that were there before into the queue: those of the library, then of each subject's part.
+ *
+ * @returns whether these were the last
+ */
+export async function walkSome({ db }: Store, { libraryId, claim }: EmbeddingTurn): Promise<boolean> {
+  const { rows } = await withOrderedPlans(
     db,
     (tx) =>
-      sql`
+      sql<{ isWalked: boolean }>`
       with slice as materialized (
         select a.id, a.created_at, a.revision from library_embeddings e cross join lateral (
           select * from atoms a where a.library_id = case when e.walked_subject is null then e.library_id else (
@@ -100,9 +104,11 @@ export async function walkSome({ db }: Store, { libraryId, claim }: EmbeddingTur
         walked_at = case when exists (select from next) then '-infinity'
           else coalesce((select created_at from last), e.walked_at) end,
         walked_id = coalesce((select id from last), e.walked_id)
-      where library_id = ${libraryId} and claim = ${claim}::uuid`.execute(tx),
+      where library_id = ${libraryId} and claim = ${claim}::uuid
+      returning is_walked as "isWalked"`.execute(tx),
     "read write",
   );
+  return rows[0]?.isWalked === true;
 }
 
 /**

@@ -104,12 +104,27 @@ it("A library whose atoms cannot be embedded at present is looked at as seldom a
   expect(resting.map((one) => nextLookMs({ ...underWay, ...one }))).toEqual([60_000, 60_000, 60_000]);
 });
 
+const MODEL = { model: "stub-embedding", gateway: "research/main" };
+
+it.each([
+  [0, "the upstream answered 404", /^No atom waits to be embedded\. /],
+  [3, "the upstream refuses the gateway's credential", /^3 atoms wait to be embedded\. /],
+])("A library whose model is refused names it, its gateway and what to do: %i atoms, %s", (waiting, failure, begin) => {
+  const waits = { keyId: "key_a", revoked: null, hasVectors: true, isMore: false, setAside: 0, refusal: null };
+  const said = embeddedCondition({ ...waits, waiting, failure }, MODEL);
+  expect(said).toMatchObject({ type: "Embedded", status: "False", reason: "EmbeddingFailed" });
+  expect(said.message).toMatch(begin);
+  expect(said.message).toContain(
+    `The last try of model stub-embedding through ModelGateway research/main failed: ${failure}. Where the upstream`,
+  );
+});
+
 it("A library whose atoms are set aside says how many, as far as they are counted", () => {
   const refused: EmbeddingProgress = {
     ...{ keyId: "key_a", revoked: null, hasVectors: true, waiting: 0, isMore: false },
     ...{ setAside: 10_000, refusal: "too long", failure: null },
   };
-  const conditionOf = (setAside: number) => embeddedCondition({ ...refused, setAside });
+  const conditionOf = (setAside: number) => embeddedCondition({ ...refused, setAside }, MODEL);
   expect(conditionOf(10_000)).toMatchObject({ status: "False", reason: "EmbeddingRefused" });
   expect(conditionOf(10_001).message).toMatch(/^More than 10,000 atoms are set aside, each tried alone: too long\./);
   expect(conditionOf(10_000).message).toMatch(/^10,000 atoms are set aside/);

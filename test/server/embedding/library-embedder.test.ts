@@ -114,8 +114,8 @@ describeOnEachEngineWithVectors("A library that is embedded", (store) => {
     const rateLimit = { requestsPerMinute: 1 };
     const routes = [routeOf("meaning", { upstream: "embedder", rateLimit })];
     const library = await startEmbeddedLibrary(context, store(), { upstream, routes, declared: { model: "meaning" } });
-    await library.declare();
     await library.save("within it");
+    await library.declare();
     await library.embedded();
     const { length } = upstream.received;
     await library.save("beyond it");
@@ -300,6 +300,32 @@ describeOnEachEngineWithVectors("A library that is embedded", (store) => {
       upstream.answerWith(answerVectors);
       await library.hurry();
       await library.embedded();
+    },
+  );
+
+  test.for([
+    ["openai", 404, '{"error":{"code":"model_not_found"}}', "the upstream answered 404"],
+    ["openai", 400, '{"error":{"message":"Invalid model"}}', "the upstream answered 400"],
+    ["gemini", 404, '{"error":{"status":"NOT_FOUND"}}', "the upstream answered 404"],
+  ] as const)(
+    "says before it has an atom that its model embeds nothing, and until it does: %s, %s %s",
+    async ([dialect, status, body, why], context) => {
+      const upstream = await startEmbeddingUpstream(context);
+      upstream.answerWith((response) => response.writeHead(status).end(body));
+      const library = await startEmbeddedLibrary(context, store(), { upstream, dialect });
+      await library.declare();
+      expect(await library.failure()).toBe(why);
+      expect(await library.progress()).toMatchObject({ waiting: 0, isMore: false, setAside: 0 });
+      expect(new Set(upstream.received.flatMap(textsOf))).toEqual(new Set(["keyplane"]));
+      upstream.answerWith(answerVectors);
+      await until("it is no longer said", async () => {
+        await library.hurry();
+        return (await library.progress())?.failure === null;
+      });
+      const { length } = upstream.received;
+      await library.save("kept");
+      await library.embedded();
+      expect(upstream.received.slice(length).flatMap(textsOf)).toEqual(["kept"]);
     },
   );
 
