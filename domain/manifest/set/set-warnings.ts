@@ -12,6 +12,7 @@ import type { SecretManifest } from "../validation/validate.ts";
 import type { SetEntry } from "./manifest-set.ts";
 import { isOfKind, type ManifestWorld, type WorldObject, worldOf } from "./manifest-world.ts";
 import { policyWarnings } from "./policy-warnings.ts";
+import { stubModels } from "./stub-models.ts";
 import { unservedModels } from "./unserved-models.ts";
 
 /** Manifests that are applied together. */
@@ -44,6 +45,7 @@ export function findSetWarnings(entries: readonly SetEntry[], now: number): Diag
       ...targetWarnings(manifest, set),
       ...gatewayWarnings(manifest, set),
       ...modelWarnings(manifest, set),
+      ...stubModels(manifest, set.world),
       ...policyWarnings(manifest, set.world, now),
     ];
     return warnings.map(({ path, message, severity }) =>

@@ -5,11 +5,14 @@ import type { Diagnostic } from "../../../../domain/manifest/document/diagnostic
 import { isRecord, readManifestIdentity } from "../../../../domain/manifest/document/identity.ts";
 import type { Labels } from "../../../../domain/manifest/document/labels.ts";
 import type { ManifestDocument } from "../../../../domain/manifest/document/parse.ts";
+import { type WorldObject, worldOf } from "../../../../domain/manifest/set/manifest-world.ts";
+import { stubModels } from "../../../../domain/manifest/set/stub-models.ts";
 import {
   type ReadManifest,
   readManifest,
   type SecretManifest,
 } from "../../../../domain/manifest/validation/validate.ts";
+import { redactKeys } from "../../../../domain/redact.ts";
 import type { ObjectRef } from "../../port.ts";
 import { type CurrentState, keyOf, manifestPlace, type Named, resolveDuplicates } from "./duplicates.ts";
 import type { ParsedFile } from "./folder.ts";
@@ -111,6 +114,7 @@ export function createDeclarationReader(
         return identity === undefined ? [] : [{ document, read: reading, identity, parsed, file: parsed.name }];
       });
     });
+    const governed: { readonly document: ManifestDocument; readonly object: WorldObject }[] = [];
     for (const [key, [one, ...more]] of Map.groupBy(named, ({ identity }) => keyOf(identity))) {
       if (one === undefined) continue;
       const {
@@ -132,10 +136,16 @@ export function createDeclarationReader(
       if (manifest?.kind === "Secret") secrets.set(`${namespace}/${name}`, manifest);
       if (kind === "Secret" || manifest?.kind === "Secret") continue;
       const ref = { kind, namespace, name };
-      if (manifest !== undefined) {
+      if (governing !== undefined && manifest !== undefined) {
         const { spec, takeOver, labels } = manifest;
         objects.set(key, { ref, spec, takeOver, labels });
+        governed.push({ document: governing.document, object: manifest as WorldObject });
       } else refusals.push({ ref, diagnostics: governing === undefined ? own : errorsOf(governing.read) });
+    }
+    const gateways = worldOf(governed.flatMap(({ object }) => (object.kind === "ModelGateway" ? object : [])));
+    for (const { document, object } of governed) {
+      const warnings = stubModels(object, gateways);
+      diagnostics.push(...warnings.map(({ path, message }) => document.diagnostic(path, redactKeys(message), WARNING)));
     }
     const documents = files.reduce((count, file) => count + file.documents.length, 0);
     return {
@@ -152,6 +162,7 @@ export function createDeclarationReader(
   };
 }
 
+const WARNING = { severity: "warning" } as const;
 const isError = ({ severity }: Diagnostic) => severity === "error";
 const errorsOf = ({ diagnostics }: ReadManifest) => diagnostics.filter(isError);
 

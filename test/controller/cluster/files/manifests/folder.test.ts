@@ -282,6 +282,24 @@ describe.concurrent("a folder of manifests with a fault", () => {
     expect(cluster.said("a.yaml:")[0]).toContain("not YAML");
   });
 
+  it("says that a model is the stub's where its upstream is not, as soon as that is saved", async (context) => {
+    const upstream = (baseURL: string) =>
+      `{ name: openai, dialect: openai, baseURL: "${baseURL}", credentialRef: { name: p } }`;
+    const gateway = (baseURL: string) =>
+      `apiVersion: keyplane.dev/v1alpha1\nkind: ModelGateway\nmetadata: { name: main, namespace: dev }\nspec: { upstreams: [${upstream(baseURL)}] }\n`;
+    const notes = `apiVersion: keyplane.dev/v1alpha1\nkind: MemoryLibrary\nmetadata: { name: notes, namespace: dev }\nspec: { embedding: { gatewayRef: { name: main }, model: stub-embedding } }\n`;
+    const folder = await makeWorkspace(context, { "a.yaml": [gateway("http://127.0.0.1:9100")], "b.yaml": [notes] });
+    const cluster = await folder.open();
+    expect(cluster.said("stub")).toEqual([]);
+    await folder.write("a.yaml", gateway("https://api.openai.com"));
+    await until("it is said", () => cluster.said("stub").length > 0);
+    expect(cluster.said("stub")).toEqual([
+      expect.stringMatching(
+        /b\.yaml:4:\d+: warning: spec\.embedding\.model: stub-embedding is a name for the model stub/,
+      ),
+    ]);
+  });
+
   it("refuses a change of what may not change, by what is stored", async (context) => {
     const folder = await makeWorkspace(context, {
       "a.yaml": [key("reader", "preset: MCPReadOnly\n  secret: { name: one }")],
