@@ -1,5 +1,5 @@
 import { mkdir, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { errorMessage } from "../domain/error-text.ts";
 import { writeYaml } from "../domain/manifest/document/write-yaml.ts";
 import { hasCode } from "../runtime/error-code.ts";
@@ -14,6 +14,7 @@ import {
 } from "./management/management-client.ts";
 import { keyTitle, namedKeyJson } from "./management/named-key.ts";
 import { outputOption, outputText, type StructuredFormat } from "./output/output.ts";
+import { ownCommand } from "./output/own-command.ts";
 import { plainText } from "./output/plain-text.ts";
 import { shellWord } from "./output/shell-word.ts";
 
@@ -42,7 +43,9 @@ export const addImport: AddCommand = (program, { env, out, exit, progress }) => 
       const imported = await progress.during("reading the keys", (show) =>
         importKeys(client, { dir, namespace, keys }, (done, all) => show(`${done} of ${all} keys`)),
       );
-      out(output === undefined ? inWords(imported, dir) : outputText(documentOf(imported, dir), output));
+      out(
+        output === undefined ? inWords(imported, dir, ownCommand(env)) : outputText(documentOf(imported, dir), output),
+      );
       if (imported.leftOut.length > 0) exit(1);
     });
 };
@@ -88,13 +91,15 @@ async function importKeys(
 }
 
 /** A line for each key, and what to do next. */
-function inWords({ taken, leftOut, others }: Imported, dir: string | undefined): string {
+function inWords({ taken, leftOut, others }: Imported, dir: string | undefined, keyplane: string): string {
   const did = dir === undefined ? "would write" : "wrote";
   return [
     ...taken.map(({ key, path }) => plainText(`${did} ${path}: ${keyTitle(key)}`)),
     ...leftOut.map(({ key, why }) => plainText(`left out ${keyTitle(key)}, ${key.id}: ${why}`)),
     `${taken.length} of ${taken.length + leftOut.length} keys that were made by hand; ${others} others are declared, or managed by programs`,
-    ...(taken.length === 0 ? [] : [dir === undefined ? "name a folder to have the manifests written" : nextSteps(dir)]),
+    ...(taken.length === 0
+      ? []
+      : [dir === undefined ? "name a folder to have the manifests written" : nextSteps(dir, keyplane)]),
   ].join("\n");
 }
 
@@ -132,8 +137,8 @@ async function importKey(
   return path;
 }
 
-function nextSteps(dir: string): string {
+function nextSteps(dir: string, keyplane: string): string {
   return `Nothing has changed yet: each key is taken over, with the secret that it has, once its manifest is applied.
 
-  keyplane validate -f ${shellWord(dir)}`;
+  ${keyplane} validate -f ${shellWord(resolve(dir))}`;
 }

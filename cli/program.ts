@@ -14,6 +14,7 @@ import { environment } from "./command/config.ts";
 import { UsageError } from "./command/usage-error.ts";
 import { assertTrustedFiles } from "./data/trusted-files.ts";
 import { ERROR_PREFIX, errorLines } from "./output/describe-error.ts";
+import { completeCommands } from "./output/own-command.ts";
 import { createProgress, type ProgressTerminal } from "./output/progress.ts";
 import { packageVersion } from "./version/package-version.ts";
 
@@ -247,7 +248,7 @@ export async function main(args: readonly string[], surroundings: Surroundings =
     }
     const wrongUse = args.some((arg) => arg.startsWith(DETAILED_EXIT_CODE)) ? 1 : 2;
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : wrongUse;
-    voice.complain(errorLines(error));
+    voice.complain(errorLines(error).map((line) => completeCommands(line, args, env)));
     return [UsageError, ConfigError, KubeconfigError, DataLockedError].some((kind) => error instanceof kind)
       ? wrongUse
       : 1;

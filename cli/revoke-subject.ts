@@ -5,6 +5,7 @@ import { openManagement, type ServerChoice, serverOptions } from "./management/m
 import { refuseToken } from "./management/named-subject.ts";
 import { findNamedTeam } from "./management/named-team.ts";
 import { outputOption, outputText, type StructuredFormat } from "./output/output.ts";
+import { commandAt } from "./output/own-command.ts";
 import { plainText } from "./output/plain-text.ts";
 
 type Flags = ServerChoice & {
@@ -40,20 +41,27 @@ export const addRevokeSubject: AddCommand = (program, { env, out }) => {
       const client = await openManagement(env, choice);
       const team = await findNamedTeam(client, named);
       const revoked = await client.revokeSubject(team.id, subject, reason);
-      if (output === undefined) for (const line of inLines(subject, team.name, revoked)) out(plainText(line));
-      else out(outputText({ subject, team: team.name, teamId: team.id, ...revoked }, output));
+      if (output === undefined) {
+        const revoke = (id: string) => commandAt(choice, env, `revoke ${id}`);
+        for (const line of inLines(subject, team.name, revoked, revoke)) out(plainText(line));
+      } else out(outputText({ subject, team: team.name, teamId: team.id, ...revoked }, output));
       if (!revoked.confirmed)
         throw new Error("the revocation stands, and not every replica has confirmed it: see keyplane doctor");
     });
 };
 
-function inLines(subject: string, team: string, { sequence, confirmed, keys = [] }: RevokedSubject): string[] {
+function inLines(
+  subject: string,
+  team: string,
+  { sequence, confirmed, keys = [] }: RevokedSubject,
+  revoke: (id: string) => string,
+): string[] {
   const change = sequence === null ? "" : `: change ${sequence}`;
   return [
     `team ${team} refuses the tokens and console sessions of ${subject} that began until now${change}`,
     ...keys.map(({ id, namespace, name, prefix }) => {
       const title = `${namespace === "" ? "" : `${namespace}/`}${name} (${prefix}...)`;
-      return `works on, made by ${subject}: ${title}; to end it: keyplane revoke ${id}`;
+      return `works on, made by ${subject}: ${title}; to end it: ${revoke(id)}`;
     }),
     ...(confirmed ? ["confirmed: every replica refuses them"] : []),
   ];

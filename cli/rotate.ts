@@ -53,9 +53,7 @@ async function runRotate(
     out(outputText({ key: namedKeyJson(key), sequence, delivered: delivered ?? null, old }, output));
   }
   if (delivered === undefined) {
-    throw new Error(
-      `the request stands, and no new version is delivered yet: see what keyplane get keys says of ${key.namespace}/${key.name}`,
-    );
+    throw new Error(`the request stands, and no new version is delivered yet: see keyplane get keys`);
   }
   say(`version ${delivered.number} (${delivered.prefix}...) is in its Secret and works everywhere`);
   for (const { number, prefix, state, retiresAt } of old) {

@@ -70,6 +70,8 @@ export type ServerOptions = {
   readonly log: Logger;
   /** Opens the management API; where it is left out, the configuration's bootstrap token does, if there is one. */
   readonly managementToken?: ManagementToken;
+  /** Prints a link that signs in to the console, where this runs; the sign-in page shows it. */
+  readonly linkCommand?: string;
   /** Milliseconds that open answers get on shutdown; 20 s where it is left out. */
   readonly graceMs?: number;
   /** The products to serve; all of them where it is left out. */
@@ -113,6 +115,7 @@ export async function startServer({
   clock,
   log: unsampled,
   managementToken: givenToken,
+  linkCommand,
   graceMs = GRACE_MS,
   mounts,
 }: ServerOptions): Promise<RunningServer> {
@@ -171,6 +174,7 @@ export async function startServer({
   const generator = createTextGenerator(calling);
   const deps: ServerDeps = {
     ...{ ...calling, keyring, refusals, metrics, managementToken, prices, tracing },
+    ...(linkCommand !== undefined && { linkCommand }),
     answers: new AnswerRoom(answerLimits(1)),
     recordRoom: new RecordRoom(clock.monotonic),
     validateJwt: config.oidc && createJwtValidator(config.oidc, time),

@@ -11,6 +11,7 @@ import { UsageError } from "../command/usage-error.ts";
 import { serverUrl } from "../management/api-call.ts";
 import { openManagement } from "../management/management-client.ts";
 import { outputOption, outputText, type StructuredFormat } from "../output/output.ts";
+import { commandAt } from "../output/own-command.ts";
 import { plainText } from "../output/plain-text.ts";
 import { checkCertificateFiles } from "./certificate.ts";
 import { type ClusterPlace, checkCluster } from "./cluster.ts";
@@ -165,7 +166,8 @@ function serverPlace(server: string, flags: DoctorFlags, env: Environment) {
   const url = serverUrl("server", server);
   const hasToken = Boolean(setting(env, "token-file", flags.tokenFile) ?? env.KEYPLANE_TOKEN);
   const choice = { server: url, tokenFile: flags.tokenFile };
-  return { url: new URL(url), management: hasToken ? () => openManagement(env, choice) : undefined, now: Date.now };
+  const management = hasToken ? () => openManagement(env, choice) : undefined;
+  return { url: new URL(url), management, command: (words: string) => commandAt(choice, env, words), now: Date.now };
 }
 
 const STYLES = { ok: "green", note: "yellow", error: "red" } as const;

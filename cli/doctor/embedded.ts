@@ -15,6 +15,7 @@ import {
 import { heldGroups, heldText } from "../data/held.ts";
 import { readiness, readStatusFiles } from "../data/status-files.ts";
 import { openManagement } from "../management/management-client.ts";
+import { commandAt, ownCommand } from "../output/own-command.ts";
 import { shellWord } from "../output/shell-word.ts";
 import { runValidate } from "../validate/validate.ts";
 import { checkEncryptionKeyFile, type Embedded } from "./encryption-key-file.ts";
@@ -72,7 +73,12 @@ async function checkProcess({ data, env }: Embedded): Promise<Finding[]> {
     ok("process", `keyplane up runs on ${data} at ${server.url}`),
     await checkReadiness(server.adminUrl),
   ];
-  findings.push(...(await checkManagement({ management: () => openManagement(env, { data }) })));
+  findings.push(
+    ...(await checkManagement({
+      management: () => openManagement(env, { data }),
+      command: (words) => commandAt({ data }, env, words),
+    })),
+  );
   if (server.placeholders > 0) {
     const keys = server.placeholders === 1 ? "1 development key" : `${server.placeholders} development keys`;
     const message = `PLATFORM_API_KEYS gives ${keys} every right of a team`;
@@ -82,7 +88,7 @@ async function checkProcess({ data, env }: Embedded): Promise<Finding[]> {
 }
 
 /** A fault in a manifest keeps what was declared before, so the keys alone do not show it. */
-async function checkManifests({ data }: Embedded): Promise<Finding[]> {
+async function checkManifests({ data, env }: Embedded): Promise<Finding[]> {
   const { manifests } = (await readServerFile(data)) ?? {};
   if (manifests === undefined) return [];
   const lines: string[] = [];
@@ -92,7 +98,7 @@ async function checkManifests({ data }: Embedded): Promise<Finding[]> {
   });
   if (code === 0) return [ok("manifests", `the manifests in ${manifests} are valid`)];
   const message = `${lines.at(-1)}: what is faulty goes on as it was before`;
-  return [wrong("manifests", message, `keyplane validate -f ${shellWord(manifests)}`)];
+  return [wrong("manifests", message, `${ownCommand(env)} validate -f ${shellWord(manifests)}`)];
 }
 
 /** What goes on as it was before though its declaration is gone or faulty, which no condition says. */

@@ -12,6 +12,8 @@ type Server = {
   readonly url: URL;
   /** Opens it by the token; undefined where none is given. */
   readonly management: (() => Promise<ManagementClient>) | undefined;
+  /** A command of this program that looks at the same server, for a shell. */
+  readonly command: (words: string) => string;
   /** This machine's clock, in milliseconds since the epoch. */
   readonly now: () => number;
 };
@@ -51,7 +53,10 @@ async function checkCertificate({ url, now }: Server): Promise<Finding[]> {
 }
 
 /** That the token opens it, and what it says of keys. */
-export async function checkManagement({ management }: Pick<Server, "management">): Promise<Finding[]> {
+export async function checkManagement({
+  management,
+  command,
+}: Pick<Server, "management" | "command">): Promise<Finding[]> {
   if (management === undefined) return [];
   try {
     const keys = await (await management()).listKeys();
@@ -62,7 +67,7 @@ export async function checkManagement({ management }: Pick<Server, "management">
       ok("management-api", `the management API answers; ${keys.length} keys are stored`),
       ...leaked.map(({ namespace, name, id }) => {
         const message = `${namespace}/${name} was reported as leaked, and works still`;
-        return wrong("leaked-keys", message, `keyplane rotate --revoke-old ${id}`);
+        return wrong("leaked-keys", message, command(`rotate --revoke-old ${id}`));
       }),
     ];
   } catch (error) {

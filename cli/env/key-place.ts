@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { resolve } from "node:path";
 import { findCondition } from "../../domain/conditions.ts";
 import { shellWord } from "../output/shell-word.ts";
 import type { DeclaredChoice } from "../source/open-source.ts";
@@ -23,12 +23,12 @@ export function secretOf(key: ListedObject<"PlatformKey">): KeyPlace {
 
 /** The command that a shell reads the key by. */
 export function readingCommand(choice: DeclaredChoice, { namespace, name, dataKey }: KeyPlace): string {
-  if (choice.from === "data") return `cat ${shellWord(join(choice.data, "secrets", namespace, name, dataKey))}`;
+  if (choice.from === "data") return `cat ${shellWord(resolve(choice.data, "secrets", namespace, name, dataKey))}`;
   const template = `go-template={{index .data ${JSON.stringify(dataKey)} | base64decode}}`;
   const { kubeconfig, context } = choice;
   return [
     "kubectl",
-    ...(kubeconfig === undefined ? [] : [`--kubeconfig ${shellWord(kubeconfig)}`]),
+    ...(kubeconfig === undefined ? [] : [`--kubeconfig ${shellWord(resolve(kubeconfig))}`]),
     ...(context === undefined ? [] : [`--context ${shellWord(context)}`]),
     `get secret ${shellWord(name)} -n ${shellWord(namespace)} -o ${shellWord(template)}`,
   ].join(" ");

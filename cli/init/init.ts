@@ -1,13 +1,14 @@
 import { mkdir, readdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { errorMessage } from "../../domain/error-text.ts";
 import type { AddCommand } from "../command/command.ts";
 import { UsageError } from "../command/usage-error.ts";
 import { outputOption, outputText, type StructuredFormat } from "../output/output.ts";
+import { ownCommand } from "../output/own-command.ts";
 import { shellWord } from "../output/shell-word.ts";
 import { firstManifests, PROVIDER_FILE } from "./first-manifests.ts";
 
-export const addInit: AddCommand = (program, { out }) => {
+export const addInit: AddCommand = (program, { env, out }) => {
   program
     .command("init")
     .description("write a folder with a first team, key and gateway, for up, kubectl and Git; it asks nothing")
@@ -19,7 +20,7 @@ export const addInit: AddCommand = (program, { out }) => {
     .example("keyplane init keys --team research --namespace research-dev", "with names of your own")
     .action(async (dir: string, { team, namespace = team, output }: Flags) => {
       const files = await writeFirstManifests(dir, { team, namespace });
-      out(output === undefined ? inWords(dir, namespace, files) : outputText({ files }, output));
+      out(output === undefined ? inWords(dir, namespace, files, ownCommand(env)) : outputText({ files }, output));
     });
 };
 
@@ -64,15 +65,15 @@ async function writeFirstManifests(
 }
 
 /** What was written, and what to do with it. */
-function inWords(dir: string, namespace: string, files: readonly Written[]): string {
-  const word = shellWord(dir);
+function inWords(dir: string, namespace: string, files: readonly Written[], keyplane: string): string {
+  const word = shellWord(resolve(dir));
   const width = Math.max(...files.map(({ path }) => path.length));
   return `${files.map(({ path, is }) => `wrote ${path.padEnd(width)}  ${is}`).join("\n")}
 
 Put your model provider's credential into ${join(dir, PROVIDER_FILE)}. Then, on this machine:
 
-  keyplane validate -f ${word}
-  keyplane up --manifests ${word} --data .keyplane
+  ${keyplane} validate -f ${word}
+  ${keyplane} up --manifests ${word} --data ${shellWord(resolve(".keyplane"))}
 
 or on a cluster in which Keyplane runs, and has namespace ${namespace} among the chart's keyNamespaces:
 

@@ -31,6 +31,8 @@ import {
   removeServerFile,
   writeServerFile,
 } from "../data/data-folder.ts";
+import { ownCommand } from "../output/own-command.ts";
+import { shellWord } from "../output/shell-word.ts";
 import { embeddedDatabase } from "./embedded-database.ts";
 import { watchInitialSync } from "./initial-sync.ts";
 import { welcome } from "./welcome.ts";
@@ -119,8 +121,10 @@ export async function runUp(
     const keyring = await openKeyring(env, flags, store);
     await adoptFirstKey(store, keyring);
     signal.throwIfAborted();
+    const data = resolve(flags.data);
+    const linkCommand = `${ownCommand(env)} console --data ${shellWord(data)}`;
     const server = await startServer({
-      ...{ store, feedStore: store.feedStore, config, keyring, clock: systemClock, log },
+      ...{ store, feedStore: store.feedStore, config, keyring, clock: systemClock, log, linkCommand },
       managementToken: token,
     });
     closers.unshift(() => server.close());
@@ -161,7 +165,7 @@ export async function runUp(
     await Promise.race([initialSync.done, whenAborted(signal), controlling, broken]);
     if (!signal.aborted) {
       const link = await makeOneTimeLink(store, publicUrl, { actor: token.actor });
-      out(await welcome(flags.data, server.url, link.url));
+      out(await welcome({ data, url: server.url, link: link.url, linkCommand }));
     }
     await Promise.race([whenAborted(signal), controlling, broken]);
   } finally {

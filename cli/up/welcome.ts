@@ -8,28 +8,40 @@ import { shellWord } from "../output/shell-word.ts";
 
 type Key = StatusObject<"PlatformKey">;
 type Gateway = StatusObject<"ModelGateway">;
+type Library = StatusObject<"MemoryLibrary">;
+type Team = StatusObject<"PlatformTeam">;
+
+/** What {@link welcome} shows. */
+export type Welcome = {
+  /** The data folder, as an absolute path: what is shown is pasted in whatever folder. */
+  readonly data: string;
+  readonly url: string;
+  /** Signs in to the console once. */
+  readonly link: string;
+  /** Prints another link. */
+  readonly linkCommand: string;
+};
 
 /**
  * What a newcomer is shown once it runs: the declared keys, calls to paste that read a key from its Secret, and the way to
  * the console.
- *
- * @param link signs in to the console once
  */
-export async function welcome(data: string, url: string, link: string): Promise<string> {
+export async function welcome({ data, url, link, linkCommand }: Welcome): Promise<string> {
   const keys = (await readStatusFiles(data, "PlatformKey")).filter(isReady);
   const gateways = (await readStatusFiles(data, "ModelGateway")).filter(isReady);
+  const libraries = (await readStatusFiles(data, "MemoryLibrary")).filter(isReady);
+  const teams = await readStatusFiles(data, "PlatformTeam");
   const lines = ["", await keyTable(data), ""];
 
   // A key that serves many subjects says in each call whose memory it means.
-  const [writer] = keysWith(
-    keys.filter(({ spec }) => spec?.subjectAccess?.mode !== "Required"),
-    "memory:write",
-  );
-  if (writer !== undefined) {
+  const writers = keysWith(keys, "memory:write").filter(({ spec }) => spec?.subjectAccess?.mode !== "Required");
+  const [save] = writers.flatMap((writer) => savedBy(writer, libraries, teams) ?? []);
+  if (save !== undefined) {
+    const atom = { content: "The deploy freeze ends on Monday.", ...save.into };
     lines.push(
       "# remember something, and find it again",
-      `${curl(data, writer)} ${json({ content: "The deploy freeze ends on Monday." })} ${url}/atoms`,
-      `${curl(data, writer)} '${url}/atoms/search?q=deploy'`,
+      `${curl(data, save.writer)} ${json(atom)} ${shellWord(`${url}/atoms`)}`,
+      `${curl(data, save.writer)} ${shellWord(`${url}/atoms/search?q=deploy`)}`,
       "",
     );
   }
@@ -42,20 +54,38 @@ export async function welcome(data: string, url: string, link: string): Promise<
       "",
     );
   }
-  lines.push(
-    `# open the console, once within ten minutes; for another link: keyplane console --data ${shellWord(data)}`,
-    link,
-    "",
-  );
+  lines.push("# open the console, once within ten minutes", link, "# for another link", linkCommand, "");
   return lines.join("\n");
 }
 
-function isReady({ status }: Key | Gateway): boolean {
+function isReady({ status }: Key | Gateway | Library): boolean {
   return findCondition(status?.conditions, "Ready")?.status === "True";
 }
 
 function keysWith(keys: readonly Key[], ...scopes: Scope[]): Key[] {
   return keys.filter(({ status }) => scopes.every((scope) => status?.effectiveScopes?.includes(scope)));
+}
+
+/** What a save of a key has to name: nothing where there is a default library. Undefined where it reaches no library. */
+function savedBy(writer: Key, libraries: readonly Library[], teams: readonly Team[]) {
+  const { libraryAccess, mcpDefaultLibraryRef } = writer.spec ?? {};
+  if (mcpDefaultLibraryRef !== undefined) return { writer, into: {} };
+  const team = teams.find(({ metadata }) => metadata.name === writer.status?.team);
+  const reached = libraries.filter(({ metadata, status }) =>
+    libraryAccess?.mode === "Restricted"
+      ? libraryAccess.libraryRefs?.some(
+          ({ name, namespace = writer.metadata.namespace }) =>
+            name === metadata.name && namespace === metadata.namespace,
+        )
+      : status?.team === writer.status?.team,
+  );
+  const ofTeam = team?.spec?.mcpAgentPolicy?.defaultLibraryRef;
+  const isReached = reached.some(
+    ({ metadata }) => metadata.name === ofTeam?.name && metadata.namespace === ofTeam.namespace,
+  );
+  if (isReached) return { writer, into: {} };
+  const [library] = reached;
+  return library && { writer, into: { library: `${library.metadata.namespace}/${library.metadata.name}` } };
 }
 
 /** A call of a route by the first key that may make it. */

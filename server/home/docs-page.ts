@@ -10,8 +10,12 @@ import { schemaTable } from "./schema-fields.ts";
 /** Paths of operations that are shown by another one of theirs. */
 const ALIAS = /^\/api\/v1\/memory\/atoms|\/v1\/models\/\{model\}:/;
 
-/** A description of the API as a page for people, with everything that it gives programs. */
-export function docsPage(document: OpenApiDocument): Html {
+/**
+ * A description of the API as a page for people, with everything that it gives programs.
+ *
+ * @param base where clients reach this server, without a slash at its end
+ */
+export function docsPage(document: OpenApiDocument, base: string): Html {
   const { info, tags, components } = document;
   const all = shownOf(document);
   const areas = tags
@@ -35,7 +39,7 @@ ${areas.map(
 )}
 <li><a href="#refusals">Refusals</a></li><li><a href="#schemas">Schemas</a></li></ul></nav>`,
     content: html`<div class="head"><div><h1>API reference</h1><p class="muted">${info.summary}</p></div><a class="button" href="/openapi.json">OpenAPI ${document.openapi}</a></div>
-${begin(document)}
+${begin(document, base)}
 ${areas.map(
   ({ id, name, description, shown }) =>
     html`<section class="stack" id="${id}" aria-labelledby="h-${id}"><div><h2 class="area" id="h-${id}">${name}</h2>${prose(description)}</div>
@@ -74,17 +78,19 @@ function shortened(path: string): string {
   return path.replace(/^\/api\/v1|^\/g\/\{publicId\}/, "");
 }
 
-function begin({ info, components }: OpenApiDocument): Html {
+function begin({ info, components }: OpenApiDocument, base: string): Html {
   const carriers = Object.values(components.securitySchemes).map((scheme) => [
     html`<code>${scheme.scheme === "bearer" ? "Authorization: Bearer" : (scheme.name ?? "")}</code>`,
     scheme.scheme === "bearer" ? "header" : (scheme.in ?? ""),
     inlineProse(scheme.description),
   ]);
   return html`<section class="panel" id="begin" aria-labelledby="h-begin"><h2 id="h-begin">How to call it</h2>
-<p>The examples are for bash or zsh, and read from variables where this server is reached and what opens it: an API key for the memory, MCP and the gateways, a token for the management. Typed like this, neither is in the shell's history:</p>
-<pre tabindex="0"><code>export KEYPLANE_BASE_URL=https://keys.example.com
-read -rs KEYPLANE_API_KEY
-read -rs KEYPLANE_TOKEN</code></pre>
+<p>The examples are for bash or zsh, and read from variables where this server is reached and what opens it. Where it is reached:</p>
+<pre tabindex="0"><code>export KEYPLANE_BASE_URL='${base}'</code></pre>
+<p>An API key, for the memory, MCP and the gateways. Typed behind this, it is not in the shell's history:</p>
+<pre tabindex="0"><code>read -rs KEYPLANE_API_KEY</code></pre>
+<p>In the same way a token, for the management:</p>
+<pre tabindex="0"><code>read -rs KEYPLANE_TOKEN</code></pre>
 ${prose(info.description)}
 ${table("What opens it", ["Carrier", "In", "What it is"], carriers, "reference")}</section>`;
 }

@@ -25,6 +25,10 @@ export function homeRoutes(app: FastifyInstance, { config, log }: ServerDeps): v
   app.get(
     "/docs",
     { config: { public: true } },
-    cachedText("text/html; charset=utf-8", () => String(docsPage(app.describeApi()))),
+    cachedText(
+      "text/html; charset=utf-8",
+      (base) => String(docsPage(app.describeApi(), base)),
+      (request) => reachedAt(request, config),
+    ),
   );
 }

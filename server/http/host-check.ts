@@ -55,6 +55,11 @@ const REFUSALS = {
   origin: problem("forbidden_origin", "This endpoint does not answer to pages of that Origin."),
 } as const;
 
+/** Whether a Host is a name that every machine has for itself. */
+export function isLoopbackHost(host: string | undefined): boolean {
+  return LOOPBACK_NAMES.has(parseOrigin(`http://${host}`)?.hostname ?? "");
+}
+
 function isOurLoopback(url: URL | undefined, { localAddress, localPort }: Arrival): boolean {
   if (url === undefined || !LOOPBACK_NAMES.has(url.hostname)) return false;
   if (localAddress === undefined || !LOOPBACK_ADDRESS.test(localAddress)) return false;

@@ -43,6 +43,8 @@ export type ServerDeps = {
   readonly config: ServerConfig;
   /** The token that opens the management API; null where the installation has none. */
   readonly managementToken: ManagementToken | null;
+  /** Prints a link that signs in to the console, on the machine of an embedded server. */
+  readonly linkCommand?: string;
   /** Validates issuers' tokens, which open the same API and the memory over MCP; null where no issuer is trusted. */
   readonly validateJwt: ValidateJwt | null;
 };

@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { ownCommand } from "../../cli/output/own-command.ts";
 import { LEASE_MS } from "../../domain/protocol.ts";
 import { databaseUrl, describeOnPostgres } from "../env/database/engines.ts";
 import { type Serving, startServing } from "../env/serving.ts";
@@ -87,7 +88,9 @@ describeOnPostgres("The console of two servers", (store) => {
     const args = ["revoke-subject", "ann", "--team", home.name, "--server", one.url];
     const { code, out, err } = await keyplane(args, { KEYPLANE_TOKEN: token });
     expect([code, err]).toEqual([0, ""]);
-    expect(out).toContain(`works on, made by ann: mine (${prefix}...); to end it: keyplane revoke ${id}\n`);
+    expect(out).toContain(
+      `works on, made by ann: mine (${prefix}...); to end it: ${ownCommand({})} revoke ${id} --server '${one.url}'\n`,
+    );
   });
 
   test("b22: revokes a key on both within the lease, whichever of them was asked", async () => {

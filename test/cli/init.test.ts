@@ -1,6 +1,8 @@
+import { execFile } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { Ajv } from "ajv";
 import formats from "ajv-formats";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -21,8 +23,10 @@ describe("keyplane init", () => {
     expect([code, err]).toEqual([0, ""]);
     const written = readdirSync(dir);
     for (const file of written) expect(out).toMatch(new RegExp(`^wrote .*/${file} `, "m"));
-    expect(out).toContain(`keyplane up --manifests '${dir}' --data .keyplane`);
-    const { out: says } = await keyplane(["validate", "-f", dir]);
+    const [validate = "", up] = [...out.matchAll(/^ {2}(\/.* (?:validate|up) .*)$/gm)].map(([, line]) => line);
+    expect(up?.endsWith(` up --manifests '${dir}' --data ${join(process.cwd(), ".keyplane")}`), up).toBe(true);
+    // As it is printed, in another folder.
+    const { stdout: says } = await promisify(execFile)("sh", ["-c", validate], { cwd: tmpdir() });
     expect(says).toMatch(/^.*10-team.yaml:2:1: note: Namespace is passed over\n5 manifests, 0 errors, 0 warnings, 1 /);
   });
 

@@ -4,6 +4,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { completeCommands } from "../../cli/output/own-command.ts";
 import { main } from "../../cli/program.ts";
 import { mintKey } from "../../domain/key/secret/key-format.ts";
 import { read } from "../architecture/sources.ts";
@@ -37,6 +38,8 @@ spec:
 ${key("my-key", "scopes: [memory:read, memory:write, gateway:generate, gateway:routes]", "research")}`;
 let up: UpProcess;
 let server: string[];
+const getKeys = (source: readonly string[]) =>
+  completeCommands("see keyplane get keys", source, {}).replace("see ", "");
 
 beforeAll(async () => {
   home.write("team.yaml", team("research", "dev", "prod", "research") + LIBRARY);
@@ -93,7 +96,7 @@ describe("keyplane get", () => {
       expect(await keyplane(["get", "key", "dev/none", ...source])).toEqual({
         code: 1,
         out: "",
-        err: "keyplane: there is no key dev/none: see keyplane get keys\n",
+        err: `keyplane: there is no key dev/none: see ${getKeys(source)}\n`,
       });
       const several = await keyplane(["get", "key", "agent", ...source]);
       expect([several.code, several.err]).toEqual([2, expect.stringContaining("agent in dev, prod: say which")]);
@@ -181,7 +184,7 @@ describe("keyplane get", () => {
       expect([one.code, one.out, one.err]).toEqual([
         1,
         expect.stringMatching(/^dev +agent .*\n$/),
-        "keyplane: there is no key dev/none: see keyplane get keys; there is no key dev/nowhere: see keyplane get keys\n",
+        `keyplane: there is no key dev/none: see ${getKeys(source)}; there is no key dev/nowhere: see ${getKeys(source)}\n`,
       ]);
     }
   });
@@ -445,7 +448,7 @@ spec: { teamSelector: {}, gracePeriod: 1h, budgets: [{ tokens: 900, period: Tota
     expect(out).toMatch(/^Ready: +False \(NamespaceUnclaimed\)$/m);
     expect(out).toMatch(/^Next steps:\n {2}- Add this namespace to spec\.namespaces of a PlatformTeam\.$/m);
     const none = await keyplane(["describe", "key", "dev/none", ...data]);
-    expect([none.code, none.err]).toEqual([1, "keyplane: there is no key dev/none: see keyplane get keys\n"]);
+    expect([none.code, none.err]).toEqual([1, `keyplane: there is no key dev/none: see ${getKeys(data)}\n`]);
     expect((await keyplane(["describe", "pod", "x", ...data])).code).toBe(2);
   });
 

@@ -80,11 +80,19 @@ describe("what is printed", () => {
     const calls = output.split("\n").filter((line) => line.startsWith("curl "));
     expect(calls).toHaveLength(3);
     const answers = [];
-    for (const call of calls) answers.push((await run("bash", ["-c", call])).stdout);
+    for (const call of calls) answers.push((await run("bash", ["-c", call], { cwd: folder })).stdout);
     expect(answers[0]).toContain('"revision":1');
     expect(answers[1]).toContain("deploy freeze");
     expect(answers[2]).toContain("stub-small");
     expect(output).not.toContain(key("docs-agent").slice(12));
+  });
+
+  it("is a command that prints another link, as the sign-in page shows it, in whatever folder", async () => {
+    const [, printed = ""] = /^# for another link\n(.+)$/m.exec(output) ?? [];
+    const page = await (await fetch(`${base}/dashboard/sign-in`)).text();
+    expect(page).toContain(`<code>${printed}</code>`);
+    const { stdout } = await run("sh", ["-c", printed], { cwd: folder });
+    expect(stdout).toMatch(new RegExp(`^${base}/dashboard/sign-in\\?link=[\\w-]{43}\n$`));
   });
 });
 

@@ -4,7 +4,7 @@ import type { Logger } from "../../../runtime/log.ts";
 import type { Keyring } from "../../../store/encryption/keyring.ts";
 import type { SignedIn } from "../../../store/sessions/sessions.ts";
 import type { ServerConfig } from "../../context/config.ts";
-import { refuseForeignHosts } from "../../http/host-check.ts";
+import { isLoopbackHost, refuseForeignHosts } from "../../http/host-check.ts";
 import { logFailure } from "../../http/problems/error-handler.ts";
 import { problemOf } from "../../http/problems/problem-of.ts";
 import { parseForms } from "../../pages/forms.ts";
@@ -22,7 +22,7 @@ import { clearCookie, readAttempts, readCookie, setCookie } from "./cookies.ts";
 import { createIssuerClient, InteractionNeededError, type IssuerClient, SignInRefusedError } from "./issuer-client.ts";
 import { reachedAt } from "./reached-at.ts";
 import { CONSOLE, localPage, SIGN_IN } from "./return-to.ts";
-import { ISSUER_AWAY, issuerUrl, LINK_NEEDED, sendSignInPage, signInChoice, TRY_AGAIN } from "./sign-in-page.ts";
+import { ISSUER_AWAY, issuerUrl, linkNeeded, sendSignInPage, signInChoice, TRY_AGAIN } from "./sign-in-page.ts";
 
 /** What a claim's text may take of a page. */
 const MAX_NAME = 100;
@@ -42,6 +42,8 @@ type SignInDeps = SessionDeps &
     readonly keyring: Keyring;
     readonly clock: Clock;
     readonly log: Logger;
+    /** Prints a link that signs in to the console, on the machine of an embedded server. */
+    readonly linkCommand?: string;
   };
 
 /** How people get a session of the console, and end it: mounted where its pages are (docs/decisions/console.md). */
@@ -74,7 +76,9 @@ export function sessionRoutes(app: FastifyInstance, deps: SignInDeps): void {
     if (only !== undefined && others.length === 0 && searchParams.has("returnTo")) {
       return reply.redirect(issuerUrl(only, returnTo), 303);
     }
-    return sendSignInPage(reply, 200, "Sign in", signInChoice([...clients.keys()], returnTo));
+    const content =
+      only === undefined ? linkNeeded(linkCommand(request, deps)) : signInChoice([...clients.keys()], returnTo);
+    return sendSignInPage(reply, 200, "Sign in", content);
   });
 
   async function sendToIssuer(client: IssuerClient, request: FastifyRequest, reply: FastifyReply, wanted: Wanted) {
@@ -153,7 +157,16 @@ async function useLink(deps: SignInDeps, request: FastifyRequest, reply: Fastify
   recordRefusal(deps, request, request.routeOptions.url, {
     ...{ code: "unauthorized", cause: "sign_in_link", key: undefined },
   });
-  return sendSignInPage(reply, 401, "This link is no longer valid", LINK_NEEDED);
+  return sendSignInPage(reply, 401, "This link is no longer valid", linkNeeded(linkCommand(request, deps)));
+}
+
+/**
+ * Prints a link in a shell: of an embedded server with its data folder, which only those see who reach it by a name of its
+ * own machine; else with this server's address, and the installation's token in a file.
+ */
+function linkCommand(request: FastifyRequest, { config, linkCommand }: SignInDeps): string {
+  if (linkCommand !== undefined && isLoopbackHost(request.raw.headers.host)) return linkCommand;
+  return `keyplane console --server ${reachedAt(request, config)} --token-file bootstrap-token`;
 }
 
 /** The page says only that the sign-in has failed: the cause is counted. */

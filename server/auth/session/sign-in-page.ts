@@ -14,17 +14,19 @@ export function sendSignInPage(reply: FastifyReply, status: number, title: strin
   return sendPage(reply.code(status), page);
 }
 
-/** The issuers to choose from; how a link is had, where there is none. */
+/** The issuers to choose from. */
 export function signInChoice(issuers: readonly string[], returnTo: string): Html {
-  if (issuers.length === 0) return LINK_NEEDED;
   return html`${issuers.map(
     (issuer) =>
       html`<p class="actions"><a class="button primary" href="${issuerUrl(issuer, returnTo)}">Sign in with ${nameOf(issuer)}</a></p>`,
   )}`;
 }
 
-export const LINK_NEEDED: Html = html`<p>This installation signs people in by a link that works once, for ten minutes. Make one where it runs:</p>
-<pre><code>keyplane console --data DIR</code></pre>`;
+/** How a link is had, which signs in where there is no issuer. @param command prints one, in a shell */
+export function linkNeeded(command: string): Html {
+  return html`<p>This installation signs people in by a link that works once, for ten minutes. Make one where it runs:</p>
+<pre tabindex="0"><code>${command}</code></pre>`;
+}
 
 export const ISSUER_AWAY: Html = html`<p>It has to say who you are: when you sign in, and every 15 minutes from then on. Try again in a moment.</p>`;
 

@@ -80,7 +80,7 @@ describe("keyplane doctor", () => {
     home.write("lost.yaml", "kind: PlatformKee\n");
     const { code, wrong } = await doctor();
     expect(code).toBe(1);
-    expect(wrong).toContainEqual(expect.stringMatching(/1 error.*keyplane validate -f DIR$/));
+    expect(wrong).toContainEqual(expect.stringMatching(/1 error.*main\.ts validate -f DIR$/));
     home.write("lost.yaml", "");
   });
 

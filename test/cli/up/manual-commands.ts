@@ -3,6 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs"
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import { ownCommand } from "../../../cli/output/own-command.ts";
 import { until } from "../../env/until.ts";
 import { type Installation, key, keyplane, makeHome, team, tokenOf, type Up } from "../up.ts";
 
@@ -68,7 +69,10 @@ export function testManualCommands({ home, data, up: running }: Installation): v
 
       test("of a key that does not exist is 1, and says where to look", async () => {
         const { code, err } = await keyplane(["revoke", "dev/nowhere", ...data]);
-        expect([code, err]).toEqual([1, "keyplane: there is no key dev/nowhere: see keyplane get keys\n"]);
+        expect([code, err]).toEqual([
+          1,
+          `keyplane: there is no key dev/nowhere: see ${ownCommand({})} get keys ${data.join(" ")}\n`,
+        ]);
       });
 
       test("does not take a secret on its command line", async () => {
@@ -99,7 +103,12 @@ export function testManualCommands({ home, data, up: running }: Installation): v
 
       test.each([
         ["without a team", ["ann"], 2, "keyplane: --team is needed: its name or id\n"],
-        ["of no team", ["ann", "--team", "absent"], 1, "keyplane: there is no team absent: see keyplane get teams\n"],
+        [
+          "of no team",
+          ["ann", "--team", "absent"],
+          1,
+          `keyplane: there is no team absent: see ${ownCommand({})} get teams ${data.join(" ")}\n`,
+        ],
         [
           "of a token",
           ["eyJhbGciOiJFUzI1NiJ9.e30.x", "--team", "ops"],

@@ -42,7 +42,12 @@ export function testServerDoctor({ home, up }: Installation): void {
 
   test("doctor of a server finds a clock that is an hour off", async () => {
     const now = () => Date.now() + 3_600_000;
-    const findings = await checkServer({ url: new URL(up().url), management: undefined, now });
+    const findings = await checkServer({
+      url: new URL(up().url),
+      management: undefined,
+      command: (words) => words,
+      now,
+    });
     expect(findings).toContainEqual(
       expect.objectContaining({
         ...{ name: "clock", severity: "error" },

@@ -11,24 +11,28 @@ function dataFolder(
   model: string,
   spec = {},
   dialect = "openai",
+  teamSpec: object = { namespaces: ["dev"] },
 ): string {
   const data = mkdtempSync(join(tmpdir(), "keyplane-welcome-"));
   context.onTestFinished(() => rmSync(data, { recursive: true }));
   mkdirSync(join(data, "db"));
   writeFileSync(join(data, "cluster-id"), "c");
   const conditions = [{ type: "Ready", status: "True", reason: "Ready", message: "", lastTransitionTime: "" }];
-  const put = (kind: string, more: object) => {
+  const put = (kind: string, more: object, name = "one") => {
     const folder = join(data, "status/dev", kind);
     mkdirSync(folder, { recursive: true });
-    writeFileSync(join(folder, "one.json"), JSON.stringify({ metadata: { name: "one", namespace: "dev" }, ...more }));
+    writeFileSync(join(folder, `${name}.json`), JSON.stringify({ metadata: { name, namespace: "dev" }, ...more }));
   };
-  put("PlatformKey", { spec, status: { conditions, effectiveScopes } });
+  put("PlatformKey", { spec, status: { conditions, effectiveScopes, team: "one" } });
+  for (const name of ["diary", "notes"]) put("MemoryLibrary", { status: { conditions, team: "one" } }, name);
+  put("PlatformTeam", { spec: teamSpec });
   const routing = { upstreams: [{ name: "provider", dialect }], routes: [{ model, upstream: "provider" }] };
   put("ModelGateway", { spec: routing, status: { conditions, publicID: "main" } });
   return data;
 }
 
-const shown = (data: string) => welcome(data, "http://127.0.0.1:1", "http://127.0.0.1:1/link");
+const shown = (data: string) =>
+  welcome({ data, url: "http://127.0.0.1:1", link: "http://127.0.0.1:1/link", linkCommand: "keyplane console" });
 
 test("what keyplane up shows to be pasted runs nothing that a manifest says", async (context) => {
   const model = `x'$(touch${"$"}{IFS}pwned)'`;
@@ -72,4 +76,28 @@ test.each([
 ])("keyplane up shows the call of a route for a key that may make it: %j", async (spec, isShown) => {
   const said = await shown(dataFolder({ onTestFinished }, ["gateway:generate", "gateway:routes"], "fast", spec));
   expect(said.includes("/g/main/")).toBe(isShown);
+});
+
+const defaultTo = (name: string) => ({
+  namespaces: ["dev"],
+  mcpAgentPolicy: { defaultLibraryRef: { namespace: "dev", name } },
+});
+const only = (name: string) => ({ libraryAccess: { mode: "Restricted", libraryRefs: [{ name }] } });
+
+test.each<[what: string, spec: object, team: object, library: string | undefined]>([
+  ["the key's default", { mcpDefaultLibraryRef: { name: "notes" } }, defaultTo("diary"), undefined],
+  ["the team's default", {}, defaultTo("diary"), undefined],
+  ["the first of the team, where there is no default", {}, { namespaces: ["dev"] }, "dev/diary"],
+  ["the key's own, where the team's default is none of its", only("notes"), defaultTo("diary"), "dev/notes"],
+])("keyplane up shows a save into a library that the key reaches: %s", async (_, spec, team, library) => {
+  const said = await shown(dataFolder({ onTestFinished }, ["memory:write"], "fast", spec, "openai", team));
+  expect(/-d '(.*?)'/.exec(said)?.[1]).toBe(
+    JSON.stringify({ content: "The deploy freeze ends on Monday.", ...(library && { library }) }),
+  );
+});
+
+test("keyplane up shows no save where the key reaches no library", async () => {
+  expect(await shown(dataFolder({ onTestFinished }, ["memory:write"], "fast", only("elsewhere")))).not.toContain(
+    "/atoms",
+  );
 });

@@ -55,3 +55,28 @@ test("the reference is made once, and not sent again to a client that has it", a
   expect([again.status, await again.text()]).toEqual([304, ""]);
   expect((await fetch(`${harness.url}/docs`, { headers: { "if-none-match": '"another"' } })).status).toBe(200);
 });
+
+test("the reference names the address that it was reached at, or the public one, for a shell", async () => {
+  const exported = (text: string) =>
+    text.match(/export KEYPLANE_BASE_URL=.*?(?=<)/g)?.map((line) => line.replaceAll("&#39;", "'"));
+  const byName = harness.url.replace("127.0.0.1", "localhost");
+  const named = await fetch(`${byName}/docs`);
+  expect([exported(page), exported(await named.text())]).toEqual(
+    [harness.url, byName].map((url) => [`export KEYPLANE_BASE_URL='${url}'`]),
+  );
+  const first = await fetch(`${harness.url}/docs`, { headers: { "if-none-match": named.headers.get("etag") ?? "" } });
+  expect([first.status, exported(await first.text())]).toEqual([200, exported(page)]);
+  const publicUrl = new URL("https://gateway.example.org/");
+  const behindProxy = await startHarness({ mounts: products(), config: { publicUrl } });
+  const text = await (await fetch(`${behindProxy.url}/docs`)).text();
+  await behindProxy.close();
+  expect(exported(text)).toEqual(["export KEYPLANE_BASE_URL='https://gateway.example.org'"]);
+  expect(text).not.toContain("keys.example.com");
+});
+
+test("neither the reference nor the description has another's address in a call or a server", async () => {
+  const description = await (await fetch(`${harness.url}/openapi.json`)).text();
+  for (const text of [page, description])
+    expect(text.match(/https?:\/\/[\w.-]*example\.com[^"]{0,20}/g) ?? []).toEqual([]);
+  expect(JSON.parse(description).servers).toEqual([{ url: "/", description: "This server." }]);
+});

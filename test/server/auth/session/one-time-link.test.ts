@@ -9,6 +9,7 @@ import { managementRoutes } from "../../../../server/management/routes.ts";
 import type { Store } from "../../../../store/database/store.ts";
 import { openMigrated } from "../../../env/database/engines.ts";
 import { type Harness, startHarness } from "../../harness.ts";
+import { sendRaw } from "../../raw-http.ts";
 import { openBrowser } from "./browser.ts";
 import { ownPage, signIn } from "./sign-in.ts";
 
@@ -80,8 +81,31 @@ describe("A one-time link", () => {
     const again = await late.ask(link);
     expect(again.status).toBe(401);
     expect(again.text).toContain("This link is no longer valid");
-    expect(again.text).toContain("keyplane console --data");
+    expect(again.text).toContain(`<code>keyplane console --server ${harness.url} --token-file bootstrap-token</code>`);
     expect(late.cookie(harness.url, "keyplane_session")).toBeUndefined();
+  });
+
+  test("of an embedded server is made by the command that it was started by, which those at another host are not shown", async () => {
+    const publicUrl = new URL("https://keys.example.com");
+    const command = "/opt/node /home/ann/cli/main.ts console --data '/home/ann/my data'";
+    const embedded = await startHarness({
+      mounts: [{ at: CONSOLE, routes: (app, deps) => sessionRoutes(app, { ...deps, linkCommand: command }) }],
+      ...{ store, config: { publicUrl } },
+    });
+    const shownTo = async (host: string) => {
+      const { body } = await sendRaw(
+        embedded.port,
+        `GET ${CONSOLE}/sign-in HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
+      );
+      return /<code>(.*)<\/code>/.exec(body)?.[1]?.replaceAll("&#39;", "'");
+    };
+    const shown = [];
+    for (const host of [`127.0.0.1:${embedded.port}`, `localhost:${embedded.port}`, "keys.example.com"]) {
+      shown.push(await shownTo(host));
+    }
+    await embedded.close();
+    const elsewhere = "keyplane console --server https://keys.example.com --token-file bootstrap-token";
+    expect(shown).toEqual([command, command, elsewhere]);
   });
 
   test("is over after ten minutes, by the database's clock", async () => {
