@@ -11,6 +11,7 @@ import { copyRows } from "./copy.ts";
 import { type Connections, lendConnections } from "./postgres-memory.ts";
 import { assertTakesWrites, prepareSession } from "./session.ts";
 import { asUnavailable, asUnavailableOrRefused, TimeoutClient, type TimeoutClientOptions } from "./timeout-client.ts";
+import { WriteVerdict } from "./write-verdict.ts";
 
 export type PostgresOptions = {
   readonly maxConnections?: number;
@@ -47,20 +48,26 @@ const UNAUTHENTICATED_SHARE = 0.2;
 const UNAUTHENTICATED_WAITING = { waiting: 1_024, waitingPerTeam: 128 };
 const MANAGED_WAITING = { waiting: 512, waitingPerTeam: 128 };
 
-/** The connections of a store: for the memory's calls, and for everything else. */
-export type Pools<Pool = Connections> = { readonly all: Pool; readonly memory: Pool };
+/** The connections of a store: for the memory's calls, and for everything else; and how further ones are made. */
+export type Pools<Pool = Connections> = {
+  readonly all: Pool;
+  readonly memory: Pool;
+  readonly way: ReturnType<typeof connectionTo>;
+};
 
 /** Opens the pools of a store, which connect with the first question. */
 export function openPools(database: string | DatabaseLocation, options: PostgresOptions = {}): Pools<pg.Pool> {
   const { maxConnections, answerTimeoutMs, memoryRunMs } = { ...DEFAULTS, ...options };
   const together = leaveTogether();
-  const connection = { ...connectionTo(database, options), onFenced: together.leave };
+  const way = connectionTo(database, options);
+  const connection = { ...way, onFenced: together.leave };
   const settings = options.genericPlans === true ? ["plan_cache_mode = force_generic_plan"] : [];
   const kept = { ...connection, min: options.keepsOne === true ? 1 : 0 };
   const pools = {
     all: openPool(kept, maxConnections, answerTimeoutMs, settings),
     // Connects with the first call of the memory, so that a process without one has no more connections for it.
     memory: openPool({ ...connection, connectionTimeoutMillis: memoryRunMs }, MEMORY.running, memoryRunMs),
+    way,
   };
   together.watch(pools.all);
   together.watch(pools.memory);
@@ -103,7 +110,7 @@ export async function openPostgres(
   options: PostgresOptions = {},
   pools: Pools = openPools(database, options),
 ): Promise<Store> {
-  const connection = connectionTo(database, options);
+  const { verdict, ...connection } = pools.way;
   const located = (): pg.ClientConfig => ({ ...connection, ...connection.locate() });
   const { maxConnections, answerTimeoutMs, memoryRunMs } = { ...DEFAULTS, ...options };
   const shareOf = (part: number) => Math.max(1, Math.floor(maxConnections * part));
@@ -121,7 +128,7 @@ export async function openPostgres(
     backgroundRows: 1_000,
     engine: "postgres",
     memory: memoryDatabase(MEMORY, lendConnections(pools.memory), memoryRunMs),
-    listen: async (channel, onNotify, onEnd) => listen(located(), channel, onNotify, onEnd),
+    listen: async (channel, onNotify, onEnd) => listen(located(), verdict, channel, onNotify, onEnd),
     async copyRows(question, take) {
       try {
         await copyRows(located(), answerTimeoutMs || ANSWER_TIMEOUT_MS, question, take);
@@ -130,7 +137,7 @@ export async function openPostgres(
       }
     },
     async withConnection(body) {
-      const own = databaseOn(openPool(connection, 1, 0));
+      const own = databaseOn(openPool(pools.way, 1, 0));
       try {
         return await own.connection().execute(body);
       } finally {
@@ -143,8 +150,13 @@ export async function openPostgres(
 
 function connectionTo(database: string | DatabaseLocation, options: PostgresOptions) {
   const location = typeof database === "string" ? { url: database } : database;
+  const verdict = new WriteVerdict();
   return {
-    locate: () => connectionConfig(location),
+    verdict,
+    locate: () => {
+      verdict.assertWorthConnecting();
+      return connectionConfig(location);
+    },
     application_name: options.applicationName ?? "keyplane",
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
@@ -187,7 +199,7 @@ function inTurn(turns: ManagedTurns, connect: () => Promise<pg.PoolClient>): () 
  * @param settings of each connection's session
  */
 function openPool(
-  connection: pg.PoolConfig & TimeoutClientOptions,
+  { verdict, ...connection }: pg.PoolConfig & TimeoutClientOptions & { readonly verdict: WriteVerdict },
   max: number,
   answerTimeoutMs: number,
   settings: readonly string[] = [],
@@ -202,7 +214,7 @@ function openPool(
     // What is given up here has ended in the database by then, whatever it waited for (threats c47).
     ...(answerTimeoutMs > 0 ? { query_timeout: answerTimeoutMs } : {}),
     // By statements: a pooler in between may refuse them as parameters of the connection's start.
-    onConnect: (client) => prepareSession(client, [...limit, ...settings]),
+    onConnect: (client) => verdict.noted(prepareSession(client, [...limit, ...settings])),
   });
   pool.on("error", () => {
     // An idle client lost its server. The pool has dropped it; the next question opens another or says what is wrong.
@@ -212,6 +224,7 @@ function openPool(
 
 async function listen(
   config: pg.ClientConfig,
+  verdict: WriteVerdict,
   channel: string,
   onNotify: (payload: string) => void,
   onEnd: (error?: Error) => void,
@@ -232,7 +245,7 @@ async function listen(
   client.on("end", () => end());
   try {
     await client.connect();
-    await within(PING_TIMEOUT_MS, prepareSession(client));
+    await within(PING_TIMEOUT_MS, verdict.noted(prepareSession(client)));
     await within(PING_TIMEOUT_MS, client.query(`listen ${client.escapeIdentifier(channel)}`));
   } catch (error) {
     over = true;

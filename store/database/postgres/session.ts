@@ -21,6 +21,9 @@ export function sessionStatement(more: readonly string[] = []): string {
   return [...SETTINGS, ...more].map((one) => `set ${one}`).join("; ");
 }
 
+/** A new session is one in which nothing can be written. */
+export class TakesNoWritesError extends DatabaseUnavailableError {}
+
 const FAULT = `select case when pg_is_in_recovery() then 'standby'
   when current_setting('transaction_read_only') = 'on' then 'read-only' end as fault`;
 const FAULTS: Readonly<Record<string, string>> = {
@@ -37,7 +40,7 @@ export const END_SESSION = "rollback; select pg_terminate_backend(pg_backend_pid
 /**
  * Prepares a session: gives it its settings, and refuses one in which nothing can be written, with one wait for both answers.
  *
- * @throws DatabaseUnavailableError as {@link assertTakesWrites} does
+ * @throws TakesNoWritesError as {@link assertTakesWrites} does
  */
 export async function prepareSession(client: pg.ClientBase, more: readonly string[] = []): Promise<void> {
   await Promise.all([client.query(sessionStatement(more)), assertTakesWrites(client)]);
@@ -47,7 +50,7 @@ export async function prepareSession(client: pg.ClientBase, more: readonly strin
  * Refuses a session in which nothing can be written, as one that began during a failover is: it would stay so, and what
  * is read there may be old (threats c92).
  *
- * @throws DatabaseUnavailableError saying why; the session is over then
+ * @throws TakesNoWritesError saying why; the session is over then
  */
 export async function assertTakesWrites(client: pg.ClientBase): Promise<void> {
   const { rows } = await client.query<{ fault: string | null }>(FAULT);
@@ -56,5 +59,5 @@ export async function assertTakesWrites(client: pg.ClientBase): Promise<void> {
   await client.query(END_SESSION).catch(() => {
     // The answer is that it has ended.
   });
-  throw new DatabaseUnavailableError(reason);
+  throw new TakesNoWritesError(reason);
 }

@@ -38,7 +38,7 @@ export class KeptDatabases {
     const kept = this.#idle.pop() ?? (await this.#makeOne());
     const all = lend(kept.pools.all);
     const memory = lend(kept.pools.memory);
-    const store = await openPostgres(kept.url, this.#options, { all, memory });
+    const store = await openPostgres(kept.url, this.#options, { ...kept.pools, all, memory });
     return {
       ...store,
       close: async () => {

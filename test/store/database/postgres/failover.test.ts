@@ -1,5 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
 import pg from "pg";
 import { expect, type TestContext, test } from "vitest";
@@ -129,8 +130,76 @@ test("c92: a session that begins read-only is asked nothing: every question says
     expect(String(refusal)).toMatch(/the database is read-only.*default_transaction_read_only/);
   }
   await readOnly(false);
-  await write(store.db);
+  await until("writes are taken", () => write(store.db));
   await inMemory(store, write);
+});
+
+test("c94: while a database takes no writes, one connection in a quarter of a second finds that out for all questions, waiting ones too", async (context) => {
+  const { url, readOnly } = await open(context);
+  let connections = 0;
+  const proxy = await startTcpProxy({ host: new URL(url).hostname, port: Number(new URL(url).port) }, () => {
+    connections++;
+    return (bytes) => bytes;
+  });
+  const store = await openPostgres(Object.assign(new URL(url), { hostname: "127.0.0.1", port: proxy.port }).href);
+  context.onTestFinished(async () => {
+    await store.close();
+    await proxy.close();
+  });
+  const questions: (() => Promise<unknown>)[] = [
+    () => pid(store.db),
+    () => pid(store.unauthenticatedDb),
+    () => inMemory(store, pid),
+    () => store.withConnection(pid),
+    () =>
+      store.listen(
+        "fenced",
+        () => {},
+        () => {},
+      ),
+  ];
+  const askAll = async (times: number) => {
+    const asked = Array.from({ length: times }, () => questions.map((question) => error(question()))).flat();
+    for (const refusal of await Promise.all(asked)) {
+      expect(refusal).toBeInstanceOf(DatabaseUnavailableError);
+      expect(String(refusal)).toMatch(/the database is read-only.*default_transaction_read_only/);
+    }
+  };
+  await readOnly(true);
+  // More than connections, before anything is known: what waits for one is answered by what the first ones find.
+  await Promise.all(Array.from({ length: 200 }, () => error(pid(store.unauthenticatedDb))));
+  expect(connections).toBeLessThanOrEqual(10);
+  await askAll(1);
+  const [before, began] = [connections, performance.now()];
+  for (let round = 0; round < 30; round++) {
+    await askAll(4);
+    await delay(20);
+  }
+  expect(connections - before).toBeLessThanOrEqual(1 + Math.ceil((performance.now() - began) / 250));
+  expect(connections - before).toBeGreaterThan(0);
+  await readOnly(false);
+  await until("writes are taken", () => write(store.db));
+  await Promise.all(questions.map((question) => question()));
+});
+
+test("c94: a database that is away after it took no writes is asked again as one that is away", async (context) => {
+  const { url, readOnly } = await open(context);
+  const proxy = await startTcpProxy({ host: new URL(url).hostname, port: Number(new URL(url).port) });
+  const store = await openPostgres(Object.assign(new URL(url), { hostname: "127.0.0.1", port: proxy.port }).href);
+  context.onTestFinished(async () => {
+    await store.close();
+    await proxy.close();
+  });
+  await readOnly(true);
+  expect(String(await error(pid(store.db)))).toMatch(/read-only/);
+  proxy.cut();
+  await until("every question says that it is away", async () => {
+    const said = await Promise.all(Array.from({ length: 4 }, () => error(pid(store.db))));
+    return said.every((refusal) => !String(refusal).includes("read-only"));
+  });
+  await readOnly(false);
+  proxy.thaw();
+  await write(store.db);
 });
 
 test("c92: what only reads is asked by new connections, too, once a write has found the database read-only", async (context) => {
@@ -182,7 +251,7 @@ test("c92: a role that is read-only is the same as a database that is", async (c
   });
   expect(await error(pid(store.db))).toBeInstanceOf(DatabaseUnavailableError);
   await sql`alter role ${role} reset default_transaction_read_only`.execute(admin.db);
-  await write(store.db);
+  await until("writes are taken", () => write(store.db));
 });
 
 test("c92: a standby is asked nothing until it is promoted; and a primary that is fenced is left, also by the connection that listens", async (context) => {
@@ -207,7 +276,7 @@ test("c92: a standby is asked nothing until it is promoted; and a primary that i
     expect(String(refusal)).toMatch(/the database is a standby/);
   }
   await admin.query("select pg_promote()");
-  await sql`create table written (id integer)`.execute(store.db);
+  await until("writes are taken", () => sql`create table written (id integer)`.execute(store.db));
   const connection = await listen();
   await connection.ping();
 

@@ -4,6 +4,7 @@ import { DatabaseUnavailableError } from "../../../../store/database/errors.ts";
 import { openPostgres } from "../../../../store/database/postgres/postgres.ts";
 import { freshDatabase } from "../../../env/database/engines.ts";
 import { startPgbouncer } from "../../../env/database/pgbouncer.ts";
+import { until } from "../../../env/until.ts";
 
 test("c92, c93: behind PgBouncer in session mode no session stays read-only that began so, and none keeps a transaction whose client is gone", async (context) => {
   const { url, drop } = await freshDatabase();
@@ -25,7 +26,7 @@ test("c92, c93: behind PgBouncer in session mode no session stays read-only that
     where datname = current_database() and pid <> pg_backend_pid()`.execute(direct.db);
   for (const _ of [1, 2, 3]) await expect(setting("port")).rejects.toThrow(DatabaseUnavailableError);
   await sql`alter database ${database} reset default_transaction_read_only`.execute(direct.db);
-  await sql`insert into written values (1)`.execute(store.db);
+  await until("writes are taken", () => sql`insert into written values (1)`.execute(store.db));
   expect(await setting("idle_in_transaction_session_timeout")).toBe("5s");
   expect(await setting("tcp_user_timeout")).toBe("25000");
   // What the pooler keeps of a session that a read-only answer ended.
