@@ -9,22 +9,32 @@ export type InitialSync = {
   readonly cluster: Cluster;
   /** To be called with each object that has been brought to rest. */
   reconciled(object: ObjectRef): void;
-  /** Resolves when all that is declared has been brought to rest once, or has had its time. */
-  readonly done: Promise<void>;
+  /**
+   * Resolves when all that is declared has been brought to rest once, or has had its time, with how many objects have
+   * not; null where it is not known yet what is declared.
+   */
+  readonly done: Promise<number | null>;
 };
 
-export function watchInitialSync(cluster: Cluster): InitialSync {
+/** @param maxWaitMs after which the others are not waited for */
+export function watchInitialSync(cluster: Cluster, maxWaitMs = MAX_WAIT_MS): InitialSync {
   const seen = new Set<string>();
-  const { promise: done, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, MAX_WAIT_MS).unref();
+  const { promise: done, resolve } = Promise.withResolvers<number | null>();
+  const timer = setTimeout(() => end(isListed ? unseen().length : null), maxWaitMs).unref();
   let isListed = false;
+  let isOver = false;
   const nameOf = ({ kind, namespace, name }: ObjectRef) => `${kind}/${namespace}/${name}`;
 
+  const unseen = () => KINDS.flatMap((kind) => cluster.list(kind).filter((object) => !seen.has(nameOf(object))));
+
   function resolveWhenAllSeen(): void {
-    const all = KINDS.flatMap((kind) => [...cluster.list(kind)]);
-    if (!isListed || !all.every((object) => seen.has(nameOf(object)))) return;
+    if (!isOver && isListed && unseen().length === 0) end(0);
+  }
+
+  function end(waiting: number | null): void {
+    isOver = true;
     clearTimeout(timer);
-    resolve();
+    resolve(waiting);
   }
 
   return {

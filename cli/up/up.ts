@@ -162,10 +162,12 @@ export async function runUp(
     });
     closers.unshift(() => removeServerFile(flags.data));
     out(`ready ${server.url}`);
-    await Promise.race([initialSync.done, whenAborted(signal), controlling, broken]);
+    const waiting = await Promise.race([initialSync.done, whenAborted(signal), controlling, broken]);
     if (!signal.aborted) {
       const link = await makeOneTimeLink(store, publicUrl, { actor: token.actor });
-      out(await welcome({ data, url: server.url, link: link.url, linkCommand }));
+      const listCommand = `${ownCommand(env)} get keys --data ${shellWord(data)}`;
+      const shown = { data, url: server.url, link: link.url, linkCommand, listCommand };
+      out(await welcome({ ...shown, waiting: waiting === undefined ? 0 : waiting }));
     }
     await Promise.race([whenAborted(signal), controlling, broken]);
   } finally {

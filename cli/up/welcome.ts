@@ -20,18 +20,27 @@ export type Welcome = {
   readonly link: string;
   /** Prints another link. */
   readonly linkCommand: string;
+  /** Prints the keys. */
+  readonly listCommand: string;
+  /** How many declared objects have not been looked at yet; null where it is not known what is declared. */
+  readonly waiting: number | null;
 };
 
 /**
  * What a newcomer is shown once it runs: the declared keys, calls to paste that read a key from its Secret, and the way to
  * the console.
  */
-export async function welcome({ data, url, link, linkCommand }: Welcome): Promise<string> {
-  const keys = (await readStatusFiles(data, "PlatformKey")).filter(isReady);
+export async function welcome({ data, url, link, linkCommand, listCommand, waiting }: Welcome): Promise<string> {
+  const shown = await readStatusFiles(data, "PlatformKey");
+  const keys = shown.filter(isReady);
   const gateways = (await readStatusFiles(data, "ModelGateway")).filter(isReady);
   const libraries = (await readStatusFiles(data, "MemoryLibrary")).filter(isReady);
   const teams = await readStatusFiles(data, "PlatformTeam");
-  const lines = ["", await keyTable(data), ""];
+  const lines = shown.length > 0 || waiting === 0 ? ["", await keyTable(data), ""] : [""];
+  if (waiting !== 0) {
+    const what = waiting === null ? "what is declared is" : waiting === 1 ? "1 object is" : `${waiting} objects are`;
+    lines.push(`# ${what} not looked at yet; to see the keys`, listCommand, "");
+  }
 
   // A key that serves many subjects says in each call whose memory it means.
   const writers = keysWith(keys, "memory:write").filter(({ spec }) => spec?.subjectAccess?.mode !== "Required");

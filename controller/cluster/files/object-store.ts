@@ -2,7 +2,7 @@
  * The objects of a DATA folder, in memory and on the disk. What is read comes from memory; what is changed is on the
  * disk before it is seen.
  */
-import type { Kind } from "../../../domain/kinds/kinds.ts";
+import { KINDS, type Kind } from "../../../domain/kinds/kinds.ts";
 import type { DeclaredObject, ObjectRef } from "../port.ts";
 import { ensureFolder } from "./disk.ts";
 import { createObjectRecords, type ObjectRecords } from "./object-records.ts";
@@ -16,7 +16,8 @@ export type UnversionedObject = Omit<FilesObject, "resourceVersion">;
 export class ObjectStore {
   readonly #records: ObjectRecords;
   readonly #statusFiles: StatusFiles;
-  readonly #byRef = new Map<string, FilesObject>();
+  /** By kind, so that a question for those of a small kind does not cost as much as there are of a large one. */
+  readonly #byRef = new Map<Kind, Map<string, FilesObject>>(KINDS.map((kind) => [kind, new Map()]));
   #revisions = 0;
 
   private constructor(root: string, statusFiles: StatusFiles) {
@@ -40,7 +41,7 @@ export class ObjectStore {
 
   /** The object of this name, whatever its uid. */
   find(ref: ObjectRef): FilesObject | undefined {
-    return this.#byRef.get(refKey(ref));
+    return this.#byRef.get(ref.kind)?.get(refKey(ref));
   }
 
   /** The object as it is now, when it is still the one that was read. */
@@ -51,12 +52,13 @@ export class ObjectStore {
 
   /** Every object, of all kinds. */
   all(): readonly FilesObject[] {
-    return [...this.#byRef.values()];
+    return [...this.#byRef.values()].flatMap((objects) => [...objects.values()]);
   }
 
   /** Every object of a kind. */
   list<K extends Kind>(kind: K): readonly DeclaredObject<K>[] {
-    return this.all().filter((object): object is FilesObject & DeclaredObject<K> => object.kind === kind);
+    const objects = [...(this.#byRef.get(kind)?.values() ?? [])];
+    return objects.filter((object): object is FilesObject & DeclaredObject<K> => object.kind === kind);
   }
 
   /** The uid that the disk has under this name; undefined where it has no such object. Throws where it is unreadable. */
@@ -78,14 +80,14 @@ export class ObjectStore {
   /** Takes an object out, with its record and its status file. */
   async drop(object: FilesObject): Promise<void> {
     await this.#records.remove(object);
-    this.#byRef.delete(refKey(object));
+    this.#byRef.get(object.kind)?.delete(refKey(object));
     await this.#statusFiles.remove(object);
   }
 
   /** Gives an object its next version, and puts it in the place of what had its name. */
   #put(object: UnversionedObject): FilesObject {
     const next = { ...object, resourceVersion: String(++this.#revisions) };
-    this.#byRef.set(refKey(object), next);
+    this.#byRef.get(object.kind)?.set(refKey(object), next);
     return next;
   }
 }

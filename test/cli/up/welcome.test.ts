@@ -31,8 +31,10 @@ function dataFolder(
   return data;
 }
 
-const shown = (data: string) =>
-  welcome({ data, url: "http://127.0.0.1:1", link: "http://127.0.0.1:1/link", linkCommand: "keyplane console" });
+const shown = (data: string, waiting: number | null = 0) => {
+  const commands = { linkCommand: "keyplane console", listCommand: "keyplane get keys" };
+  return welcome({ data, url: "http://127.0.0.1:1", link: "http://127.0.0.1:1/link", ...commands, waiting });
+};
 
 test("what keyplane up shows to be pasted runs nothing that a manifest says", async (context) => {
   const model = `x'$(touch${"$"}{IFS}pwned)'`;
@@ -100,4 +102,20 @@ test("keyplane up shows no save where the key reaches no library", async () => {
   expect(await shown(dataFolder({ onTestFinished }, ["memory:write"], "fast", only("elsewhere")))).not.toContain(
     "/atoms",
   );
+});
+
+test("keyplane up does not say that there are no keys while declared ones are still to be made", async (context) => {
+  const data = dataFolder(context, ["memory:write"], "fast");
+  expect(await shown(data)).not.toContain("not looked at yet");
+  expect(await shown(data, 1)).toContain("# 1 object is not looked at yet; to see the keys\nkeyplane get keys\n");
+  rmSync(join(data, "status"), { recursive: true });
+  expect(await shown(data)).toContain("there are none");
+  for (const [waiting, what] of [
+    [10_003, "10003 objects are"],
+    [null, "what is declared is"],
+  ] as const) {
+    const said = await shown(data, waiting);
+    expect(said).toContain(`# ${what} not looked at yet`);
+    expect(said).not.toContain("there are none");
+  }
 });
