@@ -20,7 +20,8 @@ const WITHOUT_EFFECT = new Set(["reason"]);
 export function diffResource(kind: ResourceKind, update: Update<Inputs>, now: number): Diff {
   const { olds, oldInputs, news } = update;
   const changes = differences(oldInputs, news).filter(
-    ({ path }) => !WITHOUT_EFFECT.has(propertyOf(path)) && !isStillPublicId(path, olds, news),
+    ({ path }) =>
+      !WITHOUT_EFFECT.has(propertyOf(path)) && !isStillPublicId(path, olds, news) && !isStillTeam(path, olds, news),
   );
   return {
     differences: changes.map((change) => ({ ...change, replaces: replaces(kind, change) })),
@@ -36,6 +37,11 @@ function replaces({ identity, kind }: ResourceKind, { path }: Difference): boole
 /** A public id that is written down, or is not any more, is the same all the same. */
 function isStillPublicId(path: string, olds: Inputs, news: Inputs): boolean {
   return path === "publicID" && (news.publicID === undefined || news.publicID === olds.publicID);
+}
+
+/** A team that is named by its id now. */
+function isStillTeam(path: string, olds: Inputs, news: Inputs): boolean {
+  return path === "team" && news.team === olds.teamId;
 }
 
 const NEW_VERSION: Readonly<Record<VersionReason, string>> = {

@@ -2,7 +2,15 @@
 import { isDeepStrictEqual } from "node:util";
 import { managedByOf } from "../../../domain/key/declaration/managed-by.ts";
 import type { Api } from "./api/api.ts";
-import { type ApiObject, fetchObject, parseObject, readVersion, type Version } from "./api/api-object.ts";
+import {
+  type ApiObject,
+  assertGone,
+  deleteObject,
+  fetchObject,
+  parseObject,
+  readVersion,
+  type Version,
+} from "./api/api-object.ts";
 import { createOrAdopt, isRevoked } from "./api/creation.ts";
 import { OUTRUN, Refusal, type Subject, UnreachableError } from "./api/refusal.ts";
 import { credentialsOf } from "./credentials.ts";
@@ -170,9 +178,10 @@ export async function updateResource(
 ): Promise<Values> {
   const { api, kind } = resource;
   const { oldInputs, news } = update;
-  const found = await fetchObject(api, kind, id);
-  if (found === undefined || isRevoked(found)) throw new Refusal(404, { code: "gone" });
   const revealed = revealUpdate(update);
+  const found = await fetchObject(api, kind, id);
+  if (found === undefined) await assertGone(api, revealed.olds.teamId);
+  if (found === undefined || isRevoked(found)) throw new Refusal(404, { code: "gone" });
   const { olds: old, news: given } = revealed;
   const object = await replaceSpec(resource, found, revealed.oldInputs, given);
   if (kind.kind !== "PlatformKey") return outputsOf(kind, news, object);
@@ -214,7 +223,7 @@ async function replaceSpec(
 }
 
 /**
- * Ends an object. One that is not there is ended. A replacement of the same name is the same object: where the stack
+ * Ends an object. One that is gone is ended. A replacement of the same name is the same object: where the stack
  * goes on with it, and this is what it was before its newest version, it lives on as that.
  *
  * @param staying what the stack goes on with
@@ -228,9 +237,10 @@ export async function deleteResource(
 ): Promise<void> {
   try {
     if (kind.kind === "PlatformKey" && staying.has(id) && (await isOutlived(api, kind, id, olds))) return;
-    await api.send("DELETE", `${kind.path}/${encodeURIComponent(id)}`);
+    await deleteObject(api, kind, id);
   } catch (error) {
     if (!(error instanceof Refusal) || error.code !== "not_found") throw error;
+    await assertGone(api, revealAll(olds).teamId);
   }
 }
 

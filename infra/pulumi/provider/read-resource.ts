@@ -1,6 +1,6 @@
 /** A resource as the management API has it, as the inputs that a program would give for it. */
 import { isDeepStrictEqual } from "node:util";
-import { type ApiObject, fetchObject } from "./api/api-object.ts";
+import { type ApiObject, assertGone, fetchObject } from "./api/api-object.ts";
 import { isRevoked } from "./api/creation.ts";
 import { Refusal } from "./api/refusal.ts";
 import { credentialsOf } from "./credentials.ts";
@@ -18,7 +18,7 @@ type ReadResource = CreatedResource & { readonly inputs: Values };
  *
  * @param inputs what the program gave when it was last asked; none at an import
  * @returns why it is gone, where it is: a revoked key can still be seen, and is gone all the same
- * @throws Refusal for what a declaration governs
+ * @throws Refusal for what a declaration governs, and for what this token does not see
  */
 export async function readResource(
   { api, kind }: PulumiResource,
@@ -27,7 +27,10 @@ export async function readResource(
   inputs: Values,
 ): Promise<ReadResource | "absent" | "revoked"> {
   const object = await fetchObject(api, kind, id);
-  if (object === undefined) return "absent";
+  if (object === undefined) {
+    await assertGone(api, revealAll(olds).teamId);
+    return "absent";
+  }
   if (isRevoked(object)) return "revoked";
   if (object.declaredIn !== undefined) throw new Refusal(409, { code: "managed", detail: DECLARED });
   const now = inputsNow(kind, inputs, object);
@@ -45,9 +48,11 @@ const DECLARED =
  * there is nothing before, a default is left out.
  */
 function inputsNow(kind: ResourceKind, before: Values, object: ApiObject): Values {
-  const { name, namespace, team } = object;
-  const identity = { name, ...(team !== undefined && { team }), ...(namespace !== "" && { namespace }) };
+  const { name, namespace, teamId } = object;
   const old = revealAll(before);
+  // A program may write either of the two.
+  const team = old.team === teamId ? teamId : object.team;
+  const identity = { name, ...(team !== undefined && { team }), ...(namespace !== "" && { namespace }) };
   const spec = specOf(kind, old);
   const rest = Object.entries(before).filter(([property]) => !kind.specFields.includes(property));
   if (isSameSpec(kind.kind, name, object.spec, spec)) return { ...before, ...markedAs(before, identity) };

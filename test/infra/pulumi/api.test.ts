@@ -56,3 +56,34 @@ test.concurrent.for([429, 503])(
     expect(asked).toBe(6);
   },
 );
+
+const page = (response: ServerResponse, status: number) => response.writeHead(status).end("<html>");
+const FATES: readonly (readonly [string, (response: ServerResponse) => void])[] = [
+  ["a proxy's 502", (response) => page(response, 502)],
+  ["a proxy's 503", (response) => page(response, 503)],
+  ["a balancer's 504", (response) => send(response, 504, { message: "Endpoint request timed out" })],
+  ["a limit before the server", (response) => page(response, 429)],
+  ["a reset", (response) => response.req.socket.resetAndDestroy()],
+  [
+    "half an answer",
+    (response) => response.writeHead(200, { "content-length": 9 }).write("{", () => response.destroy()),
+  ],
+];
+
+for (const [fate, befalls] of FATES) {
+  test.concurrent(`after ${fate} the same is asked again, whatever it is, and at last is said`, async (context) => {
+    let isAway = false;
+    let asked = 0;
+    const api = await startServer(context, (response) => {
+      if (isAway || ++asked % 2 === 1) befalls(response);
+      else send(response, 200, { id: "key_1" });
+    });
+    const key = { "idempotency-key": "one" };
+    await api.send("GET", "keys/key_1");
+    await api.send("POST", "keys", {}, key);
+    await api.send("DELETE", "keys/key_1");
+    expect(asked).toBe(6);
+    isAway = true;
+    await expect(api.send("GET", "keys/key_1")).rejects.toThrow(/run it again/);
+  });
+}

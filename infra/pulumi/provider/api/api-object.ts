@@ -106,11 +106,38 @@ function listOf(value: unknown): readonly unknown[] {
  *
  * @throws Refusal, UnreachableError, TokenError
  */
-export async function fetchObject(api: Api, { path }: ResourceKind, id: string): Promise<ApiObject | undefined> {
+export async function fetchObject(
+  api: Api,
+  { path }: Pick<ResourceKind, "path">,
+  id: string,
+): Promise<ApiObject | undefined> {
   try {
     return parseObject(await api.send("GET", `${path}/${encodeURIComponent(id)}`));
   } catch (error) {
     if (error instanceof Refusal && error.code === "not_found") return undefined;
     throw error;
   }
+}
+
+/**
+ * Makes sure that an object which is answered as not there is gone. The API answers so, too, to the token of no member
+ * of its team, and so do another installation and another path: who sees the team sees what it has.
+ *
+ * @param teamId of the object, as a state has it; a team itself has none
+ * @throws Refusal `hidden` where the team is not to be seen either
+ */
+export async function assertGone(api: Api, teamId: unknown): Promise<void> {
+  if (typeof teamId !== "string" || (await fetchObject(api, { path: "teams" }, teamId)) !== undefined) return;
+  throw new Refusal(404, { code: "hidden" });
+}
+
+/**
+ * Deletes an object.
+ *
+ * @throws Refusal `not_found` where it is not there, UnreachableError for what no Keyplane server answers
+ */
+export async function deleteObject(api: Api, { path }: ResourceKind, id: string): Promise<void> {
+  const { body } = await api.send("DELETE", `${path}/${encodeURIComponent(id)}`);
+  if (isRecord(body) && typeof body.confirmed === "boolean") return;
+  throw new UnreachableError("the server's answer is none of Keyplane's: see that keyplane:url is right");
 }

@@ -10,8 +10,8 @@ import { TokenError, tokenEnd, tokenSource } from "./token.ts";
 /** The management API under `/api/v1` (docs/reference/management-api.md). */
 export type Api = {
   /**
-   * With an Idempotency-Key, or under an entity tag, it is sent again where the connection broke before an answer was
-   * there: what is done once is refused under that tag, and who asks finds it done.
+   * It is sent again where no answer came: a POST has an Idempotency-Key and a PUT an entity tag, under which what was
+   * done once is refused, and who asks finds it done.
    *
    * @throws Refusal, UnreachableError, TokenError
    */
@@ -34,8 +34,8 @@ const MOST_AT_ONCE = 64;
 /** How often, and after how long at most, a server is asked again that is busy, or whose answer was lost. */
 const TRIES = 4;
 const MAX_WAIT_MS = 5_000;
-/** Nothing has been done, or behind a 503 perhaps all of it. */
-const BUSY: ReadonlySet<number> = new Set([429, 503]);
+/** The server, or a proxy before it, has no answer now. Behind a 429 nothing has been done, behind the others perhaps all. */
+const BUSY: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 export function openApi(config: ProviderConfig): Api {
   const { url } = config;
@@ -84,13 +84,13 @@ export function openApi(config: ProviderConfig): Api {
     return { answer, text };
   }
 
-  /** Asks again where the connection has broken, and what is repeated is done once. */
-  async function insist(ask: () => Promise<Response>, isRepeatable: boolean): ReturnType<typeof whole> {
+  /** Asks again where the connection has broken. */
+  async function insist(ask: () => Promise<Response>): ReturnType<typeof whole> {
     for (let tries = 1; ; tries++) {
       try {
         return await whole(ask);
       } catch (error) {
-        if (!isRepeatable || tries === TRIES || !isBrokenConnection(error)) throw error;
+        if (tries === TRIES || !isBrokenConnection(error)) throw error;
         await delay(1_000 * tries);
       }
     }
@@ -100,28 +100,34 @@ export function openApi(config: ProviderConfig): Api {
     send: (...request) => inTurn(() => send(...request)),
   };
 
+  function refusalOf(status: number, json: unknown, mayBeDone: boolean): Refusal | UnreachableError {
+    const refusal = new Refusal(status, json, mayBeDone);
+    if (refusal.code === "" && BUSY.has(status)) {
+      return new UnreachableError(`${url} answers with ${status}, as a proxy does whose server is away: run it again`);
+    }
+    if (json !== undefined) return refusal;
+    return new UnreachableError(
+      `${url} answers (${status}) as no Keyplane server does: see that keyplane:url is right`,
+    );
+  }
+
   async function send(...[method, path, body, headers = {}]: Parameters<Api["send"]>): Promise<ApiAnswer> {
     const all = { ...headers, ...(body === undefined ? {} : { "content-type": "application/json" }) };
-    const isRepeatable = "idempotency-key" in headers || "if-match" in headers;
     for (let tries = 1, mayBeDone = false; ; tries++) {
       let sent = 0;
       const { answer, text } = await insist(() => {
         sent++;
         return once(method, path, body, all);
-      }, isRepeatable);
+      });
       mayBeDone ||= sent > 1;
       const json = parse(text);
       if (answer.ok && json !== undefined) {
         const replayed = answer.headers.get("idempotency-replayed") === "true";
         return { body: json, etag: answer.headers.get("etag") ?? "*", replayed };
       }
-      if (json === undefined) {
-        throw new UnreachableError(
-          `${url} answers (${answer.status}) as no Keyplane server does: see that keyplane:url is right`,
-        );
-      }
-      if (!BUSY.has(answer.status) || tries === TRIES) throw new Refusal(answer.status, json, mayBeDone);
-      mayBeDone ||= answer.status === 503;
+      const isBusy = BUSY.has(answer.status);
+      if (!isBusy || tries === TRIES) throw refusalOf(answer.status, json, mayBeDone);
+      mayBeDone ||= answer.status !== 429;
       await delay(Math.min(MAX_WAIT_MS, 1_000 * (Number(answer.headers.get("retry-after")) || 1)));
     }
   }

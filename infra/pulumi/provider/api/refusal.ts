@@ -64,6 +64,8 @@ const ADVICE: Readonly<Record<string, Explain>> = {
     `${message} Ask an admin of the team for a role that may, or use the token of one who may.`,
   not_found: () =>
     "it is not there, or not to be seen with this token: see that the token is of this installation and team; if it is gone, run `pulumi refresh`, then `pulumi up`",
+  hidden: () =>
+    "it is not to be seen with this token, and its team is not either: see that keyplane:url is this installation's and the token one of a member of the team. Only where the team is gone, take it out of the state by `pulumi state delete`",
   unavailable: () => "the server cannot work at the moment: run it again in a while",
 };
 

@@ -36,8 +36,8 @@ type Client struct {
 	places chan struct{}
 }
 
-// Request is one question. With an idempotency key, or under an entity tag, it is sent again where the connection broke
-// before an answer was there: what is done once is refused under that tag, and who asks finds it done.
+// Request is one question. It is sent again where no answer came: a POST has an idempotency key and a PUT an entity tag,
+// under which what was done once is refused, and who asks finds it done.
 type Request struct {
 	Method         string
 	Path           string
@@ -81,7 +81,9 @@ func (client *Client) Send(ctx context.Context, request Request) (*Answer, error
 			return nil, err
 		}
 		isLast := !isBusy(answer.StatusCode) || try == tries
-		// What is busy may be a proxy before the server.
+		if isLast && isBusy(answer.StatusCode) && refusalOf(answer.StatusCode, body).Code == "" {
+			return nil, client.unreachable(nil, "%s answers with %d, as a proxy does whose server is away: run it again", client.url, answer.StatusCode)
+		}
 		if isLast && !json.Valid(body) {
 			return nil, client.unreachable(nil, "%s answers (%d) as no Keyplane server does: see that the provider's url is right", client.url, answer.StatusCode)
 		}
@@ -97,9 +99,14 @@ func (client *Client) Send(ctx context.Context, request Request) (*Answer, error
 	}
 }
 
-// isBusy says whether nothing has been done, and the same may be asked later.
+// isBusy says whether the server, or a proxy before it, has no answer now, and the same may be asked later.
 func isBusy(status int) bool {
-	return status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable
+	switch status {
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return true
+	default:
+		return false
+	}
 }
 
 func retryAfter(header http.Header) time.Duration {
@@ -110,13 +117,12 @@ func retryAfter(header http.Header) time.Duration {
 	return time.Duration(math.Min(float64(maxWait), seconds*float64(time.Second)))
 }
 
-// insist asks again where the connection has broken, and what is repeated is done once.
+// insist asks again where the connection has broken.
 func (client *Client) insist(ctx context.Context, request Request) (*http.Response, []byte, error) {
-	isRepeatable := request.Method == http.MethodGet || request.IdempotencyKey != "" || request.IfMatch != ""
 	for try := 1; ; try++ {
 		answer, body, err := client.withToken(ctx, request)
 		var broken *Unreachable
-		if err == nil || !isRepeatable || try == tries || !errors.As(err, &broken) || ctx.Err() != nil {
+		if err == nil || try == tries || !errors.As(err, &broken) || ctx.Err() != nil {
 			return answer, body, err
 		}
 		if err := wait(ctx, time.Duration(try)*time.Second); err != nil {

@@ -58,18 +58,46 @@ func TestBusyServer(t *testing.T) {
 }
 
 func TestProxyWhoseServerIsNotThereYet(t *testing.T) {
-	away := func(response http.ResponseWriter, _ *http.Request) {
-		response.Header().Set("Retry-After", "0.01")
-		response.WriteHeader(http.StatusServiceUnavailable)
-		_, _ = response.Write([]byte("<html>"))
+	page := func(status int) http.HandlerFunc {
+		return func(response http.ResponseWriter, _ *http.Request) {
+			response.Header().Set("Retry-After", "0.01")
+			response.WriteHeader(status)
+			_, _ = response.Write([]byte("<html>"))
+		}
 	}
-	client, asked := serve(t, away, answer(200, key))
-	if object, err := client.Get(context.Background(), Keys, "key_1"); err != nil || object.Name != "reader" || asked.Load() != 2 {
-		t.Errorf("asked %d times: %v", asked.Load(), err)
+	for _, away := range []http.HandlerFunc{page(429), page(502), page(503), page(504), answer(504, map[string]any{"message": "timed out"})} {
+		client, asked := serve(t, away, answer(201, key))
+		if object, err := client.CreateKey(context.Background(), NewKey{Name: "reader"}); err != nil || object.Name != "reader" || asked.Load() != 2 {
+			t.Errorf("asked %d times: %v", asked.Load(), err)
+		}
+		client, asked = serve(t, away)
+		if _, err := client.Get(context.Background(), Keys, "key_1"); err == nil || !strings.Contains(err.Error(), "server is away") || asked.Load() != tries {
+			t.Errorf("asked %d times: %v", asked.Load(), err)
+		}
 	}
-	client, asked = serve(t, away)
-	if _, err := client.Get(context.Background(), Keys, "key_1"); err == nil || asked.Load() != tries {
-		t.Errorf("asked %d times: %v", asked.Load(), err)
+}
+
+// b350: what a token does not see goes on working.
+func TestDeletionOfWhatIsNotSeen(t *testing.T) {
+	receipt := map[string]any{"sequence": 1, "confirmed": true}
+	none := answer(404, map[string]any{"code": "not_found", "detail": "There is no key of this id."})
+	for name, deletion := range map[string]struct {
+		answers []http.HandlerFunc
+		fails   string
+	}{
+		"it is ended":                  {[]http.HandlerFunc{answer(200, receipt)}, ""},
+		"it is gone from its team":     {[]http.HandlerFunc{none, answer(200, map[string]any{"id": "team_1"})}, ""},
+		"its team is not seen either":  {[]http.HandlerFunc{none, none}, "not to be seen with this token"},
+		"a proxy knows no such route":  {[]http.HandlerFunc{answer(404, map[string]any{"message": "no Route matched"})}, "404"},
+		"a proxy answers for a server": {[]http.HandlerFunc{answer(200, map[string]any{"message": "ok"})}, "url is right"},
+		"nothing is answered":          {[]http.HandlerFunc{answer(200, nil)}, "url is right"},
+		"its answer is lost":           {[]http.HandlerFunc{breakOff, none, answer(200, map[string]any{"id": "team_1"})}, ""},
+	} {
+		client, _ := serve(t, deletion.answers...)
+		err := client.DeleteKey(context.Background(), "key_1", "team_1", "")
+		if (err == nil) != (deletion.fails == "") || (err != nil && !strings.Contains(err.Error(), deletion.fails)) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

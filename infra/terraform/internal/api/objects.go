@@ -21,6 +21,7 @@ var (
 	Keys      = Kind{Path: "keys", Noun: "key"}
 	Gateways  = Kind{Path: "gateways", Noun: "gateway"}
 	Libraries = Kind{Path: "libraries", Noun: "library"}
+	Teams     = Kind{Path: "teams", Noun: "team"}
 )
 
 // Object is what all kinds have in common, and what a key or a gateway has besides.
@@ -117,7 +118,7 @@ func parse(answer *Answer) (*Object, error) {
 	return object, nil
 }
 
-// Get is the object of an id; nil where there is none. A revoked key can still be seen.
+// Get is the object of an id; nil where there is none to be seen. A revoked key can still be seen.
 func (client *Client) Get(ctx context.Context, kind Kind, id string) (*Object, error) {
 	answer, err := client.Send(ctx, Request{Method: http.MethodGet, Path: kind.Path + "/" + url.PathEscape(id)})
 	var refusal *Refusal
@@ -128,6 +129,19 @@ func (client *Client) Get(ctx context.Context, kind Kind, id string) (*Object, e
 		return nil, err
 	}
 	return parse(answer)
+}
+
+// EnsureGone makes sure that an object which is answered as not there is gone. The API answers so, too, to the token of no
+// member of its team, and so do another installation and another path: who sees the team sees what it has.
+func (client *Client) EnsureGone(ctx context.Context, teamID string) error {
+	if teamID == "" {
+		return nil
+	}
+	team, err := client.Get(ctx, Teams, teamID)
+	if err != nil || team != nil {
+		return err
+	}
+	return errors.New("It is not to be seen with this token, and its team is not either: see that the provider's url is this installation's and the token one of a member of the team. Only where the team is gone, take it out by a state rm.")
 }
 
 // Find is the one living object of a name. An empty team or namespace is any.
@@ -204,16 +218,25 @@ func (client *Client) AddVersion(ctx context.Context, id string, version NewVers
 	return parse(answer)
 }
 
-// DeleteKey ends a key for ever. One that is not there is ended.
-func (client *Client) DeleteKey(ctx context.Context, id, reason string) error {
+// DeleteKey ends a key for ever. One that is gone is ended.
+func (client *Client) DeleteKey(ctx context.Context, id, teamID, reason string) error {
 	request := Request{Method: http.MethodDelete, Path: Keys.Path + "/" + url.PathEscape(id)}
 	if reason != "" {
 		request.Body = map[string]string{"reason": reason}
 	}
-	_, err := client.Send(ctx, request)
+	answer, err := client.Send(ctx, request)
 	var refusal *Refusal
 	if errors.As(err, &refusal) && refusal.IsNotFound() {
-		return nil
+		return client.EnsureGone(ctx, teamID)
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	receipt := struct {
+		Confirmed *bool `json:"confirmed"`
+	}{}
+	if err := json.Unmarshal(answer.Body, &receipt); err != nil || receipt.Confirmed == nil {
+		return &Unreachable{message: "the server's answer is none of Keyplane's: see that the provider's url is right", cause: err}
+	}
+	return nil
 }

@@ -67,9 +67,9 @@ func (refusal *Refusal) Error() string {
 	return fmt.Sprintf("%s (%d %s)", text, refusal.Status, refusal.Code)
 }
 
-// IsNotFound says whether the API knows no such object.
+// IsNotFound says whether the API knows no such object, or shows it to no one with this token.
 func (refusal *Refusal) IsNotFound() bool {
-	return refusal.Status == http.StatusNotFound
+	return refusal.Status == http.StatusNotFound && refusal.Code == "not_found"
 }
 
 // Unreachable says that the API cannot be reached, or is none. What was asked for may have been done.

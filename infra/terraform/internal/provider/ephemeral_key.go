@@ -148,7 +148,7 @@ func (key *ephemeralKey) Close(ctx context.Context, request ephemeral.CloseReque
 	if err := json.Unmarshal(text, &id); err != nil || !key.ready(&response.Diagnostics) {
 		return
 	}
-	if err := key.client.DeleteKey(ctx, id, "the run that it was made for is over"); err != nil {
+	if err := key.client.DeleteKey(ctx, id, "", "the run that it was made for is over"); err != nil {
 		fail(&response.Diagnostics, fmt.Sprintf("The ephemeral key %s was not revoked", id), err)
 	}
 }

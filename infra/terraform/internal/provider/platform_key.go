@@ -210,6 +210,9 @@ func (key *platformKey) Read(ctx context.Context, request resource.ReadRequest, 
 		return
 	}
 	object, err := key.client.Get(ctx, api.Keys, model.ID.ValueString())
+	if err == nil && object == nil {
+		err = key.client.EnsureGone(ctx, model.TeamID.ValueString())
+	}
 	if err != nil {
 		fail(&response.Diagnostics, fmt.Sprintf("The key %q cannot be read", model.Name), err)
 		return
@@ -251,7 +254,7 @@ func nameOf(model platformKeyModel) string {
 func goneBecause(object *api.Object) string {
 	switch {
 	case object == nil:
-		return "It is not there, or not to be seen with this token."
+		return "It is not there any more."
 	case object.Revocation != nil:
 		return fmt.Sprintf("It was revoked at %s (%s).", object.Revocation.At, object.Revocation.Reason)
 	default:
@@ -354,7 +357,7 @@ func (key *platformKey) Delete(ctx context.Context, request resource.DeleteReque
 	if response.Diagnostics.HasError() || !key.ready(&response.Diagnostics) {
 		return
 	}
-	if err := key.client.DeleteKey(ctx, model.ID.ValueString(), textOf(model.Reason)); err != nil {
+	if err := key.client.DeleteKey(ctx, model.ID.ValueString(), model.TeamID.ValueString(), textOf(model.Reason)); err != nil {
 		fail(&response.Diagnostics, fmt.Sprintf("The key %q was not revoked", model.Name), err)
 	}
 }
@@ -385,7 +388,11 @@ func (key *platformKey) ImportState(ctx context.Context, request resource.Import
 // show takes what is known of a key besides what was asked for.
 func (model *platformKeyModel) show(ctx context.Context, object *api.Object) diag.Diagnostics {
 	model.ID, model.TeamID = types.StringValue(object.ID), types.StringValue(object.TeamID)
-	model.Name, model.Team = object.Name, object.Team
+	model.Name = object.Name
+	// A configuration may write its id.
+	if model.Team != object.TeamID {
+		model.Team = object.Team
+	}
 	if object.Namespace != "" {
 		model.Namespace = &object.Namespace
 	}

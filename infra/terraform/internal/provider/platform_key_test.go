@@ -80,3 +80,14 @@ func TestKeyThatIsRotatedWhileItIsTakenUp(t *testing.T) {
 		}
 	}
 }
+
+// b351: a configuration that names its team by its id has the same key after a refresh.
+func TestTeamByItsID(t *testing.T) {
+	object := &api.Object{ID: "key_1", Name: "reader", Team: "research", TeamID: "team_1"}
+	for written, shown := range map[string]string{"team_1": "team_1", "research": "research", "": "research", "renamed": "research"} {
+		model := platformKeyModel{Team: written}
+		if diagnostics := model.show(context.Background(), object); diagnostics.HasError() || model.Team != shown {
+			t.Errorf("%q is shown as %q", written, model.Team)
+		}
+	}
+}
