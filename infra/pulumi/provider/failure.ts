@@ -9,7 +9,7 @@ import { Any, grpc } from "./engine/protocol.ts";
 import { structOf } from "./engine/structs.ts";
 import { HalfDoneError } from "./lifecycle.ts";
 
-/** Longer texts do not fit the protocol's headers. */
+/** Longer texts do not fit the protocol's headers, nor does half of a character, which the cut may leave. */
 const MAX_LENGTH = 2_000;
 
 /**
@@ -22,7 +22,7 @@ export function failureOf(
   subject: Subject | undefined,
   secrets: readonly string[],
 ): Partial<ServiceError> {
-  const text = withoutSecrets(textOf(error, subject), secrets).slice(0, MAX_LENGTH);
+  const text = withoutSecrets(textOf(error, subject), secrets).slice(0, MAX_LENGTH).toWellFormed();
   const code = grpc.status.UNKNOWN;
   if (!(error instanceof HalfDoneError)) return { code, details: text };
   const metadata = new grpc.Metadata();

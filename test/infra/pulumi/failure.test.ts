@@ -13,3 +13,17 @@ test.for([
   expect(details).toContain("inf_...");
   expect(details).not.toContain("inf_0");
 });
+
+test.for([0, 1])(
+  "an error that is cut in the middle of a character is sent as text, whichever half is left",
+  (length) => {
+    const message = `${"x".repeat(length)}${"\u{1f511}".repeat(2_000)}`;
+    const { details } = failureOf(
+      new Refusal(422, { code: "invalid", errors: [{ path: "spec.x", message }] }),
+      subject,
+      [],
+    );
+    // As gRPC writes it into a header.
+    expect(encodeURI(details ?? "")).toContain("%F0%9F%94%91");
+  },
+);
