@@ -31,9 +31,20 @@ export function requireIfMatch(ifMatch: string | undefined): string {
   return ifMatch;
 }
 
+/**
+ * An entity tag as it was answered. A proxy that compresses an answer makes the tag weak, or adds the coding's name; ours
+ * are of an object, of which every coding says the same.
+ */
+function asAnswered(tag: string): string {
+  return tag
+    .trim()
+    .replace(/^W\//, "")
+    .replace(/-+(?:gzip|br|zstd|deflate)"$/, '"');
+}
+
 /** @throws Problem `precondition_failed` for an object that is another by now */
 export function checkIfMatch(ifMatch: string | undefined, object: Tagged): void {
   if (ifMatch === undefined || ifMatch.trim() === "*") return;
-  const tags = ifMatch.split(",").map((tag) => tag.trim());
-  if (!tags.includes(etagOf(object))) throw problem("precondition_failed");
+  const tags = ifMatch.split(",").map(asAnswered);
+  if (!tags.includes(asAnswered(etagOf(object)))) throw problem("precondition_failed");
 }

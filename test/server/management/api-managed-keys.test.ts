@@ -307,6 +307,30 @@ describeNightlyOnEachEngine("a key that the management API makes", (store) => {
       expect((await put("f", "*")).status).toBe(200);
     });
 
+    test("takes the ETag that a proxy has made of its own as it compressed the answer, and no other", async () => {
+      const { body: made, headers } = await make();
+      let etag = headers.get("etag") ?? "";
+      const proxied: readonly ((tag: string) => string)[] = [
+        (tag) => `W/${tag}`,
+        (tag) => tag.replace(/"$/, '-gzip"'),
+        (tag) => `"x", W/${tag.replace(/"$/, '-br"')}`,
+        (tag) => tag.replace(/"$/, '--zstd"'),
+      ];
+      for (const [i, make] of proxied.entries()) {
+        const put = () =>
+          api.send(
+            "PUT",
+            `/keys/${made.id}`,
+            { spec: { ...SPEC, displayName: `by ${i}` } },
+            { "if-match": make(etag) },
+          );
+        const changed = await put();
+        expect(changed.status).toBe(200);
+        expect((await put()).body).toMatchObject({ status: 412, code: "precondition_failed" });
+        etag = changed.headers.get("etag") ?? "";
+      }
+    });
+
     test("is not outrun by the key's use, by a new version or by time", async () => {
       const { body: made, headers } = await make();
       await api.tryKey(made.secret);
