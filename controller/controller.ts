@@ -91,6 +91,7 @@ export async function runController(deps: KeyDeps, options: ControllerOptions, s
     key: titleOf,
     work,
     earlyLane: (item) => earlyLane(cluster, item),
+    turn: ({ namespace }) => namespace,
     concurrency: CONCURRENCY,
     clock: options.clock,
     random: options.random,

@@ -19,6 +19,8 @@ export type NameQueueOptions<T> = {
    * whenever it begins to wait, or is added again.
    */
   readonly earlyLane?: (item: T) => EarlyLane | undefined;
+  /** What an item belongs to, such as a namespace: of several, each has a name worked on in its turn. */
+  readonly turn: (item: T) => string;
   /** Milliseconds on a clock that never jumps. */
   readonly clock: { monotonic(): number };
   readonly metrics?: NameQueueMetrics;
@@ -42,14 +44,14 @@ type NameQueue<T> = {
 };
 
 export function createNameQueue<T>(options: NameQueueOptions<T>): NameQueue<T> {
-  const { key, clock, metrics, earlyLane = () => undefined } = options;
+  const { key, turn, clock, metrics, earlyLane = () => undefined } = options;
   const waiting = createWaitingLine<T>();
   /** The names in hand, each with whether it was added meanwhile. */
   const working = new Map<string, { readonly isUrgent: boolean; again: boolean }>();
 
   /** Whether it was not waiting yet. */
   function enter(lane: Lane, name: string, item: T): boolean {
-    const isNew = waiting.put(lane, name, { item, since: clock.monotonic() });
+    const isNew = waiting.put(lane, name, { item, turn: turn(item), since: clock.monotonic() });
     metrics?.depth(waiting.size());
     return isNew;
   }

@@ -1,10 +1,11 @@
 /** The names that wait for a worker of the queue, and which of them is next. */
+import { TurnLine } from "./turn-line.ts";
 
 /** What is urgent, and what remains to be done once nothing urgent waits or is worked on. */
 const EARLY_LANES = ["urgent", "remaining"] as const;
 /** What is half done, and all else. */
 const LATE_LANES = ["resumed", "ordinary"] as const;
-/** From the first to the last. Within each, the oldest first. */
+/** From the first to the last. Within each those of one turn alternate with those of others, the oldest first. */
 const LANES = [...EARLY_LANES, ...LATE_LANES] as const;
 export type EarlyLane = (typeof EARLY_LANES)[number];
 export type Lane = (typeof LANES)[number];
@@ -14,7 +15,7 @@ const MAX_EARLY_IN_A_ROW = 3;
 const LATE_FIRST: readonly Lane[] = [...LATE_LANES, ...EARLY_LANES];
 
 /** @param since when it began to wait, in milliseconds on a clock that never jumps */
-type Waiting<T> = { readonly item: T; readonly since: number };
+type Waiting<T> = { readonly item: T; readonly turn: string; readonly since: number };
 
 export type WaitingLine<T> = {
   /** Whether the name was not waiting yet. One that was goes to the lane where that is an earlier one. */
@@ -32,12 +33,12 @@ export type WaitingLine<T> = {
 };
 
 export function createWaitingLine<T>(): WaitingLine<T> {
-  /** By name; a Map keeps them in the order they came. */
-  const lanes: Readonly<Record<Lane, Map<string, Waiting<T>>>> = {
-    urgent: new Map(),
-    remaining: new Map(),
-    resumed: new Map(),
-    ordinary: new Map(),
+  /** By name. */
+  const lanes: Readonly<Record<Lane, TurnLine<Waiting<T>>>> = {
+    urgent: new TurnLine(),
+    remaining: new TurnLine(),
+    resumed: new TurnLine(),
+    ordinary: new TurnLine(),
   };
   let earlyInARow = 0;
 
@@ -53,10 +54,9 @@ export function createWaitingLine<T>(): WaitingLine<T> {
     take(isUrgentUnderWay) {
       for (const lane of earlyInARow < MAX_EARLY_IN_A_ROW ? LANES : LATE_FIRST) {
         if (lane === "remaining" && (isUrgentUnderWay || lanes.urgent.size > 0)) continue;
-        const next = lanes[lane].entries().next();
-        if (next.done) continue;
-        const [name, entry] = next.value;
-        lanes[lane].delete(name);
+        const next = lanes[lane].take();
+        if (next === undefined) continue;
+        const [name, entry] = next;
         earlyInARow = LANES.indexOf(lane) < EARLY_LANES.length ? earlyInARow + 1 : 0;
         return { lane, name, entry };
       }

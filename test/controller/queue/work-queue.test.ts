@@ -42,9 +42,14 @@ const settle = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 type Work = Parameters<typeof createWorkQueue<string>>[0]["work"];
 
-type Options = { concurrency?: number; metrics?: QueueMetrics; isUrgent?: (item: string) => boolean };
+type Options = {
+  concurrency?: number;
+  metrics?: QueueMetrics;
+  isUrgent?: (item: string) => boolean;
+  turn?: (item: string) => string;
+};
 
-function start(work: Work, { concurrency = 2, metrics, isUrgent = () => false }: Options = {}) {
+function start(work: Work, { concurrency = 2, metrics, isUrgent = () => false, turn = () => "" }: Options = {}) {
   const time = simulatedTime();
   const failures: { item: string; retryInMs: number }[] = [];
   const ending = new AbortController();
@@ -52,6 +57,7 @@ function start(work: Work, { concurrency = 2, metrics, isUrgent = () => false }:
     key: (item) => item,
     work,
     earlyLane: (item) => (isUrgent(item) ? "urgent" : undefined),
+    turn,
     concurrency,
     clock: time.clock,
     timers: time.timers,
@@ -109,6 +115,29 @@ describe("the work queue", () => {
     await release("b");
     expect(started).toEqual(["a", "b", "c", "d"]);
   });
+
+  it.for([
+    ["as they were added", false],
+    ["urgently", true],
+  ] as const)(
+    "b352: holds no namespace up behind the many names of another, which alternate, each in its order: %s",
+    async ([, areUrgent]) => {
+      const { started, work, release } = heldWork();
+      const { queue } = start(work, {
+        concurrency: 1,
+        isUrgent: () => areUrgent,
+        turn: (item) => item.split("/")[0] ?? "",
+      });
+      for (let i = 0; i < 1_000; i++) queue.add(`many/${i}`);
+      for (const item of ["few/0", "few/1", "one/0"]) queue.add(item);
+      for (let i = 0; i < 7; i++) await release(started.at(-1) ?? "");
+      expect(started).toEqual(["many/0", "many/1", "few/0", "one/0", "many/2", "few/1", "many/3", "many/4"]);
+      // A namespace that comes back is behind those that wait, and takes no turn for the time that it was away.
+      for (const item of ["few/2", "few/3"]) queue.add(item);
+      for (let i = 0; i < 4; i++) await release(started.at(-1) ?? "");
+      expect(started.slice(8)).toEqual(["many/5", "few/2", "many/6", "few/3"]);
+    },
+  );
 
   it("finishes what is half done before it begins anything", async () => {
     const { started, work, release } = heldWork();
@@ -367,6 +396,7 @@ describe("the work queue", () => {
     const { clock, timers } = simulatedTime();
     const never = createWorkQueue<string>({
       key: (item) => item,
+      turn: () => "",
       work: () => Promise.reject(new Error("must not run")),
       concurrency: 1,
       clock,

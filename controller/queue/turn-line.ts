@@ -1,0 +1,54 @@
+/**
+ * Names that wait in line, each in the turn of those that it belongs with: the turns alternate, and within each the
+ * oldest is first. Nothing is kept of a turn of which no name waits.
+ */
+export class TurnLine<Entry extends { readonly turn: string }> {
+  readonly #entries = new Map<string, Entry>();
+  /** In the order of their turns; a Map keeps the order in which they were put there. */
+  readonly #turns = new Map<string, Set<string>>();
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  has(name: string): boolean {
+    return this.#entries.has(name);
+  }
+
+  get(name: string): Entry | undefined {
+    return this.#entries.get(name);
+  }
+
+  /** Puts a name that does not wait behind those of its turn. */
+  set(name: string, entry: Entry): void {
+    const names = this.#turns.get(entry.turn) ?? new Set();
+    this.#turns.set(entry.turn, names.add(name));
+    this.#entries.set(name, entry);
+  }
+
+  delete(name: string): void {
+    const turn = this.#entries.get(name)?.turn ?? "";
+    const names = this.#turns.get(turn);
+    names?.delete(name);
+    if (names?.size === 0) this.#turns.delete(turn);
+    this.#entries.delete(name);
+  }
+
+  /** Takes the first name of the turn that is next, which goes behind the others. */
+  take(): [name: string, entry: Entry] | undefined {
+    for (const [turn, names] of this.#turns) {
+      for (const name of names) {
+        const entry = this.#entries.get(name);
+        this.delete(name);
+        if (this.#turns.delete(turn)) this.#turns.set(turn, names);
+        if (entry !== undefined) return [name, entry];
+      }
+    }
+    return undefined;
+  }
+
+  clear(): void {
+    this.#entries.clear();
+    this.#turns.clear();
+  }
+}
