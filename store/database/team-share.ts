@@ -14,8 +14,9 @@ type Team = {
   /** Of those that run, the urgent ones. */
   urgentRunning: number;
   readonly waiting: Set<() => void>;
-  /** Those that go before the others of the team. */
+  /** Those that go before the others of the team, and how many of them have begun in a row. */
   readonly urgent: Set<() => void>;
+  urgentInARow: number;
   /** How long its calls take, in milliseconds: a mean in which a call counts by its length. */
   length: number;
   /** What its calls have taken, in milliseconds, from where the others were when it came. */
@@ -30,6 +31,8 @@ const LENGTH_AT_ONCE_MS = 60;
 const REMEMBERED_MS = 250;
 /** Beyond its share a team runs so many urgent calls, which else would wait for the long ones of its own. */
 const URGENT_PLACES = 1;
+/** After so many urgent calls in a row another one of the team has a turn, so that none starves (threats b353). */
+const MAX_URGENT_IN_A_ROW = 3;
 /** A team that has asked within this time is beside the others. */
 const PRESENT_MS = 2_000;
 
@@ -58,7 +61,8 @@ export class TeamShare {
    * Resolves when the team may run a call; {@link leave} ends it.
    *
    * @param signal gives the place up, with the signal's reason
-   * @param isUrgent whether it goes before the team's other calls, however many of them wait (threats b154)
+   * @param isUrgent whether it goes before the team's other calls, however many of them wait (threats b154); they have one
+   *   of four turns all the same
    * @throws MemoryBusyError when too many wait already
    */
   async enter(teamId: string, signal: AbortSignal, isUrgent = false): Promise<void> {
@@ -69,6 +73,7 @@ export class TeamShare {
       urgentRunning: 0,
       waiting: new Set(),
       urgent: new Set(),
+      urgentInARow: 0,
       length: 0,
       taken: 0,
       lastAt: this.#now(),
@@ -125,7 +130,7 @@ export class TeamShare {
   #startNext(): boolean {
     let next: { readonly teamId: string; readonly team: Team; readonly isUrgent: boolean; start(): void } | undefined;
     for (const [teamId, team] of this.#teams) {
-      const isUrgent = team.urgent.size > 0;
+      const isUrgent = this.#isUrgentNext(teamId, team);
       const [start] = lineOf(team, isUrgent);
       if (start === undefined || !this.#hasPlace(teamId, team, isUrgent)) continue;
       if (next === undefined || takenBy(team) < takenBy(next.team)) next = { teamId, team, isUrgent, start };
@@ -137,6 +142,11 @@ export class TeamShare {
     this.#run(teamId, team, isUrgent);
     start();
     return true;
+  }
+
+  #isUrgentNext(teamId: string, team: Team): boolean {
+    const isOthersTurn = team.waiting.size > 0 && team.urgentInARow >= MAX_URGENT_IN_A_ROW;
+    return team.urgent.size > 0 && !(isOthersTurn && this.#hasPlace(teamId, team, false));
   }
 
   #hasPlace(teamId: string, team: Team, isUrgent: boolean): boolean {
@@ -153,6 +163,7 @@ export class TeamShare {
   #run(teamId: string, team: Team, isUrgent: boolean): void {
     this.#taken = Math.max(this.#taken, takenBy(team));
     team.running++;
+    team.urgentInARow = isUrgent ? team.urgentInARow + 1 : 0;
     if (isUrgent) team.urgentRunning++;
     this.#running++;
     this.#putLast(teamId, team);

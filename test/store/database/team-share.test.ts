@@ -9,13 +9,13 @@ function share(limits: ConstructorParameters<typeof TeamShare>[0]) {
   let now = 0;
   const teams = new TeamShare(limits, () => now);
   const began: string[] = [];
-  const enter = (team: string, name: string, signal = NEVER) =>
-    teams.enter(team, signal).then(() => {
+  const enter = (team: string, name: string, signal = NEVER, isUrgent = false) =>
+    teams.enter(team, signal, isUrgent).then(() => {
       began.push(name);
     });
   /** @param ranMs how long the call ran, in milliseconds */
-  const leave = async (team: string, ranMs = 0) => {
-    teams.leave(team, ranMs);
+  const leave = async (team: string, ranMs = 0, isUrgent = false) => {
+    teams.leave(team, ranMs, isUrgent);
     await new Promise(setImmediate);
   };
   const pass = (ms: number) => {
@@ -44,6 +44,36 @@ describe("The memory's share of the database", () => {
     await leave("b", 10);
     await Promise.all(calls);
     expect(began).toEqual(["a1", "b1", "b2", "b3", "a2", "b4", "a3"]);
+  });
+
+  test("b353: what a team reads has one of four turns, however many changes of its own wait without an end", async () => {
+    const { enter, leave, began } = share({ running: 1, runningPerTeam: 1, waiting: 100, waitingPerTeam: 50 });
+    const change = (name: string) => enter("a", name, NEVER, true);
+    const calls = [change("c0")];
+    await calls[0];
+    calls.push(...["c1", "c2", "c3", "c4"].map(change), ...["r1", "r2"].map((name) => enter("a", name)));
+    for (let i = 5; i < 12; i++) {
+      calls.push(change(`c${i}`));
+      await leave("a", 1, began.at(-1)?.startsWith("c"));
+    }
+    expect(began).toEqual(["c0", "c1", "c2", "r1", "c3", "c4", "c5", "r2"]);
+    for (let i = 0; i < 7; i++) await leave("a", 1, began.at(-1)?.startsWith("c"));
+    await Promise.all(calls);
+  });
+
+  test("b154, b353: a change that comes after many waits behind no read that is long", async () => {
+    const { enter, leave, began } = share({ running: 4, runningPerTeam: 1, waiting: 100, waitingPerTeam: 50 });
+    for (let i = 0; i < 3; i++) {
+      await enter("a", "change", NEVER, true);
+      await leave("a", 1, true);
+    }
+    await enter("a", "long read");
+    const calls = [enter("a", "read"), enter("a", "revocation", NEVER, true)];
+    await calls[1];
+    expect(began.slice(3)).toEqual(["long read", "revocation"]);
+    await leave("a", 1, true);
+    await leave("a", 1);
+    await Promise.all(calls);
   });
 
   test("b86: a team that comes back has saved no time up", async () => {
