@@ -15,6 +15,7 @@ describeOnTofu("keyplane_platform_key", ({ makeWorkspace, manage, makeEnvironmen
     const { write, ...rest } = await makeWorkspace({ "main.tf": configured(fields) });
     return {
       ...rest,
+      write,
       apply: (...options: string[]) => rest.tofu("apply", "-auto-approve", ...options),
       plan: (...options: string[]) => rest.tofu("plan", "-detailed-exitcode", ...options),
       configure: (more: string) => write("main.tf", configured(more)),
@@ -36,6 +37,22 @@ describeOnTofu("keyplane_platform_key", ({ makeWorkspace, manage, makeEnvironmen
     expect(await keys()).toMatchObject([{ displayName: "Reader", state: "suspended" }]);
     expect(await plan()).toMatchObject(UNCHANGED);
 
+    expect(await tofu("destroy", "-auto-approve")).toMatchObject({ code: 0 });
+    expect(await keys()).toMatchObject([{ state: "revoked" }]);
+  });
+
+  it("b350: is neither destroyed nor dropped from the state where its team is not to be seen, as at a wrong path", async () => {
+    const { apply, plan, write, keys, tofu } = await makeKeyWorkspace("hidden", 'preset = "MCPReadOnly"');
+    expect(await apply()).toMatchObject({ code: 0 });
+    const { KEYPLANE_URL: url } = await makeEnvironment();
+    await write("elsewhere.tf", `provider "keyplane" {\n  url = "${url}/keyplane"\n}\n`);
+    for (const run of [() => plan(), () => tofu("destroy", "-auto-approve", "-refresh=false")]) {
+      const { out, code } = await run();
+      expect([code, out.replace(/[\s│]+/g, " ")]).toEqual([1, expect.stringContaining("its team is not either")]);
+    }
+    expect(await keys()).toMatchObject([{ state: "active" }]);
+    await write("elsewhere.tf", "");
+    expect(await plan()).toMatchObject(UNCHANGED);
     expect(await tofu("destroy", "-auto-approve")).toMatchObject({ code: 0 });
     expect(await keys()).toMatchObject([{ state: "revoked" }]);
   });
