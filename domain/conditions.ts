@@ -109,6 +109,47 @@ export type StatedCondition = {
   readonly message: string;
 };
 
+/** A condition as a status has it. */
+export type ReportedCondition = Readonly<Record<"type" | "reason" | "message", string>> & {
+  readonly status: StatedCondition["status"];
+  /** Since when it has its status; RFC 3339. */
+  readonly lastTransitionTime: string;
+};
+
+/** What a condition says to the person who reads it. */
+export type Gravity = "wrong" | "under way" | "in order";
+
+/** Those whose True says that something is wrong; of all others False does. */
+const WRONG_WHEN_TRUE: ReadonlySet<string> = new Set([
+  "StaleConsumers",
+  "Leaked",
+  "PolicyViolated",
+  "BudgetExhausted",
+  "Stalled",
+] satisfies ConditionType[]);
+
+/** Those that are there while a controller works, and no fault. */
+const SAYS_WORK: ReadonlySet<string> = new Set(["Rotating", "Reconciling"] satisfies ConditionType[]);
+
+/** The reasons that end by themselves, soon. */
+const PASSING: ReadonlySet<string> = new Set([
+  "Pending",
+  "Minting",
+  "Confirming",
+  "RotationDelayed",
+  "Rotating",
+  "Deleting",
+  "Embedding",
+] satisfies Reason[]);
+
+/** How grave a condition is, also one of a later build. */
+export function gravityOf({ type, status, reason }: Pick<ReportedCondition, "type" | "status" | "reason">): Gravity {
+  if (SAYS_WORK.has(type)) return status === "True" ? "under way" : "in order";
+  const isFine = WRONG_WHEN_TRUE.has(type) ? status === "False" : status === "True";
+  if (isFine) return "in order";
+  return status === "Unknown" || PASSING.has(reason) ? "under way" : "wrong";
+}
+
 /** Characters of a condition's message, by the kinds' schemas: the API server refuses a status with a longer one. */
 const MAX_MESSAGE = 4_096;
 

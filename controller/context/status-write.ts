@@ -1,4 +1,7 @@
 import { findCondition, type Reason } from "../../domain/conditions.ts";
+import type { Kind } from "../../domain/kinds/kinds.ts";
+import { recordConditions } from "../../store/objects/object-conditions.ts";
+import type { ObjectKind } from "../../store/objects/objects.ts";
 import type { DeclaredObject, ObjectStatus } from "../cluster/port.ts";
 import type { ControllerDeps } from "./deps.ts";
 import { recordEvent } from "./record-event.ts";
@@ -22,15 +25,27 @@ const WRONG_BESIDE_READY = [
   ["CredentialsAccepted", "False"],
 ] as const;
 
+/** The kinds whose conditions are recorded with each status; those of keys are with their declarations. */
+const RECORDED: { readonly [K in Kind]?: ObjectKind } = {
+  PlatformTeam: "team",
+  MemoryLibrary: "library",
+  ModelGateway: "gateway",
+};
+
 /**
- * Writes what was found of an object. Where it is not ready, or works with something wrong, for a reason or in words that
+ * Writes what was found of an object, and first into the store, for those who do not look at the cluster. Where it is not ready, or works with something wrong, for a reason or in words that
  * its status does not have yet, an event says so too, and so it does of what is wrong beside Ready: once, and not at
  * every look. What may be the order of a start alone is an event once it has lasted. A status that is left to another
  * controller never has what was found here: it has no event either.
  */
 export async function writeStatus(deps: ControllerDeps, object: DeclaredObject, status: ObjectStatus): Promise<void> {
-  const { cluster, pendingEvents } = deps;
+  const { cluster, pendingEvents, store } = deps;
   if (cluster.leavesStatus(object, status)) return;
+  const recorded = RECORDED[object.kind];
+  if (recorded !== undefined) {
+    const owner = { cluster: cluster.uid, ownerUid: object.uid };
+    await recordConditions(store.db, recorded, owner, status.conditions ?? []);
+  }
   const ready = findCondition(status.conditions, "Ready");
   const before = findCondition(object.status?.conditions, "Ready");
   const isNews = ready?.reason !== before?.reason || ready?.message !== before?.message;

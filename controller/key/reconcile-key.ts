@@ -13,6 +13,7 @@ import { NoPlaceError, StaleLeaderError } from "../../store/database/errors.ts";
 import type { DeclaredRows } from "../../store/keys/rows/declared-key.ts";
 import { recordKeyDeclaration } from "../../store/keys/rows/key-declarations.ts";
 import { recordKeySecret } from "../../store/keys/rows/key-secrets.ts";
+import { recordKeyConditions } from "../../store/objects/object-conditions.ts";
 import { reportBudgets } from "../budgets/report-budgets.ts";
 import { ClusterError, type DeclaredObject, type ObjectStatus } from "../cluster/port.ts";
 import { isAdmissionRefusal, retryingStatus } from "../context/object-status.ts";
@@ -95,6 +96,9 @@ async function reportFailureInStatus<T>(
       const isWorse = found?.uid === object.uid && findCondition(found.status.conditions, "Ready")?.status !== "True";
       const status = retryingStatus(isWorse ? { ...object, status: found.status } : object, error, deps.clock.now());
       await (isAdmissionRefusal(error) ? writeStatus(deps, object, status) : deps.cluster.writeStatus(object, status));
+      const { keyID, conditions = [] } = status;
+      // The store may be what failed.
+      if (typeof keyID === "string") await recordKeyConditions(deps.store.db, keyID, conditions).catch(() => {});
     }
     throw error;
   }
@@ -117,6 +121,7 @@ async function runUntilStable(deps: KeyDeps, name: KeyName, signal: AbortSignal)
       await recordDeclaration(deps, observation);
       const { now } = observation.rows;
       const status = keyStatus(observation, plan, now);
+      await recordFound(deps, observation, status);
       await reportNotices(deps, object, status);
       await reportBudgets(deps, object, status, observation.budgets);
       await writeStatus(deps, object, status);
@@ -189,6 +194,17 @@ async function recordDeclaration({ store }: KeyDeps, { object, observed, stored 
   const found = { ownerUid, generation, labels: recordedLabels(object.labels) };
   if (isDeepStrictEqual(stored.declarationFound, found)) return;
   await recordKeyDeclaration(store.db, stored.id, { ...found, spec: recordedSpec(spec) });
+}
+
+/** So that the key's page can say what is wrong with it. */
+async function recordFound(
+  { store }: KeyDeps,
+  { object, stored }: KeyObservation,
+  { conditions = [] }: ObjectStatus,
+): Promise<void> {
+  if (stored === undefined) return;
+  if (stored.hasConditions && isDeepStrictEqual(object.status?.conditions, conditions)) return;
+  await recordKeyConditions(store.db, stored.id, conditions);
 }
 
 const OUTRUN: ReadonlySet<ClusterError["code"]> = new Set(["AlreadyExists", "Conflict", "NotFound"] as const);

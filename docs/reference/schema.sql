@@ -208,6 +208,7 @@ create table gateways (
   routes jsonb not null,
   state text not null,
   created_at timestamp with time zone default clock_timestamp() not null,
+  conditions jsonb,
   constraint gateways_pkey PRIMARY KEY (id),
   constraint gateways_public_id UNIQUE (public_id),
   constraint gateways_team_id_fkey FOREIGN KEY (team_id) REFERENCES teams(id)
@@ -236,6 +237,7 @@ create table key_declarations (
   generation bigint not null,
   spec json,
   labels jsonb default '{}'::jsonb not null,
+  conditions jsonb,
   constraint key_declarations_key_id_fkey FOREIGN KEY (key_id) REFERENCES keys(id),
   constraint key_declarations_pkey PRIMARY KEY (key_id)
 );
@@ -481,6 +483,7 @@ create table libraries (
   deleted_atoms bigint default 0 not null,
   parent_id text,
   subject text,
+  conditions jsonb,
   constraint libraries_cluster_namespace_name_team_id_key UNIQUE (cluster, namespace, name, team_id),
   constraint libraries_parent_id_fkey FOREIGN KEY (parent_id) REFERENCES libraries(id),
   constraint libraries_pkey PRIMARY KEY (id),
@@ -652,6 +655,7 @@ create table teams (
   limits jsonb,
   labels jsonb default '{}'::jsonb not null,
   shared_budgets jsonb,
+  conditions jsonb,
   constraint teams_cluster_name_key UNIQUE (cluster, name),
   constraint teams_pkey PRIMARY KEY (id)
 );

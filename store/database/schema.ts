@@ -81,6 +81,7 @@ type TeamsTable = {
   limits: Generated<unknown>;
   shared_budgets: Generated<unknown>;
   labels: Generated<unknown>;
+  conditions: Generated<unknown>;
 };
 
 type TeamWebhooksTable = {
@@ -127,6 +128,7 @@ type LibrariesTable = {
   /** Of a part: the library that it is a part of, and whose it is; null for what was erased. */
   parent_id: Generated<string | null>;
   subject: Generated<string | null>;
+  conditions: Generated<unknown>;
 };
 
 type GatewaysTable = {
@@ -141,6 +143,7 @@ type GatewaysTable = {
   routes: JSONColumnType<RouteRecord[]>;
   state: string;
   created_at: Generated<Date>;
+  conditions: Generated<unknown>;
 };
 
 type GatewayUpstreamsTable = {
@@ -197,6 +200,7 @@ type KeyDeclarationsTable = {
   generation: number;
   spec: ColumnType<Spec<"PlatformKey"> | null, string | null, string | null>;
   labels: ColumnType<Labels, string | undefined, string>;
+  conditions: Generated<unknown>;
 };
 
 type KeyVersionsTable = {

@@ -4,6 +4,7 @@ import type { ClusterNames } from "../../../store/objects/cluster-names.ts";
 import type { StoredGateway } from "../../../store/objects/objects.ts";
 import { type Html, html } from "../../pages/html.ts";
 import { type Column, table } from "../../pages/table.ts";
+import { conditionsBadge, conditionsPanel } from "../conditions/conditions-panel.ts";
 import { declarationPlace } from "../declared-in.ts";
 import { type Facts, factList } from "../facts.ts";
 import { inParts } from "../in-parts.ts";
@@ -30,8 +31,10 @@ export type GatewayPage = GatewayFigures & {
 const UPSTREAMS: readonly Column[] = [["Upstream", "named"], "State", "Last heard of", "Credential", "Base URL"];
 
 export function gatewayContent(page: GatewayPage): Html {
-  const { gateway } = page;
-  return html`<div class="head"><div><p class="crumb"><a href="/dashboard/gateways">Gateways</a></p><h1>${refName(gateway)}</h1></div><p class="actions"><a class="button" href="${urlWithQuery("/dashboard/audit", { about: gateway.id })}">Audit log</a></p></div>${refusedNotice(page)}
+  const { gateway, now } = page;
+  const conditions = page.conditions.get(gateway.id);
+  return html`<div class="head"><div><p class="crumb"><a href="/dashboard/gateways">Gateways</a></p><h1>${refName(gateway)}</h1>${conditionsBadge(conditions)}</div><p class="actions"><a class="button" href="${urlWithQuery("/dashboard/audit", { about: gateway.id })}">Audit log</a></p></div>${refusedNotice(page)}
+${conditionsPanel(conditions, now)}
 <section class="panel" aria-labelledby="urls"><h2 id="urls">Base URLs</h2>${baseUrls(page)}</section>
 <section class="panel" aria-labelledby="upstreams"><h2 id="upstreams">Upstreams</h2>${upstreams(page)}<p class="hint">From the calls of all replicas, within seconds: this page sends nothing to an upstream.</p></section>
 <div class="columns"><div class="stack">

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { countBoundKeys, upstreamStates } from "../../../store/gateways/upstream-outcomes.ts";
 import { clusterNames } from "../../../store/objects/cluster-names.ts";
+import { readConditions } from "../../../store/objects/object-conditions.ts";
 import { listObjects } from "../../../store/objects/objects.ts";
 import { principalOf } from "../../auth/management/author.ts";
 import { reachedAt } from "../../auth/session/reached-at.ts";
@@ -76,8 +77,13 @@ export function gatewayPageRoutes(
   );
 
   async function figuresOf(ids: readonly string[]): Promise<GatewayFigures> {
-    const [states, boundKeys] = await Promise.all([upstreamStates(store.db, ids), countBoundKeys(store.db, ids)]);
+    const [states, boundKeys, conditions] = await Promise.all([
+      upstreamStates(store.db, ids),
+      countBoundKeys(store.db, ids),
+      readConditions(store.db, "gateway", ids),
+    ]);
     return {
+      conditions,
       boundKeys,
       stateOf: (gatewayId, upstream) =>
         states.find((state) => state.gatewayId === gatewayId && state.upstream === upstream),

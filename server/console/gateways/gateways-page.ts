@@ -1,8 +1,10 @@
 import type { BoundKeys, UpstreamState } from "../../../store/gateways/upstream-outcomes.ts";
 import type { ClusterNames } from "../../../store/objects/cluster-names.ts";
+import type { ConditionsById } from "../../../store/objects/object-conditions.ts";
 import type { StoredGateway } from "../../../store/objects/objects.ts";
 import { type Html, html } from "../../pages/html.ts";
 import { type Column, table } from "../../pages/table.ts";
+import { listedConditions } from "../conditions/conditions-panel.ts";
 import { declarationPlace } from "../declared-in.ts";
 import { refName } from "../keys/key-words.ts";
 import { countOnPage, foot, searchForm } from "../page-links.ts";
@@ -17,6 +19,7 @@ export type GatewaysQuery = { readonly team: string; readonly afterId: string | 
 export type GatewayFigures = {
   stateOf(gatewayId: string, upstream: string): UpstreamState | undefined;
   readonly boundKeys: ReadonlyMap<string, BoundKeys>;
+  readonly conditions: ConditionsById;
 };
 
 export type GatewayList = GatewayFigures & {
@@ -60,12 +63,12 @@ ${
   }</div>`;
 }
 
-function gatewayTable({ gateways, clusters, boundKeys, stateOf }: GatewayList): Html {
+function gatewayTable({ gateways, clusters, boundKeys, conditions, stateOf }: GatewayList): Html {
   const rows = gateways.map((gateway) => {
     const { id, publicId, upstreams, routes, routesOnly, team } = gateway;
     const more = upstreams.length - SHOWN_UPSTREAMS;
     return [
-      html`<a href="${PATH}/${id}">${refName(gateway)}</a><small><code>${publicId}</code></small>`,
+      html`<a href="${PATH}/${id}">${refName(gateway)}</a><small><code>${publicId}</code></small>${listedConditions(conditions.get(id))}`,
       upstreams.length === 0
         ? html`<span class="muted">None: it forwards nothing</span>`
         : html`${upstreams

@@ -1,4 +1,5 @@
 import { presetOf } from "../../../domain/access/scopes.ts";
+import type { Reason } from "../../../domain/conditions.ts";
 import type { ClusterNames } from "../../../store/objects/cluster-names.ts";
 import { inWords } from "../../management/audit/event-text.ts";
 import type { KeyJson, VersionJson } from "../../management/keys/shown/key-json.ts";
@@ -20,6 +21,14 @@ const VERSION_TONES: Readonly<Record<string, Tone>> = {
   retiring: "warn",
   revoked: "bad",
 };
+
+/** The reasons of conditions that the badges of a key say by themselves. */
+export const SAID_OF_KEYS: ReadonlySet<string> = new Set([
+  "Suspended",
+  "Revoked",
+  "Expired",
+  "LeakReported",
+] satisfies Reason[]);
 
 export function stateBadge(state: KeyJson["state"]): Html {
   const { word, tone } = STATES[state];

@@ -1,8 +1,10 @@
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import type { ClusterNames } from "../../../store/objects/cluster-names.ts";
+import type { ConditionsById } from "../../../store/objects/object-conditions.ts";
 import type { StoredOf } from "../../../store/objects/objects.ts";
 import { type Html, html } from "../../pages/html.ts";
 import { type Column, table } from "../../pages/table.ts";
+import { listedConditions } from "../conditions/conditions-panel.ts";
 import { declarationPlace } from "../declared-in.ts";
 import { refName } from "../keys/key-words.ts";
 import { countOnPage, foot, searchForm } from "../page-links.ts";
@@ -21,6 +23,7 @@ export type LibraryList = {
   readonly nextId: string | null;
   /** Of which library MCP clients of its team write to where they name none. */
   readonly defaults: ReadonlySet<string>;
+  readonly conditions: ConditionsById;
   /** Names to choose from. */
   readonly teams: readonly string[];
   /** Milliseconds since the epoch. */
@@ -54,13 +57,13 @@ ${
   }</div>`;
 }
 
-function libraryTable({ libraries, clusters, defaults, now }: LibraryList): Html {
+function libraryTable({ libraries, clusters, defaults, conditions, now }: LibraryList): Html {
   const rows = libraries.map((library) => {
     const { id, displayName, name, description, team, deletionPolicy, createdAt } = library;
     return [
       html`<a href="/dashboard/libraries/${id}">${refName(library)}</a>${
         displayName !== name && html`<small>${displayName}</small>`
-      }${defaults.has(id) && html`<span class="line"><span class="badge good">Default</span></span>`}`,
+      }${defaults.has(id) && html`<span class="line"><span class="badge good">Default</span></span>`}${listedConditions(conditions.get(id))}`,
       description === "" ? html`<span class="muted">None</span>` : clamp(description),
       team,
       deletionPolicy === "Delete" ? "Its atoms go with it" : "Its atoms are kept",

@@ -1,8 +1,10 @@
+import type { ReportedCondition } from "../../../domain/conditions.ts";
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import type { ExtractionState } from "../../../store/memory/extraction/extraction-state.ts";
 import type { Atom } from "../../../store/memory/rows/atom.ts";
 import type { ClusterNames } from "../../../store/objects/cluster-names.ts";
 import { type Content, type Html, html } from "../../pages/html.ts";
+import { conditionsBadge, conditionsPanel } from "../conditions/conditions-panel.ts";
 import { declarationPlace } from "../declared-in.ts";
 import { type Facts, factList } from "../facts.ts";
 import { refName } from "../keys/key-words.ts";
@@ -29,6 +31,8 @@ export type LibraryPage = {
   readonly count: { readonly atoms: number; readonly isMore: boolean };
   /** Undefined where it takes no conversations. */
   readonly extraction: ExtractionState | undefined;
+  /** Undefined for a library that the API made. */
+  readonly conditions: readonly ReportedCondition[] | undefined;
   readonly query: AtomsQuery;
   readonly atoms: readonly ListedAtom[];
   /** Where the next page begins. */
@@ -45,7 +49,8 @@ export function libraryContent(page: LibraryPage): Html {
   const { id } = library;
   const isSearch = query.text !== "";
   const said = countOnPage(atoms.length, "atom", "atoms");
-  return html`<div class="head"><div><p class="crumb"><a href="/dashboard/libraries">Libraries</a></p><h1>${refName(library)}</h1></div><p class="actions"><a class="button" href="${urlWithQuery("/dashboard/keys", { bound: id })}">Keys</a><a class="button" href="${urlWithQuery("/dashboard/audit", { about: id })}">Audit log</a></p></div>
+  return html`<div class="head"><div><p class="crumb"><a href="/dashboard/libraries">Libraries</a></p><h1>${refName(library)}</h1>${conditionsBadge(page.conditions)}</div><p class="actions"><a class="button" href="${urlWithQuery("/dashboard/keys", { bound: id })}">Keys</a><a class="button" href="${urlWithQuery("/dashboard/audit", { about: id })}">Audit log</a></p></div>
+${conditionsPanel(page.conditions, page.now)}
 ${facts(page)}
 ${page.extraction !== undefined && conversations(page.extraction)}
 <form class="panel" role="search" aria-label="Atoms" ${searchForm(`/dashboard/libraries/${id}`)}>

@@ -11,6 +11,7 @@ import { searchAtoms } from "../../../store/memory/search/atom-search.ts";
 import { spaced } from "../../../store/memory/search/words/search-words.ts";
 import { MAX_SNIPPET_SOURCE } from "../../../store/memory/search/words/snippet.ts";
 import { clusterNames } from "../../../store/objects/cluster-names.ts";
+import { readConditions } from "../../../store/objects/object-conditions.ts";
 import { listObjects } from "../../../store/objects/objects.ts";
 import { principalOf } from "../../auth/management/author.ts";
 import { callerSignal } from "../../http/caller-signal.ts";
@@ -51,6 +52,11 @@ export function libraryRoutes(app: FastifyInstance, { store, clock }: Management
       clusters: await clusterNames(store.db),
       libraries: shown.toSorted((a, b) => (refName(a) < refName(b) ? -1 : 1)),
       defaults: await defaultsAmong(shown),
+      conditions: await readConditions(
+        store.db,
+        "library",
+        shown.map(({ id }) => id),
+      ),
       teams: await offeredTeams(store.db, rights),
       now: clock.now(),
     };
@@ -78,6 +84,7 @@ export function libraryRoutes(app: FastifyInstance, { store, clock }: Management
         ...page,
         ...{ isDefault, query, now: clock.now() },
         clusters: await clusterNames(store.db),
+        conditions: (await readConditions(store.db, "library", [library.id])).get(library.id),
       });
       return sendConsolePage(request, reply, { title: refName(library), section: "libraries", content });
     },

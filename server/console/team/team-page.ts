@@ -1,6 +1,7 @@
 import { limitSpec } from "../../../domain/access/declared-limits.ts";
 import type { TeamMember } from "../../../domain/access/team-member.ts";
 import { API_CLUSTER } from "../../../domain/api-cluster.ts";
+import type { ReportedCondition } from "../../../domain/conditions.ts";
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import type { BudgetUse } from "../../../store/budgets/read-budgets.ts";
 import type { ClusterNames } from "../../../store/objects/cluster-names.ts";
@@ -9,6 +10,7 @@ import { ACTIONS, roleAllows } from "../../management/rights.ts";
 import { type Content, type Html, html } from "../../pages/html.ts";
 import { table } from "../../pages/table.ts";
 import { shownBudgets } from "../budgets-text.ts";
+import { conditionsBadge, conditionsPanel } from "../conditions/conditions-panel.ts";
 import { declarationPlace } from "../declared-in.ts";
 import { chips, type Facts, factList } from "../facts.ts";
 import { inParts } from "../in-parts.ts";
@@ -25,6 +27,8 @@ export type TeamPage = {
   readonly team: StoredTeam;
   readonly usage: SeenUsage;
   readonly budgets: readonly BudgetUse[];
+  /** Undefined for a team that the API made. */
+  readonly conditions: readonly ReportedCondition[] | undefined;
   /** The viewer's role in the team, in words. */
   readonly role: string;
   /** The viewer's roles in the team by name; empty for the installation's own. */
@@ -45,7 +49,7 @@ const KINDS = { subject: "Person", group: "Group", serviceAccount: "ServiceAccou
 export function teamContent(page: TeamPage): Html {
   const { team, hasOthers } = page;
   const { name, displayName } = team;
-  return html`<div class="head"><div>${hasOthers && html`<p class="crumb"><a href="/dashboard/team">Teams</a></p>`}<h1>${displayName}</h1></div><p class="actions">${[
+  return html`<div class="head"><div>${hasOthers && html`<p class="crumb"><a href="/dashboard/team">Teams</a></p>`}<h1>${displayName}</h1>${conditionsBadge(page.conditions)}</div><p class="actions">${[
     { title: "Keys", path: "/dashboard/keys" },
     { title: "Libraries", path: "/dashboard/libraries" },
     { title: "Gateways", path: "/dashboard/gateways" },
@@ -54,6 +58,7 @@ export function teamContent(page: TeamPage): Html {
   ].map(
     ({ title, path }) => html`<a class="button" href="${urlWithQuery(path, { team: name })}">${title}</a>`,
   )}</p></div>
+${conditionsPanel(page.conditions, page.now)}
 <div class="columns"><div class="stack">
 <section class="panel" aria-labelledby="members"><h2 id="members">Members</h2>${members(page)}</section>
 <section class="panel" aria-labelledby="bounds"><h2 id="bounds">Limits and budgets</h2>${bounds(page)}</section>

@@ -2,6 +2,7 @@ import type { FastifyInstance } from "fastify";
 import type { TeamMember } from "../../../domain/access/team-member.ts";
 import { readBudgetsOfTeams, readTeamBudgets } from "../../../store/budgets/read-budgets.ts";
 import { clusterNames } from "../../../store/objects/cluster-names.ts";
+import { readConditions } from "../../../store/objects/object-conditions.ts";
 import { findActiveObject, listObjects, type StoredTeam } from "../../../store/objects/objects.ts";
 import { principalOf } from "../../auth/management/author.ts";
 import type { Principal } from "../../auth/principal.ts";
@@ -38,6 +39,11 @@ export function teamRoutes(app: FastifyInstance, { store, clock, prices }: Manag
         clusters: await clusterNames(store.db),
         teams: shown.toSorted((a, b) => (a.name < b.name ? -1 : 1)),
         budgets: await readBudgetsOfTeams(store.db, shown, clock.now()),
+        conditions: await readConditions(
+          store.db,
+          "team",
+          shown.map(({ id }) => id),
+        ),
         seesAll: typeof rights === "string",
         roleIn: (teamId: string) => roleInWords(rights, teamId),
         now: clock.now(),
@@ -58,6 +64,7 @@ export function teamRoutes(app: FastifyInstance, { store, clock, prices }: Manag
         team,
         clusters: await clusterNames(store.db),
         usage: await seeUsage(store.db, clock.now(), usageRange(request.query.usage), used, ["key", "model"]),
+        conditions: (await readConditions(store.db, "team", [team.id])).get(team.id),
         budgets: await readTeamBudgets(store.db, team, clock.now()),
         role: roleInWords(rights, team.id),
         roles: typeof rights === "string" ? [] : (rights.get(team.id) ?? []),

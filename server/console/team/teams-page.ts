@@ -1,9 +1,11 @@
 import type { BudgetUse, UsesByOwner } from "../../../store/budgets/read-budgets.ts";
 import type { ClusterNames } from "../../../store/objects/cluster-names.ts";
+import type { ConditionsById } from "../../../store/objects/object-conditions.ts";
 import type { StoredTeam } from "../../../store/objects/objects.ts";
 import { type Content, type Html, html } from "../../pages/html.ts";
 import { type Column, table } from "../../pages/table.ts";
 import { listedBudgets } from "../budgets-text.ts";
+import { listedConditions } from "../conditions/conditions-panel.ts";
 import { declarationPlace } from "../declared-in.ts";
 import { countOnPage, foot, searchForm } from "../page-links.ts";
 import { urlWithQuery } from "../query-text.ts";
@@ -19,6 +21,7 @@ export type TeamList = {
   readonly nextId: string | null;
   /** By the ids of the teams. */
   readonly budgets: UsesByOwner;
+  readonly conditions: ConditionsById;
   /** Whether the viewer runs the installation, and so needs no team to be in. */
   readonly seesAll: boolean;
   /** The viewer's role in a team, in words. */
@@ -53,11 +56,11 @@ export function teamsContent(list: TeamList): Html {
   }</div>`;
 }
 
-function teamTable({ teams, roleIn, budgets, clusters, now }: TeamList): Html {
+function teamTable({ teams, roleIn, budgets, conditions, clusters, now }: TeamList): Html {
   const rows = teams.map((team) => {
     const { id, name, displayName, members, namespaces } = team;
     return [
-      html`<a href="${PATH}/${id}">${name}</a>${displayName !== name && html`<small>${displayName}</small>`}`,
+      html`<a href="${PATH}/${id}">${name}</a>${displayName !== name && html`<small>${displayName}</small>`}${listedConditions(conditions.get(id))}`,
       roleIn(id),
       members.length === 0 ? html`<span class="muted">None</span>` : members.length,
       budgetsIn(budgets.get(id), now),

@@ -39,6 +39,7 @@ import { sql as sharedBudgets } from "../../migrations/054-shared-budgets.ts";
 import { sql as librariesUsed } from "../../migrations/055-libraries-used.ts";
 import { indexes as tokensOfTeams } from "../../migrations/056-tokens-of-teams.ts";
 import { sql as conversationsPutOff } from "../../migrations/057-conversations-put-off.ts";
+import { sql as objectConditions } from "../../migrations/058-object-conditions.ts";
 import type { Db } from "../change.ts";
 import { SchemaVersionError } from "../errors.ts";
 import type { Store } from "../store.ts";
@@ -96,6 +97,7 @@ export const MIGRATIONS = [
   { version: 55, name: "libraries-used", script: librariesUsed },
   { version: 56, name: "tokens-of-teams", script: "", indexes: tokensOfTeams },
   { version: 57, name: "conversations-put-off", script: conversationsPutOff },
+  { version: 58, name: "object-conditions", script: objectConditions },
 ] as const satisfies Migration[];
 
 /** The schema version that this build was written for. */

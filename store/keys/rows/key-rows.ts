@@ -30,6 +30,8 @@ export type LoadedKey = StoredKey & {
   readonly secretFound: KeySecret | null;
   /** Which declaration of it was last recorded: one that was applied. */
   readonly declarationFound: Omit<KeyDeclaration, "spec"> | null;
+  /** Whether conditions are recorded of it, those of now or earlier ones. */
+  readonly hasConditions: boolean;
   /** Of the recorded declaration; null where none is recorded, one that is not applied, or that cannot be read. */
   readonly appliedRotation: AppliedRotation | null;
   /** Without, a key is refused: its team is gone, or has lost the namespace. */
@@ -78,6 +80,7 @@ export function keyRows(which: RawBuilder<unknown>): RawBuilder<unknown> {
       l.first_reported_at as leaked_at,
       s.resource_version as secret_version, s.number as secret_number, s.content as secret_content,
       s.marks as secret_marks, d.owner_uid as recorded_uid, d.generation as recorded_generation, d.labels as recorded_labels,
+      d.conditions is not null as has_conditions,
       case when d.spec is not null then coalesce(d.spec ->> 'rotation', '{}') end as recorded_rotation
     from picked k
     left join lateral (
@@ -123,6 +126,7 @@ export type Row = Omit<Selectable<Database["keys"]>, "library_mode"> & {
   recorded_uid: string | null;
   recorded_generation: number | null;
   recorded_labels: Labels | null;
+  has_conditions: boolean;
   recorded_rotation: string | null;
   /** Null for a key without a version. */
   last_number: number | null;
@@ -133,7 +137,7 @@ export const KEY_ROW_COLUMNS: RawBuilder<unknown> = sql.raw(
   `id cluster namespace name owner_uid team_id source state display_name scopes gateway_bound
   gateway_id library_ids team_holds_namespace mcp_default_library_id allowed_models expires_at requests_per_minute burst rate_scope concurrent tokens_per_minute budgets subject allowed_cidrs generation
   rotation_requested_at rotation_revoke_old revocation_reason revoked_at revoked_seq created_at spec managed_by secret_version
-  secret_number secret_content secret_marks recorded_uid recorded_generation recorded_labels recorded_rotation last_number number digest prefix version_state minted_at activated_at
+  secret_number secret_content secret_marks recorded_uid recorded_generation recorded_labels has_conditions recorded_rotation last_number number digest prefix version_state minted_at activated_at
   retire_at version_expires_at may_be_read rotation_trigger heals heals_at source_kind last_used_at
   leaked_at`
     .split(/\s+/)
@@ -204,6 +208,7 @@ function toKey(row: Row, versions: StoredVersion[]): LoadedKey {
       row.recorded_uid === null || row.recorded_generation === null
         ? null
         : { ownerUid: row.recorded_uid, generation: row.recorded_generation, labels: row.recorded_labels ?? {} },
+    hasConditions: row.has_conditions,
     appliedRotation: appliedRotation(row),
     revocation:
       row.revoked_at === null

@@ -1,6 +1,7 @@
 /** An installation as it is after some months: what people look at who judge how the console looks. */
 import { sql } from "kysely";
 import { expect } from "vitest";
+import { REASONS, type ReportedCondition } from "../../../domain/conditions.ts";
 import type { Spec } from "../../../domain/kinds/kinds.ts";
 import { NO_FIGURES } from "../../../domain/usage/token-count.ts";
 import { writeLedger } from "../../../store/budgets/budget-ledger.ts";
@@ -13,6 +14,7 @@ import { addRequestCounts } from "../../../store/keys/uses/request-counts.ts";
 import { addTokenCounts } from "../../../store/keys/uses/token-counts.ts";
 import { recordUsage } from "../../../store/keys/uses/usage.ts";
 import { recordClusterName } from "../../../store/objects/cluster-names.ts";
+import { recordConditions, recordKeyConditions } from "../../../store/objects/object-conditions.ts";
 import { registerReplica } from "../../../store/replicas/replicas.ts";
 import { HOUR, makeTeam, policyOf, reserveKey, run } from "../../store/fixtures.ts";
 import type { Pages } from "./pages.ts";
@@ -39,6 +41,17 @@ const WEBHOOK = {
   url: "https://hooks.example.com/keyplane/keys",
   events: ["key.revoked", "key.rotated"],
   secret: `whsec_${Buffer.alloc(32, 1).toString("base64")}`,
+};
+
+const SINCE = { lastTransitionTime: "2026-11-01T08:30:00Z" };
+const CONDITIONS: readonly ReportedCondition[] = [
+  { type: "Ready", status: "True", reason: "Ready", message: "Version 1 is delivered and enforced.", ...SINCE },
+  { type: "ResolvedRefs", status: "True", reason: "Resolved", message: "Everything exists.", ...SINCE },
+  { type: "Rotating", status: "False", reason: "NotRotating", message: "One version works.", ...SINCE },
+];
+const TAKEN: ReportedCondition = {
+  ...{ type: "Ready", status: "False", reason: "NamespaceTaken", ...SINCE },
+  message: `payments-prod is held by PlatformTeam payments. ${REASONS.NamespaceTaken}`,
 };
 
 /** The paths of its pages below the console's own that show most, by their names. */
@@ -168,6 +181,8 @@ async function makeDeclaredKey({ store }: Pages): Promise<string> {
     },
   };
   await recordKeyDeclaration(store.db, key.id, { ownerUid: "uid", generation: 1, spec, labels: {} });
+  await recordKeyConditions(store.db, key.id, CONDITIONS);
+  await recordConditions(store.db, "team", team, [TAKEN, ...CONDITIONS.slice(1)]);
   return key.id;
 }
 

@@ -6,13 +6,23 @@ import { KEY_TRAITS, type KeyTrait } from "../../../../store/keys/search/key-cri
 import { LISTED_STATES } from "../../../../store/keys/search/key-lists.ts";
 import { KEY_ORDERS, type KeyOrder, type KeyPosition } from "../../../../store/keys/search/key-orders.ts";
 import type { ClusterNames } from "../../../../store/objects/cluster-names.ts";
+import type { ConditionsById } from "../../../../store/objects/object-conditions.ts";
 import type { KeyRowJson } from "../../../management/keys/shown/key-json.ts";
 import { flag, type Html, html } from "../../../pages/html.ts";
 import { type Column, table } from "../../../pages/table.ts";
+import { listedConditions } from "../../conditions/conditions-panel.ts";
 import { countOnPage, foot, inAll, searchForm } from "../../page-links.ts";
 import { teamField } from "../../team-field.ts";
 import { ago } from "../../times.ts";
-import { bindingsOf, declarationOf, LEAKED_BADGE, leakedVersions, scopesText, stateBadge } from "../key-words.ts";
+import {
+  bindingsOf,
+  declarationOf,
+  LEAKED_BADGE,
+  leakedVersions,
+  SAID_OF_KEYS,
+  scopesText,
+  stateBadge,
+} from "../key-words.ts";
 import { exportFoot } from "./export-foot.ts";
 import { type KeyListFilters, listUrl } from "./list-query.ts";
 import { type SelectionRights, selectionBox, selectionForm } from "./selection-form.ts";
@@ -22,6 +32,7 @@ export type KeyList = SelectionRights & {
   readonly query: KeyListFilters;
   readonly keys: readonly KeyRowJson[];
   readonly clusters: ClusterNames;
+  readonly conditions: ConditionsById;
   /** Where the next page begins; null at the end. */
   readonly next: KeyPosition | null;
   /** Where this page begins behind another one; null at the beginning. */
@@ -118,11 +129,11 @@ function fewUse({ scope: chosen, model, bound }: KeyListFilters): Html {
 </div></details>`;
 }
 
-function keyTable({ keys, clusters, now }: KeyList): Html {
+function keyTable({ keys, clusters, conditions, now }: KeyList): Html {
   const rows = keys.map((key) => [
     nameOf(key),
     html`<code>${key.prefix ?? "none yet"}</code>`,
-    html`${stateBadge(key.state)}${leakedVersions(key).length > 0 && LEAKED_BADGE}`,
+    html`${stateBadge(key.state)}${leakedVersions(key).length > 0 && LEAKED_BADGE}${listedConditions(conditions.get(key.id), SAID_OF_KEYS)}`,
     scopesText(key),
     bindingsOf(key).map((binding, i) => html`${i > 0 && html`<br>`}${binding}`),
     key.lastUsedAt === null ? "Never" : ago(key.lastUsedAt, now),

@@ -1,10 +1,12 @@
 import type { FastifyInstance } from "fastify";
 import type { BoundedCount } from "../../../../store/database/bounded-count.ts";
+import type { LoadedKey } from "../../../../store/keys/rows/key-rows.ts";
 import { identifyKeys } from "../../../../store/keys/search/identified-keys.ts";
 import { countKeys, searchAndCountKeys } from "../../../../store/keys/search/key-count.ts";
 import { readKeyListNames } from "../../../../store/keys/search/key-names.ts";
 import type { KeyPosition } from "../../../../store/keys/search/key-orders.ts";
 import { findKeys, type KeySearch, searchKeys } from "../../../../store/keys/search/key-search.ts";
+import { readConditions } from "../../../../store/objects/object-conditions.ts";
 import { principalOf } from "../../../auth/management/author.ts";
 import type { Management } from "../../../management/context.ts";
 import { keyRowJson } from "../../../management/keys/shown/key-json.ts";
@@ -39,6 +41,7 @@ export function keyListRoutes(app: FastifyInstance, { store, clock }: Management
         keys: found.keys.map((key) => keyRowJson(key, { names, now })),
         next: found.next,
         previous: found.previous,
+        conditions: await readConditions(store.db, "key", declaredIds(found.keys)),
         clusters,
         isPartial: found.isPartial,
         total: found.total,
@@ -86,6 +89,10 @@ export function keyListRoutes(app: FastifyInstance, { store, clock }: Management
       total,
     };
   }
+}
+
+function declaredIds(keys: readonly Pick<LoadedKey, "id" | "hasConditions">[]): string[] {
+  return keys.filter(({ hasConditions }) => hasConditions).map(({ id }) => id);
 }
 
 function exactly(count: number): BoundedCount {

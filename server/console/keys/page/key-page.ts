@@ -1,4 +1,5 @@
 import { subjectText } from "../../../../domain/access/subject.ts";
+import type { ReportedCondition } from "../../../../domain/conditions.ts";
 import { parseDuration } from "../../../../domain/duration.ts";
 import { rotationDueAt } from "../../../../domain/key/issuance/issuance-policy.ts";
 import type { MadeKeyVerdict } from "../../../../domain/key/policies/made-key.ts";
@@ -18,6 +19,7 @@ import { type Html, html } from "../../../pages/html.ts";
 import { type Column, table } from "../../../pages/table.ts";
 import type { Viewer } from "../../../pages/viewer.ts";
 import { shownBudgets } from "../../budgets-text.ts";
+import { conditionsBadge, conditionsPanel } from "../../conditions/conditions-panel.ts";
 import { chips, type Facts, factList } from "../../facts.ts";
 import { inParts } from "../../in-parts.ts";
 import { shownLimits } from "../../limits-text.ts";
@@ -31,6 +33,7 @@ import {
   endOfVersion,
   LEAKED_BADGE,
   mayCallModels,
+  SAID_OF_KEYS,
   stateBadge,
   versionBadge,
 } from "../key-words.ts";
@@ -51,6 +54,8 @@ export type KeyPage = {
   readonly gatewayPath: string | undefined;
   /** How it is declared, where its controller has recorded that. */
   readonly declaration: KeyDeclaration | undefined;
+  /** Undefined for a key that no controller looks at. */
+  readonly conditions: readonly ReportedCondition[] | undefined;
   readonly events: readonly KeyEvent[];
   /** The last event shown, where there are more. */
   readonly moreEvents: number | null;
@@ -79,10 +84,11 @@ export type KeyPage = {
  */
 export function keyContent(page: KeyPage): Html {
   const { key, events, moreEvents, requests, lastUses, refusals, now } = page;
-  return html`<div class="head"><div><p class="crumb"><a href="/dashboard/keys">API keys</a></p><h1>${key.name}</h1><p>${stateBadge(key.state)}${
+  return html`<div class="head"><div><p class="crumb"><a href="/dashboard/keys">API keys</a></p><h1>${key.name}</h1><p>${stateBadge(key.state)} ${conditionsBadge(page.conditions, SAID_OF_KEYS)}${
     key.displayName !== key.name && html` <span class="muted">${key.displayName}</span>`
   }</p></div>${keyActions(page)}</div>
 ${leakNotice(key, page.mayRevoke, now)}${outdatedNotice(key, lastUses, now)}${receipt(key, now)}${key.state === "suspended" && suspension(key)}${page.policies && policyNotice(page.policies, now)}
+${conditionsPanel(page.conditions, now)}
 ${strip(page)}
 ${inUsePanel(
   page.usage,

@@ -8,6 +8,7 @@ import { findKeyDeclaration } from "../../../../store/keys/rows/key-declarations
 import { readRequestCounts } from "../../../../store/keys/uses/request-counts.ts";
 import { readKnownUsage } from "../../../../store/keys/uses/usage.ts";
 import { clusterNames } from "../../../../store/objects/cluster-names.ts";
+import { readConditions } from "../../../../store/objects/object-conditions.ts";
 import { findInTeam } from "../../../../store/objects/references.ts";
 import { principalOf } from "../../../auth/management/author.ts";
 import { problem } from "../../../http/problems/problem.ts";
@@ -80,6 +81,7 @@ export function keyPageRoutes(app: FastifyInstance, management: Management): voi
         clusters: await clusterNames(store.db),
         gatewayPath: await gatewayPathOf(store.db, key),
         declaration: key.declaredIn === null ? undefined : await findKeyDeclaration(store.db, key.id),
+        conditions: (await readConditions(store.db, "key", [key.id])).get(key.id),
         events: shown,
         requests: await seeRequests(management, key.id),
         usage: await seeUsage(store.db, clock.now(), usageRange(request.query.usage), used, ["model"]),

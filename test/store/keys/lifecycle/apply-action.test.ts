@@ -297,8 +297,8 @@ async function storeAction(tx: Tx, key: StoredKey | undefined, write: Write, con
 async function stored(store: Store, keyId: string): Promise<unknown> {
   const key = await findKey(store.db, keyId);
   if (key === undefined) return undefined;
-  const { createdAt, spec, managedBy, teamHoldsNamespace, secretFound, declarationFound, appliedRotation, ...rest } =
-    key;
+  const { createdAt, spec, managedBy, teamHoldsNamespace, secretFound, ...found } = key;
+  const { declarationFound, hasConditions, appliedRotation, ...rest } = found;
   return { ...rest, revocation: key.revocation && { ...key.revocation, seq: null } };
 }
 

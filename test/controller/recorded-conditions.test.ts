@@ -1,0 +1,37 @@
+import { expect, it } from "vitest";
+import { readConditions } from "../../store/objects/object-conditions.ts";
+import { listObjects, type ObjectKind } from "../../store/objects/objects.ts";
+import { describeWorlds } from "./fixtures/setup.ts";
+import { key, library, startWorld, team, type World } from "./fixtures/world.ts";
+
+/** As `Type=Status/Reason`. */
+async function recorded({ store }: World, kind: ObjectKind | "key", id: string): Promise<string[]> {
+  const found = (await readConditions(store.db, kind, [id])).get(id) ?? [];
+  return found.map(({ type, status, reason }) => `${type}=${status}/${reason}`);
+}
+
+async function idOf({ store }: World, kind: ObjectKind, name: string): Promise<string> {
+  const [found] = await listObjects(store.db, kind, { name, limit: 1 });
+  return found?.id ?? "";
+}
+
+describeWorlds("the recorded conditions", (setup) => {
+  it("of a team, a library and a key are those of their statuses, and follow them", async (context) => {
+    const world = await startWorld(context, setup(), team("team-b", ["other"]), library("notes"), key("agent"));
+    const [teamId, libraryId] = [await idOf(world, "team", "team-b"), await idOf(world, "library", "notes")];
+    const { id: keyId } = await world.stored("agent");
+    expect(await recorded(world, "team", teamId)).toContain("Ready=True/Ready");
+    expect(await recorded(world, "library", libraryId)).toContain("Accepted=True/Accepted");
+    expect(await recorded(world, "key", keyId)).toContain("Ready=True/Ready");
+
+    await world.declare(team("team-b", ["other", "dev"]));
+    await world.declare(key("agent", { state: "Suspended" }));
+    expect(await recorded(world, "team", teamId)).toContain("Ready=False/NamespaceTaken");
+    expect(await recorded(world, "key", keyId)).toContain("Ready=True/Suspended");
+    expect((await readConditions(world.store.db, "team", [teamId])).get(teamId)?.[0]).toEqual({
+      ...{ type: "Ready", status: "False", reason: "NamespaceTaken" },
+      message: expect.stringContaining("dev is held by PlatformTeam team-a."),
+      lastTransitionTime: expect.any(String),
+    });
+  });
+});
