@@ -26,6 +26,7 @@ import { nowRoutes } from "./now/now-routes.ts";
 import { refusalRoutes } from "./refusals/refusal-routes.ts";
 import { teamRoutes } from "./team/team-routes.ts";
 import { consoleUsageRoutes } from "./usage/usage-routes.ts";
+import { readViewerRoles } from "./viewer-roles.ts";
 import { webhookRoutes } from "./webhooks/webhook-routes.ts";
 
 /** The console (spec §7): pages that the server renders, with the effects of the management API. */
@@ -38,6 +39,7 @@ export function consoleRoutes(app: FastifyInstance, deps: ServerDeps): void {
   showProblems(app, deps.log);
   recordForbidden(app, deps);
   parseForms(app);
+  readViewerRoles(app, store);
   answerHead(app);
   assetRoutes(app);
   app.get("/", { config: { console: true } }, (_request, reply) => reply.redirect("/dashboard/keys", 303));

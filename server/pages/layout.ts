@@ -8,12 +8,12 @@ const SECTIONS = [
   { id: "keys", title: "API keys", icon: ICONS.key },
   { id: "libraries", title: "Libraries", icon: ICONS.library },
   { id: "gateways", title: "Gateways", icon: ICONS.gateway },
-  { id: "team", title: "Team", icon: ICONS.team },
+  { id: "team", title: "Teams", icon: ICONS.team },
   { id: "webhooks", title: "Webhooks", icon: ICONS.webhook },
   { id: "usage", title: "Usage", icon: ICONS.usage },
-  { id: "refusals", title: "Refusals", icon: ICONS.refusal },
+  { id: "refusals", title: "Denied requests", icon: ICONS.refusal },
   { id: "audit", title: "Audit log", icon: ICONS.log },
-  { id: "now", title: "Now", icon: ICONS.now },
+  { id: "now", title: "Health", icon: ICONS.now },
 ] as const;
 
 /** For those who run the installation. */
@@ -58,9 +58,10 @@ export function layout({ title, section, viewer, side, content }: PageLayout): H
 <body>
 <a class="skip" href="#main">Skip to content</a>
 <header class="bar">
+${side === undefined && viewer && MENU}
 <a class="brand" href="/dashboard/keys">${ICONS.key}Keyplane</a>
 <a href="/docs">API reference</a>
-${viewer && signedIn(viewer)}
+${viewer && account(viewer)}
 </header>
 ${side ?? (viewer && navigation(section, viewer))}
 <main id="main" tabindex="-1">
@@ -71,17 +72,32 @@ ${content}
 `;
 }
 
+/** On a phone it opens the navigation, which stands at the side elsewhere. */
+const MENU = html`<button class="menu-button" type="button" popovertarget="sections">Menu</button>`;
+
 function navigation(section: PageLayout["section"], { runsInstallation }: Viewer): Html {
   const sections = SECTIONS.filter(({ id }) => runsInstallation || id !== INSTALLATION_SECTION);
-  return html`<nav class="side" aria-label="Console"><ul>${sections.map(
+  return html`<nav class="side" id="sections" aria-label="Console" popover><ul>${sections.map(
     ({ id, title, icon }) =>
       html`<li><a href="/dashboard/${id}"${id === section ? html` aria-current="page"` : ""}>${icon}${title}</a></li>`,
   )}</ul></nav>`;
 }
 
-function signedIn({ name, csrf }: Viewer): Html {
-  return html`<span class="who" title="Signed in as ${name}"><span class="unseen">Signed in as </span>${name}</span>
-<form method="post" action="/dashboard/sign-out">${csrfField(csrf)}<button>Sign out</button></form>`;
+/** Who is signed in, as what, and the way out. It opens without script. */
+function account({ name, runsInstallation, roles, csrf }: Viewer): Html {
+  const role = runsInstallation ? "Administrator of this installation" : rolesText(roles);
+  return html`<details class="menu account"><summary class="button" aria-label="Account: ${name}"><span class="who">${name}</span></summary><div>
+<p><span class="muted small line">Signed in as</span><strong>${name}</strong></p>
+<p><span class="muted small line">Role</span>${role}</p>
+<a class="button" href="/dashboard/team">Your teams</a>
+<form method="post" action="/dashboard/sign-out">${csrfField(csrf)}<button>Sign out</button></form></div></details>`;
+}
+
+function rolesText(roles: Viewer["roles"]): string {
+  if (roles === undefined) return "As your teams say";
+  const names = [...new Set(roles.map(({ role }) => role))].sort().join(", ");
+  const teams = new Set(roles.map(({ teamId }) => teamId)).size;
+  return teams === 0 ? "None: you are in no team" : `${names} in ${teams === 1 ? "one team" : `${teams} teams`}`;
 }
 
 /** What every form that changes something carries. */

@@ -52,7 +52,7 @@ export async function signInByLink(
 ): Promise<boolean> {
   const digest = secretDigest(secret);
   if (digest === undefined || deps.managementToken?.role !== "everything") return false;
-  const signedIn = { person: null, sid: null, displayName: "Installation" };
+  const signedIn = { person: null, sid: null, displayName: "Administrator" };
   return replaceSession(deps, request, reply, signedIn, (tx) => takeSignInLink(tx, digest));
 }
 

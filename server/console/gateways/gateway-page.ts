@@ -40,7 +40,7 @@ ${conditionsPanel(conditions, now)}
 <div class="columns"><div class="stack">
 <section class="panel" aria-labelledby="routes"><h2 id="routes">Routes</h2>${routes(gateway)}</section>
 </div><div class="stack">
-<section class="panel" aria-labelledby="facts"><h2 id="facts">Facts</h2>${facts(page)}</section></div></div>
+<section class="panel" aria-labelledby="facts"><h2 id="facts">Details</h2>${facts(page)}</section></div></div>
 ${usagePanel(page.usage, { path: `/dashboard/gateways/${gateway.id}`, team: gateway.team })}`;
 }
 

@@ -36,7 +36,7 @@ ${
   }</section>`
 }
 </div><div class="stack">
-<section class="panel" aria-labelledby="facts"><h2 id="facts">Facts</h2>${facts({ library, atom, replacedBy, now })}</section></div></div>`;
+<section class="panel" aria-labelledby="facts"><h2 id="facts">Details</h2>${facts({ library, atom, replacedBy, now })}</section></div></div>`;
 }
 
 function facts({ library, atom, replacedBy, now }: Pick<AtomPage, "library" | "atom" | "replacedBy" | "now">): Html {

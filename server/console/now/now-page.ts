@@ -35,11 +35,11 @@ export function nowContent(page: Now): Html {
   const { now } = page;
   const lists = whatIsWrong(page);
   const inOrder = lists.filter(({ rows }) => rows.length === 0);
-  return html`<div class="head"><h1>Now</h1></div>
+  return html`<div class="head"><h1>Health</h1></div>
 <p class="muted">This installation as of ${moment(rfc3339Millis(now), now)}.</p>
 <div class="stack">${lists.filter(({ rows }) => rows.length > 0).map(list)}${
     inOrder.length > 0 &&
-    html`<section class="panel" aria-labelledby="in-order"><h2 id="in-order">In order</h2><ul>${inOrder.map(
+    html`<section class="panel" aria-labelledby="in-order"><h2 id="in-order">No problem found</h2><ul>${inOrder.map(
       ({ none }) => html`<li>${none}</li>`,
     )}</ul></section>`
   }${list(servers(page))}${list(controllers(page))}</div>`;

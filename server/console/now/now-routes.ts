@@ -33,7 +33,7 @@ export function nowRoutes(app: FastifyInstance, { store, clock }: Management): v
       budgets: await nearBudgets(db, now, MOST_BUDGETS),
       now,
     });
-    return sendConsolePage(request, reply, { title: "Now", section: "now", content });
+    return sendConsolePage(request, reply, { title: "Health", section: "now", content });
   });
 }
 

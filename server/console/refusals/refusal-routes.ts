@@ -41,7 +41,7 @@ export function refusalRoutes(app: FastifyInstance, { store, clock }: Pick<Manag
         lookedBackTo: found.next === null ? undefined : Math.floor(Number(found.next.at) / 1_000),
         names: await namesOfEvents(store.db, found.events, visibleTeams(rights)),
       });
-      return sendConsolePage(request, reply, { title: "Refusals", section: "refusals", content });
+      return sendConsolePage(request, reply, { title: "Denied requests", section: "refusals", content });
     },
   );
 }

@@ -43,8 +43,8 @@ const COLUMNS: readonly Column[] = [
 
 export function refusalsContent(page: RefusalsPage): Html {
   const { team, teams, span, callers } = page;
-  return html`<div class="head"><h1>Refusals</h1></div>
-<form class="panel" role="search" aria-label="Refusals" ${searchForm(PATH)}><input type="hidden" name="last" value="${span.name}"><div class="filters short">${teamField(team, teams)}<button>Search</button></div></form>
+  return html`<div class="head"><h1>Denied requests</h1></div>
+<form class="panel" role="search" aria-label="Denied requests" ${searchForm(PATH)}><input type="hidden" name="last" value="${span.name}"><div class="filters short">${teamField(team, teams)}<button>Search</button></div></form>
 <div id="results" class="stack"><nav aria-label="Time"><ul class="tabs">${REFUSAL_SPANS.map(
     ({ name, title }) =>
       html`<li><a href="${urlWithQuery(PATH, { team, last: name })}"${name === span.name ? html` aria-current="true"` : ""}>${title}</a></li>`,
@@ -63,7 +63,7 @@ function callerTable({ callers, budgets, names, now }: RefusalsPage): Html {
       networksText(caller.networks),
       ago(rfc3339Millis(caller.lastAt), now),
     ]);
-  return table("Refusals", COLUMNS, rows);
+  return table("Denied requests", COLUMNS, rows);
 }
 
 function who({ keyId, principal, teamId }: RefusedCaller, { keys, teams }: EventNames): Content {

@@ -64,8 +64,8 @@ ${conditionsPanel(page.conditions, page.now)}
 <section class="panel" aria-labelledby="bounds"><h2 id="bounds">Limits and budgets</h2>${bounds(page)}</section>
 <section class="panel" aria-labelledby="rights"><h2 id="rights">What a role may do</h2>${rights(page)}</section>
 </div><div class="stack">
-<section class="panel" aria-labelledby="facts"><h2 id="facts">Facts</h2>${facts(page)}</section>
-<section class="panel" aria-labelledby="managed"><h2 id="managed">How it is changed</h2>${howToChange(team)}</section>
+<section class="panel" aria-labelledby="facts"><h2 id="facts">Details</h2>${facts(page)}</section>
+<section class="panel" aria-labelledby="managed"><h2 id="managed">Managing this team</h2>${howToChange(team)}</section>
 </div></div>
 ${usagePanel(page.usage, { path: `/dashboard/team/${team.id}`, team: name })}`;
 }
@@ -107,7 +107,7 @@ function libraryLink(name: string, id: string | undefined): Content {
 
 function members({ team, isViewer }: TeamPage): Html {
   if (team.members.length === 0) {
-    return html`<p class="muted">None yet: the installation's own alone reach what is the team's. Name people under <code>spec.members</code>.</p>`;
+    return html`<p class="muted">None yet: only administrators of the installation can use what the team has. Name people under <code>spec.members</code>.</p>`;
   }
   const inOrder = team.members.toSorted((a, b) => ROLES.indexOf(a.role) - ROLES.indexOf(b.role));
   const rows = inOrder.map((member) => {

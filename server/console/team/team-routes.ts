@@ -85,7 +85,7 @@ export function teamRoutes(app: FastifyInstance, { store, clock, prices }: Manag
 
 function roleInWords(rights: Rights, teamId: string): string {
   return typeof rights === "string"
-    ? "Everything, as the installation's own"
+    ? "Administrator of this installation"
     : [...new Set(rights.get(teamId))].join(", ");
 }
 

@@ -39,7 +39,7 @@ export function usagePanel(seen: SeenUsage, place: UsagePlace): Html {
 
 /** A key's, with what is in use of it. */
 export function inUsePanel(seen: SeenUsage, place: UsagePlace, own: OwnUsage): Html {
-  return panel("What is in use", seen, place, own);
+  return panel("Usage", seen, place, own);
 }
 
 function panel(title: string, seen: SeenUsage, place: UsagePlace, own?: OwnUsage): Html {

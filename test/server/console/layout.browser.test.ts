@@ -60,17 +60,30 @@ test("the address of a gateway is in the first window of its page", async () => 
   });
 });
 
-test("on a phone a gateway's page begins with what to call, below all sections of the console", async () => {
+test("on a phone a gateway's page begins with what to call, and a button opens all sections of the console", async () => {
   const page = await windows.open(paths.gateway, { viewport: { width: 390, height: 844 } });
   const [urls, upstreams] = ["Base URLs", "Upstreams"].map((name) => page.getByRole("heading", { name }));
   expect((await urls?.boundingBox())?.y).toBeLessThan((await upstreams?.boundingBox())?.y ?? 0);
   expect(await page.getByRole("heading", { name: "Base URLs" }).boundingBox()).toMatchObject({
     y: expect.toSatisfy((y: number) => y < 500),
   });
+  expect(await page.getByRole("link", { name: "Webhooks" }).count()).toBe(0);
+  await page.getByRole("button", { name: "Menu" }).click();
   const edges = await page.evaluate<number[]>(
     "[...document.querySelectorAll('.side a')].map((link) => link.getBoundingClientRect().right)",
   );
-  expect(edges.filter((edge) => edge > 390)).toEqual([]);
+  expect(edges.filter((edge) => edge > 390 || edge <= 0)).toEqual([]);
+  await checkPage(page, "gateway-menu");
+  await page.getByRole("link", { name: "Webhooks" }).click();
+  await page.getByRole("heading", { level: 1, name: "Webhooks" }).waitFor();
+});
+
+test("the account menu has who is signed in, the role, and the way out, without script", async () => {
+  const page = await windows.open("/keys", { javaScriptEnabled: false });
+  await page.locator(".account > summary").click();
+  const said = await page.locator(".account").innerText();
+  expect(said).toMatch(/Signed in as\s+Ann\s+Role\s+Administrator of this installation/);
+  expect(await page.getByRole("button", { name: "Sign out" }).isVisible()).toBe(true);
 });
 
 test("on a phone the button of a short search stands beside its last field", async () => {

@@ -98,7 +98,7 @@ describe("A developer", () => {
 describe("An administrator", () => {
   test("sees who is being refused over all teams, why, and what ends it", async () => {
     const page = await begin(pages);
-    await goToSection(page, "Refusals");
+    await goToSection(page, "Denied requests");
     await untilSaid(
       page,
       /seldom\s+payments\s+Rate limited\s+Until .+ at the latest\s+There is room again within a minute/,

@@ -167,7 +167,7 @@ describe("An administrator of the installation", () => {
     await makeKey("on-github", { preset: "MCPReadOnly" });
     await pages.send("POST", "/leaks", { leaks: [{ key: secrets.get("on-github") }] });
     const page = await begin(pages);
-    await goToSection(page, "Now");
+    await goToSection(page, "Health");
     expect(await page.getByRole("region", { name: "Leaked keys that work" }).innerText()).toContain("on-github");
     await followLink(page, "on-github");
     await page.getByText("Leaked. Version 1").waitFor();

@@ -43,7 +43,7 @@ export function refusedLately(
     ago(rfc3339Millis(lastAt), now),
   ]);
   return html`${table(
-    "Refused lately",
+    "Recent errors",
     [
       ["Cause", "whole"],
       ["What to do", "named"],

@@ -99,12 +99,12 @@ ${inUsePanel(
   },
 )}
 <div class="columns"><div class="stack">
-<section class="panel" aria-labelledby="refused"><h2 id="refused">Refused lately</h2>${refusedLately(refusals, key, page.refusingBudgets, now)}</section>
+<section class="panel" aria-labelledby="refused"><h2 id="refused">Recent errors</h2>${refusedLately(refusals, key, page.refusingBudgets, now)}</section>
 <section class="panel" aria-labelledby="versions"><h2 id="versions">Versions</h2>${versions(key, now)}</section>
 <section class="panel" aria-labelledby="access"><h2 id="access">Access</h2>${access(page)}</section>
 ${key.declaredIn && managed(page)}${key.managedBy !== null && managedElsewhere(key.managedBy)}
 </div><div class="stack">
-<section class="panel" aria-labelledby="facts"><h2 id="facts">Facts</h2>${facts(page)}</section>
+<section class="panel" aria-labelledby="facts"><h2 id="facts">Details</h2>${facts(page)}</section>
 <section class="panel" aria-labelledby="history"><h2 id="history">History</h2>${eventList(events, now)}${
     moreEvents !== null &&
     html`<p><a class="button" href="/dashboard/keys/${key.id}?before=${moreEvents}">Earlier</a></p>`

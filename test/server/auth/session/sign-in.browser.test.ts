@@ -61,6 +61,7 @@ describe("Signing in, in a browser", () => {
     await page.locator("[name=password]").fill("x");
     await page.locator("[type=submit]").click();
     await page.waitForURL(`${harness.url}${CONSOLE}/keys?state=active`);
+    await page.locator(".account > summary").click();
     await page.getByRole("button", { name: "Sign out" }).click();
     await page.waitForURL(`${providers[1]?.url}/session/end?**`);
     await page.locator("[type=submit]").first().click();

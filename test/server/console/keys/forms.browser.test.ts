@@ -124,7 +124,7 @@ describe("The form to edit a key", () => {
   });
 });
 
-describe("What is in use of a key", () => {
+describe("The usage of a key", () => {
   test.for(WIDTHS)("is one section, at %i pixels", async (width) => {
     const spec = { preset: "GatewayDefault", displayName: SHOWN_WIDE };
     const { id } = (
@@ -145,7 +145,7 @@ describe("What is in use of a key", () => {
       () => {},
     );
     const page = await windows.open(`/keys/${id}`, { viewport: { width, height: 900 } });
-    const section = page.getByRole("region", { name: "What is in use" });
+    const section = page.getByRole("region", { name: "Usage" });
     expect(await section.getByRole("img").count()).toBe(2);
     expect(await section.innerText()).toMatch(/Old versions that still work[\s\S]*Version 1 .* works until/);
     await checkPage(page, "forms-in-use");

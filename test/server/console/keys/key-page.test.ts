@@ -171,8 +171,8 @@ describe("a key's page", () => {
       "<dt>Bound to",
       "<dt>Last use",
     ];
-    order.push("<dt>Expires", ">What is in use<", "Old versions that still work", ">Refused lately<");
-    order.push(">Versions<", ">Access<", ">Facts<", `<code>${id}</code>`, ">History<");
+    order.push("<dt>Expires", ">Usage</h2>", "Old versions that still work", ">Recent errors<");
+    order.push(">Versions<", ">Access<", ">Details<", `<code>${id}</code>`, ">History<");
     const places = order.map((part) => text.indexOf(part));
     expect(places).not.toContain(-1);
     expect(places).toEqual(places.toSorted((a, b) => a - b));
@@ -306,7 +306,7 @@ describe("revoking a key by its page", () => {
     await recordUsage(pages.store, [use]);
     const { text } = await pages.get(`/keys/${id}`);
     const [, section = ""] = /<section[^>]* id="usage"[^>]*>(.*?)<\/section>/s.exec(text) ?? [];
-    const order = ["What is in use", ">Requests<", ">Tokens<", "By model", "By time", "As of some ten seconds ago"];
+    const order = [">Usage</h2>", ">Requests<", ">Tokens<", "By model", "By time", "As of some ten seconds ago"];
     order.push(
       "Old versions that still work",
       "Version 1 (",

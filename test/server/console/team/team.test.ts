@@ -49,7 +49,7 @@ describe("the page of a team", () => {
       expect(text).toContain(shown);
     }
     expect(text).not.toContain(HOSTILE);
-    expect(text).toContain("Everything, as the installation&#39;s own");
+    expect(text).toContain("Administrator of this installation");
   });
 
   test("says what becomes of keys that leaked", async () => {
@@ -93,6 +93,7 @@ describe("the page of a team", () => {
   test("says to each what they are, and marks them among the members", async () => {
     const vera = (await (await pages.as("vera")).get(`/team/${payments}`)).text;
     expect(vera).toMatch(/vera <span class="badge good">You/);
+    expect(vera).toContain("Role</span>admin, viewer in 2 teams</p>");
     expect(vera.match(/>You</g)).toHaveLength(1);
     expect(vera).toContain("viewer (you)");
     expect((await (await pages.as("ada")).get(`/team/${payments}`)).text).toContain("admin (you)");

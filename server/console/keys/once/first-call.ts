@@ -1,0 +1,154 @@
+import type { Dialect } from "../../../../domain/access/key-record.ts";
+import { gatewayUrl, SDK_VARIABLES } from "../../../../domain/key/secret/sdk-variables.ts";
+import type { Db } from "../../../../store/database/change.ts";
+import { listObjects } from "../../../../store/objects/objects.ts";
+import type { KeyJson } from "../../../management/keys/shown/key-json.ts";
+import { type Html, html } from "../../../pages/html.ts";
+import { mayCallModels } from "../key-words.ts";
+
+/** The gateway that a first call can be made to, and what of it may be asked. */
+export type CallableGateway = { readonly publicId: string; readonly dialect: Dialect; readonly model: string };
+
+/** A gateway that a key may call: its own, or one of its team's; undefined where there is none that forwards. */
+export async function findCallableGateway(
+  db: Db,
+  { teamId, spec: { gatewayRef, allowedModels = [] } }: Pick<KeyJson, "teamId" | "spec">,
+): Promise<CallableGateway | undefined> {
+  const { namespace, name } = gatewayRef ?? {};
+  const found = await listObjects(db, "gateway", { teamIds: [teamId], namespace, name, limit: 10 });
+  const gateway = found.find(({ upstreams }) => upstreams.length > 0);
+  if (gateway === undefined) return undefined;
+  const { publicId, routes, upstreams } = gateway;
+  const isAllowed = (model: string) => allowedModels.length === 0 || allowedModels.includes(model);
+  const route = routes.find(({ model }) => isAllowed(model));
+  const upstream = upstreams.find(({ name: of }) => of === route?.upstream) ?? upstreams[0];
+  const model = route?.model ?? allowedModels.find((one) => !one.includes("*")) ?? "MODEL";
+  return { publicId, dialect: upstream?.dialect ?? "openai", model };
+}
+
+/** One way to use a key: what to do next by it. */
+type Way = { readonly title: string; readonly code: string; readonly next: string };
+
+const QUESTION = "Say hello.";
+const BEARER = `-H @<(printf 'Authorization: Bearer %s' "$KEYPLANE_API_KEY")`;
+
+/**
+ * How a new key is used, each way with the call to make next, one of them open. Each reads the key from the variable
+ * `KEYPLANE_API_KEY`, so that it may be copied into a file that others read.
+ *
+ * @param publicUrl where clients reach this server, without a slash at its end
+ */
+export function firstCalls(key: KeyJson, gateway: CallableGateway | undefined, publicUrl: string): Html | "" {
+  const ways = [
+    ...(gateway !== undefined && mayCallModels(key) ? gatewayWays(gateway, publicUrl) : []),
+    ...(mayUseMemory(key) ? memoryWays(key, publicUrl) : []),
+  ];
+  if (ways.length === 0) return "";
+  return html`<section class="panel narrow" aria-labelledby="next"><h2 id="next">The first call</h2>
+<p class="muted">Each reads the key from a variable: <code>read -rs KEYPLANE_API_KEY &amp;&amp; export KEYPLANE_API_KEY</code>, and paste it.</p>
+<div class="ways">${ways.map(
+    ({ title, code, next }, i) =>
+      html`<details name="way"${i === 0 && html` open`}><summary>${title}</summary><div class="stack"><pre id="way-${i}" tabindex="0" aria-label="${title}">${code}</pre>
+<p>${next} <button type="button" class="small" data-copy="way-${i}" hidden aria-label="Copy ${title}">Copy</button></p></div></details>`,
+  )}</div></section>`;
+}
+
+/** A header of each call names the subject of a key that requires one: no file can. */
+export function mayUseMemory({ scopes, spec }: Pick<KeyJson, "scopes" | "spec">): boolean {
+  return scopes.some((scope) => scope.startsWith("memory:")) && spec.subjectAccess?.mode !== "Required";
+}
+
+function gatewayWays({ publicId, dialect, model }: CallableGateway, publicUrl: string): Way[] {
+  const base = gatewayUrl(publicUrl, publicId);
+  const { path, body, python, typescript } = CALLS[dialect](`${base}${SDK_VARIABLES[dialect].path}`, model);
+  const data = `-H 'Content-Type: application/json' \\\n  -d '${JSON.stringify(body)}'`;
+  return [
+    {
+      title: "curl",
+      code: `curl ${BEARER} \\\n  ${data} \\\n  ${base}${path}`,
+      next: "Run it in bash: the answer has the model's text.",
+    },
+    { title: "SDK, Python", code: python, next: "Save it as call.py, and run python call.py." },
+    { title: "SDK, TypeScript", code: typescript, next: "Save it as call.ts, and run node call.ts." },
+  ];
+}
+
+type Call = {
+  readonly path: string;
+  readonly body: unknown;
+  readonly python: string;
+  readonly typescript: string;
+};
+
+/** A call of each dialect: by HTTP, and by its official SDKs. */
+const CALLS: Readonly<Record<Dialect, (baseUrl: string, model: string) => Call>> = {
+  openai: (baseUrl, model) => ({
+    path: "/v1/chat/completions",
+    body: { model, messages: [{ role: "user", content: QUESTION }] },
+    python: `import os
+from openai import OpenAI
+
+client = OpenAI(base_url="${baseUrl}", api_key=os.environ["KEYPLANE_API_KEY"])
+answer = client.chat.completions.create(model="${model}", messages=[{"role": "user", "content": "${QUESTION}"}])
+print(answer.choices[0].message.content)`,
+    typescript: `import OpenAI from "openai";
+
+const client = new OpenAI({ baseURL: "${baseUrl}", apiKey: process.env.KEYPLANE_API_KEY });
+const messages = [{ role: "user" as const, content: "${QUESTION}" }];
+const answer = await client.chat.completions.create({ model: "${model}", messages });
+console.log(answer.choices[0]?.message.content);`,
+  }),
+  anthropic: (baseUrl, model) => ({
+    path: "/v1/messages",
+    body: { model, max_tokens: 100, messages: [{ role: "user", content: QUESTION }] },
+    python: `import os
+from anthropic import Anthropic
+
+client = Anthropic(base_url="${baseUrl}", api_key=os.environ["KEYPLANE_API_KEY"])
+answer = client.messages.create(model="${model}", max_tokens=100, messages=[{"role": "user", "content": "${QUESTION}"}])
+print(answer.content[0].text)`,
+    typescript: `import Anthropic from "@anthropic-ai/sdk";
+
+const client = new Anthropic({ baseURL: "${baseUrl}", apiKey: process.env.KEYPLANE_API_KEY });
+const messages = [{ role: "user" as const, content: "${QUESTION}" }];
+const answer = await client.messages.create({ model: "${model}", max_tokens: 100, messages });
+console.log(answer.content);`,
+  }),
+  gemini: (baseUrl, model) => ({
+    path: `/v1beta/models/${model}:generateContent`,
+    body: { contents: [{ role: "user", parts: [{ text: QUESTION }] }] },
+    python: `import os
+from google import genai
+
+client = genai.Client(api_key=os.environ["KEYPLANE_API_KEY"], http_options={"base_url": "${baseUrl}"})
+answer = client.models.generate_content(model="${model}", contents="${QUESTION}")
+print(answer.text)`,
+    typescript: `import { GoogleGenAI } from "@google/genai";
+
+const client = new GoogleGenAI({ apiKey: process.env.KEYPLANE_API_KEY, httpOptions: { baseUrl: "${baseUrl}" } });
+const answer = await client.models.generateContent({ model: "${model}", contents: "${QUESTION}" });
+console.log(answer.text);`,
+  }),
+};
+
+function memoryWays({ scopes }: KeyJson, publicUrl: string): Way[] {
+  const mayCallGateway = mayCallModels({ scopes });
+  const url = `${publicUrl}/api/v1/memory/mcp`;
+  const server = { type: "http", url, headers: { Authorization: `Bearer \${KEYPLANE_API_KEY}` } };
+  return [
+    ...(mayCallGateway
+      ? []
+      : [
+          {
+            title: "curl",
+            code: `curl ${BEARER} \\\n  "${publicUrl}/api/v1/memory/atoms?limit=5"`,
+            next: "Run it in bash: the answer has the newest atoms.",
+          },
+        ]),
+    {
+      title: "MCP",
+      code: JSON.stringify({ mcpServers: { memory: server } }, null, 2),
+      next: "Save it as .mcp.json where the client runs, and have it call memory_recall with what you look for.",
+    },
+  ];
+}
