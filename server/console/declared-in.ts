@@ -1,7 +1,7 @@
 import { API_CLUSTER } from "../../domain/api-cluster.ts";
 import type { ClusterNames } from "../../store/objects/cluster-names.ts";
 import type { StoredObject } from "../../store/objects/objects.ts";
-import { type Html, html } from "../pages/html.ts";
+import { type Content, type Html, html } from "../pages/html.ts";
 
 /** Characters of an id that tell two clusters of one name apart. */
 const ID_LENGTH = 8;
@@ -16,6 +16,11 @@ export function inCluster(names: ClusterNames, cluster: string): Html | string {
   if (name === null) return html` in <code>${cluster}</code>`;
   const isShared = [...names].some(([other, of]) => other !== cluster && of === name);
   return html` in <bdi>${name}</bdi>${isShared && html` (<code>${cluster.slice(0, ID_LENGTH)}</code>)`}`;
+}
+
+/** Where something is declared, in a list: a badge that breaks between words alone. */
+export function placeBadge(place: Content): Html {
+  return html`<i class="place">${place}</i>`;
 }
 
 /** Where a team, a library or a gateway is declared. */

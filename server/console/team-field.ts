@@ -9,9 +9,13 @@ export async function offeredTeams(db: Db, rights: Rights): Promise<string[]> {
   return offeredNames(rows);
 }
 
-/** A filter's field for a team. */
-export function teamField(team: string, teams: readonly string[]): Html {
-  return html`<div class="field"><label for="team">Team</label>
-<input id="team" name="team" value="${team}" list="teams" placeholder="Any" maxlength="253" autocomplete="off">
+/**
+ * A filter's field for a team.
+ *
+ * @param label `unseen` where its placeholder says what it is
+ */
+export function teamField(team: string, teams: readonly string[], label: "seen" | "unseen" = "seen"): Html {
+  return html`<div class="field"><label for="team"${label === "unseen" && html` class="unseen"`}>Team</label>
+<input id="team" name="team" value="${team}" list="teams" placeholder="Any team" maxlength="253" autocomplete="off">
 <datalist id="teams">${teams.map((name) => html`<option value="${name}"></option>`)}</datalist></div>`;
 }

@@ -5,7 +5,7 @@ import type { StoredOf } from "../../../store/objects/objects.ts";
 import { type Html, html } from "../../pages/html.ts";
 import { type Column, table } from "../../pages/table.ts";
 import { listedConditions } from "../conditions/conditions-panel.ts";
-import { declarationPlace } from "../declared-in.ts";
+import { declarationPlace, placeBadge } from "../declared-in.ts";
 import { refName } from "../keys/key-words.ts";
 import { countOnPage, foot, searchForm } from "../page-links.ts";
 import { teamField } from "../team-field.ts";
@@ -68,7 +68,7 @@ function libraryTable({ libraries, clusters, defaults, conditions, now }: Librar
       team,
       deletionPolicy === "Delete" ? "Its atoms go with it" : "Its atoms are kept",
       ago(rfc3339Millis(createdAt.getTime()), now),
-      declarationPlace(library, clusters),
+      placeBadge(declarationPlace(library, clusters)),
     ];
   });
   return table("Libraries", COLUMNS, rows);

@@ -158,6 +158,7 @@ describe("An auditor", () => {
     const page = await begin(auditor);
     await page.getByLabel("Only").selectOption({ label: "Never expires" });
     await page.getByText("new-model").waitFor({ state: "detached" });
+    await page.locator("#selection [type=checkbox]").first().check();
     await page.getByRole("button", { name: "Select all on this page" }).click();
     const [download] = await Promise.all([
       page.waitForEvent("download"),

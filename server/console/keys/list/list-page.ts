@@ -11,12 +11,14 @@ import type { KeyRowJson } from "../../../management/keys/shown/key-json.ts";
 import { flag, type Html, html } from "../../../pages/html.ts";
 import { type Column, table } from "../../../pages/table.ts";
 import { listedConditions } from "../../conditions/conditions-panel.ts";
+import { placeBadge } from "../../declared-in.ts";
 import { countOnPage, foot, inAll, searchForm } from "../../page-links.ts";
 import { teamField } from "../../team-field.ts";
 import { ago } from "../../times.ts";
 import {
   bindingsOf,
   declarationOf,
+  isMadeByHand,
   LEAKED_BADGE,
   leakedVersions,
   SAID_OF_KEYS,
@@ -52,7 +54,7 @@ export type KeyList = SelectionRights & {
 };
 
 const ORDERS: Readonly<Record<KeyOrder, string>> = {
-  name: "Name",
+  name: "By name",
   newest: "Newest first",
   oldest: "Oldest first",
   "used-last": "Last used first",
@@ -75,7 +77,7 @@ const COLUMNS: readonly Column[] = [
   ["Bound to", "word", "plain"],
   "Last use",
   "Expires",
-  ["Declared in", "named"],
+  ["Declared in", "named", "plain"],
 ];
 
 export function listContent(list: KeyList): Html {
@@ -96,29 +98,30 @@ function results(list: KeyList): Html {
 }
 
 function filters({ query, teams }: KeyList): Html {
-  return html`<form class="panel" role="search" aria-label="API keys" ${searchForm("/dashboard/keys")}>
+  return html`<form class="panel tight" role="search" aria-label="API keys" ${searchForm("/dashboard/keys")}>
 <div class="filters">
-<div class="field"><label for="q">Search</label>
-<input id="q" name="q" type="search" aria-keyshortcuts="/" value="${query.text}" placeholder="Part of a name, a prefix or an id" maxlength="253" autocomplete="off" spellcheck="false" data-search></div>
-<div class="field"><label for="state">State</label><select id="state" name="state"><option value="">Any${LISTED_STATES.map(
+<div class="field"><label class="unseen" for="q">Search</label>
+<input id="q" name="q" type="search" aria-keyshortcuts="/" value="${query.text}" placeholder="Name, prefix or id" maxlength="253" autocomplete="off" spellcheck="false" data-search></div>
+<div class="field"><label class="unseen" for="state">State</label><select id="state" name="state"><option value="">Any state${LISTED_STATES.map(
     (state) =>
       html`<option value="${state}" ${flag("selected", state === query.state)}>${state.charAt(0).toUpperCase()}${state.slice(1)}`,
   )}</select></div>
-<div class="field"><label for="trait">Only</label><select id="trait" name="trait"><option value="">All${KEY_TRAITS.map(
+<div class="field"><label class="unseen" for="trait">Only</label><select id="trait" name="trait"><option value="">All keys${KEY_TRAITS.map(
     (trait) => html`<option value="${trait}" ${flag("selected", trait === query.trait)}>${TRAITS[trait]}`,
   )}</select></div>
-${teamField(query.team, teams)}
-<div class="field"><label for="order">Sort by</label><select id="order" name="order">${KEY_ORDERS.map(
+${teamField(query.team, teams, "unseen")}
+<div class="field"><label class="unseen" for="order">Sort by</label><select id="order" name="order">${KEY_ORDERS.map(
     (order) => html`<option value="${order}" ${flag("selected", order === query.order)}>${ORDERS[order]}`,
   )}</select></div>
+${fewUse(query)}
 <button>Search</button>
-</div>
-${fewUse(query)}</form>`;
+</div></form>`;
 }
 
-/** What few narrow a list by: folded in, unless it does. */
+/** What few narrow a list by: in a menu, whose button says how many of them do. */
 function fewUse({ scope: chosen, model, bound }: KeyListFilters): Html {
-  return html`<details ${flag("open", chosen !== undefined || model !== "" || bound !== "")}><summary class="small">More filters</summary><div class="filters more">
+  const count = [chosen ?? "", model, bound].filter((value) => value !== "").length;
+  return html`<details class="menu"><summary class="button">More filters${count > 0 && ` (${count})`}</summary><div>
 <div class="field"><label for="scope">Scope</label><select id="scope" name="scope"><option value="">Any${SCOPES.map(
     (scope) => html`<option value="${scope}" ${flag("selected", scope === chosen)}>${scope}`,
   )}</select></div>
@@ -138,7 +141,7 @@ function keyTable({ keys, clusters, conditions, now }: KeyList): Html {
     bindingsOf(key).map((binding, i) => html`${i > 0 && html`<br>`}${binding}`),
     key.lastUsedAt === null ? "Never" : ago(key.lastUsedAt, now),
     key.expiresAt === null ? "Never" : ago(key.expiresAt, now),
-    declarationOf(key, clusters),
+    isMadeByHand(key) ? declarationOf(key, clusters) : placeBadge(declarationOf(key, clusters)),
   ]);
   return table("API keys", COLUMNS, rows);
 }

@@ -11,7 +11,7 @@ export type SelectionRights = { readonly mayExport: boolean; readonly mayRevoke:
  */
 export function selectionForm(list: string, { mayExport, mayRevoke }: SelectionRights, keys: Html): Html {
   return html`<form id="selection" class="stack" method="get" action="/dashboard/keys/export.csv"><input type="hidden" name="list" value="${list}">
-<div class="panel" role="group" aria-label="Selected keys"><p class="muted small" role="status" data-selected>Select keys to export or revoke them together.</p>
+<div class="panel" role="group" aria-label="Selected keys"><p class="muted small" role="status" data-selected>What is done with the selected keys</p>
 <p class="actions"><button type="button" data-select-all hidden>Select all on this page</button><button>Export CSV</button>${
     mayExport && html`<button formaction="/dashboard/keys/export.yaml">Export YAML</button>`
   }${mayRevoke && html`<button class="danger" formaction="/dashboard/keys/revoke">Revoke</button>`}</p></div>

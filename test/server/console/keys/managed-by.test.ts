@@ -28,7 +28,7 @@ describe("A key that a Pulumi program manages", () => {
     expect(body.managedBy).toBe(URN);
     const shown = URN.replaceAll("<", "&lt;").replaceAll(">", "&gt;");
     expect((await pages.get(`/keys?q=${body.name}`)).text).toContain(
-      `data-label="Declared in">${shown.replaceAll(/(?<=[:/.@])(?![:/.@\d\s])/g, "<wbr>")}<`,
+      `<i class="place">${shown.replaceAll(/(?<=[:/.@])(?![:/.@\d\s])/g, "<wbr>")}<`,
     );
     const { text } = await pages.get(`/keys/${body.id}`);
     expect(text).toContain(`aria-label="What manages the key">${shown}</pre>`);
