@@ -29,23 +29,15 @@ export type UsagePlace = {
   readonly team?: string;
 };
 
-/** What a key's panel has of its own: its requests by scope, where the range has them, and what stands below. */
-type OwnUsage = { readonly requests: ScopedRequests | undefined; readonly below: Content };
-
-/** Requests and tokens of an hour, a day or 30 days: as charts, and as tables below them. */
-export function usagePanel(seen: SeenUsage, place: UsagePlace): Html {
-  return panel("Usage", seen, place);
-}
-
-/** A key's, with what is in use of it. */
-export function inUsePanel(seen: SeenUsage, place: UsagePlace, own: OwnUsage): Html {
-  return panel("Usage", seen, place, own);
-}
-
-function panel(title: string, seen: SeenUsage, place: UsagePlace, own?: OwnUsage): Html {
+/**
+ * Requests and tokens of an hour, a day or 30 days: as charts, and as tables below them.
+ *
+ * @param scoped a key's requests by scope, where the range has them
+ */
+export function usagePanel(seen: SeenUsage, place: UsagePlace, scoped?: ScopedRequests): Html {
   const { range, total } = seen;
-  return html`<section class="panel" id="usage" aria-labelledby="usage-title"><div class="head"><h2 id="usage-title">${title}</h2>${ranges(range, place)}</div>
-${(total.requests ?? 0) + total.figures.calls === 0 ? nothing(seen) : used(seen, place, own?.requests)}${own?.below}</section>`;
+  return html`<section class="panel" id="usage" aria-labelledby="usage-title"><div class="head"><h2 id="usage-title">Usage</h2>${ranges(range, place)}</div>
+${(total.requests ?? 0) + total.figures.calls === 0 ? nothing(seen) : used(seen, place, scoped)}</section>`;
 }
 
 function ranges(shown: UsageRange, { path, query }: UsagePlace): Html {

@@ -39,6 +39,7 @@ describe("Every page", () => {
     const named = {
       ...{ "filled-list": "/keys", "filled-list-suspended": "/keys?state=suspended" },
       ...{ "filled-key": everything, "filled-key-hour": `${everything}?usage=hour` },
+      ...{ "filled-key-access": `${everything}?tab=access`, "filled-key-yaml": `${declared}?tab=yaml` },
       ...{ "filled-key-declared": declared, "filled-gateway": gateway },
       ...{ "filled-team": team, "filled-revoke": `${everything}/revoke`, "filled-rotate": `${everything}/rotate` },
       ...{ "filled-edit": `${everything}/edit`, "filled-create": "/keys/new" },

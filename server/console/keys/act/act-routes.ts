@@ -107,7 +107,7 @@ function rotateRoutes(app: FastifyInstance, management: Management, publicUrl: U
       const creation = creationBy(request, once, ["console", id, overlap]);
       const form = { creation, context, isLeft: () => isAbandoned(reply) };
       const made = await makeShownKey(management, form, (tx) => createVersion(tx, context, id, { overlap }));
-      return showOnce(request, reply, made, publicUrl);
+      return await showOnce(management.store.db, request, reply, made, publicUrl);
     } catch (error) {
       const { shown } = formErrorsOf(error);
       const use = await readKnownUsage(management.store.db, id);

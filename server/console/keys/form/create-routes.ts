@@ -49,7 +49,7 @@ export function keyCreateRoutes(app: FastifyInstance, management: Management, pu
       const made = await makeShownKey(management, form, async (tx) =>
         createKey(tx, context, { ...body, spec: { ...spec, ...(await endOfLifetime(tx, lifetime)) } }),
       );
-      return showOnce(request, reply, made, publicUrl);
+      return await showOnce(store.db, request, reply, made, publicUrl);
     } catch (error) {
       const { shown, errors } = formErrorsOf(error);
       return showForm(request, reply.code(shown.status), context.rights, fields, atLifetime(errors, fields), once);

@@ -91,9 +91,10 @@ from openai import OpenAI
 client = OpenAI(base_url="${baseUrl}", api_key=os.environ["KEYPLANE_API_KEY"])
 answer = client.chat.completions.create(model="${model}", messages=[{"role": "user", "content": "${QUESTION}"}])
 print(answer.choices[0].message.content)`,
-    typescript: `import OpenAI from "openai";
+    typescript: `import { env } from "node:process";
+import OpenAI from "openai";
 
-const client = new OpenAI({ baseURL: "${baseUrl}", apiKey: process.env.KEYPLANE_API_KEY });
+const client = new OpenAI({ baseURL: "${baseUrl}", apiKey: env.KEYPLANE_API_KEY });
 const messages = [{ role: "user" as const, content: "${QUESTION}" }];
 const answer = await client.chat.completions.create({ model: "${model}", messages });
 console.log(answer.choices[0]?.message.content);`,
@@ -107,9 +108,10 @@ from anthropic import Anthropic
 client = Anthropic(base_url="${baseUrl}", api_key=os.environ["KEYPLANE_API_KEY"])
 answer = client.messages.create(model="${model}", max_tokens=100, messages=[{"role": "user", "content": "${QUESTION}"}])
 print(answer.content[0].text)`,
-    typescript: `import Anthropic from "@anthropic-ai/sdk";
+    typescript: `import { env } from "node:process";
+import Anthropic from "@anthropic-ai/sdk";
 
-const client = new Anthropic({ baseURL: "${baseUrl}", apiKey: process.env.KEYPLANE_API_KEY });
+const client = new Anthropic({ baseURL: "${baseUrl}", apiKey: env.KEYPLANE_API_KEY });
 const messages = [{ role: "user" as const, content: "${QUESTION}" }];
 const answer = await client.messages.create({ model: "${model}", max_tokens: 100, messages });
 console.log(answer.content);`,
@@ -123,9 +125,10 @@ from google import genai
 client = genai.Client(api_key=os.environ["KEYPLANE_API_KEY"], http_options={"base_url": "${baseUrl}"})
 answer = client.models.generate_content(model="${model}", contents="${QUESTION}")
 print(answer.text)`,
-    typescript: `import { GoogleGenAI } from "@google/genai";
+    typescript: `import { env } from "node:process";
+import { GoogleGenAI } from "@google/genai";
 
-const client = new GoogleGenAI({ apiKey: process.env.KEYPLANE_API_KEY, httpOptions: { baseUrl: "${baseUrl}" } });
+const client = new GoogleGenAI({ apiKey: env.KEYPLANE_API_KEY, httpOptions: { baseUrl: "${baseUrl}" } });
 const answer = await client.models.generateContent({ model: "${model}", contents: "${QUESTION}" });
 console.log(answer.text);`,
   }),

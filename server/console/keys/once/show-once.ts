@@ -1,7 +1,9 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Db } from "../../../../store/database/change.ts";
 import type { CreationResult } from "../../../management/creation.ts";
 import type { KeyJson } from "../../../management/keys/shown/key-json.ts";
 import { sendKeyPage } from "../page/key-routes.ts";
+import { findCallableGateway } from "./first-call.ts";
 import { shownAlreadyContent, shownOnceContent } from "./shown-once-page.ts";
 
 /**
@@ -9,18 +11,21 @@ import { shownAlreadyContent, shownOnceContent } from "./shown-once-page.ts";
  *
  * @param publicUrl null where none is configured: then the address that this request came to is shown
  */
-export function showOnce(
+export async function showOnce(
+  db: Db,
   request: FastifyRequest,
   reply: FastifyReply,
   { shown: key, secret, replayed }: CreationResult<KeyJson>,
   publicUrl: URL | null,
-): FastifyReply {
+): Promise<FastifyReply> {
   if (secret === null) {
     const title = "This key was shown already";
     return sendKeyPage(request, reply.code(409), title, shownAlreadyContent(key));
   }
   const url = (publicUrl?.href ?? `${request.protocol}://${request.headers.host}`).replace(/\/$/, "");
-  const content = shownOnceContent({ key, secret, isAgain: replayed, publicUrl: url });
+  // What was made is shown, whatever else cannot be read.
+  const gateway = await findCallableGateway(db, key).catch(() => undefined);
+  const content = shownOnceContent({ key, secret, isAgain: replayed, publicUrl: url, gateway });
   return sendKeyPage(request, reply.code(201), "Your new key", content);
 }
 

@@ -6,6 +6,7 @@ import { type Html, html } from "../../../pages/html.ts";
 import { chips, factList } from "../../facts.ts";
 import { urlWithQuery } from "../../query-text.ts";
 import { mayCallModels } from "../key-words.ts";
+import { type CallableGateway, firstCalls, mayUseMemory } from "./first-call.ts";
 
 /** Stands for the key in a file that the page holds: its script puts the key there as the file is downloaded. */
 const PLACEHOLDER = "KEY-IS-PUT-HERE";
@@ -18,10 +19,12 @@ export type ShownOnce = {
   readonly isAgain: boolean;
   /** Where clients reach this server, without a slash at its end. */
   readonly publicUrl: string;
+  /** One that the key may call; undefined where there is none. */
+  readonly gateway: CallableGateway | undefined;
 };
 
 /** The one page that shows a key. Its script downloads files of it, and takes it away as the page is left. */
-export function shownOnceContent({ key, secret, isAgain, publicUrl }: ShownOnce): Html {
+export function shownOnceContent({ key, secret, isAgain, publicUrl, gateway }: ShownOnce): Html {
   const { id, name, scopes } = key;
   const number = key.versions[0]?.number ?? 1;
   return html`<div class="head narrow"><div><p class="crumb"><a href="/dashboard/keys">API keys</a> / <a href="/dashboard/keys/${id}">${name}</a></p>
@@ -42,7 +45,8 @@ ${factList([
   ["Scopes", chips(scopes)],
   ...(mayCallModels(key) ? [["Base URLs", baseUrls(key)] as const] : []),
 ])}
-<p><a class="button" href="/dashboard/keys/${id}">To the key's page</a></p></div>`;
+<p><a class="button" href="/dashboard/keys/${id}">To the key's page</a></p></div>
+${firstCalls(key, gateway, publicUrl)}`;
 }
 
 /** Where what calls models with the key finds the addresses to call. */
@@ -60,9 +64,7 @@ function sentTwice({ versions }: KeyJson): Html {
 }
 
 function files(key: KeyJson, publicUrl: string): { title: string; file: string; content: string }[] {
-  const { name, scopes, spec } = key;
-  // An mcp.json cannot name the subject of each call.
-  const hasMcp = scopes.some((scope) => scope.startsWith("memory:")) && spec.subjectAccess?.mode !== "Required";
+  const { name } = key;
   const secretManifest = {
     ...{ apiVersion: "v1", kind: "Secret", metadata: { name }, type: "Opaque" },
     stringData: dataOf(key, publicUrl, "Env"),
@@ -76,7 +78,7 @@ function files(key: KeyJson, publicUrl: string): { title: string; file: string; 
       file: `${name}.env`,
       content: environment.map(([name, value]) => `${name}=${value}\n`).join(""),
     },
-    ...(mcp !== undefined && hasMcp ? [{ title: "mcp.json", file: "mcp.json", content: mcp }] : []),
+    ...(mcp !== undefined && mayUseMemory(key) ? [{ title: "mcp.json", file: "mcp.json", content: mcp }] : []),
   ];
 }
 

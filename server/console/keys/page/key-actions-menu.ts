@@ -7,7 +7,7 @@ import { isMadeByHand, leakedVersions } from "../key-words.ts";
 /**
  * What the viewer may do with a key: one thing in front, what ends it apart, and the rest in a menu that opens without
  * script. In front is what the key waits for: to be resumed where it is suspended, unless it was reported as leaked, and
- * else its rotation. Nothing for a key that has ended.
+ * else its rotation, a plain button. Nothing for a key that has ended.
  */
 export function keyActions({
   key,
@@ -26,7 +26,7 @@ export function keyActions({
   const mayRotate = isOwn || (mayChange && declaredIn !== null);
   const rotate = (classes: string) => html`<a class="${classes}" href="/dashboard/keys/${id}/rotate">Rotate</a>`;
   const toResume = isOwn && key.spec.state === "Suspended" && leakedVersions(key).length === 0;
-  const first = toResume ? stateForm(key, viewer, "button primary") : mayRotate && rotate("button primary");
+  const first = toResume ? stateForm(key, viewer, "button primary") : mayRotate && rotate("button");
   const other = toResume ? rotate("button") : stateForm(key, viewer, "button");
   return html`<div class="actions">${first}${isOwn && menu(id, other)}${
     mayRevoke && html`<a class="button danger apart" href="/dashboard/keys/${id}/revoke">Revoke</a>`

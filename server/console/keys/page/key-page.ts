@@ -4,6 +4,8 @@ import { parseDuration } from "../../../../domain/duration.ts";
 import { rotationDueAt } from "../../../../domain/key/issuance/issuance-policy.ts";
 import type { MadeKeyVerdict } from "../../../../domain/key/policies/made-key.ts";
 import type { LastUse } from "../../../../domain/key/stored/known-usage.ts";
+import { SCHEMAS } from "../../../../domain/kinds/generated/schemas.ts";
+import { withoutDefaults } from "../../../../domain/manifest/document/without-defaults.ts";
 import { writeYaml } from "../../../../domain/manifest/document/write-yaml.ts";
 import { rfc3339Millis } from "../../../../domain/rfc3339.ts";
 import type { KeyRefusals } from "../../../../store/audit/key-refusals.ts";
@@ -23,10 +25,11 @@ import { conditionsBadge, conditionsPanel } from "../../conditions/conditions-pa
 import { chips, type Facts, factList } from "../../facts.ts";
 import { inParts } from "../../in-parts.ts";
 import { shownLimits } from "../../limits-text.ts";
+import { urlWithQuery } from "../../query-text.ts";
 import type { RefusingBudgets } from "../../refusals/refused-until.ts";
 import { ago, moment } from "../../times.ts";
 import type { SeenUsage } from "../../usage/see-usage.ts";
-import { inUsePanel } from "../../usage/usage-panel.ts";
+import { usagePanel } from "../../usage/usage-panel.ts";
 import {
   bindingsOf,
   declarationOf,
@@ -49,6 +52,7 @@ import { timeline } from "./timeline.ts";
 
 export type KeyPage = {
   readonly key: KeyJson;
+  readonly tab: KeyTab;
   readonly clusters: ClusterNames;
   /** The page of the gateway that it is bound to, or of those of its team; undefined for a key that calls none. */
   readonly gatewayPath: string | undefined;
@@ -78,38 +82,52 @@ export type KeyPage = {
   readonly now: number;
 };
 
-/**
- * In the order of its readers' questions: which key, what is wrong, how it stands, who uses it, what is refused, and then
- * what it is made of.
- */
+/** The parts of a key's page, each at its own address. */
+export const KEY_TABS = { overview: "Overview", usage: "Usage", access: "Access", yaml: "YAML" } as const;
+export type KeyTab = keyof typeof KEY_TABS;
+
+/** Which key, what is wrong, and then the part that is asked for, in the order of its readers' questions. */
 export function keyContent(page: KeyPage): Html {
-  const { key, events, moreEvents, requests, lastUses, refusals, now } = page;
+  const { key, tab, lastUses, now } = page;
   return html`<div class="head"><div><p class="crumb"><a href="/dashboard/keys">API keys</a></p><h1>${key.name}</h1><p>${stateBadge(key.state)} ${conditionsBadge(page.conditions, SAID_OF_KEYS)}${
     key.displayName !== key.name && html` <span class="muted">${key.displayName}</span>`
   }</p></div>${keyActions(page)}</div>
 ${leakNotice(key, page.mayRevoke, now)}${outdatedNotice(key, lastUses, now)}${receipt(key, now)}${key.state === "suspended" && suspension(key)}${page.policies && policyNotice(page.policies, now)}
-${conditionsPanel(page.conditions, now)}
+<nav aria-label="Key"><ul class="tabs">${Object.entries(KEY_TABS).map(
+    ([name, title]) =>
+      html`<li><a href="${urlWithQuery(`/dashboard/keys/${key.id}`, { tab: name === "overview" ? "" : name })}"${name === tab && html` aria-current="page"`}>${title}</a></li>`,
+  )}</ul></nav>
+${TABS[tab](page)}`;
+}
+
+const TABS: Readonly<Record<KeyTab, (page: KeyPage) => Html>> = {
+  overview,
+  usage: ({ key, usage, requests }) =>
+    usagePanel(
+      usage,
+      { path: `/dashboard/keys/${key.id}`, query: { tab: "usage" } },
+      scopedRequests(requests, usage.range),
+    ),
+  access: (page) =>
+    html`<section class="panel" aria-labelledby="access"><h2 id="access">Access</h2>${access(page)}</section>
+${page.advice && advicePanel(page.advice, page.now)}`,
+  yaml: (page) => (page.key.declaredIn === null ? ownManifest(page.key) : managed(page)),
+};
+
+function overview(page: KeyPage): Html {
+  const { key, events, moreEvents, lastUses, refusals, now } = page;
+  return html`${conditionsPanel(page.conditions, now)}
 ${strip(page)}
-${inUsePanel(
-  page.usage,
-  { path: `/dashboard/keys/${key.id}` },
-  {
-    requests: scopedRequests(requests, page.usage.range),
-    below: oldVersionsInUse(key, lastUses, now),
-  },
-)}
 <div class="columns"><div class="stack">
 <section class="panel" aria-labelledby="refused"><h2 id="refused">Recent errors</h2>${refusedLately(refusals, key, page.refusingBudgets, now)}</section>
-<section class="panel" aria-labelledby="versions"><h2 id="versions">Versions</h2>${versions(key, now)}</section>
-<section class="panel" aria-labelledby="access"><h2 id="access">Access</h2>${access(page)}</section>
-${key.declaredIn && managed(page)}${key.managedBy !== null && managedElsewhere(key.managedBy)}
+<section class="panel" aria-labelledby="versions"><h2 id="versions">Versions</h2>${versions(key, now)}${oldVersionsInUse(key, lastUses, now)}</section>
+${key.managedBy !== null && managedElsewhere(key.managedBy)}
 </div><div class="stack">
 <section class="panel" aria-labelledby="facts"><h2 id="facts">Details</h2>${facts(page)}</section>
 <section class="panel" aria-labelledby="history"><h2 id="history">History</h2>${eventList(events, now)}${
     moreEvents !== null &&
     html`<p><a class="button" href="/dashboard/keys/${key.id}?before=${moreEvents}">Earlier</a></p>`
-  }</section></div></div>
-${page.advice && advicePanel(page.advice, now)}`;
+  }</section></div></div>`;
 }
 
 /** Why a suspended key is, and what ends it. */
@@ -262,13 +280,29 @@ function nextRotation({ id, state, versions }: KeyJson, declaration: KeyDeclarat
 /** Where a declared key is changed, and by what. */
 function managed({ key, clusters, declaration }: KeyPage): Html {
   const { namespace, name } = key;
-  const spec = declaration?.spec ?? key.spec;
-  const manifest = platformKey({ namespace, name }, spec);
+  const manifest = shownManifest({ namespace, name }, declaration?.spec ?? key.spec);
   return html`<section class="panel" aria-labelledby="managed"><h2 id="managed">Managed</h2>
 <p>This key is declared as PlatformKey <strong>${declarationOf(key, clusters)}</strong>, and is changed there: a change made here would be reverted by its declaration. To suspend it, set <code>spec.state: Suspended</code>. Revoking it here always works, and always wins.</p>
 ${notShown(declaration)}
-<pre id="manifest" tabindex="0" aria-label="Its manifest">${writeYaml(manifest)}</pre>
+<pre id="manifest" tabindex="0" aria-label="Its manifest">${manifest}</pre>
+<p class="muted small">Fields that have their default are left out.</p>
 <p class="actions"><button type="button" data-copy="manifest" hidden>Copy YAML</button></p></section>`;
+}
+
+/** What a key that is made by hand would be as a PlatformKey. */
+function ownManifest({ id, name, spec, state }: KeyJson): Html {
+  return html`<section class="panel" aria-labelledby="managed"><h2 id="managed">As YAML</h2>
+<p>No manifest declares this key. As a PlatformKey it would be this, in a namespace of its team.${
+    state !== "revoked" &&
+    html` <a href="/dashboard/keys/${id}/manifest">Export as manifest</a> has what takes the key over.`
+  }</p>
+<pre id="manifest" tabindex="0" aria-label="The key as YAML">${shownManifest({ name }, spec)}</pre>
+<p class="actions"><button type="button" data-copy="manifest" hidden>Copy YAML</button></p></section>`;
+}
+
+/** A PlatformKey as YAML, without what is there by default. */
+function shownManifest(metadata: { readonly namespace?: string; readonly name: string }, spec: unknown): string {
+  return writeYaml(platformKey(metadata, withoutDefaults(spec, SCHEMAS.PlatformKey.properties?.spec)));
 }
 
 /** What the manifest of a page leaves out, where it does. */

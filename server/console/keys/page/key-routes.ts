@@ -26,7 +26,7 @@ import { readRefusingBudgets } from "../../refusals/refused-until.ts";
 import { seeUsage } from "../../usage/see-usage.ts";
 import { usageRange } from "../../usage/usage-ranges.ts";
 import { mayCallModels } from "../key-words.ts";
-import { keyContent } from "./key-page.ts";
+import { KEY_TABS, type KeyTab, keyContent } from "./key-page.ts";
 import { type Requests, requestsOf, requestsSince } from "./request-bars.ts";
 
 const EVENTS = 20;
@@ -78,6 +78,7 @@ export function keyPageRoutes(app: FastifyInstance, management: Management): voi
       const used = { keyIds: [key.id], prices: prices.current() };
       const content = keyContent({
         key,
+        tab: tabOf(request.query),
         clusters: await clusterNames(store.db),
         gatewayPath: await gatewayPathOf(store.db, key),
         declaration: key.declaredIn === null ? undefined : await findKeyDeclaration(store.db, key.id),
@@ -121,6 +122,12 @@ export function sendKeyPage(
   content: ReturnType<typeof keyContent>,
 ): FastifyReply {
   return sendConsolePage(request, reply, { title, section: "keys", content });
+}
+
+/** The part of the page that an address asks for; one of a range of usage, as before there were parts, for that of usage. */
+function tabOf({ tab, usage }: Readonly<Record<string, unknown>>): KeyTab {
+  const [asked] = Object.keys(KEY_TABS).filter((one): one is KeyTab => one === tab);
+  return asked ?? (usage === undefined ? "overview" : "usage");
 }
 
 /** @throws Problem `invalid_request` for what is no event's id */

@@ -26,6 +26,51 @@ const newForm = async () => ({ ...(await formOf("/keys/new")), team: "payments",
 
 const secretIn = (text: string) => /id="secret"[^>]*>([^<]+)</.exec(text)?.[1];
 
+const DIALECTS = {
+  openai: ["chat/completions", "OpenAI(base_url=&quot;URL/v1&quot;", "openai"],
+  anthropic: ["v1/messages", "Anthropic(base_url=&quot;URL&quot;", "@anthropic-ai/sdk"],
+  gemini: ["v1beta/models/large:generateContent", "{&quot;base_url&quot;: &quot;URL&quot;}", "@google/genai"],
+} as const;
+
+test.each(Object.entries(DIALECTS))(
+  "The page of a new key has its first calls to a gateway of %s, without the key",
+  async (dialect, [path, python, typescript]) => {
+    const team = `callers-of-${dialect}`;
+    await pages.send("POST", "/teams", { name: team, spec: { members: [] } });
+    const upstream = { name: "one", dialect, baseURL: "https://models.example", credential: "sk-credential" };
+    const routes = [{ model: "large", routeID: "large", upstream: "one", upstreamModel: "larger" }];
+    await pages.send("POST", "/gateways", {
+      name: "models",
+      team,
+      spec: { upstreams: [upstream], routes, publicID: team },
+    });
+    const { text } = await pages.post("/keys/new", {
+      ...(await newForm()),
+      name: "caller",
+      team,
+      preset: "GatewayDefault",
+    });
+    const [, calls = ""] = text.split('id="next"');
+    const url = `${pages.url}/g/${team}`;
+    expect(calls).toContain(`  ${url}/${path.startsWith("v1") ? path : `v1/${path}`}</pre>`);
+    expect(calls).toContain(python.replace("URL", url));
+    expect(calls).toContain(`from &quot;${typescript}&quot;`);
+    expect(calls).toContain("KEYPLANE_API_KEY");
+    expect(calls).not.toContain(secretIn(text));
+    expect(calls.match(/<details name="way" open>/g)).toHaveLength(1);
+  },
+);
+
+test("The page of a new key has its first calls to the memory, and none that the key may not make", async () => {
+  const { text } = await pages.post("/keys/new", { ...(await newForm()), name: "first-call" });
+  const [, calls = ""] = text.split('id="next"');
+  expect(calls).toContain(`${pages.url}/api/v1/memory/atoms?limit=5`);
+  expect(calls).toContain(`&quot;url&quot;: &quot;${pages.url}/api/v1/memory/mcp&quot;`);
+  expect(calls).not.toContain("/g/");
+  const none = await pages.post("/keys/new", { ...(await newForm()), name: "no-gateway", preset: "GatewayDefault" });
+  expect([none.status, none.text.includes("/g/")]).toEqual([201, false]);
+});
+
 describe("making a key", () => {
   test("is offered in the one team where a person may, who looks at very many others", async () => {
     await pages.send("POST", "/teams", { name: "zebra", spec: { members: [{ role: "member", subject: "wide" }] } });

@@ -52,7 +52,7 @@ describe("editing a key that the API made in a namespace", () => {
   test("b120: leaves it the subject that it is bound to, which its page shows", async () => {
     const subjectAccess = { mode: "Bound", subject: "user-4711" };
     const id = await makeKey("here", [{ name: "handbook" }], { subjectAccess });
-    expect((await pages.get(`/keys/${id}`)).text).toContain("user-4711");
+    expect((await pages.get(`/keys/${id}?tab=access`)).text).toContain("user-4711");
     const form = await openForm(id);
     form.set("displayName", "Renamed");
     expect((await pages.post(`/keys/${id}/edit`, form)).status).toBe(303);

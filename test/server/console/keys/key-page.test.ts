@@ -76,8 +76,8 @@ describe("a key's page", () => {
   });
 
   test("shows a declared key as it is declared, and when its interval asks for the next version", async () => {
-    const page = async () => (await pages.get(`/keys/${shown.id}`)).text;
-    expect(await page()).toContain("its controller has not recorded its declaration yet");
+    const yaml = async () => (await pages.get(`/keys/${shown.id}?tab=yaml`)).text;
+    expect(await yaml()).toContain("its controller has not recorded its declaration yet");
     const spec: Spec<"PlatformKey"> = {
       ...{ source: { type: "Generate" }, preset: "MCPReadOnly", rotation: { interval: "720h" }, state: "Active" },
       ...{
@@ -88,11 +88,12 @@ describe("a key's page", () => {
       },
     };
     await recordKeyDeclaration(pages.store.db, shown.id, { ownerUid: "uid", generation: 1, spec, labels: {} });
-    const text = await page();
+    const text = await yaml();
     const manifest = /<pre id="manifest"[^>]*>(.*?)<\/pre>/s.exec(text)?.[1] ?? expect.fail("there is no manifest");
-    expect(parse(manifest).spec).toEqual(spec);
+    const withoutDefaults = { preset: "MCPReadOnly", rotation: { interval: "720h" }, deletionPolicy: "Retain" };
+    expect(parse(manifest).spec).toEqual(withoutDefaults);
     expect(text).not.toContain("Not all of it is shown");
-    expect(text).toMatch(/<dt>Next rotation<\/dt><dd>.*\(in \d+ days\)/);
+    expect((await pages.get(`/keys/${shown.id}`)).text).toMatch(/<dt>Next rotation<\/dt><dd>.*\(in \d+ days\)/);
   });
 
   test("draws a version that goes on beyond the time line over its edge, and one that ends within it to its end", async () => {
@@ -114,7 +115,7 @@ describe("a key's page", () => {
 
   test("shows what it used of each model within the last day, and what of the answers reported nothing", async () => {
     const { id } = await makeKey();
-    expect((await pages.get(`/keys/${id}`)).text).toContain("Last day: no requests.");
+    expect((await pages.get(`/keys/${id}?tab=usage`)).text).toContain("Last day: no requests.");
     const slot = Math.floor(Date.now() / 300_000) * 300_000;
     const none = Object.fromEntries(TOKEN_FIGURES.map((figure) => [figure, 0])) as TokenFigures;
     const figures = {
@@ -129,7 +130,7 @@ describe("a key's page", () => {
     const count = { keyId: id, slot, gatewayId: "gw_a", routeId: "", teamId: "team", model: "gpt-<b>", figures };
     const old = { ...count, slot: slot - 25 * 3_600_000, model: "of-yesterday" };
     await addTokenCounts(pages.store, [count, old], () => {});
-    const { text } = await pages.get(`/keys/${id}`);
+    const { text } = await pages.get(`/keys/${id}?tab=usage`);
     const panel = text
       .split('id="usage"')[1]
       ?.split("</section>")[0]
@@ -166,17 +167,19 @@ describe("a key's page", () => {
       ">Active<",
       ">Rotate<",
       ">Revoke<",
+      ...['aria-current="page">Overview<', "?tab=usage", "?tab=access", "?tab=yaml"],
       "<dt>Prefix",
       "<dt>Scopes",
       "<dt>Bound to",
       "<dt>Last use",
     ];
-    order.push("<dt>Expires", ">Usage</h2>", "Old versions that still work", ">Recent errors<");
-    order.push(">Versions<", ">Access<", ">Details<", `<code>${id}</code>`, ">History<");
+    order.push("<dt>Expires", ">Recent errors<", ">Versions<", "Old versions that still work");
+    order.push(">Details<", `<code>${id}</code>`, ">History<");
     const places = order.map((part) => text.indexOf(part));
     expect(places).not.toContain(-1);
     expect(places).toEqual(places.toSorted((a, b) => a - b));
-    expect(text).toContain("Read and search atoms of the memory");
+    expect((await pages.get(`/keys/${id}?tab=access`)).text).toContain("Read and search atoms of the memory");
+    expect(text).not.toContain('class="button primary"');
     expect(text).toMatch(/Version 1 \(<code>[^<]+<\/code>\) works until/);
   });
 
@@ -212,7 +215,7 @@ describe("a key's page", () => {
   });
 
   test("says of a declared key where it is changed, and by what", async () => {
-    const { text } = await pages.get(`/keys/${declared.id}`);
+    const { text } = await pages.get(`/keys/${declared.id}?tab=yaml`);
     expect(text).toContain("kind: PlatformKey");
     expect(text).toContain(`name: ${declared.name}`);
     expect(text).not.toContain(`/keys/${declared.id}/edit`);
@@ -288,13 +291,15 @@ describe("revoking a key by its page", () => {
 
   test("shows the requests of the last hour and day by scope on the key's page", async () => {
     const { id } = await makeKey();
-    expect((await pages.get(`/keys/${id}`)).text).toContain("Last day: no requests.");
+    expect((await pages.get(`/keys/${id}?tab=usage`)).text).toContain("Last day: no requests.");
     await useVersion(id, 1);
-    expect((await pages.get(`/keys/${id}`)).text).toContain("Requests, last day, every hour: 1 by memory:read");
+    expect((await pages.get(`/keys/${id}?tab=usage`)).text).toContain(
+      "Requests, last day, every hour: 1 by memory:read",
+    );
     expect((await pages.get(`/keys/${id}?usage=hour`)).text).toContain("Requests, last hour, every 5 minutes: 1 by");
   });
 
-  test("shows requests, tokens, money and who uses old versions in one section, in this order, each once", async () => {
+  test("shows requests, tokens and money in one section, in this order, each once, and who uses old versions beside these", async () => {
     const { id } = await makeKey();
     await pages.send("POST", `/keys/${id}/versions`, { overlap: "1h" });
     const slot = Math.floor(Date.now() / 300_000) * 300_000;
@@ -304,22 +309,16 @@ describe("revoking a key by its page", () => {
     await addRequestCounts(pages.store, [{ keyId: id, slot, scope: "memory:read", count: 3 }], () => {});
     const use = { keyId: id, version: 1, at: Date.now(), address: "192.0.2.7", userAgent: "nightly/2.1" };
     await recordUsage(pages.store, [use]);
-    const { text } = await pages.get(`/keys/${id}`);
+    const { text } = await pages.get(`/keys/${id}?tab=usage`);
     const [, section = ""] = /<section[^>]* id="usage"[^>]*>(.*?)<\/section>/s.exec(text) ?? [];
     const order = [">Usage</h2>", ">Requests<", ">Tokens<", "By model", "By time", "As of some ten seconds ago"];
-    order.push(
-      "Old versions that still work",
-      "Version 1 (",
-      " works until",
-      "; last used",
-      " from 192.0.2.7",
-      " by nightly/2.1",
-    );
     expect(order.filter((part) => !section.includes(part))).toEqual([]);
     const places = order.map((part) => section.indexOf(part));
     expect(places).toEqual(places.toSorted((a, b) => a - b));
     expect(text.match(/<strong>Requests<\/strong>/g)).toHaveLength(1);
-    expect(text).not.toContain('id="requests"');
+    expect((await pages.get(`/keys/${id}`)).text).toMatch(
+      /id="versions".*Old versions that still work.*Version 1 \(.*works until.*; last used.* from 192\.0\.2\.7 by nightly\/2\.1/s,
+    );
   });
 
   test("takes no reason that holds a key, and does not repeat it", async () => {
@@ -417,7 +416,7 @@ describe("suspending a key by its page", () => {
   });
 
   test("is not offered for a declared key, whose page says what to change, and is refused for it", async () => {
-    const { text } = await pages.get(`/keys/${other.id}`);
+    const { text } = await pages.get(`/keys/${other.id}?tab=yaml`);
     expect(text).toContain("<code>spec.state: Suspended</code>");
     expect(text).not.toContain(">Suspend</button>");
     expect((await pages.post(`/keys/${other.id}/state`, { state: "Suspended" })).status).toBe(409);
@@ -432,7 +431,7 @@ describe("suspending a key by its page", () => {
 
 test("a key's page shows the moments in sentences of the API as it shows others", async () => {
   const { id } = await makeKey();
-  expect((await pages.get(`/keys/${id}`)).text).toContain('The key was made at <time datetime="');
+  expect((await pages.get(`/keys/${id}?tab=access`)).text).toContain('The key was made at <time datetime="');
 });
 
 describe("editing a key", () => {
@@ -441,7 +440,9 @@ describe("editing a key", () => {
       ...{ preset: "MCPReadOnly", expiresAfter: "72h", state: "Active", allowedCIDRs: ["127.0.0.0/8"] },
       budgets: [{ tokens: 9_000, period: "Total" }],
     });
-    expect((await pages.get(`/keys/${id}`)).text).toContain("9,000 tokens in all, refuses: 0 used (0 %); 9,000 left");
+    expect((await pages.get(`/keys/${id}?tab=access`)).text).toContain(
+      "9,000 tokens in all, refuses: 0 used (0 %); 9,000 left",
+    );
     const form = { ...(await openForm(`/keys/${id}/edit`)), displayName: "Renamed", requestsPerMinute: "60" };
     const done = await pages.post(`/keys/${id}/edit`, { ...form, defaultLibrary: "handbook" });
     expect(done.status).toBe(303);

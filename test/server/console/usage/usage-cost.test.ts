@@ -37,7 +37,7 @@ afterAll(async () => {
 });
 
 describe("What usage costs, in the console", () => {
-  test.each(["/usage", "/keys/KEY", "/team/TEAM"])(
+  test.each(["/usage", "/keys/KEY?tab=usage", "/team/TEAM"])(
     "is on %s by model and in all, with what has no price, and what is unknown is not 0",
     async (path) => {
       const { text } = await pages.get(path.replace("KEY", key.id).replace("TEAM", key.teamId));

@@ -62,7 +62,7 @@ describe("Usage in the console", () => {
   test("is of an hour, a day or 30 days, each as it was counted", async () => {
     for (const [query, requests, tokens] of [
       ["?usage=hour", "10", "1K"],
-      ["", "30", "3K"],
+      ["?tab=usage", "30", "3K"],
       ["?usage=month", "70", "7K"],
     ] as const) {
       const panel = await panelOf(`/keys/${research.key}${query}`);

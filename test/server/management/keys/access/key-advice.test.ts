@@ -107,7 +107,7 @@ describe("advice of a key", () => {
     const { out } = await keyplane(["advise", keys.reader ?? ""], env);
     expect(parse(out).spec.libraryAccess).toEqual(libraryAccess);
     expect(out).toMatch(/# Used: (?:diary|notes) last on [^\n]*, (?:diary|notes) last on [^\n]*\n {2}libraryAccess:/);
-    expect((await pages.get(`/keys/${keys.reader}`)).text).toContain("libraryAccess: {&quot;mode&quot;");
+    expect((await pages.get(`/keys/${keys.reader}?tab=access`)).text).toContain("libraryAccess: {&quot;mode&quot;");
     await sql`insert into replicas (id, acked_seq) values ('earlier', 0)`.execute(pages.store.db);
     const found = (await advice("reader")).body.points.find(
       ({ field }: { field: string }) => field === "libraryAccess",
@@ -126,12 +126,12 @@ describe("advice of a key", () => {
   });
 
   test("b134: is on its page in the console, with a hostile name as text", async () => {
-    const { text } = await pages.get(`/keys/${keys.used}`);
+    const { text } = await pages.get(`/keys/${keys.used}?tab=access`);
     expect(text).toContain('<h2 id="advice-title">Advice</h2>');
     expect(text).toContain("gatewayRef: {&quot;name&quot;:&quot;main&quot;}");
     expect(text).not.toContain("\nkind: Secret");
-    expect((await pages.get(`/keys/${keys.unused}`)).text).toContain("Not used within 30 days.");
-    expect((await pages.get(`/keys/${keys.young}`)).text).toContain("The key was made at");
+    expect((await pages.get(`/keys/${keys.unused}?tab=access`)).text).toContain("Not used within 30 days.");
+    expect((await pages.get(`/keys/${keys.young}?tab=access`)).text).toContain("The key was made at");
   });
 
   test("is by keyplane advise one manifest, and of a team one for each key", async () => {
