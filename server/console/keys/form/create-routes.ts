@@ -11,9 +11,9 @@ import { type FormBody, newSubmissionId, readSubmissionId } from "../../../pages
 import { sendConsolePage, sendPage } from "../../../pages/send-page.ts";
 import { viewerOf } from "../../../pages/viewer.ts";
 import { isAbandoned, showOnce } from "../once/show-once.ts";
+import { faultsOfNewKey } from "./all-faults.ts";
 import { bindingsFor, teamsFor } from "./bindings.ts";
 import { createContent } from "./create-page.ts";
-import { atLifetime, formErrorsOf } from "./form-errors.ts";
 import { manifestOfForm } from "./form-manifest.ts";
 import { EMPTY_FIELDS, type KeyFields, readKeyFields, specOfFields } from "./key-fields.ts";
 import type { FormErrors } from "./key-form.ts";
@@ -51,8 +51,9 @@ export function keyCreateRoutes(app: FastifyInstance, management: Management, pu
       );
       return await showOnce(store.db, request, reply, made, publicUrl);
     } catch (error) {
-      const { shown, errors } = formErrorsOf(error);
-      return showForm(request, reply.code(shown.status), context.rights, fields, atLifetime(errors, fields), once);
+      const { rights } = context;
+      const { shown, errors } = await faultsOfNewKey(store.db, error, { fields, rights, namespace: "" });
+      return showForm(request, reply.code(shown.status), rights, fields, errors, once);
     }
   });
 

@@ -11,10 +11,11 @@ import { requireRight } from "../../../management/rights.ts";
 import { type FormBody, field } from "../../../pages/forms.ts";
 import { viewerOf } from "../../../pages/viewer.ts";
 import { requireMadeByHand, seeKey, sendKeyPage } from "../page/key-routes.ts";
+import { faultsOfEdit } from "./all-faults.ts";
 import type { Bindings } from "./binding-fields.ts";
 import { bindingsFor, refNamesFor } from "./bindings.ts";
 import { editContent } from "./edit-page.ts";
-import { formErrorsOf, NO_ERRORS } from "./form-errors.ts";
+import { NO_ERRORS } from "./form-errors.ts";
 import { EMPTY_FIELDS, fieldsOfSpec, type KeyFields, readKeyFields, specOfFields } from "./key-fields.ts";
 
 /** Changing what a key that was made here may do, without a new secret. */
@@ -53,7 +54,8 @@ export function keyEditRoutes(app: FastifyInstance, management: Management): voi
         await replaceKeySpec(context, key.id, { spec }, etag);
         return reply.redirect(`/dashboard/keys/${key.id}`, 303);
       } catch (error) {
-        const { shown, errors } = formErrorsOf(error);
+        const { rights } = context;
+        const { shown, errors } = await faultsOfEdit(store.db, error, { fields, rights, namespace: key.namespace });
         const isOutdated = shown.code === "precondition_failed";
         const now = isOutdated ? (await seeKey(management, request)).key : key;
         // The form was sent twice: the key is already as it asks.

@@ -102,16 +102,28 @@ function policyErrors(violations: readonly Violation[]): FormErrors {
   return { fields, whole: [...others, ...(fields.size > 0 ? [BESIDE_FIELDS] : [])].join(" ") };
 }
 
-const BESIDE_FIELDS = "What to change is said beside each field:";
+export const BESIDE_FIELDS = "What to change is said beside each field:";
 
 function fieldError({ path, message }: { path: string; message: string }): [keyof KeyFields, string][] {
   const place = FIELDS.find((one) => path.startsWith(one.path));
   return place === undefined ? [] : [[place.field, `${place.label}: ${place.words ?? message}.`]];
 }
 
-/** What is wrong with the end of a key that is to be made, at the field that the form shows for it. */
-export function atLifetime({ fields, whole }: FormErrors, { lifetime, expires }: KeyFields): FormErrors {
+/** What to do about a field that is empty, and is not to be. */
+const WHERE_EMPTY: Readonly<Partial<Record<keyof KeyFields, string>>> = {
+  name: "Type a name, such as checkout-assistant.",
+  team: "Choose a team.",
+  scopes: "Choose at least one scope.",
+  libraries: "Choose at least one library.",
+  requestsPerMinute: "Type how many requests a minute, or empty the field Requests at once.",
+};
+
+/** What is wrong with a form in its own words, and with the end of a key at the field that the form shows for it. */
+export function inFormWords({ fields, whole }: FormErrors, typed: KeyFields): FormErrors {
+  const { lifetime, expires } = typed;
   const placed = [...fields].map(([name, fault]) => {
+    const empty = typed[name].length === 0 ? WHERE_EMPTY[name] : undefined;
+    if (empty !== undefined) return [name, empty] as const;
     if (name !== "expires") return [name, fault] as const;
     if (lifetime !== "date") return ["lifetime", fault.replaceAll("Expires: ", "Lifetime: ")] as const;
     return [name, expires === "" ? "Expires: choose a day and a time, or another lifetime." : fault] as const;

@@ -5,7 +5,7 @@ import { newKeyManifest } from "../../../management/keys/make/new-key-manifest.t
 import { readKey } from "../../../management/keys/request/read-key.ts";
 import { platformKey } from "../../../management/keys/shown/key-manifest.ts";
 import type { Rights } from "../../../management/rights.ts";
-import { atLifetime, formErrorsOf, NO_ERRORS } from "./form-errors.ts";
+import { formErrorsOf, inFormWords, NO_ERRORS } from "./form-errors.ts";
 import { type KeyFields, specOfFields } from "./key-fields.ts";
 import type { FormErrors } from "./key-form.ts";
 import { endOfLifetime } from "./lifetimes.ts";
@@ -52,7 +52,7 @@ export async function manifestOfForm(
     const { manifest, ...placed } = planned;
     return { ...asTyped, yaml: yamlOf(manifest), ...placed };
   } catch (error) {
-    return { ...asTyped, errors: withoutLacking(atLifetime(formErrorsOf(error).errors, fields), fields) };
+    return { ...asTyped, errors: withoutLacking(inFormWords(formErrorsOf(error).errors, fields), fields) };
   }
 }
 

@@ -294,6 +294,37 @@ describe("making a key", () => {
     expect(text).not.toMatch(/spec\.|RFC 3339/);
   });
 
+  test("says all that is wrong at once, each beside its field and in words, and keeps what was typed", async () => {
+    const typed = {
+      ...{ name: "Not A Name", team: "", preset: "", networks: "10.0.0.0/99", tokensPerMinute: "many", burst: "5" },
+      ...{ lifetime: "date", budgetOf: "tokens", budgetAmount: "x", budgetPeriod: "Month" },
+    };
+    const { status, text } = await pages.post("/keys/new", { ...(await newForm()), ...typed });
+    expect(status).toBe(422);
+    const faults = [...text.matchAll(/<p class="error"(?: id="([^"]+)-error")?>([^<]*)</g)].map(([, id, said]) => [
+      id,
+      said,
+    ]);
+    expect(Object.fromEntries(faults)).toMatchObject({
+      name: expect.stringContaining("Name: "),
+      team: "Choose a team.",
+      undefined: "Choose at least one scope.",
+      networks: expect.stringContaining("has a length beyond its 32 bits"),
+      tokensPerMinute: "Tokens a minute: must be a whole number.",
+      budgetAmount: expect.stringContaining("write a whole number of tokens"),
+    });
+    expect(text.match(/<li><a href="#/g)?.length).toBe(new Set(faults.map(([id]) => id)).size);
+    for (const kept of ["Not A Name", "10.0.0.0/99", "many"]) expect(text).toContain(`value="${kept}"`);
+  });
+
+  test("says beside other faults which gateway and library there are none of, and that a name is taken", async () => {
+    await pages.send("POST", "/keys", { name: "had", team: "payments", spec: { preset: "MCPReadOnly" } });
+    const typed = { name: "had", preset: "GatewayDefault", gateway: "none", defaultLibrary: "none", networks: "x" };
+    const { text } = await pages.post("/keys/new", { ...(await newForm()), ...typed });
+    const at = [...text.matchAll(/<li><a href="#(\w+)">/g)].map(([, id]) => id).toSorted();
+    expect(at).toEqual(["defaultLibrary", "gateway", "name", "networks"]);
+  });
+
   test.for([
     ["a burst without a rate", { burst: "5" }, "requestsPerMinute"],
     ["no number of calls", { concurrent: "many" }, "concurrent"],

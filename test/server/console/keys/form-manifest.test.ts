@@ -120,7 +120,7 @@ describe("What would be refused of a declaration", () => {
     ["a budget of no number", { budgetOf: "tokens", budgetAmount: "many" }, "budgetAmount", /^Amount: write a whole/],
     ["no currency", { budgetOf: "cost", budgetAmount: "5" }, "budgetCurrency", /^Currency: write its three letters/],
     ["a date that is missing", { lifetime: "date" }, "expires", /^Expires: choose a day and a time/],
-    ["a burst without a rate", { burst: "5" }, "requestsPerMinute", /^Requests a minute: /],
+    ["a burst without a rate", { burst: "5" }, "requestsPerMinute", /^Type how many requests a minute/],
     ["a network with bits behind its length", { networks: "10.0.0.1/8" }, "networks", /^Networks: /],
     ["a name of capital letters", { name: "Checkout" }, "name", /^Name: /],
     ["a team that there is not", { team: "none" }, "team", /^Team: is not one of your teams/],
