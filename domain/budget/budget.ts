@@ -110,9 +110,12 @@ export function budgetText(budget: Budget): string {
 
 /** How much a budget has, such as `5,000,000 tokens a month (Europe/Berlin)` or `250.00 USD in all`. */
 export function budgetSize(budget: Budget): string {
-  const { period, timeZone } = budget;
-  const [every, zone] = period === "Total" ? ["in all", ""] : [`a ${period.toLowerCase()}`, ` (${timeZone})`];
-  return `${sizeText(budget)} ${every}${zone}`;
+  return `${sizeText(budget)} ${budgetPeriod(budget)}`;
+}
+
+/** For how long a budget is, such as `a month (Europe/Berlin)` or `in all`. */
+export function budgetPeriod({ period, timeZone }: Pick<Budget, "period" | "timeZone">): string {
+  return period === "Total" ? "in all" : `a ${period.toLowerCase()} (${timeZone})`;
 }
 
 /** Whether each budget that refuses is kept by one that is no larger. */

@@ -1,5 +1,5 @@
-import { budgetSize, budgetText } from "../../domain/budget/budget.ts";
-import { budgetUnit, mostOf, partsText } from "../../domain/budget/budget-size.ts";
+import { budgetPeriod } from "../../domain/budget/budget.ts";
+import { budgetUnit, inUnit, mostOf, partsText } from "../../domain/budget/budget-size.ts";
 import type { Threshold } from "../../domain/budget/threshold.ts";
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import type { BudgetUse } from "../../store/budgets/read-budgets.ts";
@@ -14,51 +14,68 @@ const REACHED = {
 } as const satisfies Record<Threshold, { word: string; tone: string }>;
 
 /**
- * What budgets have and have used, for people, a line and a bar for each.
+ * How much is used of budgets, for people, each with a bar and below it what is left, until when, and what comes then.
  *
  * @param now milliseconds since the epoch
  */
 export function shownBudgets(uses: readonly BudgetUse[], now: number): Html[] {
   return uses.map((use) => {
     const { budget, unsettled, endsAt } = use;
-    const { spent, left, percent, shown } = amountsOf(use);
-    const lost =
-      unsettled === 0 ? "" : `, and ${shown(unsettled)} that count as used since servers ended while holding them`;
+    const { left, percent, shown } = amountsOf(use);
+    const lost = unsettled === 0 ? "" : `; ${shown(unsettled)} count as used since servers ended while holding them`;
     const anew = Number.isFinite(endsAt) ? html`; resets ${moment(rfc3339Millis(endsAt), now)}` : "";
-    return html`<span class="line">${budgetText(budget)}${budget.policy !== undefined && html`, shared by the teams of PlatformKeyPolicy <bdi>${budget.policy}</bdi>`}: ${spent} used (${percent} %)${lost}; ${left} left${anew}${badge(use)}${bar(use)}</span>`;
+    const then =
+      budget.onExhausted === "Refuse" ? "calls are refused once it is used up" : "it warns and refuses no call";
+    return html`<div class="budget">${headline(use)}${bar(use)}<small>${percent} % used, ${left} left${lost}${anew}; ${then}${budget.policy !== undefined && html`; shared by the teams of PlatformKeyPolicy <bdi>${budget.policy}</bdi>`}</small></div>`;
   });
 }
 
-/** The same in a list: how much is used, how much is left, and when it resets. */
+/** The same in a list: how much is used of how much, and when it resets. */
 export function listedBudgets(uses: readonly BudgetUse[], now: number): Html[] {
   return uses.map((use) => {
     const { budget, endsAt } = use;
-    const { spent, left } = amountsOf(use);
     const anew = Number.isFinite(endsAt) ? html`, resets ${ago(rfc3339Millis(endsAt), now)}` : "";
-    return html`<span class="line">${budgetSize(budget)}${badge(use)}<small>${spent} used, ${left} left${anew}${budget.policy !== undefined && ", shared"}</small>${bar(use)}</span>`;
+    return html`<div class="budget">${headline(use)}${bar(use)}<small>${amountsOf(use).left} left${anew}${budget.policy !== undefined && ", shared"}</small></div>`;
   });
+}
+
+function headline(use: BudgetUse): Html {
+  return html`<span><b>${amountsOf(use).used}</b> ${budgetPeriod(use.budget)}${badge(use)}</span>`;
 }
 
 /** In words, but the percentage. */
 function amountsOf({ budget, spent, unsettled }: BudgetUse) {
-  const shown = (parts: number) => partsText(budgetUnit(budget), parts);
+  const shown = amountIn(budgetUnit(budget));
+  const most = mostOf(budget);
   return {
     shown,
-    spent: shown(spent),
-    left: shown(Math.max(0, mostOf(budget) - spent - unsettled)),
-    percent: Math.floor((100 * spent) / mostOf(budget)),
+    used: `${shown(spent)} of ${shown(most)}${"cost" in budget ? "" : " tokens"}`,
+    left: shown(Math.max(0, most - spent - unsettled)),
+    percent: Math.floor((100 * spent) / most),
   };
+}
+
+/** How parts of a unit are written: tokens as a number, money with its sign, such as `$0.00`. */
+function amountIn(unit: string): (parts: number) => string {
+  if (unit === budgetUnit({ tokens: 0 })) return (parts) => partsText(unit, parts);
+  const digits = { minimumFractionDigits: 2, maximumFractionDigits: 6 };
+  const money = new Intl.NumberFormat("en-US", { style: "currency", currency: unit, ...digits });
+  return (parts) => money.format(inUnit(unit, parts));
 }
 
 function badge({ reached }: BudgetUse): Html | false {
   return reached !== undefined && html` <span class="badge ${REACHED[reached].tone}">${REACHED[reached].word}</span>`;
 }
 
-/** How much is used, drawn with attributes alone, as pages have no styles within them. */
-function bar({ budget, spent, unsettled, reached }: BudgetUse): Html {
+/**
+ * How much is used, drawn with attributes alone, as pages have no styles within them, and said to a screen reader. What
+ * servers that ended held counts as used.
+ */
+function bar(use: BudgetUse): Html {
+  const { budget, spent, unsettled, reached } = use;
   const part = (amount: number) => Math.min(100, Math.round((1_000 * amount) / mostOf(budget)) / 10);
   const gone = part(spent + unsettled);
   const tone = reached === undefined ? "" : REACHED[reached].tone;
-  const label = `${Math.floor((100 * (spent + unsettled)) / mostOf(budget))} % of ${budgetSize(budget)} can be used no more`;
-  return html`<svg class="meter ${tone}" viewBox="0 0 100 4" preserveAspectRatio="none" role="img" aria-label="${label}"><rect class="room" width="100" height="4"/><rect class="lost" width="${gone}" height="4"/><rect class="used" width="${part(spent)}" height="4"/></svg>`;
+  const { used } = amountsOf(use);
+  return html`<svg class="meter ${tone}" viewBox="0 0 100 4" preserveAspectRatio="none" role="meter" aria-label="Budget ${budgetPeriod(budget)}" aria-valuemin="0" aria-valuemax="100" aria-valuenow="${gone}" aria-valuetext="${used} used, ${gone} %"><rect class="room" width="100" height="4"/><rect class="lost" width="${gone}" height="4"/><rect class="used" width="${part(spent)}" height="4"/></svg>`;
 }

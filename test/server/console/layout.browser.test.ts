@@ -139,7 +139,7 @@ test("a bar on a team's page shows how much of a budget is used, and a word how 
   const line = { period: "total", endsAt: Number.POSITIVE_INFINITY, turn: 1, held: 0, wanted: 0, most: 10_000 };
   await writeLedger(pages.store.db, "one", [{ ...line, budget: `team ${id} tokens Total`, spent: 8_200 }]);
   const page = await windows.open(`/team/${id}`, { viewport: { width: 900, height: 900 } });
-  const bar = page.getByRole("img", { name: "82 % of 10,000 tokens in all can be used no more" });
+  const bar = page.getByRole("meter", { name: "Budget in all" });
   const [room, used] = await Promise.all(["room", "used"].map((part) => bar.locator(`.${part}`).boundingBox()));
   expect((used?.width ?? 0) / (room?.width ?? 1)).toBeCloseTo(0.82, 2);
   expect(await page.getByText("80 % reached", { exact: true }).count()).toBe(1);

@@ -116,7 +116,7 @@ describe("An administrator", () => {
     const page = await begin(pages);
     await goToSection(page, "Team");
     await followLink(page, "payments");
-    expect(await mainText(page)).toMatch(/mia[\s\S]*5,000 tokens a week/);
+    expect(await mainText(page)).toMatch(/mia[\s\S]*of 5,000 tokens a week/);
   });
 
   test("finds the keys that may use a gateway whose provider's key has leaked", async () => {

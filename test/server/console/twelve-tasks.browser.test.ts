@@ -130,7 +130,7 @@ describe("A developer", () => {
     await openKey(page, "checkout");
     await until("a call is counted", async () => {
       await page.reload();
-      return /5,000 tokens a day \(UTC\), refuses: \d+00 used \(\d+ %\); 4,\d00 left; resets /.test(
+      return /\d+00 of 5,000 tokens a day \(UTC\)\s+\d+ % used, 4,\d00 left; resets /.test(
         await mainText(page),
       );
     });
@@ -228,6 +228,8 @@ describe("An auditor, who is a viewer,", () => {
     await page.getByLabel("Only").selectOption({ label: "Declared in a manifest" });
     await listed(page, 1);
     await followLink(page, name);
+    expect(await mainText(page)).toMatch(new RegExp(`Declared in\\s+${namespace}/${name}`));
+    await followLink(page, "YAML");
     expect(await mainText(page)).toContain(`This key is declared as PlatformKey ${namespace}/${name}`);
     await goToSection(page, "API keys");
     await openKey(page, "reports");

@@ -119,6 +119,7 @@ function overview(page: KeyPage): Html {
   return html`${conditionsPanel(page.conditions, now)}
 ${strip(page)}
 <div class="columns"><div class="stack">
+${page.budgets.length > 0 && html`<section class="panel" aria-labelledby="budgets"><h2 id="budgets">Budgets</h2>${budgetsOf(page)}</section>`}
 <section class="panel" aria-labelledby="refused"><h2 id="refused">Recent errors</h2>${refusedLately(refusals, key, page.refusingBudgets, now)}</section>
 <section class="panel" aria-labelledby="versions"><h2 id="versions">Versions</h2>${versions(key, now)}${oldVersionsInUse(key, lastUses, now)}</section>
 ${key.managedBy !== null && managedElsewhere(key.managedBy)}
@@ -199,7 +200,8 @@ const SCOPE_WORDS: Readonly<Record<string, string>> = {
   "memory:write": "Save, change and delete atoms of the memory",
 };
 
-function access({ key, budgets, now }: KeyPage): Html {
+function access(page: KeyPage): Html {
+  const { key, budgets } = page;
   const { rateLimit, allowedModels, subjectAccess, allowedCIDRs } = key.spec;
   const rows: Facts = [
     ...key.scopes.map((scope) => [html`<code>${scope}</code>`, SCOPE_WORDS[scope] ?? ""] as const),
@@ -210,13 +212,13 @@ function access({ key, budgets, now }: KeyPage): Html {
     ...(subjectAccess === undefined ? [] : [["Memory of", subjectText(subjectAccess)] as const]),
     ["Networks", allowedCIDRs === undefined ? "Any, unless its team says otherwise" : chips(allowedCIDRs)],
     ["Limits", rateLimit === undefined ? "None of its own" : shownLimits(rateLimit)],
-    ...(mayCallModels(key) || budgets.length > 0 ? [["Budgets", budgetsOf(key, budgets, now)] as const] : []),
+    ...(mayCallModels(key) || budgets.length > 0 ? [["Budgets", budgetsOf(page)] as const] : []),
   ];
   return factList(rows);
 }
 
 /** Its own budgets, and where those of its team are, which hold too. */
-function budgetsOf(key: KeyJson, budgets: readonly BudgetUse[], now: number): Html {
+function budgetsOf({ key, budgets, now }: KeyPage): Html {
   return html`${budgets.length === 0 ? "None of its own" : shownBudgets(budgets, now)}<small>What its team has is on <a href="/dashboard/team/${key.teamId}">the team's page</a>, and holds too.</small>`;
 }
 

@@ -78,16 +78,28 @@ describe("the page of a team", () => {
       pages.store.db,
     );
     const { text } = await pages.get(`/team/${id}`);
+    expect(text).toContain("<b>5,000 of 10,000 tokens</b> in all");
     expect(text).toContain(
-      "10,000 tokens in all, refuses: 5,000 used (50 %), and 40 that count as used since servers ended while holding them; 4,960 left <",
+      "50 % used, 4,960 left; 40 count as used since servers ended while holding them; calls are refused once it is used up<",
     );
     expect(text).toContain('<span class="badge ">50 % reached</span>');
-    expect(text).toMatch(
-      /aria-label="50 % of 10,000 tokens in all can be used no more"><rect class="room" width="100"/,
+    expect(text).toContain(
+      'role="meter" aria-label="Budget in all" aria-valuemin="0" aria-valuemax="100" aria-valuenow="50.4" aria-valuetext="5,000 of 10,000 tokens used, 50.4 %"><rect class="room" width="100"',
     );
     expect(text).toMatch(/<rect class="lost" width="50.4" [^>]*><rect class="used" width="50" /);
-    expect(text).toContain('aria-label="0 % of 1,000 tokens a day (Europe/Berlin) can be used no more"');
-    expect(text).toContain("1,000 tokens a day (Europe/Berlin), alerts: 0 used (0 %); 1,000 left; resets");
+    expect(text).toContain('aria-label="Budget a day (Europe/Berlin)"');
+    expect(text).toMatch(/<b>0 of 1,000 tokens<\/b> a day \(Europe\/Berlin\).*0 % used, 1,000 left; resets/s);
+    expect(text).toContain("; it warns and refuses no call<");
+  });
+
+  test.each([
+    ["USD", "$0.00 of $50.00"],
+    ["JPY", "¥0.00 of ¥50.00"],
+    ["XTS", "XTS 0.00 of XTS 50.00"],
+  ])("writes money with the sign of its currency, or its letters where it has none: %s", async (currency, said) => {
+    const spec = { budgets: [{ cost: "50", currency, period: "Month" }] };
+    const { id } = (await pages.send("POST", "/teams", { name: `in-${currency.toLowerCase()}`, spec })).body;
+    expect((await pages.get(`/team/${id}`)).text.replaceAll("\u00a0", " ")).toContain(`<b>${said}</b> a month (UTC)`);
   });
 
   test("says to each what they are, and marks them among the members", async () => {
@@ -151,9 +163,9 @@ describe("the list of teams", () => {
     await writeLedger(pages.store.db, "one", [{ ...line, spent: 41_234_567, held: 0, wanted: 0, most: 50_000_000 }]);
     const row = (await pages.get("/team")).text.split('<tr role="row">').find((one) => one.includes(">frugal<")) ?? "";
     const words = row.replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");
-    expect(words).toContain("50,000,000 tokens in all 80 % reached 41,234,567 used, 8,765,433 left ");
-    expect(words).toMatch(/1,250\.00 EUR a month \(UTC\) 0\.00 EUR used, 1,250\.00 EUR left, resets in [\w ]+ /);
-    expect(row).toContain('aria-label="82 % of 50,000,000 tokens in all can be used no more"');
+    expect(words).toContain("41,234,567 of 50,000,000 tokens in all 80 % reached 8,765,433 left ");
+    expect(words).toMatch(/€0\.00 of €1,250\.00 a month \(UTC\) €1,250\.00 left, resets in [\w ]+ /);
+    expect(row).toContain('aria-valuetext="41,234,567 of 50,000,000 tokens used, 82.5 %"');
   });
 
   test("says to a person of no team how to be in one", async () => {
