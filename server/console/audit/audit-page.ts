@@ -7,6 +7,7 @@ import { type Content, flag, type Html, html } from "../../pages/html.ts";
 import { type Column, table } from "../../pages/table.ts";
 import type { Viewer } from "../../pages/viewer.ts";
 import { numeral } from "../column-chart.ts";
+import { inParts } from "../in-parts.ts";
 import { countOnPage, foot, inAll, searchForm } from "../page-links.ts";
 import { teamField } from "../team-field.ts";
 import { exactMoment } from "../times.ts";
@@ -14,6 +15,7 @@ import { AUDIT_CSV } from "./audit-formats.ts";
 import { type AuditQuery, auditUrl, momentText } from "./audit-query.ts";
 import { auditDetail, toneOfAction } from "./audit-words.ts";
 import type { ReferenceNames } from "./reference-names.ts";
+import { userAgentWords } from "./user-agent.ts";
 
 /** What a page of the audit log shows. */
 export type AuditPage = FoundAudit & {
@@ -123,10 +125,15 @@ function about({ keyId, teamId, detail }: StoredAuditEvent, { names }: AuditPage
 function by({ actor, detail: { actorName, address, userAgent } }: StoredAuditEvent): Html {
   const isNamed = typeof actorName === "string" && actorName !== "";
   const shown = isNamed ? actorName : shortActor(actor);
-  const from = [isNamed && shortActor(actor), address, userAgent]
-    .filter((text) => typeof text === "string")
-    .join(" · ");
-  return html`${actor.length > MAX_ACTOR_LENGTH ? shown : html`<a href="${auditUrl({ actor }, PATH)}">${shown}</a>`}${from !== "" && html`<small>${from}</small>`}`;
+  const from = [isNamed && shortActor(actor), address].filter((text) => typeof text === "string").join(" · ");
+  return html`${actor.length > MAX_ACTOR_LENGTH ? shown : html`<a href="${auditUrl({ actor }, PATH)}">${shown}</a>`}${from !== "" && html`<small>${from}</small>`}${typeof userAgent === "string" && userAgent !== "" && program(userAgent)}`;
+}
+
+/** The program that a person used, and behind it what it says of itself. */
+function program(userAgent: string): Html {
+  const words = userAgentWords(userAgent);
+  if (words === userAgent) return html`<small>${words}</small>`;
+  return html`<details class="small"><summary>${words}</summary>${inParts(userAgent)}</details>`;
 }
 
 function shortActor(actor: string): string {

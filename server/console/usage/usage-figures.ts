@@ -8,7 +8,7 @@ import type { Used } from "./see-usage.ts";
 export const TOKEN_SERIES: readonly { readonly name: string; of(figures: TokenFigures): number }[] = [
   { name: "Input", of: ({ input }) => input },
   { name: "Cached", of: ({ cached }) => cached },
-  { name: "Cache writes", of: ({ cache_write_5m, cache_write_1h }) => cache_write_5m + cache_write_1h },
+  { name: "Cache writes", of: cacheWritesOf },
   { name: "Output", of: ({ output }) => output },
   { name: "Reasoning", of: ({ reasoning }) => reasoning },
 ];
@@ -20,18 +20,66 @@ export type FigureColumns = readonly (readonly [heading: string, shown: (used: U
  * Columns of what was used.
  *
  * @param hasRequests whether requests are counted by what is asked
+ * @param hasToolCalls whether any tool was called
  * @param currency null where nothing is priced
  */
-export function figureColumns(hasRequests: boolean, currency: string | null): FigureColumns {
-  return [...(hasRequests ? [REQUESTS] : []), ...ANSWERED, ...(currency === null ? [] : [costColumn(currency)])];
+export function figureColumns(hasRequests: boolean, hasToolCalls: boolean, currency: string | null): FigureColumns {
+  return [
+    ...(hasRequests ? [REQUESTS] : []),
+    ...ANSWERED,
+    ...(hasToolCalls ? [TOOL_CALLS] : []),
+    ...(currency === null ? [] : [costColumn(currency)]),
+  ];
 }
 
 const REQUESTS: FigureColumns[number] = ["Requests", ({ requests = 0 }) => shortNumeral(requests)];
 const ANSWERED: FigureColumns = [
   ["Answers", ({ figures }) => shortNumeral(figures.calls)],
-  ...TOKEN_SERIES.map(({ name, of }) => [name, ({ figures }: Used) => shortNumeral(of(figures))] as const),
-  ["Tool calls", ({ figures }) => shortNumeral(figures.tool_calls)],
+  ["Total", ({ figures }) => shortNumeral(allTokensOf(figures))],
+  ["Input", ({ figures }) => shortNumeral(inputOf(figures))],
+  ["Output", ({ figures }) => shortNumeral(outputOf(figures))],
 ];
+const TOOL_CALLS: FigureColumns[number] = ["Tool calls", ({ figures }) => shortNumeral(figures.tool_calls)];
+
+function cacheWritesOf({ cache_write_5m, cache_write_1h }: TokenFigures): number {
+  return cache_write_5m + cache_write_1h;
+}
+
+function inputOf(figures: TokenFigures): number {
+  return figures.input + figures.cached + cacheWritesOf(figures);
+}
+
+function outputOf({ output, reasoning }: TokenFigures): number {
+  return output + reasoning;
+}
+
+/** How much of a number is of kinds of their own. */
+function kindsText(kinds: readonly (readonly [count: number, what: string])[]): string {
+  return kinds
+    .filter(([count]) => count > 0)
+    .map(([count, what]) => `${shortNumeral(count)} ${what}`)
+    .join(", ");
+}
+
+/** All tokens, those of either way with their kinds, and what they cost where they are priced: of the whole range, first. */
+export function usageTotals(total: Used, currency: string | null): Html {
+  const { figures } = total;
+  const { cached, reasoning } = figures;
+  const inputKinds = kindsText([
+    [cached, "cached"],
+    [cacheWritesOf(figures), "written to a cache"],
+  ]);
+  const facts = [
+    ["Total tokens", numeral(allTokensOf(figures)), ""],
+    ["Input", numeral(inputOf(figures)), inputKinds],
+    ["Output", numeral(outputOf(figures)), kindsText([[reasoning, "of reasoning"]])],
+    ...(currency === null ? [] : [["Cost", `${amountText(total)} ${currency}`, ""]]),
+  ];
+  return html`<dl class="strip">${facts.map(
+    ([name, value, kinds]) =>
+      html`<div><dt>${name}</dt><dd><b>${value}</b>${kinds && html`<small>${kinds}</small>`}</dd></div>`,
+  )}</dl>`;
+}
 
 function costColumn(currency: string): FigureColumns[number] {
   return [`Cost in ${currency}`, amountText];
@@ -52,15 +100,15 @@ function amountOf(cents: bigint): string {
 /** In trillionths of a currency's unit. */
 const CENT = 10_000_000_000n;
 
-/** What all of it cost, and what of it has no price; nothing where nothing is priced. */
-export function costText(total: Used, currency: string | null): Html | string {
+/** What of it has no price; nothing where all has, or nothing is priced. */
+export function unpricedText(total: Used, currency: string | null): Html | string {
   if (currency === null) return "";
   const { unpricedTokens, unpricedToolCalls } = total.cost;
   const parts = [
     ...(unpricedTokens > 0 ? [`${numeral(unpricedTokens)} tokens`] : []),
     ...(unpricedToolCalls > 0 ? [`${numeral(unpricedToolCalls)} calls of tools`] : []),
   ];
-  return html`<p>Cost: <b>${amountText(total)} ${currency}</b>${parts.length > 0 && `; ${parts.join(" and ")} have no price`}</p>`;
+  return parts.length === 0 ? "" : html`<p>No price is known of ${parts.join(" and ")}.</p>`;
 }
 
 export function allTokensOf(figures: TokenFigures): number {

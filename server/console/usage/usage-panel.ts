@@ -7,7 +7,7 @@ import { refName } from "../keys/key-words.ts";
 import type { ScopedRequests } from "../keys/page/requests-chart.ts";
 import { urlWithQuery } from "../query-text.ts";
 import type { SeenUsage, UsageTable, Used } from "./see-usage.ts";
-import { allTokensOf, costText, figureColumns, gapsText, TOKEN_SERIES } from "./usage-figures.ts";
+import { allTokensOf, figureColumns, gapsText, TOKEN_SERIES, unpricedText, usageTotals } from "./usage-figures.ts";
 import { USAGE_RANGES, type UsageRange } from "./usage-ranges.ts";
 
 const REQUESTS_SERIES = 5;
@@ -95,11 +95,11 @@ function used(seen: SeenUsage, place: UsagePlace, scoped: ScopedRequests | undef
         })),
     })),
   });
-  const columns = figureColumns(!isOfAnswers, currency);
-  return html`<div class="charts two"><div>${callsChart}${scoped?.legend}</div>${
+  const columns = figureColumns(!isOfAnswers, total.figures.tool_calls > 0, currency);
+  return html`${usageTotals(total, currency)}${unpricedText(total, currency)}<div class="charts two"><div>${callsChart}${scoped?.legend}</div>${
     kinds.length > 0 && html`<div>${tokens}${chartLegend("Kinds of tokens in the chart", kinds)}</div>`
   }</div>
-${costText(total, currency)}${tables.map((one) => groupTable(one, seen, place))}
+${tables.map((one) => groupTable(one, seen, place))}
 <details><summary>By time</summary>${table(
     "Usage by time",
     ["From", ...columns.map(([heading]) => heading)],
@@ -109,13 +109,14 @@ ${costText(total, currency)}${tables.map((one) => groupTable(one, seen, place))}
       .map((piece) => [label(piece.from), ...columns.map(([, shown]) => shown(piece))]),
     "figures",
   )}${scoped?.table}</details>
-<p class="muted small">${isOfAnswers ? "Answers of models with a status of success, and the tokens that they reported" : "Requests that were let through, and tokens as the models' answers reported them"}; no column is part of another. As of some ten seconds ago; times are UTC.${gapsText(total.figures)}${scoped?.note}</p>`;
+<p class="muted small">${isOfAnswers ? "Answers of models with a status of success, and the tokens that they reported" : "Requests that were let through, and tokens as the models' answers reported them"}. Total is input and output together. As of some ten seconds ago; times are UTC.${gapsText(total.figures)}${scoped?.note}</p>`;
 }
 
 function groupTable({ by, rows, isCut }: UsageTable, { range, currency }: SeenUsage, place: UsagePlace): Html | string {
   if (rows.length === 0) return "";
   const { title, heading } = TABLES[by === "key" || by === "team" ? by : "model"];
-  const figures = figureColumns(rows[0]?.requests !== undefined, currency);
+  const hasToolCalls = rows.some((row) => row.figures.tool_calls > 0);
+  const figures = figureColumns(rows[0]?.requests !== undefined, hasToolCalls, currency);
   const columns: readonly Column[] = [[heading, "named"], ...figures.map(([name]) => name)];
   const cells = rows.map((row) => [nameOf(by, row, range, place), ...figures.map(([, shown]) => shown(row))]);
   return html`<h3>${title}</h3>${table(`Usage ${title.toLowerCase()}`, columns, cells, "figures")}${

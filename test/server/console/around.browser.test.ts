@@ -140,7 +140,7 @@ describe("The pages around the keys, by the keyboard alone", () => {
     await page.keyboard.type("payments");
     await page.keyboard.press("Enter");
     await until("one event is left", async () => (await page.locator("tbody tr").count()) === 1);
-    const summary = page.locator("tbody summary").first();
+    const summary = page.locator("tbody td:last-child summary").first();
     while ((await summary.and(page.locator(":focus")).count()) === 0) await page.keyboard.press("Tab");
     await page.keyboard.press("Enter");
     expect(await page.locator(".whole-value").first().isVisible()).toBe(true);

@@ -130,9 +130,7 @@ describe("A developer", () => {
     await openKey(page, "checkout");
     await until("a call is counted", async () => {
       await page.reload();
-      return /\d+00 of 5,000 tokens a day \(UTC\)\s+\d+ % used, 4,\d00 left; resets /.test(
-        await mainText(page),
-      );
+      return /\d+00 of 5,000 tokens a day \(UTC\)\s+\d+ % used, 4,\d00 left; resets /.test(await mainText(page));
     });
     await followLink(page, "the team's page");
     await page.getByRole("heading", { level: 1, name: "payments" }).waitFor();

@@ -104,10 +104,17 @@ describe("the audit log's page", () => {
   });
 
   test("says from where a person has signed in", async () => {
-    const by = { actor: `${ISSUER}#grace`, actorName: "Grace", address: "203.0.113.77", userAgent: "Firefox/144" };
+    const by = {
+      actor: `${ISSUER}#grace`,
+      actorName: "Grace",
+      address: "203.0.113.77",
+      userAgent: "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/141.0.0.0 Safari/537.36",
+    };
     await appendAudit(pages.store.db, [{ at: null, kind: "session.begun", by, detail: {} }]);
     const { text } = await pages.get("/audit?action=session.begun");
-    expect(text).toContain(`>Grace</a><small>${ISSUER}#grace · 203.0.113.77 · Firefox/144</small>`);
+    expect(text).toContain(
+      `>Grace</a><small>${ISSUER}#grace · 203.0.113.77</small><details class="small"><summary>Chrome on Linux</summary>`,
+    );
   });
 
   test("b221: says of no other team what its gateways are called, also where one's id is written into what a change has", async () => {

@@ -23,7 +23,7 @@ beforeAll(async () => {
   const { id: gatewayId } = (await pages.send("POST", "/gateways", gateway)).body;
   for (const name of ["nightly-reports-of-all-subsidiaries", "w".repeat(63)]) {
     const key = (await pages.send("POST", "/keys", { name, team: "payments", spec: { preset: "MCPReadOnly" } })).body;
-    paths.key = `/keys/${key.id}`;
+    paths.key = `/keys/${key.id}?tab=usage`;
     const counts = times.flatMap((slot, i) =>
       MODELS.map((model, j) => ({
         ...{ keyId: key.id, slot, gatewayId, routeId: "", model, teamId },

@@ -73,7 +73,7 @@ describe("Usage in the console", () => {
 
   test("of a team is by key and model, with links to the keys", async () => {
     const panel = await panelOf(`/team/${payments.id}?usage=month`);
-    expect(panel).toMatch(/By key .*payments-key 70 7 49K 0 0 0 7 0 .*By model .* claude 7 49K/);
+    expect(panel).toMatch(/By key .*payments-key 70 7 49K 49K 7 .*By model .* claude 7 49K/);
     expect(panel).not.toContain("research-key");
     expect((await pages.get(`/team/${payments.id}`)).text).toContain(
       `<a href="/dashboard/keys/${payments.key}">payments-key</a>`,
