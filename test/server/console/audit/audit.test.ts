@@ -309,7 +309,7 @@ describe("the audit log's export", () => {
       const open = [await beginExport(fay)];
       const again = await fay.get("/audit/export");
       expect(again.status).toBe(503);
-      expect(again.text).toContain("Another export of yours");
+      expect(again.text).toContain("Another of your exports");
       open.push(await beginExport(gus));
       const beyond = await hal.get("/audit/export");
       expect([beyond.status, beyond.text]).toEqual([503, expect.stringContaining("Your team has as many exports")]);
