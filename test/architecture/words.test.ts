@@ -85,6 +85,32 @@ it("pages name who does what", () => {
   expect(wrong).toEqual([]);
 });
 
+/** Pages of those who change Keyplane, whose sentences may be longer. */
+const CONTRIBUTORS =
+  /^docs\/(?:decisions|maintainers)\/|^docs\/(?:architecture|performance|testing)\.md|^docs\/security\/(?:threats|elsewhere)\.md/;
+const MOST_WORDS = 30;
+
+it("sentences of users' pages have at most 30 words, or a semicolon or a colon in between", () => {
+  const pages = [...filesBelow("docs", ".md"), "README.md"];
+  const long = pages
+    .filter((page) => !OTHER_PAGES.test(page) && !CONTRIBUTORS.test(page))
+    .flatMap((page) =>
+      sentencesOf(read(page))
+        .filter((sentence) => sentence.split(/\s+/).length > MOST_WORDS)
+        .map((sentence) => `${page}: ${sentence}`),
+    );
+  expect(long).toEqual([]);
+});
+
+/** The sentences of a page's paragraphs and lists, with one word for what stands in backquotes. */
+function sentencesOf(page: string): string[] {
+  const prose = page
+    .replaceAll(/^( *)```[\s\S]*?^\1```$|<!--[\s\S]*?-->|^(?:\||#).*$/gm, "")
+    .replaceAll(/\]\([^)]*\)/g, "]")
+    .replaceAll(/`[^`]*`/g, "CODE");
+  return prose.split(/\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )|(?<=[.!?:;])\s+/).map((sentence) => sentence.trim());
+}
+
 function pagesOfPeople(): string[] {
   const pages = [...filesBelow("docs", ".md"), "README.md", "CONTRIBUTING.md", "SECURITY.md"];
   return pages.filter((page) => !OTHER_PAGES.test(page));
