@@ -33,10 +33,11 @@ const RECORDED: { readonly [K in Kind]?: ObjectKind } = {
 };
 
 /**
- * Writes what was found of an object, and first into the store, for those who do not look at the cluster. Where it is not ready, or works with something wrong, for a reason or in words that
- * its status does not have yet, an event says so too, and so it does of what is wrong beside Ready: once, and not at
- * every look. What may be the order of a start alone is an event once it has lasted. A status that is left to another
- * controller never has what was found here: it has no event either.
+ * Writes what was found of an object, and first into the store, for those who do not look at the cluster. Where it is not
+ * ready, or works with something wrong, for a reason or in words that its status does not have yet, an event says so too,
+ * and so it does of what is wrong beside Ready: once, and not at every look. What may be the order of a start alone is an
+ * event once it has lasted. A status that is left to another controller never has what was found here: it has no event
+ * either.
  */
 export async function writeStatus(deps: ControllerDeps, object: DeclaredObject, status: ObjectStatus): Promise<void> {
   const { cluster, pendingEvents, store } = deps;
