@@ -43,10 +43,11 @@ test("A key that was made in the console is exported, applied in the folder of m
 
   home.write(download.suggestedFilename(), manifest);
   await until("the key is taken over", async () => {
-    await page.goto(keyPage);
+    await page.goto(`${keyPage}?tab=yaml`);
     return (await page.getByRole("heading", { name: "Managed" }).count()) === 1;
   });
-  expect(await page.getByRole("region", { name: "Facts" }).innerText()).toContain("prod/by-hand");
+  await page.goto(keyPage);
+  expect(await page.getByRole("region", { name: "Details" }).innerText()).toContain("prod/by-hand");
   await page.getByText("Taken over by PlatformKey prod/by-hand").waitFor();
   expect(await page.getByRole("link", { name: "Edit" }).count()).toBe(0);
   await up.waitFor("prod", "by-hand", "Ready");

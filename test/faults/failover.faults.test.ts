@@ -100,11 +100,12 @@ it("c92: after a failover that leaves sessions read-only, every server, one that
   await admin.query(`alter database ${database} reset default_transaction_read_only`);
   for (const server of [first, second]) {
     await until("a server is ready", server.isReady, READY_WITHIN);
-    await manage(server, "POST", "/keys", {
-      name: `after-${server.url.at(-1)}-${randomBytes(2).toString("hex")}`,
-      team: team.id,
-      spec: { preset: "MCPReadOnly" },
-    });
+    // A connection that is found fenced takes those beside it along, and what they were asked.
+    const make = () => {
+      const name = `after-${server.url.at(-1)}-${randomBytes(4).toString("hex")}`;
+      return manage(server, "POST", "/keys", { name, team: team.id, spec: { preset: "MCPReadOnly" } });
+    };
+    await until("a key is made", make, READY_WITHIN);
     expect(await whoami(server, held.secret)).toBe(200);
   }
   await until("the controller goes on", () => world.condition("Ready", "meanwhile") === "True/Ready", READY_WITHIN);

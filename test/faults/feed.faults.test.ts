@@ -169,6 +169,7 @@ describe("the change feed on its way to a replica", () => {
     const released = Promise.withResolvers<void>();
     const locked = Promise.withResolvers<void>();
     const lock = database.direct.db.transaction().execute(async (tx) => {
+      await sql`set local idle_in_transaction_session_timeout = 0`.execute(tx);
       await sql`lock table key_libraries in access exclusive mode`.execute(tx);
       locked.resolve();
       await released.promise;

@@ -166,10 +166,9 @@ export async function startExtractingLibrary(
     },
     /** Has what waits until later tried now. */
     async hurry(): Promise<void> {
+      // The library first: behind its job, a turn that has begun in between would have another one beside it.
+      await sql`update library_extractions set due_at = now() where library_id = ${libraryId}`.execute(store.db);
       await sql`update extraction_jobs set due_at = now() where library_id = ${libraryId}`.execute(store.db);
-      // A turn under way keeps its claim: else another one would ask the same beside it.
-      await sql`update library_extractions set due_at = now()
-        where library_id = ${libraryId} and claim is null`.execute(store.db);
     },
   };
   return extracting;
