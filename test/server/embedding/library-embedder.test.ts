@@ -132,7 +132,8 @@ describeOnEachEngineWithVectors("A library that is embedded", (store) => {
     await library.declare();
     await library.save("never embedded");
     expect(await library.failure()).toBe("the library's key is refused at its gateway (revoked)");
-    expect(upstream.received).toEqual([]);
+    // The model may have been tried with a word before.
+    expect(upstream.received.flatMap(textsOf)).not.toContain("never embedded");
     expect(await library.progress()).toMatchObject({ keyId, revoked: "ByHand", waiting: 1 });
   });
 
