@@ -21,12 +21,12 @@ const REACHED = {
 export function shownBudgets(uses: readonly BudgetUse[], now: number): Html[] {
   return uses.map((use) => {
     const { budget, unsettled, endsAt } = use;
-    const { left, percent, shown } = amountsOf(use);
+    const { used, left, percent, shown } = amountsOf(use);
     const lost = unsettled === 0 ? "" : `; ${shown(unsettled)} count as used since servers ended while holding them`;
-    const anew = Number.isFinite(endsAt) ? html`; resets ${moment(rfc3339Millis(endsAt), now)}` : "";
+    const reset = Number.isFinite(endsAt) ? html`; resets ${moment(rfc3339Millis(endsAt), now)}` : "";
     const then =
       budget.onExhausted === "Refuse" ? "calls are refused once it is used up" : "it warns and refuses no call";
-    return html`<div class="budget">${headline(use)}${bar(use)}<small>${percent} % used, ${left} left${lost}${anew}; ${then}${budget.policy !== undefined && html`; shared by the teams of PlatformKeyPolicy <bdi>${budget.policy}</bdi>`}</small></div>`;
+    return html`<div class="budget">${headline(use, used)}${bar(use, used)}<small>${percent} % used, ${left} left${lost}${reset}; ${then}${budget.policy !== undefined && html`; shared by the teams of PlatformKeyPolicy <bdi>${budget.policy}</bdi>`}</small></div>`;
   });
 }
 
@@ -34,13 +34,14 @@ export function shownBudgets(uses: readonly BudgetUse[], now: number): Html[] {
 export function listedBudgets(uses: readonly BudgetUse[], now: number): Html[] {
   return uses.map((use) => {
     const { budget, endsAt } = use;
-    const anew = Number.isFinite(endsAt) ? html`, resets ${ago(rfc3339Millis(endsAt), now)}` : "";
-    return html`<div class="budget">${headline(use)}${bar(use)}<small>${amountsOf(use).left} left${anew}${budget.policy !== undefined && ", shared"}</small></div>`;
+    const { used, left } = amountsOf(use);
+    const reset = Number.isFinite(endsAt) ? html`, resets ${ago(rfc3339Millis(endsAt), now)}` : "";
+    return html`<div class="budget">${headline(use, used)}${bar(use, used)}<small>${left} left${reset}${budget.policy !== undefined && ", shared"}</small></div>`;
   });
 }
 
-function headline(use: BudgetUse): Html {
-  return html`<span><b>${amountsOf(use).used}</b> ${budgetPeriod(use.budget)}${badge(use)}</span>`;
+function headline(use: BudgetUse, used: string): Html {
+  return html`<span><b>${used}</b> ${budgetPeriod(use.budget)}${badge(use)}</span>`;
 }
 
 /** In words, but the percentage. */
@@ -71,11 +72,10 @@ function badge({ reached }: BudgetUse): Html | false {
  * How much is used, drawn with attributes alone, as pages have no styles within them, and said to a screen reader. What
  * servers that ended held counts as used.
  */
-function bar(use: BudgetUse): Html {
+function bar(use: BudgetUse, used: string): Html {
   const { budget, spent, unsettled, reached } = use;
   const part = (amount: number) => Math.min(100, Math.round((1_000 * amount) / mostOf(budget)) / 10);
   const gone = part(spent + unsettled);
   const tone = reached === undefined ? "" : REACHED[reached].tone;
-  const { used } = amountsOf(use);
   return html`<svg class="meter ${tone}" viewBox="0 0 100 4" preserveAspectRatio="none" role="meter" aria-label="Budget ${budgetPeriod(budget)}" aria-valuemin="0" aria-valuemax="100" aria-valuenow="${gone}" aria-valuetext="${used} used, ${gone} %"><rect class="room" width="100" height="4"/><rect class="lost" width="${gone}" height="4"/><rect class="used" width="${part(spent)}" height="4"/></svg>`;
 }

@@ -112,27 +112,46 @@ export function fieldsOfSpec(spec: ApiManagedKeySpec, refs: RefNames, currency: 
   };
 }
 
+/** Fields that the form has controls for, or leaves out by the scopes that are chosen. */
+const CONTROLLED: ReadonlySet<string> = new Set([
+  "displayName",
+  "preset",
+  "scopes",
+  "expiresAt",
+  "allowedCIDRs",
+  "rateLimit",
+  "budgets",
+  "libraryAccess",
+  "mcpDefaultLibraryRef",
+  "subjectAccess",
+  "gatewayRef",
+  "allowedModels",
+] satisfies (keyof ApiManagedKeySpec)[]);
+const CONTROLLED_LIMITS: ReadonlySet<string> = new Set([
+  "requestsPerMinute",
+  "burst",
+  "tokensPerMinute",
+  "concurrent",
+  "scope",
+] satisfies (keyof NonNullable<ApiManagedKeySpec["rateLimit"]>)[]);
+
+/** The members that a form has no control for. */
+function uncontrolled(stored: object, controlled: ReadonlySet<string>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(stored).filter(([name]) => !controlled.has(name)));
+}
+
 /**
  * The spec that a form asks for, unchecked: what a page hides, since no scope is chosen that it is for, is left out.
  *
  * @param stored of the key that is edited: what the form has no control for stays as it is there
  */
 export function specOfFields(fields: KeyFields, stored: Partial<ApiManagedKeySpec> = {}): Record<string, unknown> {
-  const {
-    displayName: _name,
-    preset: _preset,
-    scopes: _scopes,
-    expiresAt: _end,
-    allowedCIDRs: _networks,
-    ...of
-  } = stored;
-  const { subjectAccess, libraryAccess, mcpDefaultLibraryRef: _library, ...notMemory } = of;
-  const { gatewayRef: _gateway, allowedModels, rateLimit, budgets = [], ...uncontrolled } = notMemory;
+  const { subjectAccess, libraryAccess, allowedModels, rateLimit, budgets = [] } = stored;
   const { displayName, preset, scopes, lifetime, expires } = fields;
   const products = productsOf(fields);
   const networks = listed(fields.networks);
   return {
-    ...uncontrolled,
+    ...uncontrolled(stored, CONTROLLED),
     ...(displayName === "" ? {} : { displayName }),
     ...(preset === "" ? { scopes } : { preset }),
     ...(products.has("memory") ? { ...(subjectAccess && { subjectAccess }), ...memoryOf(fields, libraryAccess) } : {}),
@@ -170,12 +189,11 @@ function limitsOf(
   { requestsPerMinute, burst, tokensPerMinute, rateScope, concurrent }: KeyFields,
   stored: ApiManagedKeySpec["rateLimit"] = {},
 ): Record<string, unknown> {
-  const { requestsPerMinute: _r, burst: _b, tokensPerMinute: _t, concurrent: _c, scope: _s, ...uncontrolled } = stored;
   const given = Object.entries({ requestsPerMinute, burst, tokensPerMinute, concurrent }).filter(
     ([, text]) => text !== "",
   );
   const rateLimit = {
-    ...uncontrolled,
+    ...uncontrolled(stored, CONTROLLED_LIMITS),
     ...Object.fromEntries(given.map(([name, text]) => [name, /^\d{1,9}$/.test(text) ? Number(text) : text])),
   };
   if (Object.keys(rateLimit).length === 0) return {};
