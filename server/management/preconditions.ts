@@ -8,12 +8,15 @@ export const UNSEEN: unique symbol = Symbol("unseen");
 /** An object as it is shown, for its entity tag. */
 type Tagged = { readonly id: string; readonly spec: unknown; readonly [UNSEEN]?: string };
 
-/** Stands for what a PUT changes of an object, and for nothing else: use of a key does not outrun an edit of it. */
+/**
+ * Stands for what a PUT changes of an object, and for nothing else: use of a key does not outrun an edit of it. It has no
+ * hyphen, with which a proxy adds the name of a coding.
+ */
 export function etagOf({ id, spec, [UNSEEN]: unseen }: Tagged): string {
   return `"${createHash("sha256")
     .update(JSON.stringify(unseen === undefined ? [id, spec] : [id, spec, unseen]))
-    .digest("base64url")
-    .slice(0, 22)}"`;
+    .digest("hex")
+    .slice(0, 32)}"`;
 }
 
 /** An object as an answer, with what a PUT of it has to name. */
