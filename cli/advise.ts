@@ -14,13 +14,13 @@ export const addAdvise: AddCommand = (program, { env, out, progress }) => {
   serverOptions(
     program
       .command("advise")
-      .description("print what would have been enough for the last 30 days' use of a key, as a manifest to review")
+      .description("print a manifest with the least rights that cover a key's use of the last 30 days")
       .argument("[key]", NAMED_KEY),
   )
-    .option("--team <team>", "all keys of this team, by its name")
-    .addOption(new Option("-o, --output <format>", "as what to print it").choices(["yaml", "json"]).default("yaml"))
+    .option("--team <team>", "all keys of this team")
+    .addOption(new Option("-o, --output <format>", "the output format").choices(["yaml", "json"]).default("yaml"))
     .example("keyplane advise research/agent --data .keyplane", "narrower scopes and limits for a key, and why")
-    .example("keyplane advise --team research --data .keyplane", "all keys of a team, also those that were not used")
+    .example("keyplane advise --team research --data .keyplane", "all keys of a team, including unused ones")
     .action(async (named: string | undefined, { team, output, ...flags }: Flags) => {
       if ((named === undefined) === (team === undefined)) {
         throw new UsageError("say whose use is meant: a key, or --team for all keys of a team");

@@ -19,21 +19,21 @@ type Flags = ServerChoice &
 
 export const addAudit: AddCommand = (program, { env, out, progress }) => {
   serverOptions(
-    program.command("audit").description("search the audit log: who did what, from where and why; the latest first"),
+    program.command("audit").description("search the audit log (who did what, from where, why), the latest first"),
   )
     .option("--about <text>", "a key's prefix, an id or a name")
-    .option("--action <action>", "such as key.revoked")
-    .option("--actor <actor>", "who did it, as the log names them")
-    .option("--team <team>", "of this team, by its name or id")
-    .option("--since <when>", "from then on: a duration such as 24h, or a time")
-    .option("--until <when>", "before then")
-    .option("--limit <number>", "how many at most; 0 for all", "100")
+    .option("--action <action>", "the action, such as key.revoked")
+    .option("--actor <actor>", "the actor, as the log names it")
+    .option("--team <team>", "the team, by name or id")
+    .option("--since <when>", "the start: a duration such as 24h, or a time")
+    .option("--until <when>", "the end")
+    .option("--limit <number>", "the most events; 0 for all", "100")
     .addOption(
-      new Option("-o, --output <format>", "json is a line for each event")
+      new Option("-o, --output <format>", "the output format; json is a line per event")
         .choices(["table", "json", "yaml"])
         .default("table"),
     )
-    .example("keyplane audit --since 24h --data .keyplane", "what the last day brought")
+    .example("keyplane audit --since 24h --data .keyplane", "the last day")
     .example("keyplane audit --action key.revoked --team team-a -o json --limit 0", "all revocations, for a program")
     .action(async ({ since, until, limit, output, team, actor, action, about, ...choice }: Flags) => {
       const now = Date.now();

@@ -19,14 +19,14 @@ export const addCanI: AddCommand = (program, { env, out, exit }) => {
     serverOptions(
       program
         .command("can-i")
-        .description("ask a server whether a key may use a scope, there and now; exit code 1 where it may not")
+        .description("ask a server whether a key may use a scope now; exit with 1 if not")
         .argument("<scope>", SCOPES.join(", ")),
     ),
   )
-    .option("--as-key <key>", "instead of --key-file: NAMESPACE/NAME or id of a key, asked with a token")
+    .option("--as-key <key>", "instead of --key-file: NAMESPACE/NAME or id of a key; needs a token")
     .option("--gateway <id>", "with a gateway scope: the gateway's public id")
-    .option("--model <name>", "with --gateway: the model, or the logical route")
-    .option("--library <name>", "with a memory scope: NAME or NAMESPACE/NAME, as the key would name it")
+    .option("--model <name>", "with --gateway: the model or logical route")
+    .option("--library <name>", "with a memory scope: the library, as NAME or NAMESPACE/NAME")
     .addOption(outputOption())
     .suggest(...SCOPES)
     .example(
@@ -35,7 +35,7 @@ export const addCanI: AddCommand = (program, { env, out, exit }) => {
     )
     .example(
       "keyplane can-i gateway:generate --gateway main --model gpt-5 --as-key team-a/reader",
-      "whether a key that another person holds may name that model; KEYPLANE_SERVER says where",
+      "whether another person's key may use that model; KEYPLANE_SERVER is set",
     )
     .allowExcessArguments()
     .action(async (scope: string, { output, ...flags }: Flags) => {

@@ -9,7 +9,7 @@ export const addConsole: AddCommand = (program, { env, out }) => {
   serverOptions(
     program
       .command("console")
-      .description("print a link that signs in to the console as the installation itself, once within ten minutes"),
+      .description("print a link that signs in to the console as the installation; it works once, for ten minutes"),
   )
     .addOption(outputOption())
     .example("keyplane console --data .keyplane", "a link to the console of keyplane up")

@@ -36,13 +36,13 @@ export const addController: AddCommand = (program, context) => {
   const { env, stopSignal } = context;
   const command = program
     .command("controller")
-    .description("run the controller on a Kubernetes cluster and PostgreSQL; of several one leads");
+    .description("run the controller on a Kubernetes cluster and PostgreSQL; of several, one leads");
   databaseOptions(command)
-    .setting("--encryption-key-file <file>", "encryption keys, one a line; the first encrypts, all decrypt")
+    .setting("--encryption-key-file <file>", "encryption keys, one per line; the first encrypts, all decrypt")
     .variable(...ENCRYPTION_KEY)
-    .setting("--kubeconfig <file>", "how to reach the cluster", "KUBECONFIG, or the pod's service account")
-    .setting("--namespaces <names>", "the namespaces that are served, separated by commas", "all")
-    .setting("--lease-name <name>", "the Lease, one for all controllers of an installation", "by --namespaces")
+    .setting("--kubeconfig <file>", "the kubeconfig of the cluster", "KUBECONFIG, or the pod's service account")
+    .setting("--namespaces <names>", "the namespaces to serve, separated by commas", "all")
+    .setting("--lease-name <name>", "the Lease that all controllers of an installation share", "by --namespaces")
     .settings(CONTROLLER_SETTINGS)
     .example(
       "keyplane controller --database-url postgres://db/keyplane --encryption-key-file /run/keyplane/key",
@@ -50,7 +50,7 @@ export const addController: AddCommand = (program, context) => {
     )
     .example(
       "keyplane controller --database-url postgres://db/keyplane --namespaces team-a,team-b",
-      "of these namespaces alone, with KEYPLANE_ENCRYPTION_KEY in its environment",
+      "for these namespaces only, with KEYPLANE_ENCRYPTION_KEY in the environment",
     )
     .action((flags) => runController(requiredDatabase(env, flags), flags, context, stopSignal()));
 };

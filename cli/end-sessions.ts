@@ -11,14 +11,14 @@ export const addEndSessions: AddCommand = (program, { env, out }) => {
   serverOptions(
     program
       .command("end-sessions")
-      .description("end a subject's sessions of the console at once, in all teams and on all servers")
-      .argument("<subject>", "who it is: the sub of their tokens"),
+      .description("end a subject's console sessions at once, in all teams and on all servers")
+      .argument("<subject>", "the sub claim of the person's tokens"),
   )
-    .option("--reason <text>", "why, for the audit log")
+    .option("--reason <text>", "the reason, for the audit log")
     .addOption(outputOption())
     .example(
       "keyplane end-sessions ann --server https://keys.example.com --reason lost",
-      "after their sign-in at the issuer, which would let them in again",
+      "first end the sign-in at the issuer, which would admit the person again",
     )
     .action(async (subject: string, { reason, output, ...choice }: Flags) => {
       refuseToken(subject);

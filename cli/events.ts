@@ -21,20 +21,17 @@ export const addEvents: AddCommand = (program, { env, out }) => {
   const command = sourceOptions(
     program
       .command("events")
-      .description("show what has happened to keys, teams, gateways and libraries, the latest last")
-      .argument("[key]", "NAME or NAMESPACE/NAME of a key, to see its events alone"),
+      .description("show events of keys, teams, gateways and libraries, the latest last")
+      .argument("[key]", "NAME or NAMESPACE/NAME of a key, for its events only"),
   );
   namespaceOptions(command)
-    .option(
-      "--since <when>",
-      `from then on: a duration, or a time (default ${USUAL_SINCE}; of one key: all that is kept)`,
-    )
+    .option("--since <when>", `the start, a duration or a time (default ${USUAL_SINCE}; of one key: all that is kept)`)
     .addOption(
-      new Option("-o, --output <format>", "json is a line for each event")
+      new Option("-o, --output <format>", "the output format; json is a line per event")
         .choices(["table", "json", "yaml"])
         .default("table"),
     )
-    .example("keyplane events team-a/reader --data .keyplane", "what has happened to a key of keyplane up")
+    .example("keyplane events team-a/reader --data .keyplane", "a key of keyplane up")
     .example("keyplane events -n team-a --since 24h --kubeconfig ~/.kube/config", "the last day of a namespace")
     .action(async (named: string | undefined, { since, output, ...flags }: Flags) => {
       const now = Date.now();

@@ -11,12 +11,12 @@ export const addExport: AddCommand = (program, { env, out }) => {
   serverOptions(
     program
       .command("export")
-      .description("print the manifest that takes over a key which was made by hand: apply it, and it is declared")
+      .description("print the manifest that takes over a key made by hand, once applied")
       .argument("<key>", NAMED_KEY),
   )
     .example("keyplane export key_0abc --data .keyplane > reader.yaml", "write the manifest of one key to a file")
-    .option("--namespace <name>", "where to declare it; without, the first of its team's namespaces")
-    .addOption(new Option("-o, --output <format>", "as what to print it").choices(["yaml", "json"]).default("yaml"))
+    .option("--namespace <name>", "the namespace to declare it in; without, its team's first")
+    .addOption(new Option("-o, --output <format>", "the output format").choices(["yaml", "json"]).default("yaml"))
     .action(async (named: string, { namespace, output, ...flags }: Flags) => {
       const client = await openManagement(env, flags);
       const { id } = await findNamedKey(client, named);

@@ -18,12 +18,12 @@ type ForgetFlags = DatabaseFlags & { readonly data?: string; readonly output?: S
 export const addForgetEncryptionKey: AddCommand = (program, { env, out }) => {
   const command = program
     .command("forget-encryption-key")
-    .argument("<fingerprint>", "as the refusal names it")
-    .description("give up an encryption key that is lost for good, and what was stored under it")
+    .argument("<fingerprint>", "the key's fingerprint, from the error message")
+    .description("give up a lost encryption key and all that was encrypted with it")
     .setting("--data <dir>", "the data folder of keyplane up");
   databaseOptions(command)
     .addOption(outputOption())
-    .example("keyplane forget-encryption-key 0a1b2c3d --data .keyplane", "go on without that key")
+    .example("keyplane forget-encryption-key 0a1b2c3d --data .keyplane", "continue without that key")
     .action(async (fingerprint: string, { output, ...flags }: ForgetFlags) => {
       const lost = await withStore(flags, env, async (store) => {
         await assertSchemaVersion(store);

@@ -10,14 +10,17 @@ export const addForgetPolicies: AddCommand = (program, { env, out }) => {
   serverOptions(
     program
       .command("forget-policies")
-      .description("forget the PlatformKeyPolicies of a cluster that is gone, which hold for keys made by hand")
-      .argument("<cluster>", "its id: the uid of its namespace kube-system, as errors and the page of a key show it"),
+      .description("delete the PlatformKeyPolicies of a deleted cluster, which still apply to keys made by hand")
+      .argument(
+        "<cluster>",
+        "the cluster's id: the uid of its namespace kube-system, shown in errors and on a key's page",
+      ),
   )
-    .option("--reason <text>", "why, for the audit log")
+    .option("--reason <text>", "the reason, for the audit log")
     .addOption(outputOption())
     .example(
       'keyplane forget-policies "$CLUSTER" --server https://keys.example.com',
-      "after the cluster's controller has ended: one that still leads stores them again",
+      "first stop the cluster's controller, which would store them again",
     )
     .action(async (cluster: string, { reason, output, ...choice }: Flags) => {
       const client = await openManagement(env, choice);

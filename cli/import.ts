@@ -28,13 +28,16 @@ export const addImport: AddCommand = (program, { env, out, exit, progress }) => 
   serverOptions(
     program
       .command("import")
-      .description("write manifests that take over the keys which were made by hand; without DIR, say of which")
-      .argument("[dir]", "where to write them, a file for each key"),
+      .description("write manifests that take over keys made by hand; without DIR, list these keys")
+      .argument("[dir]", "the folder to write to, a file per key"),
   )
-    .option("--team <name>", "those of this team alone")
-    .option("--namespace <name>", "where to declare them; without, in the first of their team's namespaces")
+    .option("--team <name>", "only keys of this team")
+    .option("--namespace <name>", "the namespace to declare them in; without, their team's first")
     .addOption(outputOption())
-    .example("keyplane import --team research --data .keyplane", "which keys could be declared, and which not, and why")
+    .example(
+      "keyplane import --team research --data .keyplane",
+      "list which keys can be declared, and why others cannot",
+    )
     .example("keyplane import manifests --team research --data .keyplane", "write their manifests")
     .action(async (dir: string | undefined, { team, namespace, output, ...flags }: Flags) => {
       if (dir === "") throw new UsageError("import: name a folder to write to, or leave it out to see what could be");

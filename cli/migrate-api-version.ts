@@ -22,12 +22,15 @@ type Migrated = {
 export const addMigrateApiVersion: AddCommand = (program, { env, out, progress }) => {
   program
     .command("migrate-api-version")
-    .description("have the cluster store all declarations under the version that crds/ stores")
-    .setting("--kubeconfig <file>", "of an administrator: this writes every declaration, and the definitions' status")
-    .option("--dry-run", "show what would be done, and change nothing")
+    .description("rewrite all declarations of a cluster in the API version that its CRDs store")
+    .setting("--kubeconfig <file>", "an administrator's kubeconfig: this writes every declaration and the CRDs' status")
+    .option("--dry-run", "show the steps without running them")
     .addOption(outputOption())
-    .example("keyplane migrate-api-version --kubeconfig ~/.kube/config --dry-run", "see what is stored under which")
-    .example("keyplane migrate-api-version", "move it, in the cluster of kubectl's current context")
+    .example(
+      "keyplane migrate-api-version --kubeconfig ~/.kube/config --dry-run",
+      "show what is stored in which version",
+    )
+    .example("keyplane migrate-api-version", "migrate the cluster of kubectl's current context")
     .action(async ({ kubeconfig, dryRun = false, output }: Flags) => {
       // Only here: the Kubernetes client takes a second to load, which no other command should wait for.
       const [{ connect }, { createApiClient }] = await Promise.all([

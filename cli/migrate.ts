@@ -14,15 +14,15 @@ type MigrateFlags = DatabaseFlags & {
 
 /** `keyplane migrate`: brings the database to the schema that this version needs. */
 export const addMigrate: AddCommand = (program, { env, out }) => {
-  const command = program.command("migrate").description("bring the database to the schema that this version needs");
+  const command = program.command("migrate").description("migrate the database to this version's schema");
   databaseOptions(command)
-    .option("--dry-run", "show what would be done, and change nothing")
-    .option("--timeout <duration>", "how long others that hold a lock are waited for, in all", "5m")
+    .option("--dry-run", "show the steps without running them")
+    .option("--timeout <duration>", "the longest total wait for locks", "5m")
     .addOption(outputOption())
-    .example("keyplane migrate --database-url postgres://db/keyplane --dry-run", "show what is to be done")
+    .example("keyplane migrate --database-url postgres://db/keyplane --dry-run", "show the steps")
     .example(
       "keyplane migrate --database-url postgres://db/keyplane --timeout 30s",
-      "do it, and wait no longer for locks",
+      "migrate, with a shorter wait for locks",
     )
     .action(async ({ dryRun = false, timeout, output, ...database }: MigrateFlags) => {
       const timeoutMs = durationOf(timeout);

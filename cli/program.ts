@@ -38,7 +38,7 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, () => Promise<Ad
     export: async () => (await import("./export.ts")).addExport,
     advise: async () => (await import("./advise.ts")).addAdvise,
   },
-  "Look:": {
+  "Inspect:": {
     get: async () => (await import("./get/get.ts")).addGet,
     describe: async () => (await import("./describe/describe.ts")).addDescribe,
     wait: async () => (await import("./wait/wait.ts")).addWait,
@@ -57,7 +57,7 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, () => Promise<Ad
     "memory-erase-subject": async () => (await import("./memory/memory-erase-subject.ts")).addMemoryEraseSubject,
     "memory-restore": async () => (await import("./memory/memory-restore.ts")).addMemoryRestore,
   },
-  "By hand:": {
+  "Administer:": {
     revoke: async () => (await import("./revoke.ts")).addRevoke,
     "revoke-subject": async () => (await import("./revoke-subject.ts")).addRevokeSubject,
     "end-sessions": async () => (await import("./end-sessions.ts")).addEndSessions,

@@ -18,11 +18,11 @@ export const addReleaseBudgets: AddCommand = (program, { env, out }) => {
   serverOptions(
     program
       .command("release-budgets")
-      .description("give budgets back what servers held of them that ended, and which counts as used until then")
-      .argument("[key]", `whose own budgets are meant: ${NAMED_KEY}`),
+      .description("release the reserved part of budgets that ended servers held; until then it counts as used")
+      .argument("[key]", `the key with the budgets: ${NAMED_KEY}`),
   )
-    .option("--team <team>", "those of this team, by its name or id")
-    .option("--reason <text>", "why, for the audit log")
+    .option("--team <team>", "the team's budgets instead, by name or id")
+    .option("--reason <text>", "the reason, for the audit log")
     .addOption(outputOption())
     .example("keyplane release-budgets research/agent --data .keyplane", "of a key of keyplane up")
     .example("keyplane release-budgets --team research --data .keyplane", "of a team")

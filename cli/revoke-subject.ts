@@ -22,18 +22,16 @@ export const addRevokeSubject: AddCommand = (program, { env, out }) => {
   serverOptions(
     program
       .command("revoke-subject")
-      .description(
-        "end at once what a subject's tokens and console sessions open of a team; who signs in again is let in again",
-      )
-      .argument("<subject>", "who it is: the sub of their tokens"),
+      .description("end a subject's access to a team by tokens and console sessions at once; a new sign-in is accepted")
+      .argument("<subject>", "the sub claim of the person's tokens"),
   )
-    .option("--team <team>", "which team refuses them, by its name or id")
-    .option("--reason <text>", "why, for the audit log")
+    .option("--team <team>", "the team, by name or id")
+    .option("--reason <text>", "the reason, for the audit log")
     .addOption(outputOption())
     .example("keyplane revoke-subject ann --team research --data .keyplane", "of a team of keyplane up")
     .example(
       "keyplane revoke-subject ann --team research --server https://keys.example.com --reason lost",
-      "of a server, and say why; the token is in KEYPLANE_TOKEN",
+      "of a server; the token is in KEYPLANE_TOKEN",
     )
     .action(async (subject: string, { team: named, reason, output, ...choice }: Flags) => {
       if (named === undefined) throw new UsageError("--team is needed: its name or id");

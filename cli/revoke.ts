@@ -12,15 +12,15 @@ export const addRevoke: AddCommand = (program, process) => {
   serverOptions(
     program
       .command("revoke")
-      .description("end a key and all its versions at once, for ever; its declaration cannot bring it back")
+      .description("revoke a key and all its versions at once and permanently; its declaration cannot restore it")
       .argument("<key>", NAMED_KEY),
   )
-    .example("keyplane revoke team-a/reader --data .keyplane", "end a key of keyplane up now")
+    .example("keyplane revoke team-a/reader --data .keyplane", "revoke a key of keyplane up")
     .example(
       "keyplane revoke team-a/reader --server https://keys.example.com --reason 'it leaked'",
-      "end one of a server, and say why; the token is in KEYPLANE_TOKEN",
+      "revoke a key of a server; the token is in KEYPLANE_TOKEN",
     )
-    .option("--reason <text>", "why, for the audit log")
+    .option("--reason <text>", "the reason, for the audit log")
     .addOption(outputOption())
     .action((key, flags) => runRevoke(key, flags, process));
 };

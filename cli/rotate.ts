@@ -10,12 +10,12 @@ export const addRotate: AddCommand = (program, process) => {
   serverOptions(
     program
       .command("rotate")
-      .description("put a new version of a key into its Secret; the old one goes on for the overlap")
+      .description("write a new version of a key to its Secret; the old one works for the overlap")
       .argument("<key>", NAMED_KEY),
   )
-    .example("keyplane rotate team-a/reader --data .keyplane", "a new version now")
-    .example("keyplane rotate team-a/reader --data .keyplane --revoke-old", "and end the old ones with it")
-    .option("--revoke-old", "end the old versions as soon as the new one is delivered")
+    .example("keyplane rotate team-a/reader --data .keyplane", "create a new version now")
+    .example("keyplane rotate team-a/reader --data .keyplane --revoke-old", "and end the old versions")
+    .option("--revoke-old", "end the old versions once the new one is delivered")
     .addOption(outputOption())
     .action((key, flags) => runRotate(key, flags, process));
 };

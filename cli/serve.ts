@@ -23,12 +23,12 @@ export const addServer: AddCommand = (program, { env, out, stopSignal }) => {
   const command = listenerOptions(
     program
       .command("server")
-      .description("run one replica of the server on PostgreSQL, for production: PLATFORM_API_KEYS are refused"),
+      .description("run one server replica on PostgreSQL, for production; it refuses PLATFORM_API_KEYS"),
     "all addresses",
   );
   databaseOptions(command)
     .settings(REPLICA_SETTINGS)
-    .setting("--encryption-key-file <file>", "encryption keys, one a line; the first encrypts, all decrypt")
+    .setting("--encryption-key-file <file>", "encryption keys, one per line; the first encrypts, all decrypt")
     .variable(...ENCRYPTION_KEY)
     .example(
       "keyplane server --database-url postgres://db/keyplane --encryption-key-file /run/keyplane/key",

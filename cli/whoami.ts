@@ -11,12 +11,10 @@ import { outputOption, outputText, type StructuredFormat } from "./output/output
 type Flags = KeyChoice & { readonly output?: StructuredFormat };
 
 export const addWhoami: AddCommand = (program, { env, out }) => {
-  const command = askAsKey(
-    program.command("whoami").description("show what a key is, and may do, by asking a server with it"),
-  )
+  const command = askAsKey(program.command("whoami").description("ask a server what a key is and may do"))
     .addOption(outputOption())
     .example("keyplane whoami --key-file key --server https://keys.example.com", "what the key in a file may do")
-    .example("pass keyplane/reader | keyplane whoami --key-file - --data .keyplane", "the same of a key from a pipe")
+    .example("pass keyplane/reader | keyplane whoami --key-file - --data .keyplane", "a key from a pipe")
     .allowExcessArguments()
     .action(async (flags: Flags) => {
       refuseArguments("whoami", command.args);

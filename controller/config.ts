@@ -12,10 +12,10 @@ export const CONTROLLER_SETTINGS = {
     parse: (text) => (text === "true" || text === "false" ? text === "true" : undefined),
     wanted: "true or false",
   }),
-  publicUrl: publicUrl("where clients reach the server, for what is written into Secrets"),
+  publicUrl: publicUrl("the server's URL for clients, as written into Secrets"),
   clusterName: optional({
     takes: "<name>",
-    help: "what the console calls this cluster, where it shows several",
+    help: "the cluster's name in the console",
     parse: parseClusterName,
     wanted: `a name of 1 to ${MAX_CLUSTER_NAME} characters on one line, such as production-eu`,
   }),

@@ -92,7 +92,7 @@ export function createControllerMetrics(): ControllerMetrics {
     observeWatches(read) {
       new Gauge({
         name: "keyplane_watch_age_seconds",
-        help: "Seconds since a watch last received anything from the API server",
+        help: "Seconds since a watch last received anything",
         labelNames: ["watch"],
         registers,
         collect() {

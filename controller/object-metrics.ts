@@ -22,7 +22,7 @@ export function observeObjects(registry: Registry, cluster: Pick<Cluster, "list"
   });
   new Gauge({
     name: "keyplane_keys_expiring",
-    help: "Keys that expire within a week and are not rotated before",
+    help: "Keys that expire within a week without a rotation before",
     registers,
     collect() {
       this.set(cluster.list("PlatformKey").filter((key) => isExpiring(key, now())).length);

@@ -44,7 +44,7 @@ export const REASONS = {
   Minting: "",
   Confirming: "Server replicas acknowledge the change; this takes at most a few seconds.",
   RotationDelayed: "keyplane rotate --revoke-old makes it at once, and ends the old versions.",
-  Rotating: "Both versions work until the old one's deadline; let consumers reload the Secret before it.",
+  Rotating: "Both versions work until the old one's deadline: have consumers reload the Secret before it.",
   Deleting: "",
   Embedding: "",
   // what a person has to act on
@@ -64,22 +64,22 @@ export const REASONS = {
   SecretLost: "Delete and apply the declaration, rotate the key, or set spec.secret.onLost to Rotate.",
   SecretTampered: "Rotate the key, or set spec.secret.onTampered to Rotate.",
   SecretContested:
-    "Find who does that, and have it leave this Secret alone (Argo CD and Flux prune what bears their marks); keyplane rotate --revoke-old makes one at once, and ends the old versions.",
+    "Find what does that, and have it ignore this Secret (Argo CD and Flux prune what bears their marks); keyplane rotate --revoke-old makes a version at once, and ends the old ones.",
   SecretAltered:
-    "Find what changes it (a mutating webhook or policy, or another controller), and have it leave this Secret alone.",
+    "Find what changes it (a mutating webhook or policy, or another controller), and have it ignore this Secret.",
   SecretRefused:
-    "Make the quota, policy or webhook that the message names answer and admit the change of this Secret; where it is invalid by some fields, take from these what something else has put there, or delete the Secret, which is then made anew. The controller tries again by itself, at least every 30 seconds.",
+    "Have the quota, policy or webhook that the message names admit the change of this Secret. Where fields are invalid, remove what something else has written there, or delete the Secret, which is then made again. The controller retries at least every 30 seconds.",
   SecretUnreadable:
     "Give the controller its Role in this namespace: the file namespace.yaml of infra/rbac. In a folder of manifests, correct the Secret's manifest, or put it back.",
   ImportUnusable:
     "Correct the Secret that spec.source refers to, or declare another PlatformKey with another spec.source.",
   TakeOverRefused:
-    "That key is unchanged. Delete this declaration, export a key that was made by hand from its page in the console, and apply that manifest.",
+    "The key is unchanged. Delete this declaration, and apply the manifest that the console exports on the page of a key made by hand.",
   Expired: "Set spec.expiresAt later, or rotate the key where spec.expiresAfter ended its version.",
   DeletionProtected: "Set spec.deletionProtection to false to let the deletion go on.",
   NamespaceTerminating: "Set spec.deletionProtection to false to let the namespace be deleted, and the key with it.",
   Outdated:
-    "If the cluster was restored from a backup, apply the declaration with a change: for a key, a new spec.rotation.trigger.",
+    "After a restore of the cluster, apply the declaration with a change: for a key, a new spec.rotation.trigger.",
   Retrying: "The controller tries again by itself.",
   NamespaceTaken: "Remove the namespace from this team, or from the one that holds it.",
   PublicIDTaken: "Declare another ModelGateway with another spec.publicID, and delete this one.",
@@ -89,14 +89,14 @@ export const REASONS = {
   WebhookSecretNotFound:
     "Create the Secret that spec.webhooks[].secretRef names, with that key: whsec_ and 24 to 64 random bytes in base64.",
   EmbeddingFailed:
-    "Where the upstream answers 400, 403 or 404, name a model in spec.embedding.model, or in the route that it names, which that provider has and which makes embeddings; where it refuses the credential, write the provider's present one into the Secret of the gateway's upstream. It is tried again by itself.",
+    "Where the upstream answers 400, 403 or 404, name an embedding model of that provider in spec.embedding.model or its route. Where it refuses the credential, write the provider's present one into the Secret of the gateway's upstream. The server retries by itself.",
   EmbeddingKeyRevoked: "Remove spec.embedding, and add it again for a new key.",
   EmbeddingRefused:
-    "Correct or forget the atoms that the model refuses: they are found by their words alone. What it fails at is tried again by itself.",
+    "Correct or forget the atoms that the model refuses, which are found only by their words. The server retries failures by itself.",
   VectorsUnavailable:
-    "Run keyplane migrate: it makes the PostgreSQL extension vector, or says what an administrator has to do.",
+    "Run keyplane migrate, which makes the PostgreSQL extension vector or says what an administrator has to do.",
   LibraryNotFound:
-    "Declare the MemoryLibrary that spec.mcpAgentPolicy.defaultLibraryRef or spec.members[].libraryRefs names, in a namespace of the team.",
+    "Declare the MemoryLibrary that spec.mcpAgentPolicy.defaultLibraryRef or spec.members[].libraryRefs names in a namespace of the team.",
 } as const satisfies Record<string, string>;
 
 export type Reason = keyof typeof REASONS;

@@ -11,14 +11,14 @@ export const IP_ADDRESS = "an IP address to listen on, such as 127.0.0.1, 0.0.0.
 /** An address, not a name: a name may stand for several sockets. */
 export const ADMIN_HOST = withDefault("127.0.0.1", {
   takes: "<address>",
-  help: "the address of the admin listener",
+  help: "the admin listener's address",
   parse: address,
   wanted: IP_ADDRESS,
 });
 
 export const ADMIN_PORT = withDefault("8081", {
   takes: "<port>",
-  help: "the port of /metrics, /healthz and /readyz",
+  help: "the admin listener's port, for /metrics, /healthz and /readyz",
   parse: port,
   wanted: "a port from 0 to 65535; 0 takes a free one",
 });
@@ -26,7 +26,7 @@ export const ADMIN_PORT = withDefault("8081", {
 /** In milliseconds. */
 export const AUDIT_RETENTION = withDefault("90d", {
   takes: "<duration>",
-  help: "how long the audit log, and the last uses of versions that have ended, are kept",
+  help: "how long the audit log and the last uses of ended versions are kept",
   parse: retention,
   wanted: "a duration from an hour to 99999 days, such as 90d or 2160h",
 });
@@ -34,7 +34,7 @@ export const AUDIT_RETENTION = withDefault("90d", {
 /** What is less than that is left out of the log. */
 export const LOG_LEVEL = withDefault<LogLevel>("info", {
   takes: "<level>",
-  help: `the least that is logged: ${LOG_LEVELS.join(", ")}`,
+  help: `the lowest level to log: ${LOG_LEVELS.join(", ")}`,
   parse: (text) => LOG_LEVELS.find((level) => level === text),
   wanted: "debug, info, warn or error",
 });

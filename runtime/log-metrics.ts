@@ -5,7 +5,7 @@ import { droppedLogLines } from "./log.ts";
 export function observeLog(registry: Registry): void {
   new Counter({
     name: "keyplane_log_lines_dropped_total",
-    help: "Lines of the log that were dropped, since standard output did not take them",
+    help: "Log lines dropped because standard output did not take them",
     registers: [registry],
     collect() {
       this.reset();

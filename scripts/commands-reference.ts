@@ -6,23 +6,67 @@ import { createProgram } from "../cli/program.ts";
 const HEAD = `<!-- Generated from cli/ by scripts/generate.ts. -->
 # Commands
 
-What \`keyplane COMMAND --help\` shows, of all commands. A flag wins over its variable, and an empty variable counts as none. A flag has a variable where it says how \`up\`, \`server\` or \`controller\` runs, or where something is (a folder, a file, a URL, a cluster); what a single call picks, does or prints, no variable says.
+\`keyplane COMMAND --help\` shows the same in a terminal, with more examples. An option wins over its environment variable, and an empty variable counts as unset.
 
-| exit code | |
+| exit code | meaning |
 |---|---|
 | 0 | done, or stopped by a signal |
-| 1 | the work failed, or what was looked at is not as it should be |
-| 2 | wrong use: a flag, a file or a setting, which is named. With \`plan --detailed-exitcode\`: something would change |`;
+| 1 | the work failed, or the result of a check is negative |
+| 2 | wrong use: the message names the option, file or setting. With \`plan --detailed-exitcode\`: there are changes |`;
+
+const SHARED_HEAD = `## Shared options
+
+Each command names the groups that it takes. An option that a command describes itself means there what the command says.`;
+
+/** Options that several commands take alike: the command to read them from, and their long forms or variables. */
+type Group = { readonly title: string; readonly of: string; readonly names: readonly string[] };
+
+const GROUPS: readonly Group[] = [
+  { title: "Data folder or server", of: "revoke", names: ["--data", "--server", "--token-file", "KEYPLANE_TOKEN"] },
+  { title: "Cluster", of: "get", names: ["--kubeconfig", "--context"] },
+  { title: "Key", of: "memory-export", names: ["--key-file", "--server", "--data", "--subject"] },
+  { title: "Output", of: "revoke", names: ["--output"] },
+  { title: "Reason", of: "revoke", names: ["--reason"] },
+  {
+    title: "Database",
+    of: "migrate",
+    names: ["--database-url", "--database-url-file", "--database-password-file", "--database-ca-file"],
+  },
+  { title: "Encryption keys", of: "server", names: ["--encryption-key-file", "KEYPLANE_ENCRYPTION_KEY"] },
+  {
+    title: "Server settings",
+    of: "up",
+    names: [
+      ...["--port", "--admin-host", "--admin-port", "--log-level", "--audit-retention", "--usage-retention"],
+      ...["--prices", "--otlp-endpoint", "--trace-ratio", "--vendor-header", "--public-url", "--tls-cert", "--tls-key"],
+      ...["--allow-private-upstreams", "--trusted-proxies", "--oidc-issuer", "--oidc-audience", "--oidc-admin-groups"],
+      ...["--oidc-client-id", "--oidc-client-secret-file", "--leaks-github-keys-url"],
+    ],
+  },
+];
+
+/** One row of a command's table. */
+type Row = {
+  /** The long form of an option, or the variable. */
+  readonly name: string;
+  readonly written: string;
+  readonly variable: string;
+  readonly meaning: string;
+};
 
 /** The reference page of the command line, in Markdown. */
 export async function renderCommands(): Promise<string> {
   const commands = await commandsOf();
-  const groups = Map.groupBy(commands, (command) => command.helpGroup().replace(/:$/, ""));
+  const headings = Map.groupBy(commands, (command) => command.helpGroup().replace(/:$/, ""));
+  const shared = GROUPS.map((group) => ({ ...group, rows: rowsOfGroup(group, commands) }));
   return [
     HEAD,
     "",
-    ...[...groups].map(([group, members]) => `- ${group}: ${members.map(linkTo).join(", ")}`),
-    ...commands.flatMap(section),
+    ...[...headings].map(([heading, members]) => `- ${heading}: ${members.map(linkTo).join(", ")}`),
+    "",
+    SHARED_HEAD,
+    ...shared.flatMap(({ title, rows }) => ["", `### ${title}`, ...optionTable(rows)]),
+    ...commands.flatMap((command) => section(command, shared)),
     "",
   ].join("\n");
 }
@@ -45,47 +89,88 @@ async function commandsOf(): Promise<readonly CliCommand[]> {
 
 const linkTo = (command: CliCommand) => `[\`${command.name()}\`](#keyplane-${command.name()})`;
 
-function section(command: CliCommand): string[] {
-  const { variables, examples } = command;
+function rowsOfGroup({ title, of, names }: Group, commands: readonly CliCommand[]): readonly Row[] {
+  const rows = commands.filter((command) => command.name() === of).flatMap(rowsOf);
+  return names.map((name) => {
+    const row = rows.find((one) => one.name === name);
+    if (row === undefined) throw new Error(`keyplane ${of} has no ${name} for the group ${title}`);
+    return row;
+  });
+}
+
+type Shared = Group & { readonly rows: readonly Row[] };
+
+function section(command: CliCommand, shared: readonly Shared[]): string[] {
+  const [example] = command.examples;
+  const taken = shared.flatMap((group) => {
+    const rows = rowsOf(command).filter((row) => group.rows.some((other) => isSame(row, other)));
+    return rows.length === 0 ? [] : [{ ...group, taken: rows }];
+  });
+  const own = rowsOf(command).filter((row) => !taken.some((group) => group.rows.some((other) => isSame(row, other))));
+  const links = taken.map(({ title, rows, taken: some }) => {
+    const link = `[${title.toLowerCase()}](#${title.toLowerCase().replaceAll(" ", "-")})`;
+    return some.length === rows.length ? link : `${link} (${some.map(({ name }) => quoted(name)).join(", ")})`;
+  });
   return [
     "",
     `## keyplane ${command.name()}`,
     "",
     sentence(command.description()),
     "",
-    quoted(`keyplane ${command.name()} ${command.usage()}`),
-    ...table(["argument", "meaning"], command.registeredArguments.map(argumentRow)),
-    ...table(["flag", "variable", "default", "meaning"], command.options.filter(({ hidden }) => !hidden).map(flagRow)),
-    ...table(
-      ["variable", "meaning"],
-      variables.map(({ name, holds }) => [quoted(name), holds]),
-    ),
-    ...(examples.length === 0 ? [] : ["", "```", ...examples.flatMap(({ does, line }) => [`# ${does}`, line]), "```"]),
+    `${quoted(`keyplane ${command.name()} ${command.usage()}`)}${links.length === 0 ? "" : `; shared options: ${links.join(", ")}`}`,
+    ...optionTable([...command.registeredArguments.map(argumentRow), ...own]),
+    ...(example === undefined ? [] : ["", "```", `# ${example.does}`, example.line, "```"]),
   ];
 }
 
-function argumentRow(argument: Argument): string[] {
-  const name = argument.variadic ? `${argument.name()}...` : argument.name();
-  return [quoted(argument.required ? name : `[${name}]`), argument.description];
+function isSame(row: Row, other: Row): boolean {
+  return row.written === other.written && row.variable === other.variable && row.meaning === other.meaning;
 }
 
-function flagRow(option: Option): string[] {
+/** Of its options and its variables. */
+function rowsOf({ options, variables }: CliCommand): readonly Row[] {
+  return [
+    ...options.filter(({ hidden }) => !hidden).map(optionRow),
+    ...variables.map(({ name, holds }) => ({ name, written: "", variable: quoted(name), meaning: holds })),
+  ];
+}
+
+function argumentRow(argument: Argument): Row {
+  const name = argument.variadic ? `${argument.name()}...` : argument.name();
+  const written = quoted(argument.required ? name : `[${name}]`);
+  return { name, written, variable: "", meaning: withChoices(argument.description, argument.argChoices) };
+}
+
+function optionRow(option: Option): Row {
   const isSetting = option instanceof SettingOption;
   const otherwise = isSetting ? option.otherwise : option.defaultValue;
-  const choices = option.argChoices === undefined ? "" : `: ${option.argChoices.map(quoted).join(", ")}`;
-  return [
-    quoted(option.flags),
-    isSetting ? quoted(option.variable) : "",
-    typeof otherwise === "string" ? otherwise : "",
-    option.description + choices,
-  ];
+  const fallback = typeof otherwise === "string" ? `; default: ${otherwise}` : "";
+  return {
+    name: option.long ?? option.flags,
+    written: quoted(option.flags),
+    variable: isSetting ? quoted(option.variable) : "",
+    meaning: withChoices(option.description, option.argChoices) + fallback,
+  };
 }
 
-/** A table with its empty line before it; none of no rows. */
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+function withChoices(text: string, choices: readonly string[] | undefined): string {
+  return choices === undefined ? text : `${text}: ${choices.map(quoted).join(", ")}`;
+}
+
+/** A table with its empty line before it, and with the variables where there are any; none of no rows. */
+function optionTable(rows: readonly Row[]): string[] {
   if (rows.length === 0) return [];
+  const hasVariables = rows.some(({ variable }) => variable !== "");
   const cells = (row: readonly string[]) => `| ${row.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
-  return ["", cells(head), `|${"---|".repeat(head.length)}`, ...rows.map(cells)];
+  const head = hasVariables ? ["option", "variable", "meaning"] : ["option", "meaning"];
+  return [
+    "",
+    cells(head),
+    `|${"---|".repeat(head.length)}`,
+    ...rows.map(({ written, variable, meaning }) =>
+      cells(hasVariables ? [written, variable, meaning] : [written, meaning]),
+    ),
+  ];
 }
 
 const quoted = (word: string) => `\`${word}\``;

@@ -63,7 +63,10 @@ for (const { spec } of definitions) {
     `${GENERATED}${name}.ts`,
     BANNER + (await renderType(schema, kind, "spec")) + (await renderType(schema, kind, "status")),
   );
-  files.set(`docs/reference/${name}.md`, renderReference({ kind, plural, shortNames, scope: spec.scope, schema }));
+  files.set(
+    `docs/reference/${name}.md`,
+    renderReference({ kind, plural, shortNames, scope: spec.scope, schema }, crds.PlatformKey),
+  );
 }
 files.set(
   `${GENERATED}schemas.ts`,

@@ -13,7 +13,7 @@ import { createMetrics } from "../server/metrics.ts";
 const HEAD = `<!-- Generated from the metrics' definitions by scripts/generate.ts. -->
 # Metrics
 
-What \`/metrics\` on the admin port exposes, in the text format of Prometheus. Servers and controllers also expose what the client library reports of their process: \`process_*\` and \`nodejs_*\`, such as \`process_resident_memory_bytes\` and \`nodejs_eventloop_lag_p99_seconds\`. What to watch, and the alerts: [monitoring](../operations/monitoring.md).`;
+\`/metrics\` on the admin port exposes these in the text format of Prometheus. A name ends in its unit. Servers and controllers also expose their process's \`process_*\` and \`nodejs_*\`. What to watch, and the alerts: [monitoring](../operations/monitoring.md).`;
 
 /** The reference page of all metrics of ours, in Markdown. */
 export function renderMetrics(): string {
@@ -53,12 +53,7 @@ function table(title: string, registry: Registry): string[] {
       const { name, type, help } = metric;
       // The registry gives the metrics themselves, of which its types leave out the labels.
       const labels = "labelNames" in metric && Array.isArray(metric.labelNames) ? metric.labelNames.map(String) : [];
-      return `| \`${name}\` | ${type} | ${unitOf(name)} | ${labels.map((label) => `\`${label}\``).join(", ")} | ${help} |`;
+      return `| \`${name}\` | ${type} | ${labels.map((label) => `\`${label}\``).join(", ")} | ${help} |`;
     });
-  return ["", `## ${title}`, "", "| metric | type | unit | labels | meaning |", "|---|---|---|---|---|", ...rows];
-}
-
-/** By the field's rule, a metric's name ends in its unit; before `_total` where it counts up. */
-function unitOf(name: string): string {
-  return /_(seconds|bytes|ratio)(?:_total)?$/.exec(name)?.[1] ?? "";
+  return ["", `## ${title}`, "", "| metric | type | labels | meaning |", "|---|---|---|---|", ...rows];
 }

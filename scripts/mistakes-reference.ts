@@ -4,9 +4,9 @@ import { SDK_MISTAKES } from "../test/mistakes/sdks.rows.ts";
 import { markdownTable } from "./markdown-table.ts";
 
 const HEAD = `<!-- Generated from test/mistakes/ by scripts/generate.ts. -->
-# Common mistakes, and what Keyplane says
+# Common mistakes and their messages
 
-What was done, where the answer is read, and the whole of it. Each row is a test, which makes the mistake and compares the message word for word.`;
+A test makes each mistake and compares the message word for word. Where a message would repeat the paths that a gateway serves, the table has \`...\`.`;
 
 /** The reference page of common mistakes and their messages, in Markdown. */
 export function renderMistakes(): string {
@@ -33,9 +33,27 @@ function readFrom(object: string | undefined): string {
 
 type Mistake = { readonly done: string; readonly readFrom: string; readonly says: string };
 
+/** What each message of a wrong path ends in. */
+const SERVED = /(?<=This gateway serves )POST v1\/.*?Under v1beta it serves the paths of models too\./g;
+
 function section(heading: string, mistakes: readonly Mistake[]): string[] {
-  const rows = mistakes.map(({ done, readFrom, says }) => [done, code(readFrom), linesOf(says).map(code).join("<br>")]);
-  return ["", `## ${heading}`, "", ...markdownTable(["what was done", "read from", "what it says"], rows)];
+  const sources = new Set(mistakes.map(({ readFrom }) => readFrom));
+  const [source] = sources;
+  const isOne = sources.size === 1 && source !== undefined;
+  const groups = [...Map.groupBy(mistakes, ({ readFrom, says }) => `${readFrom}\n${says}`).values()];
+  let isServedShown = false;
+  const rows = groups.flatMap(([first, ...others]) => {
+    if (first === undefined) return [];
+    const { readFrom, says } = first;
+    const shown = isServedShown ? says.replaceAll(SERVED, "...") : says;
+    isServedShown ||= says.search(SERVED) >= 0;
+    const done = [first, ...others].map((mistake) => mistake.done).join(" Or: ");
+    const message = linesOf(shown).map(code).join("<br>");
+    return [isOne ? [done, message] : [done, code(readFrom), message]];
+  });
+  const from = isOne ? ["", `The messages are those of ${code(source)}.`] : [];
+  const head = isOne ? ["mistake", "message"] : ["mistake", "seen in", "message"];
+  return ["", `## ${heading}`, ...from, "", ...markdownTable(head, rows)];
 }
 
 const linesOf = (text: string) => text.trim().split("\n");

@@ -17,7 +17,7 @@ export function environment(): Environment {
 /** The variable that holds the encryption keys themselves, as help has it. */
 export const ENCRYPTION_KEY = [
   "KEYPLANE_ENCRYPTION_KEY",
-  "the encryption keys themselves, instead of --encryption-key-file",
+  "the encryption keys, instead of --encryption-key-file",
 ] as const;
 
 /**

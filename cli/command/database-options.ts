@@ -16,17 +16,10 @@ export type DatabaseFlags = {
 /** The flags of every command that works on PostgreSQL: see {@link requiredDatabase}. */
 export function databaseOptions(command: CliCommand): CliCommand {
   return command
-    .setting(
-      "--database-url <url>",
-      "the PostgreSQL database; another machine's over TLS, verified, unless it says sslmode=disable",
-    )
-    .setting("--database-url-file <file>", "the file that holds its URL, read for each new connection")
-    .setting("--database-password-file <file>", "the file that holds its password, read likewise")
-    .setting(
-      "--database-ca-file <file>",
-      "authorities in PEM that its certificate is verified against, read likewise",
-      "those that Node trusts",
-    );
+    .setting("--database-url <url>", "the PostgreSQL database; a remote one over verified TLS unless sslmode=disable")
+    .setting("--database-url-file <file>", "a file with the URL, read for each new connection")
+    .setting("--database-password-file <file>", "a file with the password, read likewise")
+    .setting("--database-ca-file <file>", "trusted CAs of its certificate in PEM, read likewise", "those of Node");
 }
 
 /** Whether a flag or a variable names the database. */

@@ -18,10 +18,10 @@ const SHELLS: Readonly<Record<string, (commands: readonly CompletedCommand[]) =>
 export const addCompletion: AddCommand = (program, { out }) => {
   program
     .command("completion")
-    .description("print a script that completes commands, flags and their values in a shell")
+    .description("print a shell completion script")
     .addArgument(new Argument("<shell>", "the shell").choices(Object.keys(SHELLS)))
-    .example("keyplane completion bash > /etc/bash_completion.d/keyplane", "for every bash from now on")
-    .example("keyplane completion zsh > ~/.zfunc/_keyplane", "for zsh, in a folder of its fpath")
+    .example("keyplane completion bash > /etc/bash_completion.d/keyplane", "for bash")
+    .example("keyplane completion zsh > ~/.zfunc/_keyplane", "for zsh, in a folder of fpath")
     .example("keyplane completion fish > ~/.config/fish/completions/keyplane.fish", "for fish")
     .example("keyplane completion powershell >> $PROFILE", "for PowerShell")
     .action((shell: string) => {

@@ -14,11 +14,11 @@ export const addDescribe: AddCommand = (program, { env, out }) => {
   sourceOptions(
     program
       .command("describe")
-      .description("show all that is known of one object: its conditions, versions, what to do next, its last events")
-      .argument("<kind>", `one of ${PLURALS}, in the singular, too`)
+      .description("show one object: conditions, versions, what to do next, recent events")
+      .argument("<kind>", `${PLURALS}, or the singular`)
       .argument("<name>", "NAME or NAMESPACE/NAME"),
   )
-    .option("-n, --namespace <name>", "its namespace, where several have one of its name")
+    .option("-n, --namespace <name>", "its namespace, where the name is ambiguous")
     .addOption(outputOption())
     .suggest(...KINDS.map((kind) => KIND_WORDS[kind][1]))
     .example("keyplane describe key team-a/reader --data .keyplane", "a key of keyplane up")

@@ -25,39 +25,33 @@ import { checkServer } from "./server.ts";
 export const addDoctor: AddCommand = (program, { env, out, exit, terminal, progress }) => {
   const command = program
     .command("doctor")
-    .description("find out what is wrong with an installation, and what to do about it; nothing is changed")
-    .setting("--data <dir>", "of keyplane up: its data folder")
-    .setting("--server <url>", "of a server: where clients reach it; with a token its management API, too")
-    .setting("--token-file <file>", "the file that holds the token for --server")
-    .setting("--admin-url <url>", "of a server: its admin listener")
-    .setting("--tls-cert <file>", "of a server: its certificate chain in PEM")
+    .description("find faults of an installation and say how to fix them; changes nothing")
+    .setting("--data <dir>", "check the keyplane up of this data folder")
+    .setting("--server <url>", "check this server; with a token its management API too")
+    .setting("--token-file <file>", "a file with the token for --server")
+    .setting("--admin-url <url>", "the server's admin listener")
+    .setting("--tls-cert <file>", "the server's certificate chain in PEM")
     .setting("--tls-key <file>", "its private key in PEM")
-    .setting("--public-url <url>", "where clients reach it, which the certificate has to name");
+    .setting("--public-url <url>", "the server's URL for clients, which the certificate must cover");
   databaseOptions(command)
-    .setting("--encryption-key-file <file>", "the encryption keys, to see whether they are the database's")
-    .setting("--kubeconfig <file>", "on Kubernetes: how to reach the cluster")
-    .setting("--controller-namespace <name>", "where the controllers run", CONTROLLER.namespace)
-    .setting("--controller-account <name>", "the ServiceAccount that they run as", CONTROLLER.account)
-    .setting("--lease-name <name>", "the Lease that they lead by", "as --controller-account")
+    .setting("--encryption-key-file <file>", "encryption keys to compare with the database's")
+    .setting("--kubeconfig <file>", "the kubeconfig of the cluster to check")
+    .setting("--controller-namespace <name>", "the controllers' namespace", CONTROLLER.namespace)
+    .setting("--controller-account <name>", "the controllers' ServiceAccount", CONTROLLER.account)
+    .setting("--lease-name <name>", "the controllers' Lease", "as --controller-account")
     .setting("--namespaces <names>", "the namespaces that the controller serves", "all")
-    .option("--after-restore", "on Kubernetes: also what a restored cluster or database has left to be decided")
+    .option("--after-restore", "on Kubernetes: also list what to decide after a restore of cluster or database")
     .addOption(outputOption())
-    .variable("KEYPLANE_TOKEN", "the token for --server itself: no flag takes it")
+    .variable("KEYPLANE_TOKEN", "the token for --server; not an option, since command lines are public")
     .variable(...ENCRYPTION_KEY)
-    .example("keyplane doctor --data .keyplane", "look at keyplane up, running or not")
-    .example("keyplane doctor --server https://keys.example.com -o json", "look at a server as its clients see it")
-    .example(
-      "keyplane doctor --database-url postgres://db/keyplane",
-      "look at the database, and what it says of servers",
-    )
+    .example("keyplane doctor --data .keyplane", "keyplane up, running or not")
+    .example("keyplane doctor --server https://keys.example.com -o json", "a server as its clients see it")
+    .example("keyplane doctor --database-url postgres://db/keyplane", "the database, and what it says of servers")
     .example(
       "keyplane doctor --database-url postgres://db/keyplane --kubeconfig ~/.kube/config",
-      "look at an installation on Kubernetes",
+      "an installation on Kubernetes",
     )
-    .example(
-      "keyplane doctor --database-url postgres://db/keyplane --after-restore",
-      "and at what a restored cluster or database has left to be decided",
-    )
+    .example("keyplane doctor --database-url postgres://db/keyplane --after-restore", "what to decide after a restore")
     .action(async (flags: DoctorFlags) => {
       const findings = await progress.during("looking at the installation", () => examine(flags, env));
       out(

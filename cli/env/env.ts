@@ -33,17 +33,17 @@ export const addEnv: AddCommand = (program, { env, out }) => {
   declaredOptions(
     program
       .command("env")
-      .description("print the variables that SDKs read, for a shell; the key itself stays in its Secret until they run")
+      .description("print the variables that SDKs read, for a shell to evaluate; the output lacks the key itself")
       .argument("<key>", "NAME or NAMESPACE/NAME"),
   )
-    .option("-n, --namespace <name>", "its namespace, where several have one of its name")
-    .setting("--server <url>", "where clients reach the server", "of keyplane up itself; needed with a cluster")
-    .option("--gateway <name>", "which gateway: NAME or NAMESPACE/NAME, of a key that is bound to none")
+    .option("-n, --namespace <name>", "its namespace, where the name is ambiguous")
+    .setting("--server <url>", "the server's URL for clients", "that of keyplane up; required with a cluster")
+    .option("--gateway <name>", "the gateway, as NAME or NAMESPACE/NAME, for a key that is bound to none")
     .addOption(outputOption())
     .example('eval "$(keyplane env team-a/reader --data .keyplane)"', "set them in this shell")
     .example(
       "keyplane env team-a/reader --context prod --server https://keys.example.com",
-      "see them, with the key in a cluster",
+      "print them for a key in a cluster",
     )
     .action(async (named: string, { namespace, server, gateway, output, ...flags }: Flags) => {
       const choice = chooseDeclared(env, flags);

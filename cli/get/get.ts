@@ -29,27 +29,30 @@ export const addGet: AddCommand = (program, process) => {
   const command = sourceOptions(
     program
       .command("get")
-      .description("show what there is, and its state")
-      .argument("<kind>", `${PLURALS}, or ${ALL}; singular, and by the names of kubectl, too; or ${USAGE}`)
-      .argument("[names...]", "NAME or NAMESPACE/NAME of some of them; of usage one key, by its id or prefix too"),
+      .description("list objects and their state, or usage")
+      .argument("<kind>", `${PLURALS}, ${ALL} or ${USAGE}; the singular and kubectl's names work too`)
+      .argument("[names...]", "NAME or NAMESPACE/NAME; for usage one key, also by id or prefix"),
   );
   usageOptions(namespaceOptions(command))
-    .option("-l, --selector <labels>", "those with these labels, as kubectl takes them; not with --server")
-    .option("--sort-by <path>", "by a field of -o json, such as .metadata.name")
-    .option("--no-headers", "print rows alone")
-    .option("-w, --watch", "go on, and print what changes as it does")
+    .option("-l, --selector <labels>", "a label selector, as in kubectl; not with --server")
+    .option("--sort-by <path>", "a field of -o json to sort by, such as .metadata.name")
+    .option("--no-headers", "print no header row")
+    .option("-w, --watch", "keep running, and print changes")
     .addOption(
-      new Option("-o, --output <format>", `how to print it; ${CSV} is for ${USAGE}`)
+      new Option("-o, --output <format>", `the output format; ${CSV} for ${USAGE} only`)
         .choices([...FORMATS, CSV])
         .default("table"),
     )
     .suggest("keys", "teams", "gateways", "libraries", ALL, USAGE)
     .example("keyplane get keys --data .keyplane", "the keys of keyplane up")
-    .example("keyplane get key team-a/reader --data .keyplane -o yaml", "one of them, with all that is known of it")
-    .example("keyplane get keys -l app=agent --sort-by .status.expiresAt --data .keyplane", "some, in another order")
+    .example("keyplane get key team-a/reader --data .keyplane -o yaml", "one key with all its fields")
+    .example(
+      "keyplane get keys -l app=agent --sort-by .status.expiresAt --data .keyplane",
+      "keys with a label, by expiry",
+    )
     .example("keyplane get keys --server https://keys.example.com --token-file token -o json", "all keys of a server")
-    .example("keyplane get all -n team-a --kubeconfig ~/.kube/config", "what a cluster has in one namespace")
-    .example("keyplane get usage --since 7d --by model --data .keyplane", "what the last week took, by model")
+    .example("keyplane get all -n team-a --kubeconfig ~/.kube/config", "all objects of a namespace of a cluster")
+    .example("keyplane get usage --since 7d --by model --data .keyplane", "the usage of the last week by model")
     .example("keyplane get usage --since 2026-10-01 --until 2026-11-01 --by team -o csv", "a month, for a spreadsheet")
     .action(async (word: string, names: readonly string[], flags: Flags) => {
       if (word === USAGE) {

@@ -30,18 +30,18 @@ export type UsageFlags = {
 
 export function usageOptions(command: CliCommand): CliCommand {
   return command
-    .addOption(new Option("--by <what>", "usage: what it is added up by; key where it is left out").choices(GROUPS))
-    .option("--label <name>", "usage: added up by the values of this label, the key's own or else its team's")
+    .addOption(new Option("--by <what>", "usage: what to group by; default key").choices(GROUPS))
+    .option("--label <name>", "usage: group by this label of the key, or else of its team")
     .addOption(
-      new Option("--step <length>", "usage: a row for each hour or day, instead of one for all").choices([
+      new Option("--step <length>", "usage: a row per hour or day, instead of a total").choices([
         ...["total", "hour", "day"],
       ]),
     )
-    .option("--since <when>", "usage: from then on, a duration such as 30d, or a time; 30d where it is left out")
-    .option("--until <when>", "usage: before then")
-    .option("--team <team>", "usage: of this team, by its name or id")
-    .option("--gateway <gateway>", "usage: by this gateway, by its name, id or public id")
-    .option("--model <model>", "usage: of this model, as answers name it");
+    .option("--since <when>", "usage: the start, a duration such as 30d (default) or a time")
+    .option("--until <when>", "usage: the end")
+    .option("--team <team>", "usage: this team, by name or id")
+    .option("--gateway <gateway>", "usage: this gateway, by name, id or public id")
+    .option("--model <model>", "usage: this model, as answers name it");
 }
 
 /** @throws UsageError where a flag is given that usage alone has */

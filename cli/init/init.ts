@@ -11,13 +11,13 @@ import { firstManifests, PROVIDER_FILE } from "./first-manifests.ts";
 export const addInit: AddCommand = (program, { env, out }) => {
   program
     .command("init")
-    .description("write a folder with a first team, key and gateway, for up, kubectl and Git; it asks nothing")
-    .argument("[dir]", "the folder, which is made, or has nothing in it yet", "manifests")
+    .description("write manifests of a first team, key and gateway; asks nothing")
+    .argument("[dir]", "the folder, new or empty", "manifests")
     .option("--team <name>", "the team's name", "my-team")
-    .option("--namespace <name>", "the namespace that it begins with (default: named as the team)")
+    .option("--namespace <name>", "the team's first namespace (default: the team's name)")
     .addOption(outputOption())
     .example("keyplane init", "into manifests")
-    .example("keyplane init keys --team research --namespace research-dev", "with names of your own")
+    .example("keyplane init keys --team research --namespace research-dev", "with other names")
     .action(async (dir: string, { team, namespace = team, output }: Flags) => {
       const files = await writeFirstManifests(dir, { team, namespace });
       out(output === undefined ? inWords(dir, namespace, files, ownCommand(env)) : outputText({ files }, output));

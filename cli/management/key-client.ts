@@ -16,19 +16,19 @@ export type KeyChoice = Pick<ServerChoice, "server" | "data"> & {
 };
 
 export function keyOption(command: CliCommand): CliCommand {
-  return command.setting("--key-file <file>", "the file that holds the key; - is standard input");
+  return command.setting("--key-file <file>", "a file with the key; - is standard input");
 }
 
 /** The options of a command that asks a server with a key, and with nothing else. */
 export function askAsKey(command: CliCommand): CliCommand {
   return keyOption(command)
-    .setting("--server <url>", "the server to ask")
-    .setting("--data <dir>", "instead, the data folder of the keyplane up to ask");
+    .setting("--server <url>", "the server's URL")
+    .setting("--data <dir>", "instead, the data folder of a running keyplane up");
 }
 
 /** The same of a command that asks for memory, which may be one subject's. */
 export function askForMemory(command: CliCommand): CliCommand {
-  return askAsKey(command).option("--subject <name>", "whose memory is meant, of a key that serves many subjects");
+  return askAsKey(command).option("--subject <name>", "whose memory, with a key that serves many subjects");
 }
 
 /**

@@ -32,10 +32,10 @@ export type ServerChoice = {
 
 export function serverOptions(command: CliCommand): CliCommand {
   return command
-    .setting("--data <dir>", "the data folder of keyplane up, which has all that is needed")
-    .setting("--server <url>", "the server, with a token")
-    .setting("--token-file <file>", "the file that holds the token for --server")
-    .variable("KEYPLANE_TOKEN", "the token for --server itself, which no flag takes: command lines are public");
+    .setting("--data <dir>", "the data folder of keyplane up; needs no token")
+    .setting("--server <url>", "the server's URL; needs a token")
+    .setting("--token-file <file>", "a file with the token for --server")
+    .variable("KEYPLANE_TOKEN", "the token for --server; not an option, since command lines are public");
 }
 
 export type ManagementClient = {

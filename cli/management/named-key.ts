@@ -4,7 +4,7 @@ import { plainText } from "../output/plain-text.ts";
 import type { ManagementClient } from "./management-client.ts";
 
 /** How a command takes a key; its argument's description. */
-export const NAMED_KEY = "NAMESPACE/NAME of its declaration, or its id (key_...)";
+export const NAMED_KEY = "NAMESPACE/NAME, or its id (key_...)";
 
 /**
  * Finds the key that an argument names: of several of one name the one that is not revoked, else the newest.

@@ -16,15 +16,15 @@ export const addMemoryEraseSubject: AddCommand = (program, { env, out }) => {
   serverOptions(
     program
       .command("memory-erase-subject")
-      .description("erase all that a library has of a subject, for ever and at once")
-      .argument("<subject>", "whose memory, as memory-subjects lists it"),
+      .description("erase a subject's memory in a library at once and permanently")
+      .argument("<subject>", "the subject, as memory-subjects lists it"),
   )
-    .option("--library <name>", "the library: name, namespace/name, or its id; also one that is retained")
-    .option("--reason <text>", "why, for the audit log")
+    .option("--library <name>", "the library: NAME, NAMESPACE/NAME or id; also a retained one")
+    .option("--reason <text>", "the reason, for the audit log")
     .addOption(outputOption())
     .example(
       "keyplane memory-erase-subject user-4711 --library handbook --data .keyplane",
-      "of a library of keyplane up; what is shared stays",
+      "in a library of keyplane up; shared atoms stay",
     )
     .action(async (subject: string, { library: named, reason, output, ...choice }: Flags) => {
       if (!isSubject(subject)) {

@@ -25,24 +25,21 @@ export const addMemoryExport: AddCommand = (program, { env, out, progress }) => 
   const command = askForMemory(
     program
       .command("memory-export")
-      .description("print the atoms of a library as JSON Lines, or write them as Markdown; memory-import reads both"),
+      .description("export the atoms of a library as JSON Lines or Markdown; memory-import reads both"),
   )
-    .option("--library <name>", "the library: name, or namespace/name of another namespace of the team")
-    .option(
-      "--markdown <folder>",
-      "write a Markdown file for each atom into this folder, which is empty or not there yet",
-    )
+    .option("--library <name>", "the library: NAME, or NAMESPACE/NAME in another namespace of the team")
+    .option("--markdown <folder>", "a new or empty folder to write a Markdown file per atom into")
     .example(
       "keyplane memory-export --library handbook --key-file key --data .keyplane > handbook.jsonl",
       "write a library to a file",
     )
     .example(
       "keyplane memory-export --library handbook --markdown handbook --key-file key --data .keyplane",
-      "write a library as a folder of Markdown, for an editor or git",
+      "write a library to a folder of Markdown",
     )
     .example(
       "keyplane memory-export --library handbook --subject user-4711 --key-file key --data .keyplane",
-      "print what is one subject's alone; a key that is bound to it needs no --subject",
+      "print the atoms of one subject; a key bound to it needs no --subject",
     )
     .allowExcessArguments()
     .action(async (flags: Flags) => {

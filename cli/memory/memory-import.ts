@@ -15,21 +15,21 @@ export const addMemoryImport: AddCommand = (program, { env, out, exit, progress 
   askForMemory(
     program
       .command("memory-import")
-      .description("import into a library what memory-export wrote, other memories, or a folder of Markdown")
+      .description("import memories or a folder of Markdown into a library")
       .argument(
         "<path>",
-        "a file of memory-export, @modelcontextprotocol/server-memory or mem0, - for standard input; or a folder of Markdown, such as an Obsidian vault",
+        "a file of memory-export, @modelcontextprotocol/server-memory or mem0 (- is standard input), or a folder of Markdown such as an Obsidian vault",
       ),
   )
-    .option("--library <name>", "the library; without, the default one of the key or its team")
+    .option("--library <name>", "the library; default: that of the key or its team")
     .addOption(outputOption())
     .example(
       "keyplane memory-import handbook.jsonl --library handbook --key-file key --data .keyplane",
-      "bring back what memory-export wrote",
+      "import an export",
     )
     .example(
       "keyplane memory-import notes --library handbook --key-file key --data .keyplane",
-      "an atom for each Markdown file of a folder; the same again corrects what has changed",
+      "an atom per Markdown file; a second run updates what has changed",
     )
     .action(async (path: string, { output, ...flags }: Omit<Flags, "path">) => {
       const result = await progress.during("reading the file", (show) => runImport(env, { ...flags, path }, show));

@@ -15,13 +15,13 @@ export const addMemoryRestore: AddCommand = (program, { env, out }) => {
   askForMemory(
     program
       .command("memory-restore")
-      .description("restore an atom that memory_forget_atom has forgotten within the last 30 days")
-      .argument("<id>", "the atom's id, as the tool has named it"),
+      .description("restore an atom that memory_forget_atom deleted in the last 30 days")
+      .argument("<id>", "the atom's id, from the tool's answer"),
   )
     .addOption(outputOption())
     .example(
       "keyplane memory-restore 019ab2c4-5d6e-7f80-91a2-b3c4d5e6f708 --key-file key --data .keyplane",
-      "bring back an atom with its revisions",
+      "restore an atom with its revisions",
     )
     .action(async (id: string, flags: Flags) => out(await runRestore(env, id, flags)));
 };

@@ -8,9 +8,9 @@ type Flags = ServerChoice & { readonly library?: string; readonly output?: Struc
 /** `keyplane memory-subjects`: whose memory a library keeps, a name on each line. */
 export const addMemorySubjects: AddCommand = (program, { env, out }) => {
   serverOptions(program.command("memory-subjects").description("list the subjects that have atoms in a library"))
-    .option("--library <name>", "the library: name, namespace/name, or its id; also one that is retained")
+    .option("--library <name>", "the library: NAME, NAMESPACE/NAME or id; also a retained one")
     .addOption(outputOption())
-    .example("keyplane memory-subjects --library handbook --data .keyplane", "whose memory keyplane up keeps there")
+    .example("keyplane memory-subjects --library handbook --data .keyplane", "the subjects of a library of keyplane up")
     .action(async ({ library: named, output, ...choice }: Flags) => {
       const client = await openManagement(env, choice);
       const { id } = await findLibrary(client, named);

@@ -6,7 +6,7 @@ export type StructuredFormat = "json" | "yaml";
 
 /** The flag by which a command prints what it has to say as one document for programs. */
 export function outputOption(): Option {
-  return new Option("-o, --output <format>", "for programs, instead of words").choices(["json", "yaml"]);
+  return new Option("-o, --output <format>", "structured output instead of text").choices(["json", "yaml"]);
 }
 
 /** One of many values, as they come: a line of JSON, or a document of YAML. */

@@ -28,15 +28,15 @@ export type ComparedFlags = {
 
 export function comparedOptions(command: CliCommand): CliCommand {
   return command
-    .setting("--data <dir>", "compare with this data folder of keyplane up; without any of these all is new")
-    .setting("--kubeconfig <file>", "compare with a cluster; as with kubectl apply, what is not among the files stays")
-    .setting("--context <name>", "a context of that file; without --kubeconfig, of kubectl's own configuration")
     .setting(
-      "--server <url>",
-      "with a cluster: ask its server, with a token, who has called of late and would be refused",
+      "--data <dir>",
+      "compare with this data folder of keyplane up; without anything to compare with, all is new",
     )
-    .setting("--token-file <file>", "the file that holds the token for --server; or the variable KEYPLANE_TOKEN")
-    .option("--base <path>", "compare with these manifests, as if they had been applied");
+    .setting("--kubeconfig <file>", "compare with a cluster; objects that the files lack stay")
+    .setting("--context <name>", "a context of that file, or else of kubectl's configuration")
+    .setting("--server <url>", "with a cluster: ask its server which recent callers would be refused; needs a token")
+    .setting("--token-file <file>", "the token for --server; or set KEYPLANE_TOKEN")
+    .option("--base <path>", "compare with these manifests");
 }
 
 /**

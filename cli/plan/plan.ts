@@ -31,29 +31,26 @@ export const addPlan: AddCommand = (program, { env, out, exit, terminal, progres
   comparedOptions(
     program
       .command("plan")
-      .description("show what applying manifests would do to the keys, without doing it")
-      .option("-f, --filename <path...>", "files and folders: all that shall be declared; - is standard input"),
+      .description("show what applying manifests would change, without changing it")
+      .option("-f, --filename <path...>", "files and folders of the complete set of manifests; - is standard input"),
   )
-    .option(DETAILED_EXIT_CODE, "exit with 0 where nothing would change, 2 where something would, 1 for any fault")
+    .option(DETAILED_EXIT_CODE, "exit with 0 for no changes, 2 for changes, 1 for any fault")
     .addOption(
-      new Option("--fail-on <what>", "what to exit with 1 for; blocked is what will not be as declared, too")
+      new Option("--fail-on <what>", "what exits with 1; blocked includes what cannot become as declared")
         .choices(["refused", "blocked"])
         .default("refused"),
     )
-    .addOption(new Option("-o, --output <format>", "as what to show it").choices(Object.keys(OUTPUTS)).default("text"))
-    .example("keyplane plan -f manifests --data .keyplane", "what saving these would do to what runs there")
-    .example("keyplane plan -f manifests --kubeconfig ~/.kube/config", "what kubectl apply would do to a cluster")
+    .addOption(new Option("-o, --output <format>", "the output format").choices(Object.keys(OUTPUTS)).default("text"))
+    .example("keyplane plan -f manifests --data .keyplane", "what saving these files would change in keyplane up")
+    .example("keyplane plan -f manifests --kubeconfig ~/.kube/config", "what kubectl apply would change in a cluster")
     .example(
       "keyplane plan -f manifests --base ../main/manifests -o markdown",
       "what a pull request changes, as a comment",
     )
-    .example(
-      "keyplane plan -f manifests --data .keyplane --detailed-exitcode",
-      "for a script: 2 where something would change",
-    )
+    .example("keyplane plan -f manifests --data .keyplane --detailed-exitcode", "for a script: exit with 2 for changes")
     .example(
       "keyplane plan -f manifests --base ../main/manifests --fail-on blocked",
-      "for CI: 1 for a key that gets no version",
+      "for CI: exit with 1 for a key that gets no version",
     )
     .action(async (flags) => {
       const { filename: paths = [], ...others } = flags;

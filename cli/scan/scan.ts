@@ -20,9 +20,9 @@ export const addScan: AddCommand = (program, { env, out, exit, progress }) => {
   serverOptions(
     program
       .command("scan")
-      .description("find keys in files by their format and checksum; with --data or --server, say which live")
-      .example("keyplane scan src", "places where a key is, in a folder and all below it")
-      .example("git log -p | keyplane scan - --data .keyplane", "in a history, and which of them live")
+      .description("find keys in files by format and checksum; with --data or --server, say which work")
+      .example("keyplane scan src", "search a folder recursively")
+      .example("git log -p | keyplane scan - --data .keyplane", "search a Git history, and say which keys work")
       .argument("[paths...]", "files and folders; - is standard input (default: this folder)"),
   )
     .addOption(outputOption())

@@ -8,8 +8,8 @@ export type NamespaceFlags = { readonly namespace?: string; readonly allNamespac
 
 export function namespaceOptions(command: CliCommand): CliCommand {
   return command
-    .option("-n, --namespace <name>", "those of this namespace (default: of all)")
-    .option("-A, --all-namespaces", "those of all, whatever -n says");
+    .option("-n, --namespace <name>", "the namespace (default: all)")
+    .option("-A, --all-namespaces", "all namespaces, despite -n");
 }
 
 /** Undefined for all. */

@@ -32,8 +32,8 @@ export function declaredOptions(command: CliCommand): CliCommand {
 
 function clusterOptions(command: CliCommand): CliCommand {
   return command
-    .setting("--kubeconfig <file>", "the cluster that this file names, as kubectl reaches it")
-    .setting("--context <name>", "a context of that file; without --kubeconfig, of kubectl's own configuration");
+    .setting("--kubeconfig <file>", "the kubeconfig of the cluster")
+    .setting("--context <name>", "a context of that file, or else of kubectl's configuration");
 }
 
 /**

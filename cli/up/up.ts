@@ -49,15 +49,18 @@ export const addUp: AddCommand = (program, process) => {
     program
       .command("up")
       .description(
-        "run everything in one process, on a folder of manifests; with NODE_ENV=production, PLATFORM_API_KEYS are refused",
+        "run server and controller in one process on a folder of manifests; NODE_ENV=production refuses PLATFORM_API_KEYS",
       ),
   )
-    .setting("--manifests <dir>", "the folder of declarations; it is watched")
-    .setting("--data <dir>", "where keys, Secrets and status are kept")
-    .setting("--encryption-key-file <file>", "encryption keys, one a line; made in the data folder where none is given")
+    .setting("--manifests <dir>", "the folder of manifests, which is watched")
+    .setting("--data <dir>", "the folder that stores keys, Secrets and status")
+    .setting(
+      "--encryption-key-file <file>",
+      "encryption keys, one per line; without, one is created in the data folder",
+    )
     .variable(...ENCRYPTION_KEY)
-    .variable("PLATFORM_API_KEYS", "development keys, which no store holds")
-    .example("keyplane up --manifests manifests --data .keyplane", "serve what a folder declares, and watch it")
+    .variable("PLATFORM_API_KEYS", "development keys, which are not stored")
+    .example("keyplane up --manifests manifests --data .keyplane", "serve and watch a folder of manifests")
     .example("keyplane up --manifests manifests --data .keyplane --port 9000", "the same on another port")
     .action((flags) => {
       const manifests = required(env, "manifests", flags.manifests);

@@ -27,18 +27,22 @@ type Flags = {
 export const addValidate: AddCommand = (program, { out, exit }) => {
   program
     .command("validate")
-    .description("check manifests as admission would, and what they refer to, without a cluster")
+    .description("check manifests and their references as admission would, without a cluster")
     .option("-f, --filename <path...>", "files and folders to check; - is standard input")
-    .option("--price-list <path>", "the price list of a server to check")
-    .example("keyplane validate -f manifests", "check a folder with all below it")
-    .example("keyplane validate -f manifests -o json", "for a program: counts, and each fault with its place")
-    .example("keyplane validate -f manifests -o sarif > keyplane.sarif", "for code scanning, by the lines of files")
-    .example("keyplane validate --price-list prices.yaml", "check the price list of a server, before it reads it")
-    .example("kustomize build . | keyplane validate -f -", "check what another program writes")
-    .example("keyplane validate -f manifests --fail-on warnings", "for CI: 1 for warnings, too")
-    .addOption(new Option("-o, --output <format>", "instead of lines").choices(["json", "yaml", "sarif"]))
+    .option("--price-list <path>", "a server's price list to check")
+    .example("keyplane validate -f manifests", "check a folder recursively")
+    .example("keyplane validate -f manifests -o json", "for a program: counts, and the position of each fault")
+    .example("keyplane validate -f manifests -o sarif > keyplane.sarif", "for code scanning")
+    .example("keyplane validate --price-list prices.yaml", "check a price list before the server reads it")
+    .example("kustomize build . | keyplane validate -f -", "check another program's output")
+    .example("keyplane validate -f manifests --fail-on warnings", "for CI: exit with 1 for warnings too")
     .addOption(
-      new Option("--fail-on <severity>", "what to exit with 1 for").choices(["errors", "warnings"]).default("errors"),
+      new Option("-o, --output <format>", "the output format, instead of lines").choices(["json", "yaml", "sarif"]),
+    )
+    .addOption(
+      new Option("--fail-on <severity>", "the lowest severity that exits with 1")
+        .choices(["errors", "warnings"])
+        .default("errors"),
     )
     .action(async ({ filename: paths = [], priceList: prices, output, failOn }: Flags) => {
       exit(await runValidate({ paths, prices, stdin: await readStdin(paths), output, failOn }, out));

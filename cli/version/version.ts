@@ -10,10 +10,10 @@ import { packageFolder, packageVersion } from "./package-version.ts";
 export const addVersion: AddCommand = (program, { out }) => {
   program
     .command("version")
-    .description("what is built in: version, commit, database schema, and the kinds that are served")
+    .description("show the version, commit, database schema and served kinds")
     .addOption(outputOption())
-    .example("keyplane version", "what is built in, for a person")
-    .example("keyplane version -o json", "the same for a program")
+    .example("keyplane version", "for a person")
+    .example("keyplane version -o json", "for a program")
     .action(({ output }: { readonly output?: StructuredFormat }) => {
       out(output === undefined ? inWords(builtIn()) : outputText(builtIn(), output));
     });

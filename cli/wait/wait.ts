@@ -22,19 +22,16 @@ export const addWait: AddCommand = (program, { env, out, interrupt, progress }) 
   declaredOptions(
     program
       .command("wait")
-      .description("wait until an object has a condition, or is gone; exit code 1 where it is not in time")
-      .argument("<kind>", `one of ${PLURALS}, in the singular, too`)
+      .description("wait until an object has a condition or is gone; exit with 1 after --timeout")
+      .argument("<kind>", `${PLURALS}, or the singular`)
       .argument("<name>", "NAME or NAMESPACE/NAME"),
   )
-    .option("-n, --namespace <name>", "its namespace, where several have one of its name")
+    .option("-n, --namespace <name>", "its namespace, where the name is ambiguous")
     .option("--for <what>", "condition=TYPE, condition=TYPE=STATUS or delete", "condition=Ready")
-    .option("--timeout <duration>", "how long at most; 0 looks once", "30s")
+    .option("--timeout <duration>", "the longest wait; 0 checks once", "30s")
     .addOption(outputOption())
     .suggest(...KINDS.map((kind) => KIND_WORDS[kind][1]))
-    .example(
-      "keyplane wait key team-a/reader --data .keyplane",
-      "until a key is ready, before a program starts with it",
-    )
+    .example("keyplane wait key team-a/reader --data .keyplane", "until a key is ready")
     .example(
       "keyplane wait gateway main -n team-a --for delete --timeout 2m --kubeconfig ~/.kube/config",
       "until a gateway of a cluster is gone",

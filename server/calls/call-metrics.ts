@@ -8,7 +8,7 @@ export type CountCutStream = () => void;
 export function cutStreamMetrics(registry: Registry): CountCutStream {
   const counter = new Counter({
     name: "keyplane_streams_cut_total",
-    help: "Open streams that were cut because their key stopped being usable",
+    help: "Streams cut because their key became unusable",
     registers: [registry],
   });
   return () => counter.inc();
@@ -19,7 +19,7 @@ export function observeCalls(registry: Registry, streams: Pick<OpenStreams, "fig
   const registers = [registry];
   new Gauge({
     name: "keyplane_open_calls",
-    help: "Calls with a key that are under way, each from its head to the end of its answer",
+    help: "Open calls with a key, from the request's head to the answer's end",
     registers,
     collect() {
       this.set(streams.figures().calls);
@@ -27,7 +27,7 @@ export function observeCalls(registry: Registry, streams: Pick<OpenStreams, "fig
   });
   new Gauge({
     name: "keyplane_kept_body_bytes",
-    help: "Bytes of request bodies that are kept until their calls have ended",
+    help: "Bytes of request bodies kept until their calls end",
     registers,
     collect() {
       this.set(streams.figures().keptBytes);
@@ -35,7 +35,7 @@ export function observeCalls(registry: Registry, streams: Pick<OpenStreams, "fig
   });
   new Counter({
     name: "keyplane_calls_without_room_total",
-    help: "Calls refused because their key, its team or their route had reached its concurrency limit, or because their bodies found no room or made way for others",
+    help: "Calls refused by the concurrency limit of their key, team or route, or for lack of room for their bodies",
     labelNames: ["of"],
     registers,
     collect() {

@@ -39,34 +39,34 @@ export const LISTENER_SETTINGS = {
   /** In milliseconds. */
   usageRetention: withDefault("400d", {
     takes: "<duration>",
-    help: "how long requests and tokens are kept by day: 40d to 3660d",
+    help: "how long daily usage is kept: 40d to 3660d",
     parse: usageRetention,
     wanted: "a duration from 40 to 3660 days, such as 400d or 9600h",
   }),
   prices: anyText({
     takes: "<file>",
-    help: "the price list that usage is priced by, in YAML; it is read again as it changes",
+    help: "the price list in YAML, reloaded when it changes",
   }),
   otlpEndpoint: optional({
     takes: "<url>",
-    help: "a collector that takes traces as OTLP over HTTP; its credential is OTEL_EXPORTER_OTLP_HEADERS",
+    help: "the OTLP/HTTP collector of traces; its credential is OTEL_EXPORTER_OTLP_HEADERS",
     parse: collectorUrl,
     wanted: "an http or https URL without a user, query or fragment, such as http://localhost:4318",
   }),
   traceRatio: withDefault("1", {
     takes: "<share>",
-    help: "the share of requests that is traced, of those whose caller has not decided it: 0 to 1",
+    help: "the share of requests to trace, 0 to 1, unless the caller decides",
     parse: (text) => (/^(0|1|0?\.\d{1,6}|1\.0+)$/.test(text) ? Number(text) : undefined),
     wanted: "a number from 0 to 1, such as 0.1",
   }),
   vendorHeader: withDefault("x-goog-api-key", {
     takes: "<name>",
-    help: "the first carrier of a key",
+    help: "the header that a key is read from first",
     parse: vendorHeader,
     wanted: "of the form x-<vendor>-api-key",
   }),
   publicUrl: publicUrl(
-    "where clients reach the server: for links, for MCP's check of Host and Origin, and as the audience of MCP's tokens",
+    "the server's URL for clients: in links, MCP's check of Host and Origin, and the audience of MCP's tokens",
   ),
   tlsCert: anyText({ takes: "<file>", help: "certificate chain in PEM" }),
   tlsKey: anyText({ takes: "<file>", help: "its private key in PEM" }),
@@ -78,19 +78,19 @@ export const LISTENER_SETTINGS = {
   }),
   trustedProxies: several({
     takes: "<cidrs>",
-    help: "proxies whose X-Forwarded headers are believed, separated by commas",
+    help: "proxies whose X-Forwarded headers are trusted, separated by commas",
     accepts: isRange,
     wanted: "CIDRs separated by commas, such as 10.0.0.0/8",
   }),
   oidcIssuer: several({
     takes: "<urls>",
-    help: "issuers whose JWTs open the management API and the memory over MCP, separated by commas",
+    help: "issuers of JWTs for the management API and memory over MCP, separated by commas",
     accepts: isTrustworthyUrl,
     wanted: "https URLs separated by commas, as tokens name them",
   }),
   oidcAudience: anyText({
     takes: "<audience>",
-    help: "the audience that a JWT needs for the management API",
+    help: "the audience of JWTs for the management API",
   }),
   oidcAdminGroups: several({
     takes: "<groups>",
@@ -98,15 +98,15 @@ export const LISTENER_SETTINGS = {
   }),
   oidcClientId: several({
     takes: "<ids>",
-    help: "the console's client at each issuer, for people to sign in by; - for none",
+    help: "the console's client ID at each issuer; - for none",
   }),
   oidcClientSecretFile: several({
     takes: "<files>",
-    help: "the file of each client's secret; - for a public client",
+    help: "each client's secret file; - for a public client",
   }),
   leaksGithubKeysUrl: optional({
     takes: "<url>",
-    help: "the URL of the public keys that verify GitHub's reports of leaked keys",
+    help: "the URL of GitHub's public keys, which verify its reports of leaked keys",
     parse: (text) => (isTrustworthyUrl(text) ? text : undefined),
     wanted: "an https URL, such as https://api.github.com/meta/public_keys/secret_scanning",
   }),
@@ -116,26 +116,26 @@ export const LISTENER_SETTINGS = {
 export const REPLICA_SETTINGS = {
   auditLog: optional({
     takes: "<stdout>",
-    help: "where the audit log goes beside the database: stdout, by one server at a time, each event at least once",
+    help: "also write the audit log to stdout, by one server at a time, each event at least once",
     parse: (text) => (text === "stdout" ? text : undefined),
     wanted: "stdout",
   }),
   workers: withDefault("1", {
     takes: "<n>",
-    help: "threads that serve the public port",
+    help: "threads of the public port",
     parse: (text) => (/^[1-9]\d{0,2}$/.test(text) ? Number(text) : undefined),
     wanted: "a number of threads from 1 to 999",
   }),
   /** In milliseconds. */
   lease: withDefault("5s", {
     takes: "<duration>",
-    help: "how long it serves on while the database is away: 3s to 60s",
+    help: "how long it serves without the database: 3s to 60s",
     parse: lease,
     wanted: "a duration from 3s to 60s",
   }),
   bootstrapTokenFile: anyText({
     takes: "<file>",
-    help: "a token of 32 random characters or more: without an issuer it makes teams and keys; it ends keys of every team",
+    help: "a file with a token of 32 or more random characters, which revokes keys of every team and, without an issuer, creates teams and keys",
   }),
 };
 

@@ -12,7 +12,7 @@ export type CountEmbedded = (outcome: EmbeddedAtoms, atoms: number) => void;
 export function embeddingMetrics(registry: Registry): CountEmbedded {
   const counter = new Counter({
     name: "keyplane_embedded_atoms_total",
-    help: "Attempts to embed atoms, by outcome; an atom that is tried again counts with each attempt",
+    help: "Attempts to embed atoms, by outcome; each retry counts",
     labelNames: ["outcome"],
     registers: [registry],
   });

@@ -12,7 +12,7 @@ export type CountRead = (outcome: ReadPassage) => void;
 export function extractionMetrics(registry: Registry): CountRead {
   const counter = new Counter({
     name: "keyplane_read_passages_total",
-    help: "Attempts to have passages of conversations read, by outcome; one that is tried again counts with each attempt",
+    help: "Attempts to extract from passages of conversations, by outcome; each retry counts",
     labelNames: ["outcome"],
     registers: [registry],
   });

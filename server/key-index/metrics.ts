@@ -10,7 +10,7 @@ export type IndexFigures = {
   /** Those whose credential none of this server's encryption keys opens. */
   readonly unreadableGateways: number;
   readonly seq: number;
-  /** Seconds since the head was last asked for. */
+  /** Seconds since the index last asked the database for changes. */
   readonly age: number;
   /** How old that may be. Seconds. */
   readonly lease: number;
@@ -45,12 +45,12 @@ export function indexMetrics(registry: Registry): IndexMetrics {
   });
   const feedFailures = new Counter({
     name: "keyplane_index_feed_failures_total",
-    help: "Failed attempts to follow the change feed: the database did not answer, or refused",
+    help: "Failed reads of the change feed: the database did not answer, or refused",
     registers,
   });
   const rollbacks = new Counter({
     name: "keyplane_index_database_rollbacks_total",
-    help: "Times that the database was found rolled back: the change last applied was no longer in it",
+    help: "Times that the database was found rolled back, without the last applied change",
     registers,
   });
   return {
@@ -81,17 +81,21 @@ const INDEX_GAUGES: readonly { name: string; help: string; value: (figures: Inde
   { name: "keyplane_index_keys", help: "Key versions in the index", value: ({ keys }) => keys },
   {
     name: "keyplane_index_key_bytes",
-    help: "Bytes that the tables of key versions take",
+    help: "Bytes of the tables of key versions",
     value: ({ keyBytes }) => keyBytes,
   },
   { name: "keyplane_index_gateways", help: "Gateways in the index", value: ({ gateways }) => gateways },
   {
     name: "keyplane_index_unreadable_gateways",
-    help: "Gateways whose credential none of this server's encryption keys opens",
+    help: "Gateways whose credential no encryption key of this server decrypts",
     value: ({ unreadableGateways }) => unreadableGateways,
   },
   { name: "keyplane_index_seq", help: "The last change applied", value: ({ seq }) => seq },
-  { name: "keyplane_index_age_seconds", help: "Seconds since the head was last asked for", value: ({ age }) => age },
+  {
+    name: "keyplane_index_age_seconds",
+    help: "Seconds since the index last asked the database for changes",
+    value: ({ age }) => age,
+  },
   {
     name: "keyplane_index_lease_seconds",
     help: "Age of the index at which the replica answers 503: its lease",
@@ -99,12 +103,12 @@ const INDEX_GAUGES: readonly { name: string; help: string; value: (figures: Inde
   },
   {
     name: "keyplane_index_current",
-    help: "1 while the replica may decide, 0 while it answers 503",
+    help: "1 while the replica accepts keys, 0 while it answers 503",
     value: ({ current }) => (current ? 1 : 0),
   },
   {
     name: "keyplane_database_notification_queue_ratio",
-    help: "How full the database's queue of notifications is; from a half on changes are seen a beat late",
+    help: "How full the database's notification queue is; from 0.5, changes arrive late",
     value: ({ notificationQueue }) => notificationQueue,
   },
 ];

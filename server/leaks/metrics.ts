@@ -12,7 +12,7 @@ export type CountLeak = (reporter: LeakReporter, outcome: CountedOutcome) => voi
 export function leakMetrics(registry: Registry): CountLeak {
   const counter = new Counter({
     name: "keyplane_leaks_reported_total",
-    help: "Secrets that were reported as leaked, by reporter and outcome",
+    help: "Secrets reported as leaked, by reporter and outcome",
     labelNames: ["reporter", "outcome"],
     registers: [registry],
   });

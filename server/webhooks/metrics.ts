@@ -12,7 +12,7 @@ export type CountDelivery = (outcome: DeliveryOutcome) => void;
 export function deliveryMetrics(registry: Registry): CountDelivery {
   const counter = new Counter({
     name: "keyplane_webhook_deliveries_total",
-    help: "Webhook delivery attempts by outcome; a delivery that is retried counts with each attempt",
+    help: "Webhook delivery attempts by outcome; each retry counts",
     labelNames: ["outcome"],
     registers: [registry],
   });

@@ -98,7 +98,7 @@ describe("keyplane", () => {
     const { code, out, err } = await keyplane([]);
     expect([code, out]).toEqual([2, ""]);
     const headings = [...err.matchAll(/^(\w.*):$/gm)].map(([, heading]) => heading);
-    expect(headings).toEqual(["Options", "Run", "Manifests", "Look", "Memory", "By hand", "Other"]);
+    expect(headings).toEqual(["Options", "Run", "Manifests", "Inspect", "Memory", "Administer", "Other"]);
   });
 
   test("help COMMAND shows what COMMAND --help does", async () => {

@@ -5,19 +5,19 @@
  */
 export type MemoryLibrarySpec = {
   /**
-   * A name for people. The object's name is shown where it is left out.
+   * The name shown in lists; default: the object's name.
    */
   displayName?: string;
   /**
-   * What belongs into the library, for people and for models.
+   * What belongs in the library, for people and models.
    */
   description?: string;
   /**
-   * When the declaration is deleted: Retain the atoms, to be taken up again by a library of the same name; or Delete them.
+   * When the declaration is deleted: Retain the atoms for a later library of the same name; or Delete them.
    */
   deletionPolicy: "Retain" | "Delete";
   /**
-   * Has the library's atoms searched by their meaning too: each is embedded, behind its save, through a gateway of the team, by a key of the library's own that calls this model there and nothing else. What is remembered is sent to that gateway. Without it atoms are found by their words alone.
+   * Search by meaning. Each atom is embedded after its save through a gateway of the team, with a key of the library that may call only this model there. The atoms' text is sent to that gateway. Left out, search uses words only.
    */
   embedding?: {
     /**
@@ -29,21 +29,21 @@ export type MemoryLibrarySpec = {
        */
       name: string;
       /**
-       * Its namespace, which must be of the same team; the library's own where it is left out.
+       * Its namespace, which must be of the same team; default: the library's.
        */
       namespace?: string;
     };
     /**
-     * The embedding model, or one of the gateway's logical routes. Another one has all atoms embedded anew.
+     * The embedding model or a logical route of the gateway. A change embeds all atoms again.
      */
     model: string;
     /**
-     * How many numbers a vector has, of a model that can be asked for fewer than it would give.
+     * The vector's length, for a model that can return shorter ones.
      */
     dimensions?: number;
   };
   /**
-   * Has a model take atoms out of the conversations that are handed over to the library, behind the call, through a gateway of the team, by a key of the library's own that calls this model there and nothing else. What was said is sent to that gateway. Without it no conversation is taken.
+   * Lets a model extract atoms from submitted conversations after the call, through a gateway of the team, with a key of the library that may call only this model there. The conversations are sent to that gateway. Left out, the library accepts no conversation.
    */
   extraction?: {
     /**
@@ -55,16 +55,16 @@ export type MemoryLibrarySpec = {
        */
       name: string;
       /**
-       * Its namespace, which must be of the same team; the library's own where it is left out.
+       * Its namespace, which must be of the same team; default: the library's.
        */
       namespace?: string;
     };
     /**
-     * The model, or one of the gateway's logical routes.
+     * The model or a logical route of the gateway.
      */
     model: string;
     /**
-     * How many tokens conversations may take a day (UTC), by estimate and with the longest answers that the model may give. Beyond it a conversation is refused until the next day.
+     * The tokens of conversations per day (UTC), estimated with the model's longest answers. Beyond it, conversations are refused until the next day.
      */
     tokensPerDay: number;
   };
@@ -75,19 +75,19 @@ export type MemoryLibrarySpec = {
  */
 export type MemoryLibraryStatus = {
   /**
-   * The generation of the declaration that this status is about.
+   * The generation that this status describes.
    */
   observedGeneration?: number;
   /**
-   * The controller that wrote this status, by its Lease as namespace/name. Of several controllers that see the object one goes on writing it.
+   * The Lease of the controller that writes this status, as namespace/name. Of several controllers, one keeps writing it.
    */
   controllerName?: string;
   /**
-   * The library's id in the store.
+   * The library's permanent id.
    */
   libraryID?: string;
   /**
-   * The PlatformTeam that the library belongs to, which is its namespace's.
+   * The library's PlatformTeam, by its namespace.
    */
   team?: string;
   /**
@@ -97,7 +97,7 @@ export type MemoryLibraryStatus = {
    */
   conditions?: {
     /**
-     * Which aspect.
+     * The condition's type.
      */
     type: string;
     /**
@@ -105,7 +105,7 @@ export type MemoryLibraryStatus = {
      */
     status: "True" | "False" | "Unknown";
     /**
-     * The generation that it is about.
+     * The generation that it describes.
      */
     observedGeneration?: number;
     /**
@@ -113,11 +113,11 @@ export type MemoryLibraryStatus = {
      */
     lastTransitionTime: string;
     /**
-     * Why, in one word of the catalogue.
+     * The reason, one word of the catalogue.
      */
     reason: string;
     /**
-     * Why, and what to do about it, for people.
+     * The cause and the remedy, for people.
      */
     message: string;
   }[];

@@ -5,21 +5,21 @@
  */
 export type ModelGatewaySpec = {
   /**
-   * The gateway's id in URLs, unique over all gateways of an installation; generated where it is left out. Does not change.
+   * The gateway's id in URLs, unique in the installation; default: generated. Immutable.
    */
   publicID?: string;
   /**
-   * Whether only models that a route names are served.
+   * Whether to serve only models that a route names.
    */
   routesOnly: boolean;
   /**
-   * The providers behind the gateway. A request goes to the first one of its path's dialect, unless a route names another.
+   * The providers. A request goes to the first one of its path's dialect, unless a route names another.
    *
    * Items: One provider.
    */
   upstreams: {
     /**
-     * Its name, which routes refer to.
+     * The name that routes refer to.
      */
     name: string;
     /**
@@ -27,11 +27,11 @@ export type ModelGatewaySpec = {
      */
     dialect: "openai" | "gemini" | "anthropic";
     /**
-     * Where it is: an http or https URL of its origin and, where it has one, a path prefix, such as the provider gives for the SDK of the dialect. The operation's path, such as /v1/chat/completions, is put behind it: with the dialect openai without its version where the prefix has one, such as /v1, /api/paas/v4 or /v1beta/openai; with the others without its version where the prefix ends in the same one. Private addresses are refused unless the installation allows them.
+     * The http or https URL of its origin, with a path prefix if it has one, as the provider gives it for the dialect's SDK. The operation's path, such as /v1/chat/completions, is appended: with openai, without its version where the prefix has one, such as /v1, /api/paas/v4 or /v1beta/openai; with the others, without its version where the prefix ends in the same one. Private addresses are refused unless the installation allows them.
      */
     baseURL: string;
     /**
-     * The Secret of this namespace that holds the provider's credential, 4,096 characters at most.
+     * The Secret in this namespace with the provider's credential, at most 4,096 characters.
      */
     credentialRef: {
       /**
@@ -45,17 +45,17 @@ export type ModelGatewaySpec = {
     };
   }[];
   /**
-   * Names that clients may use for a model, and where each one leads.
+   * Names that clients may use for a model, and their targets.
    *
    * Items: One logical route.
    */
   routes: {
     /**
-     * The name, as a client writes it in its request.
+     * The name in the client's request.
      */
     model: string;
     /**
-     * The route's id, which the answer's header x-keyplane-route-id carries.
+     * The route's id, sent in the answer's header x-keyplane-route-id.
      */
     routeID: string;
     /**
@@ -63,36 +63,36 @@ export type ModelGatewaySpec = {
      */
     upstream: string;
     /**
-     * The model that is asked of it.
+     * The model to request from it.
      */
     upstreamModel: string;
     /**
-     * How many calls that name the route are let through, of all keys together, as an upstream's quota wants it; unlimited where it is left out. The limits of keys and teams hold besides. A call that is passed on to fallbacks counts once.
+     * The limits of calls that name the route, of all keys together, such as for an upstream's quota; default: unlimited. The limits of keys and teams apply too. A call counts once, with its fallbacks.
      */
     rateLimit?: {
       /**
-       * Requests a minute, in the long run; unlimited where it is left out.
+       * The sustained requests per minute; default: unlimited.
        */
       requestsPerMinute?: number;
       /**
-       * Requests at once; a minute's worth where it is left out.
+       * Requests at once; default: a minute's worth.
        */
       burst?: number;
       /**
-       * Tokens a minute that calls of models use in the long run, and at once; unlimited where it is left out. A call is let through where there is room for what it is expected to use, and charged what its answer reports.
+       * The tokens of model calls per minute, sustained and at once; default: unlimited. A call reserves what it is expected to use and is charged what its answer reports.
        */
       tokensPerMinute?: number;
       /**
-       * Who counts requests and tokens: Installation, all server replicas together, or Replica, each by itself, where it is left out.
+       * Who counts requests and tokens: Installation, all server replicas together; Replica (default), each by itself.
        */
       scope?: "Replica" | "Installation";
       /**
-       * Calls under way at once on each replica, an answer that streams included; unlimited where it is left out.
+       * Concurrent calls per replica, streams included; default: unlimited.
        */
       concurrent?: number;
     };
     /**
-     * What is tried in this order when the upstream refuses the connection, or answers 429 or 5xx, or nothing within its time.
+     * What to try, in this order, when the upstream refuses the connection, answers 429 or 5xx, or times out.
      *
      * Items: One fallback.
      */
@@ -102,7 +102,7 @@ export type ModelGatewaySpec = {
        */
       upstream: string;
       /**
-       * The model that is asked of it.
+       * The model to request from it.
        */
       upstreamModel: string;
     }[];
@@ -114,15 +114,15 @@ export type ModelGatewaySpec = {
  */
 export type ModelGatewayStatus = {
   /**
-   * The generation of the declaration that this status is about.
+   * The generation that this status describes.
    */
   observedGeneration?: number;
   /**
-   * The controller that wrote this status, by its Lease as namespace/name. Of several controllers that see the object one goes on writing it.
+   * The Lease of the controller that writes this status, as namespace/name. Of several controllers, one keeps writing it.
    */
   controllerName?: string;
   /**
-   * The gateway's id in the store.
+   * The gateway's permanent id.
    */
   gatewayID?: string;
   /**
@@ -130,7 +130,7 @@ export type ModelGatewayStatus = {
    */
   publicID?: string;
   /**
-   * The PlatformTeam that the gateway belongs to, which is its namespace's.
+   * The gateway's PlatformTeam, by its namespace.
    */
   team?: string;
   /**
@@ -140,7 +140,7 @@ export type ModelGatewayStatus = {
    */
   conditions?: {
     /**
-     * Which aspect.
+     * The condition's type.
      */
     type: string;
     /**
@@ -148,7 +148,7 @@ export type ModelGatewayStatus = {
      */
     status: "True" | "False" | "Unknown";
     /**
-     * The generation that it is about.
+     * The generation that it describes.
      */
     observedGeneration?: number;
     /**
@@ -156,11 +156,11 @@ export type ModelGatewayStatus = {
      */
     lastTransitionTime: string;
     /**
-     * Why, in one word of the catalogue.
+     * The reason, one word of the catalogue.
      */
     reason: string;
     /**
-     * Why, and what to do about it, for people.
+     * The cause and the remedy, for people.
      */
     message: string;
   }[];

@@ -5,17 +5,17 @@
  */
 export type PlatformKeyPolicySpec = {
   /**
-   * The PlatformTeams that the policy is for: those that match all that is written here, so that {} is every team.
+   * The PlatformTeams that the policy applies to: those that match every condition; {} is every team.
    */
   teamSelector: {
     /**
-     * The names of teams, one of which it must be.
+     * The team is one of these.
      *
      * Items: A PlatformTeam's name.
      */
     matchNames?: string[];
     /**
-     * What must hold of the team's labels, as in a label selector of Kubernetes.
+     * Conditions on the team's labels, as in a Kubernetes label selector.
      *
      * Items: One condition on one label.
      */
@@ -25,7 +25,7 @@ export type PlatformKeyPolicySpec = {
        */
       key: string;
       /**
-       * In, the label has one of values; NotIn, it has none of them, or is not there; Exists, it is there; DoesNotExist, it is not.
+       * In: the label has one of values. NotIn: it has none of them, or is missing. Exists, DoesNotExist: it is present or missing.
        */
       operator: "In" | "NotIn" | "Exists" | "DoesNotExist";
       /**
@@ -37,32 +37,32 @@ export type PlatformKeyPolicySpec = {
     }[];
   };
   /**
-   * How long a key that was issued before goes on though a rule does not let it: a Go duration, from when the rule came to hold for its team. Then the key ends until it meets the rule.
+   * How long an existing key that breaks a rule still works, a Go duration from when the rule began to apply to its team. After that the key is refused until it meets the rule.
    */
   gracePeriod: string;
   /**
-   * How long a version of a key may live.
+   * The lifetime of a key's version.
    */
   expiry?: {
     /**
-     * Whether a key must have an end. A default gives it one.
+     * Whether a key must expire. A default makes it expire.
      */
     required?: boolean;
     /**
-     * The expiresAfter of a key that declares neither expiresAfter nor expiresAt: a Go duration. It is not written into the key's spec.
+     * The expiresAfter, a Go duration, of a key that declares neither expiresAfter nor expiresAt. Not written into the key's spec.
      */
     default?: string;
     /**
-     * The longest that a version may live, from its mint to its end by expiresAfter or expiresAt: a Go duration. A key without an end lives longer than any.
+     * The longest lifetime of a version, a Go duration from its creation to expiresAfter or expiresAt. A key that never expires exceeds it.
      */
     max?: string;
   };
   /**
-   * How often a key must have a new version.
+   * How often a key must rotate.
    */
   rotation?: {
     /**
-     * The longest rotation.interval: a Go duration. A key each of whose versions ends within it by expiresAfter or expiresAt needs none. An older key with none, or a longer one, is rotated by this one after the grace period.
+     * The longest rotation.interval, a Go duration. A key whose versions all end within it, by expiresAfter or expiresAt, needs no interval. After the grace period, it rotates an existing key with a longer interval or none.
      */
     maxInterval: string;
   };
@@ -73,19 +73,19 @@ export type PlatformKeyPolicySpec = {
    */
   allowedScopes?: ("gateway:generate" | "gateway:embed" | "gateway:routes" | "memory:read" | "memory:write")[];
   /**
-   * The presets, within one of which all scopes of a key must be, whether it names the preset or writes scopes.
+   * All scopes of a key must be within one of these presets, whether the key names a preset or scopes.
    *
    * Items: A preset, as in the key's preset.
    */
   allowedPresets?: ("MCPReadOnly" | "MCPReadWrite" | "GatewayDefault")[];
   /**
-   * The routes and models that a key with a gateway scope may name. Such a key must have allowedModels.
+   * The routes and models that a key with a gateway scope may name; such a key must declare allowedModels.
    *
    * Items: A model's or a logical route's name.
    */
   allowedModels?: string[];
   /**
-   * The gateways, one of which a key with a gateway scope must be bound to by gatewayRef.
+   * A key with a gateway scope must be bound to one of these by gatewayRef.
    *
    * Items: One gateway.
    */
@@ -100,17 +100,17 @@ export type PlatformKeyPolicySpec = {
     name: string;
   }[];
   /**
-   * The networks, of IPv4 and IPv6, within which each network of a key's own allowedCIDRs must be. A key must have such a list.
+   * The IPv4 and IPv6 networks that must contain each network of a key's allowedCIDRs. A key must have such a list.
    *
    * Items: A network, such as 203.0.113.0/24 or 2001:db8::/32, or one address, such as 203.0.113.7/32.
    */
   allowedCIDRs?: string[];
   /**
-   * How many keys a team may have that are not revoked. The oldest ones are within it.
+   * How many unrevoked keys a team may have. The oldest count first.
    */
   maxKeys?: number;
   /**
-   * How many requests a key may make, and how many tokens they may use.
+   * The limits of a key.
    */
   rateLimit?: {
     /**
@@ -118,11 +118,11 @@ export type PlatformKeyPolicySpec = {
      */
     requestsPerMinute?: {
       /**
-       * That of a key that declares none. It is not written into the key's spec.
+       * The value for a key that declares none. Not written into the key's spec.
        */
       default?: number;
       /**
-       * The highest. A key without a limit has a higher one than any.
+       * The highest value. A key without a limit exceeds it.
        */
       max?: number;
     };
@@ -131,11 +131,11 @@ export type PlatformKeyPolicySpec = {
      */
     concurrent?: {
       /**
-       * That of a key that declares none. It is not written into the key's spec.
+       * The value for a key that declares none. Not written into the key's spec.
        */
       default?: number;
       /**
-       * The highest. A key that declares none has 256.
+       * The highest value. A key that declares none has 256.
        */
       max?: number;
     };
@@ -144,70 +144,70 @@ export type PlatformKeyPolicySpec = {
      */
     tokensPerMinute?: {
       /**
-       * That of a key that declares none. It is not written into the key's spec.
+       * The value for a key that declares none. Not written into the key's spec.
        */
       default?: number;
       /**
-       * The highest. A key without a limit has a higher one than any.
+       * The highest value. A key without a limit exceeds it.
        */
       max?: number;
     };
   };
   /**
-   * How much a key's calls of models may use at most, of each unit and period that is written here. A key that declares no budget of that unit and period which refuses calls has this one, which is not written into its spec.
+   * The largest budgets of a key, by unit and period. A key that declares no budget with Refuse of that unit and period has this one. Not written into its spec.
    *
    * Items: The largest budget of a period.
    */
   budgets?: {
     /**
-     * Tokens, as in the key's budgets.
+     * The tokens per period, as answers report them.
      */
     tokens?: number;
     /**
-     * A cost, as in the key's budgets, such as "250.00".
+     * The cost per period by the servers' price list, such as "250.00", as text.
      */
     cost?: string;
     /**
-     * The currency of cost by ISO 4217.
+     * The ISO 4217 currency of cost, that of the servers' price list.
      */
     currency?: string;
     /**
-     * The period, as in the key's budgets.
+     * When the budget resets: each Day, Week (on Monday) or Month (on its first day); Total: never.
      */
     period: "Day" | "Week" | "Month" | "Total";
     /**
-     * Where the period of a budget begins that a key does not declare, by its IANA name. A key that declares one keeps its own.
+     * The IANA time zone of a budget that a key does not declare. A key that declares one keeps its own.
      */
     timeZone: string;
   }[];
   /**
-   * How much all calls of models by the keys of the policy's teams may use together, besides what each key and each team may. It holds at once. What was used is counted by the policy's name: one that is declared again goes on with it.
+   * Budgets that the keys of the policy's teams share for model calls, beside those of each key and team. They apply at once. Use is counted by the policy's name, so a policy that is declared again continues its count.
    *
    * Items: What may be used together in each period.
    */
   sharedBudgets?: {
     /**
-     * Tokens, as in the key's budgets.
+     * The tokens per period, as answers report them.
      */
     tokens?: number;
     /**
-     * A cost, as in the key's budgets, such as "250.00".
+     * The cost per period by the servers' price list, such as "250.00", as text.
      */
     cost?: string;
     /**
-     * The currency of cost by ISO 4217.
+     * The ISO 4217 currency of cost, that of the servers' price list.
      */
     currency?: string;
     /**
-     * The period, as in the key's budgets.
+     * When the budget resets: each Day, Week (on Monday) or Month (on its first day); Total: never.
      */
     period: "Day" | "Week" | "Month" | "Total";
     /**
-     * Where the period begins, by its IANA name, such as Europe/Berlin.
+     * The IANA time zone of the period, such as Europe/Berlin.
      */
     timeZone: string;
     /**
-     * Refuse answers calls that there is no room for with 429 and budget_exceeded; Alert lets them pass, and counts them.
+     * Refuse: calls without room are answered 429 budget_exceeded. Alert: they pass and are counted.
      */
     onExhausted: "Refuse" | "Alert";
   }[];
@@ -218,15 +218,15 @@ export type PlatformKeyPolicySpec = {
  */
 export type PlatformKeyPolicyStatus = {
   /**
-   * The generation of the declaration that this status is about.
+   * The generation that this status describes.
    */
   observedGeneration?: number;
   /**
-   * The controller that wrote this status, by its Lease as namespace/name. Of several controllers that see the object one goes on writing it.
+   * The Lease of the controller that writes this status, as namespace/name. Of several controllers, one keeps writing it.
    */
   controllerName?: string;
   /**
-   * The teams that it is for.
+   * The teams that it applies to.
    *
    * Items: One team.
    */
@@ -236,7 +236,7 @@ export type PlatformKeyPolicyStatus = {
      */
     name: string;
     /**
-     * From when on it is for this team.
+     * Since when it applies to this team.
      */
     since: string;
   }[];
@@ -247,7 +247,7 @@ export type PlatformKeyPolicyStatus = {
    */
   namespaces?: string[];
   /**
-   * From when on each of its rules is as it is. The grace period counts from the later of both times.
+   * Since when each rule has its value. The grace period counts from this or from teams[].since, whichever is later.
    *
    * Items: One rule.
    */
@@ -257,11 +257,11 @@ export type PlatformKeyPolicyStatus = {
      */
     rule: string;
     /**
-     * A digest of what it says.
+     * A digest of its value.
      */
     value: string;
     /**
-     * From when on it says that.
+     * Since when it has this value.
      */
     since: string;
   }[];
@@ -272,7 +272,7 @@ export type PlatformKeyPolicyStatus = {
    */
   conditions?: {
     /**
-     * Which aspect.
+     * The condition's type.
      */
     type: string;
     /**
@@ -280,7 +280,7 @@ export type PlatformKeyPolicyStatus = {
      */
     status: "True" | "False" | "Unknown";
     /**
-     * The generation that it is about.
+     * The generation that it describes.
      */
     observedGeneration?: number;
     /**
@@ -288,11 +288,11 @@ export type PlatformKeyPolicyStatus = {
      */
     lastTransitionTime: string;
     /**
-     * Why, in one word of the catalogue.
+     * The reason, one word of the catalogue.
      */
     reason: string;
     /**
-     * Why, and what to do about it, for people.
+     * The cause and the remedy, for people.
      */
     message: string;
   }[];

@@ -5,21 +5,21 @@
  */
 export type PlatformKeySpec = {
   /**
-   * A name for people, shown in lists. The object's name is shown where it is left out.
+   * The name shown in lists; default: the object's name.
    */
   displayName?: string;
   /**
-   * A named set of scopes, instead of scopes. MCPReadOnly is memory:read; MCPReadWrite is memory:read and memory:write; GatewayDefault is gateway:generate, gateway:embed, gateway:routes and memory:read.
+   * A set of scopes, instead of scopes. MCPReadOnly: memory:read. MCPReadWrite: memory:read, memory:write. GatewayDefault: gateway:generate, gateway:embed, gateway:routes, memory:read.
    */
   preset?: "MCPReadOnly" | "MCPReadWrite" | "GatewayDefault";
   /**
-   * What the key may do, instead of preset. There are no wildcards.
+   * What the key may do, instead of preset; without wildcards.
    *
    * Items: gateway:generate, text and multimodal generation; gateway:embed, embeddings; gateway:routes, logical routes; memory:read, search and reading; memory:write, creating and changing atoms.
    */
   scopes?: ("gateway:generate" | "gateway:embed" | "gateway:routes" | "memory:read" | "memory:write")[];
   /**
-   * The one gateway that the key is bound to. Without it the key may call any gateway of its team. Of effect only with a gateway scope.
+   * The only gateway that the key may call; default: any of its team. Needs a gateway scope to have an effect.
    */
   gatewayRef?: {
     /**
@@ -27,26 +27,26 @@ export type PlatformKeySpec = {
      */
     name: string;
     /**
-     * Its namespace, which must be of the same team; the key's own where it is left out.
+     * Its namespace, which must be of the same team; default: the key's.
      */
     namespace?: string;
   };
   /**
-   * The routes and models that the key may name at a gateway; any where it is left out. Of effect only with a gateway scope.
+   * The routes and models that the key may use; default: any. Needs a gateway scope to have an effect.
    *
    * Items: A model's or a logical route's name, as a client writes it in its request.
    */
   allowedModels?: string[];
   /**
-   * The memory libraries that the key may reach. Only with a memory scope.
+   * The memory libraries that the key may use. Only with a memory scope.
    */
   libraryAccess?: {
     /**
-     * All, every library of the team; or Restricted, those of libraryRefs alone.
+     * All: every library of the team. Restricted: only libraryRefs.
      */
     mode: "All" | "Restricted";
     /**
-     * The libraries of a Restricted key. One that does not exist grants nothing, and is not replaced by anything.
+     * The libraries of a Restricted key. A missing one grants nothing and has no substitute.
      *
      * Items: One library.
      */
@@ -56,17 +56,17 @@ export type PlatformKeySpec = {
        */
       name: string;
       /**
-       * Its namespace, which must be of the same team; the key's own where it is left out.
+       * Its namespace, which must be of the same team; default: the key's.
        */
       namespace?: string;
     }[];
   };
   /**
-   * Whose memory the key is for: a subject is an end user or an agent. The key reads what is shared in its libraries and what is the subject's, and writes only the latter. Left out, it is for what is shared, and reaches nothing of any subject. Only with a memory scope.
+   * The subject, an end user or agent, whose memory the key uses. The key reads the subject's and the shared atoms of its libraries, and writes only the subject's. Left out, it uses only shared atoms. Only with a memory scope.
    */
   subjectAccess?: {
     /**
-     * Bound, every call is of the one subject; or Required, each call names one in the header X-Keyplane-Subject.
+     * Bound: one subject for every call. Required: each call names one in the header X-Keyplane-Subject.
      */
     mode: "Bound" | "Required";
     /**
@@ -75,13 +75,13 @@ export type PlatformKeySpec = {
     subject?: string;
   };
   /**
-   * The networks that the key may be used from, of IPv4 and IPv6; anywhere where it is left out. The address is the one that the server's trusted proxies name. The team's own list holds besides.
+   * The IPv4 and IPv6 networks that the key may be used from; default: any. The client's address is the one that trusted proxies report. The team's list applies too.
    *
    * Items: A network, such as 203.0.113.0/24 or 2001:db8::/32, or one address, such as 203.0.113.7/32.
    */
   allowedCIDRs?: string[];
   /**
-   * The library that an MCP tool uses when a call names none; the team's default where it is left out. One of libraryRefs when access is Restricted. Only with a memory scope.
+   * The library of MCP calls that name none; default: the team's. One of libraryRefs when access is Restricted. Only with a memory scope.
    */
   mcpDefaultLibraryRef?: {
     /**
@@ -89,32 +89,32 @@ export type PlatformKeySpec = {
      */
     name: string;
     /**
-     * Its namespace, which must be of the same team; the key's own where it is left out.
+     * Its namespace, which must be of the same team; default: the key's.
      */
     namespace?: string;
   };
   /**
-   * Active; Suspended, refused until it is Active again; or Revoked, refused for ever with all its versions.
+   * Active; Suspended: refused until Active again; Revoked: refused permanently, with all versions.
    */
   state: "Active" | "Suspended" | "Revoked";
   /**
-   * How long each minted version lives, from its mint: a Go duration such as 2160h. Not together with expiresAt.
+   * The lifetime of each version from its creation, a Go duration such as 2160h. Not together with expiresAt.
    */
   expiresAfter?: string;
   /**
-   * The end of the whole key, RFC 3339. Moving it later revives an expired key. Not together with expiresAfter.
+   * When the whole key expires. A later time revives an expired key. Not together with expiresAfter.
    */
   expiresAt?: string;
   /**
-   * Where the key's secret comes from. Does not change.
+   * The origin of the key's secret. Immutable.
    */
   source: {
     /**
-     * Generate, Keyplane mints the key; ImportSecret, the first version is the key in an existing Secret; ImportHash, the first version is known by its hash alone. An import is learned once.
+     * Generate: Keyplane creates the key. ImportSecret: the first version is the key in an existing Secret. ImportHash: the first version is known only by its hash. An import is read once.
      */
     type: "Generate" | "ImportSecret" | "ImportHash";
     /**
-     * The Secret of this namespace that holds the key to import; it is read and never written. With type ImportSecret.
+     * With ImportSecret: the Secret in this namespace with the key to import. It is never written.
      */
     secretRef?: {
       /**
@@ -122,16 +122,16 @@ export type PlatformKeySpec = {
        */
       name: string;
       /**
-       * The data key in it that holds inf_ and at least 32 more characters.
+       * The data key with the value: inf_ and at least 32 more characters.
        */
       key: string;
     };
     /**
-     * The hash of the key to import. With type ImportHash.
+     * With ImportHash: the hash of the key to import.
      */
     hash?: {
       /**
-       * The SHA-256 of the full key, as 64 lower-case hex digits.
+       * The SHA-256 of the full key, 64 lower-case hex digits.
        */
       sha256: string;
       /**
@@ -141,96 +141,96 @@ export type PlatformKeySpec = {
     };
   };
   /**
-   * When a new version takes the place of the present one, and for how long both work.
+   * When a new version replaces the current one, and how long both work.
    */
   rotation?: {
     /**
-     * How old the active version may become before the next one is minted: a Go duration such as 720h. Without it nothing rotates by time.
+     * The age at which the active version is replaced, a Go duration such as 720h. Without it, nothing rotates by time.
      */
     interval?: string;
     /**
-     * How long the old version works on beside the new one. Left out it is 24h, whatever the cause of the new version.
+     * How long the old version works beside the new one, whatever caused the new one; default: 24h.
      */
     overlap?: {
       /**
-       * Fixed, for a duration; or Adoption, after min as soon as the new version has been used and the old one unused for quiet, and at max whatever happens.
+       * Fixed: for a duration. Adoption: after min, once the new version has been used and the old one unused for quiet; at the latest after max.
        */
       mode: "Fixed" | "Adoption";
       /**
-       * With Fixed: how long both work; 24h where it is left out, 0s for not at all.
+       * With Fixed: how long both work; default: 24h; 0s: no overlap.
        */
       duration?: string;
       /**
-       * With Adoption: how long the old version works at least.
+       * With Adoption: the shortest overlap.
        */
       min?: string;
       /**
-       * With Adoption: how long the old version works at most.
+       * With Adoption: the longest overlap.
        */
       max?: string;
       /**
-       * With Adoption: how long the old version must have been unused; 10m where it is left out.
+       * With Adoption: how long the old version must have been unused; default: 10m.
        */
       quiet?: string;
     };
     /**
-     * Any text. A change of it mints a new version.
+     * Any text. A change creates a new version.
      */
     trigger?: string;
   };
   /**
-   * How many tokens the key's calls of models may use, or what they may cost, by day, week, month or in all. A call is let through where there is room for what it may use, and charged what its answer reports; else it is answered 429 with budget_exceeded. What was used is counted by name: a key that is declared again goes on with it.
+   * The tokens or cost of the key's model calls per day, week, month or in total. A call reserves what it may use and is charged what its answer reports; without room it is answered 429 budget_exceeded. Use is counted by name, so a key that is declared again continues its count.
    *
    * Items: What may be used in each period.
    */
   budgets?: {
     /**
-     * Tokens that may be used in a period, by what answers report.
+     * The tokens per period, as answers report them.
      */
     tokens?: number;
     /**
-     * What the calls of a period may cost by the servers' price list, such as "250.00". Text, so that it is exact.
+     * The cost per period by the servers' price list, such as "250.00", as text.
      */
     cost?: string;
     /**
-     * The currency of cost by ISO 4217, which is the one of the servers' price list.
+     * The ISO 4217 currency of cost, that of the servers' price list.
      */
     currency?: string;
     /**
-     * When the budget resets: each Day, each Week on Monday, each Month on its first day; Total, never.
+     * When the budget resets: each Day, Week (on Monday) or Month (on its first day); Total: never.
      */
     period: "Day" | "Week" | "Month" | "Total";
     /**
-     * Where the period begins, by its IANA name, such as Europe/Berlin.
+     * The IANA time zone of the period, such as Europe/Berlin.
      */
     timeZone: string;
     /**
-     * Refuse answers calls that there is no room for with 429 and budget_exceeded; Alert lets them pass, and counts them.
+     * Refuse: calls without room are answered 429 budget_exceeded. Alert: they pass and are counted.
      */
     onExhausted: "Refuse" | "Alert";
   }[];
   /**
-   * How many requests the key may make. Where it is left out the rate is unlimited, and 256 calls may be under way at once on each server replica.
+   * The key's limits; default: an unlimited rate, and 256 concurrent calls per server replica.
    */
   rateLimit?: {
     /**
-     * Requests a minute, in the long run; unlimited where it is left out.
+     * The sustained requests per minute; default: unlimited.
      */
     requestsPerMinute?: number;
     /**
-     * Requests at once; a minute's worth where it is left out.
+     * Requests at once; default: a minute's worth.
      */
     burst?: number;
     /**
-     * Tokens a minute that calls of models use in the long run, and at once; unlimited where it is left out. A call is let through where there is room for what it is expected to use, and charged what its answer reports.
+     * The tokens of model calls per minute, sustained and at once; default: unlimited. A call reserves what it is expected to use and is charged what its answer reports.
      */
     tokensPerMinute?: number;
     /**
-     * Who counts requests and tokens: Installation, all server replicas together, or Replica, each by itself, where it is left out.
+     * Who counts requests and tokens: Installation, all server replicas together; Replica (default), each by itself.
      */
     scope?: "Replica" | "Installation";
     /**
-     * Calls under way at once on each replica, an answer that streams included; 256 where it is left out.
+     * Concurrent calls per replica, streams included; default: 256.
      */
     concurrent?: number;
   };
@@ -239,38 +239,38 @@ export type PlatformKeySpec = {
    */
   secret: {
     /**
-     * Its name; the key's own where it is left out. Does not change.
+     * Its name; default: the key's. Immutable.
      */
     name?: string;
     /**
-     * The data key in it that holds the key's plaintext. Does not change.
+     * The data key with the plaintext. Immutable.
      */
     dataKey: string;
     /**
-     * Owner, the Secret goes with the key's declaration; Orphan, it stays.
+     * Owner: the Secret is deleted with the declaration. Orphan: it stays.
      */
     creationPolicy: "Owner" | "Orphan";
     /**
-     * When the Secret has been deleted: Rotate, a new version is minted and written; Report, a condition says so.
+     * When the Secret is deleted: Rotate writes a new version; Report sets a condition.
      */
     onLost: "Rotate" | "Report";
     /**
-     * When the value in the Secret has been edited: Rotate, a new version is minted and written; Report, a condition says so. The edited value never becomes a key.
+     * When the Secret's value is edited: Rotate writes a new version; Report sets a condition. The edited value never becomes a key.
      */
     onTampered: "Rotate" | "Report";
     /**
-     * More data keys beside the plaintext: Env, environment variables of the usual SDKs; McpConfig, an mcp.json with the memory server; ServiceBinding, the entries of the Service Binding specification.
+     * More data keys. Env: environment variables of the usual SDKs. McpConfig: an mcp.json with the memory server. ServiceBinding: the entries of the Service Binding specification.
      */
     template?: "Env" | "McpConfig" | "ServiceBinding";
   };
   /**
-   * Workloads of this namespace that are rolled out again when the Secret has a new value.
+   * Workloads of this namespace to restart when the Secret has a new value.
    *
    * Items: One workload.
    */
   restartTargets: {
     /**
-     * Deployment, StatefulSet or DaemonSet.
+     * The workload's kind.
      */
     kind: "Deployment" | "StatefulSet" | "DaemonSet";
     /**
@@ -279,11 +279,11 @@ export type PlatformKeySpec = {
     name: string;
   }[];
   /**
-   * When the declaration is deleted: Revoke the key, before the object goes; or Retain it, so that it works on without a declaration.
+   * When the declaration is deleted: Revoke the key before the object is removed; Retain the key, which works without a declaration.
    */
   deletionPolicy: "Revoke" | "Retain";
   /**
-   * While true, a deletion of the declaration waits and the key works on, until this is false.
+   * While true, a deletion of the declaration waits and the key works.
    */
   deletionProtection: boolean;
 };
@@ -293,33 +293,33 @@ export type PlatformKeySpec = {
  */
 export type PlatformKeyStatus = {
   /**
-   * The generation of the declaration that this status is about.
+   * The generation that this status describes.
    */
   observedGeneration?: number;
   /**
-   * The controller that wrote this status, by its Lease as namespace/name. Of several controllers that see the object one goes on writing it.
+   * The Lease of the controller that writes this status, as namespace/name. Of several controllers, one keeps writing it.
    */
   controllerName?: string;
   /**
-   * The key's id, the same for as long as the key lives.
+   * The key's permanent id.
    */
   keyID?: string;
   /**
-   * The first 12 characters of the current version. They identify it and never authenticate.
+   * The first 12 characters of the current version, which identify it and never authenticate.
    */
   keyPrefix?: string;
   /**
-   * The PlatformTeam that the key belongs to, which is its namespace's.
+   * The key's PlatformTeam, by its namespace.
    */
   team?: string;
   /**
-   * The scopes that preset or scopes come to.
+   * The scopes that preset or scopes grant.
    *
    * Items: A scope.
    */
   effectiveScopes?: string[];
   /**
-   * Where the plaintext is.
+   * The location of the plaintext.
    */
   secretRef?: {
     /**
@@ -332,7 +332,7 @@ export type PlatformKeyStatus = {
     dataKey?: string;
   };
   /**
-   * The number of the version that is in the Secret.
+   * The version in the Secret.
    */
   currentVersion?: number;
   /**
@@ -350,19 +350,19 @@ export type PlatformKeyStatus = {
      */
     keyPrefix?: string;
     /**
-     * Whether it works, takes leave, or has ended.
+     * Whether it works, is being replaced, or has ended.
      */
     state: "Reserved" | "Active" | "Retiring" | "Retired" | "Voided" | "Revoked";
     /**
-     * When it was minted or learned.
+     * When it was created or imported.
      */
     mintedAt?: string;
     /**
-     * When it was known to be delivered.
+     * When its delivery was confirmed.
      */
     activatedAt?: string;
     /**
-     * When a retiring version ends at the latest.
+     * The latest end of a retiring version.
      */
     retiresAt?: string;
     /**
@@ -370,7 +370,7 @@ export type PlatformKeyStatus = {
      */
     expiresAt?: string;
     /**
-     * When it was last used, written at most once a day.
+     * Its last use, updated at most once a day.
      */
     lastUsedTime?: string;
   }[];
@@ -379,23 +379,23 @@ export type PlatformKeyStatus = {
    */
   expiresAt?: string;
   /**
-   * The end that an event has warned of, a week before it.
+   * The expiry that an event has warned of, a week before it.
    */
   expiryWarned?: string;
   /**
-   * The version that restartTargets were last restarted for.
+   * The version that restartTargets last restarted for.
    */
   restartedVersion?: number;
   /**
-   * When the next version will be minted: by rotation.interval, or when there is room for a rotation that waits. Left out where none will be, as of a key that is suspended or ends before.
+   * When the next version will be created, by rotation.interval or once a waiting rotation has room. Absent without one, such as for a key that is suspended or ends earlier.
    */
   nextRotationTime?: string;
   /**
-   * When the key was last used, written at most once a day.
+   * The key's last use, updated at most once a day.
    */
   lastUsedTime?: string;
   /**
-   * The last use of an old version that condition StaleConsumers reports, written at most every ten minutes.
+   * The last use of an old version, for the condition StaleConsumers; updated at most every ten minutes.
    */
   staleConsumer?: {
     /**
@@ -407,11 +407,11 @@ export type PlatformKeyStatus = {
      */
     lastUsedTime?: string;
     /**
-     * From which address, as the server saw it.
+     * The client's address, as the server saw it.
      */
     address?: string;
     /**
-     * With which User-Agent, without anything in it that may be a key.
+     * The User-Agent, without anything that may be a key.
      */
     userAgent?: string;
   };
@@ -424,7 +424,7 @@ export type PlatformKeyStatus = {
      */
     sequence?: number;
     /**
-     * From when on no server replica accepts the key.
+     * Since when no server replica accepts the key.
      */
     confirmedAt?: string;
   };
@@ -435,7 +435,7 @@ export type PlatformKeyStatus = {
    */
   conditions?: {
     /**
-     * Which aspect.
+     * The condition's type.
      */
     type: string;
     /**
@@ -443,7 +443,7 @@ export type PlatformKeyStatus = {
      */
     status: "True" | "False" | "Unknown";
     /**
-     * The generation that it is about.
+     * The generation that it describes.
      */
     observedGeneration?: number;
     /**
@@ -451,11 +451,11 @@ export type PlatformKeyStatus = {
      */
     lastTransitionTime: string;
     /**
-     * Why, in one word of the catalogue.
+     * The reason, one word of the catalogue.
      */
     reason: string;
     /**
-     * Why, and what to do about it, for people.
+     * The cause and the remedy, for people.
      */
     message: string;
   }[];

@@ -5,23 +5,23 @@
  */
 export type PlatformTeamSpec = {
   /**
-   * A name for people. The object's name is shown where it is left out.
+   * The name shown in lists; default: the object's name.
    */
   displayName?: string;
   /**
-   * The namespaces that belong to the team. A namespace belongs to one team at most: to the one that holds it, or else to the oldest that claims it. The cluster's own and Keyplane's belong to none.
+   * The team's namespaces. A namespace belongs to at most one team: the one that holds it, or else the oldest that claims it. The cluster's and Keyplane's own belong to none.
    *
    * Items: A namespace.
    */
   namespaces: string[];
   /**
-   * Who belongs to the team, by OIDC subject, OIDC group or Kubernetes ServiceAccount.
+   * The team's members, each by exactly one of OIDC subject, OIDC group and Kubernetes ServiceAccount.
    *
    * Items: One member, or all members of a group.
    */
   members: {
     /**
-     * admin and member view, create and revoke keys; viewer only views.
+     * admin and member view, create and revoke keys; viewer only views them.
      */
     role: "admin" | "member" | "viewer";
     /**
@@ -46,7 +46,7 @@ export type PlatformTeamSpec = {
       name: string;
     };
     /**
-     * The libraries that the member's tokens reach over MCP; all of the team's where it is left out. One that does not exist grants nothing. Where several entries make a person a member, those with the strongest role count.
+     * The libraries that the member's tokens may use over MCP; default: all of the team. A missing one grants nothing. Of several entries for a person, those with the strongest role apply.
      *
      * Items: One library.
      */
@@ -62,11 +62,11 @@ export type PlatformTeamSpec = {
     }[];
   }[];
   /**
-   * What the team's MCP clients get where their key says nothing.
+   * Defaults for MCP clients whose key has none.
    */
   mcpAgentPolicy?: {
     /**
-     * The library that an MCP tool uses when neither the call nor the key names one.
+     * The library when neither the call nor the key names one.
      */
     defaultLibraryRef?: {
       /**
@@ -80,88 +80,88 @@ export type PlatformTeamSpec = {
     };
   };
   /**
-   * The networks that the team's keys may be used from, and its members' tokens over MCP, of IPv4 and IPv6; anywhere where it is left out. A key's own list holds besides. Signing in to the console and the management API are not restricted by it.
+   * The IPv4 and IPv6 networks that the team's keys, and its members' tokens over MCP, may be used from; default: any. A key's own list applies too. It does not restrict console sign-in or the management API.
    *
    * Items: A network, such as 203.0.113.0/24 or 2001:db8::/32, or one address, such as 203.0.113.7/32.
    */
   allowedCIDRs?: string[];
   /**
-   * How many tokens the calls of models of all the team's keys and libraries may use, or what they may cost, by day, week, month or in all. A call is let through where there is room for what it may use, and charged what its answer reports; else it is answered 429 with budget_exceeded. What was used is counted by name: a team that is declared again goes on with it.
+   * The tokens or cost of the model calls of all the team's keys and libraries per day, week, month or in total; checked and counted as a key's budgets. A team that is declared again continues its count.
    *
    * Items: What may be used in each period.
    */
   budgets?: {
     /**
-     * Tokens that may be used in a period, by what answers report.
+     * The tokens per period, as answers report them.
      */
     tokens?: number;
     /**
-     * What the calls of a period may cost by the servers' price list, such as "250.00". Text, so that it is exact.
+     * The cost per period by the servers' price list, such as "250.00", as text.
      */
     cost?: string;
     /**
-     * The currency of cost by ISO 4217, which is the one of the servers' price list.
+     * The ISO 4217 currency of cost, that of the servers' price list.
      */
     currency?: string;
     /**
-     * When the budget resets: each Day, each Week on Monday, each Month on its first day; Total, never.
+     * When the budget resets: each Day, Week (on Monday) or Month (on its first day); Total: never.
      */
     period: "Day" | "Week" | "Month" | "Total";
     /**
-     * Where the period begins, by its IANA name, such as Europe/Berlin.
+     * The IANA time zone of the period, such as Europe/Berlin.
      */
     timeZone: string;
     /**
-     * Refuse answers calls that there is no room for with 429 and budget_exceeded; Alert lets them pass, and counts them.
+     * Refuse: calls without room are answered 429 budget_exceeded. Alert: they pass and are counted.
      */
     onExhausted: "Refuse" | "Alert";
   }[];
   /**
-   * How many requests all of the team's keys may make together, its members' tokens over MCP and its libraries' calls of models included; unlimited where it is left out. A key's own limit holds besides.
+   * The limits of all the team's keys together, with its members' tokens over MCP and its libraries' model calls; default: unlimited. A key's own limits apply too.
    */
   rateLimit?: {
     /**
-     * Requests a minute, in the long run; unlimited where it is left out.
+     * The sustained requests per minute; default: unlimited.
      */
     requestsPerMinute?: number;
     /**
-     * Requests at once; a minute's worth where it is left out.
+     * Requests at once; default: a minute's worth.
      */
     burst?: number;
     /**
-     * Tokens a minute that calls of models use in the long run, and at once; unlimited where it is left out. A call is let through where there is room for what it is expected to use, and charged what its answer reports.
+     * The tokens of model calls per minute, sustained and at once; default: unlimited. A call reserves what it is expected to use and is charged what its answer reports.
      */
     tokensPerMinute?: number;
     /**
-     * Who counts requests and tokens: Installation, all server replicas together, or Replica, each by itself, where it is left out.
+     * Who counts requests and tokens: Installation, all server replicas together; Replica (default), each by itself.
      */
     scope?: "Replica" | "Installation";
     /**
-     * Calls under way at once on each replica, an answer that streams included; unlimited where it is left out.
+     * Concurrent calls per replica, streams included; default: unlimited.
      */
     concurrent?: number;
   };
   /**
-   * What happens to a key of the team that is reported as leaked.
+   * What happens to a key that is reported as leaked.
    */
   leaks?: {
     /**
-     * Alert (default) records it, and says so with the key; Revoke ends the key at once too. An old version that works on beside a newer one is ended alone.
+     * Alert records it and sets a condition of the key; Revoke also ends the key at once. If an old version has leaked beside a newer one, only the old one ends.
      */
     action: "Revoke" | "Alert";
   };
   /**
-   * Webhooks that are notified of what happens to the team's keys, by a signed POST (Standard Webhooks).
+   * Receivers of events of the team's keys, as a signed POST (Standard Webhooks).
    *
    * Items: One receiver.
    */
   webhooks: {
     /**
-     * Where events are posted to: an https URL. Private addresses are refused unless the installation allows them as upstreams, and there alone http will do. Redirects are not followed.
+     * The https URL that receives events. Private addresses are refused unless the installation allows them as upstreams; only these may use http. Redirects are not followed.
      */
     url: string;
     /**
-     * Which events are posted.
+     * The events to post.
      *
      * Items: key.expiring: a key ends within 7 days. key.rotated: a new version took over. key.consumer_late: a client still uses an old version. key.revoked: with its receipt. key.leaked: a key was reported as leaked. key.budget_reached and team.budget_reached: 50, 80 or 100 % of a budget are used.
      */
@@ -175,7 +175,7 @@ export type PlatformTeamSpec = {
       | "team.budget_reached"
     )[];
     /**
-     * The Secret that events are signed with: `whsec_` and 24 to 64 random bytes in base64, or two of these with a space between, while one takes the other's place.
+     * The Secret that signs events: `whsec_` and 24 to 64 random bytes in base64; during a change, two of these with a space between.
      */
     secretRef: {
       /**
@@ -199,15 +199,15 @@ export type PlatformTeamSpec = {
  */
 export type PlatformTeamStatus = {
   /**
-   * The generation of the declaration that this status is about.
+   * The generation that this status describes.
    */
   observedGeneration?: number;
   /**
-   * The controller that wrote this status, by its Lease as namespace/name. Of several controllers that see the object one goes on writing it.
+   * The Lease of the controller that writes this status, as namespace/name. Of several controllers, one keeps writing it.
    */
   controllerName?: string;
   /**
-   * The team's id in the store.
+   * The team's permanent id.
    */
   teamID?: string;
   /**
@@ -223,7 +223,7 @@ export type PlatformTeamStatus = {
    */
   conditions?: {
     /**
-     * Which aspect.
+     * The condition's type.
      */
     type: string;
     /**
@@ -231,7 +231,7 @@ export type PlatformTeamStatus = {
      */
     status: "True" | "False" | "Unknown";
     /**
-     * The generation that it is about.
+     * The generation that it describes.
      */
     observedGeneration?: number;
     /**
@@ -239,11 +239,11 @@ export type PlatformTeamStatus = {
      */
     lastTransitionTime: string;
     /**
-     * Why, in one word of the catalogue.
+     * The reason, one word of the catalogue.
      */
     reason: string;
     /**
-     * Why, and what to do about it, for people.
+     * The cause and the remedy, for people.
      */
     message: string;
   }[];

@@ -35,7 +35,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
         "type": "object",
         "properties": {
           "displayName": {
-            "description": "A name for people. The object's name is shown where it is left out.",
+            "description": "The name shown in lists; default: the object's name.",
             "type": "string",
             "minLength": 1,
             "maxLength": 128,
@@ -47,12 +47,12 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             ]
           },
           "description": {
-            "description": "What belongs into the library, for people and for models.",
+            "description": "What belongs in the library, for people and models.",
             "type": "string",
             "maxLength": 2048
           },
           "deletionPolicy": {
-            "description": "When the declaration is deleted: Retain the atoms, to be taken up again by a library of the same name; or Delete them.",
+            "description": "When the declaration is deleted: Retain the atoms for a later library of the same name; or Delete them.",
             "type": "string",
             "enum": [
               "Retain",
@@ -61,7 +61,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             "default": "Retain"
           },
           "embedding": {
-            "description": "Has the library's atoms searched by their meaning too: each is embedded, behind its save, through a gateway of the team, by a key of the library's own that calls this model there and nothing else. What is remembered is sent to that gateway. Without it atoms are found by their words alone.",
+            "description": "Search by meaning. Each atom is embedded after its save through a gateway of the team, with a key of the library that may call only this model there. The atoms' text is sent to that gateway. Left out, search uses words only.",
             "type": "object",
             "required": [
               "gatewayRef",
@@ -83,7 +83,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                     "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
                   },
                   "namespace": {
-                    "description": "Its namespace, which must be of the same team; the library's own where it is left out.",
+                    "description": "Its namespace, which must be of the same team; default: the library's.",
                     "type": "string",
                     "maxLength": 63,
                     "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
@@ -91,13 +91,13 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                 }
               },
               "model": {
-                "description": "The embedding model, or one of the gateway's logical routes. Another one has all atoms embedded anew.",
+                "description": "The embedding model or a logical route of the gateway. A change embeds all atoms again.",
                 "type": "string",
                 "minLength": 1,
                 "maxLength": 256
               },
               "dimensions": {
-                "description": "How many numbers a vector has, of a model that can be asked for fewer than it would give.",
+                "description": "The vector's length, for a model that can return shorter ones.",
                 "type": "integer",
                 "minimum": 1,
                 "maximum": 4096
@@ -105,7 +105,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             }
           },
           "extraction": {
-            "description": "Has a model take atoms out of the conversations that are handed over to the library, behind the call, through a gateway of the team, by a key of the library's own that calls this model there and nothing else. What was said is sent to that gateway. Without it no conversation is taken.",
+            "description": "Lets a model extract atoms from submitted conversations after the call, through a gateway of the team, with a key of the library that may call only this model there. The conversations are sent to that gateway. Left out, the library accepts no conversation.",
             "type": "object",
             "required": [
               "gatewayRef",
@@ -127,7 +127,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                     "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
                   },
                   "namespace": {
-                    "description": "Its namespace, which must be of the same team; the library's own where it is left out.",
+                    "description": "Its namespace, which must be of the same team; default: the library's.",
                     "type": "string",
                     "maxLength": 63,
                     "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
@@ -135,13 +135,13 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                 }
               },
               "model": {
-                "description": "The model, or one of the gateway's logical routes.",
+                "description": "The model or a logical route of the gateway.",
                 "type": "string",
                 "minLength": 1,
                 "maxLength": 256
               },
               "tokensPerDay": {
-                "description": "How many tokens conversations may take a day (UTC), by estimate and with the longest answers that the model may give. Beyond it a conversation is refused until the next day.",
+                "description": "The tokens of conversations per day (UTC), estimated with the model's longest answers. Beyond it, conversations are refused until the next day.",
                 "type": "integer",
                 "format": "int64",
                 "minimum": 10000,
@@ -169,22 +169,22 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
         },
         "properties": {
           "observedGeneration": {
-            "description": "The generation of the declaration that this status is about.",
+            "description": "The generation that this status describes.",
             "type": "integer",
             "format": "int64"
           },
           "controllerName": {
-            "description": "The controller that wrote this status, by its Lease as namespace/name. Of several controllers that see the object one goes on writing it.",
+            "description": "The Lease of the controller that writes this status, as namespace/name. Of several controllers, one keeps writing it.",
             "type": "string",
             "maxLength": 317
           },
           "libraryID": {
-            "description": "The library's id in the store.",
+            "description": "The library's permanent id.",
             "type": "string",
             "maxLength": 64
           },
           "team": {
-            "description": "The PlatformTeam that the library belongs to, which is its namespace's.",
+            "description": "The library's PlatformTeam, by its namespace.",
             "type": "string",
             "maxLength": 63
           },
@@ -208,7 +208,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
               ],
               "properties": {
                 "type": {
-                  "description": "Which aspect.",
+                  "description": "The condition's type.",
                   "type": "string",
                   "maxLength": 64
                 },
@@ -222,7 +222,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   ]
                 },
                 "observedGeneration": {
-                  "description": "The generation that it is about.",
+                  "description": "The generation that it describes.",
                   "type": "integer",
                   "format": "int64",
                   "minimum": 0
@@ -233,14 +233,14 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   "format": "date-time"
                 },
                 "reason": {
-                  "description": "Why, in one word of the catalogue.",
+                  "description": "The reason, one word of the catalogue.",
                   "type": "string",
                   "minLength": 1,
                   "maxLength": 64,
                   "pattern": "^[A-Za-z]([A-Za-z0-9]*[A-Za-z0-9])?$"
                 },
                 "message": {
-                  "description": "Why, and what to do about it, for people.",
+                  "description": "The cause and the remedy, for people.",
                   "type": "string",
                   "maxLength": 4096
                 }
@@ -252,7 +252,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
     }
   },
   "ModelGateway": {
-    "description": "A gateway to model providers, served under /g/ and its public id. Provider credentials stay on the server's side.",
+    "description": "A gateway to model providers, served under /g/ and its public id. Clients never see provider credentials.",
     "type": "object",
     "required": [
       "spec"
@@ -314,18 +314,18 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
         ],
         "properties": {
           "publicID": {
-            "description": "The gateway's id in URLs, unique over all gateways of an installation; generated where it is left out. Does not change.",
+            "description": "The gateway's id in URLs, unique in the installation; default: generated. Immutable.",
             "type": "string",
             "maxLength": 63,
             "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
           },
           "routesOnly": {
-            "description": "Whether only models that a route names are served.",
+            "description": "Whether to serve only models that a route names.",
             "type": "boolean",
             "default": false
           },
           "upstreams": {
-            "description": "The providers behind the gateway. A request goes to the first one of its path's dialect, unless a route names another.",
+            "description": "The providers. A request goes to the first one of its path's dialect, unless a route names another.",
             "type": "array",
             "minItems": 1,
             "maxItems": 16,
@@ -344,7 +344,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
               ],
               "properties": {
                 "name": {
-                  "description": "Its name, which routes refer to.",
+                  "description": "The name that routes refer to.",
                   "type": "string",
                   "maxLength": 63,
                   "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
@@ -359,13 +359,13 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   ]
                 },
                 "baseURL": {
-                  "description": "Where it is: an http or https URL of its origin and, where it has one, a path prefix, such as the provider gives for the SDK of the dialect. The operation's path, such as /v1/chat/completions, is put behind it: with the dialect openai without its version where the prefix has one, such as /v1, /api/paas/v4 or /v1beta/openai; with the others without its version where the prefix ends in the same one. Private addresses are refused unless the installation allows them.",
+                  "description": "The http or https URL of its origin, with a path prefix if it has one, as the provider gives it for the dialect's SDK. The operation's path, such as /v1/chat/completions, is appended: with openai, without its version where the prefix has one, such as /v1, /api/paas/v4 or /v1beta/openai; with the others, without its version where the prefix ends in the same one. Private addresses are refused unless the installation allows them.",
                   "type": "string",
                   "maxLength": 512,
                   "pattern": "^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"
                 },
                 "credentialRef": {
-                  "description": "The Secret of this namespace that holds the provider's credential, 4,096 characters at most.",
+                  "description": "The Secret in this namespace with the provider's credential, at most 4,096 characters.",
                   "type": "object",
                   "required": [
                     "name"
@@ -391,7 +391,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             }
           },
           "routes": {
-            "description": "Names that clients may use for a model, and where each one leads.",
+            "description": "Names that clients may use for a model, and their targets.",
             "type": "array",
             "maxItems": 256,
             "x-kubernetes-list-type": "map",
@@ -410,14 +410,14 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
               ],
               "properties": {
                 "model": {
-                  "description": "The name, as a client writes it in its request.",
+                  "description": "The name in the client's request.",
                   "type": "string",
                   "minLength": 1,
                   "maxLength": 256,
                   "pattern": "^[!-~]+$"
                 },
                 "routeID": {
-                  "description": "The route's id, which the answer's header x-keyplane-route-id carries.",
+                  "description": "The route's id, sent in the answer's header x-keyplane-route-id.",
                   "type": "string",
                   "maxLength": 63,
                   "pattern": "^[A-Za-z0-9][-._A-Za-z0-9]*$"
@@ -429,14 +429,14 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
                 },
                 "upstreamModel": {
-                  "description": "The model that is asked of it.",
+                  "description": "The model to request from it.",
                   "type": "string",
                   "minLength": 1,
                   "maxLength": 256,
                   "pattern": "^[!-~]+$"
                 },
                 "rateLimit": {
-                  "description": "How many calls that name the route are let through, of all keys together, as an upstream's quota wants it; unlimited where it is left out. The limits of keys and teams hold besides. A call that is passed on to fallbacks counts once.",
+                  "description": "The limits of calls that name the route, of all keys together, such as for an upstream's quota; default: unlimited. The limits of keys and teams apply too. A call counts once, with its fallbacks.",
                   "type": "object",
                   "x-kubernetes-validations": [
                     {
@@ -454,28 +454,28 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   ],
                   "properties": {
                     "requestsPerMinute": {
-                      "description": "Requests a minute, in the long run; unlimited where it is left out.",
+                      "description": "The sustained requests per minute; default: unlimited.",
                       "type": "integer",
                       "format": "int32",
                       "minimum": 1,
                       "maximum": 1000000
                     },
                     "burst": {
-                      "description": "Requests at once; a minute's worth where it is left out.",
+                      "description": "Requests at once; default: a minute's worth.",
                       "type": "integer",
                       "format": "int32",
                       "minimum": 1,
                       "maximum": 1000000
                     },
                     "tokensPerMinute": {
-                      "description": "Tokens a minute that calls of models use in the long run, and at once; unlimited where it is left out. A call is let through where there is room for what it is expected to use, and charged what its answer reports.",
+                      "description": "The tokens of model calls per minute, sustained and at once; default: unlimited. A call reserves what it is expected to use and is charged what its answer reports.",
                       "type": "integer",
                       "format": "int32",
                       "minimum": 1,
                       "maximum": 100000000
                     },
                     "scope": {
-                      "description": "Who counts requests and tokens: Installation, all server replicas together, or Replica, each by itself, where it is left out.",
+                      "description": "Who counts requests and tokens: Installation, all server replicas together; Replica (default), each by itself.",
                       "type": "string",
                       "enum": [
                         "Replica",
@@ -483,7 +483,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                       ]
                     },
                     "concurrent": {
-                      "description": "Calls under way at once on each replica, an answer that streams included; unlimited where it is left out.",
+                      "description": "Concurrent calls per replica, streams included; default: unlimited.",
                       "type": "integer",
                       "format": "int32",
                       "minimum": 1,
@@ -492,7 +492,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   }
                 },
                 "fallbacks": {
-                  "description": "What is tried in this order when the upstream refuses the connection, or answers 429 or 5xx, or nothing within its time.",
+                  "description": "What to try, in this order, when the upstream refuses the connection, answers 429 or 5xx, or times out.",
                   "type": "array",
                   "maxItems": 4,
                   "x-kubernetes-list-type": "atomic",
@@ -512,7 +512,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                         "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
                       },
                       "upstreamModel": {
-                        "description": "The model that is asked of it.",
+                        "description": "The model to request from it.",
                         "type": "string",
                         "minLength": 1,
                         "maxLength": 256,
@@ -543,17 +543,17 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
         },
         "properties": {
           "observedGeneration": {
-            "description": "The generation of the declaration that this status is about.",
+            "description": "The generation that this status describes.",
             "type": "integer",
             "format": "int64"
           },
           "controllerName": {
-            "description": "The controller that wrote this status, by its Lease as namespace/name. Of several controllers that see the object one goes on writing it.",
+            "description": "The Lease of the controller that writes this status, as namespace/name. Of several controllers, one keeps writing it.",
             "type": "string",
             "maxLength": 317
           },
           "gatewayID": {
-            "description": "The gateway's id in the store.",
+            "description": "The gateway's permanent id.",
             "type": "string",
             "maxLength": 64
           },
@@ -563,7 +563,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             "maxLength": 63
           },
           "team": {
-            "description": "The PlatformTeam that the gateway belongs to, which is its namespace's.",
+            "description": "The gateway's PlatformTeam, by its namespace.",
             "type": "string",
             "maxLength": 63
           },
@@ -587,7 +587,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
               ],
               "properties": {
                 "type": {
-                  "description": "Which aspect.",
+                  "description": "The condition's type.",
                   "type": "string",
                   "maxLength": 64
                 },
@@ -601,7 +601,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   ]
                 },
                 "observedGeneration": {
-                  "description": "The generation that it is about.",
+                  "description": "The generation that it describes.",
                   "type": "integer",
                   "format": "int64",
                   "minimum": 0
@@ -612,14 +612,14 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   "format": "date-time"
                 },
                 "reason": {
-                  "description": "Why, in one word of the catalogue.",
+                  "description": "The reason, one word of the catalogue.",
                   "type": "string",
                   "minLength": 1,
                   "maxLength": 64,
                   "pattern": "^[A-Za-z]([A-Za-z0-9]*[A-Za-z0-9])?$"
                 },
                 "message": {
-                  "description": "Why, and what to do about it, for people.",
+                  "description": "The cause and the remedy, for people.",
                   "type": "string",
                   "maxLength": 4096
                 }
@@ -631,7 +631,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
     }
   },
   "PlatformKeyPolicy": {
-    "description": "The rules that a platform sets for the keys of its teams. Of several policies of one team all hold.",
+    "description": "A platform's rules for the keys of its teams. All policies of a team apply.",
     "type": "object",
     "required": [
       "spec"
@@ -670,11 +670,11 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
         ],
         "properties": {
           "teamSelector": {
-            "description": "The PlatformTeams that the policy is for: those that match all that is written here, so that {} is every team.",
+            "description": "The PlatformTeams that the policy applies to: those that match every condition; {} is every team.",
             "type": "object",
             "properties": {
               "matchNames": {
-                "description": "The names of teams, one of which it must be.",
+                "description": "The team is one of these.",
                 "type": "array",
                 "minItems": 1,
                 "maxItems": 256,
@@ -687,7 +687,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                 }
               },
               "matchExpressions": {
-                "description": "What must hold of the team's labels, as in a label selector of Kubernetes.",
+                "description": "Conditions on the team's labels, as in a Kubernetes label selector.",
                 "type": "array",
                 "minItems": 1,
                 "maxItems": 16,
@@ -719,7 +719,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                       "pattern": "^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$"
                     },
                     "operator": {
-                      "description": "In, the label has one of values; NotIn, it has none of them, or is not there; Exists, it is there; DoesNotExist, it is not.",
+                      "description": "In: the label has one of values. NotIn: it has none of them, or is missing. Exists, DoesNotExist: it is present or missing.",
                       "type": "string",
                       "enum": [
                         "In",
@@ -746,7 +746,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             }
           },
           "gracePeriod": {
-            "description": "How long a key that was issued before goes on though a rule does not let it: a Go duration, from when the rule came to hold for its team. Then the key ends until it meets the rule.",
+            "description": "How long an existing key that breaks a rule still works, a Go duration from when the rule began to apply to its team. After that the key is refused until it meets the rule.",
             "type": "string",
             "maxLength": 16,
             "pattern": "^([0-9]{1,6}(\\.[0-9]{1,3})?(h|m|s|ms))+$",
@@ -759,7 +759,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             ]
           },
           "expiry": {
-            "description": "How long a version of a key may live.",
+            "description": "The lifetime of a key's version.",
             "type": "object",
             "x-kubernetes-validations": [
               {
@@ -774,11 +774,11 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             ],
             "properties": {
               "required": {
-                "description": "Whether a key must have an end. A default gives it one.",
+                "description": "Whether a key must expire. A default makes it expire.",
                 "type": "boolean"
               },
               "default": {
-                "description": "The expiresAfter of a key that declares neither expiresAfter nor expiresAt: a Go duration. It is not written into the key's spec.",
+                "description": "The expiresAfter, a Go duration, of a key that declares neither expiresAfter nor expiresAt. Not written into the key's spec.",
                 "type": "string",
                 "maxLength": 16,
                 "pattern": "^([0-9]{1,6}(\\.[0-9]{1,3})?(h|m|s|ms))+$",
@@ -790,7 +790,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                 ]
               },
               "max": {
-                "description": "The longest that a version may live, from its mint to its end by expiresAfter or expiresAt: a Go duration. A key without an end lives longer than any.",
+                "description": "The longest lifetime of a version, a Go duration from its creation to expiresAfter or expiresAt. A key that never expires exceeds it.",
                 "type": "string",
                 "maxLength": 16,
                 "pattern": "^([0-9]{1,6}(\\.[0-9]{1,3})?(h|m|s|ms))+$",
@@ -804,14 +804,14 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             }
           },
           "rotation": {
-            "description": "How often a key must have a new version.",
+            "description": "How often a key must rotate.",
             "type": "object",
             "required": [
               "maxInterval"
             ],
             "properties": {
               "maxInterval": {
-                "description": "The longest rotation.interval: a Go duration. A key each of whose versions ends within it by expiresAfter or expiresAt needs none. An older key with none, or a longer one, is rotated by this one after the grace period.",
+                "description": "The longest rotation.interval, a Go duration. A key whose versions all end within it, by expiresAfter or expiresAt, needs no interval. After the grace period, it rotates an existing key with a longer interval or none.",
                 "type": "string",
                 "maxLength": 16,
                 "pattern": "^([0-9]{1,6}(\\.[0-9]{1,3})?(h|m|s|ms))+$",
@@ -844,7 +844,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             }
           },
           "allowedPresets": {
-            "description": "The presets, within one of which all scopes of a key must be, whether it names the preset or writes scopes.",
+            "description": "All scopes of a key must be within one of these presets, whether the key names a preset or scopes.",
             "type": "array",
             "minItems": 1,
             "maxItems": 8,
@@ -861,7 +861,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             }
           },
           "allowedModels": {
-            "description": "The routes and models that a key with a gateway scope may name. Such a key must have allowedModels.",
+            "description": "The routes and models that a key with a gateway scope may name; such a key must declare allowedModels.",
             "type": "array",
             "minItems": 1,
             "maxItems": 256,
@@ -875,7 +875,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             }
           },
           "allowedGateways": {
-            "description": "The gateways, one of which a key with a gateway scope must be bound to by gatewayRef.",
+            "description": "A key with a gateway scope must be bound to one of these by gatewayRef.",
             "type": "array",
             "minItems": 1,
             "maxItems": 64,
@@ -906,7 +906,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             }
           },
           "allowedCIDRs": {
-            "description": "The networks, of IPv4 and IPv6, within which each network of a key's own allowedCIDRs must be. A key must have such a list.",
+            "description": "The IPv4 and IPv6 networks that must contain each network of a key's allowedCIDRs. A key must have such a list.",
             "type": "array",
             "minItems": 1,
             "maxItems": 32,
@@ -919,14 +919,14 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             }
           },
           "maxKeys": {
-            "description": "How many keys a team may have that are not revoked. The oldest ones are within it.",
+            "description": "How many unrevoked keys a team may have. The oldest count first.",
             "type": "integer",
             "format": "int32",
             "minimum": 1,
             "maximum": 1000000
           },
           "rateLimit": {
-            "description": "How many requests a key may make, and how many tokens they may use.",
+            "description": "The limits of a key.",
             "type": "object",
             "x-kubernetes-validations": [
               {
@@ -951,14 +951,14 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                 ],
                 "properties": {
                   "default": {
-                    "description": "That of a key that declares none. It is not written into the key's spec.",
+                    "description": "The value for a key that declares none. Not written into the key's spec.",
                     "type": "integer",
                     "format": "int32",
                     "minimum": 1,
                     "maximum": 1000000
                   },
                   "max": {
-                    "description": "The highest. A key without a limit has a higher one than any.",
+                    "description": "The highest value. A key without a limit exceeds it.",
                     "type": "integer",
                     "format": "int32",
                     "minimum": 1,
@@ -982,14 +982,14 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                 ],
                 "properties": {
                   "default": {
-                    "description": "That of a key that declares none. It is not written into the key's spec.",
+                    "description": "The value for a key that declares none. Not written into the key's spec.",
                     "type": "integer",
                     "format": "int32",
                     "minimum": 1,
                     "maximum": 10000
                   },
                   "max": {
-                    "description": "The highest. A key that declares none has 256.",
+                    "description": "The highest value. A key that declares none has 256.",
                     "type": "integer",
                     "format": "int32",
                     "minimum": 1,
@@ -1013,14 +1013,14 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                 ],
                 "properties": {
                   "default": {
-                    "description": "That of a key that declares none. It is not written into the key's spec.",
+                    "description": "The value for a key that declares none. Not written into the key's spec.",
                     "type": "integer",
                     "format": "int32",
                     "minimum": 1,
                     "maximum": 100000000
                   },
                   "max": {
-                    "description": "The highest. A key without a limit has a higher one than any.",
+                    "description": "The highest value. A key without a limit exceeds it.",
                     "type": "integer",
                     "format": "int32",
                     "minimum": 1,
@@ -1031,7 +1031,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             }
           },
           "budgets": {
-            "description": "How much a key's calls of models may use at most, of each unit and period that is written here. A key that declares no budget of that unit and period which refuses calls has this one, which is not written into its spec.",
+            "description": "The largest budgets of a key, by unit and period. A key that declares no budget with Refuse of that unit and period has this one. Not written into its spec.",
             "type": "array",
             "minItems": 1,
             "maxItems": 8,
@@ -1068,26 +1068,26 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
               ],
               "properties": {
                 "tokens": {
-                  "description": "Tokens, as in the key's budgets.",
+                  "description": "The tokens per period, as answers report them.",
                   "type": "integer",
                   "format": "int64",
                   "minimum": 1,
                   "maximum": 1000000000000
                 },
                 "cost": {
-                  "description": "A cost, as in the key's budgets, such as \"250.00\".",
+                  "description": "The cost per period by the servers' price list, such as \"250.00\", as text.",
                   "type": "string",
                   "maxLength": 14,
                   "pattern": "^[0-9]{1,7}(\\.[0-9]{1,6})?$"
                 },
                 "currency": {
-                  "description": "The currency of cost by ISO 4217.",
+                  "description": "The ISO 4217 currency of cost, that of the servers' price list.",
                   "type": "string",
                   "maxLength": 3,
                   "pattern": "^[A-Z]{3}$"
                 },
                 "period": {
-                  "description": "The period, as in the key's budgets.",
+                  "description": "When the budget resets: each Day, Week (on Monday) or Month (on its first day); Total: never.",
                   "type": "string",
                   "enum": [
                     "Day",
@@ -1097,7 +1097,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   ]
                 },
                 "timeZone": {
-                  "description": "Where the period of a budget begins that a key does not declare, by its IANA name. A key that declares one keeps its own.",
+                  "description": "The IANA time zone of a budget that a key does not declare. A key that declares one keeps its own.",
                   "type": "string",
                   "minLength": 1,
                   "maxLength": 64,
@@ -1108,7 +1108,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             }
           },
           "sharedBudgets": {
-            "description": "How much all calls of models by the keys of the policy's teams may use together, besides what each key and each team may. It holds at once. What was used is counted by the policy's name: one that is declared again goes on with it.",
+            "description": "Budgets that the keys of the policy's teams share for model calls, beside those of each key and team. They apply at once. Use is counted by the policy's name, so a policy that is declared again continues its count.",
             "type": "array",
             "minItems": 1,
             "maxItems": 8,
@@ -1145,26 +1145,26 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
               ],
               "properties": {
                 "tokens": {
-                  "description": "Tokens, as in the key's budgets.",
+                  "description": "The tokens per period, as answers report them.",
                   "type": "integer",
                   "format": "int64",
                   "minimum": 1,
                   "maximum": 1000000000000
                 },
                 "cost": {
-                  "description": "A cost, as in the key's budgets, such as \"250.00\".",
+                  "description": "The cost per period by the servers' price list, such as \"250.00\", as text.",
                   "type": "string",
                   "maxLength": 14,
                   "pattern": "^[0-9]{1,7}(\\.[0-9]{1,6})?$"
                 },
                 "currency": {
-                  "description": "The currency of cost by ISO 4217.",
+                  "description": "The ISO 4217 currency of cost, that of the servers' price list.",
                   "type": "string",
                   "maxLength": 3,
                   "pattern": "^[A-Z]{3}$"
                 },
                 "period": {
-                  "description": "The period, as in the key's budgets.",
+                  "description": "When the budget resets: each Day, Week (on Monday) or Month (on its first day); Total: never.",
                   "type": "string",
                   "enum": [
                     "Day",
@@ -1174,7 +1174,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   ]
                 },
                 "timeZone": {
-                  "description": "Where the period begins, by its IANA name, such as Europe/Berlin.",
+                  "description": "The IANA time zone of the period, such as Europe/Berlin.",
                   "type": "string",
                   "minLength": 1,
                   "maxLength": 64,
@@ -1182,7 +1182,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   "default": "UTC"
                 },
                 "onExhausted": {
-                  "description": "Refuse answers calls that there is no room for with 429 and budget_exceeded; Alert lets them pass, and counts them.",
+                  "description": "Refuse: calls without room are answered 429 budget_exceeded. Alert: they pass and are counted.",
                   "type": "string",
                   "enum": [
                     "Refuse",
@@ -1212,17 +1212,17 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
         },
         "properties": {
           "observedGeneration": {
-            "description": "The generation of the declaration that this status is about.",
+            "description": "The generation that this status describes.",
             "type": "integer",
             "format": "int64"
           },
           "controllerName": {
-            "description": "The controller that wrote this status, by its Lease as namespace/name. Of several controllers that see the object one goes on writing it.",
+            "description": "The Lease of the controller that writes this status, as namespace/name. Of several controllers, one keeps writing it.",
             "type": "string",
             "maxLength": 317
           },
           "teams": {
-            "description": "The teams that it is for.",
+            "description": "The teams that it applies to.",
             "type": "array",
             "maxItems": 4096,
             "x-kubernetes-list-type": "map",
@@ -1243,7 +1243,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   "maxLength": 63
                 },
                 "since": {
-                  "description": "From when on it is for this team.",
+                  "description": "Since when it applies to this team.",
                   "type": "string",
                   "format": "date-time"
                 }
@@ -1262,7 +1262,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             }
           },
           "rules": {
-            "description": "From when on each of its rules is as it is. The grace period counts from the later of both times.",
+            "description": "Since when each rule has its value. The grace period counts from this or from teams[].since, whichever is later.",
             "type": "array",
             "maxItems": 32,
             "x-kubernetes-list-type": "map",
@@ -1284,12 +1284,12 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   "maxLength": 64
                 },
                 "value": {
-                  "description": "A digest of what it says.",
+                  "description": "A digest of its value.",
                   "type": "string",
                   "maxLength": 64
                 },
                 "since": {
-                  "description": "From when on it says that.",
+                  "description": "Since when it has this value.",
                   "type": "string",
                   "format": "date-time"
                 }
@@ -1316,7 +1316,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
               ],
               "properties": {
                 "type": {
-                  "description": "Which aspect.",
+                  "description": "The condition's type.",
                   "type": "string",
                   "maxLength": 64
                 },
@@ -1330,7 +1330,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   ]
                 },
                 "observedGeneration": {
-                  "description": "The generation that it is about.",
+                  "description": "The generation that it describes.",
                   "type": "integer",
                   "format": "int64",
                   "minimum": 0
@@ -1341,14 +1341,14 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   "format": "date-time"
                 },
                 "reason": {
-                  "description": "Why, in one word of the catalogue.",
+                  "description": "The reason, one word of the catalogue.",
                   "type": "string",
                   "minLength": 1,
                   "maxLength": 64,
                   "pattern": "^[A-Za-z]([A-Za-z0-9]*[A-Za-z0-9])?$"
                 },
                 "message": {
-                  "description": "Why, and what to do about it, for people.",
+                  "description": "The cause and the remedy, for people.",
                   "type": "string",
                   "maxLength": 4096
                 }
@@ -1443,7 +1443,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
         ],
         "properties": {
           "displayName": {
-            "description": "A name for people, shown in lists. The object's name is shown where it is left out.",
+            "description": "The name shown in lists; default: the object's name.",
             "type": "string",
             "minLength": 1,
             "maxLength": 128,
@@ -1455,7 +1455,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             ]
           },
           "preset": {
-            "description": "A named set of scopes, instead of scopes. MCPReadOnly is memory:read; MCPReadWrite is memory:read and memory:write; GatewayDefault is gateway:generate, gateway:embed, gateway:routes and memory:read.",
+            "description": "A set of scopes, instead of scopes. MCPReadOnly: memory:read. MCPReadWrite: memory:read, memory:write. GatewayDefault: gateway:generate, gateway:embed, gateway:routes, memory:read.",
             "type": "string",
             "enum": [
               "MCPReadOnly",
@@ -1464,7 +1464,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             ]
           },
           "scopes": {
-            "description": "What the key may do, instead of preset. There are no wildcards.",
+            "description": "What the key may do, instead of preset; without wildcards.",
             "type": "array",
             "minItems": 1,
             "maxItems": 8,
@@ -1483,7 +1483,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             }
           },
           "gatewayRef": {
-            "description": "The one gateway that the key is bound to. Without it the key may call any gateway of its team. Of effect only with a gateway scope.",
+            "description": "The only gateway that the key may call; default: any of its team. Needs a gateway scope to have an effect.",
             "type": "object",
             "required": [
               "name"
@@ -1497,7 +1497,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                 "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
               },
               "namespace": {
-                "description": "Its namespace, which must be of the same team; the key's own where it is left out.",
+                "description": "Its namespace, which must be of the same team; default: the key's.",
                 "type": "string",
                 "maxLength": 63,
                 "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
@@ -1505,7 +1505,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             }
           },
           "allowedModels": {
-            "description": "The routes and models that the key may name at a gateway; any where it is left out. Of effect only with a gateway scope.",
+            "description": "The routes and models that the key may use; default: any. Needs a gateway scope to have an effect.",
             "type": "array",
             "minItems": 1,
             "maxItems": 64,
@@ -1519,7 +1519,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             }
           },
           "libraryAccess": {
-            "description": "The memory libraries that the key may reach. Only with a memory scope.",
+            "description": "The memory libraries that the key may use. Only with a memory scope.",
             "type": "object",
             "x-kubernetes-validations": [
               {
@@ -1534,7 +1534,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             ],
             "properties": {
               "mode": {
-                "description": "All, every library of the team; or Restricted, those of libraryRefs alone.",
+                "description": "All: every library of the team. Restricted: only libraryRefs.",
                 "type": "string",
                 "enum": [
                   "All",
@@ -1543,7 +1543,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                 "default": "All"
               },
               "libraryRefs": {
-                "description": "The libraries of a Restricted key. One that does not exist grants nothing, and is not replaced by anything.",
+                "description": "The libraries of a Restricted key. A missing one grants nothing and has no substitute.",
                 "type": "array",
                 "minItems": 1,
                 "maxItems": 64,
@@ -1569,7 +1569,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                       "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
                     },
                     "namespace": {
-                      "description": "Its namespace, which must be of the same team; the key's own where it is left out.",
+                      "description": "Its namespace, which must be of the same team; default: the key's.",
                       "type": "string",
                       "maxLength": 63,
                       "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
@@ -1580,7 +1580,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             }
           },
           "subjectAccess": {
-            "description": "Whose memory the key is for: a subject is an end user or an agent. The key reads what is shared in its libraries and what is the subject's, and writes only the latter. Left out, it is for what is shared, and reaches nothing of any subject. Only with a memory scope.",
+            "description": "The subject, an end user or agent, whose memory the key uses. The key reads the subject's and the shared atoms of its libraries, and writes only the subject's. Left out, it uses only shared atoms. Only with a memory scope.",
             "type": "object",
             "required": [
               "mode"
@@ -1598,7 +1598,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             ],
             "properties": {
               "mode": {
-                "description": "Bound, every call is of the one subject; or Required, each call names one in the header X-Keyplane-Subject.",
+                "description": "Bound: one subject for every call. Required: each call names one in the header X-Keyplane-Subject.",
                 "type": "string",
                 "enum": [
                   "Bound",
@@ -1615,7 +1615,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             }
           },
           "allowedCIDRs": {
-            "description": "The networks that the key may be used from, of IPv4 and IPv6; anywhere where it is left out. The address is the one that the server's trusted proxies name. The team's own list holds besides.",
+            "description": "The IPv4 and IPv6 networks that the key may be used from; default: any. The client's address is the one that trusted proxies report. The team's list applies too.",
             "type": "array",
             "minItems": 1,
             "maxItems": 32,
@@ -1628,7 +1628,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             }
           },
           "mcpDefaultLibraryRef": {
-            "description": "The library that an MCP tool uses when a call names none; the team's default where it is left out. One of libraryRefs when access is Restricted. Only with a memory scope.",
+            "description": "The library of MCP calls that name none; default: the team's. One of libraryRefs when access is Restricted. Only with a memory scope.",
             "type": "object",
             "required": [
               "name"
@@ -1642,7 +1642,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                 "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
               },
               "namespace": {
-                "description": "Its namespace, which must be of the same team; the key's own where it is left out.",
+                "description": "Its namespace, which must be of the same team; default: the key's.",
                 "type": "string",
                 "maxLength": 63,
                 "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$"
@@ -1650,7 +1650,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             }
           },
           "state": {
-            "description": "Active; Suspended, refused until it is Active again; or Revoked, refused for ever with all its versions.",
+            "description": "Active; Suspended: refused until Active again; Revoked: refused permanently, with all versions.",
             "type": "string",
             "enum": [
               "Active",
@@ -1666,7 +1666,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             ]
           },
           "expiresAfter": {
-            "description": "How long each minted version lives, from its mint: a Go duration such as 2160h. Not together with expiresAt.",
+            "description": "The lifetime of each version from its creation, a Go duration such as 2160h. Not together with expiresAt.",
             "type": "string",
             "maxLength": 16,
             "pattern": "^([0-9]{1,6}(\\.[0-9]{1,3})?(h|m|s|ms))+$",
@@ -1678,7 +1678,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             ]
           },
           "expiresAt": {
-            "description": "The end of the whole key, RFC 3339. Moving it later revives an expired key. Not together with expiresAfter.",
+            "description": "When the whole key expires. A later time revives an expired key. Not together with expiresAfter.",
             "type": "string",
             "format": "date-time",
             "maxLength": 40,
@@ -1691,7 +1691,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             ]
           },
           "source": {
-            "description": "Where the key's secret comes from. Does not change.",
+            "description": "The origin of the key's secret. Immutable.",
             "type": "object",
             "default": {
               "type": "Generate"
@@ -1712,7 +1712,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             ],
             "properties": {
               "type": {
-                "description": "Generate, Keyplane mints the key; ImportSecret, the first version is the key in an existing Secret; ImportHash, the first version is known by its hash alone. An import is learned once.",
+                "description": "Generate: Keyplane creates the key. ImportSecret: the first version is the key in an existing Secret. ImportHash: the first version is known only by its hash. An import is read once.",
                 "type": "string",
                 "enum": [
                   "Generate",
@@ -1722,7 +1722,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                 "default": "Generate"
               },
               "secretRef": {
-                "description": "The Secret of this namespace that holds the key to import; it is read and never written. With type ImportSecret.",
+                "description": "With ImportSecret: the Secret in this namespace with the key to import. It is never written.",
                 "type": "object",
                 "required": [
                   "name"
@@ -1736,7 +1736,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                     "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
                   },
                   "key": {
-                    "description": "The data key in it that holds inf_ and at least 32 more characters.",
+                    "description": "The data key with the value: inf_ and at least 32 more characters.",
                     "type": "string",
                     "maxLength": 253,
                     "pattern": "^([-_a-zA-Z0-9]|\\.[-_a-zA-Z0-9])[-._a-zA-Z0-9]*$",
@@ -1745,7 +1745,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                 }
               },
               "hash": {
-                "description": "The hash of the key to import. With type ImportHash.",
+                "description": "With ImportHash: the hash of the key to import.",
                 "type": "object",
                 "required": [
                   "sha256",
@@ -1754,7 +1754,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                 "x-kubernetes-map-type": "atomic",
                 "properties": {
                   "sha256": {
-                    "description": "The SHA-256 of the full key, as 64 lower-case hex digits.",
+                    "description": "The SHA-256 of the full key, 64 lower-case hex digits.",
                     "type": "string",
                     "maxLength": 64,
                     "pattern": "^[0-9a-f]{64}$"
@@ -1770,7 +1770,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             }
           },
           "rotation": {
-            "description": "When a new version takes the place of the present one, and for how long both work.",
+            "description": "When a new version replaces the current one, and how long both work.",
             "type": "object",
             "x-kubernetes-validations": [
               {
@@ -1781,7 +1781,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             ],
             "properties": {
               "interval": {
-                "description": "How old the active version may become before the next one is minted: a Go duration such as 720h. Without it nothing rotates by time.",
+                "description": "The age at which the active version is replaced, a Go duration such as 720h. Without it, nothing rotates by time.",
                 "type": "string",
                 "maxLength": 16,
                 "pattern": "^([0-9]{1,6}(\\.[0-9]{1,3})?(h|m|s|ms))+$",
@@ -1793,7 +1793,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                 ]
               },
               "overlap": {
-                "description": "How long the old version works on beside the new one. Left out it is 24h, whatever the cause of the new version.",
+                "description": "How long the old version works beside the new one, whatever caused the new one; default: 24h.",
                 "type": "object",
                 "x-kubernetes-validations": [
                   {
@@ -1817,7 +1817,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                 ],
                 "properties": {
                   "mode": {
-                    "description": "Fixed, for a duration; or Adoption, after min as soon as the new version has been used and the old one unused for quiet, and at max whatever happens.",
+                    "description": "Fixed: for a duration. Adoption: after min, once the new version has been used and the old one unused for quiet; at the latest after max.",
                     "type": "string",
                     "enum": [
                       "Fixed",
@@ -1826,25 +1826,25 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                     "default": "Fixed"
                   },
                   "duration": {
-                    "description": "With Fixed: how long both work; 24h where it is left out, 0s for not at all.",
+                    "description": "With Fixed: how long both work; default: 24h; 0s: no overlap.",
                     "type": "string",
                     "maxLength": 16,
                     "pattern": "^([0-9]{1,6}(\\.[0-9]{1,3})?(h|m|s|ms))+$"
                   },
                   "min": {
-                    "description": "With Adoption: how long the old version works at least.",
+                    "description": "With Adoption: the shortest overlap.",
                     "type": "string",
                     "maxLength": 16,
                     "pattern": "^([0-9]{1,6}(\\.[0-9]{1,3})?(h|m|s|ms))+$"
                   },
                   "max": {
-                    "description": "With Adoption: how long the old version works at most.",
+                    "description": "With Adoption: the longest overlap.",
                     "type": "string",
                     "maxLength": 16,
                     "pattern": "^([0-9]{1,6}(\\.[0-9]{1,3})?(h|m|s|ms))+$"
                   },
                   "quiet": {
-                    "description": "With Adoption: how long the old version must have been unused; 10m where it is left out.",
+                    "description": "With Adoption: how long the old version must have been unused; default: 10m.",
                     "type": "string",
                     "maxLength": 16,
                     "pattern": "^([0-9]{1,6}(\\.[0-9]{1,3})?(h|m|s|ms))+$"
@@ -1852,7 +1852,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                 }
               },
               "trigger": {
-                "description": "Any text. A change of it mints a new version.",
+                "description": "Any text. A change creates a new version.",
                 "type": "string",
                 "minLength": 1,
                 "maxLength": 128
@@ -1860,7 +1860,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             }
           },
           "budgets": {
-            "description": "How many tokens the key's calls of models may use, or what they may cost, by day, week, month or in all. A call is let through where there is room for what it may use, and charged what its answer reports; else it is answered 429 with budget_exceeded. What was used is counted by name: a key that is declared again goes on with it.",
+            "description": "The tokens or cost of the key's model calls per day, week, month or in total. A call reserves what it may use and is charged what its answer reports; without room it is answered 429 budget_exceeded. Use is counted by name, so a key that is declared again continues its count.",
             "type": "array",
             "maxItems": 8,
             "x-kubernetes-list-type": "atomic",
@@ -1896,26 +1896,26 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
               ],
               "properties": {
                 "tokens": {
-                  "description": "Tokens that may be used in a period, by what answers report.",
+                  "description": "The tokens per period, as answers report them.",
                   "type": "integer",
                   "format": "int64",
                   "minimum": 1,
                   "maximum": 1000000000000
                 },
                 "cost": {
-                  "description": "What the calls of a period may cost by the servers' price list, such as \"250.00\". Text, so that it is exact.",
+                  "description": "The cost per period by the servers' price list, such as \"250.00\", as text.",
                   "type": "string",
                   "maxLength": 14,
                   "pattern": "^[0-9]{1,7}(\\.[0-9]{1,6})?$"
                 },
                 "currency": {
-                  "description": "The currency of cost by ISO 4217, which is the one of the servers' price list.",
+                  "description": "The ISO 4217 currency of cost, that of the servers' price list.",
                   "type": "string",
                   "maxLength": 3,
                   "pattern": "^[A-Z]{3}$"
                 },
                 "period": {
-                  "description": "When the budget resets: each Day, each Week on Monday, each Month on its first day; Total, never.",
+                  "description": "When the budget resets: each Day, Week (on Monday) or Month (on its first day); Total: never.",
                   "type": "string",
                   "enum": [
                     "Day",
@@ -1925,7 +1925,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   ]
                 },
                 "timeZone": {
-                  "description": "Where the period begins, by its IANA name, such as Europe/Berlin.",
+                  "description": "The IANA time zone of the period, such as Europe/Berlin.",
                   "type": "string",
                   "minLength": 1,
                   "maxLength": 64,
@@ -1933,7 +1933,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   "default": "UTC"
                 },
                 "onExhausted": {
-                  "description": "Refuse answers calls that there is no room for with 429 and budget_exceeded; Alert lets them pass, and counts them.",
+                  "description": "Refuse: calls without room are answered 429 budget_exceeded. Alert: they pass and are counted.",
                   "type": "string",
                   "enum": [
                     "Refuse",
@@ -1945,7 +1945,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             }
           },
           "rateLimit": {
-            "description": "How many requests the key may make. Where it is left out the rate is unlimited, and 256 calls may be under way at once on each server replica.",
+            "description": "The key's limits; default: an unlimited rate, and 256 concurrent calls per server replica.",
             "type": "object",
             "x-kubernetes-validations": [
               {
@@ -1963,28 +1963,28 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             ],
             "properties": {
               "requestsPerMinute": {
-                "description": "Requests a minute, in the long run; unlimited where it is left out.",
+                "description": "The sustained requests per minute; default: unlimited.",
                 "type": "integer",
                 "format": "int32",
                 "minimum": 1,
                 "maximum": 1000000
               },
               "burst": {
-                "description": "Requests at once; a minute's worth where it is left out.",
+                "description": "Requests at once; default: a minute's worth.",
                 "type": "integer",
                 "format": "int32",
                 "minimum": 1,
                 "maximum": 1000000
               },
               "tokensPerMinute": {
-                "description": "Tokens a minute that calls of models use in the long run, and at once; unlimited where it is left out. A call is let through where there is room for what it is expected to use, and charged what its answer reports.",
+                "description": "The tokens of model calls per minute, sustained and at once; default: unlimited. A call reserves what it is expected to use and is charged what its answer reports.",
                 "type": "integer",
                 "format": "int32",
                 "minimum": 1,
                 "maximum": 100000000
               },
               "scope": {
-                "description": "Who counts requests and tokens: Installation, all server replicas together, or Replica, each by itself, where it is left out.",
+                "description": "Who counts requests and tokens: Installation, all server replicas together; Replica (default), each by itself.",
                 "type": "string",
                 "enum": [
                   "Replica",
@@ -1992,7 +1992,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                 ]
               },
               "concurrent": {
-                "description": "Calls under way at once on each replica, an answer that streams included; 256 where it is left out.",
+                "description": "Concurrent calls per replica, streams included; default: 256.",
                 "type": "integer",
                 "format": "int32",
                 "minimum": 1,
@@ -2006,13 +2006,13 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             "default": {},
             "properties": {
               "name": {
-                "description": "Its name; the key's own where it is left out. Does not change.",
+                "description": "Its name; default: the key's. Immutable.",
                 "type": "string",
                 "maxLength": 253,
                 "pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
               },
               "dataKey": {
-                "description": "The data key in it that holds the key's plaintext. Does not change.",
+                "description": "The data key with the plaintext. Immutable.",
                 "type": "string",
                 "maxLength": 253,
                 "pattern": "^([-_a-zA-Z0-9]|\\.[-_a-zA-Z0-9])[-._a-zA-Z0-9]*$",
@@ -2025,7 +2025,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                 ]
               },
               "creationPolicy": {
-                "description": "Owner, the Secret goes with the key's declaration; Orphan, it stays.",
+                "description": "Owner: the Secret is deleted with the declaration. Orphan: it stays.",
                 "type": "string",
                 "enum": [
                   "Owner",
@@ -2034,7 +2034,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                 "default": "Owner"
               },
               "onLost": {
-                "description": "When the Secret has been deleted: Rotate, a new version is minted and written; Report, a condition says so.",
+                "description": "When the Secret is deleted: Rotate writes a new version; Report sets a condition.",
                 "type": "string",
                 "enum": [
                   "Rotate",
@@ -2043,7 +2043,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                 "default": "Rotate"
               },
               "onTampered": {
-                "description": "When the value in the Secret has been edited: Rotate, a new version is minted and written; Report, a condition says so. The edited value never becomes a key.",
+                "description": "When the Secret's value is edited: Rotate writes a new version; Report sets a condition. The edited value never becomes a key.",
                 "type": "string",
                 "enum": [
                   "Rotate",
@@ -2052,7 +2052,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                 "default": "Rotate"
               },
               "template": {
-                "description": "More data keys beside the plaintext: Env, environment variables of the usual SDKs; McpConfig, an mcp.json with the memory server; ServiceBinding, the entries of the Service Binding specification.",
+                "description": "More data keys. Env: environment variables of the usual SDKs. McpConfig: an mcp.json with the memory server. ServiceBinding: the entries of the Service Binding specification.",
                 "type": "string",
                 "enum": [
                   "Env",
@@ -2063,7 +2063,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             }
           },
           "restartTargets": {
-            "description": "Workloads of this namespace that are rolled out again when the Secret has a new value.",
+            "description": "Workloads of this namespace to restart when the Secret has a new value.",
             "type": "array",
             "maxItems": 16,
             "x-kubernetes-list-type": "map",
@@ -2081,7 +2081,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
               ],
               "properties": {
                 "kind": {
-                  "description": "Deployment, StatefulSet or DaemonSet.",
+                  "description": "The workload's kind.",
                   "type": "string",
                   "enum": [
                     "Deployment",
@@ -2099,7 +2099,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             }
           },
           "deletionPolicy": {
-            "description": "When the declaration is deleted: Revoke the key, before the object goes; or Retain it, so that it works on without a declaration.",
+            "description": "When the declaration is deleted: Revoke the key before the object is removed; Retain the key, which works without a declaration.",
             "type": "string",
             "enum": [
               "Revoke",
@@ -2108,7 +2108,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             "default": "Revoke"
           },
           "deletionProtection": {
-            "description": "While true, a deletion of the declaration waits and the key works on, until this is false.",
+            "description": "While true, a deletion of the declaration waits and the key works.",
             "type": "boolean",
             "default": false
           }
@@ -2131,32 +2131,32 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
         },
         "properties": {
           "observedGeneration": {
-            "description": "The generation of the declaration that this status is about.",
+            "description": "The generation that this status describes.",
             "type": "integer",
             "format": "int64"
           },
           "controllerName": {
-            "description": "The controller that wrote this status, by its Lease as namespace/name. Of several controllers that see the object one goes on writing it.",
+            "description": "The Lease of the controller that writes this status, as namespace/name. Of several controllers, one keeps writing it.",
             "type": "string",
             "maxLength": 317
           },
           "keyID": {
-            "description": "The key's id, the same for as long as the key lives.",
+            "description": "The key's permanent id.",
             "type": "string",
             "maxLength": 64
           },
           "keyPrefix": {
-            "description": "The first 12 characters of the current version. They identify it and never authenticate.",
+            "description": "The first 12 characters of the current version, which identify it and never authenticate.",
             "type": "string",
             "maxLength": 12
           },
           "team": {
-            "description": "The PlatformTeam that the key belongs to, which is its namespace's.",
+            "description": "The key's PlatformTeam, by its namespace.",
             "type": "string",
             "maxLength": 63
           },
           "effectiveScopes": {
-            "description": "The scopes that preset or scopes come to.",
+            "description": "The scopes that preset or scopes grant.",
             "type": "array",
             "maxItems": 8,
             "x-kubernetes-list-type": "set",
@@ -2167,7 +2167,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             }
           },
           "secretRef": {
-            "description": "Where the plaintext is.",
+            "description": "The location of the plaintext.",
             "type": "object",
             "properties": {
               "name": {
@@ -2183,7 +2183,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             }
           },
           "currentVersion": {
-            "description": "The number of the version that is in the Secret.",
+            "description": "The version in the Secret.",
             "type": "integer",
             "format": "int64"
           },
@@ -2214,7 +2214,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   "maxLength": 12
                 },
                 "state": {
-                  "description": "Whether it works, takes leave, or has ended.",
+                  "description": "Whether it works, is being replaced, or has ended.",
                   "type": "string",
                   "enum": [
                     "Reserved",
@@ -2226,17 +2226,17 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   ]
                 },
                 "mintedAt": {
-                  "description": "When it was minted or learned.",
+                  "description": "When it was created or imported.",
                   "type": "string",
                   "format": "date-time"
                 },
                 "activatedAt": {
-                  "description": "When it was known to be delivered.",
+                  "description": "When its delivery was confirmed.",
                   "type": "string",
                   "format": "date-time"
                 },
                 "retiresAt": {
-                  "description": "When a retiring version ends at the latest.",
+                  "description": "The latest end of a retiring version.",
                   "type": "string",
                   "format": "date-time"
                 },
@@ -2246,7 +2246,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   "format": "date-time"
                 },
                 "lastUsedTime": {
-                  "description": "When it was last used, written at most once a day.",
+                  "description": "Its last use, updated at most once a day.",
                   "type": "string",
                   "format": "date-time"
                 }
@@ -2259,27 +2259,27 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             "format": "date-time"
           },
           "expiryWarned": {
-            "description": "The end that an event has warned of, a week before it.",
+            "description": "The expiry that an event has warned of, a week before it.",
             "type": "string",
             "format": "date-time"
           },
           "restartedVersion": {
-            "description": "The version that restartTargets were last restarted for.",
+            "description": "The version that restartTargets last restarted for.",
             "type": "integer",
             "minimum": 1
           },
           "nextRotationTime": {
-            "description": "When the next version will be minted: by rotation.interval, or when there is room for a rotation that waits. Left out where none will be, as of a key that is suspended or ends before.",
+            "description": "When the next version will be created, by rotation.interval or once a waiting rotation has room. Absent without one, such as for a key that is suspended or ends earlier.",
             "type": "string",
             "format": "date-time"
           },
           "lastUsedTime": {
-            "description": "When the key was last used, written at most once a day.",
+            "description": "The key's last use, updated at most once a day.",
             "type": "string",
             "format": "date-time"
           },
           "staleConsumer": {
-            "description": "The last use of an old version that condition StaleConsumers reports, written at most every ten minutes.",
+            "description": "The last use of an old version, for the condition StaleConsumers; updated at most every ten minutes.",
             "type": "object",
             "properties": {
               "version": {
@@ -2293,12 +2293,12 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                 "format": "date-time"
               },
               "address": {
-                "description": "From which address, as the server saw it.",
+                "description": "The client's address, as the server saw it.",
                 "type": "string",
                 "maxLength": 120
               },
               "userAgent": {
-                "description": "With which User-Agent, without anything in it that may be a key.",
+                "description": "The User-Agent, without anything that may be a key.",
                 "type": "string",
                 "maxLength": 120
               }
@@ -2314,7 +2314,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                 "format": "int64"
               },
               "confirmedAt": {
-                "description": "From when on no server replica accepts the key.",
+                "description": "Since when no server replica accepts the key.",
                 "type": "string",
                 "format": "date-time"
               }
@@ -2340,7 +2340,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
               ],
               "properties": {
                 "type": {
-                  "description": "Which aspect.",
+                  "description": "The condition's type.",
                   "type": "string",
                   "maxLength": 64
                 },
@@ -2354,7 +2354,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   ]
                 },
                 "observedGeneration": {
-                  "description": "The generation that it is about.",
+                  "description": "The generation that it describes.",
                   "type": "integer",
                   "format": "int64",
                   "minimum": 0
@@ -2365,14 +2365,14 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   "format": "date-time"
                 },
                 "reason": {
-                  "description": "Why, in one word of the catalogue.",
+                  "description": "The reason, one word of the catalogue.",
                   "type": "string",
                   "minLength": 1,
                   "maxLength": 64,
                   "pattern": "^[A-Za-z]([A-Za-z0-9]*[A-Za-z0-9])?$"
                 },
                 "message": {
-                  "description": "Why, and what to do about it, for people.",
+                  "description": "The cause and the remedy, for people.",
                   "type": "string",
                   "maxLength": 4096
                 }
@@ -2384,7 +2384,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
     }
   },
   "PlatformTeam": {
-    "description": "A team: the namespaces that belong to it, and the people and machines that may see and manage its keys by the management API.",
+    "description": "A team: its namespaces, and the people and machines that may manage its keys by the management API.",
     "type": "object",
     "required": [
       "spec"
@@ -2426,7 +2426,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
         ],
         "properties": {
           "displayName": {
-            "description": "A name for people. The object's name is shown where it is left out.",
+            "description": "The name shown in lists; default: the object's name.",
             "type": "string",
             "minLength": 1,
             "maxLength": 128,
@@ -2438,7 +2438,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             ]
           },
           "namespaces": {
-            "description": "The namespaces that belong to the team. A namespace belongs to one team at most: to the one that holds it, or else to the oldest that claims it. The cluster's own and Keyplane's belong to none.",
+            "description": "The team's namespaces. A namespace belongs to at most one team: the one that holds it, or else the oldest that claims it. The cluster's and Keyplane's own belong to none.",
             "type": "array",
             "maxItems": 256,
             "x-kubernetes-list-type": "set",
@@ -2458,7 +2458,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             }
           },
           "members": {
-            "description": "Who belongs to the team, by OIDC subject, OIDC group or Kubernetes ServiceAccount.",
+            "description": "The team's members, each by exactly one of OIDC subject, OIDC group and Kubernetes ServiceAccount.",
             "type": "array",
             "maxItems": 256,
             "x-kubernetes-list-type": "atomic",
@@ -2477,7 +2477,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
               ],
               "properties": {
                 "role": {
-                  "description": "admin and member view, create and revoke keys; viewer only views.",
+                  "description": "admin and member view, create and revoke keys; viewer only views them.",
                   "type": "string",
                   "enum": [
                     "admin",
@@ -2522,7 +2522,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   }
                 },
                 "libraryRefs": {
-                  "description": "The libraries that the member's tokens reach over MCP; all of the team's where it is left out. One that does not exist grants nothing. Where several entries make a person a member, those with the strongest role count.",
+                  "description": "The libraries that the member's tokens may use over MCP; default: all of the team. A missing one grants nothing. Of several entries for a person, those with the strongest role apply.",
                   "type": "array",
                   "minItems": 1,
                   "maxItems": 64,
@@ -2556,11 +2556,11 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             }
           },
           "mcpAgentPolicy": {
-            "description": "What the team's MCP clients get where their key says nothing.",
+            "description": "Defaults for MCP clients whose key has none.",
             "type": "object",
             "properties": {
               "defaultLibraryRef": {
-                "description": "The library that an MCP tool uses when neither the call nor the key names one.",
+                "description": "The library when neither the call nor the key names one.",
                 "type": "object",
                 "required": [
                   "namespace",
@@ -2586,7 +2586,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             }
           },
           "allowedCIDRs": {
-            "description": "The networks that the team's keys may be used from, and its members' tokens over MCP, of IPv4 and IPv6; anywhere where it is left out. A key's own list holds besides. Signing in to the console and the management API are not restricted by it.",
+            "description": "The IPv4 and IPv6 networks that the team's keys, and its members' tokens over MCP, may be used from; default: any. A key's own list applies too. It does not restrict console sign-in or the management API.",
             "type": "array",
             "minItems": 1,
             "maxItems": 32,
@@ -2599,7 +2599,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             }
           },
           "budgets": {
-            "description": "How many tokens the calls of models of all the team's keys and libraries may use, or what they may cost, by day, week, month or in all. A call is let through where there is room for what it may use, and charged what its answer reports; else it is answered 429 with budget_exceeded. What was used is counted by name: a team that is declared again goes on with it.",
+            "description": "The tokens or cost of the model calls of all the team's keys and libraries per day, week, month or in total; checked and counted as a key's budgets. A team that is declared again continues its count.",
             "type": "array",
             "maxItems": 8,
             "x-kubernetes-list-type": "atomic",
@@ -2635,26 +2635,26 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
               ],
               "properties": {
                 "tokens": {
-                  "description": "Tokens that may be used in a period, by what answers report.",
+                  "description": "The tokens per period, as answers report them.",
                   "type": "integer",
                   "format": "int64",
                   "minimum": 1,
                   "maximum": 1000000000000
                 },
                 "cost": {
-                  "description": "What the calls of a period may cost by the servers' price list, such as \"250.00\". Text, so that it is exact.",
+                  "description": "The cost per period by the servers' price list, such as \"250.00\", as text.",
                   "type": "string",
                   "maxLength": 14,
                   "pattern": "^[0-9]{1,7}(\\.[0-9]{1,6})?$"
                 },
                 "currency": {
-                  "description": "The currency of cost by ISO 4217, which is the one of the servers' price list.",
+                  "description": "The ISO 4217 currency of cost, that of the servers' price list.",
                   "type": "string",
                   "maxLength": 3,
                   "pattern": "^[A-Z]{3}$"
                 },
                 "period": {
-                  "description": "When the budget resets: each Day, each Week on Monday, each Month on its first day; Total, never.",
+                  "description": "When the budget resets: each Day, Week (on Monday) or Month (on its first day); Total: never.",
                   "type": "string",
                   "enum": [
                     "Day",
@@ -2664,7 +2664,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   ]
                 },
                 "timeZone": {
-                  "description": "Where the period begins, by its IANA name, such as Europe/Berlin.",
+                  "description": "The IANA time zone of the period, such as Europe/Berlin.",
                   "type": "string",
                   "minLength": 1,
                   "maxLength": 64,
@@ -2672,7 +2672,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   "default": "UTC"
                 },
                 "onExhausted": {
-                  "description": "Refuse answers calls that there is no room for with 429 and budget_exceeded; Alert lets them pass, and counts them.",
+                  "description": "Refuse: calls without room are answered 429 budget_exceeded. Alert: they pass and are counted.",
                   "type": "string",
                   "enum": [
                     "Refuse",
@@ -2684,7 +2684,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             }
           },
           "rateLimit": {
-            "description": "How many requests all of the team's keys may make together, its members' tokens over MCP and its libraries' calls of models included; unlimited where it is left out. A key's own limit holds besides.",
+            "description": "The limits of all the team's keys together, with its members' tokens over MCP and its libraries' model calls; default: unlimited. A key's own limits apply too.",
             "type": "object",
             "x-kubernetes-validations": [
               {
@@ -2702,28 +2702,28 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             ],
             "properties": {
               "requestsPerMinute": {
-                "description": "Requests a minute, in the long run; unlimited where it is left out.",
+                "description": "The sustained requests per minute; default: unlimited.",
                 "type": "integer",
                 "format": "int32",
                 "minimum": 1,
                 "maximum": 1000000
               },
               "burst": {
-                "description": "Requests at once; a minute's worth where it is left out.",
+                "description": "Requests at once; default: a minute's worth.",
                 "type": "integer",
                 "format": "int32",
                 "minimum": 1,
                 "maximum": 1000000
               },
               "tokensPerMinute": {
-                "description": "Tokens a minute that calls of models use in the long run, and at once; unlimited where it is left out. A call is let through where there is room for what it is expected to use, and charged what its answer reports.",
+                "description": "The tokens of model calls per minute, sustained and at once; default: unlimited. A call reserves what it is expected to use and is charged what its answer reports.",
                 "type": "integer",
                 "format": "int32",
                 "minimum": 1,
                 "maximum": 100000000
               },
               "scope": {
-                "description": "Who counts requests and tokens: Installation, all server replicas together, or Replica, each by itself, where it is left out.",
+                "description": "Who counts requests and tokens: Installation, all server replicas together; Replica (default), each by itself.",
                 "type": "string",
                 "enum": [
                   "Replica",
@@ -2731,7 +2731,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                 ]
               },
               "concurrent": {
-                "description": "Calls under way at once on each replica, an answer that streams included; unlimited where it is left out.",
+                "description": "Concurrent calls per replica, streams included; default: unlimited.",
                 "type": "integer",
                 "format": "int32",
                 "minimum": 1,
@@ -2740,11 +2740,11 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             }
           },
           "leaks": {
-            "description": "What happens to a key of the team that is reported as leaked.",
+            "description": "What happens to a key that is reported as leaked.",
             "type": "object",
             "properties": {
               "action": {
-                "description": "Alert (default) records it, and says so with the key; Revoke ends the key at once too. An old version that works on beside a newer one is ended alone.",
+                "description": "Alert records it and sets a condition of the key; Revoke also ends the key at once. If an old version has leaked beside a newer one, only the old one ends.",
                 "type": "string",
                 "enum": [
                   "Revoke",
@@ -2755,7 +2755,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             }
           },
           "webhooks": {
-            "description": "Webhooks that are notified of what happens to the team's keys, by a signed POST (Standard Webhooks).",
+            "description": "Receivers of events of the team's keys, as a signed POST (Standard Webhooks).",
             "type": "array",
             "maxItems": 5,
             "x-kubernetes-list-type": "map",
@@ -2773,13 +2773,13 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
               ],
               "properties": {
                 "url": {
-                  "description": "Where events are posted to: an https URL. Private addresses are refused unless the installation allows them as upstreams, and there alone http will do. Redirects are not followed.",
+                  "description": "The https URL that receives events. Private addresses are refused unless the installation allows them as upstreams; only these may use http. Redirects are not followed.",
                   "type": "string",
                   "maxLength": 512,
                   "pattern": "^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"
                 },
                 "events": {
-                  "description": "Which events are posted.",
+                  "description": "The events to post.",
                   "type": "array",
                   "minItems": 1,
                   "maxItems": 7,
@@ -2799,7 +2799,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   }
                 },
                 "secretRef": {
-                  "description": "The Secret that events are signed with: `whsec_` and 24 to 64 random bytes in base64, or two of these with a space between, while one takes the other's place.",
+                  "description": "The Secret that signs events: `whsec_` and 24 to 64 random bytes in base64; during a change, two of these with a space between.",
                   "type": "object",
                   "required": [
                     "namespace",
@@ -2851,17 +2851,17 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
         },
         "properties": {
           "observedGeneration": {
-            "description": "The generation of the declaration that this status is about.",
+            "description": "The generation that this status describes.",
             "type": "integer",
             "format": "int64"
           },
           "controllerName": {
-            "description": "The controller that wrote this status, by its Lease as namespace/name. Of several controllers that see the object one goes on writing it.",
+            "description": "The Lease of the controller that writes this status, as namespace/name. Of several controllers, one keeps writing it.",
             "type": "string",
             "maxLength": 317
           },
           "teamID": {
-            "description": "The team's id in the store.",
+            "description": "The team's permanent id.",
             "type": "string",
             "maxLength": 64
           },
@@ -2896,7 +2896,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
               ],
               "properties": {
                 "type": {
-                  "description": "Which aspect.",
+                  "description": "The condition's type.",
                   "type": "string",
                   "maxLength": 64
                 },
@@ -2910,7 +2910,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   ]
                 },
                 "observedGeneration": {
-                  "description": "The generation that it is about.",
+                  "description": "The generation that it describes.",
                   "type": "integer",
                   "format": "int64",
                   "minimum": 0
@@ -2921,14 +2921,14 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   "format": "date-time"
                 },
                 "reason": {
-                  "description": "Why, in one word of the catalogue.",
+                  "description": "The reason, one word of the catalogue.",
                   "type": "string",
                   "minLength": 1,
                   "maxLength": 64,
                   "pattern": "^[A-Za-z]([A-Za-z0-9]*[A-Za-z0-9])?$"
                 },
                 "message": {
-                  "description": "Why, and what to do about it, for people.",
+                  "description": "The cause and the remedy, for people.",
                   "type": "string",
                   "maxLength": 4096
                 }

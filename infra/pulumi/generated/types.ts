@@ -16,92 +16,92 @@ export type PlatformKeyArgs = {
   team: Input<string>;
   /** One of the namespaces of a team that was made here; none where it is left out. */
   namespace?: Input<string> | undefined;
-  /** A name for people, shown in lists. The object's name is shown where it is left out. */
+  /** The name shown in lists; default: the object's name. */
   displayName?: Input<string> | undefined;
-  /** A named set of scopes, instead of scopes. MCPReadOnly is memory:read; MCPReadWrite is memory:read and memory:write; GatewayDefault is gateway:generate, gateway:embed, gateway:routes and memory:read. */
+  /** A set of scopes, instead of scopes. MCPReadOnly: memory:read. MCPReadWrite: memory:read, memory:write. GatewayDefault: gateway:generate, gateway:embed, gateway:routes, memory:read. */
   preset?: Input<"MCPReadOnly" | "MCPReadWrite" | "GatewayDefault"> | undefined;
-  /** What the key may do, instead of preset. There are no wildcards. */
+  /** What the key may do, instead of preset; without wildcards. */
   scopes?: Input<Array<Input<"gateway:generate" | "gateway:embed" | "gateway:routes" | "memory:read" | "memory:write">>> | undefined;
-  /** The one gateway that the key is bound to. Without it the key may call any gateway of its team. Of effect only with a gateway scope. */
+  /** The only gateway that the key may call; default: any of its team. Needs a gateway scope to have an effect. */
   gatewayRef?: Input<{
     /** The ModelGateway's name. */
     name: Input<string>;
-    /** Its namespace, which must be of the same team; the key's own where it is left out. */
+    /** Its namespace, which must be of the same team; default: the key's. */
     namespace?: Input<string> | undefined;
   }> | undefined;
-  /** The routes and models that the key may name at a gateway; any where it is left out. Of effect only with a gateway scope. */
+  /** The routes and models that the key may use; default: any. Needs a gateway scope to have an effect. */
   allowedModels?: Input<Input<string>[]> | undefined;
-  /** The memory libraries that the key may reach. Only with a memory scope. */
+  /** The memory libraries that the key may use. Only with a memory scope. */
   libraryAccess?: Input<{
-    /** All, every library of the team; or Restricted, those of libraryRefs alone. Default `"All"`. */
+    /** All: every library of the team. Restricted: only libraryRefs. Default `"All"`. */
     mode?: Input<"All" | "Restricted"> | undefined;
-    /** The libraries of a Restricted key. One that does not exist grants nothing, and is not replaced by anything. */
+    /** The libraries of a Restricted key. A missing one grants nothing and has no substitute. */
     libraryRefs?: Input<Array<Input<{
       /** The MemoryLibrary's name. */
       name: Input<string>;
-      /** Its namespace, which must be of the same team; the key's own where it is left out. */
+      /** Its namespace, which must be of the same team; default: the key's. */
       namespace?: Input<string> | undefined;
     }>>> | undefined;
   }> | undefined;
-  /** The library that an MCP tool uses when a call names none; the team's default where it is left out. One of libraryRefs when access is Restricted. Only with a memory scope. */
+  /** The library of MCP calls that name none; default: the team's. One of libraryRefs when access is Restricted. Only with a memory scope. */
   mcpDefaultLibraryRef?: Input<{
     /** The MemoryLibrary's name. */
     name: Input<string>;
-    /** Its namespace, which must be of the same team; the key's own where it is left out. */
+    /** Its namespace, which must be of the same team; default: the key's. */
     namespace?: Input<string> | undefined;
   }> | undefined;
-  /** Whose memory the key is for: a subject is an end user or an agent. The key reads what is shared in its libraries and what is the subject's, and writes only the latter. Left out, it is for what is shared, and reaches nothing of any subject. Only with a memory scope. */
+  /** The subject, an end user or agent, whose memory the key uses. The key reads the subject's and the shared atoms of its libraries, and writes only the subject's. Left out, it uses only shared atoms. Only with a memory scope. */
   subjectAccess?: Input<{
-    /** Bound, every call is of the one subject; or Required, each call names one in the header X-Keyplane-Subject. */
+    /** Bound: one subject for every call. Required: each call names one in the header X-Keyplane-Subject. */
     mode: Input<"Bound" | "Required">;
     /** The subject of a Bound key. */
     subject?: Input<string> | undefined;
   }> | undefined;
-  /** The networks that the key may be used from, of IPv4 and IPv6; anywhere where it is left out. The address is the one that the server's trusted proxies name. The team's own list holds besides. */
+  /** The IPv4 and IPv6 networks that the key may be used from; default: any. The client's address is the one that trusted proxies report. The team's list applies too. */
   allowedCIDRs?: Input<Input<string>[]> | undefined;
   /** Active; or Suspended, refused until it is Active again. A key ends with its resource. Default `"Active"`. */
   state?: Input<"Active" | "Suspended"> | undefined;
-  /** How long each minted version lives, from its mint: a Go duration such as 2160h. Not together with expiresAt. */
+  /** The lifetime of each version from its creation, a Go duration such as 2160h. Not together with expiresAt. */
   expiresAfter?: Input<string> | undefined;
-  /** The end of the whole key, RFC 3339. Moving it later revives an expired key. Not together with expiresAfter. */
+  /** When the whole key expires. A later time revives an expired key. Not together with expiresAfter. */
   expiresAt?: Input<string> | undefined;
-  /** How many requests the key may make. Where it is left out the rate is unlimited, and 256 calls may be under way at once on each server replica. */
+  /** The key's limits; default: an unlimited rate, and 256 concurrent calls per server replica. */
   rateLimit?: Input<{
-    /** Requests a minute, in the long run; unlimited where it is left out. */
+    /** The sustained requests per minute; default: unlimited. */
     requestsPerMinute?: Input<number> | undefined;
-    /** Requests at once; a minute's worth where it is left out. */
+    /** Requests at once; default: a minute's worth. */
     burst?: Input<number> | undefined;
-    /** Tokens a minute that calls of models use in the long run, and at once; unlimited where it is left out. A call is let through where there is room for what it is expected to use, and charged what its answer reports. */
+    /** The tokens of model calls per minute, sustained and at once; default: unlimited. A call reserves what it is expected to use and is charged what its answer reports. */
     tokensPerMinute?: Input<number> | undefined;
-    /** Who counts requests and tokens: Installation, all server replicas together, or Replica, each by itself, where it is left out. */
+    /** Who counts requests and tokens: Installation, all server replicas together; Replica (default), each by itself. */
     scope?: Input<"Replica" | "Installation"> | undefined;
-    /** Calls under way at once on each replica, an answer that streams included; 256 where it is left out. */
+    /** Concurrent calls per replica, streams included; default: 256. */
     concurrent?: Input<number> | undefined;
   }> | undefined;
-  /** How many tokens the key's calls of models may use, or what they may cost, by day, week, month or in all. A call is let through where there is room for what it may use, and charged what its answer reports; else it is answered 429 with budget_exceeded. What was used is counted by name: a key that is declared again goes on with it. */
+  /** The tokens or cost of the key's model calls per day, week, month or in total. A call reserves what it may use and is charged what its answer reports; without room it is answered 429 budget_exceeded. Use is counted by name, so a key that is declared again continues its count. */
   budgets?: Input<Array<Input<{
-    /** Tokens that may be used in a period, by what answers report. */
+    /** The tokens per period, as answers report them. */
     tokens?: Input<number> | undefined;
-    /** What the calls of a period may cost by the servers' price list, such as "250.00". Text, so that it is exact. */
+    /** The cost per period by the servers' price list, such as "250.00", as text. */
     cost?: Input<string> | undefined;
-    /** The currency of cost by ISO 4217, which is the one of the servers' price list. */
+    /** The ISO 4217 currency of cost, that of the servers' price list. */
     currency?: Input<string> | undefined;
-    /** When the budget resets: each Day, each Week on Monday, each Month on its first day; Total, never. */
+    /** When the budget resets: each Day, Week (on Monday) or Month (on its first day); Total: never. */
     period: Input<"Day" | "Week" | "Month" | "Total">;
-    /** Where the period begins, by its IANA name, such as Europe/Berlin. Default `"UTC"`. */
+    /** The IANA time zone of the period, such as Europe/Berlin. Default `"UTC"`. */
     timeZone?: Input<string> | undefined;
-    /** Refuse answers calls that there is no room for with 429 and budget_exceeded; Alert lets them pass, and counts them. Default `"Refuse"`. */
+    /** Refuse: calls without room are answered 429 budget_exceeded. Alert: they pass and are counted. Default `"Refuse"`. */
     onExhausted?: Input<"Refuse" | "Alert"> | undefined;
   }>>> | undefined;
   /** secret, the key comes out as secret, encrypted in the state; or none, it comes out nowhere and only its hash is kept. Default `"secret"`. */
   deliver?: Input<"secret" | "none"> | undefined;
-  /** When a new version takes the place of the present one, and for how long both work. */
+  /** When a new version replaces the current one, and how long both work. */
   rotation?: Input<{
     /** How old the key may become before an up puts a new one in its place: a Go duration such as 720h. Without it nothing rotates by time. */
     interval?: Input<string> | undefined;
     /** How long the old key works on beside the new one: a Go duration; 0s for not at all. Default `"24h"`. */
     overlap?: Input<string> | undefined;
-    /** Any text. A change of it mints a new version. */
+    /** Any text. A change creates a new version. */
     trigger?: Input<string> | undefined;
   }> | undefined;
   /** Why, for the audit log. Not a place for a secret. */
@@ -116,101 +116,101 @@ export type PlatformKeyState = {
   team: string;
   /** One of the namespaces of a team that was made here; none where it is left out. */
   namespace?: string | undefined;
-  /** A name for people, shown in lists. The object's name is shown where it is left out. */
+  /** The name shown in lists; default: the object's name. */
   displayName?: string | undefined;
-  /** A named set of scopes, instead of scopes. MCPReadOnly is memory:read; MCPReadWrite is memory:read and memory:write; GatewayDefault is gateway:generate, gateway:embed, gateway:routes and memory:read. */
+  /** A set of scopes, instead of scopes. MCPReadOnly: memory:read. MCPReadWrite: memory:read, memory:write. GatewayDefault: gateway:generate, gateway:embed, gateway:routes, memory:read. */
   preset?: "MCPReadOnly" | "MCPReadWrite" | "GatewayDefault" | undefined;
-  /** What the key may do, instead of preset. There are no wildcards. */
+  /** What the key may do, instead of preset; without wildcards. */
   scopes?: Array<"gateway:generate" | "gateway:embed" | "gateway:routes" | "memory:read" | "memory:write"> | undefined;
-  /** The one gateway that the key is bound to. Without it the key may call any gateway of its team. Of effect only with a gateway scope. */
+  /** The only gateway that the key may call; default: any of its team. Needs a gateway scope to have an effect. */
   gatewayRef?: {
     /** The ModelGateway's name. */
     name: string;
-    /** Its namespace, which must be of the same team; the key's own where it is left out. */
+    /** Its namespace, which must be of the same team; default: the key's. */
     namespace?: string | undefined;
   } | undefined;
-  /** The routes and models that the key may name at a gateway; any where it is left out. Of effect only with a gateway scope. */
+  /** The routes and models that the key may use; default: any. Needs a gateway scope to have an effect. */
   allowedModels?: string[] | undefined;
-  /** The memory libraries that the key may reach. Only with a memory scope. */
+  /** The memory libraries that the key may use. Only with a memory scope. */
   libraryAccess?: {
-    /** All, every library of the team; or Restricted, those of libraryRefs alone. Default `"All"`. */
+    /** All: every library of the team. Restricted: only libraryRefs. Default `"All"`. */
     mode?: "All" | "Restricted" | undefined;
-    /** The libraries of a Restricted key. One that does not exist grants nothing, and is not replaced by anything. */
+    /** The libraries of a Restricted key. A missing one grants nothing and has no substitute. */
     libraryRefs?: Array<{
       /** The MemoryLibrary's name. */
       name: string;
-      /** Its namespace, which must be of the same team; the key's own where it is left out. */
+      /** Its namespace, which must be of the same team; default: the key's. */
       namespace?: string | undefined;
     }> | undefined;
   } | undefined;
-  /** The library that an MCP tool uses when a call names none; the team's default where it is left out. One of libraryRefs when access is Restricted. Only with a memory scope. */
+  /** The library of MCP calls that name none; default: the team's. One of libraryRefs when access is Restricted. Only with a memory scope. */
   mcpDefaultLibraryRef?: {
     /** The MemoryLibrary's name. */
     name: string;
-    /** Its namespace, which must be of the same team; the key's own where it is left out. */
+    /** Its namespace, which must be of the same team; default: the key's. */
     namespace?: string | undefined;
   } | undefined;
-  /** Whose memory the key is for: a subject is an end user or an agent. The key reads what is shared in its libraries and what is the subject's, and writes only the latter. Left out, it is for what is shared, and reaches nothing of any subject. Only with a memory scope. */
+  /** The subject, an end user or agent, whose memory the key uses. The key reads the subject's and the shared atoms of its libraries, and writes only the subject's. Left out, it uses only shared atoms. Only with a memory scope. */
   subjectAccess?: {
-    /** Bound, every call is of the one subject; or Required, each call names one in the header X-Keyplane-Subject. */
+    /** Bound: one subject for every call. Required: each call names one in the header X-Keyplane-Subject. */
     mode: "Bound" | "Required";
     /** The subject of a Bound key. */
     subject?: string | undefined;
   } | undefined;
-  /** The networks that the key may be used from, of IPv4 and IPv6; anywhere where it is left out. The address is the one that the server's trusted proxies name. The team's own list holds besides. */
+  /** The IPv4 and IPv6 networks that the key may be used from; default: any. The client's address is the one that trusted proxies report. The team's list applies too. */
   allowedCIDRs?: string[] | undefined;
   /** Active; or Suspended, refused until it is Active again. A key ends with its resource. Default `"Active"`. */
   state?: "Active" | "Suspended" | undefined;
-  /** How long each minted version lives, from its mint: a Go duration such as 2160h. Not together with expiresAt. */
+  /** The lifetime of each version from its creation, a Go duration such as 2160h. Not together with expiresAt. */
   expiresAfter?: string | undefined;
-  /** The end of the whole key, RFC 3339. Moving it later revives an expired key. Not together with expiresAfter. */
+  /** When the whole key expires. A later time revives an expired key. Not together with expiresAfter. */
   expiresAt?: string | undefined;
-  /** How many requests the key may make. Where it is left out the rate is unlimited, and 256 calls may be under way at once on each server replica. */
+  /** The key's limits; default: an unlimited rate, and 256 concurrent calls per server replica. */
   rateLimit?: {
-    /** Requests a minute, in the long run; unlimited where it is left out. */
+    /** The sustained requests per minute; default: unlimited. */
     requestsPerMinute?: number | undefined;
-    /** Requests at once; a minute's worth where it is left out. */
+    /** Requests at once; default: a minute's worth. */
     burst?: number | undefined;
-    /** Tokens a minute that calls of models use in the long run, and at once; unlimited where it is left out. A call is let through where there is room for what it is expected to use, and charged what its answer reports. */
+    /** The tokens of model calls per minute, sustained and at once; default: unlimited. A call reserves what it is expected to use and is charged what its answer reports. */
     tokensPerMinute?: number | undefined;
-    /** Who counts requests and tokens: Installation, all server replicas together, or Replica, each by itself, where it is left out. */
+    /** Who counts requests and tokens: Installation, all server replicas together; Replica (default), each by itself. */
     scope?: "Replica" | "Installation" | undefined;
-    /** Calls under way at once on each replica, an answer that streams included; 256 where it is left out. */
+    /** Concurrent calls per replica, streams included; default: 256. */
     concurrent?: number | undefined;
   } | undefined;
-  /** How many tokens the key's calls of models may use, or what they may cost, by day, week, month or in all. A call is let through where there is room for what it may use, and charged what its answer reports; else it is answered 429 with budget_exceeded. What was used is counted by name: a key that is declared again goes on with it. */
+  /** The tokens or cost of the key's model calls per day, week, month or in total. A call reserves what it may use and is charged what its answer reports; without room it is answered 429 budget_exceeded. Use is counted by name, so a key that is declared again continues its count. */
   budgets?: Array<{
-    /** Tokens that may be used in a period, by what answers report. */
+    /** The tokens per period, as answers report them. */
     tokens?: number | undefined;
-    /** What the calls of a period may cost by the servers' price list, such as "250.00". Text, so that it is exact. */
+    /** The cost per period by the servers' price list, such as "250.00", as text. */
     cost?: string | undefined;
-    /** The currency of cost by ISO 4217, which is the one of the servers' price list. */
+    /** The ISO 4217 currency of cost, that of the servers' price list. */
     currency?: string | undefined;
-    /** When the budget resets: each Day, each Week on Monday, each Month on its first day; Total, never. */
+    /** When the budget resets: each Day, Week (on Monday) or Month (on its first day); Total: never. */
     period: "Day" | "Week" | "Month" | "Total";
-    /** Where the period begins, by its IANA name, such as Europe/Berlin. Default `"UTC"`. */
+    /** The IANA time zone of the period, such as Europe/Berlin. Default `"UTC"`. */
     timeZone?: string | undefined;
-    /** Refuse answers calls that there is no room for with 429 and budget_exceeded; Alert lets them pass, and counts them. Default `"Refuse"`. */
+    /** Refuse: calls without room are answered 429 budget_exceeded. Alert: they pass and are counted. Default `"Refuse"`. */
     onExhausted?: "Refuse" | "Alert" | undefined;
   }> | undefined;
   /** secret, the key comes out as secret, encrypted in the state; or none, it comes out nowhere and only its hash is kept. Default `"secret"`. */
   deliver?: "secret" | "none" | undefined;
-  /** When a new version takes the place of the present one, and for how long both work. */
+  /** When a new version replaces the current one, and how long both work. */
   rotation?: {
     /** How old the key may become before an up puts a new one in its place: a Go duration such as 720h. Without it nothing rotates by time. */
     interval?: string | undefined;
     /** How long the old key works on beside the new one: a Go duration; 0s for not at all. Default `"24h"`. */
     overlap?: string | undefined;
-    /** Any text. A change of it mints a new version. */
+    /** Any text. A change creates a new version. */
     trigger?: string | undefined;
   } | undefined;
   /** Why, for the audit log. Not a place for a secret. */
   reason?: string | undefined;
-  /** The key's id, the same for as long as the key lives. */
+  /** The key's permanent id. */
   keyID: string;
-  /** The first 12 characters of the current version. They identify it and never authenticate. */
+  /** The first 12 characters of the current version, which identify it and never authenticate. */
   prefix: string;
-  /** The scopes that preset or scopes come to. */
+  /** The scopes that preset or scopes grant. */
   effectiveScopes: string[];
   /** The id of its team. */
   teamId: string;
@@ -218,13 +218,13 @@ export type PlatformKeyState = {
   versions: Array<{
     /** Counts from 1. */
     number: number;
-    /** Whether it works, takes leave, or has ended. */
+    /** Whether it works, is being replaced, or has ended. */
     state: "reserved" | "active" | "retiring" | "retired" | "revoked";
-    /** When it was minted or learned. */
+    /** When it was created or imported. */
     mintedAt: string;
-    /** When it was known to be delivered. */
+    /** When its delivery was confirmed. */
     activatedAt?: string | undefined;
-    /** When a retiring version ends at the latest. */
+    /** The latest end of a retiring version. */
     retiresAt?: string | undefined;
     /** When it ends by expiresAfter. */
     expiresAt?: string | undefined;
@@ -250,17 +250,17 @@ export type PlatformKeyState = {
   } | undefined;
 };
 
-/** A team: the namespaces that belong to it, and the people and machines that may see and manage its keys by the management API. */
+/** A team: its namespaces, and the people and machines that may manage its keys by the management API. */
 export type PlatformTeamArgs = {
   /** The team's name, at most 63 characters. Made from the resource's name where it is left out. */
   name?: Input<string> | undefined;
-  /** A name for people. The object's name is shown where it is left out. */
+  /** The name shown in lists; default: the object's name. */
   displayName?: Input<string> | undefined;
-  /** The namespaces that belong to the team. A namespace belongs to one team at most: to the one that holds it, or else to the oldest that claims it. The cluster's own and Keyplane's belong to none. Default `[]`. */
+  /** The team's namespaces. A namespace belongs to at most one team: the one that holds it, or else the oldest that claims it. The cluster's and Keyplane's own belong to none. Default `[]`. */
   namespaces?: Input<Input<string>[]> | undefined;
-  /** Who belongs to the team, by OIDC subject, OIDC group or Kubernetes ServiceAccount. Default `[]`. */
+  /** The team's members, each by exactly one of OIDC subject, OIDC group and Kubernetes ServiceAccount. Default `[]`. */
   members?: Input<Array<Input<{
-    /** admin and member view, create and revoke keys; viewer only views. */
+    /** admin and member view, create and revoke keys; viewer only views them. */
     role: Input<"admin" | "member" | "viewer">;
     /** The subject of an OIDC token. */
     subject?: Input<string> | undefined;
@@ -273,7 +273,7 @@ export type PlatformTeamArgs = {
       /** Its name. */
       name: Input<string>;
     }> | undefined;
-    /** The libraries that the member's tokens reach over MCP; all of the team's where it is left out. One that does not exist grants nothing. Where several entries make a person a member, those with the strongest role count. */
+    /** The libraries that the member's tokens may use over MCP; default: all of the team. A missing one grants nothing. Of several entries for a person, those with the strongest role apply. */
     libraryRefs?: Input<Array<Input<{
       /** The MemoryLibrary's name. */
       name: Input<string>;
@@ -281,9 +281,9 @@ export type PlatformTeamArgs = {
       namespace?: Input<string> | undefined;
     }>>> | undefined;
   }>>> | undefined;
-  /** What the team's MCP clients get where their key says nothing. */
+  /** Defaults for MCP clients whose key has none. */
   mcpAgentPolicy?: Input<{
-    /** The library that an MCP tool uses when neither the call nor the key names one. */
+    /** The library when neither the call nor the key names one. */
     defaultLibraryRef?: Input<{
       /** The MemoryLibrary's name. */
       name: Input<string>;
@@ -291,63 +291,63 @@ export type PlatformTeamArgs = {
       namespace?: Input<string> | undefined;
     }> | undefined;
   }> | undefined;
-  /** The networks that the team's keys may be used from, and its members' tokens over MCP, of IPv4 and IPv6; anywhere where it is left out. A key's own list holds besides. Signing in to the console and the management API are not restricted by it. */
+  /** The IPv4 and IPv6 networks that the team's keys, and its members' tokens over MCP, may be used from; default: any. A key's own list applies too. It does not restrict console sign-in or the management API. */
   allowedCIDRs?: Input<Input<string>[]> | undefined;
-  /** How many tokens the calls of models of all the team's keys and libraries may use, or what they may cost, by day, week, month or in all. A call is let through where there is room for what it may use, and charged what its answer reports; else it is answered 429 with budget_exceeded. What was used is counted by name: a team that is declared again goes on with it. */
+  /** The tokens or cost of the model calls of all the team's keys and libraries per day, week, month or in total; checked and counted as a key's budgets. A team that is declared again continues its count. */
   budgets?: Input<Array<Input<{
-    /** Tokens that may be used in a period, by what answers report. */
+    /** The tokens per period, as answers report them. */
     tokens?: Input<number> | undefined;
-    /** What the calls of a period may cost by the servers' price list, such as "250.00". Text, so that it is exact. */
+    /** The cost per period by the servers' price list, such as "250.00", as text. */
     cost?: Input<string> | undefined;
-    /** The currency of cost by ISO 4217, which is the one of the servers' price list. */
+    /** The ISO 4217 currency of cost, that of the servers' price list. */
     currency?: Input<string> | undefined;
-    /** When the budget resets: each Day, each Week on Monday, each Month on its first day; Total, never. */
+    /** When the budget resets: each Day, Week (on Monday) or Month (on its first day); Total: never. */
     period: Input<"Day" | "Week" | "Month" | "Total">;
-    /** Where the period begins, by its IANA name, such as Europe/Berlin. Default `"UTC"`. */
+    /** The IANA time zone of the period, such as Europe/Berlin. Default `"UTC"`. */
     timeZone?: Input<string> | undefined;
-    /** Refuse answers calls that there is no room for with 429 and budget_exceeded; Alert lets them pass, and counts them. Default `"Refuse"`. */
+    /** Refuse: calls without room are answered 429 budget_exceeded. Alert: they pass and are counted. Default `"Refuse"`. */
     onExhausted?: Input<"Refuse" | "Alert"> | undefined;
   }>>> | undefined;
-  /** How many requests all of the team's keys may make together, its members' tokens over MCP and its libraries' calls of models included; unlimited where it is left out. A key's own limit holds besides. */
+  /** The limits of all the team's keys together, with its members' tokens over MCP and its libraries' model calls; default: unlimited. A key's own limits apply too. */
   rateLimit?: Input<{
-    /** Requests a minute, in the long run; unlimited where it is left out. */
+    /** The sustained requests per minute; default: unlimited. */
     requestsPerMinute?: Input<number> | undefined;
-    /** Requests at once; a minute's worth where it is left out. */
+    /** Requests at once; default: a minute's worth. */
     burst?: Input<number> | undefined;
-    /** Tokens a minute that calls of models use in the long run, and at once; unlimited where it is left out. A call is let through where there is room for what it is expected to use, and charged what its answer reports. */
+    /** The tokens of model calls per minute, sustained and at once; default: unlimited. A call reserves what it is expected to use and is charged what its answer reports. */
     tokensPerMinute?: Input<number> | undefined;
-    /** Who counts requests and tokens: Installation, all server replicas together, or Replica, each by itself, where it is left out. */
+    /** Who counts requests and tokens: Installation, all server replicas together; Replica (default), each by itself. */
     scope?: Input<"Replica" | "Installation"> | undefined;
-    /** Calls under way at once on each replica, an answer that streams included; unlimited where it is left out. */
+    /** Concurrent calls per replica, streams included; default: unlimited. */
     concurrent?: Input<number> | undefined;
   }> | undefined;
-  /** What happens to a key of the team that is reported as leaked. */
+  /** What happens to a key that is reported as leaked. */
   leaks?: Input<{
-    /** Alert (default) records it, and says so with the key; Revoke ends the key at once too. An old version that works on beside a newer one is ended alone. Default `"Alert"`. */
+    /** Alert records it and sets a condition of the key; Revoke also ends the key at once. If an old version has leaked beside a newer one, only the old one ends. Default `"Alert"`. */
     action?: Input<"Revoke" | "Alert"> | undefined;
   }> | undefined;
-  /** Webhooks that are notified of what happens to the team's keys, by a signed POST (Standard Webhooks). Default `[]`. */
+  /** Receivers of events of the team's keys, as a signed POST (Standard Webhooks). Default `[]`. */
   webhooks?: Input<Array<Input<{
-    /** Where events are posted to: an https URL. Private addresses are refused unless the installation allows them as upstreams, and there alone http will do. Redirects are not followed. */
+    /** The https URL that receives events. Private addresses are refused unless the installation allows them as upstreams; only these may use http. Redirects are not followed. */
     url: Input<string>;
-    /** Which events are posted. */
+    /** The events to post. */
     events: Input<Array<Input<"key.expiring" | "key.rotated" | "key.consumer_late" | "key.revoked" | "key.leaked" | "key.budget_reached" | "team.budget_reached">>>;
     /** The signing secret: whsec_ and 24 to 64 random bytes in base64. It goes in and never comes out. Left out in a change, the one that is stored stays, as long as the URL does. A secret. */
     secret?: Input<string> | undefined;
   }>>> | undefined;
 };
 
-/** A team: the namespaces that belong to it, and the people and machines that may see and manage its keys by the management API. */
+/** A team: its namespaces, and the people and machines that may manage its keys by the management API. */
 export type PlatformTeamState = {
   /** The team's name, at most 63 characters. */
   name: string;
-  /** A name for people. The object's name is shown where it is left out. */
+  /** The name shown in lists; default: the object's name. */
   displayName?: string | undefined;
-  /** The namespaces that belong to the team. A namespace belongs to one team at most: to the one that holds it, or else to the oldest that claims it. The cluster's own and Keyplane's belong to none. Default `[]`. */
+  /** The team's namespaces. A namespace belongs to at most one team: the one that holds it, or else the oldest that claims it. The cluster's and Keyplane's own belong to none. Default `[]`. */
   namespaces?: string[] | undefined;
-  /** Who belongs to the team, by OIDC subject, OIDC group or Kubernetes ServiceAccount. Default `[]`. */
+  /** The team's members, each by exactly one of OIDC subject, OIDC group and Kubernetes ServiceAccount. Default `[]`. */
   members?: Array<{
-    /** admin and member view, create and revoke keys; viewer only views. */
+    /** admin and member view, create and revoke keys; viewer only views them. */
     role: "admin" | "member" | "viewer";
     /** The subject of an OIDC token. */
     subject?: string | undefined;
@@ -360,7 +360,7 @@ export type PlatformTeamState = {
       /** Its name. */
       name: string;
     } | undefined;
-    /** The libraries that the member's tokens reach over MCP; all of the team's where it is left out. One that does not exist grants nothing. Where several entries make a person a member, those with the strongest role count. */
+    /** The libraries that the member's tokens may use over MCP; default: all of the team. A missing one grants nothing. Of several entries for a person, those with the strongest role apply. */
     libraryRefs?: Array<{
       /** The MemoryLibrary's name. */
       name: string;
@@ -368,9 +368,9 @@ export type PlatformTeamState = {
       namespace?: string | undefined;
     }> | undefined;
   }> | undefined;
-  /** What the team's MCP clients get where their key says nothing. */
+  /** Defaults for MCP clients whose key has none. */
   mcpAgentPolicy?: {
-    /** The library that an MCP tool uses when neither the call nor the key names one. */
+    /** The library when neither the call nor the key names one. */
     defaultLibraryRef?: {
       /** The MemoryLibrary's name. */
       name: string;
@@ -378,46 +378,46 @@ export type PlatformTeamState = {
       namespace?: string | undefined;
     } | undefined;
   } | undefined;
-  /** The networks that the team's keys may be used from, and its members' tokens over MCP, of IPv4 and IPv6; anywhere where it is left out. A key's own list holds besides. Signing in to the console and the management API are not restricted by it. */
+  /** The IPv4 and IPv6 networks that the team's keys, and its members' tokens over MCP, may be used from; default: any. A key's own list applies too. It does not restrict console sign-in or the management API. */
   allowedCIDRs?: string[] | undefined;
-  /** How many tokens the calls of models of all the team's keys and libraries may use, or what they may cost, by day, week, month or in all. A call is let through where there is room for what it may use, and charged what its answer reports; else it is answered 429 with budget_exceeded. What was used is counted by name: a team that is declared again goes on with it. */
+  /** The tokens or cost of the model calls of all the team's keys and libraries per day, week, month or in total; checked and counted as a key's budgets. A team that is declared again continues its count. */
   budgets?: Array<{
-    /** Tokens that may be used in a period, by what answers report. */
+    /** The tokens per period, as answers report them. */
     tokens?: number | undefined;
-    /** What the calls of a period may cost by the servers' price list, such as "250.00". Text, so that it is exact. */
+    /** The cost per period by the servers' price list, such as "250.00", as text. */
     cost?: string | undefined;
-    /** The currency of cost by ISO 4217, which is the one of the servers' price list. */
+    /** The ISO 4217 currency of cost, that of the servers' price list. */
     currency?: string | undefined;
-    /** When the budget resets: each Day, each Week on Monday, each Month on its first day; Total, never. */
+    /** When the budget resets: each Day, Week (on Monday) or Month (on its first day); Total: never. */
     period: "Day" | "Week" | "Month" | "Total";
-    /** Where the period begins, by its IANA name, such as Europe/Berlin. Default `"UTC"`. */
+    /** The IANA time zone of the period, such as Europe/Berlin. Default `"UTC"`. */
     timeZone?: string | undefined;
-    /** Refuse answers calls that there is no room for with 429 and budget_exceeded; Alert lets them pass, and counts them. Default `"Refuse"`. */
+    /** Refuse: calls without room are answered 429 budget_exceeded. Alert: they pass and are counted. Default `"Refuse"`. */
     onExhausted?: "Refuse" | "Alert" | undefined;
   }> | undefined;
-  /** How many requests all of the team's keys may make together, its members' tokens over MCP and its libraries' calls of models included; unlimited where it is left out. A key's own limit holds besides. */
+  /** The limits of all the team's keys together, with its members' tokens over MCP and its libraries' model calls; default: unlimited. A key's own limits apply too. */
   rateLimit?: {
-    /** Requests a minute, in the long run; unlimited where it is left out. */
+    /** The sustained requests per minute; default: unlimited. */
     requestsPerMinute?: number | undefined;
-    /** Requests at once; a minute's worth where it is left out. */
+    /** Requests at once; default: a minute's worth. */
     burst?: number | undefined;
-    /** Tokens a minute that calls of models use in the long run, and at once; unlimited where it is left out. A call is let through where there is room for what it is expected to use, and charged what its answer reports. */
+    /** The tokens of model calls per minute, sustained and at once; default: unlimited. A call reserves what it is expected to use and is charged what its answer reports. */
     tokensPerMinute?: number | undefined;
-    /** Who counts requests and tokens: Installation, all server replicas together, or Replica, each by itself, where it is left out. */
+    /** Who counts requests and tokens: Installation, all server replicas together; Replica (default), each by itself. */
     scope?: "Replica" | "Installation" | undefined;
-    /** Calls under way at once on each replica, an answer that streams included; unlimited where it is left out. */
+    /** Concurrent calls per replica, streams included; default: unlimited. */
     concurrent?: number | undefined;
   } | undefined;
-  /** What happens to a key of the team that is reported as leaked. */
+  /** What happens to a key that is reported as leaked. */
   leaks?: {
-    /** Alert (default) records it, and says so with the key; Revoke ends the key at once too. An old version that works on beside a newer one is ended alone. Default `"Alert"`. */
+    /** Alert records it and sets a condition of the key; Revoke also ends the key at once. If an old version has leaked beside a newer one, only the old one ends. Default `"Alert"`. */
     action?: "Revoke" | "Alert" | undefined;
   } | undefined;
-  /** Webhooks that are notified of what happens to the team's keys, by a signed POST (Standard Webhooks). Default `[]`. */
+  /** Receivers of events of the team's keys, as a signed POST (Standard Webhooks). Default `[]`. */
   webhooks?: Array<{
-    /** Where events are posted to: an https URL. Private addresses are refused unless the installation allows them as upstreams, and there alone http will do. Redirects are not followed. */
+    /** The https URL that receives events. Private addresses are refused unless the installation allows them as upstreams; only these may use http. Redirects are not followed. */
     url: string;
-    /** Which events are posted. */
+    /** The events to post. */
     events: Array<"key.expiring" | "key.rotated" | "key.consumer_late" | "key.revoked" | "key.leaked" | "key.budget_reached" | "team.budget_reached">;
     /** The signing secret: whsec_ and 24 to 64 random bytes in base64. It goes in and never comes out. Left out in a change, the one that is stored stays, as long as the URL does. A secret. */
     secret?: string | undefined;
@@ -426,7 +426,7 @@ export type PlatformTeamState = {
   missingSecrets: string[];
 };
 
-/** A gateway to model providers, served under /g/ and its public id. Provider credentials stay on the server's side. */
+/** A gateway to model providers, served under /g/ and its public id. Clients never see provider credentials. */
 export type ModelGatewayArgs = {
   /** The gateway's name, unique in its namespace, at most 63 characters. Made from the resource's name where it is left out. */
   name?: Input<string> | undefined;
@@ -434,55 +434,55 @@ export type ModelGatewayArgs = {
   team: Input<string>;
   /** One of the namespaces of a team that was made here; none where it is left out. */
   namespace?: Input<string> | undefined;
-  /** The gateway's id in URLs, unique over all gateways of an installation; generated where it is left out. Does not change. */
+  /** The gateway's id in URLs, unique in the installation; default: generated. Immutable. */
   publicID?: Input<string> | undefined;
-  /** Whether only models that a route names are served. Default `false`. */
+  /** Whether to serve only models that a route names. Default `false`. */
   routesOnly?: Input<boolean> | undefined;
-  /** The providers behind the gateway. A request goes to the first one of its path's dialect, unless a route names another. */
+  /** The providers. A request goes to the first one of its path's dialect, unless a route names another. */
   upstreams: Input<Array<Input<{
-    /** Its name, which routes refer to. */
+    /** The name that routes refer to. */
     name: Input<string>;
     /** The API it speaks. */
     dialect: Input<"openai" | "gemini" | "anthropic">;
-    /** Where it is: an http or https URL of its origin and, where it has one, a path prefix, such as the provider gives for the SDK of the dialect. The operation's path, such as /v1/chat/completions, is put behind it: with the dialect openai without its version where the prefix has one, such as /v1, /api/paas/v4 or /v1beta/openai; with the others without its version where the prefix ends in the same one. Private addresses are refused unless the installation allows them. */
+    /** The http or https URL of its origin, with a path prefix if it has one, as the provider gives it for the dialect's SDK. The operation's path, such as /v1/chat/completions, is appended: with openai, without its version where the prefix has one, such as /v1, /api/paas/v4 or /v1beta/openai; with the others, without its version where the prefix ends in the same one. Private addresses are refused unless the installation allows them. */
     baseURL: Input<string>;
     /** The provider's credential. It goes in and never comes out. Left out in a change, the one that is stored stays, as long as the upstream's dialect and baseURL do. A secret. */
     credential?: Input<string> | undefined;
   }>>>;
-  /** Names that clients may use for a model, and where each one leads. Default `[]`. */
+  /** Names that clients may use for a model, and their targets. Default `[]`. */
   routes?: Input<Array<Input<{
-    /** The name, as a client writes it in its request. */
+    /** The name in the client's request. */
     model: Input<string>;
-    /** The route's id, which the answer's header x-keyplane-route-id carries. */
+    /** The route's id, sent in the answer's header x-keyplane-route-id. */
     routeID: Input<string>;
     /** The name of the upstream. */
     upstream: Input<string>;
-    /** The model that is asked of it. */
+    /** The model to request from it. */
     upstreamModel: Input<string>;
-    /** How many calls that name the route are let through, of all keys together, as an upstream's quota wants it; unlimited where it is left out. The limits of keys and teams hold besides. A call that is passed on to fallbacks counts once. */
+    /** The limits of calls that name the route, of all keys together, such as for an upstream's quota; default: unlimited. The limits of keys and teams apply too. A call counts once, with its fallbacks. */
     rateLimit?: Input<{
-      /** Requests a minute, in the long run; unlimited where it is left out. */
+      /** The sustained requests per minute; default: unlimited. */
       requestsPerMinute?: Input<number> | undefined;
-      /** Requests at once; a minute's worth where it is left out. */
+      /** Requests at once; default: a minute's worth. */
       burst?: Input<number> | undefined;
-      /** Tokens a minute that calls of models use in the long run, and at once; unlimited where it is left out. A call is let through where there is room for what it is expected to use, and charged what its answer reports. */
+      /** The tokens of model calls per minute, sustained and at once; default: unlimited. A call reserves what it is expected to use and is charged what its answer reports. */
       tokensPerMinute?: Input<number> | undefined;
-      /** Who counts requests and tokens: Installation, all server replicas together, or Replica, each by itself, where it is left out. */
+      /** Who counts requests and tokens: Installation, all server replicas together; Replica (default), each by itself. */
       scope?: Input<"Replica" | "Installation"> | undefined;
-      /** Calls under way at once on each replica, an answer that streams included; unlimited where it is left out. */
+      /** Concurrent calls per replica, streams included; default: unlimited. */
       concurrent?: Input<number> | undefined;
     }> | undefined;
-    /** What is tried in this order when the upstream refuses the connection, or answers 429 or 5xx, or nothing within its time. Default `[]`. */
+    /** What to try, in this order, when the upstream refuses the connection, answers 429 or 5xx, or times out. Default `[]`. */
     fallbacks?: Input<Array<Input<{
       /** The name of the upstream, of the same dialect as the route's. */
       upstream: Input<string>;
-      /** The model that is asked of it. */
+      /** The model to request from it. */
       upstreamModel: Input<string>;
     }>>> | undefined;
   }>>> | undefined;
 };
 
-/** A gateway to model providers, served under /g/ and its public id. Provider credentials stay on the server's side. */
+/** A gateway to model providers, served under /g/ and its public id. Clients never see provider credentials. */
 export type ModelGatewayState = {
   /** The gateway's name, unique in its namespace, at most 63 characters. */
   name: string;
@@ -490,49 +490,49 @@ export type ModelGatewayState = {
   team: string;
   /** One of the namespaces of a team that was made here; none where it is left out. */
   namespace?: string | undefined;
-  /** The gateway's id in URLs, unique over all gateways of an installation; generated where it is left out. Does not change. */
+  /** The gateway's id in URLs, unique in the installation; default: generated. Immutable. */
   publicID: string;
-  /** Whether only models that a route names are served. Default `false`. */
+  /** Whether to serve only models that a route names. Default `false`. */
   routesOnly?: boolean | undefined;
-  /** The providers behind the gateway. A request goes to the first one of its path's dialect, unless a route names another. */
+  /** The providers. A request goes to the first one of its path's dialect, unless a route names another. */
   upstreams: Array<{
-    /** Its name, which routes refer to. */
+    /** The name that routes refer to. */
     name: string;
     /** The API it speaks. */
     dialect: "openai" | "gemini" | "anthropic";
-    /** Where it is: an http or https URL of its origin and, where it has one, a path prefix, such as the provider gives for the SDK of the dialect. The operation's path, such as /v1/chat/completions, is put behind it: with the dialect openai without its version where the prefix has one, such as /v1, /api/paas/v4 or /v1beta/openai; with the others without its version where the prefix ends in the same one. Private addresses are refused unless the installation allows them. */
+    /** The http or https URL of its origin, with a path prefix if it has one, as the provider gives it for the dialect's SDK. The operation's path, such as /v1/chat/completions, is appended: with openai, without its version where the prefix has one, such as /v1, /api/paas/v4 or /v1beta/openai; with the others, without its version where the prefix ends in the same one. Private addresses are refused unless the installation allows them. */
     baseURL: string;
     /** The provider's credential. It goes in and never comes out. Left out in a change, the one that is stored stays, as long as the upstream's dialect and baseURL do. A secret. */
     credential?: string | undefined;
   }>;
-  /** Names that clients may use for a model, and where each one leads. Default `[]`. */
+  /** Names that clients may use for a model, and their targets. Default `[]`. */
   routes?: Array<{
-    /** The name, as a client writes it in its request. */
+    /** The name in the client's request. */
     model: string;
-    /** The route's id, which the answer's header x-keyplane-route-id carries. */
+    /** The route's id, sent in the answer's header x-keyplane-route-id. */
     routeID: string;
     /** The name of the upstream. */
     upstream: string;
-    /** The model that is asked of it. */
+    /** The model to request from it. */
     upstreamModel: string;
-    /** How many calls that name the route are let through, of all keys together, as an upstream's quota wants it; unlimited where it is left out. The limits of keys and teams hold besides. A call that is passed on to fallbacks counts once. */
+    /** The limits of calls that name the route, of all keys together, such as for an upstream's quota; default: unlimited. The limits of keys and teams apply too. A call counts once, with its fallbacks. */
     rateLimit?: {
-      /** Requests a minute, in the long run; unlimited where it is left out. */
+      /** The sustained requests per minute; default: unlimited. */
       requestsPerMinute?: number | undefined;
-      /** Requests at once; a minute's worth where it is left out. */
+      /** Requests at once; default: a minute's worth. */
       burst?: number | undefined;
-      /** Tokens a minute that calls of models use in the long run, and at once; unlimited where it is left out. A call is let through where there is room for what it is expected to use, and charged what its answer reports. */
+      /** The tokens of model calls per minute, sustained and at once; default: unlimited. A call reserves what it is expected to use and is charged what its answer reports. */
       tokensPerMinute?: number | undefined;
-      /** Who counts requests and tokens: Installation, all server replicas together, or Replica, each by itself, where it is left out. */
+      /** Who counts requests and tokens: Installation, all server replicas together; Replica (default), each by itself. */
       scope?: "Replica" | "Installation" | undefined;
-      /** Calls under way at once on each replica, an answer that streams included; unlimited where it is left out. */
+      /** Concurrent calls per replica, streams included; default: unlimited. */
       concurrent?: number | undefined;
     } | undefined;
-    /** What is tried in this order when the upstream refuses the connection, or answers 429 or 5xx, or nothing within its time. Default `[]`. */
+    /** What to try, in this order, when the upstream refuses the connection, answers 429 or 5xx, or times out. Default `[]`. */
     fallbacks?: Array<{
       /** The name of the upstream, of the same dialect as the route's. */
       upstream: string;
-      /** The model that is asked of it. */
+      /** The model to request from it. */
       upstreamModel: string;
     }> | undefined;
   }> | undefined;
@@ -550,38 +550,38 @@ export type MemoryLibraryArgs = {
   team: Input<string>;
   /** One of the namespaces of a team that was made here; none where it is left out. */
   namespace?: Input<string> | undefined;
-  /** A name for people. The object's name is shown where it is left out. */
+  /** The name shown in lists; default: the object's name. */
   displayName?: Input<string> | undefined;
-  /** What belongs into the library, for people and for models. */
+  /** What belongs in the library, for people and models. */
   description?: Input<string> | undefined;
-  /** When the declaration is deleted: Retain the atoms, to be taken up again by a library of the same name; or Delete them. Default `"Retain"`. */
+  /** When the declaration is deleted: Retain the atoms for a later library of the same name; or Delete them. Default `"Retain"`. */
   deletionPolicy?: Input<"Retain" | "Delete"> | undefined;
-  /** Has the library's atoms searched by their meaning too: each is embedded, behind its save, through a gateway of the team, by a key of the library's own that calls this model there and nothing else. What is remembered is sent to that gateway. Without it atoms are found by their words alone. */
+  /** Search by meaning. Each atom is embedded after its save through a gateway of the team, with a key of the library that may call only this model there. The atoms' text is sent to that gateway. Left out, search uses words only. */
   embedding?: Input<{
     /** The ModelGateway to embed through, with an upstream that speaks openai or gemini. */
     gatewayRef: Input<{
       /** The ModelGateway's name. */
       name: Input<string>;
-      /** Its namespace, which must be of the same team; the library's own where it is left out. */
+      /** Its namespace, which must be of the same team; default: the library's. */
       namespace?: Input<string> | undefined;
     }>;
-    /** The embedding model, or one of the gateway's logical routes. Another one has all atoms embedded anew. */
+    /** The embedding model or a logical route of the gateway. A change embeds all atoms again. */
     model: Input<string>;
-    /** How many numbers a vector has, of a model that can be asked for fewer than it would give. */
+    /** The vector's length, for a model that can return shorter ones. */
     dimensions?: Input<number> | undefined;
   }> | undefined;
-  /** Has a model take atoms out of the conversations that are handed over to the library, behind the call, through a gateway of the team, by a key of the library's own that calls this model there and nothing else. What was said is sent to that gateway. Without it no conversation is taken. */
+  /** Lets a model extract atoms from submitted conversations after the call, through a gateway of the team, with a key of the library that may call only this model there. The conversations are sent to that gateway. Left out, the library accepts no conversation. */
   extraction?: Input<{
     /** The ModelGateway to read conversations through. */
     gatewayRef: Input<{
       /** The ModelGateway's name. */
       name: Input<string>;
-      /** Its namespace, which must be of the same team; the library's own where it is left out. */
+      /** Its namespace, which must be of the same team; default: the library's. */
       namespace?: Input<string> | undefined;
     }>;
-    /** The model, or one of the gateway's logical routes. */
+    /** The model or a logical route of the gateway. */
     model: Input<string>;
-    /** How many tokens conversations may take a day (UTC), by estimate and with the longest answers that the model may give. Beyond it a conversation is refused until the next day. Default `1000000`. */
+    /** The tokens of conversations per day (UTC), estimated with the model's longest answers. Beyond it, conversations are refused until the next day. Default `1000000`. */
     tokensPerDay?: Input<number> | undefined;
   }> | undefined;
 };
@@ -594,38 +594,38 @@ export type MemoryLibraryState = {
   team: string;
   /** One of the namespaces of a team that was made here; none where it is left out. */
   namespace?: string | undefined;
-  /** A name for people. The object's name is shown where it is left out. */
+  /** The name shown in lists; default: the object's name. */
   displayName?: string | undefined;
-  /** What belongs into the library, for people and for models. */
+  /** What belongs in the library, for people and models. */
   description?: string | undefined;
-  /** When the declaration is deleted: Retain the atoms, to be taken up again by a library of the same name; or Delete them. Default `"Retain"`. */
+  /** When the declaration is deleted: Retain the atoms for a later library of the same name; or Delete them. Default `"Retain"`. */
   deletionPolicy?: "Retain" | "Delete" | undefined;
-  /** Has the library's atoms searched by their meaning too: each is embedded, behind its save, through a gateway of the team, by a key of the library's own that calls this model there and nothing else. What is remembered is sent to that gateway. Without it atoms are found by their words alone. */
+  /** Search by meaning. Each atom is embedded after its save through a gateway of the team, with a key of the library that may call only this model there. The atoms' text is sent to that gateway. Left out, search uses words only. */
   embedding?: {
     /** The ModelGateway to embed through, with an upstream that speaks openai or gemini. */
     gatewayRef: {
       /** The ModelGateway's name. */
       name: string;
-      /** Its namespace, which must be of the same team; the library's own where it is left out. */
+      /** Its namespace, which must be of the same team; default: the library's. */
       namespace?: string | undefined;
     };
-    /** The embedding model, or one of the gateway's logical routes. Another one has all atoms embedded anew. */
+    /** The embedding model or a logical route of the gateway. A change embeds all atoms again. */
     model: string;
-    /** How many numbers a vector has, of a model that can be asked for fewer than it would give. */
+    /** The vector's length, for a model that can return shorter ones. */
     dimensions?: number | undefined;
   } | undefined;
-  /** Has a model take atoms out of the conversations that are handed over to the library, behind the call, through a gateway of the team, by a key of the library's own that calls this model there and nothing else. What was said is sent to that gateway. Without it no conversation is taken. */
+  /** Lets a model extract atoms from submitted conversations after the call, through a gateway of the team, with a key of the library that may call only this model there. The conversations are sent to that gateway. Left out, the library accepts no conversation. */
   extraction?: {
     /** The ModelGateway to read conversations through. */
     gatewayRef: {
       /** The ModelGateway's name. */
       name: string;
-      /** Its namespace, which must be of the same team; the library's own where it is left out. */
+      /** Its namespace, which must be of the same team; default: the library's. */
       namespace?: string | undefined;
     };
-    /** The model, or one of the gateway's logical routes. */
+    /** The model or a logical route of the gateway. */
     model: string;
-    /** How many tokens conversations may take a day (UTC), by estimate and with the longest answers that the model may give. Beyond it a conversation is refused until the next day. Default `1000000`. */
+    /** The tokens of conversations per day (UTC), estimated with the model's longest answers. Beyond it, conversations are refused until the next day. Default `1000000`. */
     tokensPerDay?: number | undefined;
   } | undefined;
   /** The id of its team. */
@@ -653,88 +653,88 @@ export type GetKeyResult = {
   team: string;
   /** One of the namespaces of a team that was made here; none where it is left out. */
   namespace?: string | undefined;
-  /** A name for people, shown in lists. The object's name is shown where it is left out. */
+  /** The name shown in lists; default: the object's name. */
   displayName?: string | undefined;
-  /** A named set of scopes, instead of scopes. MCPReadOnly is memory:read; MCPReadWrite is memory:read and memory:write; GatewayDefault is gateway:generate, gateway:embed, gateway:routes and memory:read. */
+  /** A set of scopes, instead of scopes. MCPReadOnly: memory:read. MCPReadWrite: memory:read, memory:write. GatewayDefault: gateway:generate, gateway:embed, gateway:routes, memory:read. */
   preset?: "MCPReadOnly" | "MCPReadWrite" | "GatewayDefault" | undefined;
-  /** What the key may do, instead of preset. There are no wildcards. */
+  /** What the key may do, instead of preset; without wildcards. */
   scopes?: Array<"gateway:generate" | "gateway:embed" | "gateway:routes" | "memory:read" | "memory:write"> | undefined;
-  /** The one gateway that the key is bound to. Without it the key may call any gateway of its team. Of effect only with a gateway scope. */
+  /** The only gateway that the key may call; default: any of its team. Needs a gateway scope to have an effect. */
   gatewayRef?: {
     /** The ModelGateway's name. */
     name: string;
-    /** Its namespace, which must be of the same team; the key's own where it is left out. */
+    /** Its namespace, which must be of the same team; default: the key's. */
     namespace?: string | undefined;
   } | undefined;
-  /** The routes and models that the key may name at a gateway; any where it is left out. Of effect only with a gateway scope. */
+  /** The routes and models that the key may use; default: any. Needs a gateway scope to have an effect. */
   allowedModels?: string[] | undefined;
-  /** The memory libraries that the key may reach. Only with a memory scope. */
+  /** The memory libraries that the key may use. Only with a memory scope. */
   libraryAccess?: {
-    /** All, every library of the team; or Restricted, those of libraryRefs alone. Default `"All"`. */
+    /** All: every library of the team. Restricted: only libraryRefs. Default `"All"`. */
     mode?: "All" | "Restricted" | undefined;
-    /** The libraries of a Restricted key. One that does not exist grants nothing, and is not replaced by anything. */
+    /** The libraries of a Restricted key. A missing one grants nothing and has no substitute. */
     libraryRefs?: Array<{
       /** The MemoryLibrary's name. */
       name: string;
-      /** Its namespace, which must be of the same team; the key's own where it is left out. */
+      /** Its namespace, which must be of the same team; default: the key's. */
       namespace?: string | undefined;
     }> | undefined;
   } | undefined;
-  /** The library that an MCP tool uses when a call names none; the team's default where it is left out. One of libraryRefs when access is Restricted. Only with a memory scope. */
+  /** The library of MCP calls that name none; default: the team's. One of libraryRefs when access is Restricted. Only with a memory scope. */
   mcpDefaultLibraryRef?: {
     /** The MemoryLibrary's name. */
     name: string;
-    /** Its namespace, which must be of the same team; the key's own where it is left out. */
+    /** Its namespace, which must be of the same team; default: the key's. */
     namespace?: string | undefined;
   } | undefined;
-  /** Whose memory the key is for: a subject is an end user or an agent. The key reads what is shared in its libraries and what is the subject's, and writes only the latter. Left out, it is for what is shared, and reaches nothing of any subject. Only with a memory scope. */
+  /** The subject, an end user or agent, whose memory the key uses. The key reads the subject's and the shared atoms of its libraries, and writes only the subject's. Left out, it uses only shared atoms. Only with a memory scope. */
   subjectAccess?: {
-    /** Bound, every call is of the one subject; or Required, each call names one in the header X-Keyplane-Subject. */
+    /** Bound: one subject for every call. Required: each call names one in the header X-Keyplane-Subject. */
     mode: "Bound" | "Required";
     /** The subject of a Bound key. */
     subject?: string | undefined;
   } | undefined;
-  /** The networks that the key may be used from, of IPv4 and IPv6; anywhere where it is left out. The address is the one that the server's trusted proxies name. The team's own list holds besides. */
+  /** The IPv4 and IPv6 networks that the key may be used from; default: any. The client's address is the one that trusted proxies report. The team's list applies too. */
   allowedCIDRs?: string[] | undefined;
   /** Active; or Suspended, refused until it is Active again. A key ends with its resource. Default `"Active"`. */
   state?: "Active" | "Suspended" | undefined;
-  /** How long each minted version lives, from its mint: a Go duration such as 2160h. Not together with expiresAt. */
+  /** The lifetime of each version from its creation, a Go duration such as 2160h. Not together with expiresAt. */
   expiresAfter?: string | undefined;
-  /** The end of the whole key, RFC 3339. Moving it later revives an expired key. Not together with expiresAfter. */
+  /** When the whole key expires. A later time revives an expired key. Not together with expiresAfter. */
   expiresAt?: string | undefined;
-  /** How many requests the key may make. Where it is left out the rate is unlimited, and 256 calls may be under way at once on each server replica. */
+  /** The key's limits; default: an unlimited rate, and 256 concurrent calls per server replica. */
   rateLimit?: {
-    /** Requests a minute, in the long run; unlimited where it is left out. */
+    /** The sustained requests per minute; default: unlimited. */
     requestsPerMinute?: number | undefined;
-    /** Requests at once; a minute's worth where it is left out. */
+    /** Requests at once; default: a minute's worth. */
     burst?: number | undefined;
-    /** Tokens a minute that calls of models use in the long run, and at once; unlimited where it is left out. A call is let through where there is room for what it is expected to use, and charged what its answer reports. */
+    /** The tokens of model calls per minute, sustained and at once; default: unlimited. A call reserves what it is expected to use and is charged what its answer reports. */
     tokensPerMinute?: number | undefined;
-    /** Who counts requests and tokens: Installation, all server replicas together, or Replica, each by itself, where it is left out. */
+    /** Who counts requests and tokens: Installation, all server replicas together; Replica (default), each by itself. */
     scope?: "Replica" | "Installation" | undefined;
-    /** Calls under way at once on each replica, an answer that streams included; 256 where it is left out. */
+    /** Concurrent calls per replica, streams included; default: 256. */
     concurrent?: number | undefined;
   } | undefined;
-  /** How many tokens the key's calls of models may use, or what they may cost, by day, week, month or in all. A call is let through where there is room for what it may use, and charged what its answer reports; else it is answered 429 with budget_exceeded. What was used is counted by name: a key that is declared again goes on with it. */
+  /** The tokens or cost of the key's model calls per day, week, month or in total. A call reserves what it may use and is charged what its answer reports; without room it is answered 429 budget_exceeded. Use is counted by name, so a key that is declared again continues its count. */
   budgets?: Array<{
-    /** Tokens that may be used in a period, by what answers report. */
+    /** The tokens per period, as answers report them. */
     tokens?: number | undefined;
-    /** What the calls of a period may cost by the servers' price list, such as "250.00". Text, so that it is exact. */
+    /** The cost per period by the servers' price list, such as "250.00", as text. */
     cost?: string | undefined;
-    /** The currency of cost by ISO 4217, which is the one of the servers' price list. */
+    /** The ISO 4217 currency of cost, that of the servers' price list. */
     currency?: string | undefined;
-    /** When the budget resets: each Day, each Week on Monday, each Month on its first day; Total, never. */
+    /** When the budget resets: each Day, Week (on Monday) or Month (on its first day); Total: never. */
     period: "Day" | "Week" | "Month" | "Total";
-    /** Where the period begins, by its IANA name, such as Europe/Berlin. Default `"UTC"`. */
+    /** The IANA time zone of the period, such as Europe/Berlin. Default `"UTC"`. */
     timeZone?: string | undefined;
-    /** Refuse answers calls that there is no room for with 429 and budget_exceeded; Alert lets them pass, and counts them. Default `"Refuse"`. */
+    /** Refuse: calls without room are answered 429 budget_exceeded. Alert: they pass and are counted. Default `"Refuse"`. */
     onExhausted?: "Refuse" | "Alert" | undefined;
   }> | undefined;
-  /** The key's id, the same for as long as the key lives. */
+  /** The key's permanent id. */
   keyID: string;
-  /** The first 12 characters of the current version. They identify it and never authenticate. */
+  /** The first 12 characters of the current version, which identify it and never authenticate. */
   prefix: string;
-  /** The scopes that preset or scopes come to. */
+  /** The scopes that preset or scopes grant. */
   effectiveScopes: string[];
   /** The id of its team. */
   teamId: string;
@@ -742,13 +742,13 @@ export type GetKeyResult = {
   versions: Array<{
     /** Counts from 1. */
     number: number;
-    /** Whether it works, takes leave, or has ended. */
+    /** Whether it works, is being replaced, or has ended. */
     state: "reserved" | "active" | "retiring" | "retired" | "revoked";
-    /** When it was minted or learned. */
+    /** When it was created or imported. */
     mintedAt: string;
-    /** When it was known to be delivered. */
+    /** When its delivery was confirmed. */
     activatedAt?: string | undefined;
-    /** When a retiring version ends at the latest. */
+    /** The latest end of a retiring version. */
     retiresAt?: string | undefined;
     /** When it ends by expiresAfter. */
     expiresAt?: string | undefined;
@@ -777,19 +777,19 @@ export type GetTeamArgs = {
   name?: string | undefined;
 };
 
-/** A team: the namespaces that belong to it, and the people and machines that may see and manage its keys by the management API. */
+/** A team: its namespaces, and the people and machines that may manage its keys by the management API. */
 export type GetTeamResult = {
   /** Its id. */
   id: string;
   /** The team's name, at most 63 characters. */
   name: string;
-  /** A name for people. The object's name is shown where it is left out. */
+  /** The name shown in lists; default: the object's name. */
   displayName?: string | undefined;
-  /** The namespaces that belong to the team. A namespace belongs to one team at most: to the one that holds it, or else to the oldest that claims it. The cluster's own and Keyplane's belong to none. Default `[]`. */
+  /** The team's namespaces. A namespace belongs to at most one team: the one that holds it, or else the oldest that claims it. The cluster's and Keyplane's own belong to none. Default `[]`. */
   namespaces?: string[] | undefined;
-  /** Who belongs to the team, by OIDC subject, OIDC group or Kubernetes ServiceAccount. Default `[]`. */
+  /** The team's members, each by exactly one of OIDC subject, OIDC group and Kubernetes ServiceAccount. Default `[]`. */
   members?: Array<{
-    /** admin and member view, create and revoke keys; viewer only views. */
+    /** admin and member view, create and revoke keys; viewer only views them. */
     role: "admin" | "member" | "viewer";
     /** The subject of an OIDC token. */
     subject?: string | undefined;
@@ -802,7 +802,7 @@ export type GetTeamResult = {
       /** Its name. */
       name: string;
     } | undefined;
-    /** The libraries that the member's tokens reach over MCP; all of the team's where it is left out. One that does not exist grants nothing. Where several entries make a person a member, those with the strongest role count. */
+    /** The libraries that the member's tokens may use over MCP; default: all of the team. A missing one grants nothing. Of several entries for a person, those with the strongest role apply. */
     libraryRefs?: Array<{
       /** The MemoryLibrary's name. */
       name: string;
@@ -810,9 +810,9 @@ export type GetTeamResult = {
       namespace?: string | undefined;
     }> | undefined;
   }> | undefined;
-  /** What the team's MCP clients get where their key says nothing. */
+  /** Defaults for MCP clients whose key has none. */
   mcpAgentPolicy?: {
-    /** The library that an MCP tool uses when neither the call nor the key names one. */
+    /** The library when neither the call nor the key names one. */
     defaultLibraryRef?: {
       /** The MemoryLibrary's name. */
       name: string;
@@ -820,46 +820,46 @@ export type GetTeamResult = {
       namespace?: string | undefined;
     } | undefined;
   } | undefined;
-  /** The networks that the team's keys may be used from, and its members' tokens over MCP, of IPv4 and IPv6; anywhere where it is left out. A key's own list holds besides. Signing in to the console and the management API are not restricted by it. */
+  /** The IPv4 and IPv6 networks that the team's keys, and its members' tokens over MCP, may be used from; default: any. A key's own list applies too. It does not restrict console sign-in or the management API. */
   allowedCIDRs?: string[] | undefined;
-  /** How many tokens the calls of models of all the team's keys and libraries may use, or what they may cost, by day, week, month or in all. A call is let through where there is room for what it may use, and charged what its answer reports; else it is answered 429 with budget_exceeded. What was used is counted by name: a team that is declared again goes on with it. */
+  /** The tokens or cost of the model calls of all the team's keys and libraries per day, week, month or in total; checked and counted as a key's budgets. A team that is declared again continues its count. */
   budgets?: Array<{
-    /** Tokens that may be used in a period, by what answers report. */
+    /** The tokens per period, as answers report them. */
     tokens?: number | undefined;
-    /** What the calls of a period may cost by the servers' price list, such as "250.00". Text, so that it is exact. */
+    /** The cost per period by the servers' price list, such as "250.00", as text. */
     cost?: string | undefined;
-    /** The currency of cost by ISO 4217, which is the one of the servers' price list. */
+    /** The ISO 4217 currency of cost, that of the servers' price list. */
     currency?: string | undefined;
-    /** When the budget resets: each Day, each Week on Monday, each Month on its first day; Total, never. */
+    /** When the budget resets: each Day, Week (on Monday) or Month (on its first day); Total: never. */
     period: "Day" | "Week" | "Month" | "Total";
-    /** Where the period begins, by its IANA name, such as Europe/Berlin. Default `"UTC"`. */
+    /** The IANA time zone of the period, such as Europe/Berlin. Default `"UTC"`. */
     timeZone?: string | undefined;
-    /** Refuse answers calls that there is no room for with 429 and budget_exceeded; Alert lets them pass, and counts them. Default `"Refuse"`. */
+    /** Refuse: calls without room are answered 429 budget_exceeded. Alert: they pass and are counted. Default `"Refuse"`. */
     onExhausted?: "Refuse" | "Alert" | undefined;
   }> | undefined;
-  /** How many requests all of the team's keys may make together, its members' tokens over MCP and its libraries' calls of models included; unlimited where it is left out. A key's own limit holds besides. */
+  /** The limits of all the team's keys together, with its members' tokens over MCP and its libraries' model calls; default: unlimited. A key's own limits apply too. */
   rateLimit?: {
-    /** Requests a minute, in the long run; unlimited where it is left out. */
+    /** The sustained requests per minute; default: unlimited. */
     requestsPerMinute?: number | undefined;
-    /** Requests at once; a minute's worth where it is left out. */
+    /** Requests at once; default: a minute's worth. */
     burst?: number | undefined;
-    /** Tokens a minute that calls of models use in the long run, and at once; unlimited where it is left out. A call is let through where there is room for what it is expected to use, and charged what its answer reports. */
+    /** The tokens of model calls per minute, sustained and at once; default: unlimited. A call reserves what it is expected to use and is charged what its answer reports. */
     tokensPerMinute?: number | undefined;
-    /** Who counts requests and tokens: Installation, all server replicas together, or Replica, each by itself, where it is left out. */
+    /** Who counts requests and tokens: Installation, all server replicas together; Replica (default), each by itself. */
     scope?: "Replica" | "Installation" | undefined;
-    /** Calls under way at once on each replica, an answer that streams included; unlimited where it is left out. */
+    /** Concurrent calls per replica, streams included; default: unlimited. */
     concurrent?: number | undefined;
   } | undefined;
-  /** What happens to a key of the team that is reported as leaked. */
+  /** What happens to a key that is reported as leaked. */
   leaks?: {
-    /** Alert (default) records it, and says so with the key; Revoke ends the key at once too. An old version that works on beside a newer one is ended alone. Default `"Alert"`. */
+    /** Alert records it and sets a condition of the key; Revoke also ends the key at once. If an old version has leaked beside a newer one, only the old one ends. Default `"Alert"`. */
     action?: "Revoke" | "Alert" | undefined;
   } | undefined;
-  /** Webhooks that are notified of what happens to the team's keys, by a signed POST (Standard Webhooks). Default `[]`. */
+  /** Receivers of events of the team's keys, as a signed POST (Standard Webhooks). Default `[]`. */
   webhooks?: Array<{
-    /** Where events are posted to: an https URL. Private addresses are refused unless the installation allows them as upstreams, and there alone http will do. Redirects are not followed. */
+    /** The https URL that receives events. Private addresses are refused unless the installation allows them as upstreams; only these may use http. Redirects are not followed. */
     url: string;
-    /** Which events are posted. */
+    /** The events to post. */
     events: Array<"key.expiring" | "key.rotated" | "key.consumer_late" | "key.revoked" | "key.leaked" | "key.budget_reached" | "team.budget_reached">;
     /** The signing secret: whsec_ and 24 to 64 random bytes in base64. It goes in and never comes out. Left out in a change, the one that is stored stays, as long as the URL does. A secret. */
     secret?: string | undefined;
@@ -879,7 +879,7 @@ export type GetGatewayArgs = {
   namespace?: string | undefined;
 };
 
-/** A gateway to model providers, served under /g/ and its public id. Provider credentials stay on the server's side. */
+/** A gateway to model providers, served under /g/ and its public id. Clients never see provider credentials. */
 export type GetGatewayResult = {
   /** Its id. */
   id: string;
@@ -889,49 +889,49 @@ export type GetGatewayResult = {
   team: string;
   /** One of the namespaces of a team that was made here; none where it is left out. */
   namespace?: string | undefined;
-  /** The gateway's id in URLs, unique over all gateways of an installation; generated where it is left out. Does not change. */
+  /** The gateway's id in URLs, unique in the installation; default: generated. Immutable. */
   publicID: string;
-  /** Whether only models that a route names are served. Default `false`. */
+  /** Whether to serve only models that a route names. Default `false`. */
   routesOnly?: boolean | undefined;
-  /** The providers behind the gateway. A request goes to the first one of its path's dialect, unless a route names another. */
+  /** The providers. A request goes to the first one of its path's dialect, unless a route names another. */
   upstreams: Array<{
-    /** Its name, which routes refer to. */
+    /** The name that routes refer to. */
     name: string;
     /** The API it speaks. */
     dialect: "openai" | "gemini" | "anthropic";
-    /** Where it is: an http or https URL of its origin and, where it has one, a path prefix, such as the provider gives for the SDK of the dialect. The operation's path, such as /v1/chat/completions, is put behind it: with the dialect openai without its version where the prefix has one, such as /v1, /api/paas/v4 or /v1beta/openai; with the others without its version where the prefix ends in the same one. Private addresses are refused unless the installation allows them. */
+    /** The http or https URL of its origin, with a path prefix if it has one, as the provider gives it for the dialect's SDK. The operation's path, such as /v1/chat/completions, is appended: with openai, without its version where the prefix has one, such as /v1, /api/paas/v4 or /v1beta/openai; with the others, without its version where the prefix ends in the same one. Private addresses are refused unless the installation allows them. */
     baseURL: string;
     /** The provider's credential. It goes in and never comes out. Left out in a change, the one that is stored stays, as long as the upstream's dialect and baseURL do. A secret. */
     credential?: string | undefined;
   }>;
-  /** Names that clients may use for a model, and where each one leads. Default `[]`. */
+  /** Names that clients may use for a model, and their targets. Default `[]`. */
   routes?: Array<{
-    /** The name, as a client writes it in its request. */
+    /** The name in the client's request. */
     model: string;
-    /** The route's id, which the answer's header x-keyplane-route-id carries. */
+    /** The route's id, sent in the answer's header x-keyplane-route-id. */
     routeID: string;
     /** The name of the upstream. */
     upstream: string;
-    /** The model that is asked of it. */
+    /** The model to request from it. */
     upstreamModel: string;
-    /** How many calls that name the route are let through, of all keys together, as an upstream's quota wants it; unlimited where it is left out. The limits of keys and teams hold besides. A call that is passed on to fallbacks counts once. */
+    /** The limits of calls that name the route, of all keys together, such as for an upstream's quota; default: unlimited. The limits of keys and teams apply too. A call counts once, with its fallbacks. */
     rateLimit?: {
-      /** Requests a minute, in the long run; unlimited where it is left out. */
+      /** The sustained requests per minute; default: unlimited. */
       requestsPerMinute?: number | undefined;
-      /** Requests at once; a minute's worth where it is left out. */
+      /** Requests at once; default: a minute's worth. */
       burst?: number | undefined;
-      /** Tokens a minute that calls of models use in the long run, and at once; unlimited where it is left out. A call is let through where there is room for what it is expected to use, and charged what its answer reports. */
+      /** The tokens of model calls per minute, sustained and at once; default: unlimited. A call reserves what it is expected to use and is charged what its answer reports. */
       tokensPerMinute?: number | undefined;
-      /** Who counts requests and tokens: Installation, all server replicas together, or Replica, each by itself, where it is left out. */
+      /** Who counts requests and tokens: Installation, all server replicas together; Replica (default), each by itself. */
       scope?: "Replica" | "Installation" | undefined;
-      /** Calls under way at once on each replica, an answer that streams included; unlimited where it is left out. */
+      /** Concurrent calls per replica, streams included; default: unlimited. */
       concurrent?: number | undefined;
     } | undefined;
-    /** What is tried in this order when the upstream refuses the connection, or answers 429 or 5xx, or nothing within its time. Default `[]`. */
+    /** What to try, in this order, when the upstream refuses the connection, answers 429 or 5xx, or times out. Default `[]`. */
     fallbacks?: Array<{
       /** The name of the upstream, of the same dialect as the route's. */
       upstream: string;
-      /** The model that is asked of it. */
+      /** The model to request from it. */
       upstreamModel: string;
     }> | undefined;
   }> | undefined;

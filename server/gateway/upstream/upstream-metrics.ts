@@ -11,7 +11,7 @@ export function observeUpstreams(
   const registers = [registry];
   new Gauge({
     name: "keyplane_upstream_calls",
-    help: "Calls to upstreams that are under way, each on a connection of its own",
+    help: "Open calls to upstreams, each on its own connection",
     registers,
     collect() {
       this.set(pools.figures().inUse);
@@ -19,7 +19,7 @@ export function observeUpstreams(
   });
   new Gauge({
     name: "keyplane_upstream_calls_queued",
-    help: "Calls that wait for a connection to their upstream",
+    help: "Calls waiting for a connection to their upstream",
     registers,
     collect() {
       this.set(pools.figures().queued);
@@ -27,7 +27,7 @@ export function observeUpstreams(
   });
   new Counter({
     name: "keyplane_upstream_calls_refused_total",
-    help: "Calls refused with 503 because too many waited for their upstream, or for too long",
+    help: "Calls refused with 503 because too many waited, or for too long",
     registers,
     collect() {
       this.reset();
@@ -36,7 +36,7 @@ export function observeUpstreams(
   });
   new Counter({
     name: "keyplane_upstream_credentials_refused_total",
-    help: "Attempts at calls for which an upstream refused the gateway's own credential",
+    help: "Attempts that an upstream refused for the gateway's credential",
     registers,
     collect() {
       this.reset();

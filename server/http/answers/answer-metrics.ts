@@ -6,7 +6,7 @@ export function observeAnswers(registry: Registry, answers: Pick<AnswerRoom, "fi
   const registers = [registry];
   new Gauge({
     name: "keyplane_held_answer_bytes",
-    help: "Bytes that answers hold, or may come to hold, until their callers have taken them",
+    help: "Bytes that answers hold, or may hold, until callers have read them",
     registers,
     collect() {
       this.set(answers.figures().heldBytes);
@@ -14,7 +14,7 @@ export function observeAnswers(registry: Registry, answers: Pick<AnswerRoom, "fi
   });
   new Counter({
     name: "keyplane_answers_without_room_total",
-    help: "Answers by outcome: refused for want of room, or cut because their caller did not read them",
+    help: "Answers refused for lack of room, or cut because the caller did not read them, by outcome",
     labelNames: ["outcome"],
     registers,
     collect() {

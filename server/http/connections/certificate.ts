@@ -91,7 +91,7 @@ export function renewCertificate(
 export function observeCertificate(registry: Registry, served: () => Pick<Certificate, "expiresAt">): void {
   new Gauge({
     name: "keyplane_tls_certificate_expiry_timestamp_seconds",
-    help: "When the served certificate expires, in seconds since the epoch; only of a server that speaks TLS",
+    help: "When the certificate expires, in seconds since the epoch; only with TLS",
     registers: [registry],
     aggregator: "min",
     collect() {

@@ -5,7 +5,7 @@ import type { PipeliningLimit } from "./pipelining-limit.ts";
 export function observePipelining(registry: Registry, limit: Pick<PipeliningLimit, "waiting">): void {
   new Gauge({
     name: "keyplane_pipelined_requests_waiting",
-    help: "Requests that wait for the answer to the one before them on their connection",
+    help: "Requests waiting for the previous answer on their connection",
     registers: [registry],
     collect() {
       this.set(limit.waiting);
