@@ -89,7 +89,7 @@ export const REASONS = {
   WebhookSecretNotFound:
     "Create the Secret that spec.webhooks[].secretRef names, with that key: whsec_ and 24 to 64 random bytes in base64.",
   EmbeddingFailed:
-    "Where the upstream answers 400, 403 or 404, name an embedding model of that provider in spec.embedding.model or its route. Where it refuses the credential, write the provider's present one into the Secret of the gateway's upstream. The server retries by itself.",
+    "If the upstream answers 400, 403 or 404, name an embedding model of that provider in spec.embedding.model or its route. If it refuses the credential, write the present one into the Secret of the gateway's upstream. The server retries by itself.",
   EmbeddingKeyRevoked: "Remove spec.embedding, and add it again for a new key.",
   EmbeddingRefused:
     "Correct or forget the atoms that the model refuses, which are found only by their words. The server retries failures by itself.",

@@ -22,7 +22,7 @@ Each command names the groups that it takes. An option that a command describes 
 type Group = { readonly title: string; readonly of: string; readonly names: readonly string[] };
 
 const GROUPS: readonly Group[] = [
-  { title: "Data folder or server", of: "revoke", names: ["--data", "--server", "--token-file", "KEYPLANE_TOKEN"] },
+  { title: "Connection", of: "revoke", names: ["--data", "--server", "--token-file", "KEYPLANE_TOKEN"] },
   { title: "Cluster", of: "get", names: ["--kubeconfig", "--context"] },
   { title: "Key", of: "memory-export", names: ["--key-file", "--server", "--data", "--subject"] },
   { title: "Output", of: "revoke", names: ["--output"] },
@@ -117,7 +117,7 @@ function section(command: CliCommand, shared: readonly Shared[]): string[] {
     "",
     sentence(command.description()),
     "",
-    `${quoted(`keyplane ${command.name()} ${command.usage()}`)}${links.length === 0 ? "" : `; shared options: ${links.join(", ")}`}`,
+    `${quoted(`keyplane ${command.name()} ${command.usage()}`)}${links.length === 0 ? "" : `; shared: ${links.join(", ")}`}`,
     ...optionTable([...command.registeredArguments.map(argumentRow), ...own]),
     ...(example === undefined ? [] : ["", "```", `# ${example.does}`, example.line, "```"]),
   ];

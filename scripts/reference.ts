@@ -8,8 +8,12 @@ type ReferredKind = {
   readonly schema: Schema;
 };
 
-const MESSAGES =
-  "The API server and `keyplane validate` refuse a declaration with these messages, followed by what to write instead.";
+/** Fields of every status, which PlatformKey's page has. */
+const LIKE_ITS_STATUS: ReadonlySet<string> = new Set(["observedGeneration", "controllerName"]);
+const LIKE_STATUS = "Also `observedGeneration` and `controllerName`, [as in a PlatformKey](platform-key.md#status).";
+
+const MESSAGES = "A refused declaration gets one of these messages, and what to write instead.";
+const LIKE_MESSAGES = "Shared fields also have [those of a PlatformKey](platform-key.md#validation-messages).";
 
 /** Fields that several kinds have alike: PlatformKey's page has their rows. */
 const LIKE_A_KEYS: ReadonlySet<string> = new Set(["budgets", "sharedBudgets", "rateLimit"]);
@@ -20,8 +24,9 @@ const LIKE_A_KEYS: ReadonlySet<string> = new Set(["budgets", "sharedBudgets", "r
  * @param key the schema of PlatformKey, whose page has the rows of fields that this kind has alike
  */
 export function renderReference({ kind, plural, shortNames, scope, schema }: ReferredKind, key: Schema): string {
-  const rules = collectRules(schema, "");
   const known = kind === "PlatformKey" ? undefined : key.properties?.spec;
+  const all = collectRules(schema, "");
+  const rules = all.filter(({ path, rule }) => !isKnownRule(path, rule, known));
   return [
     "<!-- Generated from crds/ by scripts/generate.ts. -->",
     `# ${kind}`,
@@ -34,11 +39,21 @@ export function renderReference({ kind, plural, shortNames, scope, schema }: Ref
       "",
       `## ${half}`,
       "",
+      ...(half === "status" && known !== undefined ? [LIKE_STATUS, ""] : []),
       "| field | type | meaning |",
       "|---|---|---|",
       ...collectFields(schema.properties?.[half] ?? { type: "object" }, "", known),
     ]),
-    ...(rules.length === 0 ? [] : ["", "## Validation messages", "", MESSAGES, "", ...rules]),
+    ...(rules.length === 0
+      ? []
+      : [
+          "",
+          "## Validation messages",
+          "",
+          rules.length < all.length ? `${MESSAGES} ${LIKE_MESSAGES}` : MESSAGES,
+          "",
+          ...messages(rules),
+        ]),
     "",
   ].join("\n");
 }
@@ -47,7 +62,9 @@ export function renderReference({ kind, plural, shortNames, scope, schema }: Ref
 function collectFields(node: Schema, path: string, known: Schema | undefined): string[] {
   return Object.entries(node.properties ?? {}).flatMap(([name, field]) => {
     const below = `${path}${name}${field.items ? "[]" : ""}.`;
+    if (known !== undefined && LIKE_ITS_STATUS.has(below.slice(0, -1))) return [];
     if (name === "conditions") return [rowOf(node, path, name, "See [the reasons](reasons.md).")];
+    if (isReference(field.items ?? field)) return [rowOf(node, path, name, partsOf(field.items ?? field))];
     const inner = withoutKnown(name, field.items ?? field, known);
     const count = (schema: Schema | undefined) => Object.keys(schema?.properties ?? {}).length;
     const like = count(inner) === count(field.items ?? field) ? "" : likeAKeys(count(inner) > 0);
@@ -88,22 +105,56 @@ function isEmpty(value: unknown): boolean {
 
 function typeOf(field: Schema): string {
   if (field.items)
-    return `list of ${typeOf(field.items)}${field.maxItems === undefined ? "" : `, at most ${field.maxItems}`}`;
+    return `list of ${valuesOf(field.items) ?? typeOf(field.items)}${field.maxItems === undefined ? "" : `, at most ${field.maxItems}`}`;
   const { description = "" } = field;
   // Where the meaning has each value, the values stand there alone.
   if (field.enum?.every((value) => new RegExp(`\\b${value}\\b`).test(description))) return "enum";
-  if (field.enum) return field.enum.map((value) => `\`${value}\``).join(", ");
-  return field.format === "date-time" ? "time (RFC 3339)" : field.type;
+  return valuesOf(field) ?? (field.format === "date-time" ? "time (RFC 3339)" : field.type);
 }
 
-function collectRules(node: Schema, path: string): string[] {
+function valuesOf(field: Schema): string | undefined {
+  return field.enum?.map((value) => `\`${value}\``).join(", ");
+}
+
+type Rule = { readonly path: string; readonly rule: string };
+
+function collectRules(node: Schema, path: string): Rule[] {
   return [
-    ...(node["x-kubernetes-validations"] ?? []).map((rule) => `- \`${path || "."}\`: ${ruleOf(rule.message)}`),
+    ...(node["x-kubernetes-validations"] ?? []).map(({ message }) => ({ path: path || ".", rule: ruleOf(message) })),
     ...Object.entries(node.properties ?? {}).flatMap(([name, field]) =>
       collectRules(field, path === "" ? name : `${path}.${name}`),
     ),
     ...(node.items ? collectRules(node.items, `${path}[]`) : []),
   ];
+}
+
+/** Whether PlatformKey's page has this message for a field that is as a key's. */
+function isKnownRule(path: string, rule: string, known: Schema | undefined): boolean {
+  const [, name] = /(\w+)(?:\[\])?$/.exec(path) ?? [];
+  const like = known?.properties?.[name === "sharedBudgets" ? "budgets" : (name ?? "")];
+  return like !== undefined && LIKE_A_KEYS.has(name ?? "") && collectRules(like, "").some((one) => one.rule === rule);
+}
+
+/** One line for each field. */
+function messages(rules: readonly Rule[]): string[] {
+  return [...Map.groupBy(rules, ({ path }) => path)].map(
+    ([path, some]) => `- \`${path}\`: ${some.map(({ rule }) => rule).join("; ")}`,
+  );
+}
+
+/** Names another object, by texts alone. */
+function isReference(field: Schema): boolean {
+  const names = Object.keys(field.properties ?? {});
+  return names.includes("name") && names.every((name) => ["name", "namespace", "key", "dataKey"].includes(name));
+}
+
+/** The fields of a reference, in its row. */
+function partsOf({ properties = {}, required = [] }: Schema): string {
+  const texts = Object.entries(properties).map(([name, field]) => {
+    const fallback = field.default === undefined ? "" : ` Default \`${JSON.stringify(field.default)}\`.`;
+    return `\`${name}\`${required.includes(name) ? " (required)" : ""}: ${field.description ?? ""}${fallback}`;
+  });
+  return texts.join(" ");
 }
 
 /** What a rule asks, without what its message has one write instead. */

@@ -118,7 +118,7 @@ export type ModelGatewayStatus = {
    */
   observedGeneration?: number;
   /**
-   * The Lease of the controller that writes this status, as namespace/name. Of several controllers, one keeps writing it.
+   * The Lease, as namespace/name, of the one controller that writes this status.
    */
   controllerName?: string;
   /**

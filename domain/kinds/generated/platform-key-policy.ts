@@ -49,7 +49,7 @@ export type PlatformKeyPolicySpec = {
      */
     required?: boolean;
     /**
-     * The expiresAfter, a Go duration, of a key that declares neither expiresAfter nor expiresAt. Not written into the key's spec.
+     * The expiresAfter, a Go duration, of a key without expiresAfter and expiresAt; not written into its spec.
      */
     default?: string;
     /**
@@ -118,11 +118,11 @@ export type PlatformKeyPolicySpec = {
      */
     requestsPerMinute?: {
       /**
-       * The value for a key that declares none. Not written into the key's spec.
+       * For a key that declares none; not written into its spec.
        */
       default?: number;
       /**
-       * The highest value. A key without a limit exceeds it.
+       * The highest; a key without a limit exceeds it.
        */
       max?: number;
     };
@@ -131,11 +131,11 @@ export type PlatformKeyPolicySpec = {
      */
     concurrent?: {
       /**
-       * The value for a key that declares none. Not written into the key's spec.
+       * For a key that declares none; not written into its spec.
        */
       default?: number;
       /**
-       * The highest value. A key that declares none has 256.
+       * The highest; a key that declares none has 256.
        */
       max?: number;
     };
@@ -144,11 +144,11 @@ export type PlatformKeyPolicySpec = {
      */
     tokensPerMinute?: {
       /**
-       * The value for a key that declares none. Not written into the key's spec.
+       * For a key that declares none; not written into its spec.
        */
       default?: number;
       /**
-       * The highest value. A key without a limit exceeds it.
+       * The highest; a key without a limit exceeds it.
        */
       max?: number;
     };
@@ -222,7 +222,7 @@ export type PlatformKeyPolicyStatus = {
    */
   observedGeneration?: number;
   /**
-   * The Lease of the controller that writes this status, as namespace/name. Of several controllers, one keeps writing it.
+   * The Lease, as namespace/name, of the one controller that writes this status.
    */
   controllerName?: string;
   /**

@@ -297,7 +297,7 @@ export type PlatformKeyStatus = {
    */
   observedGeneration?: number;
   /**
-   * The Lease of the controller that writes this status, as namespace/name. Of several controllers, one keeps writing it.
+   * The Lease, as namespace/name, of the one controller that writes this status.
    */
   controllerName?: string;
   /**
@@ -305,7 +305,7 @@ export type PlatformKeyStatus = {
    */
   keyID?: string;
   /**
-   * The first 12 characters of the current version, which identify it and never authenticate.
+   * The current version's first 12 characters, which never authenticate.
    */
   keyPrefix?: string;
   /**
@@ -387,7 +387,7 @@ export type PlatformKeyStatus = {
    */
   restartedVersion?: number;
   /**
-   * When the next version will be created, by rotation.interval or once a waiting rotation has room. Absent without one, such as for a key that is suspended or ends earlier.
+   * When the next version will be created, by rotation.interval or once a waiting rotation has room. Absent if none will be, as for a suspended key.
    */
   nextRotationTime?: string;
   /**
@@ -395,7 +395,7 @@ export type PlatformKeyStatus = {
    */
   lastUsedTime?: string;
   /**
-   * The last use of an old version, for the condition StaleConsumers; updated at most every ten minutes.
+   * The last use of an old version, for StaleConsumers; updated at most every ten minutes.
    */
   staleConsumer?: {
     /**

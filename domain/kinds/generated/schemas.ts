@@ -174,7 +174,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             "format": "int64"
           },
           "controllerName": {
-            "description": "The Lease of the controller that writes this status, as namespace/name. Of several controllers, one keeps writing it.",
+            "description": "The Lease, as namespace/name, of the one controller that writes this status.",
             "type": "string",
             "maxLength": 317
           },
@@ -548,7 +548,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             "format": "int64"
           },
           "controllerName": {
-            "description": "The Lease of the controller that writes this status, as namespace/name. Of several controllers, one keeps writing it.",
+            "description": "The Lease, as namespace/name, of the one controller that writes this status.",
             "type": "string",
             "maxLength": 317
           },
@@ -778,7 +778,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                 "type": "boolean"
               },
               "default": {
-                "description": "The expiresAfter, a Go duration, of a key that declares neither expiresAfter nor expiresAt. Not written into the key's spec.",
+                "description": "The expiresAfter, a Go duration, of a key without expiresAfter and expiresAt; not written into its spec.",
                 "type": "string",
                 "maxLength": 16,
                 "pattern": "^([0-9]{1,6}(\\.[0-9]{1,3})?(h|m|s|ms))+$",
@@ -951,14 +951,14 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                 ],
                 "properties": {
                   "default": {
-                    "description": "The value for a key that declares none. Not written into the key's spec.",
+                    "description": "For a key that declares none; not written into its spec.",
                     "type": "integer",
                     "format": "int32",
                     "minimum": 1,
                     "maximum": 1000000
                   },
                   "max": {
-                    "description": "The highest value. A key without a limit exceeds it.",
+                    "description": "The highest; a key without a limit exceeds it.",
                     "type": "integer",
                     "format": "int32",
                     "minimum": 1,
@@ -982,14 +982,14 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                 ],
                 "properties": {
                   "default": {
-                    "description": "The value for a key that declares none. Not written into the key's spec.",
+                    "description": "For a key that declares none; not written into its spec.",
                     "type": "integer",
                     "format": "int32",
                     "minimum": 1,
                     "maximum": 10000
                   },
                   "max": {
-                    "description": "The highest value. A key that declares none has 256.",
+                    "description": "The highest; a key that declares none has 256.",
                     "type": "integer",
                     "format": "int32",
                     "minimum": 1,
@@ -1013,14 +1013,14 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                 ],
                 "properties": {
                   "default": {
-                    "description": "The value for a key that declares none. Not written into the key's spec.",
+                    "description": "For a key that declares none; not written into its spec.",
                     "type": "integer",
                     "format": "int32",
                     "minimum": 1,
                     "maximum": 100000000
                   },
                   "max": {
-                    "description": "The highest value. A key without a limit exceeds it.",
+                    "description": "The highest; a key without a limit exceeds it.",
                     "type": "integer",
                     "format": "int32",
                     "minimum": 1,
@@ -1217,7 +1217,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             "format": "int64"
           },
           "controllerName": {
-            "description": "The Lease of the controller that writes this status, as namespace/name. Of several controllers, one keeps writing it.",
+            "description": "The Lease, as namespace/name, of the one controller that writes this status.",
             "type": "string",
             "maxLength": 317
           },
@@ -2136,7 +2136,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             "format": "int64"
           },
           "controllerName": {
-            "description": "The Lease of the controller that writes this status, as namespace/name. Of several controllers, one keeps writing it.",
+            "description": "The Lease, as namespace/name, of the one controller that writes this status.",
             "type": "string",
             "maxLength": 317
           },
@@ -2146,7 +2146,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             "maxLength": 64
           },
           "keyPrefix": {
-            "description": "The first 12 characters of the current version, which identify it and never authenticate.",
+            "description": "The current version's first 12 characters, which never authenticate.",
             "type": "string",
             "maxLength": 12
           },
@@ -2269,7 +2269,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             "minimum": 1
           },
           "nextRotationTime": {
-            "description": "When the next version will be created, by rotation.interval or once a waiting rotation has room. Absent without one, such as for a key that is suspended or ends earlier.",
+            "description": "When the next version will be created, by rotation.interval or once a waiting rotation has room. Absent if none will be, as for a suspended key.",
             "type": "string",
             "format": "date-time"
           },
@@ -2279,7 +2279,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             "format": "date-time"
           },
           "staleConsumer": {
-            "description": "The last use of an old version, for the condition StaleConsumers; updated at most every ten minutes.",
+            "description": "The last use of an old version, for StaleConsumers; updated at most every ten minutes.",
             "type": "object",
             "properties": {
               "version": {
@@ -2856,7 +2856,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             "format": "int64"
           },
           "controllerName": {
-            "description": "The Lease of the controller that writes this status, as namespace/name. Of several controllers, one keeps writing it.",
+            "description": "The Lease, as namespace/name, of the one controller that writes this status.",
             "type": "string",
             "maxLength": 317
           },

@@ -208,7 +208,7 @@ export type PlatformKeyState = {
   reason?: string | undefined;
   /** The key's permanent id. */
   keyID: string;
-  /** The first 12 characters of the current version, which identify it and never authenticate. */
+  /** The current version's first 12 characters, which never authenticate. */
   prefix: string;
   /** The scopes that preset or scopes grant. */
   effectiveScopes: string[];
@@ -732,7 +732,7 @@ export type GetKeyResult = {
   }> | undefined;
   /** The key's permanent id. */
   keyID: string;
-  /** The first 12 characters of the current version, which identify it and never authenticate. */
+  /** The current version's first 12 characters, which never authenticate. */
   prefix: string;
   /** The scopes that preset or scopes grant. */
   effectiveScopes: string[];

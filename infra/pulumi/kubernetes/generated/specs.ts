@@ -261,7 +261,7 @@ export type PlatformKeyPolicySpecArgs = {
   expiry?: Input<{
     /** Whether a key must expire. A default makes it expire. */
     required?: Input<boolean> | undefined;
-    /** The expiresAfter, a Go duration, of a key that declares neither expiresAfter nor expiresAt. Not written into the key's spec. */
+    /** The expiresAfter, a Go duration, of a key without expiresAfter and expiresAt; not written into its spec. */
     default?: Input<string> | undefined;
     /** The longest lifetime of a version, a Go duration from its creation to expiresAfter or expiresAt. A key that never expires exceeds it. */
     max?: Input<string> | undefined;
@@ -292,23 +292,23 @@ export type PlatformKeyPolicySpecArgs = {
   rateLimit?: Input<{
     /** The key's rateLimit.requestsPerMinute, and its burst. */
     requestsPerMinute?: Input<{
-      /** The value for a key that declares none. Not written into the key's spec. */
+      /** For a key that declares none; not written into its spec. */
       default?: Input<number> | undefined;
-      /** The highest value. A key without a limit exceeds it. */
+      /** The highest; a key without a limit exceeds it. */
       max?: Input<number> | undefined;
     }> | undefined;
     /** The key's rateLimit.concurrent. */
     concurrent?: Input<{
-      /** The value for a key that declares none. Not written into the key's spec. */
+      /** For a key that declares none; not written into its spec. */
       default?: Input<number> | undefined;
-      /** The highest value. A key that declares none has 256. */
+      /** The highest; a key that declares none has 256. */
       max?: Input<number> | undefined;
     }> | undefined;
     /** The key's rateLimit.tokensPerMinute. */
     tokensPerMinute?: Input<{
-      /** The value for a key that declares none. Not written into the key's spec. */
+      /** For a key that declares none; not written into its spec. */
       default?: Input<number> | undefined;
-      /** The highest value. A key without a limit exceeds it. */
+      /** The highest; a key without a limit exceeds it. */
       max?: Input<number> | undefined;
     }> | undefined;
   }> | undefined;
