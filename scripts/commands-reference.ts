@@ -6,7 +6,7 @@ import { createProgram } from "../cli/program.ts";
 const HEAD = `<!-- Generated from cli/ by scripts/generate.ts. -->
 # Commands
 
-\`keyplane COMMAND --help\` shows the same in a terminal, with more examples. An option wins over its environment variable, and an empty variable counts as unset.
+\`keyplane COMMAND --help\` shows the same, with more examples. An option overrides its environment variable; an empty variable is unset.
 
 | exit code | meaning |
 |---|---|
@@ -16,7 +16,7 @@ const HEAD = `<!-- Generated from cli/ by scripts/generate.ts. -->
 
 const SHARED_HEAD = `## Shared options
 
-Each command names the groups that it takes. An option that a command describes itself means there what the command says.`;
+Each command names its groups. Where a command describes one of these options itself, that applies.`;
 
 /** Options that several commands take alike: the command to read them from, and their long forms or variables. */
 type Group = { readonly title: string; readonly of: string; readonly names: readonly string[] };
@@ -117,10 +117,15 @@ function section(command: CliCommand, shared: readonly Shared[]): string[] {
     "",
     sentence(command.description()),
     "",
-    `${quoted(`keyplane ${command.name()} ${command.usage()}`)}${links.length === 0 ? "" : `; shared: ${links.join(", ")}`}`,
+    `${quoted(usageOf(command))}${links.length === 0 ? "" : `; shared: ${links.join(", ")}`}`,
     ...optionTable([...command.registeredArguments.map(argumentRow), ...own]),
     ...(example === undefined ? [] : ["", "```", `# ${example.does}`, example.line, "```"]),
   ];
+}
+
+/** Without what stands for options, which the tables have. */
+function usageOf(command: CliCommand): string {
+  return `keyplane ${command.name()} ${command.usage().replace("[options]", "")}`.replaceAll(/ +/g, " ").trim();
 }
 
 function isSame(row: Row, other: Row): boolean {

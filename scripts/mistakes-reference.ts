@@ -6,7 +6,7 @@ import { markdownTable } from "./markdown-table.ts";
 const HEAD = `<!-- Generated from test/mistakes/ by scripts/generate.ts. -->
 # Common mistakes and their messages
 
-A test makes each mistake and compares the message word for word. Where a message would repeat the paths that a gateway serves, the table has \`...\`.`;
+A test compares each message word for word. \`...\` stands for a repeated list of the paths that a gateway serves.`;
 
 /** The reference page of common mistakes and their messages, in Markdown. */
 export function renderMistakes(): string {

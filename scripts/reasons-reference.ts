@@ -29,7 +29,7 @@ export function renderReasons(): string {
     "",
     "## Codes of answers",
     "",
-    "The values of `code` in a problem document (`application/problem+json`, RFC 9457); its `detail` may say more.",
+    "Values of `code` in a problem document (`application/problem+json`, RFC 9457), whose `detail` may say more.",
     "",
     "| code | status | meaning |",
     "|---|---|---|",
