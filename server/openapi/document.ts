@@ -16,29 +16,35 @@ export function collectDocs(
   app: FastifyInstance,
   config: Pick<ServerConfig, "vendorHeader" | "publicUrl" | "tls">,
 ): () => OpenApiDocument {
-  const paths: Record<string, Record<string, Operation>> = {};
-  const schemas = new NamedSchemas();
-  const add = (path: string, method: string, operation: Operation): void => {
-    paths[path] = { ...paths[path], [method]: schemas.refer(operation) };
-  };
+  // Put together once it is asked for: a server that starts has other things to do.
+  const operations: { readonly path: string; readonly method: string; readonly describe: () => Operation }[] = [];
   app.addHook("onRoute", (route) => {
     const { docs, describes = {} } = route.config ?? {};
     for (const [path, methods] of Object.entries(describes)) {
-      for (const [method, operation] of Object.entries(methods)) add(path, method, operation);
+      for (const [method, operation] of Object.entries(methods))
+        operations.push({ path, method, describe: () => operation });
     }
     if (docs === undefined) return;
     for (const method of [route.method].flat()) {
-      add(templateOf(route.url), method.toLowerCase(), describeRoute(route, docs, method));
+      const path = templateOf(route.url);
+      operations.push({ path, method: method.toLowerCase(), describe: () => describeRoute(route, docs, method) });
     }
   });
-  return () => ({
-    openapi: "3.1.0",
-    info: { title: "Keyplane", version: "v1", ...INFO },
-    servers: [{ url: "/", description: "This server." }],
-    tags: OPENAPI_TAGS,
-    paths,
-    components: { schemas: schemas.all(), securitySchemes: securitySchemes(config) },
-  });
+  return () => {
+    const paths: Record<string, Record<string, Operation>> = {};
+    const schemas = new NamedSchemas();
+    for (const { path, method, describe } of operations) {
+      paths[path] = { ...paths[path], [method]: schemas.refer(describe()) };
+    }
+    return {
+      openapi: "3.1.0",
+      info: { title: "Keyplane", version: "v1", ...INFO },
+      servers: [{ url: "/", description: "This server." }],
+      tags: OPENAPI_TAGS,
+      paths,
+      components: { schemas: schemas.all(), securitySchemes: securitySchemes(config) },
+    };
+  };
 }
 
 const INFO = {

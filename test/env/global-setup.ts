@@ -17,6 +17,7 @@ declare module "vitest" {
 
 export type PostgresOfRun = {
   readonly url: string;
+  readonly socketFolder?: string | undefined;
   /** The name of a database of the present schema that no process is connected to: to copy it is quicker than to migrate. */
   readonly template: string;
   /** It has pgvector. */
@@ -37,13 +38,20 @@ export default async function setup(project: TestProject): Promise<() => Promise
   process.prependOnceListener("beforeExit", () => process.exit());
   removeLeftDatabaseFolders();
   const desk = await openDesk<PostgresOfRun>(async () => {
-    const { url, stop } = await startPostgres(SETTINGS, async () => makeDatabaseFolder("keyplane-postgres-"));
+    const { url, socketFolder, stop } = await startPostgres(SETTINGS, async () =>
+      makeDatabaseFolder("keyplane-postgres-"),
+    );
     const template = await createTemplate(url).catch(async (error: unknown) => {
       await stop();
       throw error;
     });
     return {
-      details: { url, template: new URL(template.url).pathname.slice(1), hasVectors: template.hasVectors },
+      details: {
+        url,
+        socketFolder,
+        template: new URL(template.url).pathname.slice(1),
+        hasVectors: template.hasVectors,
+      },
       async stop() {
         await template.drop();
         await stop();

@@ -81,7 +81,7 @@ export async function openMigrated(): Promise<Store> {
 function storesOf(options: PostgresOptions): () => Promise<Store> {
   const make = () => createDatabase(postgres.url, postgres.template);
   if (process.env.KEYPLANE_TEST_SHARES_PROCESS !== undefined) {
-    const kept = new KeptDatabases(make, options);
+    const kept = new KeptDatabases(make, options, postgres.socketFolder);
     return () => kept.open();
   }
   return async () => {

@@ -26,11 +26,16 @@ export class KeptDatabases {
   readonly #idle: Kept[] = [];
   readonly #make: () => Promise<CreatedDatabase>;
   readonly #options: PostgresOptions;
+  readonly #socketFolder: string | undefined;
 
-  /** @param options of the connections, which are kept too */
-  constructor(make: () => Promise<CreatedDatabase>, options: PostgresOptions) {
+  /**
+   * @param options of the connections, which are kept too
+   * @param socketFolder of the Unix socket over which they ask, where there is one
+   */
+  constructor(make: () => Promise<CreatedDatabase>, options: PostgresOptions, socketFolder?: string) {
     this.#make = make;
     this.#options = options;
+    this.#socketFolder = socketFolder;
   }
 
   /** Opens a store on an empty database. Once it is closed, it answers nothing and the database is another's. */
@@ -50,7 +55,9 @@ export class KeptDatabases {
 
   async #makeOne(): Promise<Kept> {
     const database = await this.#make();
-    const pools = openPools(database.url, this.#options);
+    const near = new URL(database.url);
+    if (this.#socketFolder !== undefined) near.searchParams.set("host", this.#socketFolder);
+    const pools = openPools(near.href, this.#options);
     return { ...database, pools, catalogue: await catalogueOf(pools.all), emptying: await emptyingOf(pools.all) };
   }
 
