@@ -115,7 +115,7 @@ it.each([
   expect(said).toMatchObject({ type: "Embedded", status: "False", reason: "EmbeddingFailed" });
   expect(said.message).toMatch(begin);
   expect(said.message).toContain(
-    `The last try of model stub-embedding through ModelGateway research/main failed: ${failure}. Where the upstream`,
+    `The last try of model stub-embedding through ModelGateway research/main failed: ${failure}. If the upstream`,
   );
 });
 
