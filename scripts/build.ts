@@ -11,7 +11,7 @@ const ROOT = join(import.meta.dirname, "..");
 const DIST = join(ROOT, "dist");
 
 rmSync(DIST, { recursive: true, force: true });
-const tsc = join(ROOT, "node_modules/typescript/bin/tsc");
+const tsc = join(ROOT, "node_modules/tsc-native/bin/tsc");
 execFileSync(process.execPath, [tsc, "--project", "tsconfig.package.json"], { cwd: ROOT, stdio: "inherit" });
 cpSync(join(ROOT, "server/pages/assets"), join(DIST, "server/pages/assets"), { recursive: true });
 const commit = process.env.KEYPLANE_COMMIT || checkoutCommit(ROOT);

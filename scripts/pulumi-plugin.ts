@@ -71,7 +71,7 @@ function emit(work: string, dist: string): void {
     include: [join(ROOT, "infra/pulumi/provider/main.ts")],
   };
   writeFileSync(join(work, "tsconfig.json"), JSON.stringify(config));
-  const tsc = join(ROOT, "node_modules/typescript/bin/tsc");
+  const tsc = join(ROOT, "node_modules/tsc-native/bin/tsc");
   execFileSync(process.execPath, [tsc, "--project", join(work, "tsconfig.json")], { cwd: ROOT, stdio: "inherit" });
 }
 

@@ -18,7 +18,7 @@ describe("dependencies", () => {
   });
 
   it.each(dependencies)("%s is pinned exactly (%s)", (_, version) => {
-    expect(version).toMatch(/^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/);
+    expect(version).toMatch(/^(npm:[\w@/.-]+@)?\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/);
   });
 
   it.each(dependencies)("%s has its line among the decisions", (name) => {

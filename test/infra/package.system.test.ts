@@ -94,7 +94,7 @@ describe("the package", () => {
       const module = resolution === "nodenext" ? "nodenext" : "esnext";
       const resolving = ["--module", module, "--moduleResolution", resolution];
       const options = ["--noEmit", "--strict", "--target", "esnext", "--types", "node", ...resolving];
-      const tsc = command(join(ROOT, "node_modules/.bin/tsc"), ...options, "index.ts", "misspelt.ts");
+      const tsc = command(join(ROOT, "node_modules/typescript/bin/tsc"), ...options, "index.ts", "misspelt.ts");
       expect((await tsc.catch(({ stdout }) => stdout)).trim().split("\n")).toEqual([
         expect.stringMatching(/^misspelt\.ts\(5,.*"memory:reed"/),
         expect.stringMatching(/^misspelt\.ts\(6,.*'scope' does not exist/),
