@@ -1,5 +1,5 @@
 import { defined } from "../domain/defined.ts";
-import type { LogFields, Logger } from "./log.ts";
+import { type LogFields, type Logger, MAX_CAUSES } from "./log.ts";
 
 /** Lines of one kind that are written in a window; the rest are counted. */
 const MAX_ALIKE = 10;
@@ -13,8 +13,8 @@ type Kind = { readonly write: Logger["warn"]; readonly fields: LogFields; readon
 export type Sampling = { readonly maxAlike: number; readonly windowMs: number };
 
 /**
- * Makes a log whose warnings and errors do not flood it: of those with the same message about the same thing the first
- * are written, and then one line with the count of the others (threats b97).
+ * Makes a log whose warnings and errors do not flood it: of those with the same message about the same thing, for the
+ * same cause, the first are written, and then one line with the count of the others (threats b97).
  */
 export function sampleLog(
   log: Logger,
@@ -43,10 +43,16 @@ export function sampleLog(
 }
 
 /** What a line is about, without what differs from one time to the next. */
-function aboutWhat({ gatewayId, upstream, route, operation, status }: LogFields): LogFields {
-  return defined({ gatewayId, upstream, route, operation, status });
+function aboutWhat({ gatewayId, upstream, route, operation, status, cause }: LogFields): LogFields {
+  return defined({ gatewayId, upstream, route, operation, status, cause });
 }
 
-function kindOf({ gatewayId, upstream, route, operation, status }: LogFields, message: string): string {
-  return JSON.stringify([message, gatewayId, upstream, route, operation, status]);
+function kindOf({ gatewayId, upstream, route, operation, status, cause, error }: LogFields, message: string): string {
+  return JSON.stringify([message, gatewayId, upstream, route, operation, status, cause, codeOf(error)]);
+}
+
+/** An error's own code, or the first of those that caused it. */
+function codeOf(error: unknown, depth = 0): unknown {
+  if (!(error instanceof Error) || depth > MAX_CAUSES) return undefined;
+  return "code" in error ? error.code : codeOf(error.cause, depth + 1);
 }

@@ -133,7 +133,7 @@ function allowed(fields: LogFields): Record<string, unknown> {
 }
 
 /** How deep a chain of causes is followed. */
-const MAX_CAUSES = 4;
+export const MAX_CAUSES = 4;
 
 /** What a log may say of an error: its class, code, redacted message and frames, and the same of its causes. */
 function describeError(error: unknown, depth = 0): Record<string, unknown> {

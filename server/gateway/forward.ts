@@ -320,7 +320,7 @@ class Exchange implements AttemptListener {
     const { upstream } = attempt.candidate;
     this.#deps.outcomes.failed(gatewayId, upstream, shown.detail);
     attempt.trace?.failed(shown.code);
-    const about = { gatewayId, upstream: upstream.name, status: shown.status };
+    const about = { gatewayId, upstream: upstream.name, status: shown.status, cause: shown.code };
     this.#deps.log.warn({ ...about, error, requestId: requestIdOf(request) }, "an upstream failed");
     if (refused && !this.#response.begun && this.#next(attempt) !== undefined) {
       if (!this.#decideAgain()) return;

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { createLog, type LogFields, redact } from "../../runtime/log.ts";
+import { sampleLog } from "../../runtime/log-sampler.ts";
 import { terminalLines } from "../../runtime/terminal-log.ts";
+import { until } from "../env/until.ts";
 
 function logged(fields: LogFields, message = "a message"): { text: string; line: Record<string, unknown> } {
   const lines: string[] = [];
@@ -28,6 +30,26 @@ test("an error is logged by its class, code, frames and causes", () => {
     message: "relation atoms does not exist",
     cause: { code: "ECONNREFUSED", message: "connect ECONNREFUSED 127.0.0.1:5432" },
   });
+});
+
+test("b97: the flood of one failure does not hide another of the same upstream, and its count names it", async () => {
+  const lines: { error?: { code: string }; cause?: string; count?: number }[] = [];
+  const log = sampleLog(createLog("debug", { write: (text) => lines.push(JSON.parse(text)) }), {
+    ...{ maxAlike: 2, windowMs: 10 },
+  });
+  const coded = (code: string) => Object.assign(new Error(code), { code });
+  const wrapped = new TypeError("fetch failed", { cause: coded("ENOTFOUND") });
+  const about = { gatewayId: "gw_1", upstream: "openai", status: 502 };
+  for (let i = 0; i < 5; i++) log.warn({ ...about, cause: "upstream_credential_refused" }, "an upstream failed");
+  for (const error of [coded("ECONNREFUSED"), coded("CERT_HAS_EXPIRED"), wrapped]) {
+    log.warn({ ...about, cause: "bad_gateway", error }, "an upstream failed");
+  }
+  expect(lines.map(({ error, cause }) => error?.code ?? cause)).toEqual([
+    ...["upstream_credential_refused", "upstream_credential_refused"],
+    ...["ECONNREFUSED", "CERT_HAS_EXPIRED", "bad_gateway"],
+  ]);
+  await until("the window is over", () => lines.some(({ count }) => count !== undefined));
+  expect(lines.at(-1)).toMatchObject({ ...about, cause: "upstream_credential_refused", count: 3 });
 });
 
 describe("b79: a message loses what may be a secret", () => {

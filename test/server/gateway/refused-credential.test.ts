@@ -62,7 +62,8 @@ test("an upstream's 401 is the gateway's to mend: 502, not to be tried again, an
   expect(answer.headers.get("x-should-retry")).toBe("false");
   expect(answer.headers.get("x-keyplane-error-source")).toBe("keyplane");
   expect(await refusals()).toBe("1");
-  expect(harness.lines.filter((line) => line.includes("an upstream failed"))).toHaveLength(1);
+  const logged = harness.lines.filter((line) => line.includes("an upstream failed"));
+  expect(logged.map((line) => JSON.parse(line))).toMatchObject([{ cause: "upstream_credential_refused" }]);
 });
 
 test("a route's fallback is asked first", async () => {
