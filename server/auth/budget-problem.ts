@@ -46,13 +46,13 @@ export function budgetProblem(refusal: BudgetRefusal, now: number): Problem {
   const less =
     spent + silent < mostOf(budget)
       ? ` A call that may ${use} less fits: lower the most that its answer may have.`
-      : "";
+      : undefined;
   if (!Number.isFinite(endsAt)) {
-    return problem("budget_exceeded", `${found}. It does not reset: have it raised.${less}`, NO_RETRY);
+    return problem("budget_exceeded", `${found}. It does not reset: have it raised.${less ?? ""}`, NO_RETRY);
   }
   const seconds = Math.min(LONGEST_WAIT, Math.max(1, Math.ceil((endsAt - now) / 1_000)));
   const begins = `${rfc3339Millis(endsAt)} (${timeZone})`;
-  return problem("budget_exceeded", `${found}. It resets at ${begins}.${less}`, {
+  return problem("budget_exceeded", `${found}. It resets at ${begins}.${less ?? " To go on before, have it raised."}`, {
     "retry-after": String(seconds),
     ...(seconds > SDK_WAITS ? NO_RETRY : {}),
   });

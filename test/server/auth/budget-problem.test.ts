@@ -28,6 +28,7 @@ test("b129: asks for a wait of an hour at most, and for no repetition where it w
   const early = budgetProblem({ ...exhausted, spent: 5_000_000 }, Date.UTC(2026, 10, 2));
   expect(early.headers).toEqual({ "retry-after": "3600", "x-should-retry": "false" });
   expect(early.detail).not.toContain("may use less");
+  expect(early.detail).toMatch(/It resets at 2026-12-01T00:00:00.000Z \(UTC\). To go on before, have it raised.$/);
   const total = { ...budget, of: "team", period: "Total" } as const;
   const never = budgetProblem({ ...exhausted, budget: total, endsAt: Number.POSITIVE_INFINITY }, NOW);
   expect(never.headers).toEqual({ "x-should-retry": "false" });
