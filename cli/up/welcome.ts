@@ -44,7 +44,9 @@ export async function welcome({ data, url, link, linkCommand, listCommand, waiti
 
   // A key that serves many subjects says in each call whose memory it means.
   const writers = keysWith(keys, "memory:write").filter(({ spec }) => spec?.subjectAccess?.mode !== "Required");
-  const [save] = writers.flatMap((writer) => savedBy(writer, libraries, teams) ?? []);
+  // One that reaches every library first: what it saves, the team's other keys find where they look.
+  const widest = writers.toSorted((a, b) => Number(isRestricted(a)) - Number(isRestricted(b)));
+  const [save] = widest.flatMap((writer) => savedBy(writer, libraries, teams) ?? []);
   if (save !== undefined) {
     const atom = { content: "The deploy freeze ends on Monday.", ...save.into };
     lines.push(
@@ -75,14 +77,18 @@ function keysWith(keys: readonly Key[], ...scopes: Scope[]): Key[] {
   return keys.filter(({ status }) => scopes.every((scope) => status?.effectiveScopes?.includes(scope)));
 }
 
+function isRestricted({ spec }: Key): boolean {
+  return spec?.libraryAccess?.mode === "Restricted";
+}
+
 /** What a save of a key has to name: nothing where there is a default library. Undefined where it reaches no library. */
 function savedBy(writer: Key, libraries: readonly Library[], teams: readonly Team[]) {
   const { libraryAccess, mcpDefaultLibraryRef } = writer.spec ?? {};
   if (mcpDefaultLibraryRef !== undefined) return { writer, into: {} };
   const team = teams.find(({ metadata }) => metadata.name === writer.status?.team);
   const reached = libraries.filter(({ metadata, status }) =>
-    libraryAccess?.mode === "Restricted"
-      ? libraryAccess.libraryRefs?.some(
+    isRestricted(writer)
+      ? libraryAccess?.libraryRefs?.some(
           ({ name, namespace = writer.metadata.namespace }) =>
             name === metadata.name && namespace === metadata.namespace,
         )

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, type TestContext, test } from "vitest";
@@ -96,6 +96,19 @@ test.each<[what: string, spec: object, team: object, library: string | undefined
   expect(/-d '(.*?)'/.exec(said)?.[1]).toBe(
     JSON.stringify({ content: "The deploy freeze ends on Monday.", ...(library && { library }) }),
   );
+});
+
+test.each([
+  [{ ...only("notes"), mcpDefaultLibraryRef: { name: "notes" } }, "two"],
+  [{}, "one"],
+])("keyplane up shows a save by a key that reaches every library, where there is one: %j", async (spec, writer) => {
+  const data = dataFolder({ onTestFinished }, ["memory:write"], "fast", spec, "openai", defaultTo("diary"));
+  const keys = join(data, "status/dev/PlatformKey");
+  const { metadata, status } = JSON.parse(readFileSync(join(keys, "one.json"), "utf8"));
+  writeFileSync(join(keys, "two.json"), JSON.stringify({ metadata: { ...metadata, name: "two" }, spec: {}, status }));
+  const said = await shown(data);
+  expect(/secrets\/dev\/(\w+)\/api-key/.exec(said)?.[1]).toBe(writer);
+  expect(said).toContain("/atoms/search");
 });
 
 test("keyplane up shows no save where the key reaches no library", async () => {
