@@ -102,8 +102,9 @@ if (NIGHTLY) {
       INSTALLED,
     );
 
-    it("has the inspector call a tool, by the file of a Secret", async () => {
+    it("has the inspector call tools, by the file of a Secret", async () => {
       const { modules } = await programsOf("The inspector");
+      await page.follow("mcp.json in two minutes");
       await page.follow("The inspector", { modules, env: { ...OFFLINE, MCP_INSPECTOR_SECRET_STORE: "memory" } });
     });
 
