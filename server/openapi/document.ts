@@ -17,24 +17,25 @@ export function collectDocs(
   config: Pick<ServerConfig, "vendorHeader" | "publicUrl" | "tls">,
 ): () => OpenApiDocument {
   // Put together once it is asked for: a server that starts has other things to do.
-  const operations: { readonly path: string; readonly method: string; readonly describe: () => Operation }[] = [];
+  const operations: { readonly path: string; readonly method: string; readonly operation: () => Operation }[] = [];
   app.addHook("onRoute", (route) => {
     const { docs, describes = {} } = route.config ?? {};
     for (const [path, methods] of Object.entries(describes)) {
       for (const [method, operation] of Object.entries(methods))
-        operations.push({ path, method, describe: () => operation });
+        operations.push({ path, method, operation: () => operation });
     }
     if (docs === undefined) return;
     for (const method of [route.method].flat()) {
       const path = templateOf(route.url);
-      operations.push({ path, method: method.toLowerCase(), describe: () => describeRoute(route, docs, method) });
+      operations.push({ path, method: method.toLowerCase(), operation: () => describeRoute(route, docs, method) });
     }
   });
-  return () => {
+  let described: OpenApiDocument | undefined;
+  function describe(): OpenApiDocument {
     const paths: Record<string, Record<string, Operation>> = {};
     const schemas = new NamedSchemas();
-    for (const { path, method, describe } of operations) {
-      paths[path] = { ...paths[path], [method]: schemas.refer(describe()) };
+    for (const { path, method, operation } of operations) {
+      paths[path] = { ...paths[path], [method]: schemas.refer(operation()) };
     }
     return {
       openapi: "3.1.0",
@@ -44,6 +45,10 @@ export function collectDocs(
       paths,
       components: { schemas: schemas.all(), securitySchemes: securitySchemes(config) },
     };
+  }
+  return () => {
+    described ??= describe();
+    return described;
   };
 }
 
