@@ -20,6 +20,7 @@ import { errorHandler, sendProblem } from "./http/problems/error-handler.ts";
 import { problem } from "./http/problems/problem.ts";
 import { requireSingleHost } from "./http/single-host.ts";
 import { isOverTls } from "./http/transport-security.ts";
+import { OPENAPI_TAGS, referencePath } from "./openapi/areas.ts";
 import { collectDocs } from "./openapi/document.ts";
 import type { RouteDocs } from "./openapi/route-docs.ts";
 import { ASSETS_ROUTE } from "./pages/assets.ts";
@@ -43,6 +44,7 @@ export type Mount = { readonly at: string; readonly routes: RoutePlugin };
 export const PUBLIC_ROUTES: ReadonlySet<string> = new Set([
   "/",
   "/docs",
+  ...OPENAPI_TAGS.map(({ name }) => referencePath(name)),
   "/readyz",
   "/openapi.json",
   "/api/v1/leaks",

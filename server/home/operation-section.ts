@@ -7,7 +7,7 @@ import { descriptionOf, schemaTable, typeOf } from "./schema-fields.ts";
 
 export type DescribedOperation = { readonly method: string; readonly path: string; readonly operation: Operation };
 
-/** One operation: what it takes, what it answers, what it refuses with, and a call of it. */
+/** One operation: its parameters, request body, responses and errors, and an example. */
 export function operationSection({ method, path, operation }: DescribedOperation): Html {
   const { operationId, summary, description, parameters, responses } = operation;
   const codes = Object.entries(responses).flatMap(([status, answer]) =>
@@ -15,14 +15,14 @@ export function operationSection({ method, path, operation }: DescribedOperation
   );
   const example = `example-${operationId}`;
   return html`<article class="panel" id="${operationId}" aria-labelledby="h-${operationId}">
-<h3 class="operation" id="h-${operationId}"><span class="method">${method}</span> <code>${path}</code></h3>
-<p><strong>${summary}.</strong> <span class="hint">${opening(operation)}</span></p>
+<h2 id="h-${operationId}"><span class="method">${method}</span> <code>${path}</code></h2>
+<p><strong>${inlineProse(summary)}.</strong> <span class="hint">Authentication: ${authentication(operation)}</span></p>
 ${description && prose(description)}
 ${
   parameters.length > 0 &&
-  html`<h4>Parameters</h4>${table(
+  html`<h3 class="small">Parameters</h3>${table(
     `Parameters of ${method} ${path}`,
-    ["Name", "In", "Type", "What it is"],
+    ["Name", "In", "Type", "Description"],
     parameters.map((one) => [
       html`<code>${one.name}</code>${one.required ? html` <span class="hint">required</span>` : ""}`,
       one.in,
@@ -33,9 +33,9 @@ ${
   )}`
 }
 ${bodyOf(method, path, operation)}
-<h4>Answers</h4>
+<h3 class="small">Responses</h3>
 ${table(
-  `Answers of ${method} ${path}`,
+  `Responses of ${method} ${path}`,
   ["Status", "Body", "Headers"],
   Object.entries(responses)
     .filter(([, answer]) => answer["x-problem-codes"] === undefined)
@@ -48,20 +48,20 @@ ${table(
 )}
 ${
   codes.length > 0 &&
-  html`<h4>Refusals</h4><p class="chips">${codes.map(
-    ({ status, code }) => html`<a class="chip" href="#code-${code}">${status} ${code}</a>`,
+  html`<h3 class="small">Errors</h3><p class="chips">${codes.map(
+    ({ status, code }) => html`<a class="chip" href="/docs#code-${code}">${status} ${code}</a>`,
   )}</p>`
 }
-<h4>An example</h4>
+<h3 class="small">Example</h3>
 <div class="paste"><pre tabindex="0"><code id="${example}">${exampleCall(method, path, operation)}</code></pre><button type="button" data-copy="${example}" aria-label="Copy the call of ${method} ${path}">Copy</button></div>
 </article>`;
 }
 
 function bodyOf(method: string, path: string, { requestBody }: Operation): Content {
   if (requestBody === undefined) return "";
-  return html`<h4>Body</h4>${Object.entries(requestBody.content).map(
+  return html`<h3 class="small">Request body</h3>${Object.entries(requestBody.content).map(
     ([type, { schema }]) =>
-      html`<p><code>${type}</code>${requestBody.required ? "" : ", which may be left out"}</p>${schemaTable(schema, `Body of ${method} ${path}`)}`,
+      html`<p><code>${type}</code>${requestBody.required ? "" : ", optional"}</p>${schemaTable(schema, `Request body of ${method} ${path}`)}`,
   )}`;
 }
 
@@ -85,8 +85,8 @@ function headersOf({ headers = {} }: ResponseObject): Html {
   )}`;
 }
 
-function opening({ security }: Operation): string {
-  if (security.some((one) => "bearerKey" in one)) return "With an API key.";
-  if (security.some((one) => Object.keys(one).length === 0)) return "With or without a token.";
-  return security.length > 0 ? "With a token of the management, or a session." : "For everybody.";
+function authentication({ security }: Operation): string {
+  if (security.some((one) => "bearerKey" in one)) return "API key";
+  if (security.some((one) => Object.keys(one).length === 0)) return "management token or session, optional";
+  return security.length > 0 ? "management token or session" : "none";
 }

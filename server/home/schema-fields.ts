@@ -8,8 +8,8 @@ const NAMED = "#/components/schemas/";
 /** A schema's fields, those within its fields too, as a table; or what kind of value it is, where it has none. */
 export function schemaTable(schema: JsonSchema, label: string): Html {
   const fields = fieldsOf(schema, "", true);
-  if (fields.length === 0) return html`<p>${typeOf(schema)}${descriptionOf(schema)}</p>`;
-  return table(label, ["Field", "Type", "What it is"], fields, "reference");
+  if (fields.length === 0) return html`<p>${typeOf(schema)}<span class="line">${descriptionOf(schema)}</span></p>`;
+  return table(label, ["Field", "Type", "Description"], fields, "reference");
 }
 
 /** The kind of value that a schema takes, in few words; a named one by its name. */
@@ -59,7 +59,7 @@ export function descriptionOf(schema: JsonSchema): Html {
     range(minLength, maxLength, " characters"),
     range(minItems, maxItems, " entries"),
     typeof format === "string" ? format : "",
-    left === undefined || left === "" ? "" : `${JSON.stringify(left)} where it is left out`,
+    left === undefined || left === "" ? "" : `default: ${JSON.stringify(left)}`,
   ].filter((text) => text !== "");
   return html`${typeof description === "string" ? inlineProse(description) : ""}${
     bounds.length > 0 ? html` <span class="hint">${bounds.join("; ")}</span>` : ""

@@ -35,3 +35,8 @@ export function areaOf(path: string): string {
 
 /** The areas, as the document names them. */
 export const OPENAPI_TAGS = AREAS.map(({ name, description }) => ({ name, description }));
+
+/** Where the page of an area is, within the reference for people. */
+export function referencePath(name: string): string {
+  return `/docs/${name.toLowerCase()}`;
+}

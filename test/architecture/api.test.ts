@@ -1,20 +1,21 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { OPERATIONS } from "../../domain/access/operations.ts";
 import type { RoutePlugin } from "../../server/app.ts";
+import { OPENAPI_TAGS, referencePath } from "../../server/openapi/areas.ts";
 import type { OpenApiDocument } from "../../server/openapi/format.ts";
 import { products } from "../../server/products.ts";
 import { type Harness, startHarness } from "../server/harness.ts";
 import { CALLS } from "../server/openapi/calls.ts";
 import { operationsOf } from "../server/openapi/described.ts";
 
+const PAGES = ["/", "/docs", ...OPENAPI_TAGS.map(({ name }) => referencePath(name))];
+
 /** The patterns of routes that no program is meant to call: who they are for. */
 const NOT_DESCRIBED: Readonly<Record<string, string>> = {
-  "GET /": "people",
-  "GET /docs": "people",
+  ...Object.fromEntries(PAGES.map((path) => [`GET ${path}`, "people"])),
+  ...Object.fromEntries(PAGES.map((path) => [`HEAD ${path}`, "what checks pages for people"])),
   "GET /readyz": "load balancers",
   "HEAD /readyz": "load balancers",
-  "HEAD /": "what checks pages for people",
-  "HEAD /docs": "what checks pages for people",
   "GET /dashboard/assets/:name": "the pages",
   "HEAD /dashboard/assets/:name": "what checks pages",
   "GET /dashboard/sign-in": "people",

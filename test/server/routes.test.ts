@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { OPERATIONS } from "../../domain/access/operations.ts";
 import { PUBLIC_ROUTES, type RoutePlugin } from "../../server/app.ts";
 import { MCP_METADATA, METADATA_ROOT } from "../../server/auth/protected-resource.ts";
+import { OPENAPI_TAGS, referencePath } from "../../server/openapi/areas.ts";
 import { ASSETS_ROUTE } from "../../server/pages/assets.ts";
 import { products } from "../../server/products.ts";
 import { type Harness, startHarness } from "./harness.ts";
@@ -30,9 +31,10 @@ describe("the products' routes", () => {
 
   test("need a key, but for what says what there is and whether it is ready, the way to sign in, what pages look like, and reports of leaks", async () => {
     const open = routes.filter(({ config }) => "public" in config).map(({ url }) => url);
+    const areas = OPENAPI_TAGS.map(({ name }) => referencePath(name));
     const signIn = ["/dashboard/sign-in", "/dashboard/callback", "/dashboard/backchannel-logout"];
     expect([...new Set(open)].sort()).toEqual(
-      ["/", "/docs", "/readyz", "/api/v1/leaks", ASSETS_ROUTE, ...signIn].sort(),
+      ["/", "/docs", ...areas, "/readyz", "/api/v1/leaks", ASSETS_ROUTE, ...signIn].sort(),
     );
     // Served where tokens of an issuer are taken.
     const metadata = [METADATA_ROOT, MCP_METADATA];

@@ -99,13 +99,13 @@ export async function slowReader({ url, keys, signal, count }: Victim, n: number
 }
 
 /** Large answers of our own: pages, a whole library, and what needs no key. */
-const LARGE = ["/atoms?limit=100", `/atoms/export?library=${LIBRARY}`, "/docs"];
+const LARGE = ["/atoms?limit=100", `/atoms/export?library=${LIBRARY}`, "/openapi.json"];
 
 export async function unreadPages({ url, keys, signal, count }: Victim, n: number): Promise<void> {
   const call = new RawCall(url, signal);
   call.stopReading();
-  const path = LARGE[n % LARGE.length] ?? "/docs";
-  const headers: Record<string, string> = path === "/docs" ? {} : { authorization: `Bearer ${keys.full}` };
+  const path = LARGE[n % LARGE.length] ?? "/openapi.json";
+  const headers: Record<string, string> = path === "/openapi.json" ? {} : { authorization: `Bearer ${keys.full}` };
   await call.write(headOf(url, path, headers, "GET").repeat(8));
   await Promise.race([call.closed, pause(UNREAD_MS, signal)]);
   call.leave();

@@ -1,11 +1,16 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { OPENAPI_TAGS, referencePath } from "../../../server/openapi/areas.ts";
 import { products } from "../../../server/products.ts";
 import { openBrowser } from "../../env/browser.ts";
 import { checkPage, WIDTHS } from "../console/looked-at.ts";
 import { type Harness, startHarness } from "../harness.ts";
 
-const PATHS = { landing: "/", docs: "/docs" };
+const PATHS = {
+  landing: "/",
+  docs: "/docs",
+  ...Object.fromEntries(OPENAPI_TAGS.map(({ name }) => [`docs-${name.toLowerCase()}`, referencePath(name)])),
+};
 
 let harness: Harness;
 let browser: Browser;
@@ -29,19 +34,30 @@ describe("Every page for everybody", () => {
   });
 });
 
-test("The reference's navigation leads to each of its parts, and stays in view", async () => {
+test("The reference's navigation leads to each of its pages and their parts, and stays in view", async () => {
   const page = await browser.newPage({ viewport: { width: 1_280, height: 900 } });
-  await page.goto(`${harness.url}/docs`);
-  const links = await page.getByRole("navigation", { name: "On this page" }).getByRole("link").all();
-  expect(links.length).toBeGreaterThan(40);
-  const last = page.getByRole("link", { name: "Schemas" });
-  await last.click();
-  expect(page.url()).toMatch(/#schemas$/);
   const isInView = (selector: string) =>
     page.locator(selector).evaluate((element: { getBoundingClientRect(): { top: number } }) => {
       const { top } = element.getBoundingClientRect();
       return top >= 0 && top < 900;
     });
-  expect([await isInView("#schemas"), await isInView(".contents > ul")]).toEqual([true, true]);
+  await page.goto(`${harness.url}/docs`);
+  const navigation = page.getByRole("navigation", { name: "API reference" });
+  await navigation.getByRole("link", { name: "Keys", exact: true }).click();
+  await page.waitForURL("**/docs/keys");
+  const last = navigation.locator("ul ul a").last();
+  await last.click();
+  const anchor = new URL(page.url()).hash;
+  expect(anchor).toMatch(/^#\w+ApiV1Keys/);
+  expect([await isInView(anchor), await isInView(".contents > ul")]).toEqual([true, true]);
+  await page.close();
+});
+
+test("A link to an operation of the page that had them all leads to its page in one step", async () => {
+  const page = await browser.newPage({ viewport: { width: 1_280, height: 900 } });
+  await page.goto(`${harness.url}/docs#getAtomsSearch`);
+  await page.locator(":target").click();
+  expect(page.url()).toBe(`${harness.url}/docs/memory#getAtomsSearch`);
+  expect(await page.locator(":target").innerText()).toContain("/atoms/search");
   await page.close();
 });

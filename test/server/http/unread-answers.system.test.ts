@@ -82,7 +82,7 @@ describeOnPostgres("answers that are not read", (store) => {
 
     // One behind the other on each connection: what is refused is asked for again.
     const pages = requestHead("GET /atoms?limit=100 HTTP/1.1", [`Authorization: Bearer ${hostile}`]).repeat(2);
-    const texts = requestHead("GET /openapi.json HTTP/1.1") + requestHead("GET /docs HTTP/1.1");
+    const texts = requestHead("GET /openapi.json HTTP/1.1") + requestHead("GET /docs/memory HTTP/1.1");
     const callers = Array.from({ length: CONNECTIONS }, () => [askUnread(port, pages), askUnread(port, texts)]).flat();
     const failed: string[] = [];
     for (let n = 0; n < CALLS; n++) {
