@@ -39,6 +39,11 @@ async function startProvider(name: string): Promise<number> {
   if (variable === undefined) {
     fail(2, `--example: must be one of ${[...CREDENTIAL_VARIABLES.keys()].join(", ")}`);
   }
+  // As `keyplane env` gives it to the provider's SDK, in the same variable.
+  if (process.env[variable]?.trim().startsWith("inf_")) {
+    const otherwise = "unset the variable, or give the provider's credential";
+    fail(2, `${variable} holds a key of Keyplane, which is not for the provider: ${otherwise}`);
+  }
   const data = typeof values.data === "string" ? values.data : `.keyplane-${name}`;
   const isThere = await keepCredential(data, process.env[variable]).catch((error: unknown) =>
     fail(1, errorText(error)),

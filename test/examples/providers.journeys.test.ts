@@ -138,8 +138,14 @@ test.each([
     { GEMINI_API_KEY: " " },
     "there is no credential for gemini yet: give it in the variable GEMINI_API_KEY",
   ],
+  [
+    ["openai"],
+    { OPENAI_API_KEY: `inf_${"a".repeat(57)}\n` },
+    "OPENAI_API_KEY holds a key of Keyplane, which is not for the provider: unset the variable, or give the provider's credential",
+  ],
+  [["anthropic"], { ANTHROPIC_API_KEY: "inf_my-own-key" }, "ANTHROPIC_API_KEY holds a key of Keyplane"],
   [["mistral"], {}, "--example: must be one of openai, anthropic, gemini"],
-])("npm start -- --example %j says what is missing, and makes nothing", async (args, env, message) => {
+])("npm start -- --example %j says what to give, and makes nothing", async (args, env, message) => {
   const data = join(tmpdir(), "keyplane-provider-without");
   const { child, output } = start([...args, "--data", data], env);
   const [code] = await once(child, "close");
