@@ -20,7 +20,7 @@ export function firstManifests(team: string, namespace: string): FirstFile[] {
     { file: "20-gateway.yaml", text: gatewayFile(namespaceWord, word(`${namespace}-main`)), is: "a model gateway" },
     { file: "30-keys.yaml", text: keysFile(namespaceWord), is: "the first key" },
     { file: SCHEMA_FILE, text: `${JSON.stringify(manifestSchema())}\n`, is: "what editors check the manifests by" },
-    { file: ".gitignore", text: `# A credential.\n${PROVIDER_FILE}\n`, is: "keeps that one out of Git" },
+    { file: ".gitignore", text: `# A credential.\n${PROVIDER_FILE}\n`, is: "keeps the credential out of Git" },
   ];
 }
 

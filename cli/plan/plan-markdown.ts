@@ -73,7 +73,7 @@ function folded(lines: readonly string[], room: number): string {
   const more = lines.length - shown.length;
   const rest = more === 0 ? [] : ["", `${more} more lines are in the output of \`keyplane plan\`.`];
   return [
-    `<details><summary>${lines.length} lines</summary>`,
+    `<details><summary>${lines.length} ${lines.length === 1 ? "line" : "lines"}</summary>`,
     "",
     "```diff",
     ...shown,
