@@ -85,7 +85,6 @@ function textOf(value: Revealed | undefined): string | undefined {
 /** The configuration lacks something; the message says what to give. */
 class ConfigError extends Error {}
 
-const NO_URL =
-  "where is the Keyplane server? Say `pulumi config set keyplane:url https://keys.example.com`, or set the variable KEYPLANE_URL";
-const NO_TOKEN =
-  "a token is missing: name its file by `pulumi config set keyplane:tokenFile FILE` or the variable KEYPLANE_TOKEN_FILE, or give it in KEYPLANE_TOKEN";
+const OF_LAST_UPDATE = "before `pulumi up`: a destroy or refresh has the configuration of the last update";
+const NO_URL = `where is the Keyplane server? Set the variable KEYPLANE_URL, or say \`pulumi config set keyplane:url https://keys.example.com\` ${OF_LAST_UPDATE}`;
+const NO_TOKEN = `a token is missing: name its file in the variable KEYPLANE_TOKEN_FILE, give it in KEYPLANE_TOKEN, or say \`pulumi config set keyplane:tokenFile FILE\` ${OF_LAST_UPDATE}`;
