@@ -25,8 +25,12 @@ process.exitCode = await (example === undefined ? startQuickstart() : startProvi
 
 async function startQuickstart(): Promise<number> {
   const stub = await startModelStub(stubPort).catch((error: unknown) => {
-    const otherwise = "or set MODEL_STUB_PORT, and baseURL in examples/quickstart/manifests/gateway.yaml, to another";
-    return fail(1, `the model stub cannot listen: ${String(error)}: free the port, ${otherwise}`);
+    const otherwise = "or set MODEL_STUB_PORT to one from 9101 to 9199";
+    const manifest = "each baseURL in examples/quickstart/manifests/gateway.yaml";
+    return fail(
+      1,
+      `the model stub cannot listen: ${String(error)}: free the port, ${otherwise}, and ${manifest} likewise`,
+    );
   });
   const manifests = join(import.meta.dirname, "manifests");
   const code = await main(["up", "--manifests", manifests, "--data", ".keyplane", ...given]);

@@ -10,8 +10,8 @@ type Upstream = ModelGatewaySpec["upstreams"][number];
 
 /** As this project's manifests and pages name them. The stub itself takes any name. */
 const STUB_MODEL = /^stub-/;
-/** Its port where none is given, on whatever host it is. */
-const STUB_PORT = "9100";
+/** Its port where none is given, 9100, or one of those that `npm start` names beside it, on whatever host it is. */
+const STUB_PORT = /^91\d\d$/;
 
 const ALL: readonly Upstream["dialect"][] = ["openai", "gemini", "anthropic"];
 /** What a library calls a model for, and the dialects that know it. */
@@ -79,5 +79,5 @@ function named(model: string, upstream: Upstream | undefined, path: Path): StubM
 
 function isStub({ baseURL }: Upstream): boolean {
   const url = URL.parse(baseURL);
-  return url !== null && (url.port === STUB_PORT || /(^|[-.])stub([-.]|$)/.test(url.hostname));
+  return url !== null && (STUB_PORT.test(url.port) || /(^|[-.])stub([-.]|$)/.test(url.hostname));
 }

@@ -59,6 +59,18 @@ test.each<[what: string, upstreams: object[], more: string[], warnings: string[]
     [notes("embedding", "stub-embedding"), bound],
     [],
   ],
+  [
+    "says nothing of the stub on the other ports that npm start names",
+    [upstream("a", "http://127.0.0.1:9101"), upstream("b", "http://localhost:9199/v1")],
+    [notes("embedding", "stub-embedding"), bound],
+    [],
+  ],
+  [
+    "warns of a port above them",
+    [upstream("a", "http://127.0.0.1:9200"), upstream("b", STUB)],
+    [bound],
+    [`spec.routes[0].upstreamModel: ${saidOf("stub-small", "a", "http://127.0.0.1:9200")}`],
+  ],
   ["says nothing of a stub in a cluster", [upstream("a", "http://model-stub.models.svc:80")], [bound], []],
   [
     "says nothing of a provider's own models, and of a route's name",
