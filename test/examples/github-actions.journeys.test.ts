@@ -13,7 +13,7 @@ type Step = { name?: string; uses?: string; run?: string; env?: Record<string, s
 type Job = { permissions: Record<string, string>; steps: Step[] };
 
 const FILE = "examples/github-actions/keyplane.yml";
-const workflow: { permissions: object; jobs: Record<"plan" | "comment", Job> } = parse(read(FILE));
+const workflow: { on: object; permissions: object; jobs: Record<"plan" | "comment", Job> } = parse(read(FILE));
 const steps = Object.values(workflow.jobs).flatMap((job) => job.steps);
 
 let folder: string;
@@ -70,6 +70,10 @@ describe("the workflow for pull requests", () => {
     expect(workflow.permissions).toEqual({});
     expect(workflow.jobs.plan.permissions).toEqual({ contents: "read" });
     expect(workflow.jobs.comment.permissions).toEqual({ "pull-requests": "write" });
+  });
+
+  test("runs for each pull request: a required job that a filter leaves out waits for ever", () => {
+    expect(workflow.on).toEqual({ pull_request: null });
   });
 
   test("lets nothing that a pull request brings into a script but by a variable", () => {
