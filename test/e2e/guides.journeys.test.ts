@@ -55,7 +55,8 @@ function here(text: string, { url }: { readonly url: string } = up, { data, mani
 
 /** Goes through a page as its reader does: it ends without an error, and prints what the page shows. */
 async function follow(page: string, server: { readonly url: string } = up, of: Home = home): Promise<void> {
-  const script = here(scriptOf(read(page), of.manifests), server, of);
+  const command = here('keyplane() { npm run --silent keyplane -- "$@"; }');
+  const script = `${command}\n${here(scriptOf(read(page), of.manifests), server, of)}`;
   const ended = await promisify(execFile)("bash", ["--norc", "-c", script], {
     cwd: folder,
     env: { PATH: process.env.PATH, ...COMPILE_CACHE },
