@@ -33,7 +33,8 @@ export type Welcome = {
 export async function welcome({ data, url, link, linkCommand, listCommand, waiting }: Welcome): Promise<string> {
   const shown = await readStatusFiles(data, "PlatformKey");
   const keys = shown.filter(isReady);
-  const gateways = (await readStatusFiles(data, "ModelGateway")).filter(isReady);
+  const declaredGateways = await readStatusFiles(data, "ModelGateway");
+  const gateways = declaredGateways.filter(isReady);
   const libraries = (await readStatusFiles(data, "MemoryLibrary")).filter(isReady);
   const teams = await readStatusFiles(data, "PlatformTeam");
   const lines = shown.length > 0 || waiting === 0 ? ["", await keyTable(data), ""] : [""];
@@ -41,6 +42,9 @@ export async function welcome({ data, url, link, linkCommand, listCommand, waiti
     const what = waiting === null ? "what is declared is" : waiting === 1 ? "1 object is" : `${waiting} objects are`;
     lines.push(`# ${what} not looked at yet; to see the keys`, listCommand, "");
   }
+
+  const unready = declaredGateways.flatMap((gateway) => unreadyLine(gateway) ?? []);
+  if (unready.length > 0) lines.push(...unready, "");
 
   // A key that serves many subjects says in each call whose memory it means.
   const writers = keysWith(keys, "memory:write").filter(({ spec }) => spec?.subjectAccess?.mode !== "Required");
@@ -71,6 +75,14 @@ export async function welcome({ data, url, link, linkCommand, listCommand, waiti
 
 function isReady({ status }: Key | Gateway | Library): boolean {
   return findCondition(status?.conditions, "Ready")?.status === "True";
+}
+
+/** Why a gateway is not ready, as a comment: one line, whatever its message is. */
+function unreadyLine({ metadata, status }: Gateway): string | undefined {
+  const ready = findCondition(status?.conditions, "Ready");
+  if (ready?.status !== "False") return undefined;
+  const message = ready.message.replaceAll(/\s+/g, " ");
+  return `# the gateway ${metadata.namespace}/${metadata.name} is not ready: ${message}`;
 }
 
 function keysWith(keys: readonly Key[], ...scopes: Scope[]): Key[] {

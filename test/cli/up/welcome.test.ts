@@ -50,6 +50,24 @@ test("keyplane up shows the call of a route for a key that may name one, and no 
   );
 });
 
+test.each([
+  [
+    "There is no Secret provider.\nCreate it.",
+    "# the gateway dev/one is not ready: There is no Secret provider. Create it.\n",
+  ],
+  ["Its namespace\r\nbelongs to no team.", "# the gateway dev/one is not ready: Its namespace belongs to no team.\n"],
+])("keyplane up says why it shows no call of a gateway, on one line: %j", async (message, line) => {
+  const data = dataFolder({ onTestFinished }, ["gateway:generate", "gateway:routes"], "fast");
+  const conditions = [
+    { type: "Ready", status: "False", reason: "CredentialNotFound", message, lastTransitionTime: "" },
+  ];
+  const gateway = { metadata: { name: "one", namespace: "dev" }, status: { conditions } };
+  writeFileSync(join(data, "status/dev/ModelGateway/one.json"), JSON.stringify(gateway));
+  const said = await shown(data);
+  expect(said).toContain(line);
+  expect(said).not.toContain("chat/completions");
+});
+
 test("b285: keyplane up shows no call of the memory that has to say whose it means", async (context) => {
   const shownOf = (mode: string) =>
     shown(dataFolder(context, ["memory:write"], "fast", { subjectAccess: { mode, subject: "user-1" } }));
