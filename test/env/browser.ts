@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { type BrowserContext, chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 
 /** Where the system has it, or CHROMIUM_BIN says. */
 const PATHS = [process.env.CHROMIUM_BIN, "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
@@ -10,8 +10,19 @@ const FLAGS = [
 ];
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** The system's Chromium. The caller closes it. */
-export async function openBrowser() {
+/** Of a process that test files share: to start one takes the processor two seconds. It ends with its process. */
+let kept: Promise<Browser> | undefined;
+
+/** The system's Chromium, with no window of another's. The caller closes it. */
+export async function openBrowser(): Promise<Browser> {
+  if (process.env.KEYPLANE_TEST_SHARES_PROCESS === undefined) return launch();
+  kept ??= launch();
+  const browser = await kept;
+  const close = async () => void (await Promise.all(browser.contexts().map((context) => context.close())));
+  return Object.create(browser, { close: { value: close } });
+}
+
+function launch(): Promise<Browser> {
   const executablePath = PATHS.find((path) => path !== undefined && existsSync(path));
   if (executablePath === undefined) {
     throw new Error("there is no Chromium: install it (apt-get install chromium), or name it by CHROMIUM_BIN");
