@@ -20,3 +20,22 @@ test("an entity tag is known again in every form that a compressing proxy gives 
     }
   }
 });
+
+/** The quickest of a few refusals, in milliseconds. */
+function timeOf(ifMatch: string): number {
+  const times = Array.from({ length: 5 }, () => {
+    const start = performance.now();
+    expect(() => checkIfMatch(ifMatch, { id: "key", spec: {} })).toThrow("Precondition failed");
+    return performance.now() - start;
+  });
+  return Math.min(...times);
+}
+
+test.each(["-", "-gzip", "W/", '"-', '"-,', "a-"])(
+  "b360: an If-Match of many %s takes about as long as any other",
+  (piece) => {
+    const hostile = piece.repeat(15_000 / piece.length);
+    // One that is read again from each hyphen takes ten thousand times as long.
+    expect(timeOf(`"${hostile}`) / timeOf(`"${"x".repeat(hostile.length)}`)).toBeLessThan(200);
+  },
+);
