@@ -2,6 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { errorMessage } from "../domain/error-text.ts";
 import { writeYaml } from "../domain/manifest/document/write-yaml.ts";
+import { shellWord } from "../domain/shell-word.ts";
 import { hasCode } from "../runtime/error-code.ts";
 import type { KeyJson } from "../server/management/keys/shown/key-json.ts";
 import type { AddCommand } from "./command/command.ts";
@@ -16,7 +17,6 @@ import { keyTitle, namedKeyJson } from "./management/named-key.ts";
 import { outputOption, outputText, type StructuredFormat } from "./output/output.ts";
 import { ownCommand } from "./output/own-command.ts";
 import { plainText } from "./output/plain-text.ts";
-import { shellWord } from "./output/shell-word.ts";
 
 type Flags = ServerChoice & {
   readonly team?: string;

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { whenMissing } from "../../controller/cluster/files/disk.ts";
 import { titleOf } from "../../controller/cluster/titles.ts";
 import { KINDS } from "../../domain/kinds/kinds.ts";
+import { shellWord } from "../../domain/shell-word.ts";
 import { UsageError } from "../command/usage-error.ts";
 import {
   assertDataFolder,
@@ -16,7 +17,6 @@ import { heldGroups, heldText } from "../data/held.ts";
 import { readiness, readStatusFiles } from "../data/status-files.ts";
 import { openManagement } from "../management/management-client.ts";
 import { commandAt, ownCommand } from "../output/own-command.ts";
-import { shellWord } from "../output/shell-word.ts";
 import { runValidate } from "../validate/validate.ts";
 import { checkEncryptionKeyFile, type Embedded } from "./encryption-key-file.ts";
 import { type Check, type Finding, note, ok, runChecks, wrong } from "./finding.ts";

@@ -1,11 +1,11 @@
 import type { Environment } from "../../domain/environment.ts";
+import { shellWord } from "../../domain/shell-word.ts";
 import { setting } from "../../runtime/settings.ts";
 import type { AddCommand } from "../command/command.ts";
 import { UsageError } from "../command/usage-error.ts";
 import { serverUrl } from "../management/api-call.ts";
 import { urlOfRunning } from "../management/management-client.ts";
 import { outputOption, outputText, type StructuredFormat } from "../output/output.ts";
-import { shellWord } from "../output/shell-word.ts";
 import { findOne, wantedOf } from "../source/find-one.ts";
 import {
   chooseDeclared,

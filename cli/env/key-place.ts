@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { findCondition } from "../../domain/conditions.ts";
-import { shellWord } from "../output/shell-word.ts";
+import { shellWord } from "../../domain/shell-word.ts";
 import type { DeclaredChoice } from "../source/open-source.ts";
 import type { ListedObject } from "../source/source.ts";
 

@@ -1,11 +1,11 @@
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { errorMessage } from "../../domain/error-text.ts";
+import { shellWord } from "../../domain/shell-word.ts";
 import type { AddCommand } from "../command/command.ts";
 import { UsageError } from "../command/usage-error.ts";
 import { outputOption, outputText, type StructuredFormat } from "../output/output.ts";
 import { ownCommand } from "../output/own-command.ts";
-import { shellWord } from "../output/shell-word.ts";
 import { firstManifests, PROVIDER_FILE } from "./first-manifests.ts";
 
 export const addInit: AddCommand = (program, { env, out }) => {

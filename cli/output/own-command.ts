@@ -3,8 +3,8 @@ import { delimiter, extname, isAbsolute, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import type { Environment } from "../../domain/environment.ts";
 import { redactKeys } from "../../domain/redact.ts";
+import { shellWord } from "../../domain/shell-word.ts";
 import { plainText } from "./plain-text.ts";
-import { shellWord } from "./shell-word.ts";
 
 /** The program's own file: beside this one, as source or compiled. */
 const MAIN = join(import.meta.dirname, `../main${extname(import.meta.filename)}`);

@@ -5,6 +5,7 @@ import { openFilesCluster } from "../../controller/cluster/files/cluster.ts";
 import { startController } from "../../controller/main.ts";
 import { clusterNameOfFolder } from "../../domain/cluster-name.ts";
 import type { Environment } from "../../domain/environment.ts";
+import { shellWord } from "../../domain/shell-word.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLog } from "../../runtime/log.ts";
 import type { LogLine } from "../../runtime/log-line.ts";
@@ -32,7 +33,6 @@ import {
   writeServerFile,
 } from "../data/data-folder.ts";
 import { ownCommand } from "../output/own-command.ts";
-import { shellWord } from "../output/shell-word.ts";
 import { embeddedDatabase } from "./embedded-database.ts";
 import { watchInitialSync } from "./initial-sync.ts";
 import { welcome } from "./welcome.ts";

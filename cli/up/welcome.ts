@@ -2,9 +2,9 @@ import { join } from "node:path";
 import type { Dialect } from "../../domain/access/key-record.ts";
 import type { Scope } from "../../domain/access/scopes.ts";
 import { findCondition } from "../../domain/conditions.ts";
+import { shellWord } from "../../domain/shell-word.ts";
 import { readStatusFiles, type StatusObject } from "../data/status-files.ts";
 import { keyTable } from "../get/get.ts";
-import { shellWord } from "../output/shell-word.ts";
 
 type Key = StatusObject<"PlatformKey">;
 type Gateway = StatusObject<"ModelGateway">;

@@ -1,5 +1,6 @@
 import type { Dialect } from "../../../../domain/access/key-record.ts";
 import { gatewayUrl, SDK_VARIABLES } from "../../../../domain/key/secret/sdk-variables.ts";
+import { shellWord } from "../../../../domain/shell-word.ts";
 import type { Db } from "../../../../store/database/change.ts";
 import { listObjects } from "../../../../store/objects/objects.ts";
 import type { KeyJson } from "../../../management/keys/shown/key-json.ts";
@@ -38,7 +39,11 @@ const BEARER = `-H @<(printf 'Authorization: Bearer %s' "$KEYPLANE_API_KEY")`;
  *
  * @param publicUrl where clients reach this server, without a slash at its end
  */
-export function firstCalls(key: KeyJson, gateway: CallableGateway | undefined, publicUrl: string): Html | "" {
+export function firstCalls(
+  key: Pick<KeyJson, "scopes" | "spec">,
+  gateway: CallableGateway | undefined,
+  publicUrl: string,
+): Html | "" {
   const ways = [
     ...(gateway !== undefined && mayCallModels(key) ? gatewayWays(gateway, publicUrl) : []),
     ...(mayUseMemory(key) ? memoryWays(key, publicUrl) : []),
@@ -61,11 +66,11 @@ export function mayUseMemory({ scopes, spec }: Pick<KeyJson, "scopes" | "spec">)
 function gatewayWays({ publicId, dialect, model }: CallableGateway, publicUrl: string): Way[] {
   const base = gatewayUrl(publicUrl, publicId);
   const { path, body, python, typescript } = CALLS[dialect](`${base}${SDK_VARIABLES[dialect].path}`, model);
-  const data = `-H 'Content-Type: application/json' \\\n  -d '${JSON.stringify(body)}'`;
+  const data = `-H 'Content-Type: application/json' \\\n  -d ${shellWord(JSON.stringify(body))}`;
   return [
     {
       title: "curl",
-      code: `curl ${BEARER} \\\n  ${data} \\\n  ${base}${path}`,
+      code: `curl ${BEARER} \\\n  ${data} \\\n  ${shellWord(`${base}${path}`)}`,
       next: "Run it in bash: the answer has the model's text.",
     },
     { title: "SDK, Python", code: python, next: "Save it as call.py, and run python call.py." },
@@ -80,7 +85,7 @@ type Call = {
   readonly typescript: string;
 };
 
-/** A call of each dialect: by HTTP, and by its official SDKs. */
+/** A call of each dialect: by HTTP, and by its official SDKs. JSON is how both languages take a text, whatever is in it. */
 const CALLS: Readonly<Record<Dialect, (baseUrl: string, model: string) => Call>> = {
   openai: (baseUrl, model) => ({
     path: "/v1/chat/completions",
@@ -88,15 +93,15 @@ const CALLS: Readonly<Record<Dialect, (baseUrl: string, model: string) => Call>>
     python: `import os
 from openai import OpenAI
 
-client = OpenAI(base_url="${baseUrl}", api_key=os.environ["KEYPLANE_API_KEY"])
-answer = client.chat.completions.create(model="${model}", messages=[{"role": "user", "content": "${QUESTION}"}])
+client = OpenAI(base_url=${JSON.stringify(baseUrl)}, api_key=os.environ["KEYPLANE_API_KEY"])
+answer = client.chat.completions.create(model=${JSON.stringify(model)}, messages=[{"role": "user", "content": "${QUESTION}"}])
 print(answer.choices[0].message.content)`,
     typescript: `import { env } from "node:process";
 import OpenAI from "openai";
 
-const client = new OpenAI({ baseURL: "${baseUrl}", apiKey: env.KEYPLANE_API_KEY });
+const client = new OpenAI({ baseURL: ${JSON.stringify(baseUrl)}, apiKey: env.KEYPLANE_API_KEY });
 const messages = [{ role: "user" as const, content: "${QUESTION}" }];
-const answer = await client.chat.completions.create({ model: "${model}", messages });
+const answer = await client.chat.completions.create({ model: ${JSON.stringify(model)}, messages });
 console.log(answer.choices[0]?.message.content);`,
   }),
   anthropic: (baseUrl, model) => ({
@@ -105,36 +110,36 @@ console.log(answer.choices[0]?.message.content);`,
     python: `import os
 from anthropic import Anthropic
 
-client = Anthropic(base_url="${baseUrl}", api_key=os.environ["KEYPLANE_API_KEY"])
-answer = client.messages.create(model="${model}", max_tokens=100, messages=[{"role": "user", "content": "${QUESTION}"}])
+client = Anthropic(base_url=${JSON.stringify(baseUrl)}, api_key=os.environ["KEYPLANE_API_KEY"])
+answer = client.messages.create(model=${JSON.stringify(model)}, max_tokens=100, messages=[{"role": "user", "content": "${QUESTION}"}])
 print(answer.content[0].text)`,
     typescript: `import { env } from "node:process";
 import Anthropic from "@anthropic-ai/sdk";
 
-const client = new Anthropic({ baseURL: "${baseUrl}", apiKey: env.KEYPLANE_API_KEY });
+const client = new Anthropic({ baseURL: ${JSON.stringify(baseUrl)}, apiKey: env.KEYPLANE_API_KEY });
 const messages = [{ role: "user" as const, content: "${QUESTION}" }];
-const answer = await client.messages.create({ model: "${model}", max_tokens: 100, messages });
+const answer = await client.messages.create({ model: ${JSON.stringify(model)}, max_tokens: 100, messages });
 console.log(answer.content);`,
   }),
   gemini: (baseUrl, model) => ({
-    path: `/v1beta/models/${model}:generateContent`,
+    path: `/v1beta/models/${encodeURIComponent(model)}:generateContent`,
     body: { contents: [{ role: "user", parts: [{ text: QUESTION }] }] },
     python: `import os
 from google import genai
 
-client = genai.Client(api_key=os.environ["KEYPLANE_API_KEY"], http_options={"base_url": "${baseUrl}"})
-answer = client.models.generate_content(model="${model}", contents="${QUESTION}")
+client = genai.Client(api_key=os.environ["KEYPLANE_API_KEY"], http_options={"base_url": ${JSON.stringify(baseUrl)}})
+answer = client.models.generate_content(model=${JSON.stringify(model)}, contents="${QUESTION}")
 print(answer.text)`,
     typescript: `import { env } from "node:process";
 import { GoogleGenAI } from "@google/genai";
 
-const client = new GoogleGenAI({ apiKey: env.KEYPLANE_API_KEY, httpOptions: { baseUrl: "${baseUrl}" } });
-const answer = await client.models.generateContent({ model: "${model}", contents: "${QUESTION}" });
+const client = new GoogleGenAI({ apiKey: env.KEYPLANE_API_KEY, httpOptions: { baseUrl: ${JSON.stringify(baseUrl)} } });
+const answer = await client.models.generateContent({ model: ${JSON.stringify(model)}, contents: "${QUESTION}" });
 console.log(answer.text);`,
   }),
 };
 
-function memoryWays({ scopes }: KeyJson, publicUrl: string): Way[] {
+function memoryWays({ scopes }: Pick<KeyJson, "scopes">, publicUrl: string): Way[] {
   const mayCallGateway = mayCallModels({ scopes });
   const url = `${publicUrl}/api/v1/memory/mcp`;
   const server = { type: "http", url, headers: { Authorization: `Bearer \${KEYPLANE_API_KEY}` } };
@@ -144,7 +149,7 @@ function memoryWays({ scopes }: KeyJson, publicUrl: string): Way[] {
       : [
           {
             title: "curl",
-            code: `curl ${BEARER} \\\n  "${publicUrl}/api/v1/memory/atoms?limit=5"`,
+            code: `curl ${BEARER} \\\n  ${shellWord(`${publicUrl}/api/v1/memory/atoms?limit=5`)}`,
             next: "Run it in bash: the answer has the newest atoms.",
           },
         ]),

@@ -52,7 +52,7 @@ test.each(Object.entries(DIALECTS))(
     });
     const [, calls = ""] = text.split('id="next"');
     const url = `${pages.url}/g/${team}`;
-    expect(calls).toContain(`  ${url}/${path.startsWith("v1") ? path : `v1/${path}`}</pre>`);
+    expect(calls).toContain(`  &#39;${url}/${path.startsWith("v1") ? path : `v1/${path}`}&#39;</pre>`);
     expect(calls).toContain(python.replace("URL", url));
     expect(calls).toContain(`from &quot;${typescript}&quot;`);
     expect(calls).toContain("KEYPLANE_API_KEY");

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { shellWord } from "../../../cli/output/shell-word.ts";
+import { shellWord } from "../../domain/shell-word.ts";
 
 test.each([
   ["keys/a.yaml", "keys/a.yaml"],

@@ -1,0 +1,34 @@
+import { execFileSync } from "node:child_process";
+import { expect, test } from "vitest";
+import { firstCalls } from "../../../../server/console/keys/once/first-call.ts";
+
+const CALLER = { scopes: ["gateway:generate"], spec: {} };
+const CHARACTERS = { amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'" } as const;
+
+/** The blocks of code that are shown for calls of a gateway's model. */
+function codeFor(dialect: "openai" | "anthropic" | "gemini", model: string): string[] {
+  const page = String(firstCalls(CALLER, { publicId: "models", dialect, model }, "http://models.example"));
+  return [...page.matchAll(/<pre[^>]*>([^<]*)/g)].map(([, code = ""]) =>
+    code.replace(/&(amp|lt|gt|quot|#39);/g, (_, name: keyof typeof CHARACTERS) => CHARACTERS[name]),
+  );
+}
+
+/** The arguments that bash calls curl with. */
+function argumentsOf(command: string): string[] {
+  const text = execFileSync("bash", ["-c", `curl() { printf '%s\\0' "$@"; }\n${command}`], { encoding: "utf8" });
+  return text.split("\0").slice(0, -1);
+}
+
+test.each(["it's", "'$(exit>&2)'", 'a";`exit`#', "a\\", "&|;<(x)", "!x"])(
+  "b361: the first calls of a new key name model %s of a gateway, and do nothing else",
+  (model) => {
+    for (const dialect of ["openai", "anthropic", "gemini"] as const) {
+      const [curl = "", python, typescript] = codeFor(dialect, model);
+      const [body = "", url = ""] = argumentsOf(curl).slice(-2);
+      const inPath = decodeURIComponent(/models\/([^/]*):/.exec(url)?.[1] ?? "");
+      expect(dialect === "gemini" ? inPath : JSON.parse(body).model).toBe(model);
+      expect(python).toContain(`model=${JSON.stringify(model)}`);
+      expect(typescript).toContain(`model: ${JSON.stringify(model)}`);
+    }
+  },
+);
