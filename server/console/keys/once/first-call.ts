@@ -2,7 +2,7 @@ import type { Dialect } from "../../../../domain/access/key-record.ts";
 import { gatewayUrl, SDK_VARIABLES } from "../../../../domain/key/secret/sdk-variables.ts";
 import { shellWord } from "../../../../domain/shell-word.ts";
 import type { Db } from "../../../../store/database/change.ts";
-import { listObjects } from "../../../../store/objects/objects.ts";
+import { listObjects, type StoredGateway } from "../../../../store/objects/objects.ts";
 import type { KeyJson } from "../../../management/keys/shown/key-json.ts";
 import { type Html, html } from "../../../pages/html.ts";
 import { mayCallModels } from "../key-words.ts";
@@ -10,21 +10,42 @@ import { mayCallModels } from "../key-words.ts";
 /** The gateway that a first call can be made to, and what of it may be asked. */
 export type CallableGateway = { readonly publicId: string; readonly dialect: Dialect; readonly model: string };
 
-/** A gateway that a key may call: its own, or one of its team's; undefined where there is none that forwards. */
+/** A gateway that a key may call: its own, or one of its team's; undefined where there is none that forwards its calls. */
 export async function findCallableGateway(
   db: Db,
-  { teamId, spec: { gatewayRef, allowedModels = [] } }: Pick<KeyJson, "teamId" | "spec">,
+  key: Pick<KeyJson, "teamId" | "scopes" | "spec">,
 ): Promise<CallableGateway | undefined> {
-  const { namespace, name } = gatewayRef ?? {};
-  const found = await listObjects(db, "gateway", { teamIds: [teamId], namespace, name, limit: 10 });
-  const gateway = found.find(({ upstreams }) => upstreams.length > 0);
-  if (gateway === undefined) return undefined;
-  const { publicId, routes, upstreams } = gateway;
-  const isAllowed = (model: string) => allowedModels.length === 0 || allowedModels.includes(model);
-  const route = routes.find(({ model }) => isAllowed(model));
-  const upstream = upstreams.find(({ name: of }) => of === route?.upstream) ?? upstreams[0];
-  const model = route?.model ?? allowedModels.find((one) => !one.includes("*")) ?? "MODEL";
-  return { publicId, dialect: upstream?.dialect ?? "openai", model };
+  const { namespace, name } = key.spec.gatewayRef ?? {};
+  const found = await listObjects(db, "gateway", { teamIds: [key.teamId], namespace, name, limit: 10 });
+  for (const gateway of found) {
+    const call = callableModel(key, gateway);
+    if (call !== undefined) return { publicId: gateway.publicId, ...call };
+  }
+  return undefined;
+}
+
+type Routed = Pick<StoredGateway, "routesOnly"> & {
+  readonly routes: readonly Pick<StoredGateway["routes"][number], "model" | "upstream">[];
+  readonly upstreams: readonly Pick<StoredGateway["upstreams"][number], "name" | "dialect">[];
+};
+
+/** What a key may ask a gateway to generate by, a route first; undefined where it may not, or nothing is forwarded. */
+export function callableModel(
+  { scopes, spec: { allowedModels } }: Pick<KeyJson, "scopes" | "spec">,
+  { routesOnly, routes, upstreams }: Routed,
+): Pick<CallableGateway, "dialect" | "model"> | undefined {
+  const [first] = upstreams;
+  if (first === undefined || !scopes.includes("gateway:generate")) return undefined;
+  const route = scopes.includes("gateway:routes")
+    ? routes.find(({ model }) => allowedModels?.includes(model) ?? true)
+    : undefined;
+  if (route !== undefined) {
+    const { dialect } = upstreams.find(({ name }) => name === route.upstream) ?? first;
+    return { dialect, model: route.model };
+  }
+  const isRoute = (model: string) => routes.some((one) => one.model === model);
+  const model = allowedModels === undefined ? "MODEL" : allowedModels.find((one) => !isRoute(one));
+  return routesOnly || model === undefined ? undefined : { dialect: first.dialect, model };
 }
 
 /** One way to use a key: what to do next by it. */
@@ -45,7 +66,7 @@ export function firstCalls(
   publicUrl: string,
 ): Html | "" {
   const ways = [
-    ...(gateway !== undefined && mayCallModels(key) ? gatewayWays(gateway, publicUrl) : []),
+    ...(gateway !== undefined ? gatewayWays(gateway, publicUrl) : []),
     ...(mayUseMemory(key) ? memoryWays(key, publicUrl) : []),
   ];
   if (ways.length === 0) return "";
@@ -140,11 +161,11 @@ console.log(answer.text);`,
 };
 
 function memoryWays({ scopes }: Pick<KeyJson, "scopes">, publicUrl: string): Way[] {
-  const mayCallGateway = mayCallModels({ scopes });
+  const mayRead = scopes.includes("memory:read");
   const url = `${publicUrl}/api/v1/memory/mcp`;
   const server = { type: "http", url, headers: { Authorization: `Bearer \${KEYPLANE_API_KEY}` } };
   return [
-    ...(mayCallGateway
+    ...(!mayRead || mayCallModels({ scopes })
       ? []
       : [
           {
@@ -156,7 +177,9 @@ function memoryWays({ scopes }: Pick<KeyJson, "scopes">, publicUrl: string): Way
     {
       title: "MCP",
       code: JSON.stringify({ mcpServers: { memory: server } }, null, 2),
-      next: "Save it as .mcp.json where the client runs, and have it call memory_recall with what you look for.",
+      next: `Save it as .mcp.json where the client runs, and have it call ${
+        mayRead ? "memory_recall with what you look for" : "memory_save with what is to be remembered"
+      }.`,
     },
   ];
 }

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
-import { firstCalls } from "../../../../server/console/keys/once/first-call.ts";
+import { callableModel, firstCalls } from "../../../../server/console/keys/once/first-call.ts";
 
 const CALLER = { scopes: ["gateway:generate"], spec: {} };
 const CHARACTERS = { amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'" } as const;
@@ -32,3 +32,35 @@ test.each(["it's", "'$(exit>&2)'", 'a";`exit`#', "a\\", "&|;<(x)", "!x"])(
     }
   },
 );
+
+const upstreams = [
+  { name: "one", dialect: "openai" },
+  { name: "two", dialect: "anthropic" },
+] as const;
+const routes = [
+  { model: "large", upstream: "two" },
+  { model: "small", upstream: "one" },
+];
+const ROUTES = ["gateway:generate", "gateway:routes"];
+
+test.each([
+  [ROUTES, {}, false, { dialect: "anthropic", model: "large" }],
+  [ROUTES, { allowedModels: ["gpt", "small"] }, true, { dialect: "openai", model: "small" }],
+  [["gateway:generate"], {}, false, { dialect: "openai", model: "MODEL" }],
+  [["gateway:generate"], { allowedModels: ["large", "gpt"] }, false, { dialect: "openai", model: "gpt" }],
+  [["gateway:generate"], {}, true, undefined],
+  [ROUTES, { allowedModels: ["gpt"] }, true, undefined],
+  [["gateway:embed", "gateway:routes"], {}, false, undefined],
+  [["memory:read"], {}, false, undefined],
+])(
+  "the first call of a key of %j with %j, where routes alone are served: %s, is %j",
+  (scopes, spec, routesOnly, call) => {
+    expect(callableModel({ scopes, spec }, { routesOnly, routes, upstreams })).toEqual(call);
+  },
+);
+
+test("the first calls of a key that may only write are none that reads", () => {
+  const page = String(firstCalls({ scopes: ["memory:write"], spec: {} }, undefined, "http://memory.example"));
+  expect(page).not.toMatch(/atoms\?limit|memory_recall/);
+  expect(page).toContain("memory_save");
+});
