@@ -13,7 +13,7 @@ import { NoPlaceError, StaleLeaderError } from "../../store/database/errors.ts";
 import type { DeclaredRows } from "../../store/keys/rows/declared-key.ts";
 import { recordKeyDeclaration } from "../../store/keys/rows/key-declarations.ts";
 import { recordKeySecret } from "../../store/keys/rows/key-secrets.ts";
-import { recordKeyConditions } from "../../store/objects/object-conditions.ts";
+import { asRecorded, recordKeyConditions } from "../../store/objects/object-conditions.ts";
 import { reportBudgets } from "../budgets/report-budgets.ts";
 import { ClusterError, type DeclaredObject, type ObjectStatus } from "../cluster/port.ts";
 import { isAdmissionRefusal, retryingStatus } from "../context/object-status.ts";
@@ -199,11 +199,10 @@ async function recordDeclaration({ store }: KeyDeps, { object, observed, stored 
 /** So that the key's page can say what is wrong with it. */
 async function recordFound(
   { store }: KeyDeps,
-  { object, stored }: KeyObservation,
+  { stored, rows }: KeyObservation,
   { conditions = [] }: ObjectStatus,
 ): Promise<void> {
-  if (stored === undefined) return;
-  if (stored.hasConditions && isDeepStrictEqual(object.status?.conditions, conditions)) return;
+  if (stored === undefined || isDeepStrictEqual(rows.conditions, asRecorded(conditions))) return;
   await recordKeyConditions(store.db, stored.id, conditions);
 }
 

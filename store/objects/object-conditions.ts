@@ -18,7 +18,7 @@ export async function recordConditions(
   { cluster, ownerUid }: { readonly cluster: string; readonly ownerUid: string },
   conditions: readonly ReportedCondition[],
 ): Promise<void> {
-  const found = toJson(conditions);
+  const found = JSON.stringify(asRecorded(conditions));
   await sql`update ${sql.table(TABLES[kind])} set conditions = ${found}::jsonb where cluster = ${cluster}
     and owner_uid = ${ownerUid} and state = 'active' and conditions is distinct from ${found}::jsonb`.execute(db);
 }
@@ -29,30 +29,35 @@ export async function recordKeyConditions(
   keyId: string,
   conditions: readonly ReportedCondition[],
 ): Promise<void> {
-  const found = toJson(conditions);
+  const found = JSON.stringify(asRecorded(conditions));
   await sql`update key_declarations set conditions = ${found}::jsonb
     where key_id = ${keyId} and conditions is distinct from ${found}::jsonb`.execute(db);
 }
 
-/** The conditions of what has these ids. */
+/** How a key is over, or works on, when its declaration is gone: what was found of that says nothing of the key. */
+const UNDECLARED = sql`(k.owner_uid is null or k.revocation_reason in ('Deleted', 'Moved', 'Orphaned'))`;
+
+/** The conditions of what has these ids: none of a key whose declaration is gone. */
 export async function readConditions(
   db: Db,
   kind: ObjectKind | "key",
   ids: readonly string[],
 ): Promise<ConditionsById> {
   if (ids.length === 0) return new Map();
-  const [table, id] = kind === "key" ? ["key_declarations", "key_id"] : [TABLES[kind], "id"];
+  const from =
+    kind === "key"
+      ? sql`(select k.id, d.conditions from keys k join key_declarations d on d.key_id = k.id where ${UNDECLARED} is not true)`
+      : sql.table(TABLES[kind]);
   const { rows } = await sql<{ id: string; conditions: readonly ReportedCondition[] }>`
-    select ${sql.ref(id)} as id, conditions from ${sql.table(table)}
-    where ${sql.ref(id)} = any(${[...ids]}::text[]) and conditions is not null`.execute(db);
-  return new Map(rows.map(({ id: of, conditions }) => [of, conditions]));
+    select id, conditions from ${from} found
+    where id = any(${[...ids]}::text[]) and conditions is not null`.execute(db);
+  return new Map(rows.map(({ id, conditions }) => [id, conditions]));
 }
 
-/** Without the generation, which changes with each edit. */
-function toJson(conditions: readonly ReportedCondition[]): string {
-  return JSON.stringify(
-    conditions.map(({ type, status, reason, message, lastTransitionTime }) => {
-      return { type, status, reason, message, lastTransitionTime };
-    }),
-  );
+/** Conditions as they are recorded: without the generation, which changes with each edit, and with no character that no database stores. */
+export function asRecorded(conditions: readonly ReportedCondition[]): ReportedCondition[] {
+  return conditions.map(({ type, status, reason, message, lastTransitionTime }) => {
+    const storable = message.toWellFormed().replaceAll("\0", "\ufffd");
+    return { type, status, reason, message: storable, lastTransitionTime };
+  });
 }

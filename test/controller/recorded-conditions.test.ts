@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { readConditions } from "../../store/objects/object-conditions.ts";
+import { readConditions, recordKeyConditions } from "../../store/objects/object-conditions.ts";
 import { listObjects, type ObjectKind } from "../../store/objects/objects.ts";
 import { describeWorlds } from "./fixtures/setup.ts";
 import { key, library, startWorld, team, type World } from "./fixtures/world.ts";
@@ -33,5 +33,18 @@ describeWorlds("the recorded conditions", (setup) => {
       message: expect.stringContaining("dev is held by PlatformTeam team-a."),
       lastTransitionTime: expect.any(String),
     });
+  });
+
+  it("b362: of a key are those of now, whatever the database had, and none once its declaration is gone", async (context) => {
+    const kept = key("kept", { deletionPolicy: "Retain" });
+    const world = await startWorld(context, setup(), key("agent"), kept);
+    const ids = [(await world.stored("agent")).id, (await world.stored("kept")).id] as const;
+    // As a database that was restored has it.
+    const before = { type: "Ready", status: "False", reason: "SecretConflict", message: "It was so once." } as const;
+    await recordKeyConditions(world.store.db, ids[0], [{ ...before, lastTransitionTime: "2026-01-01T00:00:00Z" }]);
+    await world.restart();
+    for (const id of ids) expect(await recorded(world, "key", id)).toContain("Ready=True/Ready");
+    await world.remove(key("agent"), kept);
+    expect(await readConditions(world.store.db, "key", ids)).toEqual(new Map());
   });
 });

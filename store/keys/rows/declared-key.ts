@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import type { ReportedCondition } from "../../../domain/conditions.ts";
 import type { NamedRef } from "../../../domain/key/declaration/declared-key.ts";
 import type { Db } from "../../database/change.ts";
 import { preparedStatement } from "../../database/prepared-statement.ts";
@@ -10,6 +11,8 @@ export type DeclaredRows = {
   /** The database's clock when this was read, in milliseconds since the epoch: what is decided of a key goes by it. */
   readonly now: number;
   readonly stored: LoadedKey | undefined;
+  /** What is recorded of its status; null for nothing. */
+  readonly conditions: readonly ReportedCondition[] | null;
   /** The team that holds the namespace. */
   readonly team: { readonly id: string; readonly name: string } | undefined;
   /** The gateway that is asked for, where this team, or else the key's, has it and it is in service. */
@@ -62,6 +65,7 @@ export async function findDeclaredKey(
           select json_build_object('id', g.id, 'publicId', g.public_id) from gateways g join within using (team_id)
           where g.cluster = ${cluster} and g.namespace = ${gateway?.namespace ?? null}::text
             and g.name = ${gateway?.name ?? null}::text and g.state = 'active'),
+        'conditions', (select d.conditions from key_declarations d join picked k on k.id = d.key_id),
         'libraries', array(
           select l.id from unnest(${libraries.map(({ namespace }) => namespace)}::text[],
             ${libraries.map(({ name }) => name)}::text[]) with ordinality as wanted (namespace, name, place)
@@ -76,10 +80,11 @@ export async function findDeclaredKey(
   const [first] = rows;
   if (first === undefined) throw new Error("the database returned no row where there is always one");
   const [stored] = first.id === null ? [] : toKeys(rows);
-  const { team, gateway: found, libraries: ids } = first.refs;
+  const { team, gateway: found, conditions, libraries: ids } = first.refs;
   return {
     now: first.now,
     stored,
+    conditions,
     team: team ?? undefined,
     gateway: found ?? undefined,
     libraryIds: ids.map((id) => id ?? undefined),

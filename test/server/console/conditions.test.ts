@@ -89,4 +89,11 @@ describe("what a controller found of what is declared", () => {
     expect(await row("/libraries", paths.library)).not.toContain('class="badge');
     expect((await pages.get("/team")).text.match(/Not ready/g)).toHaveLength(1);
   });
+
+  test("is shown whatever characters are in its message", async () => {
+    const { db } = pages.store;
+    const keyId = paths.key.split("/").at(-1) ?? "";
+    await recordKeyConditions(db, keyId, [said("Ready", "False", "Retrying", "a\0b \ud83d")]);
+    expect((await pages.get(paths.key)).text).toContain("a\ufffdb \ufffd");
+  });
 });

@@ -2,7 +2,8 @@ import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { callableModel, firstCalls } from "../../../../server/console/keys/once/first-call.ts";
 
-const CALLER = { scopes: ["gateway:generate"], spec: {} };
+const ACTIVE = { state: "Active" } as const;
+const CALLER = { scopes: ["gateway:generate"], spec: ACTIVE };
 const CHARACTERS = { amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'" } as const;
 
 /** The blocks of code that are shown for calls of a gateway's model. */
@@ -55,12 +56,12 @@ test.each([
 ])(
   "the first call of a key of %j with %j, where routes alone are served: %s, is %j",
   (scopes, spec, routesOnly, call) => {
-    expect(callableModel({ scopes, spec }, { routesOnly, routes, upstreams })).toEqual(call);
+    expect(callableModel({ scopes, spec: { ...ACTIVE, ...spec } }, { routesOnly, routes, upstreams })).toEqual(call);
   },
 );
 
 test("the first calls of a key that may only write are none that reads", () => {
-  const page = String(firstCalls({ scopes: ["memory:write"], spec: {} }, undefined, "http://memory.example"));
+  const page = String(firstCalls({ scopes: ["memory:write"], spec: ACTIVE }, undefined, "http://memory.example"));
   expect(page).not.toMatch(/atoms\?limit|memory_recall/);
   expect(page).toContain("memory_save");
 });

@@ -54,6 +54,7 @@ describeNightlyOnEachEngine("What is stored of a declaration", (store) => {
     expect(found).toEqual({
       now: expect.any(Number),
       stored: await findKeyByOwner(store().db, home.cluster, ownerUid),
+      conditions: null,
       team: { id: home.teamId, name: home.name },
       gateway: main,
       libraryIds: [two, undefined, one, two],
@@ -63,7 +64,8 @@ describeNightlyOnEachEngine("What is stored of a declaration", (store) => {
 
   test("is the team alone before it has a key, and nothing where no team is", async () => {
     const home = await makeTeam(store());
-    const nothing = { now: expect.any(Number), stored: undefined, gateway: undefined, libraryIds: [undefined] };
+    const noKey = { stored: undefined, conditions: null };
+    const nothing = { now: expect.any(Number), ...noKey, gateway: undefined, libraryIds: [undefined] };
     const names = { gateway: "main", libraries: ["one"] };
     expect(await find(home, "unknown", names)).toEqual({ ...nothing, team: { id: home.teamId, name: home.name } });
     const nowhere = { ...home, namespace: unique("unclaimed") };
