@@ -10,14 +10,15 @@ export const CREDENTIAL_VARIABLES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Puts a provider's credential where `keyplane up` reads the Secret research/provider from: a file of this user's alone,
- * in the data folder. What is there stays where none is given.
+ * Puts a provider's credential where `keyplane up` reads the Secret of its name in `research` from: a file of this user's
+ * alone, in the data folder. What is there stays where none is given.
  *
+ * @param provider as its example is called, whose Secret no other example's gateway names
  * @returns whether one is there
  * @throws Error where the data folder is another user's, or others can write there
  */
-export async function keepCredential(data: string, given: string | undefined): Promise<boolean> {
-  const folder = join(data, "secrets/research/provider");
+export async function keepCredential(data: string, provider: string, given: string | undefined): Promise<boolean> {
+  const folder = join(data, "secrets/research", provider);
   const file = join(folder, "api-key");
   const credential = given?.trim();
   if (!credential) {

@@ -49,7 +49,7 @@ async function startProvider(name: string): Promise<number> {
     fail(2, `${variable} holds a key of Keyplane, which is not for the provider: ${otherwise}`);
   }
   const data = typeof values.data === "string" ? values.data : `.keyplane-${name}`;
-  const isThere = await keepCredential(data, process.env[variable]).catch((error: unknown) =>
+  const isThere = await keepCredential(data, name, process.env[variable]).catch((error: unknown) =>
     fail(1, errorText(error)),
   );
   if (!isThere) {

@@ -128,7 +128,7 @@ test.each(EXAMPLES)("examples/$name comes up by one command, with the credential
   const { stdout } = await run("ps", ["-eo", "args="]);
   expect(stdout).not.toContain(CREDENTIAL);
   const holders = filesBelow(folder).filter((file) => readFileSync(file).includes(CREDENTIAL));
-  expect(holders).toEqual([join(data, "secrets/research/provider/api-key")]);
+  expect(holders).toEqual([join(data, "secrets/research", name, "api-key")]);
 });
 
 test.each([
