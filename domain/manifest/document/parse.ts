@@ -1,5 +1,5 @@
 import { Composer, type CST, type Document, Lexer, LineCounter, Parser, type YAMLError } from "yaml";
-import { type Diagnostic, formatPath, listDiagnostics, type Path, type Position } from "./diagnostic.ts";
+import { type Diagnostic, formatPath, listDiagnostics, type Path, type Position, printable } from "./diagnostic.ts";
 import { isRecord } from "./identity.ts";
 import { otherKind } from "./other-kinds.ts";
 import { offsetOf, readNode } from "./yaml-node.ts";
@@ -131,7 +131,7 @@ function documentOf(parsed: Document.Parsed, file: string, value: unknown, lines
     value,
     diagnostic(path, message, { of = "value", severity = "error" } = {}) {
       const offset = offsetOf(parsed.contents, path, of);
-      return { severity, file, ...positionOf(lines, offset), path: formatPath(path), message };
+      return { severity, file, ...positionOf(lines, offset), path: formatPath(path), message: printable(message) };
     },
   };
 }

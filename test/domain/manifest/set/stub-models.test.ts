@@ -91,3 +91,14 @@ test("Of models of the stub, validate warns of a fallback's", () => {
     `spec.routes[0].fallbacks[0].upstreamModel: ${saidOf("stub-large", "real", "https://api.mistral.ai")}`,
   ]);
 });
+
+test.each(["1b", "9b", "7", "200b", "202e"])(
+  "b364: a warning shows no U+%s of a base URL: a terminal obeys it",
+  (code) => {
+    const baseURL = `https://api.example/${String.fromCodePoint(Number.parseInt(code, 16))}[2J`;
+    const [warning] = warningsOf(
+      gateway({ publicID: "main", upstreams: [upstream("a", baseURL)], routes: [route("a")] }),
+    );
+    expect(warning).toContain("https://api.example/\ufffd[2J");
+  },
+);
