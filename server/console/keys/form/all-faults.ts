@@ -1,3 +1,4 @@
+import { defined } from "../../../../domain/defined.ts";
 import type { Db } from "../../../../store/database/change.ts";
 import { findApiManagedKey } from "../../../../store/keys/rows/api-managed-keys.ts";
 import type { Problem } from "../../../http/problems/problem.ts";
@@ -32,7 +33,7 @@ export async function faultsOfNewKey(
   const spec = specOfFields(asked.fields);
   const ofFields = await faultsOf(() => readKey({ name, namespace: "", spec }));
   const ofName = ofFields.has("name") ? NONE : await faultsOf(() => requireFreeName(db, asked));
-  const all = merged(errors, [ofFields, ofName, await faultsOf(() => resolveReferences(db, asked))]);
+  const all = merged(errors, [ofFields, ofName, ...(await faultsOfReferences(db, asked))]);
   return { shown, errors: inFormWords(all, asked.fields) };
 }
 
@@ -43,7 +44,7 @@ export async function faultsOfEdit(
   asked: AskedKey,
 ): Promise<{ readonly shown: Problem; readonly errors: FormErrors }> {
   const { shown, errors } = formErrorsOf(error);
-  const all = shown.code === "invalid" ? merged(errors, [await faultsOf(() => resolveReferences(db, asked))]) : errors;
+  const all = shown.code === "invalid" ? merged(errors, await faultsOfReferences(db, asked)) : errors;
   return { shown, errors: inFormWords(all, { ...asked.fields, lifetime: "date" }) };
 }
 
@@ -74,16 +75,18 @@ async function requireFreeName(db: Db, { fields: { name, team }, rights }: Asked
   if (taken !== undefined) throw nameTaken("key", taken);
 }
 
-/** Looks up what a form refers to, whatever else is wrong with it. */
-async function resolveReferences(db: Db, { fields, rights, namespace }: AskedKey): Promise<void> {
-  const { id } = await teamFor(db, rights, fields.team, "make keys");
+/** What is wrong with what a form refers to: each looked up alone, whatever else is wrong with it. */
+async function faultsOfReferences(db: Db, { fields, rights, namespace }: AskedKey): Promise<Faults[]> {
   const { gatewayRef, libraryAccess, mcpDefaultLibraryRef } = specOfFields(fields);
-  // A preset by which all of them mean something.
-  const spec = {
-    preset: "GatewayDefault",
-    ...(gatewayRef === undefined ? {} : { gatewayRef }),
-    ...(libraryAccess === undefined ? {} : { libraryAccess }),
-    ...(mcpDefaultLibraryRef === undefined ? {} : { mcpDefaultLibraryRef }),
-  };
-  await resolvePolicy(db, id, readKey({ name: "any", namespace, spec }).declared);
+  const faults: Faults[] = [];
+  for (const reference of [{ gatewayRef }, { libraryAccess }, { mcpDefaultLibraryRef }]) {
+    const resolve = async () => {
+      const { id } = await teamFor(db, rights, fields.team, "make keys");
+      // A preset by which all of them mean something.
+      const spec = { preset: "GatewayDefault", ...defined(reference) };
+      await resolvePolicy(db, id, readKey({ name: "any", namespace, spec }).declared);
+    };
+    faults.push(await faultsOf(resolve));
+  }
+  return faults;
 }

@@ -326,6 +326,21 @@ describe("making a key", () => {
   });
 
   test.for([
+    [{ libraryAccess: "Restricted", otherLibraries: "Bad_Name" }, ["gateway", "libraries"]],
+    [{ libraryAccess: "Restricted", otherLibraries: "" }, ["gateway", "libraries"]],
+    [
+      { libraryAccess: "Restricted", otherLibraries: "handbook", defaultLibrary: "none" },
+      ["defaultLibrary", "gateway"],
+    ],
+    [{ defaultLibrary: "Bad_Name", gateway: "Bad_Name" }, ["defaultLibrary", "gateway"]],
+  ] as const)("says beside what %j has wrong which gateway there is none of", async ([typed, faulty]) => {
+    const form = { ...(await newForm()), name: "kept", preset: "GatewayDefault", gateway: "none", ...typed };
+    const { text } = await pages.post("/keys/new", form);
+    const at = [...text.matchAll(/<li><a href="#(\w+)">/g)].map(([, id]) => id).toSorted();
+    expect(at).toEqual(faulty);
+  });
+
+  test.for([
     ["a burst without a rate", { burst: "5" }, "requestsPerMinute"],
     ["no number of calls", { concurrent: "many" }, "concurrent"],
     ["a network with bits behind its length", { networks: "10.0.0.1/8" }, "networks"],
