@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { get, type IncomingMessage } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PROBLEMS } from "../../../server/http/problems/catalogue.ts";
 import { OPENAPI_TAGS } from "../../../server/openapi/areas.ts";
@@ -131,6 +133,20 @@ describe("the reference", () => {
     await behindProxy.close();
     expect(exported(text)).toEqual(["export KEYPLANE_BASE_URL='https://gateway.example.org'"]);
     expect(text).not.toContain("keys.example.com");
+  });
+
+  test("is one for every spelling of a name that the server is reached by", async () => {
+    const { port } = new URL(harness.url);
+    const tagAt = async (host: string) => {
+      const asked = get(`${harness.url}/docs`, { headers: { host: `${host}:${port}` }, agent: false });
+      const [answer] = (await once(asked, "response")) as [IncomingMessage];
+      answer.destroy();
+      return [answer.statusCode, answer.headers.etag];
+    };
+    const [byName, byNumber] = [await tagAt("localhost"), await tagAt("127.0.0.1")];
+    expect(byName).toEqual([200, expect.any(String)]);
+    for (const host of ["LOCALHOST", "localHost"]) expect(await tagAt(host)).toEqual(byName);
+    for (const host of ["127.1", "0x7f.1", "2130706433"]) expect(await tagAt(host)).toEqual(byNumber);
   });
 
   test("has, like the description, no other's address in a call or a server", async () => {
