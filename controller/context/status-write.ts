@@ -44,8 +44,9 @@ export async function writeStatus(deps: ControllerDeps, object: DeclaredObject, 
   if (cluster.leavesStatus(object, status)) return;
   const recorded = RECORDED[object.kind];
   if (recorded !== undefined) {
-    const owner = { cluster: cluster.uid, ownerUid: object.uid };
-    await recordConditions(store.db, recorded, owner, status.conditions ?? []);
+    const { namespace, name, uid: ownerUid } = object;
+    const declared = { cluster: cluster.uid, namespace, name, ownerUid };
+    await recordConditions(store.db, recorded, declared, status.conditions ?? []);
   }
   const ready = findCondition(status.conditions, "Ready");
   const before = findCondition(object.status?.conditions, "Ready");

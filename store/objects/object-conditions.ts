@@ -8,6 +8,9 @@ export type ConditionsById = ReadonlyMap<string, readonly ReportedCondition[]>;
 
 const TABLES = { team: "teams", library: "libraries", gateway: "gateways" } as const;
 
+/** An object as it is declared; a team has no namespace. */
+type Declared = Readonly<Record<"cluster" | "namespace" | "name" | "ownerUid", string>>;
+
 /**
  * Records what a controller found of a declared team, library or gateway, where that has changed. It needs no fence:
  * nothing is decided by it.
@@ -15,12 +18,16 @@ const TABLES = { team: "teams", library: "libraries", gateway: "gateways" } as c
 export async function recordConditions(
   db: Db,
   kind: ObjectKind,
-  { cluster, ownerUid }: { readonly cluster: string; readonly ownerUid: string },
+  { cluster, namespace, name, ownerUid }: Declared,
   conditions: readonly ReportedCondition[],
 ): Promise<void> {
   const found = JSON.stringify(asRecorded(conditions));
-  await sql`update ${sql.table(TABLES[kind])} set conditions = ${found}::jsonb where cluster = ${cluster}
-    and owner_uid = ${ownerUid} and state = 'active' and conditions is distinct from ${found}::jsonb`.execute(db);
+  // By its name an index finds it; all of a cluster's would be read for its owner.
+  const inNamespace = kind === "team" ? sql`` : sql`and namespace = ${namespace}`;
+  await sql`update ${sql.table(TABLES[kind])} set conditions = ${found}::jsonb
+    where cluster = ${cluster} ${inNamespace} and name = ${name} and owner_uid = ${ownerUid} and state = 'active' and conditions is distinct from ${found}::jsonb`.execute(
+    db,
+  );
 }
 
 /** The same of a declared key whose declaration is recorded. */

@@ -32,14 +32,13 @@ beforeAll(async () => {
   const { store } = pages;
   const home = await makeTeam(store, { name: "zebra" });
   await makeTeam(store, { name: "ant" });
-  const owner = ({ ownerUid }: { readonly ownerUid: string }) => ({ cluster: home.cluster, ownerUid });
-  await recordConditions(store.db, "team", owner(home), TAKEN);
+  await recordConditions(store.db, "team", home, TAKEN);
   const library = libraryDraft(home);
   const { libraryId } = await run(store, (tx) => saveLibrary(tx, library));
-  await recordConditions(store.db, "library", owner(library), FINE);
+  await recordConditions(store.db, "library", library, FINE);
   const gateway = gatewayDraft(home);
   const { gatewayId } = await run(store, (tx) => saveGateway(tx, gateway, keyring));
-  await recordConditions(store.db, "gateway", owner(gateway), REFUSED);
+  await recordConditions(store.db, "gateway", gateway, REFUSED);
   const { key } = await reserveKey(store, home);
   await run(store, (tx) => activateVersion(tx, { keyId: key.id, number: 1, overlapMs: 0 }), Date.now());
   await recordKeyDeclaration(store.db, key.id, { ownerUid: "uid", generation: 1, spec: null, labels: {} });
