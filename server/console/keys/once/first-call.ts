@@ -13,10 +13,13 @@ export type CallableGateway = { readonly publicId: string; readonly dialect: Dia
 /** A gateway that a key may call: its own, or one of its team's; undefined where there is none that forwards its calls. */
 export async function findCallableGateway(
   db: Db,
-  key: Pick<KeyJson, "teamId" | "scopes" | "spec">,
+  key: Pick<KeyJson, "teamId" | "namespace" | "scopes" | "spec">,
 ): Promise<CallableGateway | undefined> {
-  const { namespace, name } = key.spec.gatewayRef ?? {};
-  const found = await listObjects(db, "gateway", { teamIds: [key.teamId], namespace, name, limit: 10 });
+  const { gatewayRef } = key.spec;
+  // A reference without a namespace is of the key's; where that has none, of the only one of its name.
+  const namespace = (gatewayRef && (gatewayRef.namespace ?? key.namespace)) || undefined;
+  const of = { teamIds: [key.teamId], namespace, name: gatewayRef?.name };
+  const found = await listObjects(db, "gateway", { ...of, limit: 10 });
   for (const gateway of found) {
     const call = callableModel(key, gateway);
     if (call !== undefined) return { publicId: gateway.publicId, ...call };

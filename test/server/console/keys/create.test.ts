@@ -61,6 +61,23 @@ test.each(Object.entries(DIALECTS))(
   },
 );
 
+test("The page of a new version calls the gateway that its key is bound to, and none of that name elsewhere", async () => {
+  const namespaces = ["spring", "autumn"];
+  await pages.send("POST", "/teams", { name: "seasons", spec: { namespaces } });
+  const upstream = { name: "one", dialect: "openai", baseURL: "https://models.example", credential: "sk-credential" };
+  for (const namespace of namespaces) {
+    const spec = { upstreams: [upstream], routes: [], publicID: namespace };
+    await pages.send("POST", "/gateways", { name: "models", namespace, team: "seasons", spec });
+  }
+  for (const namespace of namespaces) {
+    const spec = { preset: "GatewayDefault", gatewayRef: { name: "models" } };
+    const { body } = await pages.send("POST", "/keys", { name: "bound", namespace, team: "seasons", spec });
+    const path = `/keys/${body.id}/rotate`;
+    const { text } = await pages.post(path, await formOf(path));
+    expect(new Set(text.match(/\/g\/\w+/g))).toEqual(new Set([`/g/${namespace}`]));
+  }
+});
+
 test("The page of a new key has its first calls to the memory, and none that the key may not make", async () => {
   const { text } = await pages.post("/keys/new", { ...(await newForm()), name: "first-call" });
   const [, calls = ""] = text.split('id="next"');
