@@ -102,6 +102,16 @@ it("sentences of users' pages have at most 30 words, or a semicolon or a colon i
   expect(long).toEqual([]);
 });
 
+const MOST_WORDS_OF_ALL = 80_000;
+
+it("users' pages are short enough to be read", () => {
+  const pages = [...filesBelow("docs", ".md"), "README.md"].filter(
+    (page) => !CONTRIBUTORS.test(page) && page !== "docs/reference/key-rules.md",
+  );
+  const words = pages.reduce((sum, page) => sum + read(page).split(/\s+/).length, 0);
+  expect(words).toBeLessThanOrEqual(MOST_WORDS_OF_ALL);
+});
+
 /** The sentences of a page's paragraphs and lists, with one word for what stands in backquotes. */
 function sentencesOf(page: string): string[] {
   const prose = page
