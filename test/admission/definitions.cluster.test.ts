@@ -92,7 +92,7 @@ describeOnKubernetes("The definitions", (kubernetes) => {
 
   test("explain each field", async () => {
     const text = await kubectl("explain", "pkey.spec.rotation.overlap");
-    expect(text).toMatch(/DESCRIPTION:\n +How long the old version works on beside the new one\./);
+    expect(text).toMatch(/DESCRIPTION:\n +How long the old version works beside the new one, whatever caused/);
     expect(text).toMatch(/quiet\t<string>\n +With Adoption: how long the old version must have been unused/);
     expect(await kubectl("explain", "pkey.spec.secret.onLost")).toContain("ENUM:\n    Rotate\n    Report\n");
   });
