@@ -71,7 +71,7 @@ test("The page of a new version calls the gateway that its key is bound to, and 
   }
   for (const namespace of namespaces) {
     const spec = { preset: "GatewayDefault", gatewayRef: { name: "models" } };
-    const { body } = await pages.send("POST", "/keys", { name: "bound", namespace, team: "seasons", spec });
+    const { body } = await pages.send("POST", "/keys", { name: "seasonal", namespace, team: "seasons", spec });
     const path = `/keys/${body.id}/rotate`;
     const { text } = await pages.post(path, await formOf(path));
     expect(new Set(text.match(/\/g\/\w+/g))).toEqual(new Set([`/g/${namespace}`]));
