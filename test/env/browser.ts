@@ -87,7 +87,7 @@ const CRAMPED = `[
       return width < 96 && height > 240;
     })
     .map((text) => "a column of letters: " + text.innerText.slice(0, 60)),
-  ...[...document.querySelectorAll("p, li, dt, label, :is(h1, h2, h3), .button, button")]
+  ...[...document.querySelectorAll("p, li, dt, label, :is(h1, h2, h3, h4), .button, button")]
     .filter((text) => text.getBoundingClientRect().width < 96 && text.getBoundingClientRect().height > 96)
     .map((text) => "a column of words: " + text.innerText.slice(0, 60)),
 ]`;
