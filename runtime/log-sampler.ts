@@ -47,8 +47,8 @@ function aboutWhat({ gatewayId, upstream, route, operation, status, cause }: Log
   return defined({ gatewayId, upstream, route, operation, status, cause });
 }
 
-function kindOf({ gatewayId, upstream, route, operation, status, cause, error }: LogFields, message: string): string {
-  return JSON.stringify([message, gatewayId, upstream, route, operation, status, cause, codeOf(error)]);
+function kindOf(fields: LogFields, message: string): string {
+  return JSON.stringify([message, aboutWhat(fields), codeOf(fields.error)]);
 }
 
 /** An error's own code, or the first of those that caused it. */

@@ -25,9 +25,8 @@ export async function recordConditions(
   // By its name an index finds it; all of a cluster's would be read for its owner.
   const inNamespace = kind === "team" ? sql`` : sql`and namespace = ${namespace}`;
   await sql`update ${sql.table(TABLES[kind])} set conditions = ${found}::jsonb
-    where cluster = ${cluster} ${inNamespace} and name = ${name} and owner_uid = ${ownerUid} and state = 'active' and conditions is distinct from ${found}::jsonb`.execute(
-    db,
-  );
+    where cluster = ${cluster} ${inNamespace} and name = ${name} and owner_uid = ${ownerUid} and state = 'active'
+      and conditions is distinct from ${found}::jsonb`.execute(db);
 }
 
 /** The same of a declared key whose declaration is recorded. */

@@ -79,14 +79,13 @@ async function requireFreeName(db: Db, { fields: { name, team }, rights }: Asked
 async function faultsOfReferences(db: Db, { fields, rights, namespace }: AskedKey): Promise<Faults[]> {
   const { gatewayRef, libraryAccess, mcpDefaultLibraryRef } = specOfFields(fields);
   const faults: Faults[] = [];
-  for (const reference of [{ gatewayRef }, { libraryAccess }, { mcpDefaultLibraryRef }]) {
-    const resolve = async () => {
-      const { id } = await teamFor(db, rights, fields.team, "make keys");
+  const ofTeam = await faultsOf(async () => {
+    const { id } = await teamFor(db, rights, fields.team, "make keys");
+    for (const reference of [{ gatewayRef }, { libraryAccess }, { mcpDefaultLibraryRef }].map(defined)) {
       // A preset by which all of them mean something.
-      const spec = { preset: "GatewayDefault", ...defined(reference) };
-      await resolvePolicy(db, id, readKey({ name: "any", namespace, spec }).declared);
-    };
-    faults.push(await faultsOf(resolve));
-  }
-  return faults;
+      const spec = { preset: "GatewayDefault", ...reference };
+      faults.push(await faultsOf(() => resolvePolicy(db, id, readKey({ name: "any", namespace, spec }).declared)));
+    }
+  });
+  return [ofTeam, ...faults];
 }
