@@ -19,7 +19,7 @@ const STRICTER =
   /(^(metadata\.(labels|annotations)|data|stringData)\b.*: must be text)|a field's name must be plain text/;
 
 /** How many changed manifests are tried. */
-const CHANGED = NIGHTLY ? 1_000 : 150;
+const CHANGED = NIGHTLY ? 1_000 : 60;
 
 /** Not quite the longest that can be written. */
 const LONGEST = "{ mode: Fixed, duration: 999999h999999h }";

@@ -15,7 +15,7 @@ import { scheduleFaults, scheduleMoves } from "./schedule.ts";
 import { RIGHTS } from "./world.ts";
 
 const MAIN = join(import.meta.dirname, "main.ts");
-const [MINUTES, KEYS, ALLOWANCE] = NIGHTLY ? [15, 150, 15] : [1, 40, 240];
+const [MINUTES, KEYS, ALLOWANCE] = NIGHTLY ? [15, 150, 15] : [1, 20, 240];
 const SEED = 659;
 
 test("the seed has every move made and every fault strike", () => {

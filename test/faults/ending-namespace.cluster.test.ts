@@ -1,4 +1,4 @@
-/** A hundred keys that end with their namespace on a real cluster; 2,500 with KEYPLANE_NIGHTLY. */
+/** Fifty keys that end with their namespace on a real cluster; 2,500 with KEYPLANE_NIGHTLY. */
 import { sql } from "kysely";
 import { expect, it } from "vitest";
 import { describeWorldsOnKubernetes } from "../controller/fixtures/kubernetes-setup.ts";
@@ -8,7 +8,7 @@ import { NIGHTLY } from "../env/nightly.ts";
 import { until } from "../env/until.ts";
 import { behindProxies } from "./behind-proxies.ts";
 
-const COUNT = NIGHTLY ? 2_500 : 100;
+const COUNT = NIGHTLY ? 2_500 : 50;
 const TIMEOUT_MS = NIGHTLY ? 3_600_000 : 600_000;
 const PATIENCE = { timeoutMs: TIMEOUT_MS };
 

@@ -12,6 +12,7 @@ import { Replica } from "../../server/key-index/replica.ts";
 import { createMetrics } from "../../server/metrics.ts";
 import { openPostgres } from "../../store/database/postgres/postgres.ts";
 import { startOwnPostgres } from "../env/database/postgres.ts";
+import { NIGHTLY } from "../env/nightly.ts";
 import { dropNotifications, repeatNotifications } from "../env/notifications.ts";
 import { until, untilNoLonger } from "../env/until.ts";
 import { keyring, storeKey } from "../server/key-index/replica-fixtures.ts";
@@ -192,7 +193,7 @@ describe("the change feed on its way to a replica", () => {
     const { direct } = database;
     const home = await makeTeam(direct);
     const keys = [];
-    for (let i = 0; i < 30; i++) keys.push(await storeKey(direct, home));
+    for (let i = 0; i < (NIGHTLY ? 30 : 15); i++) keys.push(await storeKey(direct, home));
     // More than are taken in between two turns of the event loop.
     const total = 6_000;
     const template = await reserveKey(direct, home);

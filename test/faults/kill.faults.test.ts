@@ -16,7 +16,7 @@ import { type Random, randomFrom } from "../env/random.ts";
 import { until } from "../env/until.ts";
 
 const MAIN = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
-const ROUNDS = NIGHTLY ? 400 : 2;
+const ROUNDS = NIGHTLY ? 400 : 1;
 const SEED = Number(process.env.KEYPLANE_SEED ?? (NIGHTLY ? Date.now() % 2 ** 31 : 20_261_120));
 /** The longest life of a process after the edits of a round, and of one that is killed in its start. Milliseconds. */
 const MAX_LIFE_MS = 900;

@@ -11,6 +11,7 @@ import { createNamespace, inNamespace } from "../env/kubernetes/declarations.ts"
 import { type LentKubernetes, lendKubernetes } from "../env/kubernetes/lent.ts";
 import { GATEWAY, keyManifest, LIBRARY, teamManifest } from "../env/kubernetes/manifests.ts";
 import { applyAll } from "../env/kubernetes/server-side-apply.ts";
+import { itByNight } from "../env/night-test.ts";
 import { NIGHTLY } from "../env/nightly.ts";
 import { until } from "../env/until.ts";
 import { doEverything } from "./everything.ts";
@@ -246,23 +247,26 @@ describe("infra/rbac, on Kubernetes", () => {
     });
   }
 
-  it("c57: a protected key holds its namespace and works on, and goes with it once it is protected no more", async () => {
-    await create("held");
-    await applyRole("held");
-    const held = inNamespace(kubernetes, "held");
-    const controller = await start();
-    await held.apply(teamManifest("held", "held") + keyManifest("guarded", "deletionProtection: true"));
-    await held.ready("guarded");
-    const keyId = String((await held.key("guarded"))?.status?.keyID);
-    await deleteNamespace("held");
-    await held.holds("says what holds it", "guarded", (_, reason) => reason === "DeletionProtected");
-    await until("its Secret is gone", async () => (await held.read(held.secretPath("guarded"))) === undefined);
-    expect(await stateOf(keyId)).toBe("active");
-    await held.changeKey("guarded", { deletionProtection: false });
-    await untilNamespaceIsGone("held");
-    expect(await stateOf(keyId)).toBe("revoked");
-    await stop(controller);
-  });
+  itByNight(
+    "c57: a protected key holds its namespace and works on, and goes with it once it is protected no more",
+    async () => {
+      await create("held");
+      await applyRole("held");
+      const held = inNamespace(kubernetes, "held");
+      const controller = await start();
+      await held.apply(teamManifest("held", "held") + keyManifest("guarded", "deletionProtection: true"));
+      await held.ready("guarded");
+      const keyId = String((await held.key("guarded"))?.status?.keyID);
+      await deleteNamespace("held");
+      await held.holds("says what holds it", "guarded", (_, reason) => reason === "DeletionProtected");
+      await until("its Secret is gone", async () => (await held.read(held.secretPath("guarded"))) === undefined);
+      expect(await stateOf(keyId)).toBe("active");
+      await held.changeKey("guarded", { deletionProtection: false });
+      await untilNamespaceIsGone("held");
+      expect(await stateOf(keyId)).toBe("revoked");
+      await stop(controller);
+    },
+  );
 
   it("a namespace without the Role holds up no other, says what to do, and heals once it is there", async () => {
     for (const namespace of ["with", "without"]) await create(namespace);
@@ -303,7 +307,7 @@ describe("infra/rbac, on Kubernetes", () => {
     await stop(controller);
   });
 
-  it("a served namespace that withdraws its Role holds up no other, and its keys are no orphans", async () => {
+  itByNight("a served namespace that withdraws its Role holds up no other, and its keys are no orphans", async () => {
     const [open, closed] = [inNamespace(kubernetes, "open"), inNamespace(kubernetes, "closed")];
     await applyAll(kubernetes, NARROWER, { force: true });
     for (const namespace of ["open", "closed"]) {

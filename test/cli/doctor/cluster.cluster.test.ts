@@ -8,6 +8,7 @@ import { migratedDatabase } from "../../env/database/engines.ts";
 import { inNamespace } from "../../env/kubernetes/declarations.ts";
 import { type LentKubernetes, lendKubernetes } from "../../env/kubernetes/lent.ts";
 import { keyManifest, teamManifest } from "../../env/kubernetes/manifests.ts";
+import { itByNight } from "../../env/night-test.ts";
 import { until } from "../../env/until.ts";
 import { keyplane } from "../up.ts";
 
@@ -114,27 +115,30 @@ describe("keyplane doctor --kubeconfig", () => {
     ]);
   });
 
-  it("finds a definition that is of another version, with the command that mends it, and one that is missing", async () => {
-    const crd = "crd/platformkeys.keyplane.dev";
-    const patch = [0, 1].map((version) => {
-      return {
-        op: "remove",
-        path: `/spec/versions/${version}/schema/openAPIV3Schema/properties/spec/properties/displayName`,
-      };
-    });
-    await kubectl("patch", crd, "--type", "json", "--patch", JSON.stringify(patch));
-    const apply = "kubectl apply --server-side --force-conflicts -f crds/";
-    expect(await doctor()).toContainEqual(
-      `error custom-resources: platformkeys.keyplane.dev is of another version than this build: it lacks .spec.displayName: ${apply}`,
-    );
-    const [, ...args] = apply.replace("crds/", join(ROOT, "crds")).split(" ");
-    await kubectl(...args);
-    expect(await doctor()).not.toContainEqual(expect.stringContaining("custom-resources"));
-    await kubectl("delete", "crd", "memorylibraries.keyplane.dev");
-    expect(await doctor()).toContainEqual(
-      expect.stringMatching(/^error custom-resources: the cluster does not have memorylibraries\.keyplane\.dev: /),
-    );
-  });
+  itByNight(
+    "finds a definition that is of another version, with the command that mends it, and one that is missing",
+    async () => {
+      const crd = "crd/platformkeys.keyplane.dev";
+      const patch = [0, 1].map((version) => {
+        return {
+          op: "remove",
+          path: `/spec/versions/${version}/schema/openAPIV3Schema/properties/spec/properties/displayName`,
+        };
+      });
+      await kubectl("patch", crd, "--type", "json", "--patch", JSON.stringify(patch));
+      const apply = "kubectl apply --server-side --force-conflicts -f crds/";
+      expect(await doctor()).toContainEqual(
+        `error custom-resources: platformkeys.keyplane.dev is of another version than this build: it lacks .spec.displayName: ${apply}`,
+      );
+      const [, ...args] = apply.replace("crds/", join(ROOT, "crds")).split(" ");
+      await kubectl(...args);
+      expect(await doctor()).not.toContainEqual(expect.stringContaining("custom-resources"));
+      await kubectl("delete", "crd", "memorylibraries.keyplane.dev");
+      expect(await doctor()).toContainEqual(
+        expect.stringMatching(/^error custom-resources: the cluster does not have memorylibraries\.keyplane\.dev: /),
+      );
+    },
+  );
 
   it("finds a cluster that does not answer", async () => {
     const { code, out } = await keyplane(["doctor", "--kubeconfig", join(ROOT, "package.json"), "-o", "json"]);

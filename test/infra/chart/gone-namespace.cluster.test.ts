@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type LentKubernetes, lendKubernetes } from "../../env/kubernetes/lent.ts";
+import { itByNight } from "../../env/night-test.ts";
 import { CHART, type Helm, manifestsIn, openHelm, UNCHECKED } from "./helm.ts";
 
 const NAMESPACE = "keyplane-system";
@@ -59,7 +60,7 @@ describe("a namespace of keyNamespaces", () => {
     await helm.helm("rollback", "keyplane", "2", "--namespace", NAMESPACE, "--no-hooks");
   });
 
-  it("c73: that goes stops no rollback to a revision of before, by the commands of the page", async () => {
+  itByNight("c73: that goes stops no rollback to a revision of before, by the commands of the page", async () => {
     const back = ["rollback", "keyplane", "1", "--namespace", NAMESPACE];
     expect((await helm.runHelm(...back)).stderr).toContain('namespaces "team-b" not found');
     const blocks = [...(await readFile(PAGE, "utf8")).matchAll(/```sh\n([\s\S]*?)```/g)].map(([, text = ""]) => text);

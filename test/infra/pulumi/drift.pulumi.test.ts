@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import type { PlatformKeyArgs } from "../../../infra/pulumi/generated/types.ts";
 import { PlatformKey, PlatformTeam } from "../../../infra/pulumi/resources.ts";
+import { itByNight } from "../../env/night-test.ts";
 import { describeOnPulumi } from "../../env/pulumi.ts";
 import { startApiProxy } from "./api-proxy.ts";
 
@@ -49,7 +50,7 @@ describeOnPulumi("a stack whose keys others change", ({ makeStack, manage, call,
     expect([await call(first.secret?.value), await call(next.secret?.value)]).toEqual([401, 200]);
   });
 
-  it("refuses to write over what another client has changed, until a refresh has read it", async () => {
+  itByNight("refuses to write over what another client has changed, until a refresh has read it", async () => {
     let args: Partial<PlatformKeyArgs> = {};
     const { stack, try: run } = await makeStack(async () => {
       const { name: team } = new PlatformTeam("team", { name: "conflict" });
@@ -72,7 +73,7 @@ describeOnPulumi("a stack whose keys others change", ({ makeStack, manage, call,
     expect((await manage("GET", path)).body).toMatchObject({ scopes: ["memory:read"], displayName: "Ours" });
   });
 
-  it("goes on from a change of which half was done", async () => {
+  itByNight("goes on from a change of which half was done", async () => {
     const proxy = await startApiProxy(url);
     let args: Partial<PlatformKeyArgs> = { preset: "MCPReadOnly", rotation: { trigger: "1" } };
     const { stack, try: run } = await makeStack(

@@ -10,13 +10,13 @@ import {
   PlatformKey,
   PlatformTeam,
 } from "../../../infra/pulumi/resources.ts";
-import { NIGHTLY } from "../../env/nightly.ts";
+import { itByNight } from "../../env/night-test.ts";
 import { describeOnPulumi } from "../../env/pulumi.ts";
 
 const UPSTREAM = { name: "openai", dialect: "openai", baseURL: "https://api.example.com", credential: "sk-1" } as const;
 
 /** Of keys that are made in one up. */
-const MANY = NIGHTLY ? 500 : 100;
+const MANY = 500;
 const SIGNING = `whsec_${Buffer.alloc(32, 1).toString("base64")}`;
 
 describeOnPulumi("a program", ({ makeStack, manage, call }) => {
@@ -111,7 +111,7 @@ describeOnPulumi("a program", ({ makeStack, manage, call }) => {
     expect([await call(third.outputs.secret?.value), await call(fourth.outputs.secret?.value)]).toEqual([401, 200]);
   });
 
-  it("replaces what cannot be there twice by deleting it first", async () => {
+  itByNight("replaces what cannot be there twice by deleting it first", async () => {
     let name = "before";
     const { stack } = await makeStack(async () => {
       const team = new PlatformTeam("team", { name, namespaces: ["only-once"] });
@@ -145,27 +145,30 @@ describeOnPulumi("a program", ({ makeStack, manage, call }) => {
     expect(JSON.stringify(outputs)).not.toMatch(/sk-1|secret":true/);
   });
 
-  it("reads what others have made, as a resource or by what is known only later, and leaves it as it is", async () => {
-    const team = await manage("POST", "teams", { name: "read-alone", spec: { displayName: "Read alone" } });
-    const made = { name: "theirs", team: "read-alone" };
-    const { body } = await manage("POST", "keys", { ...made, spec: { preset: "MCPReadOnly" } });
-    const { stack } = await makeStack(async () => {
-      const { name } = PlatformTeam.get("team", team.body.id);
-      const key = PlatformKey.get("key", body.id);
-      const found = getKeyOutput({ name: key.name, team: name });
-      return { name, scopes: key.effectiveScopes, secret: key.secret, found: found.keyID };
-    });
-    const { outputs } = await stack.up();
-    expect(outputs).toMatchObject({
-      ...{ name: { value: "read-alone" }, scopes: { value: ["memory:read"] } },
-      found: { value: body.id },
-    });
-    expect(outputs.secret).toBeUndefined();
-    await stack.destroy();
-    expect((await manage("GET", `keys/${body.id}`)).body.revocation).toBeFalsy();
-  });
+  itByNight(
+    "reads what others have made, as a resource or by what is known only later, and leaves it as it is",
+    async () => {
+      const team = await manage("POST", "teams", { name: "read-alone", spec: { displayName: "Read alone" } });
+      const made = { name: "theirs", team: "read-alone" };
+      const { body } = await manage("POST", "keys", { ...made, spec: { preset: "MCPReadOnly" } });
+      const { stack } = await makeStack(async () => {
+        const { name } = PlatformTeam.get("team", team.body.id);
+        const key = PlatformKey.get("key", body.id);
+        const found = getKeyOutput({ name: key.name, team: name });
+        return { name, scopes: key.effectiveScopes, secret: key.secret, found: found.keyID };
+      });
+      const { outputs } = await stack.up();
+      expect(outputs).toMatchObject({
+        ...{ name: { value: "read-alone" }, scopes: { value: ["memory:read"] } },
+        found: { value: body.id },
+      });
+      expect(outputs.secret).toBeUndefined();
+      await stack.destroy();
+      expect((await manage("GET", `keys/${body.id}`)).body.revocation).toBeFalsy();
+    },
+  );
 
-  it(`makes ${MANY} keys in one up`, async () => {
+  itByNight(`makes ${MANY} keys in one up`, async () => {
     const { stack } = await makeStack(
       async () => {
         const { name: team } = new PlatformTeam("team", { name: "many" });

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import type { PlatformKeyArgs, ProviderArgs } from "../../../infra/pulumi/generated/types.ts";
 import { PlatformKey, PlatformTeam, Provider } from "../../../infra/pulumi/resources.ts";
+import { itByNight } from "../../env/night-test.ts";
 import { describeOnPulumi } from "../../env/pulumi.ts";
 import { startApiProxy } from "./api-proxy.ts";
 
@@ -62,7 +63,7 @@ describeOnPulumi("what cannot be done", ({ makeStack, manage, url, tokenFile }) 
     expect((await stack.up()).summary.resourceChanges).toMatchObject({ create: 1 });
   });
 
-  it("is said of the provider's configuration, which takes no token", async () => {
+  itByNight("is said of the provider's configuration, which takes no token", async () => {
     let args: ProviderArgs & { token?: string } = {};
     const { stack, try: run } = await makeStack(
       async () => {

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import type { PlatformKeyArgs } from "../../../infra/pulumi/generated/types.ts";
 import { PlatformKey, PlatformTeam } from "../../../infra/pulumi/resources.ts";
+import { itByNight } from "../../env/night-test.ts";
 import { describeOnPulumi } from "../../env/pulumi.ts";
 import { until } from "../../env/until.ts";
 
@@ -41,25 +42,28 @@ describeOnPulumi("the rotation of a key", ({ makeStack, call }) => {
     expect([await call(over.secret?.value), await call(last.secret?.value)]).toEqual([401, 200]);
   });
 
-  it("c56: is refused where four old secrets work, with the time of the next, and ends none of them", async () => {
-    let trigger = 0;
-    let overlap = "1h";
-    const made = await makeStack(async () => {
-      const { name: team } = new PlatformTeam("team", { name: "crowded" });
-      const rotation = { trigger: String(trigger), overlap };
-      return { secret: new PlatformKey("key", { team, preset: "MCPReadOnly", rotation }).secret };
-    });
-    const secrets = [];
-    for (; trigger < 5; trigger++) secrets.push((await made.stack.up()).outputs.secret?.value);
-    const { failed, out } = await made.try(made.stack.up());
-    expect(failed).toBe(true);
-    expect(out).toMatch(/the next of them ends at 20[-\d]+T[\d:.]+Z/);
-    expect(out).toContain('rotation.overlap: "0s"');
-    for (const secret of secrets) expect(await call(secret)).toBe(200);
+  itByNight(
+    "c56: is refused where four old secrets work, with the time of the next, and ends none of them",
+    async () => {
+      let trigger = 0;
+      let overlap = "1h";
+      const made = await makeStack(async () => {
+        const { name: team } = new PlatformTeam("team", { name: "crowded" });
+        const rotation = { trigger: String(trigger), overlap };
+        return { secret: new PlatformKey("key", { team, preset: "MCPReadOnly", rotation }).secret };
+      });
+      const secrets = [];
+      for (; trigger < 5; trigger++) secrets.push((await made.stack.up()).outputs.secret?.value);
+      const { failed, out } = await made.try(made.stack.up());
+      expect(failed).toBe(true);
+      expect(out).toMatch(/the next of them ends at 20[-\d]+T[\d:.]+Z/);
+      expect(out).toContain('rotation.overlap: "0s"');
+      for (const secret of secrets) expect(await call(secret)).toBe(200);
 
-    overlap = "0s";
-    const last = (await made.stack.up()).outputs.secret?.value;
-    expect(await call(last)).toBe(200);
-    for (const secret of secrets) expect(await call(secret)).toBe(401);
-  });
+      overlap = "0s";
+      const last = (await made.stack.up()).outputs.secret?.value;
+      expect(await call(last)).toBe(200);
+      for (const secret of secrets) expect(await call(secret)).toBe(401);
+    },
+  );
 });

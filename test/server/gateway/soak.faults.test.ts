@@ -1,4 +1,4 @@
-/** The gateway under half of what it can take, for 1,500 requests; for ten minutes with KEYPLANE_NIGHTLY. */
+/** The gateway under half of what it can take, for 800 requests; for ten minutes with KEYPLANE_NIGHTLY. */
 import { randomBytes } from "node:crypto";
 import { Agent, request as httpRequest } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
@@ -17,13 +17,13 @@ type Limit = { readonly requests: number; readonly ms: number };
 const limit = (requests: number, nightlyMs: number): Limit =>
   NIGHTLY ? { requests: Number.POSITIVE_INFINITY, ms: nightlyMs } : { requests, ms: Number.POSITIVE_INFINITY };
 /** To learn what the server can take; what it keeps for good, it has after that. */
-const WARM_UP = limit(1_000, 10_000);
-const SOAK = limit(1_500, 600_000);
+const WARM_UP = limit(500, 10_000);
+const SOAK = limit(800, 600_000);
 const TIMEOUT_MS = NIGHTLY ? 900_000 : 300_000;
 const CLIENTS = 32;
 /**
  * The server's heap has this for all that it keeps: what stayed of each request would end it. In ten minutes of a hundred
- * requests a second that is 800 bytes of each, and in 1,500 requests after the first 1,000 it is 20 KB.
+ * requests a second that is 800 bytes of each, and in 800 requests after the first 500 it is 40 KB.
  */
 const HEAP_MB = 96;
 /** Buffers and code are outside of the heap: so much may the whole process still grow once it is warm. */

@@ -15,6 +15,7 @@ import { migratedDatabase } from "../../../env/database/engines.ts";
 import { inNamespace } from "../../../env/kubernetes/declarations.ts";
 import { type LentKubernetes, lendKubernetes } from "../../../env/kubernetes/lent.ts";
 import { keyManifest, LIBRARY, teamManifest } from "../../../env/kubernetes/manifests.ts";
+import { itByNight } from "../../../env/night-test.ts";
 import { until } from "../../../env/until.ts";
 
 /** Of what comes with a sweep, within a minute: to ask ten times a second takes more than the sweep. */
@@ -235,30 +236,33 @@ describe("namespaces that go", () => {
     await stop(again);
   });
 
-  it("c57: doctor says of a namespace that is gone when its keys are too many to end of themselves", async () => {
-    const world = await create("many");
-    const names = Array.from({ length: 11 }, (_, i) => `key-${i}`);
-    await serve();
-    await world.apply(teamManifest("research", "many") + names.map((name) => keyManifest(name)).join(""));
-    await world.ready(...names);
-    await stopServing();
-    await strip(world, ...names);
-    await force("many");
+  itByNight(
+    "c57: doctor says of a namespace that is gone when its keys are too many to end of themselves",
+    async () => {
+      const world = await create("many");
+      const names = Array.from({ length: 11 }, (_, i) => `key-${i}`);
+      await serve();
+      await world.apply(teamManifest("research", "many") + names.map((name) => keyManifest(name)).join(""));
+      await world.ready(...names);
+      await stopServing();
+      await strip(world, ...names);
+      await force("many");
 
-    const controller = await serve();
-    await until("garbage collection is paused", () =>
-      controller.lines.some((line) => line.includes("garbage collection is paused")),
-    );
-    const { code, lines } = await doctor();
-    expect([code, lines.filter((line) => line.includes(" many"))]).toEqual([
-      1,
-      [
-        expect.stringMatching(
-          /^error {2}11 keys \(key-0, .* and 1 more\) of the namespace many, which is gone: too many/,
-        ),
-      ],
-    ]);
-    expect(Object.values(await states("many"))).toEqual(names.map(() => "active"));
-    await stopServing();
-  });
+      const controller = await serve();
+      await until("garbage collection is paused", () =>
+        controller.lines.some((line) => line.includes("garbage collection is paused")),
+      );
+      const { code, lines } = await doctor();
+      expect([code, lines.filter((line) => line.includes(" many"))]).toEqual([
+        1,
+        [
+          expect.stringMatching(
+            /^error {2}11 keys \(key-0, .* and 1 more\) of the namespace many, which is gone: too many/,
+          ),
+        ],
+      ]);
+      expect(Object.values(await states("many"))).toEqual(names.map(() => "active"));
+      await stopServing();
+    },
+  );
 });

@@ -1,7 +1,4 @@
-/**
- * Replacing what runs, process by process, under load: by the same version, and nightly by the next one and back, as
- * docs/operations/upgrading.md says.
- */
+/** Replacing what runs, process by process, under load: by the next version and back, as docs/operations/upgrading.md says. */
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
@@ -15,7 +12,6 @@ import { takeOutPrevious, thisVersion, type Version } from "../env/database/prev
 import { inNamespace } from "../env/kubernetes/declarations.ts";
 import { type LentKubernetes, lendKubernetes } from "../env/kubernetes/lent.ts";
 import { LIBRARY, teamManifest } from "../env/kubernetes/manifests.ts";
-import { NIGHTLY } from "../env/nightly.ts";
 import { type Serving, startServing } from "../env/serving.ts";
 import { until } from "../env/until.ts";
 import { startCallers, startRevocations } from "./upgrade-traffic.ts";
@@ -39,7 +35,7 @@ let database: Awaited<ReturnType<typeof freshDatabase>>;
 let older: Version;
 
 beforeAll(async () => {
-  older = NIGHTLY ? await takeOutPrevious() : thisVersion;
+  older = await takeOutPrevious();
   [kubernetes, database] = await Promise.all([lendKubernetes(), freshDatabase()]);
 });
 
@@ -49,8 +45,7 @@ afterAll(async () => {
   await older?.remove();
 });
 
-const title = NIGHTLY ? "the next version, and back by the one before" : "its like";
-it(`c42: every process is replaced by ${title}: no call fails, and no key is let in after its receipt`, async () => {
+it("c42: every process is replaced by the next version, and back: no call fails, and no key is let in after its receipt", async () => {
   const world = await startInstallation(older);
   await kubernetes.kubectl(["apply", "--server-side", "--namespace", "default", "--filename", "-"], MANIFESTS);
   const declared = inNamespace(kubernetes, "default");
@@ -58,7 +53,7 @@ it(`c42: every process is replaced by ${title}: no call fails, and no key is let
   const callers = startCallers(world, await secretOf("agent"));
   const revocations = startRevocations(world, world.token, await world.makeTeam("probes"));
   let rotations = 0;
-  for (const to of NIGHTLY ? [thisVersion, older] : [thisVersion]) {
+  for (const to of [thisVersion, older]) {
     await delay(STAYS_MS);
     if (to === thisVersion) await world.migrate(to);
     await world.applyDefinitions(to);
