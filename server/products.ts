@@ -1,6 +1,7 @@
 import type { Mount, RoutePlugin } from "./app.ts";
 import { CONSOLE } from "./auth/session/return-to.ts";
 import { sessionRoutes } from "./auth/session/routes.ts";
+import { libraryRoutes } from "./console/libraries/library-routes.ts";
 import { consoleRoutes } from "./console/routes.ts";
 import { type QuestionEmbedder, WORDS_ALONE } from "./embedding/question.ts";
 import { gatewayRoutes } from "./gateway/routes.ts";
@@ -31,7 +32,7 @@ export function products(questions: QuestionEmbedder = WORDS_ALONE): readonly Mo
     { at: "/api/v1", routes: whoamiRoutes },
     { at: "/api/v1", routes: leakRoutes },
     { at: CONSOLE, routes: sessionRoutes },
-    { at: CONSOLE, routes: consoleRoutes },
+    { at: CONSOLE, routes: (app, deps) => consoleRoutes(app, deps, [libraryRoutes]) },
     { at: "", routes: (app, deps) => gatewayRoutes(app, deps) },
   ];
 }

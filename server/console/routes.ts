@@ -21,7 +21,6 @@ import { keyListRoutes } from "./keys/list/list-routes.ts";
 import { keyPageRoutes } from "./keys/page/key-routes.ts";
 import { foundKeyRoutes } from "./keys/selected/found-routes.ts";
 import { selectedKeyRoutes } from "./keys/selected/selected-routes.ts";
-import { libraryRoutes } from "./libraries/library-routes.ts";
 import { nowRoutes } from "./now/now-routes.ts";
 import { refusalRoutes } from "./refusals/refusal-routes.ts";
 import { teamRoutes } from "./team/team-routes.ts";
@@ -29,8 +28,15 @@ import { consoleUsageRoutes } from "./usage/usage-routes.ts";
 import { readViewerRoles } from "./viewer-roles.ts";
 import { webhookRoutes } from "./webhooks/webhook-routes.ts";
 
-/** The console (spec §7): pages that the server renders, with the effects of the management API. */
-export function consoleRoutes(app: FastifyInstance, deps: ServerDeps): void {
+/** Adds the pages of a part of the console that is not in this folder. */
+export type ConsolePages = (app: FastifyInstance, management: Management) => void;
+
+/**
+ * Adds the console (spec §7): pages that the server renders, with the effects of the management API.
+ *
+ * @param others pages of other products
+ */
+export function consoleRoutes(app: FastifyInstance, deps: ServerDeps, others: readonly ConsolePages[] = []): void {
   const { store, keyring, clock, prices } = deps;
   const management: Management = { store, keyring, clock, prices, receipts: createReceipts(store, clock) };
   const startExport = createExports();
@@ -52,7 +58,6 @@ export function consoleRoutes(app: FastifyInstance, deps: ServerDeps): void {
   keyActRoutes(app, management, deps.config.publicUrl);
   keyEditRoutes(app, management);
   keyExportRoutes(app, management);
-  libraryRoutes(app, management);
   gatewayPageRoutes(app, management, deps.config);
   teamRoutes(app, management);
   webhookRoutes(app, management);
@@ -60,4 +65,5 @@ export function consoleRoutes(app: FastifyInstance, deps: ServerDeps): void {
   refusalRoutes(app, management);
   nowRoutes(app, management);
   consoleAuditRoutes(app, deps, startExport);
+  for (const addPages of others) addPages(app, management);
 }

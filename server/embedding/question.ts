@@ -1,4 +1,4 @@
-import type { Reach } from "../../store/memory/rows/atom.ts";
+import type { Reach } from "../../domain/access/reach.ts";
 import type { QuestionSpace, QuestionVector } from "../../store/memory/search/candidates/nearest.ts";
 import { keepNewest } from "../context/bounded-map.ts";
 import { SharedCache } from "../context/shared-cache.ts";

@@ -1,9 +1,9 @@
 import type { Registry } from "@prometheus-io/client";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Logger } from "../../runtime/log.ts";
+import type { Db } from "../../store/database/change.ts";
 import type { Store } from "../../store/database/store.ts";
 import type { Keyring } from "../../store/encryption/keyring.ts";
-import type { RecordRoom } from "../../store/memory/writes/record-room.ts";
 import type { ManagementToken } from "../auth/management/management-token.ts";
 import type { AuthMetrics } from "../auth/metrics.ts";
 import type { RefusalRecorder } from "../auth/refusals/refusal-event.ts";
@@ -19,6 +19,17 @@ import type { Tracing } from "../telemetry/tracing.ts";
 import type { CurrentPrices } from "../usage/price-file.ts";
 import type { UsageRecorder } from "../usage/usage-recorder.ts";
 
+/** Gives callers room for the records of what they save in the memory. */
+export type SaveRecords = {
+  /**
+   * Takes room for some records.
+   *
+   * @param records how many; one where it is left out
+   * @returns how long the caller has to wait for it, in milliseconds: 0 where there is room
+   */
+  waitFor(db: Db, caller: string, records?: number): Promise<number>;
+};
+
 /** All that the server's parts are given. */
 export type ServerDeps = {
   readonly store: Store;
@@ -27,8 +38,7 @@ export type ServerDeps = {
   readonly index: KeyIndexView;
   readonly streams: OpenStreams;
   readonly answers: AnswerRoom;
-  /** For records of the memory's saves. */
-  readonly recordRoom: RecordRoom;
+  readonly recordRoom: SaveRecords;
   readonly usage: UsageRecorder;
   readonly prices: CurrentPrices;
   readonly refusals: RefusalRecorder;

@@ -1,10 +1,10 @@
 import { sql } from "kysely";
+import type { Reach } from "../../domain/access/reach.ts";
 import type { Store } from "../../store/database/store.ts";
 import { maintainTables } from "../../store/database/table-upkeep.ts";
 import { libraryDeletion } from "../../store/memory/libraries/deleted-libraries.ts";
 import { listAtoms } from "../../store/memory/lists/atom-list.ts";
 import { countAtoms } from "../../store/memory/lists/library-summary.ts";
-import type { Reach } from "../../store/memory/rows/atom.ts";
 import { recallAtoms } from "../../store/memory/search/atom-recall.ts";
 import { searchAtoms } from "../../store/memory/search/atom-search.ts";
 import { insertAtom } from "../../store/memory/writes/atom-writes.ts";

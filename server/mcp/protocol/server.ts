@@ -1,8 +1,8 @@
 import { type CallToolResult, ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server";
 import { permits } from "../../../domain/access/authorize.ts";
 import type { KeyRecord } from "../../../domain/access/key-record.ts";
+import type { Reach } from "../../../domain/access/reach.ts";
 import type { Db } from "../../../store/database/change.ts";
-import type { Reach } from "../../../store/memory/rows/atom.ts";
 import { type QuestionSpace, questionSpaces } from "../../../store/memory/search/candidates/nearest.ts";
 import type { QuestionEmbedder } from "../../embedding/question.ts";
 import { isForOperator } from "../../http/problems/error-handler.ts";

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { KeyRecord } from "../../../domain/access/key-record.ts";
+import type { Reach } from "../../../domain/access/reach.ts";
 import type { Db } from "../../../store/database/change.ts";
-import type { Reach } from "../../../store/memory/rows/atom.ts";
 import { accessNow } from "../../auth/key-hook.ts";
 import { roomForAnswer } from "../../http/answers/paced-response.ts";
 import { callerSignal } from "../../http/caller-signal.ts";

@@ -1,7 +1,7 @@
 import type { KeyRecord } from "../../../domain/access/key-record.ts";
 import { defaultLibraryOf } from "../../../domain/access/library-access.ts";
+import type { Reach } from "../../../domain/access/reach.ts";
 import type { Db } from "../../../store/database/change.ts";
-import type { Reach } from "../../../store/memory/rows/atom.ts";
 import {
   findLibraryById,
   findLibraryByName,

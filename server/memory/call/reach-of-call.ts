@@ -1,7 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import type { KeyRecord } from "../../../domain/access/key-record.ts";
+import type { Reach } from "../../../domain/access/reach.ts";
 import { meantSubject, SUBJECT_CHARACTERS, SUBJECT_HEADER, type SubjectFault } from "../../../domain/access/subject.ts";
-import type { Reach } from "../../../store/memory/rows/atom.ts";
 import { type Problem, problem } from "../../http/problems/problem.ts";
 import { librariesOf } from "./libraries.ts";
 

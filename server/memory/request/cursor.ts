@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { Reach } from "../../../store/memory/rows/atom.ts";
+import type { Reach } from "../../../domain/access/reach.ts";
 import { EARLIEST, LATEST } from "./times.ts";
 
 /** What a cursor belongs to: it continues this list and no other. */

@@ -1,5 +1,5 @@
+import type { Reach } from "../../../domain/access/reach.ts";
 import type { Db } from "../../../store/database/change.ts";
-import type { Reach } from "../../../store/memory/rows/atom.ts";
 import { rankAtoms } from "../../../store/memory/search/atom-search.ts";
 import type { SearchFilter } from "../../../store/memory/search/candidates/search-scope.ts";
 import { partSearch } from "../../../store/memory/search/words/search-words.ts";

@@ -1,7 +1,8 @@
+import type { Reach } from "../../../domain/access/reach.ts";
 import { foldStatement } from "../../../domain/memory/near-duplicate.ts";
 import type { Db, Tx } from "../../../store/database/change.ts";
 import { InvalidAtomError } from "../../../store/database/errors.ts";
-import type { Atom, AtomFields, Reach } from "../../../store/memory/rows/atom.ts";
+import type { Atom, AtomFields } from "../../../store/memory/rows/atom.ts";
 import { PAGE_BYTES } from "../../../store/memory/rows/page.ts";
 import { openLibrary } from "../../../store/memory/rows/reachable-libraries.ts";
 import { type AtomDraft, insertAtom } from "../../../store/memory/writes/atom-writes.ts";

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { type KeyRecord, UNSTORED_VERSION } from "../../../domain/access/key-record.ts";
+import type { Reach } from "../../../domain/access/reach.ts";
 import type { Db, Tx } from "../../../store/database/change.ts";
-import type { Reach } from "../../../store/memory/rows/atom.ts";
 import { findLibraryById, openLibrary } from "../../../store/memory/rows/reachable-libraries.ts";
 import {
   beginSave,

@@ -1,11 +1,12 @@
 import type { KeyRecord } from "../../../domain/access/key-record.ts";
+import type { Reach } from "../../../domain/access/reach.ts";
 import type { Db } from "../../../store/database/change.ts";
-import type { Atom, AtomFields, Reach } from "../../../store/memory/rows/atom.ts";
+import type { Atom, AtomFields } from "../../../store/memory/rows/atom.ts";
 import { openLibrary } from "../../../store/memory/rows/reachable-libraries.ts";
 import { findNearDuplicates, isOverruled, type NearDuplicate } from "../../../store/memory/writes/near-duplicates.ts";
-import type { RecordRoom } from "../../../store/memory/writes/record-room.ts";
 import { beginAtoms, endAtoms, findSavedAtom } from "../../../store/memory/writes/repeatable-atoms.ts";
 import { sha256 } from "../../http/idempotency-key.ts";
+import type { SaveRecords } from "../../product/deps.ts";
 import { insertOneOf } from "./save-atoms.ts";
 import { callerOf, inOrder } from "./save-once.ts";
 import { type MemoryWrite, rollBack } from "./write-as.ts";
@@ -35,7 +36,7 @@ type AtomsToSave = {
   readonly atoms: readonly AtomFields[];
   /** Milliseconds since the epoch. */
   readonly at: number;
-  readonly recordRoom: RecordRoom;
+  readonly recordRoom: SaveRecords;
 };
 
 /** What a key saves in a library, each statement once for its content and all other fields. */

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
+import type { Reach } from "../../../domain/access/reach.ts";
 import type { Db, Tx } from "../../database/change.ts";
 import { toDigest } from "../../database/digest.ts";
-import type { Reach } from "../rows/atom.ts";
 import { isAtomId } from "../rows/atoms.ts";
 import { findPart, isReachable, openLibrary, shownLibrary } from "../rows/reachable-libraries.ts";
 

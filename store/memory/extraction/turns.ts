@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import type { Reach } from "../../../domain/access/reach.ts";
 import { EXTRACTED, type FoundStatement } from "../../../domain/memory/extraction.ts";
 import { ANY_TEAM, type TurnBounds } from "../../../domain/memory/turn-bounds.ts";
 import type { Tx } from "../../database/change.ts";
@@ -6,7 +7,6 @@ import { fromDigest } from "../../database/digest.ts";
 import type { Store } from "../../database/store.ts";
 import { MODEL_JOINS } from "../embedding/embedding-model.ts";
 import { turnPauseMs } from "../libraries/turn-pause.ts";
-import type { Reach } from "../rows/atom.ts";
 import { insertAtom } from "../writes/atom-writes.ts";
 import { useTokens } from "./jobs.ts";
 

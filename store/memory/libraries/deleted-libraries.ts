@@ -2,7 +2,6 @@ import { sql } from "kysely";
 import type { Db, Tx } from "../../database/change.ts";
 import { withOrderedPlans } from "../../database/ordered-plans.ts";
 import type { Store } from "../../database/store.ts";
-import type { AtomPosition } from "../rows/atom.ts";
 import { OF_SUBJECT } from "../rows/reachable-libraries.ts";
 
 /** Atoms of one statement: all of 100,000 at once took PGlite a second, in which no other caller is answered. */
@@ -11,6 +10,9 @@ const SLICE = { pglite: 200, postgres: 1_000 } as const;
 const MAX_PLACES = 1_000;
 /** Beyond so many it is only said that there are more: a count reads every row. */
 const MAX_COUNTED = 10_000;
+
+/** Where a slice of a library's atoms ended: by the time that an atom was made, in milliseconds, and its id. */
+type Position = { readonly at: number; readonly id: string };
 
 type LibraryDeletion = {
   /**
@@ -33,7 +35,7 @@ export function libraryDeletion(
   { db, engine }: Pick<Store, "db" | "engine">,
   { libraryId, slice = SLICE[engine] }: { readonly libraryId?: string; readonly slice?: number } = {},
 ): LibraryDeletion {
-  const places = new Map<string, AtomPosition>();
+  const places = new Map<string, Position>();
   let last: Deleted | undefined;
   let isMoving = false;
 
@@ -104,12 +106,7 @@ async function endParts(db: Db, libraryId: string, slice: number): Promise<boole
 }
 
 /** The last that was deleted; null for none. */
-async function deleteSlice(
-  tx: Tx,
-  libraryId: string,
-  after: AtomPosition | null,
-  slice: number,
-): Promise<AtomPosition | null> {
+async function deleteSlice(tx: Tx, libraryId: string, after: Position | null, slice: number): Promise<Position | null> {
   const { rows } = await sql<{ at: number; id: string }>`
     with doomed as materialized (
       select a.id, a.created_at from atoms a where a.library_id = ${libraryId}

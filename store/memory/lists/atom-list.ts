@@ -1,7 +1,8 @@
 import { sql } from "kysely";
+import type { Reach } from "../../../domain/access/reach.ts";
 import type { Db } from "../../database/change.ts";
 import { withOrderedPlans } from "../../database/ordered-plans.ts";
-import type { Atom, AtomPosition, Reach } from "../rows/atom.ts";
+import type { Atom, AtomPosition } from "../rows/atom.ts";
 import { orderOf, type Sort } from "../rows/atom-order.ts";
 import { bytesBefore, readInOrder, readWithin, storedBytes } from "../rows/atoms-within.ts";
 import { type ListPage, nonEmpty, type PageSize } from "../rows/page.ts";

@@ -1,9 +1,10 @@
 import { type RawBuilder, sql } from "kysely";
+import type { Reach } from "../../../domain/access/reach.ts";
 import { askByBitmaps } from "../../database/bitmap-plans.ts";
 import type { Db, Tx } from "../../database/change.ts";
 import { withOrderedPlans } from "../../database/ordered-plans.ts";
 import { preparedStatement } from "../../database/prepared-statement.ts";
-import type { AtomPosition, Reach } from "../rows/atom.ts";
+import type { AtomPosition } from "../rows/atom.ts";
 import { hasFacts, linkFact, metadataFacts } from "../rows/atom-facts.ts";
 import { type AtomFilter, changedWithin, indexedTags, madeWithin, passes } from "../rows/atom-filter.ts";
 import { orderOf, type Sort } from "../rows/atom-order.ts";

@@ -1,5 +1,6 @@
 import { type QueryExecutorProvider, sql } from "kysely";
-import type { AtomRevision, Reach } from "../rows/atom.ts";
+import type { Reach } from "../../../domain/access/reach.ts";
+import type { AtomRevision } from "../rows/atom.ts";
 import { ATOMS_IN_LIBRARIES, type AtomRow, fieldsOf, findAtoms, linksWithin, reachable } from "../rows/atoms.ts";
 import { bytesBefore, storedBytes } from "../rows/atoms-within.ts";
 import { type ListPage, PAGE_BYTES, type PageSize } from "../rows/page.ts";

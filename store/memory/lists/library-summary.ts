@@ -1,8 +1,8 @@
 import { sql } from "kysely";
+import type { Reach } from "../../../domain/access/reach.ts";
 import type { Db } from "../../database/change.ts";
 import { withOrderedPlans } from "../../database/ordered-plans.ts";
 import { preparedStatement } from "../../database/prepared-statement.ts";
-import type { Reach } from "../rows/atom.ts";
 import { orderOf } from "../rows/atom-order.ts";
 import { UNEXPIRED } from "../rows/expired-atoms.ts";
 import { isAskedFor } from "../rows/reachable-libraries.ts";

@@ -1,5 +1,6 @@
+import type { Reach } from "../../../domain/access/reach.ts";
 import type { Db } from "../../database/change.ts";
-import type { Atom, AtomPosition, Reach } from "../rows/atom.ts";
+import type { Atom, AtomPosition } from "../rows/atom.ts";
 import type { ListPage, PageSize } from "../rows/page.ts";
 import { listAtoms } from "./atom-list.ts";
 

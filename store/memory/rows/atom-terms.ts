@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Reach } from "./atom.ts";
+import type { Reach } from "../../../domain/access/reach.ts";
 import { isPart } from "./reachable-libraries.ts";
 import type { TextQuery } from "./text-query.ts";
 

@@ -1,6 +1,7 @@
 import { type QueryExecutorProvider, type RawBuilder, sql } from "kysely";
+import type { Reach } from "../../../domain/access/reach.ts";
 import { preparedStatement } from "../../database/prepared-statement.ts";
-import type { Atom, Reach } from "./atom.ts";
+import type { Atom } from "./atom.ts";
 import { ATOMS_IN_LIBRARIES, type AtomRow, atomOf, isAtomId, reachable, toAtom } from "./atoms.ts";
 import { PAGE_BYTES, type PageSize } from "./page.ts";
 

@@ -1,7 +1,8 @@
 import { type QueryExecutorProvider, type RawBuilder, sql } from "kysely";
+import type { Reach } from "../../../domain/access/reach.ts";
 import { REPLACES } from "../../../domain/memory/replacement.ts";
 import { preparedStatement } from "../../database/prepared-statement.ts";
-import type { Atom, AtomFields, AtomLink, AtomMetadata, Reach } from "./atom.ts";
+import type { Atom, AtomFields, AtomLink, AtomMetadata } from "./atom.ts";
 import { UNEXPIRED } from "./expired-atoms.ts";
 import { isReachable, isWhole, isWritable, shownLibrary } from "./reachable-libraries.ts";
 

@@ -1,7 +1,7 @@
 import { type QueryExecutorProvider, type RawBuilder, sql } from "kysely";
+import type { Reach } from "../../../domain/access/reach.ts";
 import { newId } from "../../database/ids.ts";
 import { preparedStatement } from "../../database/prepared-statement.ts";
-import type { Reach } from "./atom.ts";
 import type { ListPage } from "./page.ts";
 
 /** A library as a caller that may reach it sees it. */

@@ -1,9 +1,9 @@
 import { type QueryExecutorProvider, type RawBuilder, sql } from "kysely";
+import type { Reach } from "../../../domain/access/reach.ts";
 import { lastReplacements, REPLACES } from "../../../domain/memory/replacement.ts";
 import type { Db } from "../../database/change.ts";
 import { withOrderedPlans } from "../../database/ordered-plans.ts";
 import { preparedStatement } from "../../database/prepared-statement.ts";
-import type { Reach } from "./atom.ts";
 import { type AtomFilter, validThen } from "./atom-filter.ts";
 import { reachable } from "./atoms.ts";
 import { UNEXPIRED } from "./expired-atoms.ts";

@@ -1,9 +1,9 @@
 import { setImmediate } from "node:timers/promises";
 import { type RawBuilder, sql } from "kysely";
+import type { Reach } from "../../../domain/access/reach.ts";
 import type { Db, Tx } from "../../database/change.ts";
 import { withOrderedPlans } from "../../database/ordered-plans.ts";
 import { preparedStatement } from "../../database/prepared-statement.ts";
-import type { Reach } from "../rows/atom.ts";
 import type { AtomsWithin } from "../rows/atoms-within.ts";
 import type { PageSize } from "../rows/page.ts";
 import { lexemesOf, parseTextQuery, printAnyOf } from "../rows/text-query.ts";

@@ -1,9 +1,10 @@
 import { sql } from "kysely";
+import type { Reach } from "../../../domain/access/reach.ts";
 import type { Db, Tx } from "../../database/change.ts";
 import { withOrderedPlans } from "../../database/ordered-plans.ts";
 import { preparedStatement } from "../../database/prepared-statement.ts";
 import { readPassages } from "../embedding/read-passages.ts";
-import type { Atom, AtomPosition, Reach } from "../rows/atom.ts";
+import type { Atom, AtomPosition } from "../rows/atom.ts";
 import { orderOf, type Sort } from "../rows/atom-order.ts";
 import { type ListPage, nonEmpty, type PageSize } from "../rows/page.ts";
 import { rankNearest } from "./atom-recall.ts";

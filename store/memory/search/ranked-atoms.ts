@@ -1,9 +1,10 @@
 import { sql } from "kysely";
+import type { Reach } from "../../../domain/access/reach.ts";
 import { EXTRACTED } from "../../../domain/memory/extraction.ts";
 import type { Db } from "../../database/change.ts";
 import { preparedStatement } from "../../database/prepared-statement.ts";
 import { compareMeanings } from "../embedding/alike.ts";
-import type { Atom, Reach } from "../rows/atom.ts";
+import type { Atom } from "../rows/atom.ts";
 import { validThen } from "../rows/atom-filter.ts";
 import { readInOrder } from "../rows/atoms-within.ts";
 import type { PageSize } from "../rows/page.ts";

@@ -1,8 +1,9 @@
 import { type QueryExecutorProvider, type RawBuilder, sql } from "kysely";
+import type { Reach } from "../../../domain/access/reach.ts";
 import { sketchOf } from "../../../domain/memory/near-duplicate.ts";
 import { InvalidAtomError } from "../../database/errors.ts";
 import { preparedStatement } from "../../database/prepared-statement.ts";
-import type { Atom, AtomFields, AtomLink, Reach } from "../rows/atom.ts";
+import type { Atom, AtomFields, AtomLink } from "../rows/atom.ts";
 import { type AtomRow, atomColumns, findAtoms, isAtomId, linkRule, reachable, toAtom } from "../rows/atoms.ts";
 import { isReachable, isWritable, WHOLE_LIBRARY_ID } from "../rows/reachable-libraries.ts";
 import { storedSketch } from "./near-duplicates.ts";

@@ -1,5 +1,6 @@
 import { type QueryExecutorProvider, sql } from "kysely";
-import type { Atom, Reach } from "../rows/atom.ts";
+import type { Reach } from "../../../domain/access/reach.ts";
+import type { Atom } from "../rows/atom.ts";
 import { type AtomRow, atomColumns, findAtoms, isAtomId, toAtom } from "../rows/atoms.ts";
 import { WHOLE_LIBRARY_ID } from "../rows/reachable-libraries.ts";
 import { isAtRevision, type UnchangedAtom, whyUnchanged } from "./atom-writes.ts";

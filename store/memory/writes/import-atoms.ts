@@ -1,6 +1,7 @@
 import { sql } from "kysely";
+import type { Reach } from "../../../domain/access/reach.ts";
 import type { Tx } from "../../database/change.ts";
-import type { AtomFields, AtomLink, Reach } from "../rows/atom.ts";
+import type { AtomFields, AtomLink } from "../rows/atom.ts";
 import { linkRule } from "../rows/atoms.ts";
 import { openLibrary } from "../rows/reachable-libraries.ts";
 import { correctAtom, insertAtom } from "./atom-writes.ts";

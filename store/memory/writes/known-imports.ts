@@ -1,10 +1,11 @@
 /** What a library knows of the atoms that were imported into it: by what each was called where it comes from. */
 import { hash } from "node:crypto";
 import { sql } from "kysely";
+import type { Reach } from "../../../domain/access/reach.ts";
 import type { Tx } from "../../database/change.ts";
 import { fromDigest, toDigest } from "../../database/digest.ts";
 import { preparedStatement } from "../../database/prepared-statement.ts";
-import type { AtomFields, Reach } from "../rows/atom.ts";
+import type { AtomFields } from "../rows/atom.ts";
 import { ATOMS_IN_LIBRARIES, findAtoms, isAtomId, reachable } from "../rows/atoms.ts";
 
 /** An atom of the library that an import means. */

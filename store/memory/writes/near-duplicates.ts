@@ -1,9 +1,10 @@
 import { type RawBuilder, sql } from "kysely";
+import type { Reach } from "../../../domain/access/reach.ts";
 import { type Nearness, nearnessTo, type Sketch, sketchOf } from "../../../domain/memory/near-duplicate.ts";
 import { askByBitmaps } from "../../database/bitmap-plans.ts";
 import type { Db } from "../../database/change.ts";
 import { preparedStatement } from "../../database/prepared-statement.ts";
-import type { Atom, Reach } from "../rows/atom.ts";
+import type { Atom } from "../rows/atom.ts";
 import { findAtoms } from "../rows/atoms.ts";
 import { findPart } from "../rows/reachable-libraries.ts";
 import { findReplacements } from "../rows/replaced-atoms.ts";

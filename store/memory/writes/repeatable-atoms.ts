@@ -1,8 +1,9 @@
 import { sql } from "kysely";
+import type { Reach } from "../../../domain/access/reach.ts";
 import type { Db, Tx } from "../../database/change.ts";
 import { fromDigest, toDigest } from "../../database/digest.ts";
 import { preparedStatement } from "../../database/prepared-statement.ts";
-import type { Atom, Reach } from "../rows/atom.ts";
+import type { Atom } from "../rows/atom.ts";
 import { atomsById } from "../rows/atoms.ts";
 import { replacedAmong } from "../rows/replaced-atoms.ts";
 import { KEPT } from "./repeatable-saves.ts";

@@ -1,5 +1,6 @@
 import { type KyselyPlugin, sql } from "kysely";
 import { afterAll, beforeAll, expect, type TestContext, test } from "vitest";
+import type { Reach } from "../../../domain/access/reach.ts";
 import { managementToken } from "../../../server/auth/management/management-token.ts";
 import { managementRoutes } from "../../../server/management/routes.ts";
 import type { Store } from "../../../store/database/store.ts";
@@ -8,7 +9,6 @@ import { claimExtraction, settleExtraction } from "../../../store/memory/extract
 import { libraryDeletion } from "../../../store/memory/libraries/deleted-libraries.ts";
 import { eraseSubject } from "../../../store/memory/libraries/subjects.ts";
 import { listAtoms } from "../../../store/memory/lists/atom-list.ts";
-import type { Reach } from "../../../store/memory/rows/atom.ts";
 import { findPart, openLibrary } from "../../../store/memory/rows/reachable-libraries.ts";
 import { insertAtom } from "../../../store/memory/writes/atom-writes.ts";
 import { beginSave, endSave } from "../../../store/memory/writes/repeatable-saves.ts";

@@ -1,10 +1,11 @@
 import { sql } from "kysely";
 import { beforeAll, beforeEach, expect, test } from "vitest";
+import type { Reach } from "../../../domain/access/reach.ts";
 import { InvalidAtomError } from "../../../store/database/errors.ts";
 import { listAtoms } from "../../../store/memory/lists/atom-list.ts";
 import { listRevisions } from "../../../store/memory/lists/atom-revisions.ts";
 import { countAtoms } from "../../../store/memory/lists/library-summary.ts";
-import type { AtomFields, Reach } from "../../../store/memory/rows/atom.ts";
+import type { AtomFields } from "../../../store/memory/rows/atom.ts";
 import { findAtoms } from "../../../store/memory/rows/atoms.ts";
 import { expiredDeletion } from "../../../store/memory/rows/expired-atoms.ts";
 import { recallAtoms } from "../../../store/memory/search/atom-recall.ts";

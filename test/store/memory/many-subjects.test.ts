@@ -1,12 +1,12 @@
 import { type Kysely, sql } from "kysely";
 import { beforeAll, expect, test } from "vitest";
+import type { Reach } from "../../../domain/access/reach.ts";
 import { migrate } from "../../../store/database/migrate/migrate.ts";
 import type { Database } from "../../../store/database/schema.ts";
 import { findBindings } from "../../../store/keys/search/identified-keys.ts";
 import { listRetainedLibraries, listSubjects } from "../../../store/memory/libraries/subjects.ts";
 import { listAtoms } from "../../../store/memory/lists/atom-list.ts";
 import { countAtoms } from "../../../store/memory/lists/library-summary.ts";
-import type { Reach } from "../../../store/memory/rows/atom.ts";
 import { findAtoms } from "../../../store/memory/rows/atoms.ts";
 import { listLibraries, openLibrary } from "../../../store/memory/rows/reachable-libraries.ts";
 import { recallAtoms } from "../../../store/memory/search/atom-recall.ts";

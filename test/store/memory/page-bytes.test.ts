@@ -1,9 +1,10 @@
 import { type Kysely, type KyselyPlugin, sql } from "kysely";
 import { beforeAll, expect, test } from "vitest";
+import type { Reach } from "../../../domain/access/reach.ts";
 import type { Database } from "../../../store/database/schema.ts";
 import { listAtoms } from "../../../store/memory/lists/atom-list.ts";
 import { listRevisions } from "../../../store/memory/lists/atom-revisions.ts";
-import type { Atom, AtomPosition, Reach } from "../../../store/memory/rows/atom.ts";
+import type { Atom, AtomPosition } from "../../../store/memory/rows/atom.ts";
 import type { AtomFilter } from "../../../store/memory/rows/atom-filter.ts";
 import { positionOf, SORTS } from "../../../store/memory/rows/atom-order.ts";
 import { readInOrder } from "../../../store/memory/rows/atoms-within.ts";

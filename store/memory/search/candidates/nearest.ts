@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
+import type { Reach } from "../../../../domain/access/reach.ts";
 import type { Db } from "../../../database/change.ts";
 import { withOrderedPlans } from "../../../database/ordered-plans.ts";
 import { unansweredStatement } from "../../../database/unanswered.ts";
@@ -9,7 +10,6 @@ import {
   type ModelRow,
   toModel,
 } from "../../embedding/embedding-model.ts";
-import type { Reach } from "../../rows/atom.ts";
 import { OF_SUBJECT } from "../../rows/reachable-libraries.ts";
 import { RANKED_COLUMNS, type RankedColumns, type RankedRow, toRankedRow } from "./ranked-row.ts";
 import { candidateCondition, type SearchScope } from "./search-scope.ts";

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
+import type { Reach } from "../../../../domain/access/reach.ts";
 import type { Db } from "../../../database/change.ts";
 import { SearchTextError } from "../../../database/errors.ts";
 import { preparedStatement } from "../../../database/prepared-statement.ts";
-import type { Reach } from "../../rows/atom.ts";
 import { type AtomFilter, indexedTags, isOpen, passes } from "../../rows/atom-filter.ts";
 import { UNEXPIRED } from "../../rows/expired-atoms.ts";
 import { isAskedFor } from "../../rows/reachable-libraries.ts";

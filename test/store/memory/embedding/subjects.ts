@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
+import type { Reach } from "../../../../domain/access/reach.ts";
 import type { Store } from "../../../../store/database/store.ts";
 import { claimTurn, clearSome, walkSome } from "../../../../store/memory/embedding/turns.ts";
-import type { Reach } from "../../../../store/memory/rows/atom.ts";
 import { openLibrary } from "../../../../store/memory/rows/reachable-libraries.ts";
 import { nearestAtoms, questionSpaces } from "../../../../store/memory/search/candidates/nearest.ts";
 import { insertAtom } from "../../../../store/memory/writes/atom-writes.ts";

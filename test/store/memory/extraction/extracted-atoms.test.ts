@@ -1,7 +1,8 @@
 import { sql } from "kysely";
 import { beforeAll, beforeEach, expect, test } from "vitest";
+import type { Reach } from "../../../../domain/access/reach.ts";
 import { EXTRACTED } from "../../../../domain/memory/extraction.ts";
-import type { AtomFields, Reach } from "../../../../store/memory/rows/atom.ts";
+import type { AtomFields } from "../../../../store/memory/rows/atom.ts";
 import { recallAtoms } from "../../../../store/memory/search/atom-recall.ts";
 import { searchAtoms } from "../../../../store/memory/search/atom-search.ts";
 import { insertAtom } from "../../../../store/memory/writes/atom-writes.ts";

@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import { beforeAll, expect, test } from "vitest";
+import type { Reach } from "../../../../domain/access/reach.ts";
 import type { Store } from "../../../../store/database/store.ts";
 import { deletionProgress, libraryDeletion } from "../../../../store/memory/libraries/deleted-libraries.ts";
 import { removeLibrary, saveLibrary } from "../../../../store/memory/libraries/libraries.ts";
 import { listAtoms } from "../../../../store/memory/lists/atom-list.ts";
-import type { Reach } from "../../../../store/memory/rows/atom.ts";
 import { insertAtom } from "../../../../store/memory/writes/atom-writes.ts";
 import { findActiveObject } from "../../../../store/objects/objects.ts";
 import { describeNightlyOnEachEngine } from "../../../env/database/engines.ts";

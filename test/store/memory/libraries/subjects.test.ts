@@ -1,11 +1,11 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
+import type { Reach } from "../../../../domain/access/reach.ts";
 import { libraryDeletion } from "../../../../store/memory/libraries/deleted-libraries.ts";
 import { removeLibrary, saveLibrary } from "../../../../store/memory/libraries/libraries.ts";
 import { eraseSubject, listSubjects } from "../../../../store/memory/libraries/subjects.ts";
 import { listAtoms } from "../../../../store/memory/lists/atom-list.ts";
 import { countAtoms } from "../../../../store/memory/lists/library-summary.ts";
-import type { Reach } from "../../../../store/memory/rows/atom.ts";
 import { findAtoms } from "../../../../store/memory/rows/atoms.ts";
 import { openLibrary } from "../../../../store/memory/rows/reachable-libraries.ts";
 import { recallAtoms } from "../../../../store/memory/search/atom-recall.ts";

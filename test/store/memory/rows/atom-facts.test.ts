@@ -1,9 +1,10 @@
 import { sql } from "kysely";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Reach } from "../../../../domain/access/reach.ts";
 import { withOrderedPlans } from "../../../../store/database/ordered-plans.ts";
 import { listAtoms } from "../../../../store/memory/lists/atom-list.ts";
 import { ATOM_PAGE_BOUNDS, type AtomListFilter } from "../../../../store/memory/lists/atom-pages.ts";
-import type { AtomFields, AtomPosition, Reach } from "../../../../store/memory/rows/atom.ts";
+import type { AtomFields, AtomPosition } from "../../../../store/memory/rows/atom.ts";
 import { hasFacts, linkFact, metadataFacts } from "../../../../store/memory/rows/atom-facts.ts";
 import { positionOf } from "../../../../store/memory/rows/atom-order.ts";
 import { owners } from "../../../../store/memory/rows/atom-terms.ts";

@@ -1,7 +1,8 @@
 import { sql } from "kysely";
 import { beforeAll, expect, test } from "vitest";
+import type { Reach } from "../../../../domain/access/reach.ts";
 import { listAtoms } from "../../../../store/memory/lists/atom-list.ts";
-import type { Atom, AtomPosition, Reach } from "../../../../store/memory/rows/atom.ts";
+import type { Atom, AtomPosition } from "../../../../store/memory/rows/atom.ts";
 import type { AtomFilter } from "../../../../store/memory/rows/atom-filter.ts";
 import { positionOf, SORTS, type Sort } from "../../../../store/memory/rows/atom-order.ts";
 import type { ListPage } from "../../../../store/memory/rows/page.ts";

@@ -1,9 +1,10 @@
 import { sql } from "kysely";
 import { beforeAll, beforeEach, expect, test } from "vitest";
+import type { Reach } from "../../../../domain/access/reach.ts";
 import { listAtoms } from "../../../../store/memory/lists/atom-list.ts";
 import { listRevisions } from "../../../../store/memory/lists/atom-revisions.ts";
 import { countAtoms } from "../../../../store/memory/lists/library-summary.ts";
-import type { Atom, AtomFields, Reach } from "../../../../store/memory/rows/atom.ts";
+import type { Atom, AtomFields } from "../../../../store/memory/rows/atom.ts";
 import { findAtoms } from "../../../../store/memory/rows/atoms.ts";
 import type { ListPage } from "../../../../store/memory/rows/page.ts";
 import { findLibraryById, findLibraryByName } from "../../../../store/memory/rows/reachable-libraries.ts";

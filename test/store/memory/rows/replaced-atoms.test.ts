@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { beforeAll, beforeEach, expect, test } from "vitest";
-import type { AtomFields, AtomLink, Reach } from "../../../../store/memory/rows/atom.ts";
+import type { Reach } from "../../../../domain/access/reach.ts";
+import type { AtomFields, AtomLink } from "../../../../store/memory/rows/atom.ts";
 import { findReplacements } from "../../../../store/memory/rows/replaced-atoms.ts";
 import { recallAtoms } from "../../../../store/memory/search/atom-recall.ts";
 import { type SearchSort, searchAtoms } from "../../../../store/memory/search/atom-search.ts";

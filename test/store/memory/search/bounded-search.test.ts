@@ -1,7 +1,8 @@
 import { sql } from "kysely";
 import { beforeAll, expect, test } from "vitest";
+import type { Reach } from "../../../../domain/access/reach.ts";
 import { listAtoms } from "../../../../store/memory/lists/atom-list.ts";
-import type { Atom, Reach } from "../../../../store/memory/rows/atom.ts";
+import type { Atom } from "../../../../store/memory/rows/atom.ts";
 import type { ListPage } from "../../../../store/memory/rows/page.ts";
 import { recallAtoms } from "../../../../store/memory/search/atom-recall.ts";
 import { rankAtoms, searchAtoms } from "../../../../store/memory/search/atom-search.ts";

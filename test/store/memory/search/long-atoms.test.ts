@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { beforeAll, expect, test } from "vitest";
-import type { Reach } from "../../../../store/memory/rows/atom.ts";
+import type { Reach } from "../../../../domain/access/reach.ts";
 import { searchAtoms } from "../../../../store/memory/search/atom-search.ts";
 import { type AtomSearchBounds, SEARCH_BOUNDS } from "../../../../store/memory/search/candidates/search-bounds.ts";
 import { describeNightlyOnEachEngine } from "../../../env/database/engines.ts";

@@ -1,9 +1,9 @@
 import { type Kysely, sql } from "kysely";
 import { beforeAll, expect, test } from "vitest";
+import type { Reach } from "../../../../domain/access/reach.ts";
 import type { Database } from "../../../../store/database/schema.ts";
 import { listAtoms } from "../../../../store/memory/lists/atom-list.ts";
 import { countAtoms } from "../../../../store/memory/lists/library-summary.ts";
-import type { Reach } from "../../../../store/memory/rows/atom.ts";
 import { recallAtoms } from "../../../../store/memory/search/atom-recall.ts";
 import { searchAtoms } from "../../../../store/memory/search/atom-search.ts";
 import { describeNightlyOnEachEngine } from "../../../env/database/engines.ts";

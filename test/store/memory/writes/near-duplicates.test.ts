@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { beforeAll, beforeEach, expect, test } from "vitest";
-import type { Reach } from "../../../../store/memory/rows/atom.ts";
+import type { Reach } from "../../../../domain/access/reach.ts";
 import { correctAtom, insertAtom } from "../../../../store/memory/writes/atom-writes.ts";
 import { findNearDuplicates } from "../../../../store/memory/writes/near-duplicates.ts";
 import { describeNightlyOnEachEngine } from "../../../env/database/engines.ts";
