@@ -49,7 +49,7 @@ async function runServer(
   await assertPortsFree(config);
   const keyring = await requiredEncryptionKeys(env, flags.encryptionKeyFile);
   // Only here: the server is large, and a controller does without.
-  const { startServer } = await import("../server/main.ts");
+  const { startServer } = await import("../processes/main.ts");
   const store = await openPostgres(database);
   const feedStore = await openPostgres(database, FEED_CONNECTIONS);
   try {

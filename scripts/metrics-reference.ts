@@ -8,7 +8,7 @@ import { observeCertificate } from "../server/http/connections/certificate.ts";
 import { observePipelining } from "../server/http/connections/pipelining-metrics.ts";
 import { observeIndex } from "../server/key-index/metrics.ts";
 import { leakMetrics } from "../server/leaks/metrics.ts";
-import { createMetrics } from "../server/metrics.ts";
+import { createMetrics } from "../processes/metrics.ts";
 
 const HEAD = `<!-- Generated from the metrics' definitions by scripts/generate.ts. -->
 # Metrics

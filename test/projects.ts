@@ -62,7 +62,7 @@ export function halvesOfNpm(): Record<"apart" | "together", { include: string[];
 }
 
 /** The folders whose files share processes. */
-const SHARING = ["architecture", "cli", "controller", "domain", "server", "store"];
+const SHARING = ["architecture", "cli", "controller", "domain", "processes", "server", "store"];
 
 /**
  * What replaces timers or globals of its process, watches its event loop, starts threads in it, decides by leases in real

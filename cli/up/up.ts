@@ -84,7 +84,7 @@ export async function runUp(
 ): Promise<void> {
   const config = parseServerConfig({ KEYPLANE_ALLOW_PRIVATE_UPSTREAMS: LOOPBACK, ...env }, flags);
   out(`watching ${flags.manifests}, with keys, Secrets and status in ${flags.data}; Ctrl-C or SIGTERM ends it`);
-  const { startServer } = await import("../../server/main.ts");
+  const { startServer } = await import("../../processes/main.ts");
   const lines = terminal && terminalLines(terminal, (text) => out(text.trimEnd()));
   const { logLevel } = config;
   // What a server says of its routine is for those who ask for it.

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { OPERATIONS } from "../../domain/access/operations.ts";
+import { products } from "../../processes/products.ts";
 import type { RoutePlugin } from "../../server/app.ts";
 import { OPENAPI_TAGS, referencePath } from "../../server/openapi/areas.ts";
 import type { OpenApiDocument } from "../../server/openapi/format.ts";
-import { products } from "../../server/products.ts";
 import { type Harness, startHarness } from "../server/harness.ts";
 import { CALLS } from "../server/openapi/calls.ts";
 import { operationsOf } from "../server/openapi/described.ts";

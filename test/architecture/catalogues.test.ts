@@ -3,10 +3,9 @@ import { OPERATIONS } from "../../domain/access/operations.ts";
 import { SCOPES } from "../../domain/access/scopes.ts";
 import { REASONS } from "../../domain/conditions.ts";
 import { MAX_RETIRING } from "../../domain/key/stored/version-room.ts";
-import { filesBelow, read } from "./sources.ts";
+import { FOLDERS, filesBelow, read } from "./sources.ts";
 
-const FOLDERS = ["cli", "controller", "domain", "infra", "runtime", "server", "store"];
-const sources = ["domain", "controller", "server"].flatMap((folder) => filesBelow(folder, ".ts"));
+const sources = FOLDERS.flatMap((folder) => filesBelow(folder, ".ts"));
 const texts = new Map(sources.map((file) => [file, read(file)]));
 /** Whether any source but the catalogue itself has the word as a text of its own. */
 const isUsed = (word: string, catalogue: string) =>

@@ -1,12 +1,10 @@
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { filesBelow, read } from "./sources.ts";
-
-const FOLDERS = ["domain", "runtime", "store", "controller", "server", "cli", "infra"] as const;
+import { FOLDERS, filesBelow, read } from "./sources.ts";
 
 /**
- * What each folder may import of the others: domain <- store <- {controller, server} <- cli, and domain <- infra. What
- * every process has, in runtime, imports nothing else but domain.
+ * What each folder may import of the others: domain <- store <- {controller, server} <- processes <- cli, and domain <-
+ * infra. What every process has, in runtime, imports nothing else but domain.
  */
 const MAY_IMPORT: Record<(typeof FOLDERS)[number], readonly string[]> = {
   domain: [],
@@ -14,7 +12,8 @@ const MAY_IMPORT: Record<(typeof FOLDERS)[number], readonly string[]> = {
   store: ["domain"],
   controller: ["domain", "runtime", "store"],
   server: ["domain", "runtime", "store"],
-  cli: ["domain", "runtime", "store", "controller", "server"],
+  processes: ["domain", "runtime", "store", "server"],
+  cli: ["domain", "runtime", "store", "controller", "server", "processes"],
   infra: ["domain", "runtime"],
 };
 

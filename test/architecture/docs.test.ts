@@ -8,7 +8,7 @@ import { readManifest } from "../../domain/manifest/validation/validate.ts";
 import packageJson from "../../package.json" with { type: "json" };
 import { flagOf } from "../../runtime/settings.ts";
 import { SERVER_SETTINGS } from "../../server/context/settings.ts";
-import { filesBelow, ROOT, read } from "./sources.ts";
+import { FOLDERS, filesBelow, ROOT, read } from "./sources.ts";
 
 const documents = [
   ...["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"],
@@ -56,7 +56,7 @@ describe("the docs", () => {
   );
 
   it.each(documents)("%s names files and folders that are there", (file) => {
-    const top = "cli|controller|crds|docs|domain|examples|infra|runtime|scripts|server|store|test";
+    const top = [...FOLDERS, "crds", "docs", "examples", "scripts", "test"].join("|");
     const named = [...read(file).matchAll(new RegExp(`\`((?:${top})/[\\w./-]*)\``, "g"))].map(([, path = ""]) => path);
     expect(named.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
   });
@@ -90,8 +90,7 @@ describe("the docs", () => {
       path = [...above, first];
       return above.length === 0 ? [] : names.map((name) => [...above, name].join("/"));
     });
-    const rooms = ["domain", "runtime", "store", "controller", "server", "cli", "infra"];
-    const folders = [...new Set([...rooms, ...drawn.map(dirname)])].flatMap((name) =>
+    const folders = [...new Set([...FOLDERS, ...drawn.map(dirname)])].flatMap((name) =>
       readdirSync(join(ROOT, name), { withFileTypes: true })
         .filter((entry) => entry.isDirectory())
         .map((entry) => `${name}/${entry.name}`),
@@ -113,9 +112,7 @@ describe("the docs", () => {
   });
 
   it.each(JOURNEYS)("%s names what is in the code: in the file that it links to", (file) => {
-    const code = ["cli", "controller", "domain", "runtime", "server", "store"].flatMap((room) =>
-      filesBelow(room, ".ts"),
-    );
+    const code = FOLDERS.flatMap((folder) => filesBelow(folder, ".ts"));
     const everywhere = code.map(read).join("\n");
     const names = [...read(file).matchAll(/`([A-Za-z][\w.]*)`(?:\]\(([^)#]+\.ts)\))?/g)];
     expect(names.length).toBeGreaterThan(20);

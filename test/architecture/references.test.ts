@@ -1,11 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { filesBelow, read } from "./sources.ts";
+import { FOLDERS, filesBelow, read } from "./sources.ts";
 
-const FOLDERS = ["cli", "controller", "crds", "docs", "domain", "examples", "infra", "runtime", "scripts", "server"];
 const FILES = [
   "README.md",
   "CONTRIBUTING.md",
-  ...[...FOLDERS, "store", "test"].flatMap((folder) => filesBelow(folder, "")),
+  ...[...FOLDERS, "crds", "docs", "examples", "scripts", "test"].flatMap((folder) => filesBelow(folder, "")),
 ].filter((file) => /\.(ts|md|yaml)$/.test(file) && !file.endsWith("/references.test.ts"));
 /** Each file's text, with the lines of a comment as one. */
 const TEXTS = FILES.map((file) => ({ file, text: read(file).replace(/\n\s*(?:\*(?!\/)|\/\/|--)?\s*/g, " ") }));

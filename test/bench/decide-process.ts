@@ -14,7 +14,7 @@ import { StreamRegistry } from "../../server/calls/open-streams.ts";
 import { Lease } from "../../server/key-index/lease.ts";
 import { ServedState } from "../../server/key-index/served-state.ts";
 import { sharedCells } from "../../server/key-index/shared-cells.ts";
-import { createMetrics } from "../../server/metrics.ts";
+import { createMetrics } from "../../processes/metrics.ts";
 import { toDigest } from "../../store/database/digest.ts";
 import { newId } from "../../store/database/ids.ts";
 import { parseKeyring } from "../../store/encryption/keyring.ts";

@@ -3,7 +3,7 @@ import { describe, expect, it, type TestContext } from "vitest";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLog } from "../../runtime/log.ts";
 import { parseServerConfig } from "../../server/context/config.ts";
-import { type RunningServer, startServer } from "../../server/main.ts";
+import { type RunningServer, startServer } from "../../processes/main.ts";
 import { EncryptionKeyError } from "../../store/database/errors.ts";
 import { migrate } from "../../store/database/migrate/migrate.ts";
 import { openPostgres } from "../../store/database/postgres/postgres.ts";

@@ -9,7 +9,7 @@ import { createLog } from "../../runtime/log.ts";
 import { StreamRegistry } from "../../server/calls/open-streams.ts";
 import { type Feed, feedOf } from "../../server/key-index/feed.ts";
 import { Replica } from "../../server/key-index/replica.ts";
-import { createMetrics } from "../../server/metrics.ts";
+import { createMetrics } from "../../processes/metrics.ts";
 import { openPostgres } from "../../store/database/postgres/postgres.ts";
 import { startOwnPostgres } from "../env/database/postgres.ts";
 import { NIGHTLY } from "../env/nightly.ts";

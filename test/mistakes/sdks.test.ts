@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import { type Scope, scopeSet } from "../../domain/access/scopes.ts";
 import { mintKey, PREFIX_LENGTH } from "../../domain/key/secret/key-format.ts";
-import { products } from "../../server/products.ts";
+import { products } from "../../processes/products.ts";
 import { allDialects, routeOf, upstreamOf } from "../server/gateway/gateway.ts";
 import { startUpstream, type Upstream } from "../server/gateway/upstream.ts";
 import { type Harness, startHarness } from "../server/harness.ts";

@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { mintKey } from "../../domain/key/secret/key-format.ts";
-import { products } from "../../server/products.ts";
+import { products } from "../../processes/products.ts";
 import type { Store } from "../../store/database/store.ts";
 import { openMigrated } from "../env/database/engines.ts";
 import { NIGHTLY } from "../env/nightly.ts";

@@ -21,7 +21,7 @@ import { type AnswerLimits, AnswerRoom, answerLimits } from "../../server/http/a
 import { KeyIndex } from "../../server/key-index/key-index.ts";
 import type { KeyIndexView } from "../../server/key-index/key-index-view.ts";
 import type { InstallationLimits } from "../../server/limits/installation-limits.ts";
-import { createMetrics } from "../../server/metrics.ts";
+import { createMetrics } from "../../processes/metrics.ts";
 import type { ServerDeps } from "../../server/product/deps.ts";
 import type { Tracing } from "../../server/telemetry/tracing.ts";
 import { NO_PRICES } from "../../server/usage/price-file.ts";

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLog } from "../../runtime/log.ts";
 import { parseServerConfig } from "../../server/context/config.ts";
-import { type RunningServer, startServer } from "../../server/main.ts";
+import { type RunningServer, startServer } from "../../processes/main.ts";
 import { saveGateway } from "../../store/gateways/gateways.ts";
 import { databaseUrl, describeOnPostgres } from "../env/database/engines.ts";
 import { NIGHTLY } from "../env/nightly.ts";

@@ -5,7 +5,7 @@ import { PUBLIC_ROUTES, type RoutePlugin } from "../../server/app.ts";
 import { MCP_METADATA, METADATA_ROOT } from "../../server/auth/protected-resource.ts";
 import { OPENAPI_TAGS, referencePath } from "../../server/openapi/areas.ts";
 import { ASSETS_ROUTE } from "../../server/pages/assets.ts";
-import { products } from "../../server/products.ts";
+import { products } from "../../processes/products.ts";
 import { type Harness, startHarness } from "./harness.ts";
 import { sendRaw } from "./raw-http.ts";
 import { withoutRequestIds } from "./request-ids.ts";

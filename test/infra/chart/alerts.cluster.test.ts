@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { createControllerMetrics } from "../../../controller/metrics.ts";
-import { createMetrics } from "../../../server/metrics.ts";
+import { createMetrics } from "../../../processes/metrics.ts";
 import { ALERT_RULES } from "../../env/alerts.ts";
 import { findPromtool } from "../../env/promtool.ts";
 import { ALERT_CASES, type Series } from "./alert-cases.ts";

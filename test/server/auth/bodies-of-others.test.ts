@@ -4,7 +4,7 @@ import type { CallLimits } from "../../../server/calls/open-streams.ts";
 import { gatewayRoutes } from "../../../server/gateway/routes.ts";
 import { mcpRoutes } from "../../../server/mcp/routes.ts";
 import { memoryRoutes } from "../../../server/memory/routes.ts";
-import { products } from "../../../server/products.ts";
+import { products } from "../../../processes/products.ts";
 import { NIGHTLY } from "../../env/nightly.ts";
 import { until } from "../../env/until.ts";
 import { routeOf, upstreamOf } from "../gateway/gateway.ts";

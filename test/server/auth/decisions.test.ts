@@ -8,7 +8,7 @@ import { keyDigest, mintKey } from "../../../domain/key/secret/key-format.ts";
 import { decide } from "../../../server/auth/decide.ts";
 import { PROBLEMS } from "../../../server/http/problems/catalogue.ts";
 import { KeyIndex } from "../../../server/key-index/key-index.ts";
-import { createMetrics } from "../../../server/metrics.ts";
+import { createMetrics } from "../../../processes/metrics.ts";
 import { gatewayRecord, indexedKey, keyRecord, testClock } from "../harness.ts";
 import {
   type BindingName,

@@ -3,7 +3,7 @@ import { get, type IncomingMessage } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PROBLEMS } from "../../../server/http/problems/catalogue.ts";
 import { OPENAPI_TAGS } from "../../../server/openapi/areas.ts";
-import { products } from "../../../server/products.ts";
+import { products } from "../../../processes/products.ts";
 import { type Harness, startHarness } from "../harness.ts";
 import { codesOf, operationsOf } from "../openapi/described.ts";
 import { sendRaw } from "../raw-http.ts";

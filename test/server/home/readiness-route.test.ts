@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { products } from "../../../server/products.ts";
+import { products } from "../../../processes/products.ts";
 import { type Harness, startHarness } from "../harness.ts";
 import { sendRaw } from "../raw-http.ts";
 

@@ -1,6 +1,6 @@
 import { request as httpRequest } from "node:http";
 import { expect, test } from "vitest";
-import { products } from "../../../server/products.ts";
+import { products } from "../../../processes/products.ts";
 import { startNginx } from "../../env/nginx.ts";
 import { startHarness } from "../harness.ts";
 

@@ -3,7 +3,7 @@ import { Agent, request } from "undici";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { RoutePlugin } from "../../../server/app.ts";
 import type { ServerDeps } from "../../../server/product/deps.ts";
-import { products } from "../../../server/products.ts";
+import { products } from "../../../processes/products.ts";
 import { DatabaseUnavailableError } from "../../../store/database/errors.ts";
 import { freePort } from "../../env/free-port.ts";
 import { startBalancer } from "../../env/node/balancer.ts";

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { products } from "../../../server/products.ts";
+import { products } from "../../../processes/products.ts";
 import { startHarness } from "../harness.ts";
 
 test("b82: Python's urllib is shown the refusal of a large upload, and no reset", async (context) => {

@@ -7,7 +7,7 @@ import { StreamRegistry } from "../../../server/calls/open-streams.ts";
 import type { Placeholder } from "../../../server/context/placeholders.ts";
 import { feedOf } from "../../../server/key-index/feed.ts";
 import { Replica } from "../../../server/key-index/replica.ts";
-import { createMetrics } from "../../../server/metrics.ts";
+import { createMetrics } from "../../../processes/metrics.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { parseKeyring } from "../../../store/encryption/keyring.ts";
 import { reserveVersion } from "../../../store/keys/lifecycle/key-reservations.ts";

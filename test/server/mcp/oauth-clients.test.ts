@@ -3,7 +3,7 @@ import { Client as LegacyClient } from "@modelcontextprotocol/sdk/client/index.j
 import { StreamableHTTPClientTransport as LegacyTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { products } from "../../../server/products.ts";
+import { products } from "../../../processes/products.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { type Harness, startHarness } from "../harness.ts";
 import { openMemoryStore } from "../memory/memory-store.ts";

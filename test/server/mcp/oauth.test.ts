@@ -4,7 +4,7 @@ import type { TeamRecord } from "../../../domain/access/membership.ts";
 import { scopeSet } from "../../../domain/access/scopes.ts";
 import { metadataRoutes } from "../../../server/mcp/metadata-routes.ts";
 import { mcpRoutes } from "../../../server/mcp/routes.ts";
-import { products } from "../../../server/products.ts";
+import { products } from "../../../processes/products.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { until } from "../../env/until.ts";
 import { type HeldRequest, holdBack } from "../auth/held-back.ts";

@@ -10,7 +10,7 @@ import { checkDatabase } from "../../../cli/doctor/database.ts";
 import { createLog } from "../../../runtime/log.ts";
 import { RefusalSampler } from "../../../server/auth/refusals/refusals.ts";
 import { memoryRoutes } from "../../../server/memory/routes.ts";
-import { createMetrics } from "../../../server/metrics.ts";
+import { createMetrics } from "../../../processes/metrics.ts";
 import { migrate } from "../../../store/database/migrate/migrate.ts";
 import { openPostgres } from "../../../store/database/postgres/postgres.ts";
 import type { Store } from "../../../store/database/store.ts";

@@ -1,6 +1,6 @@
 /** Holds the description to the server: every operation is called, and made to refuse in every way that it says. */
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { products } from "../../../server/products.ts";
+import { products } from "../../../processes/products.ts";
 import { NIGHTLY } from "../../env/nightly.ts";
 import { until } from "../../env/until.ts";
 import { unique } from "../../store/fixtures.ts";

@@ -6,7 +6,7 @@ import type { RoutePlugin } from "../../../server/app.ts";
 import { managementToken } from "../../../server/auth/management/management-token.ts";
 import { gatewayRoutes } from "../../../server/gateway/routes.ts";
 import { UPSTREAM_TIMES } from "../../../server/gateway/upstream/upstream-times.ts";
-import { products } from "../../../server/products.ts";
+import { products } from "../../../processes/products.ts";
 import { DatabaseUnavailableError, DISK_FULL } from "../../../store/database/errors.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { saveGateway } from "../../../store/gateways/gateways.ts";

@@ -7,7 +7,7 @@ import type { RefusalEvent } from "../../../../server/auth/refusals/refusal-even
 import { networkOf } from "../../../../server/auth/refusals/refusal-rows.ts";
 import { MAX_REFUSAL_ROWS, RefusalSampler } from "../../../../server/auth/refusals/refusals.ts";
 import { requestIdOf } from "../../../../server/http/request-id.ts";
-import { createMetrics } from "../../../../server/metrics.ts";
+import { createMetrics } from "../../../../processes/metrics.ts";
 import { appendRefusals, MAX_REFUSALS_PER_MINUTE } from "../../../../store/audit/refusals.ts";
 import type { Store } from "../../../../store/database/store.ts";
 import { describeNightlyOnEachEngine } from "../../../env/database/engines.ts";

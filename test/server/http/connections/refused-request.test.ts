@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { AnswerRoom, answerLimits } from "../../../../server/http/answers/answer-room.ts";
 import { createListener } from "../../../../server/http/connections/listener.ts";
 import { LingeringSockets } from "../../../../server/http/connections/refused-request.ts";
-import { products } from "../../../../server/products.ts";
+import { products } from "../../../../processes/products.ts";
 import { NIGHTLY } from "../../../env/nightly.ts";
 import { until } from "../../../env/until.ts";
 import { type Harness, startHarness } from "../../harness.ts";

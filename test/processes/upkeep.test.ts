@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 import { beforeAll, expect, test } from "vitest";
-import { startUpkeep } from "../../server/upkeep.ts";
+import { startUpkeep } from "../../processes/upkeep.ts";
 import { describeNightlyOnEachEngine } from "../env/database/engines.ts";
 import { until } from "../env/until.ts";
-import { addTeamsWithLibraries } from "./memory/libraries.ts";
+import { addTeamsWithLibraries } from "../server/memory/libraries.ts";
 
 const SUBJECTS = 3_000;
 

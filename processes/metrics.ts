@@ -1,14 +1,14 @@
 import { Registry } from "@prometheus-io/client";
 import { observeLog } from "../runtime/log-metrics.ts";
-import { type AuthMetrics, authMetrics } from "./auth/metrics.ts";
-import { type CountCutStream, cutStreamMetrics } from "./calls/call-metrics.ts";
-import { type CountEmbedded, embeddingMetrics } from "./embedding/metrics.ts";
-import { type CountRead, extractionMetrics } from "./extraction/metrics.ts";
-import { type RequestMetrics, requestMetrics } from "./http/request-metrics.ts";
-import { type IndexMetrics, indexMetrics } from "./key-index/metrics.ts";
-import { type CountSpans, spanMetrics } from "./telemetry/metrics.ts";
-import { type CountTokens, tokenMetrics } from "./usage/token-metrics.ts";
-import { type CountDelivery, deliveryMetrics } from "./webhooks/metrics.ts";
+import { type AuthMetrics, authMetrics } from "../server/auth/metrics.ts";
+import { type CountCutStream, cutStreamMetrics } from "../server/calls/call-metrics.ts";
+import { type CountEmbedded, embeddingMetrics } from "../server/embedding/metrics.ts";
+import { type CountRead, extractionMetrics } from "../server/extraction/metrics.ts";
+import { type RequestMetrics, requestMetrics } from "../server/http/request-metrics.ts";
+import { type IndexMetrics, indexMetrics } from "../server/key-index/metrics.ts";
+import { type CountSpans, spanMetrics } from "../server/telemetry/metrics.ts";
+import { type CountTokens, tokenMetrics } from "../server/usage/token-metrics.ts";
+import { type CountDelivery, deliveryMetrics } from "../server/webhooks/metrics.ts";
 
 /** What a thread of the server counts from its start on; a room that is opened later registers its own metrics too. */
 export type ServerMetrics = RequestMetrics &

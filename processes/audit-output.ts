@@ -3,10 +3,10 @@ import { rfc3339Millis } from "../domain/rfc3339.ts";
 import { pause } from "../runtime/deadline.ts";
 import type { Logger } from "../runtime/log.ts";
 import { startPeriodically } from "../runtime/periodic.ts";
+import { type AuditJson, auditJson } from "../server/management/audit/audit-json.ts";
 import { readAuditFeed } from "../store/audit/audit-feed.ts";
 import { advanceAuditOutput, releaseAuditOutput, takeAuditOutput } from "../store/audit/audit-output.ts";
 import type { Store } from "../store/database/store.ts";
-import { type AuditJson, auditJson } from "./management/audit/audit-json.ts";
 
 /** Where lines go. */
 type LineOutput = {

@@ -1,20 +1,20 @@
 import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { startServer } from "../../processes/main.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLog } from "../../runtime/log.ts";
 import type { Mount } from "../../server/app.ts";
 import { parseServerConfig } from "../../server/context/config.ts";
-import { startServer } from "../../server/main.ts";
 import { openPostgres } from "../../store/database/postgres/postgres.ts";
 import type { Store } from "../../store/database/store.ts";
 import { describeNightlyOnEachEngine, freshDatabase } from "../env/database/engines.ts";
 import { undocumentedMetrics } from "../env/metrics.ts";
 import { until } from "../env/until.ts";
+import { answers, openCaller, statusesOf } from "../server/http/sockets.ts";
+import { keyring, storeKey } from "../server/key-index/replica-fixtures.ts";
+import { requestHead } from "../server/raw-http.ts";
 import { HOUR, makeTeam } from "../store/fixtures.ts";
 import { auditOfKey } from "../store/questions.ts";
-import { answers, openCaller, statusesOf } from "./http/sockets.ts";
-import { keyring, storeKey } from "./key-index/replica-fixtures.ts";
-import { requestHead } from "./raw-http.ts";
 
 const FLAGS = { port: "0", adminPort: "0" };
 const closing: (() => Promise<void>)[] = [];

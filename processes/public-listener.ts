@@ -1,10 +1,10 @@
 import type { Server } from "node:http";
 import { pause } from "../runtime/deadline.ts";
-import { buildApp, type Mount } from "./app.ts";
-import type { StreamRegistry } from "./calls/open-streams.ts";
-import { callableAddress } from "./http/connections/all-addresses.ts";
-import { readCertificate, renewCertificate } from "./http/connections/certificate.ts";
-import type { ServerDeps } from "./product/deps.ts";
+import { buildApp, type Mount } from "../server/app.ts";
+import type { StreamRegistry } from "../server/calls/open-streams.ts";
+import { callableAddress } from "../server/http/connections/all-addresses.ts";
+import { readCertificate, renewCertificate } from "../server/http/connections/certificate.ts";
+import type { ServerDeps } from "../server/product/deps.ts";
 
 /** Between cutting the streams that are left and closing their connections: for a last event to be sent. */
 const LAST_WORDS_MS = 500;

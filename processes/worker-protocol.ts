@@ -1,15 +1,15 @@
 import type { BlockList } from "node:net";
 import type { MessagePort } from "node:worker_threads";
+import type { ManagementToken } from "../server/auth/management/management-token.ts";
+import type { ServerConfig } from "../server/context/config.ts";
+import type { RequestCounts } from "../server/usage/request-counts.ts";
+import type { TokenCounts } from "../server/usage/token-counts.ts";
+import type { SeenConsumers } from "../server/usage/usage.ts";
+import type { OfTeam } from "../server/usage/waiting-notes.ts";
 import type { DatabaseLocation } from "../store/database/postgres/connection-config.ts";
 import type { Keyring } from "../store/encryption/keyring.ts";
 import type { NotedLibrary } from "../store/keys/uses/key-libraries.ts";
 import type { NotedNetwork } from "../store/keys/uses/key-networks.ts";
-import type { ManagementToken } from "./auth/management/management-token.ts";
-import type { ServerConfig } from "./context/config.ts";
-import type { RequestCounts } from "./usage/request-counts.ts";
-import type { TokenCounts } from "./usage/token-counts.ts";
-import type { SeenConsumers } from "./usage/usage.ts";
-import type { OfTeam } from "./usage/waiting-notes.ts";
 
 /** The configuration as it can be handed to another thread. */
 type PlainConfig = Omit<ServerConfig, "publicUrl" | "allowedPrivateUpstreams"> & {

@@ -1,7 +1,7 @@
 import type { Logger } from "../runtime/log.ts";
-import type { ServerConfig } from "./context/config.ts";
-import { isTrustworthyUrl } from "./context/trustworthy-url.ts";
-import { isLoopback } from "./http/connections/all-addresses.ts";
+import type { ServerConfig } from "../server/context/config.ts";
+import { isTrustworthyUrl } from "../server/context/trustworthy-url.ts";
+import { isLoopback } from "../server/http/connections/all-addresses.ts";
 
 /** What was configured and does not do what one might take it to. */
 export function warnOfSettings({ production, placeholders, publicUrl, host, oidc }: ServerConfig, log: Logger): void {

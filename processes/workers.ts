@@ -1,19 +1,19 @@
 import { extname } from "node:path";
 import { MessageChannel, Worker } from "node:worker_threads";
 import { answerWithin } from "../runtime/deadline.ts";
+import type { ManagementToken } from "../server/auth/management/management-token.ts";
+import type { SharedCalls } from "../server/calls/shared-calls.ts";
+import type { ServerConfig } from "../server/context/config.ts";
+import type { Broadcast } from "../server/key-index/index-messages.ts";
+import type { SharedCells } from "../server/key-index/shared-cells.ts";
+import type { RequestCounts } from "../server/usage/request-counts.ts";
+import type { TokenCounts } from "../server/usage/token-counts.ts";
+import type { SeenConsumers } from "../server/usage/usage.ts";
+import type { OfTeam } from "../server/usage/waiting-notes.ts";
 import type { DatabaseLocation } from "../store/database/postgres/connection-config.ts";
 import type { Keyring } from "../store/encryption/keyring.ts";
 import type { NotedLibrary } from "../store/keys/uses/key-libraries.ts";
 import type { NotedNetwork } from "../store/keys/uses/key-networks.ts";
-import type { ManagementToken } from "./auth/management/management-token.ts";
-import type { SharedCalls } from "./calls/shared-calls.ts";
-import type { ServerConfig } from "./context/config.ts";
-import type { Broadcast } from "./key-index/index-messages.ts";
-import type { SharedCells } from "./key-index/shared-cells.ts";
-import type { RequestCounts } from "./usage/request-counts.ts";
-import type { TokenCounts } from "./usage/token-counts.ts";
-import type { SeenConsumers } from "./usage/usage.ts";
-import type { OfTeam } from "./usage/waiting-notes.ts";
 import { plainConfig, type ToWorker, type WorkerReport, type WorkerStart } from "./worker-protocol.ts";
 
 /** TypeScript in a checkout, JavaScript where the package is installed: as this file is. */

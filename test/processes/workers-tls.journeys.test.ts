@@ -3,15 +3,15 @@ import { get } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { startServer } from "../../processes/main.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLog } from "../../runtime/log.ts";
 import { parseServerConfig } from "../../server/context/config.ts";
-import { startServer } from "../../server/main.ts";
 import { makeCertificate } from "../env/certificate.ts";
 import { databaseUrl, describeOnPostgres } from "../env/database/engines.ts";
 import { until } from "../env/until.ts";
+import { keyring, storeKey } from "../server/key-index/replica-fixtures.ts";
 import { makeTeam } from "../store/fixtures.ts";
-import { keyring, storeKey } from "./key-index/replica-fixtures.ts";
 
 /** Connections enough that the kernel gives some to each of two threads, all but surely. */
 const CONNECTIONS = 16;
