@@ -11,7 +11,7 @@ import { createSerial } from "../runtime/serial.ts";
 import { change, type Tx } from "../store/database/change.ts";
 import { StaleLeaderError } from "../store/database/errors.ts";
 import { releaseGateway } from "../store/gateways/gateways.ts";
-import { removeLibrary } from "../store/memory/libraries/libraries.ts";
+import { removeLibrary } from "../store/libraries/libraries.ts";
 import { findOrphans, type Orphan, type StoredKind } from "../store/orphans.ts";
 import { deleteTeam } from "../store/teams/teams.ts";
 import { titleOf } from "./cluster/titles.ts";

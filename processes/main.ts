@@ -4,6 +4,7 @@ import { hostname } from "node:os";
 import { setFlagsFromString } from "node:v8";
 import { collectDefaultMetrics, Registry } from "@prometheus-io/client";
 import { USAGE_FLUSH_MS } from "../domain/protocol.ts";
+import { memoryProduct, saveRecords, startMemory } from "../memory/memory.ts";
 import { buildAdmin } from "../runtime/admin.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { pause } from "../runtime/deadline.ts";
@@ -20,9 +21,6 @@ import { openBudgetGrants } from "../server/budgets/open-budget-grants.ts";
 import { CALL_LIMITS, StreamRegistry } from "../server/calls/open-streams.ts";
 import { SharedCalls } from "../server/calls/shared-calls.ts";
 import type { ServerConfig } from "../server/context/config.ts";
-import { startLibraryEmbedder } from "../server/embedding/library-embedder.ts";
-import { createQuestionEmbedder } from "../server/embedding/question.ts";
-import { startLibraryExtractor } from "../server/extraction/library-extractor.ts";
 import { createTextEmbedder } from "../server/gateway/library/embed-texts.ts";
 import { createTextGenerator } from "../server/gateway/library/generate-text.ts";
 import { openGuardedPosts } from "../server/gateway/upstream/guarded-post.ts";
@@ -43,7 +41,6 @@ import { startWebhooks } from "../server/webhooks/sender.ts";
 import type { DatabaseLocation } from "../store/database/postgres/connection-config.ts";
 import type { Store } from "../store/database/store.ts";
 import type { Keyring } from "../store/encryption/keyring.ts";
-import { RecordRoom } from "../store/memory/writes/record-room.ts";
 import { PRUNE_INTERVAL_MS, prune, pruneUsage } from "../store/retention.ts";
 import { startAuditOutput } from "./audit-output.ts";
 import { checkDatabaseAtStart, untilUnusable } from "./database-check.ts";
@@ -176,14 +173,14 @@ export async function startServer({
     ...{ ...calling, keyring, refusals, metrics, managementToken, prices, tracing },
     ...(linkCommand !== undefined && { linkCommand }),
     answers: new AnswerRoom(answerLimits(1)),
-    recordRoom: new RecordRoom(clock.monotonic),
+    recordRoom: saveRecords(clock.monotonic),
     validateJwt: config.oidc && createJwtValidator(config.oidc, time),
   };
 
   let draining = false;
   let closing: Promise<void> | undefined;
-  const questions = createQuestionEmbedder(embedder.embed, time.monotonic);
-  const serving = workers ?? (await serveHere(deps, streams, mounts ?? products(questions)));
+  const memory = memoryProduct({ embed: embedder.embed, monotonic: time.monotonic });
+  const serving = workers ?? (await serveHere(deps, streams, mounts ?? products(memory)));
   const admin = buildAdmin({
     metrics: { registry: { contentType: metrics.registry.contentType, metrics: () => allMetrics(metrics, workers) } },
     isReady: () => !draining && replica.view.isCurrent(),
@@ -201,8 +198,7 @@ export async function startServer({
     ...{ store, keyring, posts, log, random: Math.random, count: metrics.countDelivery },
     receipts: createReceipts(store, clock),
   });
-  const libraries = startLibraryEmbedder({ store, embedder, log, count: metrics.countEmbedded });
-  const conversations = startLibraryExtractor({ store, generator, log, count: metrics.countRead });
+  const endMemory = startMemory({ store, embedder, generator, log, metrics });
   const endPruning = startPeriodically({
     ...{ intervalMs: PRUNE_INTERVAL_MS, isSpread: true },
     async run(signal) {
@@ -223,7 +219,7 @@ export async function startServer({
     for (const timer of flushes) clearInterval(timer);
     bootstrapToken?.close();
     await prices.close();
-    await Promise.all([libraries.close(), embedder.close(), conversations.close(), generator.close()]);
+    await Promise.all([endMemory(), embedder.close(), generator.close()]);
     const [isWritten] = await Promise.all([usage.close(), refusals.close()]);
     await endAuditOutput?.();
     await Promise.all([endUpkeep(), endPruning(), endNotices(), webhooks.close()]);

@@ -1,9 +1,8 @@
 import { Registry } from "@prometheus-io/client";
+import { type MemoryMetrics, memoryMetrics } from "../memory/memory.ts";
 import { observeLog } from "../runtime/log-metrics.ts";
 import { type AuthMetrics, authMetrics } from "../server/auth/metrics.ts";
 import { type CountCutStream, cutStreamMetrics } from "../server/calls/call-metrics.ts";
-import { type CountEmbedded, embeddingMetrics } from "../server/embedding/metrics.ts";
-import { type CountRead, extractionMetrics } from "../server/extraction/metrics.ts";
 import { type RequestMetrics, requestMetrics } from "../server/http/request-metrics.ts";
 import { type IndexMetrics, indexMetrics } from "../server/key-index/metrics.ts";
 import { type CountSpans, spanMetrics } from "../server/telemetry/metrics.ts";
@@ -13,14 +12,13 @@ import { type CountDelivery, deliveryMetrics } from "../server/webhooks/metrics.
 /** What a thread of the server counts from its start on; a room that is opened later registers its own metrics too. */
 export type ServerMetrics = RequestMetrics &
   AuthMetrics &
-  IndexMetrics & {
+  IndexMetrics &
+  MemoryMetrics & {
     readonly registry: Registry;
     readonly countCutStream: CountCutStream;
     readonly countTokens: CountTokens;
     readonly countSpans: CountSpans;
     readonly countDelivery: CountDelivery;
-    readonly countEmbedded: CountEmbedded;
-    readonly countRead: CountRead;
   };
 
 /** Makes the server's metrics on a registry of their own. */
@@ -32,11 +30,10 @@ export function createMetrics(): ServerMetrics {
     ...requestMetrics(registry),
     ...authMetrics(registry),
     ...indexMetrics(registry),
+    ...memoryMetrics(registry),
     countCutStream: cutStreamMetrics(registry),
     countTokens: tokenMetrics(registry),
     countSpans: spanMetrics(registry),
     countDelivery: deliveryMetrics(registry),
-    countEmbedded: embeddingMetrics(registry),
-    countRead: extractionMetrics(registry),
   };
 }

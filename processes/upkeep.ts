@@ -1,10 +1,10 @@
+import { expiredAtomDeletion } from "../memory/memory.ts";
 import type { Logger } from "../runtime/log.ts";
 import { startPeriodically } from "../runtime/periodic.ts";
 import { FOLD_INTERVAL_MS, lineFolding } from "../store/budgets/fold-lines.ts";
 import type { Store } from "../store/database/store.ts";
 import { maintainTables } from "../store/database/table-upkeep.ts";
-import { libraryDeletion } from "../store/memory/libraries/deleted-libraries.ts";
-import { expiredDeletion } from "../store/memory/rows/expired-atoms.ts";
+import { libraryDeletion } from "../store/libraries/deleted-libraries.ts";
 import { rollUp } from "../store/usage/roll-up.ts";
 
 const UPKEEP_INTERVAL_MS = 30_000;
@@ -29,7 +29,7 @@ export function startUpkeep(
   const tasks: readonly ((signal: AbortSignal) => Promise<unknown>)[] = [
     (signal) => rollUp(store, signal),
     (signal) => toTheEnd(ofLibraries, signal),
-    (signal) => toTheEnd(expiredDeletion(background), signal),
+    (signal) => toTheEnd(expiredAtomDeletion(background), signal),
     ...(store.engine === "pglite" ? [() => maintainTables(store)] : []),
   ];
   const onFailure = (error: unknown) => log.warn({ error }, "maintenance of the database failed; it is tried again");

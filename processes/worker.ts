@@ -3,6 +3,7 @@
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { UNSTORED_VERSION } from "../domain/access/key-record.ts";
+import { memoryProduct, saveRecords } from "../memory/memory.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { createLog, flushLog } from "../runtime/log.ts";
@@ -14,7 +15,6 @@ import { createJwtValidator } from "../server/auth/tokens/jwt.ts";
 import { openBudgetGrants } from "../server/budgets/open-budget-grants.ts";
 import { CALL_LIMITS, StreamRegistry } from "../server/calls/open-streams.ts";
 import { SharedCalls } from "../server/calls/shared-calls.ts";
-import { createQuestionEmbedder } from "../server/embedding/question.ts";
 import { createTextEmbedder } from "../server/gateway/library/embed-texts.ts";
 import { AnswerRoom, answerLimits } from "../server/http/answers/answer-room.ts";
 import { IndexMirror } from "../server/key-index/index-mirror.ts";
@@ -32,7 +32,6 @@ import { noteConsumer, type SeenConsumers } from "../server/usage/usage.ts";
 import type { UsageRecorder } from "../server/usage/usage-recorder.ts";
 import { UsedLibraries } from "../server/usage/used-libraries.ts";
 import { openPostgres } from "../store/database/postgres/postgres.ts";
-import { RecordRoom } from "../store/memory/writes/record-room.ts";
 import { createMetrics } from "./metrics.ts";
 import { products } from "./products.ts";
 import { createPublicListener } from "./public-listener.ts";
@@ -110,15 +109,15 @@ const embedder = createTextEmbedder(calling);
 const deps: ServerDeps = {
   ...{ ...calling, prices, tracing },
   answers: new AnswerRoom(answerLimits(config.workers)),
-  recordRoom: new RecordRoom(systemClock.monotonic),
+  recordRoom: saveRecords(systemClock.monotonic),
   refusals,
   metrics,
   managementToken: start.managementToken ?? bootstrapToken ?? null,
   keyring: start.keyring,
   validateJwt: config.oidc && createJwtValidator(config.oidc, clock),
 };
-const questions = createQuestionEmbedder(embedder.embed, clock.monotonic);
-const listener = await createPublicListener(deps, streams, products(questions));
+const memory = memoryProduct({ embed: embedder.embed, monotonic: clock.monotonic });
+const listener = await createPublicListener(deps, streams, products(memory));
 const timers = [
   setInterval(revalidate, REVALIDATION_INTERVAL_MS),
   setInterval(tellUsage, TELL_MS),

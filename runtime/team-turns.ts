@@ -1,4 +1,4 @@
-import type { TurnBounds } from "../domain/memory/turn-bounds.ts";
+import type { TurnBounds } from "./turn-bounds.ts";
 
 type Teams = {
   /** Turns that are under way at a time: of one team half of them, and of all slow teams together. */

@@ -1,6 +1,7 @@
 import type { Registry } from "@prometheus-io/client";
 import { createControllerMetrics } from "../controller/metrics.ts";
 import { observeObjects } from "../controller/object-metrics.ts";
+import { createMetrics } from "../processes/metrics.ts";
 import { observeCalls } from "../server/calls/call-metrics.ts";
 import { observeUpstreams } from "../server/gateway/upstream/upstream-metrics.ts";
 import { observeAnswers } from "../server/http/answers/answer-metrics.ts";
@@ -8,7 +9,6 @@ import { observeCertificate } from "../server/http/connections/certificate.ts";
 import { observePipelining } from "../server/http/connections/pipelining-metrics.ts";
 import { observeIndex } from "../server/key-index/metrics.ts";
 import { leakMetrics } from "../server/leaks/metrics.ts";
-import { createMetrics } from "../processes/metrics.ts";
 
 const HEAD = `<!-- Generated from the metrics' definitions by scripts/generate.ts. -->
 # Metrics

@@ -22,7 +22,7 @@ const ALONE = "--maxWorkers=1";
 const STEPS: readonly Step[] = [
   vitest("npm test", 40, "--project", "npm", "--project", "npm-together"),
   vitest("test:journeys", 8, "--project", "journeys"),
-  vitest("rankings of the search", 8, "--project", "night", "test/store"),
+  vitest("rankings of the search", 8, "--project", "night", "test/memory"),
   vitest("test:faults", 45, "--project", "faults"),
   vitest("test:cluster", 30, "--project", "cluster"),
   vitest("test:browser", 10, "--project", "browser"),

@@ -62,7 +62,7 @@ export function halvesOfNpm(): Record<"apart" | "together", { include: string[];
 }
 
 /** The folders whose files share processes. */
-const SHARING = ["architecture", "cli", "controller", "domain", "processes", "server", "store"];
+const SHARING = ["architecture", "cli", "controller", "domain", "memory", "processes", "server", "store"];
 
 /**
  * What replaces timers or globals of its process, watches its event loop, starts threads in it, decides by leases in real
@@ -85,12 +85,12 @@ export const APART = [
   "test/server/key-index/replica-lease.test.ts",
   "test/server/key-index/replica-gap.test.ts",
   "test/server/key-index/replica-model.test.ts",
-  "test/server/memory/saves-at-once.test.ts",
+  "test/memory/saves-at-once.test.ts",
   "test/store/database/pglite/connection-queue.test.ts",
   "test/store/database/postgres/connection-config.test.ts",
   "test/store/feed/feed-connections.test.ts",
   "test/store/keys/search/key-search.test.ts",
-  "test/store/memory/writes/near-duplicate-turns.test.ts",
+  "test/memory/store/writes/near-duplicate-turns.test.ts",
 ];
 
 /** The test files of a project, as vitest's globs. */

@@ -6,8 +6,8 @@ import {
   type EmbeddingProgress,
   embeddingProgress,
   MAX_COUNTED_ATOMS,
-} from "../../store/memory/embedding/embedding-progress.ts";
-import { declareEmbedding, endEmbedding } from "../../store/memory/libraries/library-embedding.ts";
+} from "../../store/libraries/embedding-progress.ts";
+import { declareEmbedding, endEmbedding } from "../../store/libraries/library-embedding.ts";
 import type { DeclaredObject } from "../cluster/port.ts";
 import type { ControllerDeps } from "../context/deps.ts";
 import { AT_REST, type ReconcileResult } from "../context/reconcile-result.ts";

@@ -1,6 +1,6 @@
 import type { LibraryGateway } from "../../domain/object-conditions.ts";
 import { change } from "../../store/database/change.ts";
-import { declareExtraction, endExtraction, isExtracting } from "../../store/memory/libraries/library-extraction.ts";
+import { declareExtraction, endExtraction, isExtracting } from "../../store/libraries/library-extraction.ts";
 import type { DeclaredObject } from "../cluster/port.ts";
 import type { ControllerDeps } from "../context/deps.ts";
 import { modelDraft } from "./model-draft.ts";

@@ -1,6 +1,6 @@
 import { keyDigest, keyPrefix, mintKey } from "../../domain/key/secret/key-format.ts";
 import type { LibraryGateway } from "../../domain/object-conditions.ts";
-import type { LibraryModelDraft } from "../../store/memory/libraries/library-key.ts";
+import type { LibraryModelDraft } from "../../store/libraries/library-key.ts";
 import { findInTeam } from "../../store/objects/references.ts";
 import type { DeclaredObject } from "../cluster/port.ts";
 import type { ControllerDeps } from "../context/deps.ts";

@@ -1,12 +1,8 @@
 import { condition } from "../../domain/conditions.ts";
 import { libraryGateways } from "../../domain/object-conditions.ts";
 import { change } from "../../store/database/change.ts";
-import {
-  type DeletionProgress,
-  deletionProgress,
-  libraryDeletion,
-} from "../../store/memory/libraries/deleted-libraries.ts";
-import { removeLibrary, saveLibrary } from "../../store/memory/libraries/libraries.ts";
+import { type DeletionProgress, deletionProgress, libraryDeletion } from "../../store/libraries/deleted-libraries.ts";
+import { removeLibrary, saveLibrary } from "../../store/libraries/libraries.ts";
 import { findActiveObject } from "../../store/objects/objects.ts";
 import { findTeamOfNamespace } from "../../store/teams/teams.ts";
 import { mergeConditions } from "../cluster/merge-conditions.ts";

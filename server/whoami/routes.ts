@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { validateStrictly } from "../http/validation.ts";
+import { callInTurn } from "../libraries/call-memory.ts";
 import { ACCESS, ACCESS_QUESTION, type AccessQuestion, reviewAccess } from "../management/keys/access/review-access.ts";
-import { callInTurn } from "../memory/call/call-memory.ts";
 import type { ServerDeps } from "../product/deps.ts";
 import { WHOAMI } from "./response-schema.ts";
 import { whoami } from "./whoami.ts";

@@ -7,7 +7,7 @@ import { findPublicId } from "../../store/gateways/gateways.ts";
 import { findKey } from "../../store/keys/rows/find-key.ts";
 import { namesOf } from "../../store/objects/references.ts";
 import { teamNames } from "../../store/teams/team-names.ts";
-import { findDefaultLibrary, libraryName } from "../memory/call/libraries.ts";
+import { findDefaultLibrary, libraryName } from "../libraries/libraries.ts";
 
 /** What a server answers the holder of a key (docs/reference/management-api.md). */
 export type Whoami = Awaited<ReturnType<typeof whoami>>;

@@ -39,7 +39,7 @@ end $$;
 alter table atoms add column sketch bigint[] not null default '{}';
 alter table atoms alter column sketch set statistics 0;
 
--- Semantic search (store/memory/embedding/).
+-- Semantic search (memory/store/embedding/).
 
 -- By which model of which gateway a library's atoms are embedded, and the key that this is done with. \`space\` counts the
 -- models: vectors of two are not compared. Its table of vectors needs the extension vector, which may not be there
@@ -93,7 +93,7 @@ create trigger atoms_queue_embedding after insert or update of revision on atoms
   for each row execute function queue_embedding();
 
 -- Parts of words, by which a search finds what is written in another way (docs/decisions/memory-search.md). What queries
--- are folded and taken apart by is in store/memory/search/words/folded-text.ts; a test holds the two to each other.
+-- are folded and taken apart by is in memory/store/search/words/folded-text.ts; a test holds the two to each other.
 
 -- Without case, accents and compatibility forms, in letters that a keyboard of another language has. What one character
 -- stands for a whole phrase for is left out. Where for 200 characters there is no space and none of Latin, Han, Kana and

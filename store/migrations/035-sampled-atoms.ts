@@ -1,4 +1,4 @@
-/** By which atoms a search learns how frequent words are (store/memory/search/candidates/frequencies.ts). */
+/** By which atoms a search learns how frequent words are (memory/store/search/candidates/frequencies.ts). */
 export const sql = "";
 
 /**

@@ -1,5 +1,5 @@
 /**
- * What becomes of atoms: some are forgotten and can be restored for some time (store/memory/writes/forgotten-atoms.ts), some are
+ * What becomes of atoms: some are forgotten and can be restored for some time (memory/store/writes/forgotten-atoms.ts), some are
  * true for a time, whenever they were written down (docs/decisions/valid-time.md), and some are replaced by others; and
  * whose they are. They are looked up by their metadata and their links, too (docs/decisions/atom-facts.md). Those that were
  * imported are known again by what they are called where they come from (docs/decisions/memory-transfer.md), and some come
@@ -198,7 +198,7 @@ left join libraries d on d.cluster = t.cluster and d.namespace = t.default_libra
   and d.name = t.default_library_name and d.team_id = t.id and d.state = 'active';
 
 -- By which model of which gateway statements are taken out of the conversations that a library is handed, and the key
--- that this is done with (store/memory/extraction/).
+-- that this is done with (memory/store/extraction/).
 create table library_extractions (
   library_id text primary key references libraries (id) on delete cascade,
   gateway_id text not null,

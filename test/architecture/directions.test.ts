@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest";
 import { FOLDERS, filesBelow, read } from "./sources.ts";
 
 /**
- * What each folder may import of the others: domain <- store <- {controller, server} <- processes <- cli, and domain <-
- * infra. What every process has, in runtime, imports nothing else but domain.
+ * What each folder may import of the others: domain <- store <- {controller, server} <- memory <- processes <- cli, and
+ * domain <- infra. What every process has, in runtime, imports nothing else but domain.
  */
 const MAY_IMPORT: Record<(typeof FOLDERS)[number], readonly string[]> = {
   domain: [],
@@ -12,7 +12,8 @@ const MAY_IMPORT: Record<(typeof FOLDERS)[number], readonly string[]> = {
   store: ["domain"],
   controller: ["domain", "runtime", "store"],
   server: ["domain", "runtime", "store"],
-  processes: ["domain", "runtime", "store", "server"],
+  memory: ["domain", "runtime", "store", "server"],
+  processes: ["domain", "runtime", "store", "server", "memory"],
   cli: ["domain", "runtime", "store", "controller", "server", "processes"],
   infra: ["domain", "runtime"],
 };
@@ -22,26 +23,48 @@ const ROOMS_IN_ORDER: Readonly<Record<string, readonly string[]>> = {
   "domain/key": ["declaration", "stored", "policies", "secret", "observed", "issuance", "conditions", "plan"],
   "domain/manifest": ["document", "validation", "set"],
   "store/keys": ["rows", "lifecycle", "search", "events", "uses"],
-  "store/memory": ["rows", "libraries", "lists", "embedding", "search", "writes", "extraction"],
-  "store/memory/search": ["words", "candidates", "ranking", "ranked-atoms.ts", "atom-recall.ts", "atom-search.ts"],
-  "server/mcp": ["definition", "answer", "tools", "protocol", "metadata-routes.ts", "routes.ts"],
-  "server/memory": ["call", "request", "shown", "writes", "rest", "routes.ts"],
+  memory: [
+    ...["rules", "store", "call", "request", "shown", "writes", "embedding", "extraction", "rest", "mcp", "pages"],
+    "memory.ts",
+  ],
+  "memory/store": ["rows", "lists", "embedding", "search", "writes", "extraction"],
+  "memory/store/search": ["words", "candidates", "ranking", "ranked-atoms.ts", "atom-recall.ts", "atom-search.ts"],
+  "memory/mcp": ["definition", "answer", "tools", "protocol", "metadata-routes.ts", "routes.ts"],
   "server/management/keys": ["request", "shown", "access", "make", "change", "routes.ts"],
 };
 
+/** The one file of a folder that others import. */
+const DOORS: Readonly<Record<string, string>> = { memory: "memory/memory.ts" };
+
+/**
+ * What the memory uses of the rest: a further place is a decision. Of what makes pages and manages objects, its own pages
+ * and its door alone.
+ */
+const USED_BY_MEMORY = [
+  ...["domain/access", "domain/defined.ts", "domain/passages.ts", "domain/redact.ts", "domain/rfc3339.ts"],
+  ...["domain/conditions.ts", "domain/counted.ts"],
+  ...["runtime/log.ts", "runtime/team-turns.ts", "runtime/turn-bounds.ts", "runtime/turns.ts"],
+  ...["store/database", "store/libraries", "store/objects", "store/keys/rows/key-records.ts"],
+  "store/teams/team-records.ts",
+  ...["server/app.ts", "server/auth", "server/calls/open-call.ts", "server/context", "server/gateway/library"],
+  ...["server/http", "server/libraries", "server/openapi", "server/pages", "server/product"],
+];
+const USED_BY_PAGES = ["server/console", "server/management"];
+
 /** Packages that only one place may know. */
-const ONLY_IN: Readonly<Record<string, string>> = {
-  kysely: "store/",
-  pg: "store/",
-  "pg-connection-string": "store/database/postgres/",
-  "@electric-sql/pglite": "store/",
-  undici: "server/gateway/",
-  jose: "server/auth/",
-  "openid-client": "server/auth/session/",
-  "@kubernetes/client-node": "controller/cluster/kubernetes/",
-  "@pulumi/pulumi": "infra/pulumi/",
-  "@pulumi/kubernetes": "infra/pulumi/kubernetes/",
-  "@grpc/grpc-js": "infra/pulumi/provider/",
+const ONLY_IN: Readonly<Record<string, readonly string[]>> = {
+  kysely: ["store/", "memory/store/"],
+  pg: ["store/"],
+  "pg-connection-string": ["store/database/postgres/"],
+  "@electric-sql/pglite": ["store/"],
+  "@modelcontextprotocol/server": ["memory/mcp/"],
+  undici: ["server/gateway/"],
+  jose: ["server/auth/"],
+  "openid-client": ["server/auth/session/"],
+  "@kubernetes/client-node": ["controller/cluster/kubernetes/"],
+  "@pulumi/pulumi": ["infra/pulumi/"],
+  "@pulumi/kubernetes": ["infra/pulumi/kubernetes/"],
+  "@grpc/grpc-js": ["infra/pulumi/provider/"],
 };
 
 /** Modules of Node's that make code impure. */
@@ -107,9 +130,33 @@ describe("imports go one way", () => {
     expect(wrong).toEqual([]);
   });
 
-  it.each(Object.entries(ONLY_IN))("only %s's own place imports it", (name, place) => {
+  it.each(Object.entries(DOORS))(
+    "what is in %s is imported from outside by its door alone, in processes/",
+    (folder, door) => {
+      const within = (file: string) => file.startsWith(`${folder}/`);
+      const wrong = BETWEEN_FILES.filter(
+        ({ from, to }) => within(to) && !within(from) && (to !== door || !from.startsWith("processes/")),
+      );
+      expect(wrong).toEqual([]);
+    },
+  );
+
+  it("the memory uses what it is listed with, and each of that", () => {
+    const used = BETWEEN_FILES.filter(({ from, to }) => from.startsWith("memory/") && !to.startsWith("memory/"));
+    const isIn = (file: string, place: string) => file === place || file.startsWith(`${place}/`);
+    const mayUse = (from: string) =>
+      from.startsWith("memory/pages/") || from === DOORS.memory
+        ? [...USED_BY_MEMORY, ...USED_BY_PAGES]
+        : USED_BY_MEMORY;
+    expect(used.filter(({ from, to }) => !mayUse(from).some((place) => isIn(to, place)))).toEqual([]);
+    const listed = [...USED_BY_MEMORY, ...USED_BY_PAGES];
+    expect(listed.filter((place) => !used.some(({ to }) => isIn(to, place)))).toEqual([]);
+  });
+
+  it.each(Object.entries(ONLY_IN))("only %s's own place imports it", (name, places) => {
     const wrong = IMPORTS.filter(
-      ({ file, from }) => (from === name || from.startsWith(`${name}/`)) && !file.startsWith(place),
+      ({ file, from }) =>
+        (from === name || from.startsWith(`${name}/`)) && !places.some((place) => file.startsWith(place)),
     );
     expect(wrong).toEqual([]);
   });
@@ -134,9 +181,9 @@ describe("imports go one way", () => {
     expect(wrong).toEqual([]);
   });
 
-  it("keeps I/O, clocks and randomness out of domain", () => {
-    const files = filesBelow("domain", ".ts");
-    expect(IMPORTS.filter(({ file, from }) => file.startsWith("domain/") && IMPURE.test(from))).toEqual([]);
+  it.each(["domain", "memory/rules"])("keeps I/O, clocks and randomness out of %s", (folder) => {
+    const files = filesBelow(folder, ".ts");
+    expect(IMPORTS.filter(({ file, from }) => file.startsWith(`${folder}/`) && IMPURE.test(from))).toEqual([]);
     const impure =
       /\b(Date\.now|new Date\(\)|Math\.random|randomBytes\(|randomUUID|performance\.now|process\.|setTimeout|console\.)/;
     const wrong = files.filter((file) =>

@@ -22,7 +22,7 @@ describe("docs/guides/refused-calls.md", () => {
   });
 
   it("shows messages that a test has of a server, word for word", () => {
-    const tests = filesBelow("test/server", ".test.ts").map(read);
+    const tests = ["test/server", "test/memory"].flatMap((folder) => filesBelow(folder, ".test.ts")).map(read);
     const messages = firstColumn("message").flatMap(codesIn);
     expect(messages.length).toBeGreaterThan(15);
     expect(messages.filter((message) => !tests.some((text) => text.includes(`"${message}"`)))).toEqual([]);

@@ -4,7 +4,17 @@ import { dirname, join, relative } from "node:path";
 export const ROOT = join(import.meta.dirname, "../..");
 
 /** The folders of what users run. */
-export const FOLDERS = ["domain", "runtime", "store", "controller", "server", "processes", "cli", "infra"] as const;
+export const FOLDERS = [
+  "domain",
+  "runtime",
+  "store",
+  "controller",
+  "server",
+  "memory",
+  "processes",
+  "cli",
+  "infra",
+] as const;
 
 /** Files below a folder of the project whose names end so, as paths from the project's root. */
 export function filesBelow(folder: string, ending: string): string[] {

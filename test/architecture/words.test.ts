@@ -32,7 +32,7 @@ const SOURCES: Readonly<Record<string, readonly string[]>> = {
 const KEPT: Readonly<Record<string, string>> = {
   "store/migrations/": "the SQL of a migration that databases have run stays as it is",
   "test/architecture/words.test.ts": "names the words",
-  "test/store/memory/search/corpus/": "what users remember, in their words",
+  "test/memory/store/search/corpus/": "what users remember, in their words",
   "test/env/database/pgbouncer.ts": "runs PgBouncer as the system's user nobody",
 };
 

@@ -7,6 +7,7 @@
 import { hash, randomBytes } from "node:crypto";
 import { keyDigest, mintKey } from "../../domain/key/secret/key-format.ts";
 import { LEASE_MS } from "../../domain/protocol.ts";
+import { createMetrics } from "../../processes/metrics.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLog } from "../../runtime/log.ts";
 import { type DecisionDeps, decide } from "../../server/auth/decide.ts";
@@ -14,7 +15,6 @@ import { StreamRegistry } from "../../server/calls/open-streams.ts";
 import { Lease } from "../../server/key-index/lease.ts";
 import { ServedState } from "../../server/key-index/served-state.ts";
 import { sharedCells } from "../../server/key-index/shared-cells.ts";
-import { createMetrics } from "../../processes/metrics.ts";
 import { toDigest } from "../../store/database/digest.ts";
 import { newId } from "../../store/database/ids.ts";
 import { parseKeyring } from "../../store/encryption/keyring.ts";

@@ -1,14 +1,14 @@
 import { sql } from "kysely";
 import type { Reach } from "../../domain/access/reach.ts";
+import { listAtoms } from "../../memory/store/lists/atom-list.ts";
+import { countAtoms } from "../../memory/store/lists/library-summary.ts";
+import { recallAtoms } from "../../memory/store/search/atom-recall.ts";
+import { searchAtoms } from "../../memory/store/search/atom-search.ts";
+import { insertAtom } from "../../memory/store/writes/atom-writes.ts";
 import type { Store } from "../../store/database/store.ts";
 import { maintainTables } from "../../store/database/table-upkeep.ts";
-import { libraryDeletion } from "../../store/memory/libraries/deleted-libraries.ts";
-import { listAtoms } from "../../store/memory/lists/atom-list.ts";
-import { countAtoms } from "../../store/memory/lists/library-summary.ts";
-import { recallAtoms } from "../../store/memory/search/atom-recall.ts";
-import { searchAtoms } from "../../store/memory/search/atom-search.ts";
-import { insertAtom } from "../../store/memory/writes/atom-writes.ts";
-import { addLibrary, addTeam } from "../server/memory/libraries.ts";
+import { libraryDeletion } from "../../store/libraries/deleted-libraries.ts";
+import { addLibrary, addTeam } from "../memory/libraries.ts";
 import {
   addAtoms,
   COMMON_TAG,
@@ -19,8 +19,8 @@ import {
   RARE_TAG,
   SOMETIMES,
   wordOfRank,
-} from "../store/memory/filled-library.ts";
-import { PLAIN } from "../store/memory/plain-atom.ts";
+} from "../memory/store/filled-library.ts";
+import { PLAIN } from "../memory/store/plain-atom.ts";
 import {
   COST_HEADS,
   type Cost,

@@ -1,12 +1,12 @@
 import { Worker } from "node:worker_threads";
 import { sql } from "kysely";
-import { mcpRoutes } from "../../server/mcp/routes.ts";
-import { memoryRoutes } from "../../server/memory/routes.ts";
+import { mcpRoutes } from "../../memory/mcp/routes.ts";
+import { memoryRoutes } from "../../memory/rest/routes.ts";
 import { migrate } from "../../store/database/migrate/migrate.ts";
 import type { Store } from "../../store/database/store.ts";
+import { addTeamsWithLibraries } from "../memory/libraries.ts";
+import { FOUND_BY, fillWithWorstAtoms } from "../memory/worst-atoms.ts";
 import { startHarness } from "../server/harness.ts";
-import { addTeamsWithLibraries } from "../server/memory/libraries.ts";
-import { FOUND_BY, fillWithWorstAtoms } from "../server/memory/worst-atoms.ts";
 import { onPGlite } from "./questions.ts";
 import { figure, median, table } from "./table.ts";
 

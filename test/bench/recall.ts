@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import { migrate } from "../../store/database/migrate/migrate.ts";
 import type { Store } from "../../store/database/store.ts";
-import { addTeamsWithLibraries } from "../server/memory/libraries.ts";
-import { dropPartsIndex } from "../store/memory/filled-library.ts";
-import { distractors } from "../store/memory/search/corpus/distractors.ts";
-import { CORPUS_NAMES, type CorpusName, KINDS } from "../store/memory/search/recall/corpus.ts";
+import { addTeamsWithLibraries } from "../memory/libraries.ts";
+import { dropPartsIndex } from "../memory/store/filled-library.ts";
+import { distractors } from "../memory/store/search/corpus/distractors.ts";
+import { CORPUS_NAMES, type CorpusName, KINDS } from "../memory/store/search/recall/corpus.ts";
 import {
   type Answered,
   askAll,
@@ -12,8 +12,8 @@ import {
   shareAmongFive,
   shareNewerFirst,
   storeCorpus,
-} from "../store/memory/search/recall/measure.ts";
-import { storeAged } from "../store/memory/search/recall/stored.ts";
+} from "../memory/store/search/recall/measure.ts";
+import { storeAged } from "../memory/store/search/recall/stored.ts";
 import { onPGlite } from "./questions.ts";
 import { figure, table } from "./table.ts";
 

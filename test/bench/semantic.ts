@@ -1,11 +1,11 @@
 import { sql } from "kysely";
+import { nearestAtoms, type QuestionVector } from "../../memory/store/search/candidates/nearest.ts";
 import { migrate } from "../../store/database/migrate/migrate.ts";
 import { openPostgres } from "../../store/database/postgres/postgres.ts";
 import type { Store } from "../../store/database/store.ts";
 import { maintainTables } from "../../store/database/table-upkeep.ts";
-import { nearestAtoms, type QuestionVector } from "../../store/memory/search/candidates/nearest.ts";
 import { createDatabase } from "../env/database/databases.ts";
-import { addTeamsWithLibraries } from "../server/memory/libraries.ts";
+import { addTeamsWithLibraries } from "../memory/libraries.ts";
 import { COST_HEADS, type Cost, cells, measure, onPGlite } from "./questions.ts";
 import { figure, table } from "./table.ts";
 

@@ -12,7 +12,7 @@ import type { Db } from "../../store/database/change.ts";
 import type { Store } from "../../store/database/store.ts";
 import { parseKeyring } from "../../store/encryption/keyring.ts";
 import { saveGateway } from "../../store/gateways/gateways.ts";
-import { saveLibrary } from "../../store/memory/libraries/libraries.ts";
+import { saveLibrary } from "../../store/libraries/libraries.ts";
 import { describeNightlyOnEachEngine } from "../env/database/engines.ts";
 import { until } from "../env/until.ts";
 import { gatewayDraft, libraryDraft, makeTeam, reserveKey, run, unique } from "../store/fixtures.ts";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { expect, it } from "vitest";
 import { until } from "../env/until.ts";
-import { dropPartsIndex } from "../store/memory/filled-library.ts";
+import { dropPartsIndex } from "../memory/store/filled-library.ts";
 import type { WorldTests } from "./fixtures/setup.ts";
 import { library, startWorld, type World } from "./fixtures/world.ts";
 

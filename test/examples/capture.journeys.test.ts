@@ -15,7 +15,7 @@ import { blocksIn } from "../env/blocks.ts";
 import { describeNightlyOnEachEngine } from "../env/database/engines.ts";
 import { NIGHTLY } from "../env/nightly.ts";
 import { until } from "../env/until.ts";
-import { startExtractingLibrary } from "../server/extraction/extracting-library.ts";
+import { startExtractingLibrary } from "../memory/extraction/extracting-library.ts";
 import { CLAUDE_CODE, CODEX } from "./transcripts.ts";
 
 /** A folder with the hook's configuration and a transcript. */

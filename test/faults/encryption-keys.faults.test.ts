@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { describe, expect, it, type TestContext } from "vitest";
+import { type RunningServer, startServer } from "../../processes/main.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLog } from "../../runtime/log.ts";
 import { parseServerConfig } from "../../server/context/config.ts";
-import { type RunningServer, startServer } from "../../processes/main.ts";
 import { EncryptionKeyError } from "../../store/database/errors.ts";
 import { migrate } from "../../store/database/migrate/migrate.ts";
 import { openPostgres } from "../../store/database/postgres/postgres.ts";

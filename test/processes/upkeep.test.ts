@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from "vitest";
 import { startUpkeep } from "../../processes/upkeep.ts";
 import { describeNightlyOnEachEngine } from "../env/database/engines.ts";
 import { until } from "../env/until.ts";
-import { addTeamsWithLibraries } from "../server/memory/libraries.ts";
+import { addTeamsWithLibraries } from "../memory/libraries.ts";
 
 const SUBJECTS = 3_000;
 

@@ -13,7 +13,7 @@ import { sharedCells } from "../../server/key-index/shared-cells.ts";
 import { saveGateway } from "../../store/gateways/gateways.ts";
 import { librariesOfKey } from "../../store/keys/uses/key-libraries.ts";
 import { readRequestCounts } from "../../store/keys/uses/request-counts.ts";
-import { saveLibrary } from "../../store/memory/libraries/libraries.ts";
+import { saveLibrary } from "../../store/libraries/libraries.ts";
 import type { TeamDraft } from "../../store/teams/teams.ts";
 import { readUsage } from "../../store/usage/read-usage.ts";
 import { databaseUrl, describeOnPostgres } from "../env/database/engines.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { TurnBounds } from "../../domain/memory/turn-bounds.ts";
 import { TeamTurns } from "../../runtime/team-turns.ts";
+import type { TurnBounds } from "../../runtime/turn-bounds.ts";
 
 /** Turns of six at a time, of which one of a second is slow. */
 function openTurns() {

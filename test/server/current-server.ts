@@ -1,8 +1,8 @@
 import type { TestContext } from "vitest";
+import { type RunningServer, type ServerOptions, startServer } from "../../processes/main.ts";
 import { systemClock } from "../../runtime/clock.ts";
 import { createLog } from "../../runtime/log.ts";
 import { parseServerConfig } from "../../server/context/config.ts";
-import { type RunningServer, type ServerOptions, startServer } from "../../processes/main.ts";
 import { keyring } from "./key-index/replica-fixtures.ts";
 
 export type CurrentServerOptions = Partial<Omit<ServerOptions, "config">> & {

@@ -7,6 +7,8 @@ import type { OperationName } from "../../domain/access/operations.ts";
 import { SCOPES, scopeBit, scopeSet } from "../../domain/access/scopes.ts";
 import { keyDigest, mintKey } from "../../domain/key/secret/key-format.ts";
 import { DEFAULT_RETENTION_MS, LEASE_MS } from "../../domain/protocol.ts";
+import { RecordRoom } from "../../memory/store/writes/record-room.ts";
+import { createMetrics } from "../../processes/metrics.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { createLog } from "../../runtime/log.ts";
 import { type Sampling, sampleLog } from "../../runtime/log-sampler.ts";
@@ -21,7 +23,6 @@ import { type AnswerLimits, AnswerRoom, answerLimits } from "../../server/http/a
 import { KeyIndex } from "../../server/key-index/key-index.ts";
 import type { KeyIndexView } from "../../server/key-index/key-index-view.ts";
 import type { InstallationLimits } from "../../server/limits/installation-limits.ts";
-import { createMetrics } from "../../processes/metrics.ts";
 import type { ServerDeps } from "../../server/product/deps.ts";
 import type { Tracing } from "../../server/telemetry/tracing.ts";
 import { NO_PRICES } from "../../server/usage/price-file.ts";
@@ -30,7 +31,6 @@ import type { Store } from "../../store/database/store.ts";
 import { parseKeyring } from "../../store/encryption/keyring.ts";
 import { subjectColumn } from "../../store/keys/rows/key-policy.ts";
 import type { IndexedKey } from "../../store/keys/rows/key-records.ts";
-import { RecordRoom } from "../../store/memory/writes/record-room.ts";
 import { budgetsOn, ledgerThatIsAway } from "./budgets/ledger.ts";
 
 /** A clock that stands still until a test moves it. */

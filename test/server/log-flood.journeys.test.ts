@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { managementToken } from "../../server/auth/management/management-token.ts";
 import { products } from "../../processes/products.ts";
+import { managementToken } from "../../server/auth/management/management-token.ts";
 import { NIGHTLY } from "../env/nightly.ts";
 import { until } from "../env/until.ts";
 import { upstreamOf } from "./gateway/gateway.ts";

@@ -1,11 +1,11 @@
 /** What each route declares: checked on the real products, all of them. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { OPERATIONS } from "../../domain/access/operations.ts";
+import { products } from "../../processes/products.ts";
 import { PUBLIC_ROUTES, type RoutePlugin } from "../../server/app.ts";
 import { MCP_METADATA, METADATA_ROOT } from "../../server/auth/protected-resource.ts";
 import { OPENAPI_TAGS, referencePath } from "../../server/openapi/areas.ts";
 import { ASSETS_ROUTE } from "../../server/pages/assets.ts";
-import { products } from "../../processes/products.ts";
 import { type Harness, startHarness } from "./harness.ts";
 import { sendRaw } from "./raw-http.ts";
 import { withoutRequestIds } from "./request-ids.ts";

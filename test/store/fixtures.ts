@@ -7,7 +7,7 @@ import { snapshot } from "../../store/feed/change-feed.ts";
 import type { GatewayDraft } from "../../store/gateways/gateways.ts";
 import { type Reservation, reserveVersion } from "../../store/keys/lifecycle/key-reservations.ts";
 import type { IndexedKey } from "../../store/keys/rows/key-records.ts";
-import type { LibraryDraft } from "../../store/memory/libraries/libraries.ts";
+import type { LibraryDraft } from "../../store/libraries/libraries.ts";
 import { saveTeam, type TeamDraft } from "../../store/teams/teams.ts";
 import { standingAt } from "../env/database/database-clock.ts";
 

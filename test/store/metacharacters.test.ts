@@ -5,7 +5,7 @@ import { saveGateway } from "../../store/gateways/gateways.ts";
 import { revokeKey } from "../../store/keys/lifecycle/revocation.ts";
 import { listKeys } from "../../store/keys/search/key-lists.ts";
 import { recordUsage } from "../../store/keys/uses/usage.ts";
-import { saveLibrary } from "../../store/memory/libraries/libraries.ts";
+import { saveLibrary } from "../../store/libraries/libraries.ts";
 import { findActiveObject } from "../../store/objects/objects.ts";
 import { findOrphans } from "../../store/orphans.ts";
 import { deregisterReplica, heartbeat, registerReplica } from "../../store/replicas/replicas.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { parseKeyring } from "../../store/encryption/keyring.ts";
 import { releaseGateway, saveGateway } from "../../store/gateways/gateways.ts";
-import { removeLibrary, saveLibrary } from "../../store/memory/libraries/libraries.ts";
+import { removeLibrary, saveLibrary } from "../../store/libraries/libraries.ts";
 import { findOrphans } from "../../store/orphans.ts";
 import { deleteTeam, saveTeam } from "../../store/teams/teams.ts";
 import { describeNightlyOnEachEngine } from "../env/database/engines.ts";

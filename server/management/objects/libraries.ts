@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { API_CLUSTER } from "../../../domain/api-cluster.ts";
 import { jsonSchema, specSchema } from "../../../domain/manifest/validation/json-schema.ts";
 import type { Tx } from "../../../store/database/change.ts";
-import { type LibraryDraft, removeLibrary, saveLibrary } from "../../../store/memory/libraries/libraries.ts";
+import { type LibraryDraft, removeLibrary, saveLibrary } from "../../../store/libraries/libraries.ts";
 import { findNamesake } from "../../../store/objects/objects.ts";
 import type { ChangeContext } from "../change-context.ts";
 import { NEW_NAME, NEW_NAMESPACE, REASON, type ReasonBody, TEAM } from "../request-schemas.ts";

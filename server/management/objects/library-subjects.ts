@@ -3,7 +3,7 @@ import { SUBJECT_FORM } from "../../../domain/access/subject.ts";
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import { change, type Db } from "../../../store/database/change.ts";
 import { isId } from "../../../store/database/ids.ts";
-import { eraseSubject, listRetainedLibraries, listSubjects } from "../../../store/memory/libraries/subjects.ts";
+import { eraseSubject, listRetainedLibraries, listSubjects } from "../../../store/libraries/subjects.ts";
 import { listObjects, type StoredOf } from "../../../store/objects/objects.ts";
 import { principalOf } from "../../auth/management/author.ts";
 import { problem } from "../../http/problems/problem.ts";

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { MAX_PASSAGE } from "../../../domain/memory/passages.ts";
+import { MAX_PASSAGE } from "../../../domain/passages.ts";
 import type { Db, Tx } from "../change.ts";
 import { sqlState } from "../errors.ts";
 

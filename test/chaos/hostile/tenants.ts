@@ -11,9 +11,9 @@ import type { Keyring } from "../../../store/encryption/keyring.ts";
 import { saveGateway } from "../../../store/gateways/gateways.ts";
 import { reserveVersion } from "../../../store/keys/lifecycle/key-reservations.ts";
 import { activateVersion } from "../../../store/keys/lifecycle/key-versions.ts";
-import { saveLibrary } from "../../../store/memory/libraries/libraries.ts";
+import { saveLibrary } from "../../../store/libraries/libraries.ts";
+import { dropPartsIndex } from "../../memory/store/filled-library.ts";
 import { gatewayDraft, libraryDraft, makeTeam, policyOf, reservationOf } from "../../store/fixtures.ts";
-import { dropPartsIndex } from "../../store/memory/filled-library.ts";
 
 export const LIBRARY = "notes";
 /** The model that every gateway with routes has a route for. */

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { API_CLUSTER } from "../../../domain/api-cluster.ts";
-import { saveLibrary } from "../../../store/memory/libraries/libraries.ts";
+import { saveLibrary } from "../../../store/libraries/libraries.ts";
 import { until } from "../../env/until.ts";
 import { makeTeam, run } from "../../store/fixtures.ts";
 import { describeWorlds } from "../fixtures/setup.ts";

@@ -4,7 +4,7 @@ import { findCondition } from "../../../domain/conditions.ts";
 import { hasVectorTable } from "../../../store/database/migrate/vector-table.ts";
 import { revokeKey } from "../../../store/keys/lifecycle/revocation.ts";
 import { findKey } from "../../../store/keys/rows/find-key.ts";
-import { type EmbeddingProgress, embeddingProgress } from "../../../store/memory/embedding/embedding-progress.ts";
+import { type EmbeddingProgress, embeddingProgress } from "../../../store/libraries/embedding-progress.ts";
 import { until } from "../../env/until.ts";
 import { run } from "../../store/fixtures.ts";
 import { describeWorldsNightlyOnEachEngine } from "../fixtures/setup.ts";

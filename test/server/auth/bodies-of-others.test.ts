@@ -1,17 +1,17 @@
 import { afterEach, describe, expect, test } from "vitest";
+import { mcpRoutes } from "../../../memory/mcp/routes.ts";
+import { memoryRoutes } from "../../../memory/rest/routes.ts";
+import { products } from "../../../processes/products.ts";
 import { managementToken } from "../../../server/auth/management/management-token.ts";
 import type { CallLimits } from "../../../server/calls/open-streams.ts";
 import { gatewayRoutes } from "../../../server/gateway/routes.ts";
-import { mcpRoutes } from "../../../server/mcp/routes.ts";
-import { memoryRoutes } from "../../../server/memory/routes.ts";
-import { products } from "../../../processes/products.ts";
 import { NIGHTLY } from "../../env/nightly.ts";
 import { until } from "../../env/until.ts";
+import { openMemoryStore } from "../../memory/memory-store.ts";
 import { routeOf, upstreamOf } from "../gateway/gateway.ts";
 import { startUpstream } from "../gateway/upstream.ts";
 import { type Harness, startHarness } from "../harness.ts";
 import { answers, openCaller, statusesOf } from "../http/sockets.ts";
-import { openMemoryStore } from "../memory/memory-store.ts";
 import { requestHead } from "../raw-http.ts";
 import { type HeldRequest, holdBack } from "./held-back.ts";
 

@@ -5,10 +5,10 @@ import type { KeyRecord } from "../../../domain/access/key-record.ts";
 import { OPERATIONS, type OperationName } from "../../../domain/access/operations.ts";
 import { SCOPES, scopeSet } from "../../../domain/access/scopes.ts";
 import { keyDigest, mintKey } from "../../../domain/key/secret/key-format.ts";
+import { createMetrics } from "../../../processes/metrics.ts";
 import { decide } from "../../../server/auth/decide.ts";
 import { PROBLEMS } from "../../../server/http/problems/catalogue.ts";
 import { KeyIndex } from "../../../server/key-index/key-index.ts";
-import { createMetrics } from "../../../processes/metrics.ts";
 import { gatewayRecord, indexedKey, keyRecord, testClock } from "../harness.ts";
 import {
   type BindingName,

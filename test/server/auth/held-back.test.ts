@@ -1,16 +1,16 @@
 import { sql } from "kysely";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { scopeSet } from "../../../domain/access/scopes.ts";
+import { mcpRoutes } from "../../../memory/mcp/routes.ts";
+import { memoryRoutes } from "../../../memory/rest/routes.ts";
 import type { RoutePlugin } from "../../../server/app.ts";
 import { gatewayRoutes } from "../../../server/gateway/routes.ts";
-import { mcpRoutes } from "../../../server/mcp/routes.ts";
-import { memoryRoutes } from "../../../server/memory/routes.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { until } from "../../env/until.ts";
+import { openMemoryStore } from "../../memory/memory-store.ts";
 import { allDialects, routeOf, upstreamOf } from "../gateway/gateway.ts";
 import { startUpstream, type Upstream } from "../gateway/upstream.ts";
 import { type Harness, startHarness } from "../harness.ts";
-import { openMemoryStore } from "../memory/memory-store.ts";
 import { type HeldRequest, holdBack } from "./held-back.ts";
 
 const ATOM = "11111111-1111-4111-8111-111111111111";

@@ -1,6 +1,6 @@
+import { mcpRoutes } from "../../../memory/mcp/routes.ts";
 import type { RoutePlugin } from "../../../server/app.ts";
 import { gatewayRoutes } from "../../../server/gateway/routes.ts";
-import { mcpRoutes } from "../../../server/mcp/routes.ts";
 import { allDialects } from "../gateway/gateway.ts";
 import { startUpstream } from "../gateway/upstream.ts";
 import { startHarness } from "../harness.ts";

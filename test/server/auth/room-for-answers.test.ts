@@ -1,16 +1,16 @@
 import { setImmediate } from "node:timers/promises";
 import type { onRequestHookHandler } from "fastify";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { mcpRoutes } from "../../../memory/mcp/routes.ts";
+import { memoryRoutes } from "../../../memory/rest/routes.ts";
 import type { RoutePlugin } from "../../../server/app.ts";
 import { managementToken } from "../../../server/auth/management/management-token.ts";
 import { managementRoutes } from "../../../server/management/routes.ts";
-import { mcpRoutes } from "../../../server/mcp/routes.ts";
-import { memoryRoutes } from "../../../server/memory/routes.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { until } from "../../env/until.ts";
+import { openMemoryStore } from "../../memory/memory-store.ts";
 import { type Harness, startHarness } from "../harness.ts";
 import { makeSigner, sign, startIssuer } from "../management/issuer.ts";
-import { openMemoryStore } from "../memory/memory-store.ts";
 
 const TOKEN = "kpt_the-token-of-this-installation";
 const TEXT = "x".repeat(60_000);

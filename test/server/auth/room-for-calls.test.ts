@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from "vitest";
+import { memoryRoutes } from "../../../memory/rest/routes.ts";
 import type { CallLimits } from "../../../server/calls/open-streams.ts";
-import { memoryRoutes } from "../../../server/memory/routes.ts";
 import { until } from "../../env/until.ts";
 import { routeOf, startGateway, upstreamOf } from "../gateway/gateway.ts";
 import { startUpstream } from "../gateway/upstream.ts";

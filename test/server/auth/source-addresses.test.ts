@@ -4,15 +4,15 @@ import { connect } from "node:net";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { KeyRecord } from "../../../domain/access/key-record.ts";
+import { mcpRoutes } from "../../../memory/mcp/routes.ts";
+import { memoryRoutes } from "../../../memory/rest/routes.ts";
 import type { RoutePlugin } from "../../../server/app.ts";
 import { decide } from "../../../server/auth/decide.ts";
 import { gatewayRoutes } from "../../../server/gateway/routes.ts";
-import { mcpRoutes } from "../../../server/mcp/routes.ts";
-import { memoryRoutes } from "../../../server/memory/routes.ts";
+import { memoryServer } from "../../memory/memory-server.ts";
 import { allDialects } from "../gateway/gateway.ts";
 import { startUpstream, type Upstream } from "../gateway/upstream.ts";
 import { type Harness, startHarness } from "../harness.ts";
-import { memoryServer } from "../memory/memory-server.ts";
 
 const HERE = ["203.0.113.0/24", "2001:db8::/32"];
 const LOOPBACK = ["127.0.0.0/8"];

@@ -3,7 +3,7 @@ import type { ReportedCondition } from "../../../domain/conditions.ts";
 import { saveGateway } from "../../../store/gateways/gateways.ts";
 import { activateVersion } from "../../../store/keys/lifecycle/key-versions.ts";
 import { recordKeyDeclaration } from "../../../store/keys/rows/key-declarations.ts";
-import { saveLibrary } from "../../../store/memory/libraries/libraries.ts";
+import { saveLibrary } from "../../../store/libraries/libraries.ts";
 import { recordConditions, recordKeyConditions } from "../../../store/objects/object-conditions.ts";
 import { gatewayDraft, libraryDraft, makeTeam, reserveKey, run } from "../../store/fixtures.ts";
 import { keyring } from "../key-index/replica-fixtures.ts";

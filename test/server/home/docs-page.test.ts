@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { get, type IncomingMessage } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { products } from "../../../processes/products.ts";
 import { PROBLEMS } from "../../../server/http/problems/catalogue.ts";
 import { OPENAPI_TAGS } from "../../../server/openapi/areas.ts";
-import { products } from "../../../processes/products.ts";
 import { type Harness, startHarness } from "../harness.ts";
 import { codesOf, operationsOf } from "../openapi/described.ts";
 import { sendRaw } from "../raw-http.ts";

@@ -1,7 +1,7 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { OPENAPI_TAGS, referencePath } from "../../../server/openapi/areas.ts";
 import { products } from "../../../processes/products.ts";
+import { OPENAPI_TAGS, referencePath } from "../../../server/openapi/areas.ts";
 import { openBrowser } from "../../env/browser.ts";
 import { checkPage, EVERY_PAGE, WIDTHS } from "../console/looked-at.ts";
 import { type Harness, startHarness } from "../harness.ts";

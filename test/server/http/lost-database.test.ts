@@ -1,9 +1,9 @@
 /** A replica that has lost its database, behind a balancer of connections, which leaves it out of new ones alone. */
 import { Agent, request } from "undici";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { products } from "../../../processes/products.ts";
 import type { RoutePlugin } from "../../../server/app.ts";
 import type { ServerDeps } from "../../../server/product/deps.ts";
-import { products } from "../../../processes/products.ts";
 import { DatabaseUnavailableError } from "../../../store/database/errors.ts";
 import { freePort } from "../../env/free-port.ts";
 import { startBalancer } from "../../env/node/balancer.ts";

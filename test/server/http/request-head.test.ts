@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { managementToken } from "../../../server/auth/management/management-token.ts";
 import { products } from "../../../processes/products.ts";
+import { managementToken } from "../../../server/auth/management/management-token.ts";
 import { type Harness, startHarness } from "../harness.ts";
 import { requestHead, sendRaw } from "../raw-http.ts";
 

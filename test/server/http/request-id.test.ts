@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { memoryRoutes } from "../../../memory/rest/routes.ts";
 import { gatewayRoutes } from "../../../server/gateway/routes.ts";
-import { memoryRoutes } from "../../../server/memory/routes.ts";
 import { PROVIDER_KEY, upstreamOf } from "../gateway/gateway.ts";
 import { startUpstream, type Upstream } from "../gateway/upstream.ts";
 import { type Harness, startHarness } from "../harness.ts";

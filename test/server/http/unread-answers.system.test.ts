@@ -8,7 +8,7 @@ import { change } from "../../../store/database/change.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { reserveVersion } from "../../../store/keys/lifecycle/key-reservations.ts";
 import { activateVersion } from "../../../store/keys/lifecycle/key-versions.ts";
-import { saveLibrary } from "../../../store/memory/libraries/libraries.ts";
+import { saveLibrary } from "../../../store/libraries/libraries.ts";
 import { databaseUrl, describeOnPostgres } from "../../env/database/engines.ts";
 import { makeMemoryCgroup } from "../../env/memory-cgroup.ts";
 import { startServing } from "../../env/serving.ts";

@@ -1,13 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { keyDigest, keyPrefix, mintKey } from "../../../domain/key/secret/key-format.ts";
 import { LEASE_MS } from "../../../domain/protocol.ts";
+import { createMetrics } from "../../../processes/metrics.ts";
 import type { Clock } from "../../../runtime/clock.ts";
 import { createLog } from "../../../runtime/log.ts";
 import { StreamRegistry } from "../../../server/calls/open-streams.ts";
 import type { Placeholder } from "../../../server/context/placeholders.ts";
 import { feedOf } from "../../../server/key-index/feed.ts";
 import { Replica } from "../../../server/key-index/replica.ts";
-import { createMetrics } from "../../../processes/metrics.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { parseKeyring } from "../../../store/encryption/keyring.ts";
 import { reserveVersion } from "../../../store/keys/lifecycle/key-reservations.ts";

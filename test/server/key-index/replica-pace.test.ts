@@ -1,11 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { LEASE_MS } from "../../../domain/protocol.ts";
+import { createMetrics } from "../../../processes/metrics.ts";
 import { createLog } from "../../../runtime/log.ts";
 import { StreamRegistry } from "../../../server/calls/open-streams.ts";
 import type { Feed } from "../../../server/key-index/feed.ts";
 import { Replica } from "../../../server/key-index/replica.ts";
-import { createMetrics } from "../../../processes/metrics.ts";
 import { until } from "../../env/until.ts";
 import { keyring, shiftableClock } from "./replica-fixtures.ts";
 import { SimDatabase } from "./simulation/database.ts";

@@ -9,7 +9,7 @@ import { migrate } from "../../../store/database/migrate/migrate.ts";
 import { openPostgres } from "../../../store/database/postgres/postgres.ts";
 import { CHANGES_CHANNEL } from "../../../store/feed/change-feed.ts";
 import { readKnownUsage } from "../../../store/keys/uses/usage.ts";
-import { saveLibrary } from "../../../store/memory/libraries/libraries.ts";
+import { saveLibrary } from "../../../store/libraries/libraries.ts";
 import { readReplicas } from "../../../store/replicas/replicas.ts";
 import { findSession } from "../../../store/sessions/sessions.ts";
 import { revokeSubject } from "../../../store/teams/revoked-subjects.ts";

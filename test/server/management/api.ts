@@ -1,10 +1,10 @@
 import type { Environment } from "../../../domain/environment.ts";
+import { startServer } from "../../../processes/main.ts";
 import type { Clock } from "../../../runtime/clock.ts";
 import { systemClock } from "../../../runtime/clock.ts";
 import { createLog } from "../../../runtime/log.ts";
 import { type ManagementToken, managementToken } from "../../../server/auth/management/management-token.ts";
 import { parseServerConfig } from "../../../server/context/config.ts";
-import { startServer } from "../../../processes/main.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { keyring } from "../key-index/replica-fixtures.ts";
 import { type Described, descriptionOf } from "../openapi/described.ts";

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { mintKey } from "../../../domain/key/secret/key-format.ts";
-import { saveLibrary } from "../../../store/memory/libraries/libraries.ts";
+import { saveLibrary } from "../../../store/libraries/libraries.ts";
 import { findOrphans } from "../../../store/orphans.ts";
 import { readTeams } from "../../../store/teams/team-records.ts";
 import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";

@@ -3,9 +3,9 @@ import { managementToken } from "../../../server/auth/management/management-toke
 import { managementRoutes } from "../../../server/management/routes.ts";
 import { change } from "../../../store/database/change.ts";
 import type { Store } from "../../../store/database/store.ts";
-import { removeLibrary, saveLibrary } from "../../../store/memory/libraries/libraries.ts";
-import { listSubjects } from "../../../store/memory/libraries/subjects.ts";
-import { openLibrary } from "../../../store/memory/rows/reachable-libraries.ts";
+import { removeLibrary, saveLibrary } from "../../../store/libraries/libraries.ts";
+import { openLibrary } from "../../../store/libraries/reachable-libraries.ts";
+import { listSubjects } from "../../../store/libraries/subjects.ts";
 import { saveTeam, type TeamDraft } from "../../../store/teams/teams.ts";
 import { openMigrated } from "../../env/database/engines.ts";
 import { libraryDraft, makeTeam, reserveKey, run, unique } from "../../store/fixtures.ts";

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { products } from "../../../processes/products.ts";
 import { managementToken } from "../../../server/auth/management/management-token.ts";
 import { classify, SERVED_PATHS } from "../../../server/gateway/classify.ts";
 import type { OpenApiDocument } from "../../../server/openapi/format.ts";
-import { products } from "../../../processes/products.ts";
 import { type Harness, startHarness } from "../harness.ts";
 import { type Described, Judge, operationsOf } from "./described.ts";
 import { metaFaultsOf } from "./meta-schema.ts";

@@ -2,18 +2,18 @@ import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { sql } from "kysely";
 import { scopeSet } from "../../../domain/access/scopes.ts";
+import { products } from "../../../processes/products.ts";
 import type { RoutePlugin } from "../../../server/app.ts";
 import { managementToken } from "../../../server/auth/management/management-token.ts";
 import { gatewayRoutes } from "../../../server/gateway/routes.ts";
 import { UPSTREAM_TIMES } from "../../../server/gateway/upstream/upstream-times.ts";
-import { products } from "../../../processes/products.ts";
 import { DatabaseUnavailableError, DISK_FULL } from "../../../store/database/errors.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { saveGateway } from "../../../store/gateways/gateways.ts";
 import { reserveVersion } from "../../../store/keys/lifecycle/key-reservations.ts";
 import { activateVersion } from "../../../store/keys/lifecycle/key-versions.ts";
-import { saveLibrary } from "../../../store/memory/libraries/libraries.ts";
-import { declareExtraction } from "../../../store/memory/libraries/library-extraction.ts";
+import { saveLibrary } from "../../../store/libraries/libraries.ts";
+import { declareExtraction } from "../../../store/libraries/library-extraction.ts";
 import { openMigrated } from "../../env/database/engines.ts";
 import {
   digestOf,

@@ -14,7 +14,7 @@ import { revokeKey } from "../../../store/keys/lifecycle/revocation.ts";
 import { requestRotation } from "../../../store/keys/lifecycle/rotation-request.ts";
 import { findKey } from "../../../store/keys/rows/find-key.ts";
 import { recordUsage } from "../../../store/keys/uses/usage.ts";
-import { removeLibrary, saveLibrary } from "../../../store/memory/libraries/libraries.ts";
+import { removeLibrary, saveLibrary } from "../../../store/libraries/libraries.ts";
 import {
   deregisterReplica,
   heartbeat,

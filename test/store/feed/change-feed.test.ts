@@ -9,7 +9,7 @@ import { releaseGateway, saveGateway } from "../../../store/gateways/gateways.ts
 import { reserveVersion } from "../../../store/keys/lifecycle/key-reservations.ts";
 import { activateVersion } from "../../../store/keys/lifecycle/key-versions.ts";
 import { revokeKey } from "../../../store/keys/lifecycle/revocation.ts";
-import { removeLibrary, saveLibrary } from "../../../store/memory/libraries/libraries.ts";
+import { removeLibrary, saveLibrary } from "../../../store/libraries/libraries.ts";
 import { pruneChanges } from "../../../store/retention.ts";
 import { deleteTeam, saveTeam, type TeamDraft } from "../../../store/teams/teams.ts";
 import { describeNightlyOnEachEngine, describeOnPostgres } from "../../env/database/engines.ts";

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from "vitest";
 import { findInTeam } from "../../../store/objects/references.ts";
 import { describeOnEitherEngine } from "../../env/database/engines.ts";
-import { addLibrary, addTeamsWithLibraries } from "../../server/memory/libraries.ts";
+import { addLibrary, addTeamsWithLibraries } from "../../memory/libraries.ts";
 
 describeOnEitherEngine("references to a team's libraries", (opened) => {
   beforeAll(async () => {

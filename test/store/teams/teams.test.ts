@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { StaleDeclarationError } from "../../../store/database/errors.ts";
-import { removeLibrary, saveLibrary } from "../../../store/memory/libraries/libraries.ts";
+import { removeLibrary, saveLibrary } from "../../../store/libraries/libraries.ts";
 import { readTeams } from "../../../store/teams/team-records.ts";
 import { deleteTeam, findTeam, findTeamOfNamespace, saveTeam, type TeamDraft } from "../../../store/teams/teams.ts";
 import { describeNightlyOnEachEngine, describeOnPostgres } from "../../env/database/engines.ts";

@@ -6,7 +6,7 @@ import type { Db } from "../../../../store/database/change.ts";
 import { decideForKey } from "../../../auth/decide.ts";
 import { resolve } from "../../../gateway/resolve.ts";
 import { Problem, problem } from "../../../http/problems/problem.ts";
-import { findNamedLibrary, noSuchLibrary } from "../../../memory/call/libraries.ts";
+import { findNamedLibrary, noSuchLibrary } from "../../../libraries/libraries.ts";
 import { NAME } from "../../request-schemas.ts";
 import { closedObject, TEXT } from "../../response-schemas.ts";
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { scopeSet } from "../../../../domain/access/scopes.ts";
+import { memoryRoutes } from "../../../../memory/rest/routes.ts";
 import { gatewayRoutes } from "../../../../server/gateway/routes.ts";
-import { memoryRoutes } from "../../../../server/memory/routes.ts";
 import { whoamiRoutes } from "../../../../server/whoami/routes.ts";
 import { upstreamOf } from "../../gateway/gateway.ts";
 import { type Harness, startHarness } from "../../harness.ts";

@@ -4,7 +4,7 @@ import { parse } from "yaml";
 import { parseManifests } from "../../../../domain/manifest/document/parse.ts";
 import { readManifest } from "../../../../domain/manifest/validation/validate.ts";
 import { change } from "../../../../store/database/change.ts";
-import { saveLibrary } from "../../../../store/memory/libraries/libraries.ts";
+import { saveLibrary } from "../../../../store/libraries/libraries.ts";
 import { libraryDraft, makeTeam, reserveKey, unique } from "../../../store/fixtures.ts";
 import { type Pages, startPages } from "../pages.ts";
 

@@ -3,9 +3,9 @@ import { text } from "node:stream/consumers";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { sql } from "kysely";
 import { expect, test } from "vitest";
-import { mcpRoutes } from "../../../../server/mcp/routes.ts";
-import { memoryRoutes } from "../../../../server/memory/routes.ts";
-import { memoryServer } from "../../memory/memory-server.ts";
+import { mcpRoutes } from "../../../../memory/mcp/routes.ts";
+import { memoryRoutes } from "../../../../memory/rest/routes.ts";
+import { memoryServer } from "../../../memory/memory-server.ts";
 
 const opened = memoryServer(memoryRoutes, mcpRoutes);
 const MCP = "/api/v1/memory/mcp";

@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import type { AddressInfo, Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { products } from "../../../../processes/products.ts";
 import { AnswerRoom, answerLimits } from "../../../../server/http/answers/answer-room.ts";
 import { createListener } from "../../../../server/http/connections/listener.ts";
 import { LingeringSockets } from "../../../../server/http/connections/refused-request.ts";
-import { products } from "../../../../processes/products.ts";
 import { NIGHTLY } from "../../../env/nightly.ts";
 import { until } from "../../../env/until.ts";
 import { type Harness, startHarness } from "../../harness.ts";

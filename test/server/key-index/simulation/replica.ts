@@ -1,11 +1,11 @@
 import type { Scheduler } from "fast-check";
 import { unusableBecause } from "../../../../domain/access/key-state.ts";
 import { LEASE_MS } from "../../../../domain/protocol.ts";
+import { createMetrics } from "../../../../processes/metrics.ts";
 import { createLog } from "../../../../runtime/log.ts";
 import { StreamRegistry } from "../../../../server/calls/open-streams.ts";
 import type { Feed } from "../../../../server/key-index/feed.ts";
 import { Replica } from "../../../../server/key-index/replica.ts";
-import { createMetrics } from "../../../../processes/metrics.ts";
 import { keyring } from "../replica-fixtures.ts";
 import { digestOfKey, type SimDatabase } from "./database.ts";
 import type { Way } from "./moves.ts";

@@ -1,6 +1,8 @@
 import { sql } from "kysely";
 import pg from "pg";
 import { describe, expect, type TestContext, test } from "vitest";
+import { searchAtoms } from "../../../../memory/store/search/atom-search.ts";
+import { insertAtom } from "../../../../memory/store/writes/atom-writes.ts";
 import { EncodingError, SchemaVersionError } from "../../../../store/database/errors.ts";
 import {
   assertSchemaVersion,
@@ -11,8 +13,6 @@ import {
 } from "../../../../store/database/migrate/migrate.ts";
 import { openPostgres } from "../../../../store/database/postgres/postgres.ts";
 import type { Store } from "../../../../store/database/store.ts";
-import { searchAtoms } from "../../../../store/memory/search/atom-search.ts";
-import { insertAtom } from "../../../../store/memory/writes/atom-writes.ts";
 import {
   databaseUrl,
   describeNightlyOnEachEngine,
@@ -20,9 +20,9 @@ import {
   openMigrated,
 } from "../../../env/database/engines.ts";
 import { until } from "../../../env/until.ts";
+import { addTeamsWithLibraries } from "../../../memory/libraries.ts";
+import { PLAIN } from "../../../memory/store/plain-atom.ts";
 import { startReplica } from "../../../server/key-index/replica-fixtures.ts";
-import { addTeamsWithLibraries } from "../../../server/memory/libraries.ts";
-import { PLAIN } from "../../memory/plain-atom.ts";
 
 /** The version that indexes atoms of which there may be many. */
 const MEMORY = 30;

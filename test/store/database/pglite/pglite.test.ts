@@ -5,6 +5,7 @@ import { inspect } from "node:util";
 import type { Worker } from "node:worker_threads";
 import { AbortedTransactionError, sql } from "kysely";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beginSave, endSave, findSave } from "../../../../memory/store/writes/repeatable-saves.ts";
 import { change, type Db, takeLeadership } from "../../../../store/database/change.ts";
 import {
   CallerLeftError,
@@ -20,11 +21,10 @@ import { openPGlite } from "../../../../store/database/pglite/pglite.ts";
 import type { EmbeddedStore, Store } from "../../../../store/database/store.ts";
 import { maintainTables } from "../../../../store/database/table-upkeep.ts";
 import { changesAfter } from "../../../../store/feed/change-feed.ts";
-import { beginSave, endSave, findSave } from "../../../../store/memory/writes/repeatable-saves.ts";
 import { findTeamOfNamespace, saveTeam } from "../../../../store/teams/teams.ts";
 import { makeDatabaseFolder } from "../../../env/database/database-folder.ts";
 import { copyEmbedded, keepCompiled } from "../../../env/database/embedded-database.ts";
-import { addTeamsWithLibraries } from "../../../server/memory/libraries.ts";
+import { addTeamsWithLibraries } from "../../../memory/libraries.ts";
 import { digestOf, teamDraft, unique } from "../../fixtures.ts";
 import { feedHead } from "../../questions.ts";
 import { unansweredStatements } from "../unanswered-statements.ts";

@@ -6,7 +6,7 @@ import { saveGateway } from "../../../../store/gateways/gateways.ts";
 import { reserveVersion } from "../../../../store/keys/lifecycle/key-reservations.ts";
 import { findDeclaredKey } from "../../../../store/keys/rows/declared-key.ts";
 import { recordKeySecret } from "../../../../store/keys/rows/key-secrets.ts";
-import { saveLibrary } from "../../../../store/memory/libraries/libraries.ts";
+import { saveLibrary } from "../../../../store/libraries/libraries.ts";
 import { deleteTeam } from "../../../../store/teams/teams.ts";
 import { describeNightlyOnEachEngine, describeOnPostgres } from "../../../env/database/engines.ts";
 import {

@@ -8,7 +8,7 @@ import { changesAfter } from "../../../../store/feed/change-feed.ts";
 import { type Reservation, reserveVersion } from "../../../../store/keys/lifecycle/key-reservations.ts";
 import { activateVersion } from "../../../../store/keys/lifecycle/key-versions.ts";
 import type { IndexedKey } from "../../../../store/keys/rows/key-records.ts";
-import { saveLibrary } from "../../../../store/memory/libraries/libraries.ts";
+import { saveLibrary } from "../../../../store/libraries/libraries.ts";
 import { describeNightlyOnEachEngine } from "../../../env/database/engines.ts";
 import { examples } from "../../../env/nightly.ts";
 import {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { change } from "../../../../store/database/change.ts";
 import { saveGateway } from "../../../../store/gateways/gateways.ts";
 import { findBindings } from "../../../../store/keys/search/identified-keys.ts";
-import { saveLibrary } from "../../../../store/memory/libraries/libraries.ts";
+import { saveLibrary } from "../../../../store/libraries/libraries.ts";
 import { describeOnEitherEngine } from "../../../env/database/engines.ts";
 import { keyring } from "../../../server/key-index/replica-fixtures.ts";
 import { gatewayDraft, libraryDraft, makeTeam, unique } from "../../fixtures.ts";

@@ -3,7 +3,7 @@ import { afterEach, expect, test } from "vitest";
 import { NOTES_KEPT_DAYS } from "../../../../store/keys/uses/daily-notes.ts";
 import { librariesKnownSince, librariesOfKey, recordLibraries } from "../../../../store/keys/uses/key-libraries.ts";
 import { noteLostUses } from "../../../../store/keys/uses/lost-uses.ts";
-import { removeLibrary, saveLibrary } from "../../../../store/memory/libraries/libraries.ts";
+import { removeLibrary, saveLibrary } from "../../../../store/libraries/libraries.ts";
 import { deregisterReplica, registerReplica } from "../../../../store/replicas/replicas.ts";
 import { prune } from "../../../../store/retention.ts";
 import { describeNightlyOnEachEngine } from "../../../env/database/engines.ts";

@@ -1,0 +1,122 @@
+import { randomUUID } from "node:crypto";
+import type { Logger } from "../../runtime/log.ts";
+import { TeamTurns } from "../../runtime/team-turns.ts";
+import type { TurnBounds } from "../../runtime/turn-bounds.ts";
+import { startTurns } from "../../runtime/turns.ts";
+import { keepNewest } from "../../server/context/bounded-map.ts";
+import type { TextGenerator } from "../../server/gateway/library/generate-text.ts";
+import type { Store } from "../../store/database/store.ts";
+import {
+  distinct,
+  type FoundStatement,
+  INSTRUCTIONS,
+  MAX_ANSWER_TOKENS,
+  readStatements,
+  tokensOfCall,
+} from "../rules/extraction.ts";
+import {
+  claimExtraction,
+  type ExtractionResult,
+  type ExtractionTurn,
+  reachOfTurn,
+  settleExtraction,
+} from "../store/extraction/turns.ts";
+import { findNearDuplicates } from "../store/writes/near-duplicates.ts";
+import type { CountRead } from "./metrics.ts";
+
+type Extraction = {
+  readonly store: Store;
+  readonly generator: Pick<TextGenerator, "generate">;
+  readonly log: Logger;
+  readonly count: CountRead;
+};
+
+const POLL_MS = 1_000;
+/** Conversations that one process reads at a time: a turn waits for its model, and asks little of the database. */
+const MAX_TURNS = 8;
+/** Models read a passage in less. */
+const SLOW_MS = 20_000;
+/** A turn asks twice at most, and is over before its claim is. */
+const TIMEOUT_MS = 60_000;
+const PROBE_TIMEOUT_MS = 30_000;
+/** What every model has an answer to: one that fails at this fails at every conversation. */
+const PROBE = JSON.stringify([{ role: "user", content: "Anna drinks tea." }]);
+/** Libraries of which a process remembers whose turn was the last. */
+const MAX_REMEMBERED = 1_000;
+
+/**
+ * Has models read the conversations that libraries are handed, behind every other work: the libraries take turns of one
+ * passage each, whichever process has them, and so do their teams, and a library's subjects. A model adds statements, and
+ * nothing else; what fails is tried again later.
+ *
+ * @returns ends it: what is under way is waited for
+ */
+export function startLibraryExtractor(extraction: Extraction, pollMs = POLL_MS): { close(): Promise<void> } {
+  const { store, log } = extraction;
+  const turns = new TeamTurns({ most: MAX_TURNS, slowMs: SLOW_MS }, () => performance.now());
+  const lastParts = new Map<string, string>();
+  const claim = async (bounds: TurnBounds) => {
+    const turn = await claimExtraction(store, randomUUID(), bounds, (libraryId) => lastParts.get(libraryId));
+    if (turn !== undefined) keepNewest(lastParts, turn.libraryId, turn.storedIn, MAX_REMEMBERED);
+    return turn;
+  };
+  return startTurns({
+    ...{ most: MAX_TURNS, pollMs },
+    takeTurn: () => turns.takeNext(claim, (turn) => take(extraction, turn)),
+    onFailure: (error) => log.warn({ error }, "a conversation could not be read; it is tried again"),
+  });
+}
+
+/** As the metrics have them. */
+const OUTCOMES = { read: "read", done: "read", useless: "useless", stuck: "failed", failed: "failed" } as const;
+
+/** What was paid for and cannot be saved counts as an answer of no use, or it would be asked for without end. */
+async function take(extraction: Extraction, turn: ExtractionTurn): Promise<void> {
+  try {
+    const result = await read(extraction, turn);
+    await settleExtraction(extraction.store, turn, result);
+    extraction.count(OUTCOMES[result.kind]);
+  } catch (error) {
+    const why = "what the model found could not be saved";
+    await settleExtraction(extraction.store, turn, { kind: "useless", why, tokens: tokensOfCall(turn.passage) });
+    extraction.count("useless");
+    throw error;
+  }
+}
+
+async function read({ store, generator }: Extraction, turn: ExtractionTurn): Promise<ExtractionResult> {
+  const { digest, publicId, model, passage } = turn;
+  const ask = (material: string, timeoutMs: number) =>
+    generator.generate({
+      ...{ digest, publicId, model },
+      ...{ instructions: INSTRUCTIONS, material, maxTokens: MAX_ANSWER_TOKENS, timeoutMs },
+    });
+  const result = await ask(passage, TIMEOUT_MS);
+  const useless = (why: string): ExtractionResult => ({ kind: "useless", why, tokens: tokensOfCall(passage) });
+  if (result.kind !== "text") {
+    const { kind, why, retryAfterMs, isOverrun, isDoubtful } = result;
+    if (kind === "refused" || isOverrun) return useless(why);
+    if (isDoubtful === true && (await ask(PROBE, PROBE_TIMEOUT_MS)).kind === "text") {
+      return { kind: "stuck", why, tokens: tokensOfCall(passage) + tokensOfCall(PROBE), retryAfterMs };
+    }
+    return { kind, why, retryAfterMs };
+  }
+  const found = result.text === undefined ? undefined : readStatements(result.text);
+  if (found === undefined) return useless("the model's answer is not the JSON that it was asked for");
+  const statements = distinct([...turn.statements, ...found]);
+  return turn.isLast ? saveNew(store, turn, statements) : { kind: "read", statements };
+}
+
+/** What the library has almost so already is not saved again: it may well have been recalled in the conversation. */
+async function saveNew(
+  { db }: Store,
+  turn: ExtractionTurn,
+  statements: readonly FoundStatement[],
+): Promise<ExtractionResult> {
+  const fresh: FoundStatement[] = [];
+  for (const statement of statements) {
+    const near = await findNearDuplicates(db, reachOfTurn(turn), turn.libraryId, statement.content);
+    if (near.every(({ otherNumbers }) => otherNumbers)) fresh.push(statement);
+  }
+  return { kind: "done", statements: fresh, known: statements.length - fresh.length };
+}

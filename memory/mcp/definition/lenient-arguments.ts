@@ -1,0 +1,125 @@
+import { memberScan } from "../../../server/http/bodies/json-members.ts";
+import { RFC3339 } from "../../request/schemas.ts";
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** Other names that models give to an argument, of the tools that have it. */
+const ALIASES: Readonly<Record<string, string>> = { q: "query", text: "query" };
+/** What n8n adds to the arguments that a model has written. */
+const ADDED: ReadonlySet<string> = new Set(["toolCallId", "sessionId", "action", "chatInput", "tool"]);
+/** A bound of an answer is kept to where more is asked for. */
+const CLIPPED = ["limit", "maxTokens"] as const;
+/** So much of a call's texts is read as JSON, in characters: the bounds of a body are those of one document. */
+const MOST_TEXT = 65_536;
+
+/** What is left of {@link MOST_TEXT}. */
+type TextRoom = { left: number };
+
+/** A call's arguments as the schema has them. */
+export type ReadArguments = {
+  readonly args: unknown;
+  /** What was taken otherwise than it was meant. */
+  readonly notes: readonly string[];
+};
+
+/**
+ * What a model means by what it wrote, where only one thing can be meant: `q` for `query`, a number in quotes, a date
+ * without a time, one text in place of a list, a list as JSON text; null, where it is no value, and empty text for what is
+ * left out. Whatever else breaks the schema stays as it is, to be refused.
+ *
+ * @param schema of the arguments' object
+ * @returns a sentence about what cannot be meant together
+ */
+export function readArguments(args: unknown, schema: Json): ReadArguments | string {
+  const properties = objectOf(schema.properties);
+  if (!isObject(args) || properties === undefined) return { args, notes: [] };
+  const names = new Map<string, string>();
+  for (const written of Object.keys(args)) {
+    const isKnown = Object.hasOwn(properties, written);
+    if (!isKnown && ADDED.has(written)) continue;
+    const alias = Object.hasOwn(ALIASES, written) && !isKnown ? ALIASES[written] : undefined;
+    const name = alias !== undefined && Object.hasOwn(properties, alias) ? alias : written;
+    if (isLeftOut(args[written], name, schema) || (name !== written && isEmpty(args[written]))) continue;
+    const other = names.get(name);
+    if (other !== undefined) return `"${other}" and "${written}" are the same: give ${name} alone.`;
+    names.set(name, written);
+  }
+  const room: TextRoom = { left: MOST_TEXT };
+  const read = Object.fromEntries(
+    [...names].map(([name, written]) => [name, meantBy(args[written], objectOf(properties[name]), room)]),
+  );
+  const notes: string[] = [];
+  for (const name of CLIPPED) {
+    const most = objectOf(properties[name])?.maximum;
+    const asked = read[name];
+    if (typeof most !== "number" || typeof asked !== "number" || asked <= most) continue;
+    read[name] = most;
+    notes.push(`${name} is at most ${most}, which was taken.`);
+  }
+  return { args: read, notes };
+}
+
+function meantBy(value: unknown, schema: Json | undefined, room: TextRoom): unknown {
+  if (schema === undefined) return value;
+  const item = objectOf(schema.items);
+  if (Array.isArray(value)) return value.map((each) => meantBy(each, item, room));
+  if (isObject(value)) {
+    const meant = Object.entries(value)
+      .filter(([name, each]) => !isLeftOut(each, name, schema))
+      .map(([name, each]) => [name, meantBy(each, fieldOf(schema, name), room)]);
+    return Object.fromEntries(meant);
+  }
+  return typeof value === "string" ? meantByText(value, schema, room) : value;
+}
+
+function meantByText(value: string, schema: Json, room: TextRoom): unknown {
+  const { pattern } = schema;
+  const types = [schema.type].flat();
+  const isList = types.includes("array");
+  if (isList || types.includes("object")) {
+    const isJson = value.trimStart().startsWith(isList ? "[" : "{");
+    const parsed = isJson ? parse(value, room) : undefined;
+    if (parsed !== undefined) return meantBy(parsed, schema, room);
+    // What begins as a list and is none would be one text that is never meant.
+    return isList && !isJson && objectOf(schema.items)?.type === "string" ? [value] : value;
+  }
+  const isNumber = types.includes("number") || types.includes("integer");
+  if (isNumber && /^-?\d{1,15}(\.\d{1,15})?$/.test(value)) return Number(value);
+  return pattern === RFC3339 && /^\d{4}-\d\d-\d\d$/.test(value) ? `${value}T00:00:00Z` : value;
+}
+
+/** Whether a field is given as if it were left out: one that may be, and of whose values this is none. */
+function isLeftOut(value: unknown, name: string, schema: Json): boolean {
+  const field = fieldOf(schema, name);
+  if (!isEmpty(value) || field === undefined || [schema.required].flat().includes(name)) return false;
+  return value === "" || ![field.type].flat().includes("null");
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === null || value === "";
+}
+
+function fieldOf({ properties }: Json, name: string): Json | undefined {
+  const fields = objectOf(properties);
+  return fields && Object.hasOwn(fields, name) ? objectOf(fields[name]) : undefined;
+}
+
+/** A text's JSON, which is held to what a body is; undefined for none, and for more than there is room for. */
+function parse(text: string, room: TextRoom): unknown {
+  room.left -= text.length;
+  if (room.left < 0) return undefined;
+  try {
+    memberScan(Buffer.from(text)).run(Number.POSITIVE_INFINITY);
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function objectOf(value: unknown): Json | undefined {
+  return isObject(value) ? value : undefined;
+}
+
+function isObject(value: unknown): value is Json {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,58 @@
+import { classifyInboundRequest, specTypeSchemas } from "@modelcontextprotocol/server";
+import { problem } from "../../../server/http/problems/problem.ts";
+import { TOOLS } from "./server.ts";
+
+/** No method here takes a URI; a long one is an attack on its parser (threats b55). */
+const MAX_URI = 2_048;
+const WHOLE_LIST = 'The list of tools is one page, which no "cursor" goes on from: leave it out.';
+
+/** Of JSON-RPC, with whatever members. */
+export type Message = Readonly<Record<string, unknown>>;
+
+/** One JSON-RPC message; a batch is none since 2025-06-18. */
+export function readMessage(body: unknown): Message {
+  if (Array.isArray(body)) throw problem("invalid_request", "JSON-RPC batches are not served: send one message each.");
+  if (!isObject(body)) throw problem("invalid_request", "The body must be one JSON-RPC message.");
+  if (isObject(body.params) && typeof body.params.uri === "string" && body.params.uri.length > MAX_URI) {
+    throw problem("invalid_request", `A uri is at most ${MAX_URI} characters long.`);
+  }
+  return body;
+}
+
+function isObject(value: unknown): value is Message {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The tool that a message calls; undefined for any other message, and where there is no such tool. */
+export function toolOf({ method, params }: Message) {
+  if (method !== "tools/call" || !isObject(params) || typeof params.name !== "string") return undefined;
+  return TOOLS.get(params.name);
+}
+
+/** Why a request is not what its method takes, in words by which a model can mend it; none for a notification. */
+export function messageFault(message: Message): string | undefined {
+  const { id, method, params = {} } = message;
+  if (id === undefined || !isObject(params)) return undefined;
+  if (method === "tools/list") return params.cursor === undefined || params.cursor === "" ? undefined : WHOLE_LIST;
+  if (method === "initialize") return isLegacy(message) ? faultOfInitialize(params) : undefined;
+  return method === "tools/call" ? faultOfCall(params) : undefined;
+}
+
+/** Whether a message is of an era that has `initialize`: eras since 2026-07-28 have no such method. */
+function isLegacy(body: Message): boolean {
+  return classifyInboundRequest({ httpMethod: "POST", body }).kind === "legacy";
+}
+
+/** Found here: the protocol library would report such a fault as a failure of its own. */
+function faultOfInitialize(params: Message): string | undefined {
+  const checked = specTypeSchemas.InitializeRequestParams["~standard"].validate(params);
+  const [fault] = checked.issues ?? [];
+  // Deeper down, names are the client's.
+  return fault && `The "${fault.path?.slice(0, 2).join(".")}" of initialize is not valid: ${fault.message}.`;
+}
+
+function faultOfCall(params: Message): string | undefined {
+  if (typeof params.name !== "string") return 'The "name" of a call must be a string: one of the names in tools/list.';
+  if (params.arguments === undefined || isObject(params.arguments)) return undefined;
+  return 'The "arguments" of a call must be an object: {} where nothing is to be said.';
+}

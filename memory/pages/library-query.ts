@@ -1,0 +1,48 @@
+import { BROKEN_PAGE, queryText, readAfterId, urlWithQuery } from "../../server/console/query-text.ts";
+import { QUERY_TEXT, TAG } from "../request/schemas.ts";
+import type { AtomPosition } from "../store/rows/atom.ts";
+
+type Given = Readonly<Record<string, unknown>>;
+
+/** What the list of libraries is asked for. */
+export type LibrariesQuery = { readonly team: string; readonly afterId: string | undefined };
+
+/** What a library's page is asked for: its newest atoms, or with a text the closest to it. */
+export type AtomsQuery = {
+  readonly text: string;
+  readonly tag: string;
+  readonly after: AtomPosition | null;
+};
+
+/** Up to the year 9999, in milliseconds. */
+const LAST_MOMENT = 253_402_300_799_999;
+
+export function readLibrariesQuery({ team, after }: Given): LibrariesQuery {
+  return { team: queryText(team), afterId: readAfterId(after) };
+}
+
+export function librariesUrl({ team, afterId }: LibrariesQuery): string {
+  return urlWithQuery("/dashboard/libraries", { team, after: afterId ?? "" });
+}
+
+export function readAtomsQuery({ q, tag, after }: Given): AtomsQuery {
+  return {
+    text: queryText(q, QUERY_TEXT.maxLength),
+    tag: queryText(tag, TAG.maxLength),
+    after: typeof after === "string" && after !== "" ? readPosition(after) : null,
+  };
+}
+
+export function atomsUrl(libraryId: string, { text = "", tag = "", after }: Partial<AtomsQuery>): string {
+  return urlWithQuery(`/dashboard/libraries/${libraryId}`, {
+    ...{ q: text, tag },
+    after: after ? `${after.at}_${after.id}` : "",
+  });
+}
+
+/** @throws Problem `invalid_request` for what is none of ours */
+function readPosition(text: string): AtomPosition {
+  const [, at, id] = /^(\d{1,15})_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/.exec(text) ?? [];
+  if (at === undefined || id === undefined || Number(at) > LAST_MOMENT) throw BROKEN_PAGE;
+  return { at: Number(at), id };
+}

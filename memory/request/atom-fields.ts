@@ -1,0 +1,112 @@
+import { defined } from "../../domain/defined.ts";
+import { InvalidAtomError } from "../../store/database/errors.ts";
+import { saysNothing } from "../rules/says-nothing.ts";
+import type { AtomFields, AtomLink, AtomMetadata } from "../store/rows/atom.ts";
+import { assertEverValid } from "../store/writes/atom-writes.ts";
+import { readTime } from "./times.ts";
+
+/** Of an atom whose writer says none. */
+export const DEFAULT_IMPORTANCE = 5;
+/** Bytes of metadata as JSON. */
+const MAX_METADATA = 4_096;
+
+/** What a caller says of an atom; what may be changed of one. */
+export type AtomInput = {
+  content: string;
+  tags?: string[];
+  source?: string | null;
+  importance?: number;
+  metadata?: AtomMetadata;
+  links?: AtomLink[];
+  expiresAt?: string | null;
+  validFrom?: string | null;
+  validTo?: string | null;
+};
+export type AtomChanges = Partial<AtomInput>;
+
+/**
+ * A new atom's fields, with what was left out.
+ *
+ * @param now milliseconds since the epoch
+ * @throws InvalidAtomError for what no schema says
+ */
+export function atomFields(input: AtomInput, now: number): AtomFields {
+  const fields = {
+    ...{ tags: [], source: null, importance: DEFAULT_IMPORTANCE, metadata: {}, links: [] },
+    ...{ expiresAt: null, validFrom: null, validTo: null },
+    ...atomChanges(input, now),
+    content: input.content,
+  };
+  assertEverValid(fields);
+  return fields;
+}
+
+/**
+ * The fields of new atoms that are sent together.
+ *
+ * @param now milliseconds since the epoch
+ * @throws InvalidAtomError as {@link atomFields} does, with the place of the atom
+ */
+export function fieldsOfAll(inputs: readonly AtomInput[], now: number): AtomFields[] {
+  return inputs.map((input, index) => {
+    try {
+      return atomFields(input, now);
+    } catch (error) {
+      throw inputs.length > 1 ? faultOfOne(error, index) : error;
+    }
+  });
+}
+
+/** The fault of one of several atoms, with its place, which is counted from 0. */
+export function faultOfOne(error: unknown, index: number): unknown {
+  if (!(error instanceof InvalidAtomError)) return error;
+  return new InvalidAtomError(`In "atoms.${index}": ${error.message}`);
+}
+
+/** The refusal of a correction that changes nothing. */
+export const NOTHING_CHANGED =
+  "Give at least one of content, tags, source, importance, metadata, links, expiresAt, validFrom and validTo: nothing would change.";
+
+/**
+ * Only the fields that are given: to correct an atom.
+ *
+ * @param now milliseconds since the epoch
+ * @throws InvalidAtomError for what no schema says
+ */
+export function atomChanges(changes: AtomChanges, now: number): Partial<AtomFields> {
+  const { content, tags, source, importance, metadata, links, expiresAt, validFrom, validTo } = changes;
+  return defined({
+    content: content === undefined ? undefined : statement(content),
+    tags,
+    source,
+    importance,
+    metadata: metadata && storable(metadata),
+    links: links?.map(({ rel, id }) => ({ rel: rel.toWellFormed(), id })),
+    expiresAt: typeof expiresAt === "string" ? expiry(expiresAt, now) : expiresAt,
+    validFrom: typeof validFrom === "string" ? readTime("validFrom", validFrom) : validFrom,
+    validTo: typeof validTo === "string" ? readTime("validTo", validTo) : validTo,
+  });
+}
+
+function statement(content: string): string {
+  if (!saysNothing(content)) return content;
+  throw new InvalidAtomError('"content" says nothing: write the statement, not spaces or unseen characters alone.');
+}
+
+/** Half a character, which the database's JSON does not take, becomes U+FFFD, as in all other text. */
+function storable(metadata: AtomMetadata): AtomMetadata {
+  if (Buffer.byteLength(JSON.stringify(metadata)) > MAX_METADATA) {
+    throw new InvalidAtomError(`"metadata" has more than ${MAX_METADATA} bytes: keep what is longer in the content.`);
+  }
+  const wellFormed = Object.entries(metadata).map(([name, value]) => [
+    name.toWellFormed(),
+    typeof value === "string" ? value.toWellFormed() : value,
+  ]);
+  return Object.fromEntries(wellFormed);
+}
+
+function expiry(text: string, now: number): number {
+  const at = readTime("expiresAt", text);
+  if (at <= now) throw new InvalidAtomError('"expiresAt" is over: give a time to come, or null for never.');
+  return at;
+}

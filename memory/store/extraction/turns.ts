@@ -1,0 +1,194 @@
+import { sql } from "kysely";
+import type { Reach } from "../../../domain/access/reach.ts";
+import { ANY_TEAM, type TurnBounds } from "../../../runtime/turn-bounds.ts";
+import type { Tx } from "../../../store/database/change.ts";
+import { fromDigest } from "../../../store/database/digest.ts";
+import type { Store } from "../../../store/database/store.ts";
+import { turnPauseMs } from "../../../store/libraries/turn-pause.ts";
+import { EXTRACTED, type FoundStatement } from "../../rules/extraction.ts";
+import { MODEL_JOINS } from "../embedding/embedding-model.ts";
+import { insertAtom } from "../writes/atom-writes.ts";
+import { useTokens } from "./jobs.ts";
+
+/** A passage of a conversation that this process is to read: no other process does until the turn ends, or its time is over. */
+export type ExtractionTurn = {
+  readonly libraryId: string;
+  readonly teamId: string;
+  /** The library, or its subject's part of it, that the atoms are saved in. */
+  readonly storedIn: string;
+  /** Whose conversation it is; null for what is shared. */
+  readonly subject: string | null;
+  readonly claim: string;
+  readonly failures: number;
+  /** Of the library's key. Where the gateway or the key is gone, both are empty and name none. */
+  readonly digest: string;
+  readonly publicId: string;
+  readonly model: string;
+  readonly jobId: string;
+  readonly passage: string;
+  readonly isLast: boolean;
+  /** Tries of this passage, in a row, that the upstream failed at while it answered another text. */
+  readonly doubts: number;
+  /** What the passages before have shown. */
+  readonly statements: readonly FoundStatement[];
+};
+
+/** What came of a turn. */
+export type ExtractionResult =
+  /** Of this passage; others follow. */
+  | { readonly kind: "read"; readonly statements: readonly FoundStatement[] }
+  /** Of all passages: what is to be saved, beside so many statements that the library has almost so. */
+  | { readonly kind: "done"; readonly statements: readonly FoundStatement[]; readonly known: number }
+  /** The model's answer is of no use, too long or too late, or it does not take this passage. */
+  | { readonly kind: "useless"; readonly why: string; readonly tokens: number }
+  /** The upstream fails at this passage, and has an answer to another. */
+  | {
+      readonly kind: "stuck";
+      readonly why: string;
+      readonly tokens: number;
+      readonly retryAfterMs: number | undefined;
+    }
+  /** Nothing can be asked at present. */
+  | { readonly kind: "failed"; readonly why: string; readonly retryAfterMs: number | undefined };
+
+/** Longer than a turn takes. */
+const CLAIM = "120 seconds";
+/** After so many answers of no use a job has failed. */
+const MAX_TRIES = 2;
+/**
+ * Pauses, in milliseconds, before a job is tried again that the upstream fails at while it answers another text; then it
+ * has failed. Together they outlast an upstream that has too much to do for some minutes.
+ */
+const STUCK_PAUSES_MS = [10_000, 60_000, 300_000];
+/** Of jobs: not over, and not put off. */
+const IS_DUE = sql`ended_at is null and due_at <= clock_timestamp()`;
+
+/**
+ * Claims the turn of a library, of those that have a conversation to read: of the next team, the one that has waited
+ * longest. Its subjects take turns, and of a subject's conversations those go last whose last try came to nothing.
+ *
+ * @param claim a new UUID
+ * @param lastPart the library, or its subject's part of it, whose turn was a library's last
+ */
+export async function claimExtraction(
+  { db }: Store,
+  claim: string,
+  { except, after }: TurnBounds = ANY_TEAM,
+  lastPart: (libraryId: string) => string | undefined = () => undefined,
+): Promise<ExtractionTurn | undefined> {
+  const claimed = await sql<{ id: string }>`
+    update library_extractions set claim = ${claim}::uuid, due_at = clock_timestamp() + ${CLAIM}::interval
+    where library_id = (
+      select e.library_id from library_extractions e join libraries l on l.id = e.library_id
+      where e.due_at <= clock_timestamp() and l.state = 'active'
+        and exists (select from extraction_jobs where library_id = e.library_id and ${IS_DUE})
+        and l.team_id <> all(${[...except]}::text[])
+      order by l.team_id <= ${after}, l.team_id, e.due_at limit 1 for update of e skip locked)
+    returning library_id as id`.execute(db);
+  const [library] = claimed.rows;
+  if (library === undefined) return undefined;
+  const last = lastPart(library.id) ?? "";
+  const { rows } = await sql<Omit<ExtractionTurn, "digest"> & { digest: Uint8Array | null }>`
+    with claimed as (
+      select * from library_extractions where library_id = ${library.id} and claim = ${claim}::uuid
+    ), running as (
+      update extraction_jobs set state = 'running' where id = (
+        select id from extraction_jobs where library_id = (select library_id from claimed) and ${IS_DUE}
+        order by stored_in <= ${last}, stored_in, failure is not null, created_at, id limit 1)
+      returning *
+    )
+    select e.library_id as "libraryId", l.team_id as "teamId", j.stored_in as "storedIn",
+      (select subject from libraries where id = j.stored_in) as subject, e.claim::text as claim, e.failures, v.digest,
+      coalesce(g.public_id, '') as "publicId", e.model, j.id::text as "jobId", j.passages[j.done + 1] as passage,
+      j.done + 1 >= j.calls as "isLast", j.statements, j.failures as doubts
+    from claimed e join running j on j.library_id = e.library_id join libraries l on l.id = e.library_id
+    ${MODEL_JOINS}`.execute(db);
+  const [row] = rows;
+  return row && { ...row, digest: row.digest === null ? "" : fromDigest(row.digest) };
+}
+
+/**
+ * Writes down what came of a turn, and ends it. Nothing is written of one that is over, since another process has taken
+ * it or the library takes no statements any more: so what a conversation has shown is saved once, whole or not at all.
+ */
+export async function settleExtraction({ db }: Store, turn: ExtractionTurn, result: ExtractionResult): Promise<void> {
+  await db.transaction().execute(async (tx) => {
+    const { libraryId, jobId } = turn;
+    const { rows } = await sql`select from library_extractions where library_id = ${libraryId}
+      and claim = ${turn.claim}::uuid for update`.execute(tx);
+    if (rows.length === 0) return;
+    const job =
+      await sql`select from extraction_jobs where id = ${jobId}::uuid and ended_at is null for update`.execute(tx);
+    if (job.rows.length > 0) await settleJob(tx, turn, result);
+    const failed = result.kind === "failed" ? result : undefined;
+    const isPausing = failed !== undefined || result.kind === "stuck";
+    const pauseMs = isPausing ? turnPauseMs(failed === undefined ? 0 : turn.failures, failed?.retryAfterMs) : 0;
+    await sql`update library_extractions set claim = null,
+        failures = ${failed === undefined ? 0 : turn.failures + 1}::integer,
+        due_at = clock_timestamp() + ${pauseMs}::float8 * interval '1 millisecond'
+      where library_id = ${libraryId}`.execute(tx);
+  });
+}
+
+/** A job that has failed: what the person said is not kept. */
+const FAILED = sql`state = 'failed', passages = '{}', statements = '[]', ended_at = clock_timestamp()`;
+
+async function settleJob(tx: Tx, turn: ExtractionTurn, result: ExtractionResult): Promise<void> {
+  const { jobId, libraryId } = turn;
+  const id = sql`${jobId}::uuid`;
+  switch (result.kind) {
+    case "read":
+      await sql`update extraction_jobs set done = done + 1, tries = 0, failures = 0, failure = null,
+        statements = ${JSON.stringify(result.statements)}::jsonb where id = ${id}`.execute(tx);
+      return;
+    case "done": {
+      const atomIds = await saveStatements(tx, turn, result.statements);
+      await sql`update extraction_jobs set state = 'done', done = calls, failure = null, passages = '{}',
+          statements = '[]', known = ${result.known}::integer, found = ${result.known + atomIds.length}::integer,
+          atom_ids = ${atomIds}::text[]::uuid[], ended_at = clock_timestamp()
+        where id = ${id}`.execute(tx);
+      return;
+    }
+    case "useless":
+      await useTokens(tx, libraryId, result.tokens);
+      await sql`update extraction_jobs set tries = tries + 1, failure = ${result.why} where id = ${id}`.execute(tx);
+      await sql`update extraction_jobs set ${FAILED} where id = ${id} and tries >= ${MAX_TRIES}`.execute(tx);
+      return;
+    case "stuck": {
+      await useTokens(tx, libraryId, result.tokens);
+      const pauseMs = STUCK_PAUSES_MS[turn.doubts];
+      const later = Math.max(pauseMs ?? 0, result.retryAfterMs ?? 0);
+      const next =
+        pauseMs === undefined
+          ? FAILED
+          : sql`state = 'queued', due_at = clock_timestamp() + ${later}::float8 * interval '1 millisecond'`;
+      await sql`update extraction_jobs set ${next}, failures = failures + 1, failure = ${result.why}
+        where id = ${id}`.execute(tx);
+      return;
+    }
+    case "failed":
+      await sql`update extraction_jobs set failure = ${result.why} where id = ${id}`.execute(tx);
+  }
+}
+
+/** What a conversation may have said before, and where what it says is saved. */
+export function reachOfTurn({ teamId, libraryId, subject }: ExtractionTurn): Reach {
+  return { teamId, libraryIds: [libraryId], ...(subject !== null && { subject }) };
+}
+
+/** A model adds statements, and nothing else: what they replace, and when they hold, is for others to say. */
+async function saveStatements(tx: Tx, turn: ExtractionTurn, statements: readonly FoundStatement[]): Promise<string[]> {
+  const reach = reachOfTurn(turn);
+  const { rows } = await sql<{ now: number }>`
+    select extract(epoch from clock_timestamp())::float8 * 1000 as now`.execute(tx);
+  const at = Math.floor(rows[0]?.now ?? 0);
+  const ids: string[] = [];
+  for (const { content, tags, importance } of statements) {
+    const atom = await insertAtom(tx, reach, {
+      ...{ libraryId: turn.storedIn, at, content, tags, importance, source: EXTRACTED },
+      ...{ metadata: {}, links: [], expiresAt: null, validFrom: null, validTo: null },
+    });
+    if (atom !== undefined) ids.push(atom.id);
+  }
+  return ids;
+}

@@ -1,0 +1,64 @@
+import { type QueryExecutorProvider, type RawBuilder, sql } from "kysely";
+import type { Reach } from "../../../domain/access/reach.ts";
+import { preparedStatement } from "../../../store/database/prepared-statement.ts";
+import { PAGE_BYTES, type PageSize } from "../../../store/libraries/page.ts";
+import type { Atom } from "./atom.ts";
+import { ATOMS_IN_LIBRARIES, type AtomRow, atomOf, isAtomId, reachable, toAtom } from "./atoms.ts";
+
+/** The first atoms of an order, and the ids of those behind them that are there and had no room. */
+export type AtomsWithin = { readonly atoms: readonly Atom[]; readonly cut: readonly string[] };
+
+/**
+ * The bytes of a row of atoms or revisions `a` as it is stored. Its links are left out, which are few and short: how many
+ * of them a reader may not see is not to be learnt from where a page ends (threats b58).
+ */
+export function storedBytes({ characters }: PageSize): RawBuilder<unknown> {
+  const content = sql`octet_length(a.content)`;
+  const begun = characters === undefined ? content : sql`least(${content}, ${4 * characters}::integer)`;
+  return sql`${begun} + octet_length(a.tags::text) + coalesce(octet_length(a.source), 0) + octet_length(a.metadata::text)`;
+}
+
+/** Of rows `a` with their `bytes`, in an order: how many bytes come before each. */
+export function bytesBefore(order: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`coalesce(sum(a.bytes) over (order by ${order} rows between unbounded preceding and 1 preceding), 0)`;
+}
+
+/**
+ * Reads atoms until they are as many, or have as many bytes, as there is room for: one in any case. What has no room stays
+ * in the database.
+ *
+ * @param places a statement of the columns `id`, `place`, from 1 on, and `before`, as {@link bytesBefore} has it
+ */
+export async function readWithin(
+  db: QueryExecutorProvider,
+  reach: Reach,
+  places: RawBuilder<unknown>,
+  { limit, characters, bytes = PAGE_BYTES }: PageSize & { readonly limit: number },
+): Promise<AtomsWithin> {
+  const shown = sql`case when p.place <= ${limit}::bigint and p.before < ${bytes}::bigint then p.id end`;
+  const { rows } = await sql<{ found: string } & (AtomRow | { id: null })>`${preparedStatement}
+    with p as materialized (${places})
+    select p.id::text as found, a.* from p left join lateral ${atomOf(shown, reach, characters)} a on true
+    order by p.place`.execute(db);
+  return {
+    atoms: rows.flatMap((row) => (row.id === null ? [] : [toAtom(row)])),
+    cut: rows.flatMap((row) => (row.id === null ? [row.found] : [])),
+  };
+}
+
+/** The atoms of these ids that the reach has, each once and in this order, as far as there is room for them. */
+export async function readInOrder(
+  db: QueryExecutorProvider,
+  reach: Reach,
+  ids: readonly string[],
+  size: PageSize = {},
+): Promise<AtomsWithin> {
+  const known = [...new Set(ids.filter(isAtomId))];
+  if (known.length === 0) return { atoms: [], cut: [] };
+  const places = sql`select a.id, a.place, ${bytesBefore(sql`a.place`)} as before
+    from unnest(${known}::uuid[]) with ordinality known (id, place) cross join lateral (
+      select a.id, known.place, ${storedBytes(size)} as bytes from ${ATOMS_IN_LIBRARIES}
+      where a.id = known.id and ${reachable(reach)} offset 0
+    ) a`;
+  return readWithin(db, reach, places, { ...size, limit: known.length });
+}

@@ -1,0 +1,273 @@
+import { sql } from "kysely";
+import type { Reach } from "../../../domain/access/reach.ts";
+import type { Db, Tx } from "../../../store/database/change.ts";
+import { withOrderedPlans } from "../../../store/database/ordered-plans.ts";
+import { preparedStatement } from "../../../store/database/prepared-statement.ts";
+import { type ListPage, nonEmpty, type PageSize } from "../../../store/libraries/page.ts";
+import { readPassages } from "../embedding/read-passages.ts";
+import type { Atom, AtomPosition } from "../rows/atom.ts";
+import { orderOf, type Sort } from "../rows/atom-order.ts";
+import { rankNearest } from "./atom-recall.ts";
+import { candidates } from "./candidates/candidates.ts";
+import { type Frequencies, readFrequencies } from "./candidates/frequencies.ts";
+import { RANKED_COLUMNS, type RankedColumns, type RankedRow, toRankedRow } from "./candidates/ranked-row.ts";
+import { type AtomSearchBounds, SEARCH_BOUNDS } from "./candidates/search-bounds.ts";
+import { resolveScope, type SearchScope } from "./candidates/search-scope.ts";
+import {
+  type Comparison,
+  compareTexts,
+  type MatchMode,
+  prepareComparison,
+  type SimilarText,
+  sampleTexts,
+  similarTexts,
+} from "./candidates/similar-atoms.ts";
+import {
+  byId,
+  byRank,
+  type Match,
+  markReplaced,
+  orderRanked,
+  type Ranked,
+  type RankedAtom,
+  readRankedAtoms,
+  type Search,
+  type Topic,
+  withMeaning,
+} from "./ranked-atoms.ts";
+import { MAX_PLACES } from "./ranking/newer-first.ts";
+import { isPlainSearch, readSearch, type SearchWords, withoutWords } from "./words/search-words.ts";
+import { MAX_SNIPPET_SOURCE, snippetsOf } from "./words/snippet.ts";
+import { takeTurns } from "./words/text-turns.ts";
+
+/** An atom that a search found. */
+export type AtomHit = {
+  readonly atom: Atom;
+  readonly rank: number;
+  readonly match: Match;
+  /** The atom that replaces it, where one does. */
+  readonly replacedBy?: string | undefined;
+  /** How many the search found up to it. */
+  readonly place: number;
+  /** Passages around what was found, the words themselves between `**`. Plain text, not fit for HTML as it is. */
+  readonly snippet: string;
+};
+
+/** A search that is read page by page, in the order of its ranks but for another one. */
+type PagedSearch = Search & {
+  readonly sort?: SearchSort;
+  /** The last atom of the page before, and how many there were up to it. */
+  readonly after?: AtomPosition | null;
+};
+
+export type SearchSort = "rank" | Sort;
+
+/** Pages of a search go no further. */
+const MAX_RANKED = 500;
+/** Of each of the orders that are fused into one, which goes no further. */
+const MAX_FUSED = 200;
+
+/** Fewer than so many are followed by the nearest. */
+const FEW = 5;
+/** Where so many atoms have the words as they stand, none is looked for that only has similar ones. */
+const ENOUGH = 10;
+/** A search of more words is for those words: to compare atoms with each of many would hold up others (threats b87). */
+const MAX_SIMILAR_WORDS = 12;
+
+/**
+ * The atoms that a query finds, the closest first, each once. Those with its words as they stand come first; where they
+ * are few, those that have each word in some form follow; and where both are few, on the first page, those with some of
+ * the words, as {@link rankNearest} has them. Only rows of the reach are ranked (threats b60).
+ */
+export async function rankAtoms(
+  db: Db,
+  reach: Reach,
+  search: PagedSearch,
+  bounds: AtomSearchBounds = SEARCH_BOUNDS,
+): Promise<readonly RankedAtom[]> {
+  return (await rank(db, reach, search, bounds)).ranked;
+}
+
+/** A page of a search, by which words it is found, how many come before it, and whether there are more behind it. */
+type RankedPage = {
+  readonly ranked: readonly RankedAtom[];
+  readonly words: SearchWords;
+  readonly before: number;
+  readonly isMore: boolean;
+};
+
+async function rank(
+  db: Db,
+  reach: Reach,
+  { after = null, sort = "rank", limit, ...asked }: PagedSearch,
+  bounds: AtomSearchBounds,
+): Promise<RankedPage> {
+  // One more shows whether there are more.
+  const search = { ...asked, limit: limit + 1 };
+  const isFused = (asked.meaning ?? []).length > 0;
+  // Of a fused order, places further down change with how many are fused.
+  const most = isFused ? MAX_FUSED : after === null ? Math.max(MAX_PLACES, search.limit) : MAX_RANKED;
+  const { all, topic } = await rankByWords(db, reach, { search, sort, most, bounds });
+  const { words } = topic;
+  const isFew = all.length < Math.min(FEW, search.limit) && isPlainSearch(asked.query);
+  const isFollowed = isFew && (isFused || all.length < limit);
+  const followed = isFollowed ? await followByNearest(db, topic, { all, limit: search.limit, bounds }) : all;
+  const found = isFused
+    ? (await withMeaning(db, topic.scope, followed, asked.meaning)).toSorted(byRank).slice(0, most)
+    : followed;
+  const ordered =
+    sort === "rank" ? await orderRanked(db, found, topic, asked) : await markReplaced(db, topic.scope, found);
+  // All of it is on one page, but for what that has no room for.
+  const whole = isFused || !isFollowed ? ordered : firstBeside(all, ordered, Math.min(limit, ENOUGH));
+  return pageOf(whole, words, { after, limit });
+}
+
+/** As many of an order as there is room for, all that were found among them. */
+function firstBeside(all: readonly Ranked[], ordered: readonly Ranked[], room: number): Ranked[] {
+  const found = new Set(all.map(({ id }) => id));
+  const others = new Set(ordered.filter(({ id }) => !found.has(id)).slice(0, room - all.length));
+  return ordered.filter((atom) => found.has(atom.id) || others.has(atom));
+}
+
+function pageOf(
+  ranked: readonly RankedAtom[],
+  words: SearchWords,
+  { after, limit }: { readonly after: AtomPosition | null; readonly limit: number },
+): RankedPage {
+  const before = after === null ? 0 : placeBehind(after, ranked);
+  return { ranked: ranked.slice(before, before + limit), words, before, isMore: ranked.length > before + limit };
+}
+
+/** What is found, and below it what has some of the words, as {@link rankNearest} has it. */
+async function followByNearest(
+  db: Db,
+  topic: Topic,
+  { all, limit, bounds }: { all: readonly Ranked[]; limit: number; bounds: AtomSearchBounds },
+): Promise<Ranked[]> {
+  const ranked = await rankNearest(db, topic, limit, bounds);
+  const nearest = new Map(ranked.map((atom) => [atom.id, atom]));
+  const found = all.map((atom) => ({ ...atom, closeness: nearest.get(atom.id)?.closeness ?? atom.closeness }));
+  for (const { id } of all) nearest.delete(id);
+  return [...found, ...[...nearest.values()].map((atom) => ({ ...atom, rank: atom.rank / 2 }))];
+}
+
+/** Behind the atom, wherever it stands now; where it is not found any more, as many further as it stood. */
+function placeBehind({ at, id }: AtomPosition, ranked: readonly RankedAtom[]): number {
+  const found = ranked.findIndex((atom) => atom.id === id);
+  return found < 0 ? at : found + 1;
+}
+
+async function rankByWords(
+  db: Db,
+  reach: Reach,
+  asked: WordSearch,
+): Promise<{ readonly all: readonly Ranked[]; readonly topic: Topic }> {
+  const { topic, rows, similar } = await byWords(db, reach, asked);
+  const exact = rows.map((row): Ranked => ({ ...row, rank: 1 + row.rank, closeness: 1 + row.rank, match: "words" }));
+  const known = new Set(exact.map(({ id }) => id));
+  const further = (similar === null ? [] : await bySimilarity(similar))
+    .filter(({ id }) => !known.has(id))
+    .toSorted(ORDERS[asked.sort]);
+  return { all: [...exact, ...further].slice(0, asked.most), topic };
+}
+
+const ORDERS: Readonly<Record<SearchSort, (a: Ranked, b: Ranked) => number>> = {
+  rank: byRank,
+  newest: (a, b) => b.createdMs - a.createdMs || byId(a, b),
+  oldest: (a, b) => a.createdMs - b.createdMs || byId(b, a),
+  updated: (a, b) => b.updatedMs - a.updatedMs || byId(a, b),
+  importance: (a, b) => b.importance - a.importance || b.updatedMs - a.updatedMs || byId(a, b),
+};
+
+/** What is found by the words as they stand; and where that is little, what may have them in another form. */
+type ByWords = {
+  readonly topic: Topic;
+  readonly rows: readonly (RankedRow & { readonly rank: number })[];
+  readonly similar: Similar | null;
+};
+
+type Similar = {
+  readonly comparison: Comparison;
+  readonly of: MatchMode;
+  readonly texts: readonly SimilarText[];
+};
+
+type WordSearch = {
+  readonly search: Search;
+  readonly sort: SearchSort;
+  readonly most: number;
+  readonly bounds: AtomSearchBounds;
+};
+
+async function byWords(db: Db, reach: Reach, { search, sort, most, bounds }: WordSearch): Promise<ByWords> {
+  const asked = readSearch(search.query);
+  return withOrderedPlans(db, async (tx) => {
+    const query = sql`websearch_to_tsquery('english', ${search.query})`;
+    const scope = await resolveScope(tx, reach, { query, words: asked.wanted }, search);
+    const words = withoutWords(asked, scope.unindexed);
+    const frequencies = await readFrequencies(tx, scope, bounds);
+    const rows = await matchingAtoms(tx, scope, frequencies, { sort, most, bounds });
+    const isEnough = rows.length >= Math.min(ENOUGH, search.limit) || words.wanted.length === 0;
+    const sample = isEnough ? [] : await sampleTexts(tx, scope, bounds);
+    const topic = { scope, words, frequencies, sample };
+    const isLong = words.wanted.filter(({ kind }) => kind !== "run").length > MAX_SIMILAR_WORDS;
+    if (isEnough || isLong) return { topic, rows, similar: null };
+    const comparison = prepareComparison(words, sample);
+    const of = words.isAnyEnough ? "any" : "all";
+    const mostSimilar = of === "all" ? bounds.similar : Math.ceil(bounds.similar / 2);
+    const texts = await similarTexts(tx, scope, comparison, { of, most: mostSimilar, bounds });
+    return { topic, rows, similar: { comparison, of, texts } };
+  });
+}
+
+async function matchingAtoms(
+  tx: Tx,
+  scope: SearchScope,
+  frequencies: Frequencies,
+  { sort, most, bounds }: Pick<WordSearch, "sort" | "most" | "bounds">,
+): Promise<(RankedRow & { rank: number })[]> {
+  const { query } = scope;
+  const order = sort === "rank" ? sql`a.rank desc, a.importance desc, a.created_at desc, a.id desc` : orderOf(sort).by;
+  const ranking = { query, rank: sql`ts_rank(a.search, ${query}::tsquery)`, order, most };
+  const found = candidates(scope, frequencies, ranking, bounds);
+  if (found === undefined) return [];
+  const { rows } = await sql<RankedColumns & { rank: number }>`${preparedStatement}
+    select ${RANKED_COLUMNS}, a.rank::float8 as rank from (select distinct * from ${found} a) a
+    order by ${order} limit ${most}`.execute(tx);
+  return rows.map(({ rank, ...row }) => ({ ...toRankedRow(row), rank }));
+}
+
+/** The atoms that have the words in some form. */
+async function bySimilarity({ comparison, of, texts }: Similar): Promise<Ranked[]> {
+  const compared = await compareTexts(comparison, of, texts);
+  const found = compared.filter(({ score, hasAll }) => score > 0 && (hasAll || of === "any"));
+  return found.map(({ score, hasAll, ...atom }) => ({
+    ...atom,
+    rank: 0.5 + score / 2,
+    closeness: score,
+    match: "similar",
+  }));
+}
+
+/** A page of the atoms that a query finds, the closest first, with their text. */
+export function searchAtoms(
+  db: Db,
+  reach: Reach,
+  search: PagedSearch & PageSize,
+  bounds: AtomSearchBounds = SEARCH_BOUNDS,
+): Promise<ListPage<AtomHit>> {
+  return nonEmpty(async () => {
+    const { ranked, words, before, isMore } = await rank(db, reach, search, bounds);
+    const { found, cut } = await readRankedAtoms(db, reach, ranked, search);
+    const passages = await readPassages(db, ranked);
+    const hits: AtomHit[] = [];
+    const turn = takeTurns();
+    const snippetOf = snippetsOf(words);
+    for (const hit of found) {
+      await turn(hit.atom.content.slice(0, MAX_SNIPPET_SOURCE));
+      const snippet = snippetOf(passages.get(hit.atom.id) ?? hit.atom.content);
+      hits.push({ ...hit, place: before + hits.length + 1, snippet });
+    }
+    return { items: hits, isMore: isMore || cut.length > 0 };
+  });
+}

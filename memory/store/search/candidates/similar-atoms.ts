@@ -1,0 +1,175 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Tx } from "../../../../store/database/change.ts";
+import { preparedStatement } from "../../../../store/database/prepared-statement.ts";
+import { indexedTags } from "../../rows/atom-filter.ts";
+import { owners } from "../../rows/atom-terms.ts";
+import { printTextQuery, type TextQuery } from "../../rows/text-query.ts";
+import { markedWords, type SearchWords } from "../words/search-words.ts";
+import {
+  beginningOf,
+  conditionOfAll,
+  conditionOfAny,
+  type Share,
+  shareIn,
+  type WantedWord,
+  wantedWords,
+} from "../words/similar-condition.ts";
+import { type Likeness, rarityOf, similarity } from "../words/similarity.ts";
+import { takeTurns } from "../words/text-turns.ts";
+import { atRandom, byMetadata, firstOfEach } from "./candidate-sources.ts";
+import { RANKED_COLUMNS, type RankedColumns, type RankedRow, toRankedRow } from "./ranked-row.ts";
+import type { AtomSearchBounds } from "./search-bounds.ts";
+import { candidateCondition, type SearchScope } from "./search-scope.ts";
+
+type SimilarAtom = RankedRow & Likeness;
+
+/** Characters of an atom of the sample. */
+const SAMPLE_TEXT = 1_000;
+
+const SEARCHED_TEXT = sql`a.content || ' ' || coalesce(a.source, '') || ' ' || array_to_string(a.tags, ' ')`;
+const COLUMNS = sql`a.id, a.team_id, a.library_id, a.content, a.source, a.tags, a.search, a.importance, a.created_at,
+  a.updated_at, a.expires_at, a.valid_from, a.valid_to, a.metadata`;
+/** As the index `atoms_parts` has it. */
+const ATOM_PARTS = sql`atom_parts(a.team_id, a.library_id, a.tags, a.content, a.source)`;
+
+/** How atoms of a scope are compared with a search. */
+export type Comparison = {
+  readonly search: SearchWords;
+  /** The rarest first. */
+  readonly words: readonly WantedWord[];
+  readonly share: Share;
+};
+
+/**
+ * Only the rarest words of a topic are used: to compare atoms with all words of a long one takes as much longer. All pairs
+ * of characters are: most of a sentence's stand across two words, and in no atom.
+ */
+const MAX_TOPIC_WORDS = 12;
+
+/** Texts of some atoms of the libraries, by which words and their parts are taken for frequent or rare. */
+export async function sampleTexts(tx: Tx, scope: SearchScope, bounds: AtomSearchBounds): Promise<string[]> {
+  if (scope.libraryIds.length === 0) return [];
+  const text = sql`a.team_id, left(left(a.content, ${SAMPLE_TEXT}::integer) || ' ' || coalesce(a.source, '') || ' '
+    || array_to_string(a.tags, ' '), ${SAMPLE_TEXT}::integer) as text`;
+  const sample = atRandom(scope, text, bounds.similarSample);
+  const { rows } = await sql<{ text: string }>`${preparedStatement} select a.text from (${sample}) a`.execute(tx);
+  return rows.map((row) => row.text);
+}
+
+/** How atoms are compared with a search, by the {@link sampleTexts} of where it looks. */
+export function prepareComparison(search: SearchWords, sample: readonly string[]): Comparison {
+  const share = shareIn(sample.map(markedWords));
+  return { search, share, words: wantedWords(search.wanted, share) };
+}
+
+/** Whether atoms are meant that have all of the words, or any of them. */
+export type MatchMode = "all" | "any";
+
+type SimilarSearch = {
+  readonly of: MatchMode;
+  /** Atoms that are read from each source. */
+  readonly most: number;
+  /** Ids of atoms that are read besides. */
+  readonly known?: readonly string[];
+  /** Those of the words by which other atoms are looked for; left out for all. */
+  readonly sought?: readonly WantedWord[];
+  readonly bounds: AtomSearchBounds;
+};
+
+/** An atom that may be like what is searched for. */
+export type SimilarText = RankedRow & { readonly text: string };
+
+/**
+ * The atoms to be compared with what is searched for: those that the index gives, and the newest where it does not answer
+ * alone. What it looks at is bounded.
+ */
+export async function similarTexts(
+  tx: Tx,
+  scope: SearchScope,
+  { search, words: all, share }: Comparison,
+  { of, most, known = [], sought = all, bounds }: SimilarSearch,
+): Promise<SimilarText[]> {
+  if (search.wanted.length === 0 || scope.libraryIds.length === 0) return [];
+  const asked = of === "all" ? conditionOfAll(sought, share) : conditionOfAny(rarestOfTopic(sought));
+  const wanted = sql`${candidateCondition(scope)} ${exceptFor(search.excluded)}`;
+  // Where atoms are known, the newest that have its frequent words are among them.
+  const isAnswered = sought.length === 0 || (asked !== null && (asked.isComplete || known.length > 0));
+  const { metadata } = scope.filter;
+  const within = (source: RawBuilder<unknown>) => sql`(select a.* from (${source}) a where ${wanted} limit ${most})`;
+  // Of a word that is alone, none of them has more than another one.
+  const best = (source: RawBuilder<unknown>) =>
+    search.wanted.length === 1 ? within(source) : mostOfWords(source, sought, { wanted, most, bounds });
+  const sources = [
+    sql`(select a.* from (${byIds(known)}) a where ${wanted})`,
+    asked && best(byParts(scope, asked.condition, bounds)),
+    isAnswered || metadata === undefined ? null : within(byMetadata(scope, metadata, COLUMNS, bounds)),
+    isAnswered ? null : within(firstOfEach(scope, COLUMNS, "newest", most)),
+  ].filter((source) => source !== null);
+  const { rows } = await sql<RankedColumns & { text: string }>`${preparedStatement}
+    select ${RANKED_COLUMNS}, ${SEARCHED_TEXT} as text
+    from (
+      select a.*, sum(octet_length(a.content)) over (rows unbounded preceding) as bytes
+      from (${sql.join(sources, sql` union all `)}) a
+    ) a where a.bytes <= ${bounds.similarBytes}::bigint`.execute(tx);
+  return rows.map(({ text, ...row }) => ({ ...toRankedRow(row), text }));
+}
+
+/** How like what is searched for the atoms are, each once, in no order. */
+export async function compareTexts(
+  { search, words }: Comparison,
+  of: MatchMode,
+  texts: readonly SimilarText[],
+): Promise<SimilarAtom[]> {
+  const compare = similarity(of === "all" ? words : rarestOfTopic(words), search.phrases);
+  const compared = new Map<string, SimilarAtom>();
+  const turn = takeTurns();
+  for (const { text, ...atom } of texts) {
+    if (compared.has(atom.id)) continue;
+    await turn(text);
+    compared.set(atom.id, { ...atom, ...compare(text) });
+  }
+  return [...compared.values()];
+}
+
+function rarestOfTopic(words: readonly WantedWord[]): WantedWord[] {
+  let left = MAX_TOPIC_WORDS;
+  return words.filter(({ word }) => word.kind === "run" || left-- > 0);
+}
+
+function byIds(ids: readonly string[]): RawBuilder<unknown> {
+  return sql`select a.* from unnest(${[...ids]}::uuid[]) known (id) cross join lateral (
+    select ${COLUMNS} from atoms a where a.id = known.id offset 0) a`;
+}
+
+/**
+ * The atoms of a source that have the most of the words, the rare ones counting more. A word is taken to be there where its
+ * first half is: this chooses what is compared, and no place in an answer.
+ */
+function mostOfWords(
+  source: RawBuilder<unknown>,
+  words: readonly WantedWord[],
+  { wanted, most, bounds }: { wanted: RawBuilder<unknown>; most: number; bounds: AtomSearchBounds },
+): RawBuilder<unknown> {
+  const beginnings = words.map(({ word }) => (word.kind === "run" ? word.text : beginningOf(word.text)));
+  const weights = words.map(({ share }) => rarityOf(share));
+  return sql`(select ${COLUMNS} from (
+      select a.*, sum(octet_length(a.content)) over (rows unbounded preceding) as bytes
+      from (${source}) a where ${wanted}
+    ) a cross join lateral (
+      select coalesce(sum(weight), 0) as weight from (select folded_text(${SEARCHED_TEXT}) as text offset 0) own,
+        unnest(${beginnings}::text[], ${weights}::float8[]) word (beginning, weight)
+      where strpos(text, beginning) > 0
+    ) has
+    where a.bytes <= ${bounds.similarBytes}::bigint order by has.weight desc, a.updated_at desc, a.id limit ${most})`;
+}
+
+/** It holds each atom's team, library and tags beside its parts: no other team's rows are read. */
+function byParts(scope: SearchScope, condition: TextQuery, bounds: AtomSearchBounds): RawBuilder<unknown> {
+  const tags = indexedTags(scope.filter);
+  const asked: TextQuery = { kind: "and", of: [owners(scope.reach, scope.libraryIds), ...tags, condition] };
+  return sql`select ${COLUMNS} from atoms a where ${ATOM_PARTS} @@ ${printTextQuery(asked)}::tsquery limit ${bounds.indexed}`;
+}
+
+function exceptFor(excluded: string): RawBuilder<unknown> {
+  return excluded === "" ? sql`` : sql`and not a.search @@ websearch_to_tsquery('english', ${excluded})`;
+}

@@ -1,0 +1,170 @@
+import { sql } from "kysely";
+import type { Reach } from "../../../domain/access/reach.ts";
+import type { Tx } from "../../../store/database/change.ts";
+import { openLibrary } from "../../../store/libraries/reachable-libraries.ts";
+import type { AtomFields, AtomLink } from "../rows/atom.ts";
+import { linkRule } from "../rows/atoms.ts";
+import { correctAtom, insertAtom } from "./atom-writes.ts";
+import {
+  type ImportRecord,
+  importedIds,
+  type KnownImport,
+  knownImports,
+  recordImports,
+  saidOf,
+} from "./known-imports.ts";
+
+/** An atom that comes from elsewhere. Times are milliseconds since the epoch. */
+export type ImportedAtom = AtomFields & {
+  /** What it was called there, for the links of others that come with it. */
+  readonly formerId: string | null;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+};
+
+/** What became of one: `newer` is left as it is, since the library's has changed since it was exported. */
+export const OUTCOMES = ["created", "corrected", "unchanged", "newer"] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
+export type Import = {
+  /** In the order of what was given. */
+  readonly ids: readonly string[];
+  readonly outcomes: readonly Outcome[];
+  /** Links that led to nothing that is there for the caller. */
+  readonly droppedLinks: number;
+};
+
+export type ImportTarget = {
+  readonly libraryId: string;
+  /** When what is known by its former id is corrected, in milliseconds since the epoch; null to store each as a new one. */
+  readonly upsertAt: number | null;
+};
+
+/**
+ * Stores atoms that come from elsewhere, with their own times. Their links lead to each other by what they were called,
+ * or to atoms that are there; others are dropped.
+ *
+ * With `upsertAt` an atom that the library knows by its former id is that atom again: it stays as it is while the same is
+ * said of it, and is corrected where that has changed. Links then lead to what was imported before, too, and one that
+ * led nowhere is set once its target is there.
+ *
+ * @returns undefined when the library is not there to this caller: then some may have been stored
+ */
+export async function importAtoms(
+  tx: Tx,
+  reach: Reach,
+  { libraryId: into, upsertAt }: ImportTarget,
+  atoms: readonly ImportedAtom[],
+): Promise<Import | undefined> {
+  const libraryId = await openLibrary(tx, reach, into);
+  if (libraryId === undefined) return undefined;
+  const target = { libraryId, upsertAt };
+  const formerIds = atoms.flatMap(({ formerId }) => formerId ?? []);
+  const known = target.upsertAt === null ? NONE : await knownImports(tx, reach, target.libraryId, formerIds);
+  const placed: Placed[] = [];
+  for (const atom of atoms) {
+    const before = atom.formerId === null ? undefined : known.get(atom.formerId);
+    const one = before === undefined ? await create(tx, reach, target, atom) : meet(before, atom);
+    if (one === undefined) return undefined;
+    placed.push(one);
+  }
+  const links = await resolvedLinks(tx, reach, target, placed);
+  let droppedLinks = 0;
+  const records: ImportRecord[] = [];
+  for (const [index, one] of placed.entries()) {
+    const { id, outcome, formerId, said, hasOpenLinks } = one;
+    if (outcome === "newer" || (outcome === "unchanged" && !hasOpenLinks)) continue;
+    const { kept, hasOpen } = links[index] ?? { kept: [], hasOpen: false };
+    droppedLinks += one.fields.links.length - kept.length;
+    const revision = await finish(tx, reach, target, one, kept);
+    if (formerId === null || (outcome === "unchanged" && hasOpen)) continue;
+    records.push({ formerId, id, said, revision, hasOpenLinks: hasOpen });
+  }
+  if (target.upsertAt !== null) await recordImports(tx, target.libraryId, records);
+  return { ids: placed.map(({ id }) => id), outcomes: placed.map(({ outcome }) => outcome), droppedLinks };
+}
+
+const NONE: ReadonlyMap<string, KnownImport> = new Map();
+
+/** An atom of the import, and which one of the library it is. */
+type Placed = Omit<KnownImport, "updatedAt"> & {
+  readonly outcome: Outcome;
+  readonly formerId: string | null;
+  /** Its links lead by former ids. */
+  readonly fields: AtomFields;
+};
+
+async function create(
+  tx: Tx,
+  reach: Reach,
+  { libraryId }: ImportTarget,
+  { formerId, createdAt, updatedAt, ...fields }: ImportedAtom,
+): Promise<Placed | undefined> {
+  const saved = await insertAtom(tx, reach, { ...fields, links: [], libraryId, at: createdAt, updatedAt });
+  if (saved === undefined) return undefined;
+  const { id, revision } = saved;
+  return { id, revision, said: saidOf(fields), hasOpenLinks: false, outcome: "created", formerId, fields };
+}
+
+function meet(
+  { updatedAt: changedAt, ...before }: KnownImport,
+  { formerId, createdAt: _createdAt, updatedAt, ...fields }: ImportedAtom,
+): Placed {
+  const said = saidOf(fields);
+  if (said === before.said) return { ...before, outcome: "unchanged", formerId, fields };
+  const outcome = changedAt !== null && changedAt > updatedAt ? "newer" : "corrected";
+  return { ...before, said, outcome, formerId, fields };
+}
+
+type Links = {
+  /** By the ids that their targets have here. */
+  readonly kept: readonly AtomLink[];
+  /** One leads to what was not imported, which may come yet. */
+  readonly hasOpen: boolean;
+};
+
+async function resolvedLinks(
+  tx: Tx,
+  reach: Reach,
+  { libraryId, upsertAt }: ImportTarget,
+  placed: readonly Placed[],
+): Promise<Links[]> {
+  const here = new Map(placed.flatMap(({ id, formerId }) => (formerId === null ? [] : [[formerId, id] as const])));
+  const led = [...new Set(placed.flatMap(({ fields }) => fields.links.map(({ id }) => id)))];
+  const elsewhere = led.filter((id) => !here.has(id));
+  const before = upsertAt === null ? here : await importedIds(tx, reach, libraryId, elsewhere);
+  const importedAs = (formerId: string) => here.get(formerId) ?? before.get(formerId);
+  const wanted = placed.map(({ fields }) => fields.links.map(({ rel, id }) => ({ rel, id: importedAs(id) ?? id })));
+  const ruleOf = await linkRule(tx, reach, wanted.flat());
+  return placed.map(({ fields }, index) => ({
+    kept: (wanted[index] ?? []).filter((link) => ruleOf(link) === "allowed"),
+    hasOpen: fields.links.some(({ id }) => importedAs(id) === undefined),
+  }));
+}
+
+/**
+ * Gives an atom what the import says of it. One that is gone by now was forgotten after that.
+ *
+ * @returns the revision that says it
+ */
+async function finish(
+  tx: Tx,
+  reach: Reach,
+  { upsertAt }: ImportTarget,
+  { id, fields, outcome, revision }: Placed,
+  links: readonly AtomLink[],
+): Promise<number> {
+  if (outcome === "corrected" && upsertAt !== null) {
+    const correction = await correctAtom(tx, reach, id, { ...fields, links, expected: null, at: upsertAt });
+    return correction.kind === "corrected" ? correction.atom.revision : revision;
+  }
+  if (links.length > 0) await setLinks(tx, id, revision, links);
+  return revision;
+}
+
+/** What is imported is one revision, links and all. One that was corrected meanwhile keeps its own. */
+async function setLinks(tx: Tx, id: string, revision: number, links: readonly AtomLink[]): Promise<void> {
+  const json = JSON.stringify(links);
+  await sql`update atoms set links = ${json}::jsonb
+    where id = ${id}::uuid and revision = ${revision}::integer and links <> ${json}::jsonb`.execute(tx);
+}

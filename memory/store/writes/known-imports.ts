@@ -1,0 +1,131 @@
+/** What a library knows of the atoms that were imported into it: by what each was called where it comes from. */
+import { hash } from "node:crypto";
+import { sql } from "kysely";
+import type { Reach } from "../../../domain/access/reach.ts";
+import type { Tx } from "../../../store/database/change.ts";
+import { fromDigest, toDigest } from "../../../store/database/digest.ts";
+import { preparedStatement } from "../../../store/database/prepared-statement.ts";
+import type { AtomFields } from "../rows/atom.ts";
+import { ATOMS_IN_LIBRARIES, findAtoms, isAtomId, reachable } from "../rows/atoms.ts";
+
+/** An atom of the library that an import means. */
+export type KnownImport = {
+  readonly id: string;
+  /** By {@link saidOf}. */
+  readonly said: string;
+  /** Which revision says it. */
+  readonly revision: number;
+  /** Some of its links lead to what was not imported, and may come yet. */
+  readonly hasOpenLinks: boolean;
+  /**
+   * When the library has changed it by itself, in milliseconds since the epoch; null for one that comes from elsewhere, of
+   * which only a change of the file counts, or that was not changed since its import.
+   */
+  readonly updatedAt: number | null;
+};
+
+/** What an atom says, its times of being made and changed left out: SHA-256, 32 latin1 characters. */
+export function saidOf({ content, tags, source, importance, metadata, links, ...times }: AtomFields): string {
+  const { expiresAt, validFrom, validTo } = times;
+  const facts = Object.entries(metadata).sort(([one], [other]) => (one < other ? -1 : 1));
+  const led = links.map(({ rel, id }) => [rel, id]);
+  const said = [content, tags, source, importance, facts, led, expiresAt, validFrom, validTo];
+  return hash("sha256", JSON.stringify(said), "binary");
+}
+
+/**
+ * Those of a library's atoms that these former ids mean: what was imported as it, or the atom that has it as its id.
+ * The others are locked: a second import of one at the same time waits for the first, and finds what that has made.
+ */
+export async function knownImports(
+  tx: Tx,
+  reach: Reach,
+  libraryId: string,
+  formerIds: readonly string[],
+): Promise<ReadonlyMap<string, KnownImport>> {
+  const known = new Map(await readKnown(tx, reach, libraryId, formerIds));
+  const isNew = (id: string) => !known.has(id);
+  for (const atom of await findAtoms(tx, reach, await idsIn(tx, libraryId, formerIds.filter(isNew)))) {
+    const { id, revision, updatedAt } = atom;
+    known.set(id, { id, revision, updatedAt, said: saidOf(atom), hasOpenLinks: false });
+  }
+  const begun = formerIds.filter(isNew);
+  if (begun.length === 0) return known;
+  // In one order, so that no two transactions wait for each other.
+  await sql`insert into imported_atoms (library_id, former_id)
+    select id, begun.former_id from libraries, unnest(${begun}::text[]) begun (former_id) where id = ${libraryId}
+    order by begun.former_id on conflict (library_id, former_id) do update set former_id = excluded.former_id`.execute(
+    tx,
+  );
+  for (const [formerId, atom] of await readKnown(tx, reach, libraryId, begun)) known.set(formerId, atom);
+  return known;
+}
+
+async function idsIn(tx: Tx, libraryId: string, ids: readonly string[]): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`${preparedStatement} select id::text from atoms
+    where id = any(${ids.filter(isAtomId)}::uuid[]) and library_id = ${libraryId}`.execute(tx);
+  return rows.map(({ id }) => id);
+}
+
+type KnownRow = {
+  former_id: string;
+  id: string;
+  said: Uint8Array;
+  revision: number;
+  has_open_links: boolean;
+  changed_ms: number | null;
+};
+
+async function readKnown(
+  tx: Tx,
+  reach: Reach,
+  libraryId: string,
+  formerIds: readonly string[],
+): Promise<[string, KnownImport][]> {
+  const { rows } = await sql<KnownRow>`${preparedStatement}
+    select i.former_id, a.id::text, i.said, i.revision, i.has_open_links,
+      case when i.former_id = a.id::text and a.revision > i.revision
+        then extract(epoch from a.updated_at)::float8 * 1000 end as changed_ms
+    from imported_atoms i, lateral (select a.id, a.revision, a.updated_at from ${ATOMS_IN_LIBRARIES}
+      where a.id = i.atom_id and a.library_id = i.library_id and ${reachable(reach)} offset 0) a
+    where i.library_id = ${libraryId} and i.former_id = any(${formerIds}::text[])`.execute(tx);
+  return rows.map(
+    ({ former_id: formerId, id, said, revision, has_open_links: hasOpenLinks, changed_ms: updatedAt }) => [
+      formerId,
+      { id, said: fromDigest(said), revision, hasOpenLinks, updatedAt },
+    ],
+  );
+}
+
+/** The atoms of a library that were imported as these. */
+export async function importedIds(
+  tx: Tx,
+  reach: Reach,
+  libraryId: string,
+  formerIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (formerIds.length === 0) return new Map();
+  const known = await readKnown(tx, reach, libraryId, formerIds);
+  return new Map(known.map(([formerId, { id }]) => [formerId, id]));
+}
+
+/** What is known of an atom from now on. */
+export type ImportRecord = Omit<KnownImport, "updatedAt"> & { readonly formerId: string };
+
+/** Records what has been imported, none twice. */
+export async function recordImports(tx: Tx, libraryId: string, imported: readonly ImportRecord[]): Promise<void> {
+  if (imported.length === 0) return;
+  const rows = imported.map(({ formerId, id, said, revision, hasOpenLinks }) => ({
+    ...{ former_id: formerId, atom_id: id, said: toDigest(said).toString("hex"), revision },
+    has_open_links: hasOpenLinks,
+  }));
+  // In one order, so that no two transactions wait for each other.
+  await sql`${preparedStatement} insert into imported_atoms
+      (library_id, former_id, atom_id, said, revision, has_open_links)
+    select ${libraryId}, former_id, atom_id, decode(said, 'hex'), revision, has_open_links
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+      made (former_id text, atom_id uuid, said text, revision integer, has_open_links boolean)
+    order by former_id
+    on conflict (library_id, former_id) do update set atom_id = excluded.atom_id, said = excluded.said,
+      revision = excluded.revision, has_open_links = excluded.has_open_links`.execute(tx);
+}

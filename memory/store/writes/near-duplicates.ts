@@ -1,0 +1,99 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Reach } from "../../../domain/access/reach.ts";
+import { askByBitmaps } from "../../../store/database/bitmap-plans.ts";
+import type { Db } from "../../../store/database/change.ts";
+import { preparedStatement } from "../../../store/database/prepared-statement.ts";
+import { findPart } from "../../../store/libraries/reachable-libraries.ts";
+import { type Nearness, nearnessTo, type Sketch, sketchOf } from "../../rules/near-duplicate.ts";
+import type { Atom } from "../rows/atom.ts";
+import { findAtoms } from "../rows/atoms.ts";
+import { findReplacements } from "../rows/replaced-atoms.ts";
+import { takeTurns } from "../search/words/text-turns.ts";
+
+/** An atom that says almost what is about to be saved, if with other numbers. */
+export type NearDuplicate = Nearness & { readonly atom: Atom };
+
+/** Rows that are read for one statement: of the same, of those with other numbers and of those that share a band. */
+const MAX_SAME = 2;
+const MAX_NUMBERLESS = 10;
+const MAX_ALIKE = 20;
+/** The most that are shown to a caller. */
+export const MAX_SHOWN = 3;
+
+/**
+ * The atoms of a library that say almost the same as a statement, the closest first, and those with other numbers last.
+ * One that says the same is left out where almost the same was saved since: saving it again changes what holds.
+ * The same statement is found for certain; of those that are alike, most are (docs/decisions/near-duplicates.md).
+ */
+export async function findNearDuplicates(
+  db: Db,
+  reach: Reach,
+  libraryId: string,
+  content: string,
+): Promise<NearDuplicate[]> {
+  const sketch = sketchOf(content);
+  const part = reach.subject === undefined ? undefined : await findPart(db, libraryId, reach.subject);
+  const rows: { id: string }[] = [];
+  for (const id of [libraryId, part]) if (id !== undefined) rows.push(...(await alikeIn(db, id, sketch)));
+  const found = await findAtoms(
+    db,
+    reach,
+    rows.map((row) => row.id),
+  );
+  const alike: NearDuplicate[] = [];
+  const nearnessOf = nearnessTo(content);
+  const turn = takeTurns();
+  for (const atom of found) {
+    if (atom.library.id !== libraryId) continue;
+    await turn(atom.content);
+    const near = nearnessOf(atom.content);
+    if (near !== undefined) alike.push({ atom, ...near });
+  }
+  // A replaced atom holds no longer: the same statement, saved again, is no repetition of it.
+  const replacements = await findReplacements(
+    db,
+    reach,
+    alike.map(({ atom }) => atom.id),
+  );
+  const standing = alike.filter(({ atom }) => !replacements.has(atom.id));
+  return standing
+    .filter(({ atom, similarity }) => similarity < 1 || !isOverruled(atom, standing))
+    .sort((a, b) => Number(a.otherNumbers) - Number(b.otherNumbers) || b.similarity - a.similarity);
+}
+
+/**
+ * Whether what was saved later than an atom of the same words, of those near it, says otherwise. What was saved with it
+ * was not: a call for several may be repeated.
+ */
+export function isOverruled({ createdAt }: Atom, near: readonly NearDuplicate[]): boolean {
+  return near.some(({ atom, similarity }) => similarity < 1 && atom.createdAt > createdAt);
+}
+
+/** The ids of the atoms under a library, or a part of one, that may say almost the same. */
+async function alikeIn(db: Db, libraryId: string, sketch: Sketch): Promise<{ id: string }[]> {
+  const id = sql`${libraryId}::text`;
+  const { rows } = await db
+    .transaction()
+    .setAccessMode("read only")
+    .execute(async (tx) => {
+      await askByBitmaps(tx);
+      return sql<{ id: string }>`${preparedStatement}
+        (select a.id::text from atoms a where a.sketch @> ${numbersFor(id, [sketch.same])} limit ${MAX_SAME})
+        union
+        (select a.id::text from atoms a where a.sketch @> ${numbersFor(id, [sketch.numberless])} limit ${MAX_NUMBERLESS})
+        union
+        (select a.id::text from atoms a where a.sketch && ${numbersFor(id, sketch.bands)} limit ${MAX_ALIKE})`.execute(
+        tx,
+      );
+    });
+  return rows;
+}
+
+/** What the column `sketch` holds of an atom of a library. */
+export function storedSketch(libraryId: RawBuilder<unknown>, { same, numberless, bands }: Sketch): RawBuilder<unknown> {
+  return numbersFor(libraryId, [same, numberless, ...bands]);
+}
+
+function numbersFor(libraryId: RawBuilder<unknown>, numbers: readonly string[]): RawBuilder<unknown> {
+  return sql`array(select n # hashtextextended(${libraryId}, 0) from unnest(${[...numbers]}::bigint[]) n)`;
+}

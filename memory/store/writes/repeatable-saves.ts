@@ -1,0 +1,109 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Db, Tx } from "../../../store/database/change.ts";
+import { toDigest } from "../../../store/database/digest.ts";
+import { preparedStatement } from "../../../store/database/prepared-statement.ts";
+
+/** How a save is known again. Digests are SHA-256, 32 latin1 characters. */
+export type RepeatableSave = {
+  /** Names the key that saves, and no other: callers do not meet. */
+  readonly caller: string;
+  /** Of the idempotency key. */
+  readonly key: string;
+  /** Of what the request asks for. */
+  readonly request: string;
+};
+
+/** What a save has made, and said. */
+export type MadeAtoms = {
+  /** In the order of what was sent; null for one that was left out. */
+  readonly atomIds: readonly (string | null)[];
+  /** What its answer says beside the atoms. */
+  readonly beside: Readonly<Record<string, unknown>>;
+};
+
+/** A save that was made before. */
+export type FormerSave = MadeAtoms & { readonly libraryId: string; readonly isSameRequest: boolean };
+
+/** For how long a repetition is known. */
+export const KEPT = sql`interval '24 hours'`;
+/** Of one caller within that time. */
+export const MAX_SAVES = 10_000;
+
+/** The save that was made by this key; undefined where there is none, or it is not known any more. */
+export function findSave(db: Db, save: RepeatableSave): Promise<FormerSave | undefined> {
+  return readSave(db, save, sql<boolean>`made_at >= clock_timestamp() - ${KEPT}`);
+}
+
+async function readSave(
+  db: Db,
+  { caller, key, request }: RepeatableSave,
+  isKnown: RawBuilder<boolean>,
+): Promise<FormerSave | undefined> {
+  const made = await db
+    .selectFrom("repeatable_saves")
+    // As text: both drivers read an array of those alike.
+    .select(["request", "beside", sql<(string | null)[]>`atom_ids::text[]`.as("atom_ids")])
+    // As callers know it, where it was saved in a part of one.
+    .select(
+      sql<string>`(select coalesce(parent_id, id) from libraries where id = repeatable_saves.library_id)`.as(
+        "library_id",
+      ),
+    )
+    .where("caller", "=", caller)
+    .where("key", "=", toDigest(key))
+    .where(isKnown)
+    .executeTakeFirst();
+  if (made === undefined) return undefined;
+  const { library_id: libraryId, atom_ids: atomIds, beside } = made;
+  return { libraryId, atomIds, beside, isSameRequest: toDigest(request).equals(made.request) };
+}
+
+/** What room a caller has for records. */
+export type RoomForRecords = {
+  /** How many more it may leave; what is under way is not counted. */
+  readonly free: number;
+  /** How long it has to wait for more, in milliseconds: 0 where there is room. */
+  readonly waitMs: number;
+};
+
+/** Counts the records that a caller has: thousands, in the end, so that {@link RecordRoom} asks seldom. */
+export async function countRoom(db: Db, caller: string, most: number = MAX_SAVES): Promise<RoomForRecords> {
+  const { rows } = await sql<{ known: number; ms: number | null }>`
+    select count(*) filter (where made_at >= clock_timestamp() - ${KEPT})::int as known,
+      extract(epoch from min(made_at) + ${KEPT} - clock_timestamp())::float8 * 1000 as ms
+    from (select made_at from repeatable_saves where caller = ${caller} order by made_at desc limit ${most}) newest`.execute(
+    db,
+  );
+  const free = most - (rows[0]?.known ?? 0);
+  return { free, waitMs: free > 0 ? 0 : Math.max(1, rows[0]?.ms ?? 0) };
+}
+
+/**
+ * Begins a save, or finds that it was made before. Two of the same key at once: the second waits for the first.
+ *
+ * @returns undefined when it is to be made now: {@link endSave} follows in the same transaction; `absent` where the
+ *   library is not there any more
+ *
+ * @param libraryId the row that the atoms are stored under, as `openLibrary` gives it
+ */
+export async function beginSave(
+  tx: Tx,
+  save: RepeatableSave,
+  libraryId: string,
+): Promise<FormerSave | "absent" | undefined> {
+  const { caller, key, request } = save;
+  const begun = await sql`${preparedStatement} insert into repeatable_saves (caller, key, request, library_id)
+    select ${caller}, ${toDigest(key)}::bytea, ${toDigest(request)}::bytea, id from libraries where id = ${libraryId}
+    on conflict (caller, key) do update set request = excluded.request, library_id = excluded.library_id,
+      made_at = excluded.made_at
+    where repeatable_saves.made_at < clock_timestamp() - ${KEPT} returning 1`.execute(tx);
+  if (begun.rows.length > 0) return undefined;
+  // Locked by the insert, and not yet over to it: whatever time it is by now.
+  return (await readSave(tx, save, sql<boolean>`true`)) ?? "absent";
+}
+
+/** Records what a save has made. */
+export async function endSave(tx: Tx, { caller, key }: RepeatableSave, { atomIds, beside }: MadeAtoms): Promise<void> {
+  await sql`${preparedStatement} update repeatable_saves set atom_ids = ${[...atomIds]}::text[]::uuid[], beside = ${JSON.stringify(beside)}::jsonb
+    where caller = ${caller} and key = ${toDigest(key)}`.execute(tx);
+}

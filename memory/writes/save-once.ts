@@ -1,0 +1,134 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { type KeyRecord, UNSTORED_VERSION } from "../../domain/access/key-record.ts";
+import type { Reach } from "../../domain/access/reach.ts";
+import { readIdempotencyKey, sha256 } from "../../server/http/idempotency-key.ts";
+import { type Problem, problem } from "../../server/http/problems/problem.ts";
+import { reachOfCall } from "../../server/libraries/reach-of-call.ts";
+import type { ServerDeps } from "../../server/product/deps.ts";
+import type { Db, Tx } from "../../store/database/change.ts";
+import { findLibraryById, openLibrary } from "../../store/libraries/reachable-libraries.ts";
+import {
+  beginSave,
+  endSave,
+  type FormerSave,
+  findSave,
+  type MadeAtoms,
+  type RepeatableSave,
+} from "../store/writes/repeatable-saves.ts";
+import { type MemoryWrite, rollBack, writeAs } from "./write-as.ts";
+
+/** A save that is made once for its Idempotency-Key. */
+type Save<T extends MadeAtoms> = {
+  /** How it is known again; undefined where the request does not say. */
+  readonly known: RepeatableSave | undefined;
+  /** What is to be written where it was not before; throws where it is refused. */
+  prepare(): Promise<{ readonly libraryId: string; write(tx: Tx, reach: Reach): Promise<T> }>;
+  /** What has been made, as it is shown again. */
+  recall(tx: Tx, reach: Reach, made: MadeAtoms): Promise<T>;
+};
+
+type Saved<T> = { readonly made: T; readonly libraryId: string; readonly isReplayed: boolean };
+
+/**
+ * How a save is known again: by its key and its Idempotency-Key, whatever the key's version. Undefined where it has none.
+ *
+ * @param asked all that decides what is made, beside the operation
+ * @throws Problem `invalid_request` for a malformed one
+ */
+export function repeatableSave(request: FastifyRequest, asked: unknown): RepeatableSave | undefined {
+  const key = readIdempotencyKey(request);
+  if (key === undefined) return undefined;
+  const { principal, operation } = request;
+  return {
+    caller: callerOf(principal, reachOfCall(principal, request)),
+    key: sha256(key),
+    request: sha256(JSON.stringify([operation, asked], inOrder)),
+  };
+}
+
+/**
+ * Names a key, whichever of its versions is used, and the subject that it saves for: a placeholder is called by its place
+ * in a list that may be another one tomorrow, of another team's keys.
+ */
+export function callerOf({ keyId, teamId, version }: KeyRecord, { subject }: Reach): string {
+  const key = version === UNSTORED_VERSION ? `${teamId}/${keyId}` : keyId;
+  return subject === undefined ? key : `${key}/of/${subject}`;
+}
+
+/** For JSON.stringify: members of an object in the order of their names, since it is the same object in any. */
+export function inOrder(_name: string, value: unknown): unknown {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
+}
+
+/**
+ * Saves as {@link writeAs} does, once for each Idempotency-Key: the record of it is written in the transaction of the
+ * atoms, so that a refusal leaves none. A repetition is decided as any save, and finds what was made.
+ *
+ * @returns undefined where the key does not reach the library any more
+ * @throws Problem `idempotency_mismatch` where the Idempotency-Key was used for another request; `rate_limited` where
+ *   the key has saved too often with one
+ */
+export async function saveOnce<T extends MadeAtoms>(
+  deps: ServerDeps,
+  db: Db,
+  request: FastifyRequest,
+  { known, prepare, recall }: Save<T>,
+): Promise<Saved<T> | undefined> {
+  const write = (body: MemoryWrite<Saved<T>>["write"]) =>
+    writeAs(deps, db, request, { write: body, libraryOf: ({ libraryId }) => libraryId });
+  const replay = async (tx: Tx, reach: Reach, former: FormerSave): Promise<Saved<T>> => {
+    const { libraryId, isSameRequest } = former;
+    if (!isSameRequest) throw anotherRequest(former);
+    if ((await findLibraryById(tx, reach, libraryId)) === undefined) return rollBack();
+    return { made: await recall(tx, reach, former), libraryId, isReplayed: true };
+  };
+  if (known === undefined) {
+    const { libraryId, ...save } = await prepare();
+    return write(async (tx, reach) => ({ made: await save.write(tx, reach), libraryId, isReplayed: false }));
+  }
+  const former = await findSave(db, known);
+  if (former !== undefined) return write((tx, reach) => replay(tx, reach, former));
+  const prepared = await requireRoom(deps, db, known)
+    .then(prepare)
+    .catch(async (error: unknown) => {
+      // What is refused as a duplicate, or has taken the last room, may be what the same request has saved meanwhile.
+      const made = await findSave(db, known);
+      if (made === undefined) throw error;
+      return made;
+    });
+  if (!("write" in prepared)) return write((tx, reach) => replay(tx, reach, prepared));
+  return write(async (tx, reach) => {
+    const { libraryId } = prepared;
+    const before = await beginSave(tx, known, (await openLibrary(tx, reach, libraryId)) ?? rollBack());
+    if (before === "absent") return rollBack();
+    if (before !== undefined) return replay(tx, reach, before);
+    const made = await prepared.write(tx, reach);
+    await endSave(tx, known, made);
+    return { made, libraryId, isReplayed: false };
+  });
+}
+
+/** Answers 201, or 200 where it was made before. */
+export function markSaved(reply: FastifyReply, isReplayed: boolean): FastifyReply {
+  return isReplayed ? reply.code(200).header("idempotency-replayed", "true") : reply.code(201);
+}
+
+/** With what the other one has made, as the management API says it, where that is one atom. */
+function anotherRequest({ atomIds }: MadeAtoms): Problem {
+  const [id] = atomIds;
+  const made = atomIds.length === 1 && typeof id === "string" ? { id } : {};
+  return problem("idempotency_mismatch", ANOTHER_REQUEST, undefined, made);
+}
+
+const ANOTHER_REQUEST = "Another request was made with this Idempotency-Key: use a new key for a new request.";
+
+async function requireRoom({ recordRoom }: ServerDeps, db: Db, { caller }: RepeatableSave): Promise<void> {
+  const waitMs = await recordRoom.waitFor(db, caller);
+  if (waitMs === 0) return;
+  throw problem(
+    "rate_limited",
+    "This key has saved too often with an Idempotency-Key within 24 hours: nothing was saved. Try again later, save more at once, or save without one.",
+    { "retry-after": String(Math.ceil(waitMs / 1_000)) },
+  );
+}

@@ -1,0 +1,58 @@
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { KeyRecord } from "../../domain/access/key-record.ts";
+import type { Reach } from "../../domain/access/reach.ts";
+import type { Db } from "../../store/database/change.ts";
+import { accessNow } from "../auth/key-hook.ts";
+import { roomForAnswer } from "../http/answers/paced-response.ts";
+import { callerSignal } from "../http/caller-signal.ts";
+import { Problem } from "../http/problems/problem.ts";
+import type { ServerDeps } from "../product/deps.ts";
+import { type LibraryUser, libraryUser } from "./library-use.ts";
+import { reachOfCall } from "./reach-of-call.ts";
+
+/** Runs the statements of a request, as {@link callMemory} does. */
+export type MemoryCaller = <T>(body: MemoryCall<T>) => Promise<T>;
+
+/** What is done in a call, by the key as it is then, and by what the call reaches. */
+type MemoryCall<T> = (db: Db, user: LibraryUser, reach: Reach) => Promise<T>;
+
+/**
+ * Runs the statements of a request: in its team's turn, and no longer than the caller waits for the answer. The request
+ * may have waited for its turn, so that it is decided again when the turn comes.
+ *
+ * @throws Problem 400, 401, 403 or 503 as on arrival, and 429 or 503 where there is no room for an answer
+ */
+export function callMemory<T>(
+  deps: ServerDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  body: MemoryCall<T>,
+): Promise<T> {
+  return memoryCaller(deps, request, reply)(body);
+}
+
+/** The same for a request that calls more than once: each has a turn, and a time, of its own. */
+export function memoryCaller(deps: ServerDeps, request: FastifyRequest, reply: FastifyReply): MemoryCaller {
+  // One for all of its calls: each would leave a listener with the response.
+  const signal = callerSignal(reply);
+  return (body) =>
+    callInTurn(deps, request, reply, (db, key) => body(db, libraryUser(deps, key), reachOfCall(key, request)), signal);
+}
+
+/** The same for a request about its key alone: it need not say whose memory it means. */
+export function callInTurn<T>(
+  deps: ServerDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  body: (db: Db, key: KeyRecord) => Promise<T>,
+  signal = callerSignal(reply),
+): Promise<T> {
+  const call = { teamId: request.principal.teamId, signal };
+  return deps.store.memory.run(call, async (db) => {
+    const granted = accessNow(deps, request);
+    if (granted instanceof Problem) throw granted;
+    const refusal = roomForAnswer(reply.raw);
+    if (refusal !== undefined) throw refusal;
+    return body(db, granted.key);
+  });
+}

@@ -1,0 +1,176 @@
+import { sql } from "kysely";
+import type { Db, Tx } from "../database/change.ts";
+import { withOrderedPlans } from "../database/ordered-plans.ts";
+import type { Store } from "../database/store.ts";
+import { OF_SUBJECT } from "./reachable-libraries.ts";
+
+/** Atoms of one statement: all of 100,000 at once took PGlite a second, in which no other caller is answered. */
+const SLICE = { pglite: 200, postgres: 1_000 } as const;
+/** Libraries of which it is known how far they are; of more of them, each turn looks from the beginning. */
+const MAX_PLACES = 1_000;
+/** Beyond so many it is only said that there are more: a count reads every row. */
+const MAX_COUNTED = 10_000;
+
+/** Where a slice of a library's atoms ended: by the time that an atom was made, in milliseconds, and its id. */
+type Position = { readonly at: number; readonly id: string };
+
+type LibraryDeletion = {
+  /**
+   * Deletes some of the atoms of deleted libraries, or of what they hold besides, or a library that has nothing left.
+   *
+   * @returns whether there may be more
+   */
+  next(): Promise<boolean>;
+};
+
+/**
+ * The deletion of what deleted libraries held, a slice of each in turn, so that a large one holds up no other (threats
+ * b282). It goes on where another process ended, and several at once take different atoms. Each slice begins where the
+ * library's one before ended: the entries of an index that lead to deleted rows are read again as long as another
+ * transaction, such as a backup's, may still see those.
+ *
+ * @param libraryId the one library to delete; any where it is left out
+ */
+export function libraryDeletion(
+  { db, engine }: Pick<Store, "db" | "engine">,
+  { libraryId, slice = SLICE[engine] }: { readonly libraryId?: string; readonly slice?: number } = {},
+): LibraryDeletion {
+  const places = new Map<string, Position>();
+  let last: Deleted | undefined;
+  let isMoving = false;
+
+  async function findNext(): Promise<Deleted | undefined> {
+    const following = last && (await findDeleted(db, libraryId, last));
+    if (following !== undefined) return following;
+    // All have had their turn: once more, unless none of them had anything to give.
+    if (last !== undefined && !isMoving) return undefined;
+    isMoving = false;
+    return findDeleted(db, libraryId);
+  }
+
+  async function takeTurn(id: string): Promise<boolean> {
+    const after = places.get(id) ?? null;
+    const reached = await withOrderedPlans(db, (tx) => deleteSlice(tx, id, after, slice), "read write");
+    places.delete(id);
+    if (reached !== null) {
+      if (places.size < MAX_PLACES) places.set(id, reached);
+      return true;
+    }
+    // Once more from the beginning, for what another process held and gave back.
+    if (after !== null) return true;
+    for (const table of BESIDE_ATOMS) if (await deleteSome(db, table, id, slice)) return true;
+    if (await endParts(db, id, slice)) return true;
+    return removeEmpty(db, id);
+  }
+
+  return {
+    async next() {
+      last = await findNext();
+      if (last === undefined) return false;
+      if (await takeTurn(last.id)) isMoving = true;
+      return true;
+    },
+  };
+}
+
+type Deleted = { readonly id: string; readonly isWhole: boolean };
+
+/** @param after the first one where it is left out */
+async function findDeleted(db: Db, libraryId: string | undefined, after?: Deleted): Promise<Deleted | undefined> {
+  const isWhole = sql<boolean>`parent_id is null`;
+  // Parts before what they are parts of, which stays until they are gone.
+  const deleted = db
+    .selectFrom("libraries")
+    .select(["id", isWhole.as("isWhole")])
+    .where("state", "=", "deleted")
+    .orderBy(isWhole)
+    .orderBy("id")
+    .limit(1);
+  const wanted =
+    libraryId === undefined
+      ? deleted
+      : deleted.where(({ or, eb }) => or([eb("id", "=", libraryId), eb("parent_id", "=", libraryId)]));
+  const following =
+    after === undefined
+      ? wanted
+      : wanted.where(sql<boolean>`(parent_id is null, id) > (${after.isWhole}::boolean, ${after.id})`);
+  return following.executeTakeFirst();
+}
+
+/** What subjects have in a deleted library is deleted as it is. Returns whether there was any. */
+async function endParts(db: Db, libraryId: string, slice: number): Promise<boolean> {
+  const { numAffectedRows = 0n } = await sql`update libraries set state = 'deleted', subject = null
+    where id = any(array(select id from libraries where parent_id = ${libraryId} and state = ${OF_SUBJECT}
+      limit ${slice} for update skip locked))`.execute(db);
+  return numAffectedRows > 0n;
+}
+
+/** The last that was deleted; null for none. */
+async function deleteSlice(tx: Tx, libraryId: string, after: Position | null, slice: number): Promise<Position | null> {
+  const { rows } = await sql<{ at: number; id: string }>`
+    with doomed as materialized (
+      select a.id, a.created_at from atoms a where a.library_id = ${libraryId}
+        ${after === null ? sql`` : sql`and (a.created_at, a.id) < (${new Date(after.at)}::timestamptz, ${after.id}::uuid)`}
+      order by a.created_at desc, a.id desc limit ${slice} for update skip locked
+    ), gone as (
+      delete from atoms where id = any(array(select id from doomed))
+    ), counted as (
+      update libraries set deleted_atoms = deleted_atoms + (select count(*) from doomed)
+      where id = ${libraryId} and exists (select from doomed)
+    )
+    select extract(epoch from created_at)::float8 * 1000 as at, id::text from doomed
+    order by created_at, doomed.id limit 1`.execute(tx);
+  const [last] = rows;
+  return last === undefined ? null : { at: Math.round(last.at), id: last.id };
+}
+
+/** What a library holds beside its atoms: those that were forgotten, and the records of its repeatable saves. */
+const BESIDE_ATOMS = ["forgotten_atoms", "repeatable_saves"] as const;
+
+/** Deletes some of a library's rows. Returns whether there were any. */
+async function deleteSome(db: Db, name: string, libraryId: string, slice: number): Promise<boolean> {
+  const table = sql.table(name);
+  const { numAffectedRows = 0n } = await sql`delete from ${table} where ctid = any(array(
+    select ctid from ${table} where library_id = ${libraryId} limit ${slice} for update skip locked))`.execute(db);
+  return numAffectedRows > 0n;
+}
+
+/** False where another process holds the last of its atoms, and goes on itself. */
+async function removeEmpty(db: Db, libraryId: string): Promise<boolean> {
+  const { numDeletedRows } = await db
+    .deleteFrom("libraries")
+    .where("id", "=", libraryId)
+    .where("state", "=", "deleted")
+    .where(sql<boolean>`not exists (select from atoms where library_id = libraries.id)`)
+    .where(sql<boolean>`not exists (select from libraries part where part.parent_id = libraries.id)`)
+    .executeTakeFirst();
+  return numDeletedRows > 0n;
+}
+
+/** How far a deletion is. */
+export type DeletionProgress = {
+  readonly libraryId: string;
+  readonly deleted: number;
+  readonly left: number;
+  /** There are more than `left`. */
+  readonly isMore: boolean;
+};
+
+/** The deletion that the end of a declaration began; undefined where there is none, or all is done. */
+export async function deletionProgress(
+  db: Db,
+  cluster: string,
+  ownerUid: string,
+): Promise<DeletionProgress | undefined> {
+  const { rows } = await withOrderedPlans(db, (tx) =>
+    sql<{ id: string; deleted: number; counted: number }>`
+      select l.id, l.deleted_atoms as deleted, (select count(*)::integer from (
+          select from atoms a where a.library_id = l.id order by a.created_at desc, a.id desc limit ${MAX_COUNTED + 1}
+        ) counted) as counted
+      from libraries l where l.cluster = ${cluster} and l.owner_uid = ${ownerUid} and l.state = 'deleted'`.execute(tx),
+  );
+  const [row] = rows;
+  if (row === undefined) return undefined;
+  const { id, deleted, counted } = row;
+  return { libraryId: id, deleted, left: Math.min(counted, MAX_COUNTED), isMore: counted > MAX_COUNTED };
+}

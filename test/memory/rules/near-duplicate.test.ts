@@ -1,0 +1,92 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { foldStatement, nearnessTo, sketchOf } from "../../../memory/rules/near-duplicate.ts";
+
+const nearness = (one: string, other: string) => nearnessTo(one)(other);
+
+describe("near-duplicates of a statement", () => {
+  test.each([
+    ["Deployments roll out on Tuesdays.", "deployments  roll out on TUESDAYS"],
+    ["Crème brûlée, s'il vous plaît!", "creme brulee s il vous plait"],
+    ["東京の会議は月曜日です", "東京の会議は月曜日です。"],
+    ["🙂", " 🙂\n"],
+  ])("%s is the same statement as %s", (one, other) => {
+    expect(nearness(one, other)).toEqual({ similarity: 1, otherNumbers: false });
+    expect(sketchOf(one)).toEqual(sketchOf(other));
+  });
+
+  test.each([
+    ["The deploy freeze ends on Monday.", "The deploy freeze ended on Monday."],
+    ["Anna prefers tea to coffee in the morning.", "Anna prefers tea over coffee in the morning."],
+    ["Die Rotation der Schlüssel läuft jede Nacht.", "Die Rotation der Schlüssel lief jede Nacht."],
+    ["Ключи меняются каждую ночь в дата-центре.", "Ключи менялись каждую ночь в дата-центре."],
+  ])("%s is alike to %s, and found by a band", (one, other) => {
+    const { similarity, otherNumbers } = nearness(one, other) ?? {};
+    expect(otherNumbers).toBe(false);
+    expect(similarity).toBeGreaterThanOrEqual(0.7);
+    expect(similarity).toBeLessThan(1);
+    const { bands } = sketchOf(other);
+    expect(sketchOf(one).bands.some((band) => bands.includes(band))).toBe(true);
+  });
+
+  test.each([
+    ["The kettle is on.", "Anna is on call in May."],
+    ["🙂", "🙃"],
+    ["word ".repeat(2_000), "word ".repeat(1_000)],
+  ])("%.60s is another statement than %.60s", (one, other) => {
+    expect(nearness(one, other)).toBeUndefined();
+  });
+
+  test.each([
+    ["The health check of payments is on port 8080.", "The health check of payments is on port 8081."],
+    ["Build 1041 failed with exit code 137.", "Build 1042 failed with exit code 137."],
+    ["The invoice is over 10,000 euros.", "The invoice is over 9.500,50 euros."],
+    ["The cellar has -5 degrees in winter.", "The cellar has 5 degrees in winter."],
+    ["Runs with Node v22.19.0 at least.", "Runs with Node v26.1 at least."],
+    ["The certificate ends on 2026-11-20.", "The certificate ends on 2027-01-31T12:00:00Z."],
+    ["The image is sha256:9f86d081884c7d65.", "The image is sha256:60303ae22b998861."],
+    ["The commit a3f9c2e is deployed.", "The commit b4d1f7e is deployed."],
+    ["المنفذ هو ٨٠٨٠ للدفع", "المنفذ هو ٩٠٩٠ للدفع"],
+    ["支付服务监听端口8080。", "支付服务监听端口9090。"],
+    ["결제 서비스는 8080번 포트를 씁니다.", "결제 서비스는 9090번 포트를 씁니다."],
+    ["Сервер К123АБ стоит в зале.", "Сервер К456АБ стоит в зале."],
+    [`${"A long statement. ".repeat(200)} It has 1.`, `${"A long statement. ".repeat(200)} It has 2.`],
+  ])("%.60s is alike to %.60s but for a number, and found by what is left", (one, other) => {
+    const near = nearness(one, other);
+    expect(near?.otherNumbers).toBe(true);
+    expect(near?.similarity).toBeLessThan(1);
+    expect(sketchOf(one).numberless).toBe(sketchOf(other).numberless);
+    expect(sketchOf(one).same).not.toBe(sketchOf(other).same);
+  });
+
+  test("other numbers are never a duplicate, and other words are none for having the same", () => {
+    const word = fc.constantFrom("harbour", "port", "тест", "密钥", "crème", "of", "Anna", "build");
+    const words = fc.array(word, { minLength: 1, maxLength: 20 }).map((parts) => parts.join(" "));
+    const number = fc.oneof(
+      fc.nat().map(String),
+      fc.tuple(fc.nat(99), fc.nat(99), fc.nat(99)).map((parts) => parts.join(".")),
+      fc.tuple(fc.constantFrom("a", "f", "0"), fc.nat()).map(([letter, n]) => `${letter}${n}`),
+      fc.nat(9_999).map((n) => [...String(n)].map((digit) => String.fromCodePoint(0x0660 + Number(digit))).join("")),
+    );
+    fc.assert(
+      fc.property(words, words, number, number, (before, after, one, other) => {
+        fc.pre(foldStatement(one) !== foldStatement(other));
+        const [a, b] = [`${before} ${one} ${after}`, `${before} ${other} ${after}`];
+        expect(nearness(a, b)).toEqual({ similarity: expect.any(Number), otherNumbers: true });
+        expect(sketchOf(a).numberless).toBe(sketchOf(b).numberless);
+        expect(nearness(a, a)).toEqual({ similarity: 1, otherNumbers: false });
+        expect(nearness(a, b)).toEqual(nearness(b, a));
+      }),
+    );
+  });
+
+  test("b83: numbers are looked for in a number of steps that grows with the text", () => {
+    for (const text of ["x".repeat(65_536), "x1".repeat(32_768), "1 ".repeat(32_768), "- ".repeat(32_768)]) {
+      expect(nearness(`${text} 1`, `${text} 2`)?.otherNumbers, text.slice(0, 4)).toBe(true);
+    }
+  });
+
+  test("b83: a letter with a million marks is folded in a number of steps that grows with them", () => {
+    expect(foldStatement(`a${"\u0301".repeat(500_000)}${"\u0323".repeat(500_000)}`)).toBe("a");
+  });
+});

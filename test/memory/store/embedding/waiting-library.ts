@@ -1,0 +1,51 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { sql } from "kysely";
+import { settleTurn } from "../../../../memory/store/embedding/settle-turn.ts";
+import { claimTurn, type EmbeddingTurn, takeBatch } from "../../../../memory/store/embedding/turns.ts";
+import { insertAtom } from "../../../../memory/store/writes/atom-writes.ts";
+import type { Store } from "../../../../store/database/store.ts";
+import { parseKeyring } from "../../../../store/encryption/keyring.ts";
+import { saveGateway } from "../../../../store/gateways/gateways.ts";
+import { saveLibrary } from "../../../../store/libraries/libraries.ts";
+import { declareEmbedding } from "../../../../store/libraries/library-embedding.ts";
+import { digestOf, gatewayDraft, libraryDraft, makeTeam, run, unique } from "../../../store/fixtures.ts";
+import { PLAIN } from "../plain-atom.ts";
+
+const keyring = parseKeyring(randomBytes(32).toString("base64"));
+const mint = () => ({ digest: digestOf(unique("secret")), prefix: "kp_" });
+
+/** A library with one atom that waits to be embedded, and nothing else to do in the database. */
+export async function startWaiting(store: Store, content = PLAIN.content) {
+  const { db } = store;
+  await sql`update library_embeddings set due_at = 'infinity'`.execute(db);
+  const home = await makeTeam(store);
+  const { gatewayId } = await run(store, (tx) => saveGateway(tx, gatewayDraft(home), keyring));
+  const { libraryId } = await run(store, (tx) => saveLibrary(tx, libraryDraft(home)));
+  const library = { ...home, id: libraryId, name: "notes" };
+  const declare = (model: string) =>
+    run(store, (tx) => declareEmbedding(tx, { library, gatewayId, model, dimensions: null, generation: 1, mint }));
+  await declare("small");
+  const reach = { teamId: home.teamId, libraryIds: null };
+  const save = (said: string) => insertAtom(db, reach, { ...PLAIN, content: said, libraryId, at: Date.now() });
+  const atomId = (await save(content))?.id ?? "";
+  /** Claims a turn of it, also where another process has one. */
+  const begin = async (): Promise<EmbeddingTurn> => {
+    await sql`update library_embeddings set is_walked = true, due_at = '-infinity'
+      where library_id = ${libraryId}`.execute(db);
+    const turn = await claimTurn(store, randomUUID());
+    if (turn?.libraryId !== libraryId) throw new Error("the turn is of another library");
+    return turn;
+  };
+  const embedded = async (turn: EmbeddingTurn, servedBy = "one") => {
+    const waiting = await takeBatch(store, turn);
+    const atoms = waiting.map((atom) => ({ ...atom, vectors: atom.passages.map(() => [1, 2]) }));
+    return () => settleTurn(store, turn, { kind: "embedded", atoms, servedBy });
+  };
+  const states = async () => {
+    const { rows } = await sql<{ vectors: number; queued: number }>`select
+      (select count(*)::integer from atom_embeddings where library_id = ${libraryId}) as vectors,
+      (select count(*)::integer from embedding_queue where library_id = ${libraryId}) as queued`.execute(db);
+    return rows[0];
+  };
+  return { libraryId, reach, atomId, save, declare, begin, embedded, states };
+}

@@ -1,0 +1,189 @@
+import { sql } from "kysely";
+import { beforeAll, beforeEach, expect, test } from "vitest";
+import { findAtoms } from "../../../../memory/store/rows/atoms.ts";
+import { deleteAtom, insertAtom } from "../../../../memory/store/writes/atom-writes.ts";
+import { forgetAtom, restoreAtom } from "../../../../memory/store/writes/forgotten-atoms.ts";
+import { type ImportedAtom, importAtoms } from "../../../../memory/store/writes/import-atoms.ts";
+import type { Tx } from "../../../../store/database/change.ts";
+import { describeNightlyOnEachEngine, describeOnPostgres } from "../../../env/database/engines.ts";
+import { until } from "../../../env/until.ts";
+import { addTeamsWithLibraries } from "../../libraries.ts";
+import { PLAIN } from "../plain-atom.ts";
+
+const REACH = { teamId: "team-a", libraryIds: null };
+const DIARY = { libraryId: "lib-diary", upsertAt: 5_000 };
+
+function anAtom(fields: Partial<ImportedAtom>): ImportedAtom {
+  return { ...PLAIN, formerId: null, createdAt: 1_000, updatedAt: 1_000, ...fields };
+}
+
+describeNightlyOnEachEngine("an import that knows again what was imported", (opened) => {
+  beforeAll(() => addTeamsWithLibraries(opened()));
+  beforeEach(async () => {
+    await sql`delete from atoms`.execute(opened().db);
+    await sql`delete from forgotten_atoms`.execute(opened().db);
+  });
+
+  const importing = (atoms: readonly ImportedAtom[], target = DIARY) =>
+    opened()
+      .db.transaction()
+      .execute((tx) => importAtoms(tx, REACH, target, atoms));
+  const count = async (table: string) =>
+    (await sql<{ n: number }>`select count(*)::integer as n from ${sql.table(table)}`.execute(opened().db)).rows[0]?.n;
+  const read = async (id: string | undefined) => (await findAtoms(opened().db, REACH, [id ?? ""]))[0];
+
+  test("leaves an atom as it is while the same is said of it, and corrects it where that has changed", async () => {
+    const [first, second] = [
+      anAtom({ formerId: "a", content: "One." }),
+      anAtom({ formerId: "b", metadata: { x: 1, a: 2 } }),
+    ];
+    const made = await importing([first, second]);
+    expect(made?.outcomes).toEqual(["created", "created"]);
+    const again = await importing([{ ...second, metadata: { a: 2, x: 1 }, updatedAt: 9_000 }, first]);
+    expect(again).toEqual({ ids: made?.ids.toReversed(), outcomes: ["unchanged", "unchanged"], droppedLinks: 0 });
+    const changed = await importing([{ ...first, content: "Another." }, second]);
+    expect(changed).toEqual({ ...made, outcomes: ["corrected", "unchanged"] });
+    expect(await read(made?.ids[0])).toMatchObject({
+      content: "Another.",
+      revision: 2,
+      createdAt: 1_000,
+      updatedAt: 5_000,
+    });
+    expect(await read(made?.ids[1])).toMatchObject({ revision: 1, updatedAt: 1_000 });
+    expect(await importing([{ ...first, content: "Another." }])).toMatchObject({ outcomes: ["unchanged"] });
+  });
+
+  test("takes back no correction that was made in the library, until the file says something else", async () => {
+    const file = anAtom({ formerId: "a", content: "Of the file." });
+    const made = await importing([file]);
+    const id = made?.ids[0] ?? "";
+    await sql`update atoms set content = 'Of an agent.', revision = revision + 1 where id = ${id}::uuid`.execute(
+      opened().db,
+    );
+    expect(await importing([file])).toMatchObject({ outcomes: ["unchanged"] });
+    expect(await read(id)).toMatchObject({ content: "Of an agent." });
+    expect(await importing([{ ...file, content: "Edited." }])).toMatchObject({ outcomes: ["corrected"], ids: [id] });
+    expect(await read(id)).toMatchObject({ content: "Edited.", revision: 3 });
+  });
+
+  test("is of one library, and does nothing without being asked to", async () => {
+    const file = anAtom({ formerId: "a" });
+    await importing([file]);
+    expect(await importing([file], { ...DIARY, libraryId: "lib-handbook" })).toMatchObject({ outcomes: ["created"] });
+    const { ids } = (await importing([file], { ...DIARY, upsertAt: null as never })) ?? { ids: [] };
+    expect(await importing([file])).toMatchObject({ outcomes: ["unchanged"] });
+    expect(await importing([file])).not.toMatchObject({ ids });
+  });
+
+  test("knows an atom of the library by its own id, and leaves one that has changed since it was exported", async () => {
+    const draft = { ...PLAIN, libraryId: "lib-diary", at: 1_000, updatedAt: 2_000 };
+    const atom = await insertAtom(opened().db, REACH, draft);
+    const id = atom?.id ?? "";
+    const exported = anAtom({ formerId: id, updatedAt: 2_000 });
+    expect(await importing([exported])).toMatchObject({ ids: [id], outcomes: ["unchanged"] });
+    expect(await importing([{ ...exported, content: "Stale.", updatedAt: 1_999 }])).toMatchObject({
+      outcomes: ["newer"],
+    });
+    expect(await read(id)).toEqual(atom);
+    expect(await importing([{ ...exported, content: "Edited." }])).toMatchObject({
+      ids: [id],
+      outcomes: ["corrected"],
+    });
+    expect(await importing([{ ...exported, content: "Edited again." }])).toMatchObject({ outcomes: ["corrected"] });
+    expect(await read(id)).toMatchObject({ content: "Edited again.", revision: 3 });
+    await sql`update atoms set content = 'Of a person.', revision = revision + 1, updated_at = to_timestamp(100)
+      where id = ${id}::uuid`.execute(opened().db);
+    expect(await importing([{ ...exported, content: "Stale again.", updatedAt: 5_000 }])).toMatchObject({
+      outcomes: ["newer"],
+    });
+    expect(await read(id)).toMatchObject({ content: "Of a person." });
+    expect(await importing([{ ...exported, content: "Edited anew.", updatedAt: 100_000 }])).toMatchObject({
+      outcomes: ["corrected"],
+    });
+    const elsewhere = await importing([exported], { ...DIARY, libraryId: "lib-handbook" });
+    expect(elsewhere).toMatchObject({ outcomes: ["created"] });
+    expect(elsewhere?.ids).not.toContain(id);
+  });
+
+  test("sets a link to what is imported later once that is there, without another revision", async () => {
+    const links = [{ rel: "knows", id: "b" }];
+    const [from, to] = [anAtom({ formerId: "a", links }), anAtom({ formerId: "b" })];
+    const made = await importing([from]);
+    expect(made).toMatchObject({ outcomes: ["created"], droppedLinks: 1 });
+    const target = await importing([to]);
+    expect(await importing([from])).toEqual({ ...made, outcomes: ["unchanged"], droppedLinks: 0 });
+    const led = [{ rel: "knows", id: target?.ids[0] }];
+    expect(await read(made?.ids[0])).toMatchObject({ links: led, revision: 1, updatedAt: 1_000 });
+    await sql`update atoms set links = '[]', revision = revision + 1 where id = ${made?.ids[0]}::uuid`.execute(
+      opened().db,
+    );
+    await importing([from]);
+    expect(await read(made?.ids[0])).toMatchObject({ links: [], revision: 2 });
+  });
+
+  test("leads to what is imported later, and no longer to the atom of another library that had its id", async () => {
+    const there = await insertAtom(opened().db, REACH, { ...PLAIN, libraryId: "lib-handbook", at: 1_000 });
+    const formerId = there?.id ?? "";
+    const from = anAtom({ formerId: "a", links: [{ rel: "knows", id: formerId }] });
+    const made = await importing([from]);
+    expect((await read(made?.ids[0]))?.links).toEqual([{ rel: "knows", id: formerId }]);
+    const target = await importing([anAtom({ formerId })]);
+    expect(await importing([from])).toMatchObject({ outcomes: ["unchanged"], droppedLinks: 0 });
+    expect((await read(made?.ids[0]))?.links).toEqual([{ rel: "knows", id: target?.ids[0] }]);
+  });
+
+  test("imports anew what was deleted or forgotten, and finds what was restored", async () => {
+    const file = anAtom({ formerId: "a" });
+    const first = (await importing([file]))?.ids[0] ?? "";
+    await deleteAtom(opened().db, REACH, first, null);
+    expect(await count("imported_atoms")).toBe(0);
+    const second = (await importing([file]))?.ids[0] ?? "";
+    await opened()
+      .db.transaction()
+      .execute((tx: Tx) => forgetAtom(tx, REACH, second, null));
+    expect(await count("imported_atoms")).toBe(1);
+    await restoreAtom(opened().db, REACH, second);
+    expect(await importing([file])).toMatchObject({ ids: [second], outcomes: ["unchanged"] });
+    await forgetAtom(opened().db, REACH, second, null);
+    const third = await importing([file]);
+    expect(third).toMatchObject({ outcomes: ["created"] });
+    await deleteAtom(opened().db, REACH, second, null);
+    expect(await importing([file])).toMatchObject({ ids: third?.ids, outcomes: ["unchanged"] });
+  });
+});
+
+describeOnPostgres("an import at the same time as another one of the same file", (opened) => {
+  test("waits for it, and finds what it has made", async () => {
+    await addTeamsWithLibraries(opened());
+    const { db } = opened();
+    const [one, other] = ["a", "b"].map((formerId) => anAtom({ formerId, content: formerId }));
+    let second: ReturnType<typeof importAtoms> | undefined;
+    const first = await db.transaction().execute(async (tx) => {
+      const made = await importAtoms(
+        tx,
+        REACH,
+        DIARY,
+        [one, other].flatMap((atom) => atom ?? []),
+      );
+      second = db.transaction().execute((late) =>
+        importAtoms(
+          late,
+          REACH,
+          DIARY,
+          [other, one].flatMap((atom) => atom ?? []),
+        ),
+      );
+      await until("the second waits", async () => {
+        const { rows } = await sql`select from pg_stat_activity
+          where wait_event_type = 'Lock' and datname = current_database()`.execute(db);
+        return rows.length > 0 || undefined;
+      });
+      return made;
+    });
+    expect(await second).toEqual({
+      ids: first?.ids.toReversed(),
+      outcomes: ["unchanged", "unchanged"],
+      droppedLinks: 0,
+    });
+  });
+});
