@@ -144,11 +144,7 @@ export async function startServer({
       ? new Workers({
           ...{ count: config.workers, database, config, cells, calls, replicaId: id, keyring },
           managementToken: givenToken ?? null,
-          onSeen: (seen) => usage.addSeen(seen),
-          onRequests: (counts) => usage.addRequests(counts),
-          onTokens: (counts) => usage.addTokens(counts),
-          onNetworks: (noted) => usage.addNetworks(noted),
-          onLibraries: (noted) => usage.addLibraries(noted),
+          onUsed: (report) => usage.take(report),
         })
       : undefined;
   const broadcasting = workers === undefined ? {} : { broadcast: workers.broadcast };
@@ -187,7 +183,7 @@ export async function startServer({
   });
   const flushes = [
     setInterval(() => void usage.flush(), USAGE_FLUSH_MS),
-    setInterval(() => usage.collectCounts(), COLLECT_MS),
+    setInterval(() => usage.collect(), COLLECT_MS),
     setInterval(() => void refusals.flush(), AUDIT_FLUSH_MS),
   ];
   const endUpkeep = startUpkeep(store, log);

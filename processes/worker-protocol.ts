@@ -2,14 +2,9 @@ import type { BlockList } from "node:net";
 import type { MessagePort } from "node:worker_threads";
 import type { ManagementToken } from "../server/auth/management/management-token.ts";
 import type { ServerConfig } from "../server/context/config.ts";
-import type { RequestCounts } from "../server/usage/request-counts.ts";
-import type { TokenCounts } from "../server/usage/token-counts.ts";
-import type { SeenConsumers } from "../server/usage/usage.ts";
-import type { OfTeam } from "../server/usage/waiting-notes.ts";
+import type { UsageReport } from "../server/usage/use-notes.ts";
 import type { DatabaseLocation } from "../store/database/postgres/connection-config.ts";
 import type { Keyring } from "../store/encryption/keyring.ts";
-import type { NotedLibrary } from "../store/keys/uses/key-libraries.ts";
-import type { NotedNetwork } from "../store/keys/uses/key-networks.ts";
 
 /** The configuration as it can be handed to another thread. */
 type PlainConfig = Omit<ServerConfig, "publicUrl" | "allowedPrivateUpstreams"> & {
@@ -43,11 +38,7 @@ export type ToWorker =
 export type WorkerReport =
   | { readonly kind: "listening"; readonly port: number; readonly url: string }
   | { readonly kind: "metrics"; readonly id: number; readonly metrics: readonly object[] }
-  | { readonly kind: "seen"; readonly seen: SeenConsumers }
-  | { readonly kind: "requests"; readonly counts: RequestCounts }
-  | { readonly kind: "tokens"; readonly counts: TokenCounts }
-  | { readonly kind: "networks"; readonly noted: readonly OfTeam<NotedNetwork>[] }
-  | { readonly kind: "libraries"; readonly noted: readonly OfTeam<NotedLibrary>[] }
+  | { readonly kind: "used"; readonly report: UsageReport }
   | { readonly kind: "drained" };
 
 export function plainConfig(config: ServerConfig): PlainConfig {

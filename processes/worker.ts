@@ -24,13 +24,8 @@ import { REVALIDATION_INTERVAL_MS, revalidateStreams } from "../server/key-index
 import { openInstallationLimits } from "../server/limits/open-installation-limits.ts";
 import type { ServerDeps } from "../server/product/deps.ts";
 import { openTracing } from "../server/telemetry/tracing.ts";
-import { CallerNetworks } from "../server/usage/caller-networks.ts";
 import { openPrices } from "../server/usage/price-file.ts";
-import { RequestCounter } from "../server/usage/request-counts.ts";
-import { TokenCounter } from "../server/usage/token-counts.ts";
-import { noteConsumer, type SeenConsumers } from "../server/usage/usage.ts";
-import type { UsageRecorder } from "../server/usage/usage-recorder.ts";
-import { UsedLibraries } from "../server/usage/used-libraries.ts";
+import { UseNotes } from "../server/usage/use-notes.ts";
 import { openPostgres } from "../store/database/postgres/postgres.ts";
 import { createMetrics } from "./metrics.ts";
 import { products } from "./products.ts";
@@ -66,37 +61,17 @@ const refusals = new RefusalSampler({
   clock: lease,
   threads: start.config.workers,
 });
-let seen: SeenConsumers = new Map();
-const networks = new CallerNetworks();
-const libraries = new UsedLibraries();
-const requests = new RequestCounter();
-const tokens = new TokenCounter(metrics.countTokens);
+const usage = new UseNotes((key, at) => {
+  if (key.version !== UNSTORED_VERSION) index.noteUse(key, at);
+}, metrics.countTokens);
 const tellUsage = () => {
-  if (seen.size > 0) report({ kind: "seen", seen });
-  seen = new Map();
-  const counts = requests.drain();
-  if (counts.size > 0) report({ kind: "requests", counts });
-  const used = tokens.drain();
-  if (used.size > 0) report({ kind: "tokens", counts: used });
-  const callers = networks.drain();
-  if (callers.length > 0) report({ kind: "networks", noted: callers });
-  const noted = libraries.drain();
-  if (noted.length > 0) report({ kind: "libraries", noted });
+  const used = usage.drain();
+  if (used !== undefined) report({ kind: "used", report: used });
 };
 const config = configOf(start.config);
 const clock: Clock = { now: () => lease.now(), monotonic: systemClock.monotonic };
 const bootstrapToken = await openConfiguredToken(config);
 const prices = await openPrices(config.pricesFile);
-const usage: UsageRecorder = {
-  record(key, at, consumer) {
-    if (key.version !== UNSTORED_VERSION) index.noteUse(key, at);
-    noteConsumer(seen, key, consumer);
-    networks.note(key, at, consumer);
-  },
-  noteLibrary: (key, libraryId, at) => libraries.note(key, libraryId, at),
-  countRequest: (key, operation, at) => requests.count(key, operation, at),
-  countAnswer: (key, answer, at) => tokens.count(key, answer, at),
-};
 const { installationLimits, close: closeLimits } = openInstallationLimits(store, clock, () =>
   threadsOf(cells, config.workers),
 );

@@ -6,14 +6,9 @@ import type { SharedCalls } from "../server/calls/shared-calls.ts";
 import type { ServerConfig } from "../server/context/config.ts";
 import type { Broadcast } from "../server/key-index/index-messages.ts";
 import type { SharedCells } from "../server/key-index/shared-cells.ts";
-import type { RequestCounts } from "../server/usage/request-counts.ts";
-import type { TokenCounts } from "../server/usage/token-counts.ts";
-import type { SeenConsumers } from "../server/usage/usage.ts";
-import type { OfTeam } from "../server/usage/waiting-notes.ts";
+import type { UsageReport } from "../server/usage/use-notes.ts";
 import type { DatabaseLocation } from "../store/database/postgres/connection-config.ts";
 import type { Keyring } from "../store/encryption/keyring.ts";
-import type { NotedLibrary } from "../store/keys/uses/key-libraries.ts";
-import type { NotedNetwork } from "../store/keys/uses/key-networks.ts";
 import { plainConfig, type ToWorker, type WorkerReport, type WorkerStart } from "./worker-protocol.ts";
 
 /** TypeScript in a checkout, JavaScript where the package is installed: as this file is. */
@@ -32,20 +27,9 @@ type WorkersDeps = {
   readonly replicaId: string;
   readonly managementToken: ManagementToken | null;
   readonly keyring: Keyring;
-  /** Takes who used versions that are being replaced. */
-  readonly onSeen: (seen: SeenConsumers) => void;
-  /** Takes how many requests there were. */
-  readonly onRequests: (counts: RequestCounts) => void;
-  /** Takes what models' answers used. */
-  readonly onTokens: (counts: TokenCounts) => void;
-  /** Takes in from which networks keys were called. */
-  readonly onNetworks: (noted: readonly OfTeam<NotedNetwork>[]) => void;
-  /** Takes in which libraries keys have used. */
-  readonly onLibraries: (noted: readonly OfTeam<NotedLibrary>[]) => void;
+  /** Takes what a worker has noted and counted of the use of keys. */
+  readonly onUsed: (report: UsageReport) => void;
 };
-
-/** Takes a worker's reports of the use of keys. */
-type UsageTaker = Pick<WorkersDeps, "onSeen" | "onRequests" | "onTokens" | "onNetworks" | "onLibraries">;
 
 /** The threads that serve one public port. One that ends by itself ends them all: see `failed`. */
 export class Workers {
@@ -112,7 +96,7 @@ export class Workers {
       workerData: start,
       transferList: [channel.port2],
     });
-    const thread = new Thread(worker, channel.port1, this.#deps);
+    const thread = new Thread(worker, channel.port1, this.#deps.onUsed);
     this.#threads.push(thread);
     thread.ended.then((error) => {
       if (!this.#stopping) this.#failure.resolve(error);
@@ -134,7 +118,7 @@ class Thread {
   readonly #asked = new Map<number, (metrics: readonly object[]) => void>();
   #questions = 0;
 
-  constructor(worker: Worker, messages: MessageChannel["port1"], taker: UsageTaker) {
+  constructor(worker: Worker, messages: MessageChannel["port1"], onUsed: WorkersDeps["onUsed"]) {
     this.#worker = worker;
     this.messages = messages;
     const listening = Promise.withResolvers<{ port: number; url: string }>();
@@ -152,20 +136,8 @@ class Thread {
           this.#asked.get(message.id)?.(message.metrics);
           this.#asked.delete(message.id);
           break;
-        case "seen":
-          taker.onSeen(message.seen);
-          break;
-        case "requests":
-          taker.onRequests(message.counts);
-          break;
-        case "tokens":
-          taker.onTokens(message.counts);
-          break;
-        case "networks":
-          taker.onNetworks(message.noted);
-          break;
-        case "libraries":
-          taker.onLibraries(message.noted);
+        case "used":
+          onUsed(message.report);
           break;
         case "drained":
           this.#drained.resolve();
