@@ -71,20 +71,26 @@ async function check(cluster: KubernetesCluster, place: ClusterPlace, store: Sto
   const listed = await listDeclarations(api, namespaces);
   // The Leases of controllers with namespaces of their own are known from the database alone.
   const isOurs = (lease: LeaseName) => store === undefined && lease.namespace === controllerNamespace;
-  const findings = [
-    ...(await checkCustomResources(api)),
-    ...(await checkRights(api, account, namespaces)),
-    ...judgeLeases(controllerNamespace, leases),
-    ...judgeLeaderClocks(leases),
-    ...(await findRivals(cluster, leases, known)),
-    ...(await findOtherWriters(
-      (lease) => watchLease(api, { ...lease, served: null }),
-      listed.declared,
-      leases,
-      isOurs,
-    )),
-    ...checkDeclarations(listed),
-  ];
+  const hasNoKind = listed.declared.length === 0 && listed.unread.length === 0;
+  const hasNoController = leases.every(({ state }) => state === "absent" || state === "not renewed");
+  // What each part of an installation lacks would be many findings, whose steps make one that Helm does not take over.
+  const findings =
+    hasNoKind && hasNoController
+      ? [notInstalled(controllerNamespace)]
+      : [
+          ...(await checkCustomResources(api)),
+          ...(await checkRights(api, account, namespaces)),
+          ...judgeLeases(controllerNamespace, leases),
+          ...judgeLeaderClocks(leases),
+          ...(await findRivals(cluster, leases, known)),
+          ...(await findOtherWriters(
+            (lease) => watchLease(api, { ...lease, served: null }),
+            listed.declared,
+            leases,
+            isOurs,
+          )),
+          ...checkDeclarations(listed),
+        ];
   // The store, where it is given, has been asked, and knows more.
   if (store === undefined) {
     const gateways = listed.declared.find(({ kind }) => kind === "ModelGateway")?.objects ?? [];
@@ -95,4 +101,10 @@ async function check(cluster: KubernetesCluster, place: ClusterPlace, store: Sto
   if (!isRestored) return findings;
   await cluster.watch(() => {}, new AbortController().signal);
   return [...findings, ...(await findAfterRestore(cluster, store.db))];
+}
+
+function notInstalled(namespace: string): Finding {
+  const message = `Keyplane is not installed in this cluster: it has none of the kinds, and no controller renews a Lease in ${namespace}`;
+  const step = `helm upgrade --install keyplane infra/chart -n ${namespace} -f values.yaml, or the lines of docs/operations/without-helm.md; give --kubeconfig FILE for another cluster`;
+  return wrong("custom-resources", message, step);
 }

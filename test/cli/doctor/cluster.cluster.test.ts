@@ -140,6 +140,25 @@ describe("keyplane doctor --kubeconfig", () => {
     },
   );
 
+  it("says at once that a cluster has no installation, whether or not an earlier one has left its Lease", async () => {
+    const finalizers = JSON.stringify({ metadata: { finalizers: null } });
+    for (const object of [["platformkey/reader", "--namespace=dev"], ["platformteam/research"]]) {
+      await kubectl("patch", ...object, "--type=merge", "--patch", finalizers);
+    }
+    await kubectl("delete", "--ignore-not-found", "--filename", join(ROOT, "crds"));
+    const notInstalled = [
+      expect.stringMatching(
+        /^error custom-resources: Keyplane is not installed in this cluster: .*: helm upgrade --install /,
+      ),
+    ];
+    await until("the kinds are gone", async () => expect(await doctor()).toEqual(notInstalled) ?? true);
+    await kubectl("delete", "lease", "--all", "--namespace=keyplane-system");
+    expect(await doctor()).toEqual(notInstalled);
+    const [, ...found] = await doctor("--database-url", database.url);
+    // Keys that nothing serves any more come beside it.
+    expect(found.filter((one) => !one.startsWith("error unserved-keys: "))).toEqual(notInstalled);
+  });
+
   it("finds a cluster that does not answer", async () => {
     const { code, out } = await keyplane(["doctor", "--kubeconfig", join(ROOT, "package.json"), "-o", "json"]);
     expect([code, JSON.parse(out).findings]).toMatchObject([1, [{ name: "cluster-connection", severity: "error" }]]);
