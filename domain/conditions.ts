@@ -70,7 +70,7 @@ export const REASONS = {
   SecretRefused:
     "Have the quota, policy or webhook that the message names admit the change of this Secret. Where fields are invalid, remove what something else has written there, or delete the Secret, which is then made again. The controller retries at least every 30 seconds.",
   SecretUnreadable:
-    "Give the controller its Role in this namespace: the file namespace.yaml of infra/rbac. In a folder of manifests, correct the Secret's manifest, or put it back.",
+    "Give the controller its Role in this namespace: by keyNamespaces of the chart, or without Helm by infra/rbac/namespace.yaml. In a folder of manifests, correct the Secret's manifest, or put it back.",
   ImportUnusable:
     "Correct the Secret that spec.source refers to, or declare another PlatformKey with another spec.source.",
   TakeOverRefused:

@@ -116,7 +116,7 @@ spec: { preset: GatewayDefault, gatewayRef: { name: mian } }
     isWithoutRole: true,
     manifests: [KEY],
     object: "platformkey/agent",
-    says: 'Secret agent cannot be read: while reading Secret role/agent: secrets "agent" is forbidden: User "system:serviceaccount:keyplane-system:keyplane-controller" cannot get resource "secrets" in API group "" in the namespace "role". Give the controller its Role in this namespace: the file namespace.yaml of infra/rbac. In a folder of manifests, correct the Secret\'s manifest, or put it back.',
+    says: 'Secret agent cannot be read: while reading Secret role/agent: secrets "agent" is forbidden: User "system:serviceaccount:keyplane-system:keyplane-controller" cannot get resource "secrets" in API group "" in the namespace "role". Give the controller its Role in this namespace: by keyNamespaces of the chart, or without Helm by infra/rbac/namespace.yaml. In a folder of manifests, correct the Secret\'s manifest, or put it back.',
   },
   {
     done: "A revoked key is declared Active again.",
