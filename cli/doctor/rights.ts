@@ -59,7 +59,7 @@ async function missingRights(
     })),
     ...namespaces.map((namespace) => {
       const step = isOfFiles
-        ? `kubectl apply -n ${namespace} -f infra/rbac/namespace.yaml`
+        ? `kubectl apply -n ${namespace} -f infra/rbac/namespace.yaml # with the chart, ${namespace} in its keyNamespaces and helm upgrade instead`
         : chart(`, with ${namespace} in its keyNamespaces`);
       return { namespace, rules: NAMESPACE_RULES, step };
     }),

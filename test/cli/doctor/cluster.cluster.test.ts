@@ -49,7 +49,7 @@ describe("keyplane doctor --kubeconfig", () => {
     expect.stringMatching(new RegExp(`^error declarations: ${title}: not ready: Pending: `)),
   );
   const SECRETS =
-    "error rights: system:serviceaccount:keyplane-system:keyplane-controller may not get, list, watch, create, update, delete secrets in the namespace dev: kubectl apply -n dev -f infra/rbac/namespace.yaml";
+    "error rights: system:serviceaccount:keyplane-system:keyplane-controller may not get, list, watch, create, update, delete secrets in the namespace dev: kubectl apply -n dev -f infra/rbac/namespace.yaml # with the chart, dev in its keyNamespaces and helm upgrade instead";
 
   it("names each right that is missing, with the file to apply", async () => {
     const before = await doctor();

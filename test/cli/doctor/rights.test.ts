@@ -58,6 +58,11 @@ test("doctor notes a right that restartTargets alone need, and reports any other
     expect.stringMatching(/^note .* may not patch statefulsets .*, which restartTargets need$/),
     expect.stringMatching(/^note .* may not patch daemonsets .*, which restartTargets need$/),
   ]);
+  // A command of a shell, by which a chart of these names is not led to make what Helm then does not take over.
+  const [action = ""] = new Set(findings.map((finding) => finding.action ?? ""));
+  expect(action).toMatch(
+    /^kubectl apply -n team-a -f infra\/rbac\/namespace\.yaml # with the chart, .*\bteam-a\b.*keyNamespaces/,
+  );
 });
 
 type Role = {
