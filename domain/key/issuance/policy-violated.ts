@@ -68,8 +68,8 @@ function endingText(ends: readonly string[], endsAt: number | null): string {
 }
 
 function boundedText(bounded: readonly string[], nextAt: number): string {
-  const when = Number.isFinite(nextAt) ? `From ${rfc3339(nextAt)} on its policies hold` : "Its policies hold";
-  return `${when}, whatever it declares. ${bounded.join(" ")}`;
+  const when = Number.isFinite(nextAt) ? `From ${rfc3339(nextAt)} on the key` : "The key";
+  return `${when} may do what its policies allow, and no more, whatever it declares. ${bounded.join(" ")}`;
 }
 
 function unreadableText(uids: readonly string[]): string {

@@ -109,6 +109,9 @@ describeWorlds("b126: a key whose team has a policy", (setup) => {
     const budgets = [{ tokens: 100, period: "Month" }];
     const rules = { budgets, rateLimit: { requestsPerMinute: { default: 60 }, tokensPerMinute: { default: 5 } } };
     await world.declare(policy({ allowedScopes: ["memory:read"], ...rules }));
+    expect(await messageOf(world, "agent")).toMatch(
+      /^From \S+Z on the key may do what its policies allow, and no more, whatever it declares\. spec\.rateLimit: /,
+    );
     await world.declare(key("agent", { ...WRITER, displayName: "another", rateLimit: { requestsPerMinute: 6_000 } }));
     expect((await world.stored("agent")).policy).toMatchObject({ rateLimit: null, tokenLimit: null, budgets: null });
     await world.advance(7 * DAY + HOUR);
