@@ -1,4 +1,4 @@
-import { declareKey } from "../../domain/key/declaration/declare-key.ts";
+import { declareKey } from "../../domain/key/fields/declare-key.ts";
 import type { StoredKey, StoredVersion } from "../../domain/key/stored/stored-key.ts";
 import type { Status } from "../../domain/kinds/kinds.ts";
 import { isOfKind, type ManifestWorld, type WorldObject, worldOf } from "../../domain/manifest/set/manifest-world.ts";

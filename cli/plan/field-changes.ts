@@ -1,51 +1,20 @@
 import { isDeepStrictEqual } from "node:util";
-import { subjectText } from "../../domain/access/subject.ts";
-import { budgetText } from "../../domain/budget/budget.ts";
-import type { KeyPolicy } from "../../domain/key/stored/stored-key.ts";
+import type { KeyPolicy } from "../../domain/key/declaration/key-policy.ts";
+import { policyDifferences } from "../../domain/key/fields/key-policies.ts";
 import { printable, quote } from "../../domain/manifest/document/diagnostic.ts";
 import { isRecord } from "../../domain/manifest/document/identity.ts";
 import { redactKeys } from "../../domain/redact.ts";
-import { rfc3339Millis } from "../../domain/rfc3339.ts";
 
 /** A field, and what it is before and after, as text that no terminal obeys and in which nothing may be a key. */
 export type FieldChange = { readonly field: string; readonly before: string; readonly after: string };
 
-/** How a plan shows a field of a policy, and what of it. Ids of references are names in a plan. */
-const FIELDS: readonly (readonly [name: string, show: (policy: KeyPolicy) => string])[] = [
-  ["name", ({ displayName }) => displayName],
-  ["scopes", ({ scopes }) => list(scopes)],
-  ["gateway", ({ boundGatewayId }) => (boundGatewayId === "" ? "one that is not there" : (boundGatewayId ?? "any"))],
-  ["libraries", ({ libraryIds }) => (libraryIds === null ? "all" : list(libraryIds))],
-  ["default library", ({ mcpDefaultLibraryId }) => mcpDefaultLibraryId ?? "none"],
-  ["models", ({ allowedModels }) => (allowedModels === null ? "any" : list(allowedModels))],
-  ["state", ({ suspended }) => (suspended ? "Suspended" : "Active")],
-  ["expires", ({ expiresAt }) => (expiresAt === null ? "never" : rfc3339Millis(expiresAt))],
-  [
-    "rate",
-    ({ rateLimit: rate }) =>
-      rate === null
-        ? "unlimited"
-        : `${rate.requestsPerMinute}/min, burst ${rate.burst}, of each ${rate.scope.toLowerCase()}`,
-  ],
-  ["concurrent", ({ concurrent }) => (concurrent === null ? "default" : String(concurrent))],
-  [
-    "tokens",
-    ({ tokenLimit }) =>
-      tokenLimit === null
-        ? "unlimited"
-        : `${tokenLimit.tokensPerMinute}/min, of each ${tokenLimit.scope.toLowerCase()}`,
-  ],
-  ["budgets", ({ budgets }) => (budgets === null ? "none" : list(budgets.map(budgetText)))],
-  ["networks", ({ allowedCIDRs }) => (allowedCIDRs === null ? "any" : list(allowedCIDRs))],
-  ["memory of", ({ subject }) => (subject === null ? "all" : subjectText(subject))],
-];
-
-/** What of a policy changes, such as `scopes` from `memory:read` to `memory:read, memory:write`. */
+/** What of a policy changes, such as `scopes` from `memory:read` to `memory:read, memory:write`; ids are names in a plan. */
 export function policyChanges(before: KeyPolicy, after: KeyPolicy): FieldChange[] {
-  return FIELDS.flatMap(([field, show]) => {
-    const [was, is] = [show(before), show(after)];
-    return was === is ? [] : [{ field, before: shown(was), after: shown(is) }];
-  });
+  return policyDifferences(before, after).map((one) => ({
+    field: one.label,
+    before: shown(one.before),
+    after: shown(one.after),
+  }));
 }
 
 /** The fields of a spec that differ, down to the values: `spec.routes[fast].upstreamModel`. */
@@ -105,9 +74,4 @@ function withoutCredentials(value: unknown): unknown {
 
 function shown(text: string): string {
   return printable(redactKeys(text));
-}
-
-/** Sets: their order means nothing. */
-function list(items: readonly string[]): string {
-  return items.length === 0 ? "none" : items.toSorted().join(", ");
 }

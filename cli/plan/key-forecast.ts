@@ -4,9 +4,9 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { findCondition, type StatedCondition } from "../../domain/conditions.ts";
-import { declareKey } from "../../domain/key/declaration/declare-key.ts";
 import type { DeclaredKey } from "../../domain/key/declaration/declared-key.ts";
-import { policyOf } from "../../domain/key/observed/declared-values.ts";
+import { declareKey } from "../../domain/key/fields/declare-key.ts";
+import { policyOf } from "../../domain/key/fields/key-policies.ts";
 import { importHash } from "../../domain/key/observed/import.ts";
 import type { Importable, ObservedKey } from "../../domain/key/observed/observed-key.ts";
 import { type ActionContext, applyAction } from "../../domain/key/plan/apply-action.ts";

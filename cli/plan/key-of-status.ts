@@ -2,9 +2,9 @@
 
 import type { VersionState } from "../../domain/access/key-record.ts";
 import { findCondition, type Reason } from "../../domain/conditions.ts";
-import { declareKey } from "../../domain/key/declaration/declare-key.ts";
 import type { DeclaredKey } from "../../domain/key/declaration/declared-key.ts";
-import { policyOf } from "../../domain/key/observed/declared-values.ts";
+import { declareKey } from "../../domain/key/fields/declare-key.ts";
+import { NO_POLICY, policyOf } from "../../domain/key/fields/key-policies.ts";
 import type { ObservedSecret } from "../../domain/key/observed/observed-key.ts";
 import { type StoredKey, type StoredVersion, versionIn } from "../../domain/key/stored/stored-key.ts";
 import type { ManifestWorld } from "../../domain/manifest/set/manifest-world.ts";
@@ -22,22 +22,7 @@ const NO_KEY: StoredKey = {
   teamId: "",
   source: "Generate",
   state: "active",
-  policy: {
-    displayName: "",
-    scopes: [],
-    boundGatewayId: null,
-    libraryIds: null,
-    mcpDefaultLibraryId: null,
-    allowedModels: null,
-    suspended: false,
-    expiresAt: null,
-    rateLimit: null,
-    concurrent: null,
-    tokenLimit: null,
-    budgets: null,
-    subject: null,
-    allowedCIDRs: null,
-  },
+  policy: NO_POLICY,
   generation: 1,
   revocation: null,
   rotationRequest: null,

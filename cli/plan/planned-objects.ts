@@ -2,6 +2,7 @@
 
 import { titleOf } from "../../controller/cluster/titles.ts";
 import { findCondition, type StatedCondition } from "../../domain/conditions.ts";
+import { isOfPolicy } from "../../domain/key/fields/key-policies.ts";
 import type { MintReason } from "../../domain/key/issuance/issuance-policy.ts";
 import type { KeyAction } from "../../domain/key/plan/key-action.ts";
 import { liveTrafficText } from "../../domain/key/stored/live-traffic.ts";
@@ -30,10 +31,6 @@ const ENDS: { readonly [reason in RevocationReason]?: string } = {
   Declared: ", as declared",
   Moved: ", since its namespace goes to another team",
 };
-
-/** The spec's fields that a policy's changes show already. */
-const SHOWN =
-  /^spec\.(displayName|preset|scopes|gatewayRef|libraryAccess|mcpDefaultLibraryRef|subjectAccess|allowedCIDRs|allowedModels|state|expiresAt|rateLimit|budgets)\b/;
 
 /** When a key was last used, by its id: null for never, undefined where no server that knows it was asked. */
 export type LastUseLookup = (keyId: string) => number | null | undefined;
@@ -192,7 +189,7 @@ function updateChanges(
 ): PlannedChange[] {
   const ofPolicy = before === undefined ? [] : policyChanges(before.policy, policy);
   const others = declared === undefined ? [] : specChanges(object?.spec ?? {}, declared.spec);
-  return [...ofPolicy, ...others.filter(({ field }) => !SHOWN.test(field))].map((change) => update(title, change));
+  return [...ofPolicy, ...others.filter(({ field }) => !isOfPolicy(field))].map((change) => update(title, change));
 }
 
 function update(title: string, change: FieldChange): PlannedChange {

@@ -1,6 +1,6 @@
 /** What a plan holds a key to. */
 import type { DeclaredKey, NamedRef } from "../../domain/key/declaration/declared-key.ts";
-import type { ResolvedReferences } from "../../domain/key/observed/observed-key.ts";
+import type { ResolvedReferences } from "../../domain/key/declaration/resolved-references.ts";
 import { type HoldResult, holdToPolicies } from "../../domain/key/policies/hold-to-policies.ts";
 import { rulesInForce } from "../../domain/key/policies/rules-in-force.ts";
 import type { StoredKey } from "../../domain/key/stored/stored-key.ts";

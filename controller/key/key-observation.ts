@@ -1,15 +1,11 @@
 import type { BudgetStanding } from "../../domain/budget/budget-condition.ts";
 import { dependsOnUsage } from "../../domain/key/conditions/stale-consumers.ts";
-import { declareKey } from "../../domain/key/declaration/declare-key.ts";
 import type { DeclaredKey, NamedRef } from "../../domain/key/declaration/declared-key.ts";
+import type { ResolvedReferences } from "../../domain/key/declaration/resolved-references.ts";
+import { declareKey } from "../../domain/key/fields/declare-key.ts";
 import { isLost, isTampered } from "../../domain/key/issuance/issuance-policy.ts";
 import { importHash, importText } from "../../domain/key/observed/import.ts";
-import type {
-  Importable,
-  ObservedDeclaration,
-  ObservedKey,
-  ResolvedReferences,
-} from "../../domain/key/observed/observed-key.ts";
+import type { Importable, ObservedDeclaration, ObservedKey } from "../../domain/key/observed/observed-key.ts";
 import {
   type ReferenceScope,
   referencedLibraries,

@@ -17,6 +17,9 @@ export type DeclaredRate = RateLimit & { readonly scope: LimitScope };
 /** A limit of the tokens that calls of models use, as it is declared: a minute's worth may be used at once. */
 export type TokenLimit = { readonly tokensPerMinute: number; readonly scope: LimitScope };
 
+/** The calls that a key may have under way where it declares nothing (spec §4). */
+export const UNDECLARED_CONCURRENT = 256;
+
 /** Whose calls a limit bounds together. */
 export type LimitOwner = "key" | "team" | "route";
 

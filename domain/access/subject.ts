@@ -10,6 +10,14 @@ export type SubjectRule =
   /** Each call names one. */
   | { readonly mode: "Required" };
 
+/** Reads a valid `subjectAccess`; null for none. */
+export function declareSubject(
+  access: { readonly mode: SubjectRule["mode"]; readonly subject?: string } | undefined,
+): SubjectRule | null {
+  if (access === undefined) return null;
+  return access.mode === "Required" ? { mode: "Required" } : { mode: "Bound", subject: access.subject ?? "" };
+}
+
 /** For people. */
 export function subjectText({
   mode,

@@ -1,4 +1,6 @@
-import type { KeyPolicy, RevocationReason } from "../../domain/key/stored/stored-key.ts";
+import type { KeyPolicy } from "../../domain/key/declaration/key-policy.ts";
+import { NO_POLICY } from "../../domain/key/fields/key-policies.ts";
+import type { RevocationReason } from "../../domain/key/stored/stored-key.ts";
 import type { Tx } from "../database/change.ts";
 import { newId } from "../database/ids.ts";
 import { reserveVersion } from "../keys/lifecycle/key-reservations.ts";
@@ -47,20 +49,11 @@ export async function declareLibraryKey(
 ): Promise<string | undefined> {
   const { displayName, scope } = PURPOSES[purpose];
   const policy: KeyPolicy = {
+    ...NO_POLICY,
     displayName: `${displayName} ${library.name}`,
     scopes: [scope],
     boundGatewayId: gatewayId ?? "",
-    libraryIds: null,
-    mcpDefaultLibraryId: null,
     allowedModels: [model],
-    suspended: false,
-    expiresAt: null,
-    rateLimit: null,
-    concurrent: null,
-    tokenLimit: null,
-    budgets: null,
-    subject: null,
-    allowedCIDRs: null,
   };
   const key = keyId === undefined ? undefined : await lockKey(tx, keyId);
   if (key !== undefined && key.state !== "revoked") {

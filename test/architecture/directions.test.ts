@@ -20,7 +20,7 @@ const MAY_IMPORT: Record<(typeof FOLDERS)[number], readonly string[]> = {
 
 /** The rooms of folders that are large, each of which imports only those before it. */
 const ROOMS_IN_ORDER: Readonly<Record<string, readonly string[]>> = {
-  "domain/key": ["declaration", "stored", "policies", "secret", "observed", "issuance", "conditions", "plan"],
+  "domain/key": ["declaration", "fields", "stored", "policies", "secret", "observed", "issuance", "conditions", "plan"],
   "domain/manifest": ["document", "validation", "set"],
   "store/keys": ["rows", "lifecycle", "search", "events", "uses"],
   memory: [

@@ -20,7 +20,7 @@ const COVERED_ELSEWHERE: Readonly<Record<string, { readonly by: string; readonly
   },
   "domain/access/key-record.ts": { by: "test/domain/access/authorize.test.ts", why: "types that decisions read" },
   "domain/key/declaration/declared-key.ts": {
-    by: "test/domain/key/declaration/declare-key.test.ts",
+    by: "test/domain/key/fields/declare-key.test.ts",
     why: "what a declaration is read as",
   },
   "server/key-index/metrics.ts": {

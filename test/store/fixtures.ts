@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { KeyPolicy } from "../../domain/key/stored/stored-key.ts";
+import type { KeyPolicy } from "../../domain/key/declaration/key-policy.ts";
 import { change, type Tx } from "../../store/database/change.ts";
 import { newId } from "../../store/database/ids.ts";
 import type { Store } from "../../store/database/store.ts";

@@ -1,8 +1,5 @@
-import type { DeclaredRate, TokenLimit } from "../../access/rate-limit.ts";
-import type { Scope } from "../../access/scopes.ts";
-import type { SubjectRule } from "../../access/subject.ts";
-import type { Budget } from "../../budget/budget.ts";
 import type { Spec } from "../../kinds/kinds.ts";
+import type { KeyPolicy, PlainFieldName } from "./key-policy.ts";
 
 /** A reference to an object of one of our kinds; the namespace is filled in. */
 export type NamedRef = { readonly namespace: string; readonly name: string };
@@ -21,34 +18,18 @@ export const DEFAULT_OVERLAP: Overlap = { mode: "Fixed", duration: 24 * 3_600_00
 export const DEFAULT_QUIET = 10 * 60_000;
 
 /** A PlatformKey's spec with every default filled in and every text parsed. Durations and times are milliseconds. */
-export type DeclaredKey = {
-  readonly displayName: string;
-  readonly scopes: readonly Scope[];
+export type DeclaredKey = Pick<KeyPolicy, PlainFieldName> & {
   readonly state: "Active" | "Suspended" | "Revoked";
   readonly source: Spec<"PlatformKey">["source"];
   readonly gatewayRef: NamedRef | null;
-  readonly allowedModels: readonly string[] | null;
   /** Null: all of the team's. */
   readonly libraryRefs: readonly NamedRef[] | null;
   readonly mcpDefaultLibraryRef: NamedRef | null;
   /** Counts from the mint of each version. */
   readonly expiresAfter: number | null;
-  /** Ends the whole key; the end of one version follows from `expiresAfter`. */
-  readonly expiresAt: number | null;
   readonly rotationInterval: number | null;
   readonly rotationTrigger: string | null;
   readonly overlap: Overlap;
-  readonly rateLimit: DeclaredRate | null;
-  /** Calls that may be under way at once; null for the usual bound. */
-  readonly concurrent: number | null;
-  /** Of the tokens that its calls of models use. */
-  readonly tokenLimit: TokenLimit | null;
-  /** What its calls of models may use by period; null for no bound. */
-  readonly budgets: readonly Budget[] | null;
-  /** Whose memory it is for; null for what is shared. */
-  readonly subject: SubjectRule | null;
-  /** The networks that it may be used from; null for anywhere. */
-  readonly allowedCIDRs: readonly string[] | null;
   readonly secret: {
     readonly name: string;
     readonly dataKey: string;

@@ -1,9 +1,8 @@
 /** What a key's status says of the policies of its team. */
 import { condition, type Reason, type StatedCondition } from "../../conditions.ts";
 import { rfc3339 } from "../../rfc3339.ts";
-import { policyOf } from "../observed/declared-values.ts";
+import { policyOf, samePolicy } from "../fields/key-policies.ts";
 import { governedKey, type ObservedDeclaration } from "../observed/observed-key.ts";
-import { samePolicy } from "../stored/same-policy.ts";
 
 /** Why a new key gets no version by its team's policies; undefined where it may have one. */
 export function refusedByPolicies(observed: ObservedDeclaration): [Reason, string] | undefined {

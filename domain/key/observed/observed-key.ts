@@ -1,23 +1,8 @@
 import type { DeclaredKey } from "../declaration/declared-key.ts";
+import type { ResolvedReferences } from "../declaration/resolved-references.ts";
 import type { PolicyVerdict } from "../policies/hold-to-policies.ts";
 import type { KnownUsage, LastUse } from "../stored/known-usage.ts";
 import type { StoredKey, StoredVersion } from "../stored/stored-key.ts";
-
-/** What the references of a declaration resolve to now, within the team of its namespace. */
-export type ResolvedReferences = {
-  /** The team that holds the namespace; null while none does: what a key has is then resolved within its own team. */
-  readonly teamId: string | null;
-  /** Null: not bound. `""`: bound to a gateway that cannot be found. */
-  readonly gatewayId: string | null;
-  /** Of the gateway that it is bound to. */
-  readonly gatewayPublicId: string | null;
-  /** Null: all. References that cannot be found are left out: a list only ever shrinks. */
-  readonly libraryIds: readonly string[] | null;
-  /** Null: the team's. `""`: one that cannot be found, and no other takes its place. */
-  readonly mcpDefaultLibraryId: string | null;
-  /** One sentence for each reference that cannot be found. */
-  readonly missing: readonly string[];
-};
 
 /** The key's Secret, as far as a plan may know it: which version it holds, never what. */
 export type ObservedSecret =

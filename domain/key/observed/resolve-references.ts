@@ -1,5 +1,5 @@
 import type { DeclaredKey, NamedRef } from "../declaration/declared-key.ts";
-import type { ResolvedReferences } from "./observed-key.ts";
+import type { ResolvedReferences } from "../declaration/resolved-references.ts";
 
 /**
  * What a reference leads to within a team. Without a namespace it is ambiguous where the team has several of the name.

@@ -1,5 +1,6 @@
+import type { KeyPolicy } from "../declaration/key-policy.ts";
 import type { MintReason } from "../issuance/issuance-policy.ts";
-import type { KeyPolicy, RevocationReason } from "../stored/stored-key.ts";
+import type { RevocationReason } from "../stored/stored-key.ts";
 import type { KeptEnd } from "../stored/version-end.ts";
 import type { SupersededReservation } from "../stored/version-room.ts";
 

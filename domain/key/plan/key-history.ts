@@ -1,7 +1,8 @@
 /** What is reported to people of a change of a key, once it is made. */
-import { isDeepStrictEqual } from "node:util";
+
+import { policyDifferences } from "../fields/key-policies.ts";
 import type { MintReason } from "../issuance/issuance-policy.ts";
-import { type KeyPolicy, type StoredKey, versionIn } from "../stored/stored-key.ts";
+import { type StoredKey, versionIn } from "../stored/stored-key.ts";
 import { versionEnd } from "../stored/version-end.ts";
 import type { KeyAction } from "./key-action.ts";
 
@@ -27,32 +28,14 @@ export function whyIssued(key: StoredKey, number: number): string {
   return version.rotationTrigger === before.rotationTrigger ? WHY.IntervalPassed : WHY.TriggerChanged;
 }
 
-/** The fields of a policy, as a declaration calls them. */
-const FIELDS: Readonly<Record<Exclude<keyof KeyPolicy, "suspended">, string>> = {
-  displayName: "displayName",
-  scopes: "scopes",
-  boundGatewayId: "gatewayRef",
-  libraryIds: "libraryAccess",
-  mcpDefaultLibraryId: "mcpDefaultLibraryRef",
-  allowedModels: "allowedModels",
-  expiresAt: "expiresAt",
-  rateLimit: "rateLimit",
-  concurrent: "rateLimit.concurrent",
-  tokenLimit: "rateLimit.tokensPerMinute",
-  budgets: "budgets",
-  subject: "subjectAccess",
-  allowedCIDRs: "allowedCIDRs",
-};
-
 /** What a policy changes of a key, in sentences; empty where it changes nothing that a request meets. */
 export function policyChange(
   key: StoredKey,
   { policy, expiresAfter, keptEnds }: Pick<KeyAction & { do: "UpdatePolicy" }, "policy" | "expiresAfter" | "keptEnds">,
 ): string {
-  const names = Object.entries(FIELDS);
-  const before: Readonly<Record<string, unknown>> = key.policy;
-  const after: Readonly<Record<string, unknown>> = policy;
-  const changed = names.filter(([field]) => !isDeepStrictEqual(before[field], after[field])).map(([, name]) => name);
+  const changed = policyDifferences(key.policy, policy)
+    .filter(({ field }) => field !== "suspended")
+    .map(({ path }) => path.replace("spec.", ""));
   const active = versionIn(key, "active");
   if (active !== undefined && active.expiresAt !== versionEnd(active, expiresAfter, keptEnds))
     changed.push("expiresAfter");

@@ -1,8 +1,8 @@
 import type { StatedCondition } from "../../conditions.ts";
 import { keyConditions } from "../conditions/key-conditions.ts";
+import { policyOf } from "../fields/key-policies.ts";
 import { mayMint } from "../issuance/issuance-block.ts";
 import { refusedByPolicies } from "../issuance/policy-violated.ts";
-import { policyOf } from "../observed/declared-values.ts";
 import { governedKey, isOutdated, type ObservedKey } from "../observed/observed-key.ts";
 import { type KeyAction, NOTHING, WAIT } from "./key-action.ts";
 import { nextDeadline } from "./next-deadline.ts";

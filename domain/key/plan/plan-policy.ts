@@ -1,19 +1,11 @@
 import type { DeclaredKey } from "../declaration/declared-key.ts";
+import type { KeyPolicy } from "../declaration/key-policy.ts";
+import { isNoWider, policyOf, samePolicy } from "../fields/key-policies.ts";
 import { heldByPolicies } from "../issuance/policy-violated.ts";
-import { policyOf } from "../observed/declared-values.ts";
 import { isOutdated, type ObservedDeclaration } from "../observed/observed-key.ts";
-import { samePolicy } from "../stored/same-policy.ts";
-import {
-  isLiving,
-  type KeyPolicy,
-  numbersOf,
-  type StoredKey,
-  type StoredVersion,
-  versionIn,
-} from "../stored/stored-key.ts";
+import { isLiving, numbersOf, type StoredKey, type StoredVersion, versionIn } from "../stored/stored-key.ts";
 import { versionEnd } from "../stored/version-end.ts";
 import type { StoreAction } from "./key-action.ts";
-import { isNoWider } from "./no-wider.ts";
 
 /** Gives the store the policy that is declared; undefined where it has it, or has it from a later generation. */
 export function planPolicy(

@@ -2,18 +2,11 @@
  * What an edit adds to what a key breaks: the one place that decides it, for keys that are declared, for those that are
  * made by hand, and for admission (docs/decisions/key-policies.md).
  */
+import { UNDECLARED_CONCURRENT } from "../../access/rate-limit.ts";
 import type { Budget } from "../../budget/budget.ts";
 import { asksForMore } from "./bound-budgets.ts";
 import type { DeclaredPolicy } from "./declared-policy.ts";
-import {
-  ANYTHING,
-  type JudgedKey,
-  judgeKey,
-  type KeyFacts,
-  lifeOf,
-  UNDECLARED_CONCURRENT,
-  type Violation,
-} from "./judge-key.ts";
+import { ANYTHING, type JudgedKey, judgeKey, type KeyFacts, lifeOf, type Violation } from "./judge-key.ts";
 import type { RuleName } from "./rules-in-force.ts";
 
 /** A key before and after an edit, each with the policies' defaults where it declares nothing. */

@@ -1,4 +1,5 @@
 /** The numbers that hold of a key that was issued before its policies' rules came to hold. */
+import { UNDECLARED_CONCURRENT } from "../../access/rate-limit.ts";
 import { budgetSize } from "../../budget/budget.ts";
 import type { DeclaredKey } from "../declaration/declared-key.ts";
 import type { StoredKey } from "../stored/stored-key.ts";
@@ -7,7 +8,6 @@ import { boundBudgets, refusingOf, smallestBudgets } from "./bound-budgets.ts";
 import { boundLife, currentVersion } from "./bound-life.ts";
 import { boundValue, lowest } from "./bounds.ts";
 import type { Bounds } from "./declared-policy.ts";
-import { UNDECLARED_CONCURRENT } from "./judge-key.ts";
 import { policyDefaults, withPolicyDefaults } from "./policy-defaults.ts";
 import type { RuleName } from "./rules-in-force.ts";
 import { dueAt, type TeamPolicy } from "./team-policies.ts";

@@ -4,7 +4,7 @@
  * right ends the key until it is put right. An edit that breaks a rule is not applied.
  */
 import type { AppliedRotation, DeclaredKey, NamedRef } from "../declaration/declared-key.ts";
-import { samePolicy } from "../stored/same-policy.ts";
+import { samePolicy } from "../fields/key-policies.ts";
 import { isLiving, numbersOf, type StoredKey } from "../stored/stored-key.ts";
 import { type KeptEnd, versionEnd } from "../stored/version-end.ts";
 import { addedViolations } from "./added-violations.ts";

@@ -1,4 +1,5 @@
 /** What a declared key breaks of its team's policies: the one place that decides it (docs/decisions/key-policies.md). */
+import { UNDECLARED_CONCURRENT } from "../../access/rate-limit.ts";
 import { PRESETS } from "../../access/scopes.ts";
 import { isNetworkWithin } from "../../access/source-addresses.ts";
 import { budgetSize } from "../../budget/budget.ts";
@@ -59,9 +60,6 @@ export const ANYTHING = "*";
 
 /** Stands for a gateway that a key is bound to and that is gone: it may call none, which no policy minds. */
 export const GONE_GATEWAY: NamedRef = { namespace: "", name: "" };
-
-/** The calls that a key may have under way where it declares nothing (spec §4). */
-export const UNDECLARED_CONCURRENT = 256;
 
 type Check = (
   key: JudgedKey,

@@ -5,9 +5,10 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Spec } from "../../kinds/kinds.ts";
 import type { ApiManagedKeySpec } from "../declaration/api-managed-key.ts";
-import { declareKey } from "../declaration/declare-key.ts";
 import type { DeclaredKey, NamedRef } from "../declaration/declared-key.ts";
-import { isLiving, type KeyNumbers, type KeyPolicy, numbersOf, type StoredKey } from "../stored/stored-key.ts";
+import type { KeyPolicy } from "../declaration/key-policy.ts";
+import { declareKey } from "../fields/declare-key.ts";
+import { isLiving, type KeyNumbers, numbersOf, type StoredKey } from "../stored/stored-key.ts";
 import { type KeptEnd, versionEnd } from "../stored/version-end.ts";
 import { addedViolations } from "./added-violations.ts";
 import { currentVersion } from "./bound-life.ts";

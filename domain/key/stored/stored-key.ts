@@ -1,8 +1,5 @@
 import type { KeyState, VersionState } from "../../access/key-record.ts";
-import type { DeclaredRate, TokenLimit } from "../../access/rate-limit.ts";
-import type { Scope } from "../../access/scopes.ts";
-import type { SubjectRule } from "../../access/subject.ts";
-import type { Budget } from "../../budget/budget.ts";
+import type { KeyPolicy } from "../declaration/key-policy.ts";
 
 /** Why a key was revoked. Only `Moved`, its namespace having gone to another team, lets a declaration mint again. */
 export type RevocationReason = "Declared" | "Deleted" | "ByHand" | "Moved" | "Orphaned" | "Leaked";
@@ -12,35 +9,6 @@ export type HealReason = "SecretLost" | "SecretTampered";
 
 /** How the secret of a key came to be. `Placeholder` is a development key that the server was started with. */
 export type KeySource = "Generate" | "ImportSecret" | "ImportHash" | "Placeholder";
-
-/**
- * What can be changed of a key without a new secret (spec §1): everything that a decision reads but the secret itself.
- * References are resolved to ids. Times are milliseconds since the epoch.
- */
-export type KeyPolicy = {
-  readonly displayName: string;
-  readonly scopes: readonly Scope[];
-  /** Null: unbound. `""`: bound to a gateway that does not exist, which grants none. */
-  readonly boundGatewayId: string | null;
-  /** Null: all of the team's. */
-  readonly libraryIds: readonly string[] | null;
-  /** Null: the team's. `""`: one that does not exist, which is none. */
-  readonly mcpDefaultLibraryId: string | null;
-  readonly allowedModels: readonly string[] | null;
-  readonly suspended: boolean;
-  readonly expiresAt: number | null;
-  readonly rateLimit: DeclaredRate | null;
-  /** Calls that may be under way at once; null for the usual bound. */
-  readonly concurrent: number | null;
-  /** Of the tokens that its calls of models use. */
-  readonly tokenLimit: TokenLimit | null;
-  /** What its calls of models may use by period; null for no bound. */
-  readonly budgets: readonly Budget[] | null;
-  /** Whose memory it is for; null for what is shared. */
-  readonly subject: SubjectRule | null;
-  /** The networks that it may be used from; null for anywhere. */
-  readonly allowedCIDRs: readonly string[] | null;
-};
 
 /** One version of a key as the store holds it: a digest, never the secret. */
 export type StoredVersion = {

@@ -4,7 +4,7 @@
  */
 import type { DeclaredKey, NamedRef } from "../../key/declaration/declared-key.ts";
 import { secretTarget } from "../../key/declaration/effective.ts";
-import type { ResolvedReferences } from "../../key/observed/observed-key.ts";
+import type { ResolvedReferences } from "../../key/declaration/resolved-references.ts";
 import {
   type ResolvedReference,
   resolveReferences,

@@ -1,4 +1,4 @@
-import { declareKey } from "../../key/declaration/declare-key.ts";
+import { declareKey } from "../../key/fields/declare-key.ts";
 import { judgeKey } from "../../key/policies/judge-key.ts";
 import { withPolicyDefaults } from "../../key/policies/policy-defaults.ts";
 import { selectsTeam } from "../../key/policies/team-selector.ts";

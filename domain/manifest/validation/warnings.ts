@@ -1,7 +1,7 @@
 import { parseDuration } from "../../duration.ts";
-import { declareOverlap } from "../../key/declaration/declare-key.ts";
 import { overlapLimit } from "../../key/declaration/declared-key.ts";
 import { effectiveScopes } from "../../key/declaration/effective.ts";
+import { declareOverlap } from "../../key/fields/declare-key.ts";
 import type { ModelGatewaySpec } from "../../kinds/generated/model-gateway.ts";
 import type { PlatformKeySpec } from "../../kinds/generated/platform-key.ts";
 import type { Complaint } from "../document/diagnostic.ts";

@@ -1,7 +1,8 @@
 import { sql } from "kysely";
 import { changedFields } from "../../../domain/audited-fields.ts";
 import type { ApiManagedKeySpec } from "../../../domain/key/declaration/api-managed-key.ts";
-import type { KeyIdentity, KeyPolicy, KeySource, StoredVersion } from "../../../domain/key/stored/stored-key.ts";
+import type { KeyPolicy } from "../../../domain/key/declaration/key-policy.ts";
+import type { KeyIdentity, KeySource, StoredVersion } from "../../../domain/key/stored/stored-key.ts";
 import { type Author, appendAudit } from "../../audit/audit.ts";
 import type { Tx } from "../../database/change.ts";
 import { toDigest } from "../../database/digest.ts";

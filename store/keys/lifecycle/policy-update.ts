@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { type AuditedFields, changedFields } from "../../../domain/audited-fields.ts";
 import type { ApiManagedKeySpec } from "../../../domain/key/declaration/api-managed-key.ts";
-import type { KeyPolicy } from "../../../domain/key/stored/stored-key.ts";
+import type { KeyPolicy } from "../../../domain/key/declaration/key-policy.ts";
 import type { KeptEnd } from "../../../domain/key/stored/version-end.ts";
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import { type Author, appendAudit } from "../../audit/audit.ts";

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { LimitScope, TokenLimit } from "../../../domain/access/rate-limit.ts";
 import type { SubjectRule } from "../../../domain/access/subject.ts";
-import type { KeyPolicy } from "../../../domain/key/stored/stored-key.ts";
+import type { KeyPolicy } from "../../../domain/key/declaration/key-policy.ts";
 import type { Tx } from "../../database/change.ts";
 import { toDate } from "../../database/times.ts";
 

@@ -2,8 +2,8 @@ import { type RawBuilder, type Selectable, sql } from "kysely";
 import type { KeyState, VersionState } from "../../../domain/access/key-record.ts";
 import { isScope } from "../../../domain/access/scopes.ts";
 import type { ApiManagedKeySpec } from "../../../domain/key/declaration/api-managed-key.ts";
-import { declareRotation } from "../../../domain/key/declaration/declare-key.ts";
 import type { AppliedRotation } from "../../../domain/key/declaration/declared-key.ts";
+import { declareRotation } from "../../../domain/key/fields/declare-key.ts";
 import type {
   HealReason,
   KeySource,

@@ -1,8 +1,8 @@
 /** What is limited for the whole installation, and by how much: each lane has callers of its own. */
 import { randomBytes } from "node:crypto";
 import { API_CLUSTER } from "../../../domain/api-cluster.ts";
+import type { KeyPolicy } from "../../../domain/key/declaration/key-policy.ts";
 import { keyDigest, keyPrefix, mintKey } from "../../../domain/key/secret/key-format.ts";
-import type { KeyPolicy } from "../../../domain/key/stored/stored-key.ts";
 import { change } from "../../../store/database/change.ts";
 import type { Store } from "../../../store/database/store.ts";
 import type { Keyring } from "../../../store/encryption/keyring.ts";

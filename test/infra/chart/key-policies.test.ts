@@ -3,7 +3,7 @@ import { Environment } from "@marcbachmann/cel-js";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { declareKey } from "../../../domain/key/declaration/declare-key.ts";
+import { declareKey } from "../../../domain/key/fields/declare-key.ts";
 import { addedViolations } from "../../../domain/key/policies/added-violations.ts";
 import { declarePolicy } from "../../../domain/key/policies/declared-policy.ts";
 import { judgeKey } from "../../../domain/key/policies/judge-key.ts";

@@ -1,5 +1,5 @@
 import type { ApiManagedKeySpec } from "../../../../domain/key/declaration/api-managed-key.ts";
-import type { KeyPolicy } from "../../../../domain/key/stored/stored-key.ts";
+import type { KeyPolicy } from "../../../../domain/key/declaration/key-policy.ts";
 import type { Tx } from "../../../../store/database/change.ts";
 import { databaseTime } from "../../../../store/database/times.ts";
 import { findApiManagedKey } from "../../../../store/keys/rows/api-managed-keys.ts";

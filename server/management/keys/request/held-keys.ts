@@ -1,5 +1,6 @@
 /** Holds what is made and changed here to the policies of its team (docs/decisions/key-policies.md). */
 import type { ApiManagedKeySpec } from "../../../../domain/key/declaration/api-managed-key.ts";
+import type { KeyPolicy } from "../../../../domain/key/declaration/key-policy.ts";
 import {
   type HeldValues,
   holdMadeKey,
@@ -10,7 +11,7 @@ import {
   type MadeKeyVerdict,
 } from "../../../../domain/key/policies/made-key.ts";
 import type { TeamPolicies } from "../../../../domain/key/policies/team-policies.ts";
-import { type KeyPolicy, numbersOf } from "../../../../domain/key/stored/stored-key.ts";
+import { numbersOf } from "../../../../domain/key/stored/stored-key.ts";
 import type { Db, Tx } from "../../../../store/database/change.ts";
 import { databaseTime } from "../../../../store/database/times.ts";
 import { findKey } from "../../../../store/keys/rows/find-key.ts";

@@ -1,13 +1,13 @@
 import { API_MANAGED_KEY_FIELDS, type ApiManagedKeySpec } from "../../../../domain/key/declaration/api-managed-key.ts";
-import { declareKey } from "../../../../domain/key/declaration/declare-key.ts";
 import type { DeclaredKey, NamedRef } from "../../../../domain/key/declaration/declared-key.ts";
-import { policyOf } from "../../../../domain/key/observed/declared-values.ts";
+import type { KeyPolicy } from "../../../../domain/key/declaration/key-policy.ts";
+import { declareKey } from "../../../../domain/key/fields/declare-key.ts";
+import { policyOf } from "../../../../domain/key/fields/key-policies.ts";
 import {
   referencedLibraries,
   resolveReferences,
   type UnresolvedReference,
 } from "../../../../domain/key/observed/resolve-references.ts";
-import type { KeyPolicy } from "../../../../domain/key/stored/stored-key.ts";
 import { isRecord } from "../../../../domain/manifest/document/identity.ts";
 import type { FieldDiagnostic } from "../../../../domain/manifest/validation/check-spec.ts";
 import type { Db } from "../../../../store/database/change.ts";

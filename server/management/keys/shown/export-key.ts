@@ -1,5 +1,6 @@
 import { API_CLUSTER } from "../../../../domain/api-cluster.ts";
-import { type KeyPolicy, versionIn } from "../../../../domain/key/stored/stored-key.ts";
+import type { KeyPolicy } from "../../../../domain/key/declaration/key-policy.ts";
+import { versionIn } from "../../../../domain/key/stored/stored-key.ts";
 import type { Db } from "../../../../store/database/change.ts";
 import { findKey } from "../../../../store/keys/rows/find-key.ts";
 import { namesOf } from "../../../../store/objects/references.ts";

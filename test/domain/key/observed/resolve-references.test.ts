@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { declareKey } from "../../../../domain/key/declaration/declare-key.ts";
+import { declareKey } from "../../../../domain/key/fields/declare-key.ts";
 import {
   type ReferenceScope,
   type ResolvedReference,

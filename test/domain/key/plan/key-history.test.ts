@@ -10,3 +10,14 @@ test("a change says that the life is another one only where the active version's
   expect(policyChange(key, { ...change, keptEnds })).toBe("Changed, with the same secret: displayName.");
   expect(policyChange(key, change)).toBe("Changed, with the same secret: displayName, expiresAfter.");
 });
+
+test("a list in another order is no change of which anyone hears", () => {
+  const policy = { ...KEY.policy, allowedCIDRs: ["10.0.0.0/8", "192.0.2.0/24"], allowedModels: ["b", "a"] };
+  const key = storedKey({ ...KEY, policy });
+  const reordered = { ...policy, allowedCIDRs: ["192.0.2.0/24", "10.0.0.0/8"], allowedModels: ["a", "b"] };
+  expect(policyChange(key, { policy: reordered, expiresAfter: null })).toBe("");
+  const other = { ...reordered, allowedCIDRs: ["192.0.2.0/24"], suspended: true };
+  expect(policyChange(key, { policy: other, expiresAfter: null })).toBe(
+    "The key is suspended, and refused. Changed, with the same secret: allowedCIDRs.",
+  );
+});

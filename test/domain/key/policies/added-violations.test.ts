@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { declareKey } from "../../../../domain/key/declaration/declare-key.ts";
+import { declareKey } from "../../../../domain/key/fields/declare-key.ts";
 import { addedViolations } from "../../../../domain/key/policies/added-violations.ts";
 import { declarePolicy } from "../../../../domain/key/policies/declared-policy.ts";
 import { withPolicyDefaults } from "../../../../domain/key/policies/policy-defaults.ts";

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import type { DeclaredKey } from "../../../../domain/key/declaration/declared-key.ts";
+import type { KeyPolicy } from "../../../../domain/key/declaration/key-policy.ts";
 import { boundNumbers } from "../../../../domain/key/policies/bound-numbers.ts";
 import { declarePolicy } from "../../../../domain/key/policies/declared-policy.ts";
 import { rulesOf } from "../../../../domain/key/policies/rules-in-force.ts";
 import type { TeamPolicy } from "../../../../domain/key/policies/team-policies.ts";
-import type { KeyPolicy } from "../../../../domain/key/stored/stored-key.ts";
 import type { PlatformKeyPolicySpec } from "../../../../domain/kinds/generated/platform-key-policy.ts";
 import { DAY, NOW } from "../../rule-table.ts";
 import { declare } from "../exploration/world.ts";

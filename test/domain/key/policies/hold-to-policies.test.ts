@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { declareKey } from "../../../../domain/key/declaration/declare-key.ts";
 import {
   type AppliedRotation,
   DEFAULT_OVERLAP,
   type NamedRef,
 } from "../../../../domain/key/declaration/declared-key.ts";
+import { declareKey } from "../../../../domain/key/fields/declare-key.ts";
 import { declarePolicy } from "../../../../domain/key/policies/declared-policy.ts";
 import { holdToPolicies } from "../../../../domain/key/policies/hold-to-policies.ts";
 import { type RuleName, rulesOf } from "../../../../domain/key/policies/rules-in-force.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { declareKey } from "../../../../domain/key/declaration/declare-key.ts";
+import { declareKey } from "../../../../domain/key/fields/declare-key.ts";
 import { declarePolicy } from "../../../../domain/key/policies/declared-policy.ts";
 import { judgeKey } from "../../../../domain/key/policies/judge-key.ts";
 import { checkedSpec } from "./checked-spec.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { declareKey } from "../../../../domain/key/declaration/declare-key.ts";
+import { declareKey } from "../../../../domain/key/fields/declare-key.ts";
 import type { Kind } from "../../../../domain/kinds/kinds.ts";
 import { type WorldObject, worldOf } from "../../../../domain/manifest/set/manifest-world.ts";
 import { manifest, readText } from "../read.ts";

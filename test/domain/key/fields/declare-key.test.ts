@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { declareKey } from "../../../../domain/key/declaration/declare-key.ts";
+import { declareKey } from "../../../../domain/key/fields/declare-key.ts";
 import { key, storedSpec } from "../../manifest/read.ts";
 
 test("c63: an end that was declared before admission refused it is the nearest that every engine keeps", () => {

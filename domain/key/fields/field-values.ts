@@ -1,0 +1,44 @@
+/** What rows of fields have in common. */
+import { isDeepStrictEqual } from "node:util";
+import type { PlainField } from "./key-field.ts";
+
+/** A list that bounds what a key may do: null allows anything. */
+export function allowList<F extends "allowedModels" | "allowedCIDRs">(
+  name: F,
+  label: string,
+  isWithin: (one: string, before: readonly string[]) => boolean,
+): PlainField<readonly string[] | null> {
+  return {
+    ...{ path: `spec.${name}`, label, none: null },
+    declare: (spec) => spec[name] ?? null,
+    write: (value) => (value === null ? {} : { [name]: [...value] }),
+    show: (value) => (value === null ? "any" : listText(value)),
+    isKept: (after, before) => before === null || (after?.every((one) => isWithin(one, before)) ?? false),
+    sorted: asSet,
+  };
+}
+
+/** Whether a list has one. */
+export function isAmong<T>(one: T, list: readonly T[]): boolean {
+  return list.includes(one);
+}
+
+/** A list whose order means nothing, as text. */
+export function listText(items: readonly string[]): string {
+  return items.length === 0 ? "none" : items.toSorted().join(", ");
+}
+
+/** A list whose order means nothing, in one order and each of its items once; null for none. */
+export function asSet<T extends string>(items: readonly T[] | null): readonly T[] | null {
+  return items && [...new Set(items)].sort();
+}
+
+/** Compares by content. */
+export function isSame<T>(a: T, b: T): boolean {
+  return isDeepStrictEqual(a, b);
+}
+
+/** Whether a number is no larger than another: without one there is no bound. */
+export function isAtMost(after: number | null | undefined, before: number | null | undefined): boolean {
+  return (after ?? Number.POSITIVE_INFINITY) <= (before ?? Number.POSITIVE_INFINITY);
+}

@@ -1,0 +1,108 @@
+/** Policies of keys by the rows of their fields: how they are made of a declaration, compared, and written. */
+import type { ApiManagedKeySpec } from "../declaration/api-managed-key.ts";
+import type { DeclaredKey } from "../declaration/declared-key.ts";
+import type { KeyPolicy, PlainFieldName } from "../declaration/key-policy.ts";
+import type { ResolvedReferences } from "../declaration/resolved-references.ts";
+import { isSame } from "./field-values.ts";
+import type { FieldNames, KeyField, KeySpec, PolicyFields } from "./key-field.ts";
+import { KEY_FIELDS, PLAIN_FIELDS, RESOLVED_FIELDS } from "./key-fields.ts";
+
+type FieldName = keyof KeyPolicy;
+
+/** In the order in which they are shown. Cast: to TypeScript the names of an object's members are any texts. */
+const NAMES = Object.keys(KEY_FIELDS) as FieldName[];
+const PLAIN_NAMES = NAMES.filter((name) => isPlain(name));
+const RESOLVED_NAMES = NAMES.filter((name) => !isPlain(name));
+
+/** Whether a field is declared as the store has it. */
+function isPlain(name: FieldName): name is PlainFieldName {
+  return "declare" in KEY_FIELDS[name];
+}
+
+/** What a key has that says nothing. */
+export const NO_POLICY: KeyPolicy = build(NAMES, (name) => KEY_FIELDS[name].none);
+
+/** Reads of a valid spec, of a key of this name, what the store has as it is declared. */
+export function declareFields(spec: KeySpec, name: string): Pick<KeyPolicy, PlainFieldName> {
+  return build(PLAIN_NAMES, (field) => PLAIN_FIELDS[field].declare(spec, name));
+}
+
+/** What the store should say of the key, but for its secret. */
+export function policyOf(
+  declared: Pick<DeclaredKey, PlainFieldName | "state">,
+  references: ResolvedReferences,
+): KeyPolicy {
+  return {
+    ...build(PLAIN_NAMES, (field) => declared[field]),
+    ...build(RESOLVED_NAMES, (field) => RESOLVED_FIELDS[field].resolve(declared, references)),
+  };
+}
+
+/** Compares by content; the order of lists that are sets does not matter. */
+export function samePolicy(a: KeyPolicy, b: KeyPolicy): boolean {
+  return NAMES.every((name) => isUnchanged(name, a, b));
+}
+
+function isUnchanged<F extends FieldName>(name: F, a: KeyPolicy, b: KeyPolicy): boolean {
+  const { sorted = asIs }: PolicyFields[F] = KEY_FIELDS[name];
+  return isSame(sorted(a[name]), sorted(b[name]));
+}
+
+function asIs<T>(value: T): T {
+  return value;
+}
+
+/** Whether a key may do no more by one policy than by another; whether it is suspended is left aside. */
+export function isNoWider(after: KeyPolicy, before: KeyPolicy): boolean {
+  return NAMES.every((name) => isFieldKept(name, after, before));
+}
+
+function isFieldKept<F extends FieldName>(name: F, after: KeyPolicy, before: KeyPolicy): boolean {
+  const field: PolicyFields[F] = KEY_FIELDS[name];
+  return field.isKept(after[name], before[name]);
+}
+
+/** What of a field differs between two policies, as text. */
+export type FieldDifference = Pick<KeyField<unknown>, "path" | "label"> & {
+  readonly field: keyof KeyPolicy;
+  readonly before: string;
+  readonly after: string;
+};
+
+/** The fields that differ, in the order in which they are shown. */
+export function policyDifferences(before: KeyPolicy, after: KeyPolicy): FieldDifference[] {
+  return NAMES.filter((name) => !isUnchanged(name, before, after)).map((name) => differenceOf(name, before, after));
+}
+
+function differenceOf<F extends FieldName>(name: F, before: KeyPolicy, after: KeyPolicy): FieldDifference {
+  const { path, label, show }: PolicyFields[F] = KEY_FIELDS[name];
+  return { field: name, path, label, before: show(before[name]), after: show(after[name]) };
+}
+
+/** Whether a field of a spec, such as `spec.rateLimit.burst`, is part of a policy. */
+export function isOfPolicy(field: string): boolean {
+  return PATHS.some((path) => field.startsWith(path) && !/^\w/.test(field.slice(path.length)));
+}
+
+/** A preset stands for scopes. */
+const PATHS: readonly string[] = [...NAMES.map((name) => KEY_FIELDS[name].path), "spec.preset"];
+
+/** The spec that a policy comes from, without references that cannot be found. */
+export function specOfPolicy(policy: KeyPolicy, names: FieldNames): ApiManagedKeySpec {
+  const spec: Partial<KeySpec> = {};
+  for (const name of NAMES) {
+    const more = writeField(name, policy, names);
+    Object.assign(spec, more, more.rateLimit && { rateLimit: { ...spec.rateLimit, ...more.rateLimit } });
+  }
+  return { ...spec, state: spec.state ?? "Active" };
+}
+
+function writeField<F extends FieldName>(name: F, policy: KeyPolicy, names: FieldNames): Partial<KeySpec> {
+  const field: PolicyFields[F] = KEY_FIELDS[name];
+  return field.write(policy[name], names);
+}
+
+/** Cast: each name is given the value of its own type. */
+function build<K extends FieldName>(names: readonly K[], of: (name: K) => KeyPolicy[K]) {
+  return Object.fromEntries(names.map((name) => [name, of(name)])) as Pick<KeyPolicy, K>;
+}
