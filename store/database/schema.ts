@@ -179,7 +179,7 @@ type KeysTable = {
   rate_scope: string | null;
   concurrent: number | null;
   tokens_per_minute: Generated<number | null>;
-  budgets: ColumnType<readonly Budget[] | null, string | null | undefined, string | null>;
+  budgets: readonly Budget[] | null;
   allowed_cidrs: Generated<string[] | null>;
   /** That it is bound to; `*` where it has to name one. */
   subject: Generated<string | null>;

@@ -20,7 +20,12 @@ function isPlain(name: FieldName): name is PlainFieldName {
 }
 
 /** What a key has that says nothing. */
-export const NO_POLICY: KeyPolicy = build(NAMES, (name) => KEY_FIELDS[name].none);
+export const NO_POLICY: KeyPolicy = buildPolicy((name) => KEY_FIELDS[name].none);
+
+/** A policy of what `of` says of each field. */
+export function buildPolicy(of: <F extends FieldName>(name: F) => KeyPolicy[F]): KeyPolicy {
+  return build(NAMES, of);
+}
 
 /** Reads of a valid spec, of a key of this name, what the store has as it is declared. */
 export function declareFields(spec: KeySpec, name: string): Pick<KeyPolicy, PlainFieldName> {

@@ -16,7 +16,7 @@ import {
   violatedConstraint,
 } from "../../database/errors.ts";
 import { DATABASE_NOW, databaseTimeIn, toDate } from "../../database/times.ts";
-import { policyColumns, saveKeyLibraries } from "../rows/key-policy.ts";
+import { policyColumns, rowsOfKeys, saveKeyLibraries } from "../rows/key-policy.ts";
 import { ENDED_VERSION_STATES } from "../rows/key-records.ts";
 import { isPrefixTaken } from "./key-prefixes.ts";
 import { lockLivingKey, type SupersededVersion, supersedeReservation } from "./key-versions.ts";
@@ -145,30 +145,25 @@ async function isReserved(tx: Tx, keyId: string, number: number, digest: Buffer)
 
 /** Whether the key row was made now. */
 async function insertKey(tx: Tx, { key, policy }: Reservation): Promise<boolean> {
+  const row = {
+    id: key.id,
+    cluster: key.cluster,
+    namespace: key.namespace,
+    name: key.name,
+    owner_uid: key.ownerUid,
+    team_id: key.teamId,
+    source: key.source,
+    generation: key.generation,
+    ...policyColumns(policy),
+    managed_by: key.managedBy ?? null,
+    spec: key.spec ?? null,
+  };
+  const { columns, given } = rowsOfKeys([row]);
   try {
-    const made = await tx
-      .insertInto("keys")
-      .values({
-        id: key.id,
-        cluster: key.cluster,
-        namespace: key.namespace,
-        name: key.name,
-        owner_uid: key.ownerUid,
-        team_id: key.teamId,
-        source: key.source,
-        generation: key.generation,
-        ...policyColumns(policy),
-        rotation_requested_at: null,
-        revocation_reason: null,
-        revoked_at: null,
-        revoked_seq: null,
-        managed_by: key.managedBy ?? null,
-        ...(key.spec ? { spec: JSON.stringify(key.spec) } : {}),
-      })
-      .onConflict((conflict) => conflict.column("id").doNothing())
-      .returning("id")
-      .executeTakeFirst();
-    return made !== undefined;
+    const { rows } = await sql`insert into keys (${sql.join(columns.map((name) => sql.ref(name)))})
+      select ${sql.join(columns.map((name) => sql.ref(name)))} from ${given}
+      on conflict (id) do nothing returning id`.execute(tx);
+    return rows.length > 0;
   } catch (error) {
     if (violatedConstraint(error) !== "keys_owner") throw error;
     throw new OwnerTakenError(`${key.namespace}/${key.name}: its declaration already owns a key; read it again`);

@@ -7,7 +7,7 @@ import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import { type Author, appendAudit } from "../../audit/audit.ts";
 import type { Db, Tx } from "../../database/change.ts";
 import { StaleDeclarationError } from "../../database/errors.ts";
-import { policyColumns, saveKeyLibraries } from "../rows/key-policy.ts";
+import { policyColumns, rowsOfKeys, saveKeyLibraries } from "../rows/key-policy.ts";
 import { ENDED_VERSION_STATES } from "../rows/key-records.ts";
 import { type LoadedKey, loadKeysById } from "../rows/key-rows.ts";
 
@@ -57,16 +57,13 @@ export async function updateKeyPolicies(tx: Tx, updates: readonly PolicyUpdate[]
   const rows = due.map(({ update, key }) => ({
     id: key.id,
     ...policyColumns(update.policy),
-    // The rows are one JSON text: a text within it would be stored as a text.
-    budgets: update.policy.budgets,
     generation: update.generation,
     spec: update.spec ?? key.spec,
     managed_by: update.managedBy === undefined ? key.managedBy : update.managedBy,
   }));
-  const columns = Object.keys(rows[0] ?? {}).filter((name) => name !== "id");
+  const { columns, given } = rowsOfKeys(rows);
   await sql`update keys set ${sql.join(columns.map((name) => sql`${sql.ref(name)} = given.${sql.ref(name)}`))}
-    from jsonb_populate_recordset(null::keys, ${JSON.stringify(rows)}::jsonb) given
-    where keys.id = given.id`.execute(tx);
+    from ${given} where keys.id = given.id`.execute(tx);
   await saveKeyLibraries(
     tx,
     due.map(({ key, update }) => ({ keyId: key.id, libraryIds: update.policy.libraryIds })),

@@ -1,9 +1,12 @@
-import { sql } from "kysely";
+import { type Selectable, sql } from "kysely";
 import type { LimitScope, TokenLimit } from "../../../domain/access/rate-limit.ts";
+import { isScope } from "../../../domain/access/scopes.ts";
 import type { SubjectRule } from "../../../domain/access/subject.ts";
 import type { KeyPolicy } from "../../../domain/key/declaration/key-policy.ts";
+import { buildPolicy, NO_POLICY } from "../../../domain/key/fields/key-policies.ts";
 import type { Tx } from "../../database/change.ts";
-import { toDate } from "../../database/times.ts";
+import type { Database } from "../../database/schema.ts";
+import { toDate, toMs } from "../../database/times.ts";
 
 /** What the column `subject` has of a key that names one with each call: no subject is called so. */
 const REQUIRED = "*";
@@ -30,27 +33,110 @@ export function toTokenLimit(tokensPerMinute: number | null, scope: string | nul
   return tokensPerMinute === null ? null : { tokensPerMinute, scope: toLimitScope(scope) };
 }
 
-/** A policy as columns of `keys`. */
-export function policyColumns(policy: KeyPolicy) {
-  return {
-    state: policy.suspended ? "suspended" : "active",
-    display_name: policy.displayName,
-    scopes: [...policy.scopes],
-    gateway_bound: policy.boundGatewayId !== null,
-    gateway_id: policy.boundGatewayId === "" ? null : policy.boundGatewayId,
-    library_mode: policy.libraryIds === null ? "all" : "restricted",
-    mcp_default_library_id: policy.mcpDefaultLibraryId,
-    allowed_models: policy.allowedModels === null ? null : [...policy.allowedModels],
-    expires_at: toDate(policy.expiresAt),
-    requests_per_minute: policy.rateLimit?.requestsPerMinute ?? null,
-    burst: policy.rateLimit?.burst ?? null,
-    rate_scope: (policy.rateLimit ?? policy.tokenLimit)?.scope === "Installation" ? "Installation" : null,
-    concurrent: policy.concurrent,
-    tokens_per_minute: policy.tokenLimit?.tokensPerMinute ?? null,
-    budgets: policy.budgets && JSON.stringify(policy.budgets),
-    subject: subjectColumn(policy.subject),
-    allowed_cidrs: policy.allowedCIDRs === null ? null : [...policy.allowedCIDRs],
-  };
+/** A row of `keys`, with the libraries of a restricted key. */
+type PolicyRow = Omit<Selectable<Database["keys"]>, "library_mode"> & {
+  readonly library_ids: readonly string[] | null;
+};
+
+/** How a field of a policy is stored: what it is in columns of `keys`, as JSON says it, and how it is read from them. */
+type StoredField<Value> = {
+  readonly write: (policy: KeyPolicy) => { readonly [C in keyof Database["keys"]]?: unknown };
+  readonly read: (row: PolicyRow) => Value;
+};
+
+const STORED: { readonly [F in keyof KeyPolicy]: StoredField<KeyPolicy[F]> } = {
+  suspended: {
+    write: ({ suspended }) => ({ state: suspended ? "suspended" : "active" }),
+    read: ({ state }) => state === "suspended",
+  },
+  displayName: {
+    write: ({ displayName }) => ({ display_name: displayName }),
+    read: (row) => row.display_name,
+  },
+  scopes: {
+    write: ({ scopes }) => ({ scopes }),
+    read: ({ scopes }) => scopes.filter(isScope),
+  },
+  boundGatewayId: {
+    write: ({ boundGatewayId: id }) => ({ gateway_bound: id !== null, gateway_id: id === "" ? null : id }),
+    read: (row) => (row.gateway_bound ? (row.gateway_id ?? "") : null),
+  },
+  // Which they are is in a table of its own.
+  libraryIds: {
+    write: ({ libraryIds }) => ({ library_mode: libraryIds === null ? "all" : "restricted" }),
+    read: (row) => row.library_ids,
+  },
+  mcpDefaultLibraryId: {
+    write: ({ mcpDefaultLibraryId }) => ({ mcp_default_library_id: mcpDefaultLibraryId }),
+    read: (row) => row.mcp_default_library_id,
+  },
+  allowedModels: {
+    write: ({ allowedModels }) => ({ allowed_models: allowedModels }),
+    read: (row) => row.allowed_models,
+  },
+  expiresAt: {
+    write: ({ expiresAt }) => ({ expires_at: toDate(expiresAt) }),
+    read: (row) => toMs(row.expires_at),
+  },
+  rateLimit: {
+    write: ({ rateLimit, tokenLimit }) => ({
+      requests_per_minute: rateLimit?.requestsPerMinute ?? null,
+      burst: rateLimit?.burst ?? null,
+      rate_scope: (rateLimit ?? tokenLimit)?.scope === "Installation" ? "Installation" : null,
+    }),
+    read: ({ requests_per_minute: requestsPerMinute, burst, rate_scope }) =>
+      requestsPerMinute === null || burst === null
+        ? null
+        : { requestsPerMinute, burst, scope: toLimitScope(rate_scope) },
+  },
+  concurrent: {
+    write: ({ concurrent }) => ({ concurrent }),
+    read: ({ concurrent }) => concurrent,
+  },
+  tokenLimit: {
+    write: ({ tokenLimit }) => ({ tokens_per_minute: tokenLimit?.tokensPerMinute ?? null }),
+    read: (row) => toTokenLimit(row.tokens_per_minute, row.rate_scope),
+  },
+  budgets: {
+    write: ({ budgets }) => ({ budgets }),
+    read: ({ budgets }) => budgets,
+  },
+  subject: {
+    write: ({ subject }) => ({ subject: subjectColumn(subject) }),
+    read: ({ subject }) => toSubjectRule(subject),
+  },
+  allowedCIDRs: {
+    write: ({ allowedCIDRs }) => ({ allowed_cidrs: allowedCIDRs }),
+    read: (row) => row.allowed_cidrs,
+  },
+};
+
+const WRITERS = Object.values(STORED).map(({ write }) => write);
+
+/** A policy as columns of `keys`, for {@link rowsOfKeys}. */
+export function policyColumns(policy: KeyPolicy): Readonly<Record<string, unknown>> {
+  return Object.assign({}, ...WRITERS.map((write) => write(policy)));
+}
+
+/** What a policy is read of: columns of `keys`, and the libraries. */
+export const POLICY_COLUMNS: readonly string[] = [
+  ...Object.keys(policyColumns(NO_POLICY)).filter((column) => column !== "library_mode"),
+  "library_ids",
+];
+
+/** The policy in a row of `keys`. */
+export function toPolicy(row: PolicyRow): KeyPolicy {
+  return buildPolicy((field) => STORED[field].read(row));
+}
+
+/**
+ * Rows of `keys` as `given`, each by the names of its columns: one statement writes as many as there are.
+ *
+ * @returns what follows `from`, and the names of the columns
+ */
+export function rowsOfKeys(rows: readonly Readonly<Record<string, unknown>>[]) {
+  const columns = Object.keys(rows[0] ?? {});
+  return { columns, given: sql`jsonb_populate_recordset(null::keys, ${JSON.stringify(rows)}::jsonb) given` };
 }
 
 /** Makes the restricted lists of keys what they should be, touching only the rows that differ. */

@@ -1,6 +1,5 @@
 import { type RawBuilder, type Selectable, sql } from "kysely";
 import type { KeyState, VersionState } from "../../../domain/access/key-record.ts";
-import { isScope } from "../../../domain/access/scopes.ts";
 import type { ApiManagedKeySpec } from "../../../domain/key/declaration/api-managed-key.ts";
 import type { AppliedRotation } from "../../../domain/key/declaration/declared-key.ts";
 import { declareRotation } from "../../../domain/key/fields/declare-key.ts";
@@ -19,7 +18,7 @@ import { preparedStatement } from "../../database/prepared-statement.ts";
 import type { Database } from "../../database/schema.ts";
 import { toMs } from "../../database/times.ts";
 import type { KeyDeclaration } from "./key-declarations.ts";
-import { toLimitScope, toSubjectRule, toTokenLimit } from "./key-policy.ts";
+import { POLICY_COLUMNS, toPolicy } from "./key-policy.ts";
 import type { KeySecret } from "./key-secrets.ts";
 
 /** A key with its versions: without voided ones, newest first, those that live and the last five of all. */
@@ -134,8 +133,7 @@ export type Row = Omit<Selectable<Database["keys"]>, "library_mode"> & {
 
 /** The columns of `key_rows`, for a statement that has to name them. */
 export const KEY_ROW_COLUMNS: RawBuilder<unknown> = sql.raw(
-  `id cluster namespace name owner_uid team_id source state display_name scopes gateway_bound
-  gateway_id library_ids team_holds_namespace mcp_default_library_id allowed_models expires_at requests_per_minute burst rate_scope concurrent tokens_per_minute budgets subject allowed_cidrs generation
+  `id cluster namespace name owner_uid team_id source ${POLICY_COLUMNS.join(" ")} team_holds_namespace generation
   rotation_requested_at rotation_revoke_old revocation_reason revoked_at revoked_seq created_at spec managed_by secret_version
   secret_number secret_content secret_marks recorded_uid recorded_generation recorded_labels has_conditions recorded_rotation last_number number digest prefix version_state minted_at activated_at
   retire_at version_expires_at may_be_read rotation_trigger heals heals_at source_kind last_used_at
@@ -167,29 +165,7 @@ function toKey(row: Row, versions: StoredVersion[]): LoadedKey {
     teamId: row.team_id,
     source: row.source as KeySource,
     state: row.state as KeyState,
-    policy: {
-      displayName: row.display_name,
-      scopes: row.scopes.filter(isScope),
-      boundGatewayId: row.gateway_bound ? (row.gateway_id ?? "") : null,
-      libraryIds: row.library_ids,
-      mcpDefaultLibraryId: row.mcp_default_library_id,
-      allowedModels: row.allowed_models,
-      suspended: row.state === "suspended",
-      expiresAt: toMs(row.expires_at),
-      rateLimit:
-        row.requests_per_minute === null || row.burst === null
-          ? null
-          : {
-              requestsPerMinute: row.requests_per_minute,
-              burst: row.burst,
-              scope: toLimitScope(row.rate_scope),
-            },
-      concurrent: row.concurrent,
-      tokenLimit: toTokenLimit(row.tokens_per_minute, row.rate_scope),
-      budgets: row.budgets,
-      subject: toSubjectRule(row.subject),
-      allowedCIDRs: row.allowed_cidrs,
-    },
+    policy: toPolicy(row),
     generation: row.generation,
     createdAt: toMs(row.created_at),
     spec: row.spec,

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
+import type { KeyPolicy } from "../../../../domain/key/declaration/key-policy.ts";
 import { change } from "../../../../store/database/change.ts";
 import {
   DigestTakenError,
@@ -87,7 +88,7 @@ describeNightlyOnEachEngine("A key", (store) => {
 
   test("is read back as it was stored, whatever its policy", async () => {
     const home = await makeTeam(store());
-    const policy = policyOf({
+    const policy: KeyPolicy = {
       displayName: "Docs agent",
       scopes: ["memory:read", "gateway:embed"],
       boundGatewayId: "",
@@ -96,9 +97,13 @@ describeNightlyOnEachEngine("A key", (store) => {
       allowedModels: ["m"],
       suspended: true,
       expiresAt: NOW + 3 * HOUR + 7,
-      rateLimit: { requestsPerMinute: 10, burst: 2, scope: "Replica" },
+      rateLimit: { requestsPerMinute: 10, burst: 2, scope: "Installation" },
       concurrent: 3,
-    });
+      tokenLimit: { tokensPerMinute: 1000, scope: "Installation" },
+      budgets: [{ tokens: 5, period: "Month", timeZone: "UTC", onExhausted: "Refuse" }],
+      subject: { mode: "Bound", subject: "ada" },
+      allowedCIDRs: ["2001:db8::/32", "10.0.0.0/8"],
+    };
     const reservation = await reserveKey(store(), home, { policy, expiresAfter: 1, rotationTrigger: "2026-11" });
     const { key } = reservation;
     expect(await findKeyByOwner(store().db, key.cluster, key.ownerUid ?? "")).toMatchObject({
