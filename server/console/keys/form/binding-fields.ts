@@ -1,4 +1,5 @@
 import { flag, type Html, html } from "../../../pages/html.ts";
+import { FORM_FIELDS } from "./form-fields.ts";
 import type { KeyFields } from "./key-fields.ts";
 import { type Choices, chosenField, type FormErrors, labelled, textField, withChosen } from "./key-form.ts";
 
@@ -9,7 +10,6 @@ export function libraryFields(fields: KeyFields, { libraries }: Bindings, errors
   const restricted = fields.libraryAccess === "Restricted";
   return html`${labelled(
     "libraryAccess",
-    "Library access",
     errors,
     (
       attributes,
@@ -17,7 +17,6 @@ export function libraryFields(fields: KeyFields, { libraries }: Bindings, errors
 <option value="Restricted" data-restricted ${flag("selected", restricted)}>Only those below</option></select>`,
   )}${allowedLibraries(fields, libraries, errors)}${chosenField(
     "defaultLibrary",
-    "MCP default library",
     fields.defaultLibrary,
     { none: "None: the team's default", ...libraries },
     errors,
@@ -32,7 +31,7 @@ function allowedLibraries({ libraries }: KeyFields, { offered, isMore }: Choices
     ({ value, title }, i) =>
       html`<div class="choice"><input type="checkbox" id="library-${i}" name="libraries" value="${value}" ${flag("checked", libraries.includes(value))}><label for="library-${i}">${title}</label></div>`,
   );
-  return html`<fieldset class="for-restricted" id="libraries"><legend>Libraries</legend>${
+  return html`<fieldset class="for-restricted" id="libraries"><legend>${FORM_FIELDS.libraries.label}</legend>${
     choices.length === 0 ? html`<p class="hint">There is no library yet: the key will reach none.</p>` : choices
   }${
     isMore &&
@@ -43,10 +42,9 @@ function allowedLibraries({ libraries }: KeyFields, { offered, isMore }: Choices
 export function gatewayFields(fields: KeyFields, { gateways }: Bindings, errors: FormErrors): Html {
   return html`${chosenField(
     "gateway",
-    "Gateway",
     fields.gateway,
     { none: "Any of the team's gateways", ...gateways },
     errors,
     "Bound to one, the key is refused by every other.",
-  )}${textField("models", "Models", fields.models, errors, "The models and routes that the key may call, with commas between them. Left empty, any.")}`;
+  )}${textField("models", fields.models, errors, "The models and routes that the key may call, with commas between them. Left empty, any.")}`;
 }

@@ -15,7 +15,6 @@ export function budgetFields(fields: TypedBudget, errors: FormErrors, stored: re
   const { budgetOf, budgetAmount, budgetCurrency, budgetPeriod, budgetWas } = fields;
   return html`${budgetWas !== "" && html`<input type="hidden" name="budgetWas" value="${budgetWas}">`}${labelled(
     "budgetOf",
-    "Budget",
     errors,
     (attributes) =>
       html`<select ${attributes}>${BUDGET_KINDS.map(
@@ -25,9 +24,9 @@ export function budgetFields(fields: TypedBudget, errors: FormErrors, stored: re
     own?.onExhausted === "Alert"
       ? "Of calls of models: once it is used up, they pass, and it is reported."
       : "Of calls of models: once it is used up, they are refused until it resets.",
-  )}<div class="for-budget stack">${textField("budgetAmount", "Amount", budgetAmount, errors, "Such as 1,000,000 tokens, or a cost of 250.00.")}
-<div class="for-cost">${textField("budgetCurrency", "Currency", budgetCurrency, errors, "That of the servers' price list, such as USD.")}</div>
-${chosenField("budgetPeriod", "Resets", budgetPeriod, PERIODS, errors, `In ${own?.timeZone ?? "UTC"}.`)}</div>${
+  )}<div class="for-budget stack">${textField("budgetAmount", budgetAmount, errors, "Such as 1,000,000 tokens, or a cost of 250.00.")}
+<div class="for-cost">${textField("budgetCurrency", budgetCurrency, errors, "That of the servers' price list, such as USD.")}</div>
+${chosenField("budgetPeriod", budgetPeriod, PERIODS, errors, `In ${own?.timeZone ?? "UTC"}.`)}</div>${
     others.length > 0 &&
     html`<p class="hint">Beside it the key has ${(declareBudgets(others) ?? []).map(budgetText).join("; ")}: what is saved here leaves that as it is.</p>`
   }`;

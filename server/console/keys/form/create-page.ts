@@ -40,7 +40,7 @@ ${errorSummary(errors)}
 <div class="beside"><div class="scoped narrow"><form id="${CREATE_FORM}" method="post" action="/dashboard/keys/new" data-kept ${FOLLOWED_BY_MANIFEST}>${csrfField(viewer.csrf)}
 <input type="hidden" name="once" value="${once}">
 <ol class="steps">
-<li class="panel"><h2>Name</h2>${textField("name", "Name", fields.name, errors, "Small letters, digits and hyphens, such as checkout-assistant.")}
+<li class="panel"><h2>Name</h2>${textField("name", fields.name, errors, "Small letters, digits and hyphens, such as checkout-assistant.")}
 ${teamChoice(fields, teams, errors)}${displayNameField(fields, errors)}</li>
 <li class="panel"><h2>What it may do</h2>${scopeFields(fields, errors)}</li>
 <li class="panel for-memory"><h2>Libraries</h2>${libraryFields(fields, bindings, errors)}</li>
@@ -58,5 +58,5 @@ ${manifestPanel(manifest, errors.whole !== "")}</div>`;
 function teamChoice({ team }: KeyFields, teams: Choices, errors: FormErrors): Html {
   const { offered, isMore } = teams;
   const none = offered.length > 1 && !isMore ? "Choose a team" : "";
-  return chosenField("team", "Team", team, { none, ...teams }, errors, offered.length === 0 ? NO_TEAM : undefined);
+  return chosenField("team", team, { none, ...teams }, errors, offered.length === 0 ? NO_TEAM : undefined);
 }

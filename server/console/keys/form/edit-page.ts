@@ -7,7 +7,8 @@ import type { Viewer } from "../../../pages/viewer.ts";
 import { factList } from "../../facts.ts";
 import { type Bindings, gatewayFields, libraryFields } from "./binding-fields.ts";
 import { budgetFields } from "./budget-fields.ts";
-import type { EditableFields, KeyFields } from "./key-fields.ts";
+import { FORM_FIELD_NAMES, FORM_FIELDS, type FormFieldName } from "./form-fields.ts";
+import type { KeyFields } from "./key-fields.ts";
 import { displayNameField, errorSummary, expiresField, type FormErrors, scopeFields } from "./key-form.ts";
 import { limitDetails } from "./limit-details.ts";
 
@@ -25,27 +26,8 @@ export type EditForm = {
   readonly viewer: Viewer;
 };
 
-const LABELS: Readonly<Record<Exclude<keyof EditableFields, "budgetWas">, string>> = {
-  displayName: "Display name",
-  preset: "Preset",
-  scopes: "Scopes",
-  libraryAccess: "Library access",
-  libraries: "Libraries",
-  defaultLibrary: "MCP default library",
-  gateway: "Gateway",
-  models: "Models",
-  expires: "Expires",
-  networks: "Networks",
-  requestsPerMinute: "Requests a minute",
-  tokensPerMinute: "Tokens a minute",
-  rateScope: "Requests and tokens are counted",
-  burst: "Requests at once",
-  budgetOf: "Budget",
-  budgetAmount: "Amount",
-  budgetCurrency: "Currency",
-  budgetPeriod: "Resets",
-  concurrent: "Calls under way",
-};
+/** What a form asks for that makes a key, and not for one that is there. */
+const OF_NEW_KEYS: readonly FormFieldName[] = ["name", "team", "lifetime"];
 
 /** All that can change of a key without a new secret. */
 export function editContent(form: EditForm): Html {
@@ -72,14 +54,14 @@ function expiry({ key: { spec }, fields, errors }: EditForm): Html {
   }
   const ms = parseDuration(spec.expiresAfter);
   const life = ms % DAY_MS === 0 ? counted(ms / DAY_MS, "day") : spec.expiresAfter;
-  return html`<div class="field"><p class="label">${LABELS.expires}</p><p>Each version ${life} after it was made</p><p class="hint">Rotate the key for a later end. The management API changes how long a version lives.</p></div>`;
+  return html`<div class="field"><p class="label">${FORM_FIELDS.expires.label}</p><p>Each version ${life} after it was made</p><p class="hint">Rotate the key for a later end. The management API changes how long a version lives.</p></div>`;
 }
 
 /** What was typed stays in the form; what is stored by now stands beside it. */
 function outdated({ fields, stored }: EditForm): Html {
-  const names = Object.keys(LABELS) as (keyof typeof LABELS)[];
+  const names = FORM_FIELD_NAMES.filter((name) => !OF_NEW_KEYS.includes(name));
   const others = names.filter((name) => String(stored[name]) !== String(fields[name]));
   return html`<div class="notice warn narrow" role="alert"><p><strong>Nothing was changed.</strong> This key has been changed since you opened it. What you typed is still below; where it is another, this is what is stored now:</p>
-${factList(others.map((name) => [LABELS[name], String(stored[name]) || "Empty"]))}
+${factList(others.map((name) => [FORM_FIELDS[name].label, String(stored[name]) || "Empty"]))}
 <p>Take over what you want to keep, and save again.</p></div>`;
 }

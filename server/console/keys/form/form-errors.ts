@@ -3,52 +3,18 @@ import type { RuleName } from "../../../../domain/key/policies/rules-in-force.ts
 import type { Problem } from "../../../http/problems/problem.ts";
 import { problemOf } from "../../../http/problems/problem-of.ts";
 import { PolicyRefusal } from "../../../management/keys/request/policy-refusal.ts";
+import { FORM_FIELDS, formFieldOf } from "./form-fields.ts";
 import type { KeyFields } from "./key-fields.ts";
 import type { FormErrors } from "./key-form.ts";
 
 export const NO_ERRORS: FormErrors = { fields: new Map(), whole: "" };
 
-/** Where the form says what is wrong with a field of the API, and in which words where those of the API are not its own. */
-type Place = {
-  readonly path: string;
-  readonly field: keyof KeyFields;
-  readonly label: string;
-  readonly words?: string;
+/** What is wrong with a field of the API, where its own words are not the form's. */
+const WORDS: Readonly<Record<string, string>> = {
+  "spec.budgets[0].tokens": "write a whole number of tokens, from 1 to 1000000000000",
+  "spec.budgets[0].cost": "write what the calls may cost, such as 250.00, up to 9999999.99",
+  "spec.budgets[0].currency": "write its three letters, such as USD",
 };
-
-/** The field of the form that a field of the API is in: the longest beginning that fits. */
-const FIELDS: readonly Place[] = [
-  { path: "name", field: "name", label: "Name" },
-  { path: "team", field: "team", label: "Team" },
-  { path: "spec.displayName", field: "displayName", label: "Display name" },
-  { path: "spec.preset", field: "preset", label: "Preset" },
-  { path: "spec.scopes", field: "scopes", label: "Scopes" },
-  { path: "spec.libraryAccess.libraryRefs", field: "libraries", label: "Libraries" },
-  { path: "spec.libraryAccess", field: "libraryAccess", label: "Library access" },
-  { path: "spec.mcpDefaultLibraryRef", field: "defaultLibrary", label: "MCP default library" },
-  { path: "spec.gatewayRef", field: "gateway", label: "Gateway" },
-  { path: "spec.allowedModels", field: "models", label: "Models" },
-  { path: "spec.expiresAt", field: "expires", label: "Expires" },
-  { path: "spec.allowedCIDRs", field: "networks", label: "Networks" },
-  { path: "spec.rateLimit.requestsPerMinute", field: "requestsPerMinute", label: "Requests a minute" },
-  { path: "spec.rateLimit.burst", field: "burst", label: "Requests at once" },
-  { path: "spec.rateLimit.tokensPerMinute", field: "tokensPerMinute", label: "Tokens a minute" },
-  { path: "spec.rateLimit.concurrent", field: "concurrent", label: "Calls under way" },
-  { path: "spec.rateLimit", field: "requestsPerMinute", label: "Requests a minute" },
-  {
-    ...{ path: "spec.budgets[0].tokens", field: "budgetAmount", label: "Amount" },
-    words: "write a whole number of tokens, from 1 to 1000000000000",
-  },
-  {
-    ...{ path: "spec.budgets[0].cost", field: "budgetAmount", label: "Amount" },
-    words: "write what the calls may cost, such as 250.00, up to 9999999.99",
-  },
-  {
-    ...{ path: "spec.budgets[0].currency", field: "budgetCurrency", label: "Currency" },
-    words: "write its three letters, such as USD",
-  },
-  { path: "spec.budgets", field: "budgetAmount", label: "Amount" },
-];
 
 /** What a form that was refused can be shown with again: the person can change something. Any other is a page of its own. */
 const CORRECTABLE: ReadonlySet<string> = new Set([
@@ -105,8 +71,8 @@ function policyErrors(violations: readonly Violation[]): FormErrors {
 export const BESIDE_FIELDS = "What to change is said beside each field:";
 
 function fieldError({ path, message }: { path: string; message: string }): [keyof KeyFields, string][] {
-  const place = FIELDS.find((one) => path.startsWith(one.path));
-  return place === undefined ? [] : [[place.field, `${place.label}: ${place.words ?? message}.`]];
+  const name = formFieldOf(path);
+  return name === undefined ? [] : [[name, `${FORM_FIELDS[name].label}: ${WORDS[path] ?? message}.`]];
 }
 
 /** What to do about a field that is empty, and is not to be. */
@@ -125,7 +91,11 @@ export function inFormWords({ fields, whole }: FormErrors, typed: KeyFields): Fo
     const empty = typed[name].length === 0 ? WHERE_EMPTY[name] : undefined;
     if (empty !== undefined) return [name, empty] as const;
     if (name !== "expires") return [name, fault] as const;
-    if (lifetime !== "date") return ["lifetime", fault.replaceAll("Expires: ", "Lifetime: ")] as const;
+    if (lifetime !== "date")
+      return [
+        "lifetime",
+        fault.replaceAll(`${FORM_FIELDS.expires.label}: `, `${FORM_FIELDS.lifetime.label}: `),
+      ] as const;
     return [name, expires === "" ? "Expires: choose a day and a time, or another lifetime." : fault] as const;
   });
   return { fields: new Map(placed), whole };

@@ -1,5 +1,6 @@
 import { type Preset, SCOPES } from "../../../../domain/access/scopes.ts";
 import { type Content, flag, type Html, html } from "../../../pages/html.ts";
+import { FORM_FIELDS, type FormFieldName } from "./form-fields.ts";
 import { type KeyFields, productOfScope, productsOf } from "./key-fields.ts";
 
 /** What can be chosen, by what a form sends for it. */
@@ -33,8 +34,7 @@ const SCOPE_WORDS = {
 
 /** A field with its label, what to write there, and what is wrong with what stands there. */
 export function labelled(
-  id: keyof KeyFields,
-  label: string,
+  id: FormFieldName,
   errors: FormErrors,
   control: (attributes: Html) => Html,
   hint?: Content,
@@ -44,15 +44,14 @@ export function labelled(
   const attributes = html`id="${id}" name="${id}"${described !== "" && html` aria-describedby="${described}"`}${
     fault !== undefined && html` aria-invalid="true"`
   }`;
-  return html`<div class="field"><label for="${id}">${label}</label>${control(attributes)}${
+  return html`<div class="field"><label for="${id}">${FORM_FIELDS[id].label}</label>${control(attributes)}${
     hint && html`<p class="hint" id="${id}-hint">${hint}</p>`
   }${fault && html`<p class="error" id="${id}-error">${fault}</p>`}</div>`;
 }
 
-export function textField(id: keyof KeyFields, label: string, value: string, errors: FormErrors, hint?: Content): Html {
+export function textField(id: FormFieldName, value: string, errors: FormErrors, hint?: Content): Html {
   return labelled(
     id,
-    label,
     errors,
     (attributes) => html`<input ${attributes} value="${value}" autocomplete="off" spellcheck="false">`,
     hint,
@@ -71,14 +70,13 @@ export function scopeFields({ preset, scopes }: KeyFields, errors: FormErrors): 
   const fault = errors.fields.get("scopes");
   return html`${labelled(
     "preset",
-    "Preset",
     errors,
     (attributes) =>
       html`<select ${attributes}>${Object.entries(PRESET_WORDS).map(
         ([name, words]) =>
           html`<option value="${name}" data-products="${[...productsOf({ preset: name, scopes: [] })].join(" ")}" ${flag("selected", name === preset)}>${name} (${words})</option>`,
       )}<option value="" data-custom ${flag("selected", preset === "")}>Scopes of its own</option></select>`,
-  )}<fieldset class="for-custom" id="scopes" aria-labelledby="scopes-label"><legend id="scopes-label">Scopes</legend>${SCOPES.map(
+  )}<fieldset class="for-custom" id="scopes" aria-labelledby="scopes-label"><legend id="scopes-label">${FORM_FIELDS.scopes.label}</legend>${SCOPES.map(
     (scope) =>
       html`<div class="choice"><input type="checkbox" id="scope-${scope}" name="scopes" value="${scope}" data-products="${productOfScope(scope)}" ${flag("checked", scopes.includes(scope))}><label for="scope-${scope}"><code>${scope}</code> <span class="muted">${SCOPE_WORDS[scope]}</span></label></div>`,
   )}${fault && html`<p class="error">${fault}</p>`}</fieldset>`;
@@ -87,7 +85,6 @@ export function scopeFields({ preset, scopes }: KeyFields, errors: FormErrors): 
 export function expiresField({ expires }: KeyFields, errors: FormErrors, hint: string): Html {
   return labelled(
     "expires",
-    "Expires",
     errors,
     (attributes) => html`<input ${attributes} type="datetime-local" value="${expires}">`,
     hint,
@@ -95,13 +92,12 @@ export function expiresField({ expires }: KeyFields, errors: FormErrors, hint: s
 }
 
 export function displayNameField({ displayName }: KeyFields, errors: FormErrors): Html {
-  return textField("displayName", "Display name", displayName, errors, "What people call it. Left empty, its name.");
+  return textField("displayName", displayName, errors, "What people call it. Left empty, its name.");
 }
 
 /** A choice of what there is; where there is more than a page offers, its name can be written. */
 export function chosenField(
-  id: keyof KeyFields,
-  label: string,
+  id: FormFieldName,
   value: string,
   { none, offered, isMore }: Choice,
   errors: FormErrors,
@@ -110,7 +106,6 @@ export function chosenField(
   if (isMore) {
     return labelled(
       id,
-      label,
       errors,
       (attributes) =>
         html`<input ${attributes} value="${value}" list="${id}-list" autocomplete="off" spellcheck="false"><datalist id="${id}-list">${offered.map(
@@ -122,7 +117,6 @@ export function chosenField(
   const shown = withChosen(offered, value === "" ? [] : [value]);
   return labelled(
     id,
-    label,
     errors,
     (attributes) =>
       html`<select ${attributes}>${none && html`<option value="">${none}</option>`}${shown.map(

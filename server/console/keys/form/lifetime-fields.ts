@@ -7,7 +7,6 @@ import { LIFETIMES } from "./lifetimes.ts";
 export function lifetimeFields(fields: KeyFields, errors: FormErrors): Html {
   return html`${labelled(
     "lifetime",
-    "Lifetime",
     errors,
     (attributes) =>
       html`<select ${attributes}>${LIFETIMES.map(

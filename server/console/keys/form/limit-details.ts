@@ -16,10 +16,10 @@ const RATE_SCOPES = {
 export function limitDetails(fields: KeyFields, errors: FormErrors): Html {
   const { networks, requestsPerMinute, burst, tokensPerMinute, rateScope, concurrent } = fields;
   const isOpen = LIMITS.some((name) => fields[name] !== "" || errors.fields.has(name));
-  return html`<details ${flag("open", isOpen)}><summary>Limits</summary><div class="stack">${textField("networks", "Networks", networks, errors, "Where the key may be used from, such as 203.0.113.0/24, 2001:db8::/32. Left empty, from anywhere.")}
-${textField("requestsPerMinute", "Requests a minute", requestsPerMinute, errors, "Left empty, they are not limited.")}
-${textField("burst", "Requests at once", burst, errors, "Left empty, a minute's worth.")}
-${textField("tokensPerMinute", "Tokens a minute", tokensPerMinute, errors, "Of calls of models. Left empty, they are not limited.")}
-${chosenField("rateScope", "Requests and tokens are counted", rateScope, RATE_SCOPES, errors)}
-${textField("concurrent", "Calls under way", concurrent, errors, "At the same time, answers that stream included. Left empty, 256.")}</div></details>`;
+  return html`<details ${flag("open", isOpen)}><summary>Limits</summary><div class="stack">${textField("networks", networks, errors, "Where the key may be used from, such as 203.0.113.0/24, 2001:db8::/32. Left empty, from anywhere.")}
+${textField("requestsPerMinute", requestsPerMinute, errors, "Left empty, they are not limited.")}
+${textField("burst", burst, errors, "Left empty, a minute's worth.")}
+${textField("tokensPerMinute", tokensPerMinute, errors, "Of calls of models. Left empty, they are not limited.")}
+${chosenField("rateScope", rateScope, RATE_SCOPES, errors)}
+${textField("concurrent", concurrent, errors, "At the same time, answers that stream included. Left empty, 256.")}</div></details>`;
 }

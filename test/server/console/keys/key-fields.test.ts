@@ -1,6 +1,7 @@
 /** A save of the form to edit a key changes what it has controls for, and loses nothing else. */
 import { describe, expect, test } from "vitest";
 import { API_MANAGED_KEY_FIELDS, type ApiManagedKeySpec } from "../../../../domain/key/declaration/api-managed-key.ts";
+import { formFieldOf } from "../../../../server/console/keys/form/form-fields.ts";
 import { EMPTY_FIELDS, fieldsOfSpec, specOfFields } from "../../../../server/console/keys/form/key-fields.ts";
 
 /** Every field, with every member, but for `preset`, which excludes `scopes`. */
@@ -65,4 +66,14 @@ describe("the form to edit a key", () => {
     const unlimited = { requestsPerMinute: "", burst: "", tokensPerMinute: "", concurrent: "" };
     expect(saved(WHOLE, unlimited)).not.toHaveProperty("rateLimit");
   });
+});
+
+test("a fault of the API is said beside the control that its field is in", () => {
+  const placed = {
+    ...{ name: "name", "spec.rateLimit.burst": "burst", "spec.rateLimit.scope": "requestsPerMinute" },
+    ...{ "spec.libraryAccess.libraryRefs[0].name": "libraries", "spec.libraryAccess.mode": "libraryAccess" },
+    ...{ "spec.budgets[0].currency": "budgetCurrency", "spec.budgets[1].cost": "budgetAmount" },
+    ...{ "spec.allowedCIDRs[1]": "networks", "spec.state": undefined },
+  };
+  expect(Object.fromEntries(Object.keys(placed).map((path) => [path, formFieldOf(path)]))).toEqual(placed);
 });

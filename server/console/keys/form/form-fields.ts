@@ -1,0 +1,43 @@
+import type { KeyFields } from "./key-fields.ts";
+
+/** A field of the form: what people call it, and the fields of the API whose faults are said beside it. */
+type FormField = { readonly label: string; readonly paths: readonly string[] };
+
+/** All that a person can fill in, in the order of the form. */
+export const FORM_FIELDS: Readonly<Record<Exclude<keyof KeyFields, "budgetWas">, FormField>> = {
+  name: { label: "Name", paths: ["name"] },
+  team: { label: "Team", paths: ["team"] },
+  displayName: { label: "Display name", paths: ["spec.displayName"] },
+  preset: { label: "Preset", paths: ["spec.preset"] },
+  scopes: { label: "Scopes", paths: ["spec.scopes"] },
+  libraryAccess: { label: "Library access", paths: ["spec.libraryAccess"] },
+  libraries: { label: "Libraries", paths: ["spec.libraryAccess.libraryRefs"] },
+  defaultLibrary: { label: "MCP default library", paths: ["spec.mcpDefaultLibraryRef"] },
+  gateway: { label: "Gateway", paths: ["spec.gatewayRef"] },
+  models: { label: "Models", paths: ["spec.allowedModels"] },
+  lifetime: { label: "Lifetime", paths: [] },
+  expires: { label: "Expires", paths: ["spec.expiresAt"] },
+  networks: { label: "Networks", paths: ["spec.allowedCIDRs"] },
+  requestsPerMinute: { label: "Requests a minute", paths: ["spec.rateLimit.requestsPerMinute", "spec.rateLimit"] },
+  tokensPerMinute: { label: "Tokens a minute", paths: ["spec.rateLimit.tokensPerMinute"] },
+  rateScope: { label: "Requests and tokens are counted", paths: [] },
+  burst: { label: "Requests at once", paths: ["spec.rateLimit.burst"] },
+  budgetOf: { label: "Budget", paths: [] },
+  budgetAmount: { label: "Amount", paths: ["spec.budgets[0].tokens", "spec.budgets[0].cost", "spec.budgets"] },
+  budgetCurrency: { label: "Currency", paths: ["spec.budgets[0].currency"] },
+  budgetPeriod: { label: "Resets", paths: [] },
+  concurrent: { label: "Calls under way", paths: ["spec.rateLimit.concurrent"] },
+};
+
+export type FormFieldName = keyof typeof FORM_FIELDS;
+
+export const FORM_FIELD_NAMES = Object.keys(FORM_FIELDS) as FormFieldName[];
+
+/** The field of the form that a field of the API is in: the longest beginning that fits. */
+export function formFieldOf(path: string): FormFieldName | undefined {
+  return PLACES.find((place) => path.startsWith(place.path))?.name;
+}
+
+const PLACES = FORM_FIELD_NAMES.flatMap((name) => FORM_FIELDS[name].paths.map((path) => ({ path, name }))).sort(
+  (a, b) => b.path.length - a.path.length,
+);
