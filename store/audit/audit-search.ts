@@ -205,7 +205,7 @@ function isWanted({ kind, actor, about }: AuditSearch): RawBuilder<unknown> {
   return wanted.length === 0 ? sql`true` : sql.join(wanted, sql` and `);
 }
 
-/** What the index of terms has of the events that are asked for (migration 024): all of these. */
+/** What the index of terms has of the events that are asked for: all of these. */
 function termsOf({ kind, actor }: AuditSearch): string[] {
   return [
     ...(kind === undefined ? [] : [`kind ${firstOf(kind)}`]),

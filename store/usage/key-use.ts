@@ -15,8 +15,8 @@ const TOKENS = sql.join(
   TOKEN_KINDS.filter((kind) => kind !== "tool_calls").map((kind) => sql.ref(kind)),
   sql` + `,
 );
-/** The migration that began to sum up by hour. */
-const HOURS_MIGRATION = 39;
+/** The version of the schema that began to sum up by hour. */
+const HOURS_VERSION = 39;
 
 /** From then on and before then, in milliseconds since the epoch: whole hours of the last 39 days. */
 type Span = { readonly from: number; readonly to: number };
@@ -76,7 +76,7 @@ export async function peakOf(db: Db, measure: "requests" | "tokens", keyId: stri
 export async function usageCountedSince(db: Db): Promise<number> {
   const { rows } = await sql<{ since: number | null }>`
     select (extract(epoch from greatest(min(applied_at), ${LOST_USES_UNTIL})) * 1000)::float8 as since
-    from schema_migrations where version >= ${HOURS_MIGRATION} having count(*) > 0`.execute(db);
+    from schema_migrations where version >= ${HOURS_VERSION} having count(*) > 0`.execute(db);
   return rows[0]?.since ?? Number.POSITIVE_INFINITY;
 }
 

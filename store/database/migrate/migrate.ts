@@ -1,45 +1,5 @@
 import { sql } from "kysely";
-import { sql as schema } from "../../migrations/018-schema.ts";
-import { sql as sessions } from "../../migrations/019-sessions.ts";
-import { sql as keyLists } from "../../migrations/020-key-lists.ts";
-import { sql as leaks } from "../../migrations/021-leaks.ts";
-import { sql as keyRequests } from "../../migrations/022-key-requests.ts";
-import { sql as webhooks } from "../../migrations/023-webhooks.ts";
-import { sql as auditSearch } from "../../migrations/024-audit-search.ts";
-import { sql as suspendedKeys } from "../../migrations/025-suspended-keys.ts";
-import { sql as managedBy } from "../../migrations/026-managed-by.ts";
-import { sql as upstreamOutcomes } from "../../migrations/027-upstream-outcomes.ts";
-import { sql as sessionsOfADatabase } from "../../migrations/028-sessions-of-a-database.ts";
-import { sql as leases } from "../../migrations/029-leases.ts";
-import { sql as memory, indexes as memoryIndexes } from "../../migrations/030-memory.ts";
-import { sql as repeatableSaves } from "../../migrations/031-repeatable-saves.ts";
-import { sql as cutOff } from "../../migrations/032-cut-off.ts";
-import { sql as mayBeRead } from "../../migrations/033-may-be-read.ts";
-import { sql as refusedCredentials } from "../../migrations/034-refused-credentials.ts";
-import { sql as sampledAtoms, indexes as sampledAtomsIndexes } from "../../migrations/035-sampled-atoms.ts";
-import { sql as atomsInTime, indexes as atomsInTimeIndexes } from "../../migrations/036-atoms-in-time.ts";
-import { sql as addressesAndLimits } from "../../migrations/037-addresses-and-limits.ts";
-import { sql as keyTokens } from "../../migrations/038-key-tokens.ts";
-import { sql as usageHours, indexes as usageHoursIndexes } from "../../migrations/039-usage-hours.ts";
-import { sql as limitsOfTeams } from "../../migrations/040-limits-of-teams.ts";
-import { sql as keyDeclarations } from "../../migrations/041-key-declarations.ts";
-import { sql as limitsOfTokens } from "../../migrations/042-limits-of-tokens.ts";
-import { sql as keyNetworks } from "../../migrations/043-key-networks.ts";
-import { indexes as failedDeliveries } from "../../migrations/044-failed-deliveries.ts";
-import { sql as auditFeed } from "../../migrations/045-audit-feed.ts";
-import { sql as keyPolicies } from "../../migrations/046-key-policies.ts";
-import { sql as budgets } from "../../migrations/047-budgets.ts";
-import { sql as listOfWords } from "../../migrations/048-list-of-words.ts";
-import { sql as namesOfClusters } from "../../migrations/049-cluster-names.ts";
-import { sql as auditFeedOfBefore } from "../../migrations/050-audit-feed-of-before.ts";
-import { sql as budgetNotices } from "../../migrations/051-budget-notices.ts";
-import { sql as keyLabels } from "../../migrations/052-key-labels.ts";
-import { indexes as displayNames } from "../../migrations/053-display-names.ts";
-import { sql as sharedBudgets } from "../../migrations/054-shared-budgets.ts";
-import { sql as librariesUsed } from "../../migrations/055-libraries-used.ts";
-import { indexes as tokensOfTeams } from "../../migrations/056-tokens-of-teams.ts";
-import { sql as conversationsPutOff } from "../../migrations/057-conversations-put-off.ts";
-import { sql as objectConditions } from "../../migrations/058-object-conditions.ts";
+import { sql as schema } from "../../migrations/059-schema.ts";
 import type { Db } from "../change.ts";
 import { SchemaVersionError } from "../errors.ts";
 import type { Store } from "../store.ts";
@@ -57,47 +17,7 @@ import { makeVectorTables } from "./vector-table.ts";
  * number takes their place.
  */
 export const MIGRATIONS = [
-  { version: 18, name: "schema", script: schema, carryOver: "" },
-  { version: 19, name: "sessions", script: sessions },
-  { version: 20, name: "key-lists", script: keyLists },
-  { version: 21, name: "leaks", script: leaks },
-  { version: 22, name: "key-requests", script: keyRequests },
-  { version: 23, name: "webhooks", script: webhooks },
-  { version: 24, name: "audit-search", script: auditSearch },
-  { version: 25, name: "suspended-keys", script: suspendedKeys },
-  { version: 26, name: "managed-by", script: managedBy },
-  { version: 27, name: "upstream-outcomes", script: upstreamOutcomes },
-  { version: 28, name: "sessions-of-a-database", script: sessionsOfADatabase },
-  { version: 29, name: "leases", script: leases },
-  { version: 30, name: "memory", script: memory, indexes: memoryIndexes },
-  { version: 31, name: "repeatable-saves", script: repeatableSaves },
-  { version: 32, name: "cut-off", script: cutOff },
-  { version: 33, name: "may-be-read", script: mayBeRead },
-  { version: 34, name: "refused-credentials", script: refusedCredentials },
-  { version: 35, name: "sampled-atoms", script: sampledAtoms, indexes: sampledAtomsIndexes },
-  { version: 36, name: "atoms-in-time", script: atomsInTime, indexes: atomsInTimeIndexes },
-  { version: 37, name: "addresses-and-limits", script: addressesAndLimits },
-  { version: 38, name: "key-tokens", script: keyTokens },
-  { version: 39, name: "usage-hours", script: usageHours, indexes: usageHoursIndexes },
-  { version: 40, name: "limits-of-teams", script: limitsOfTeams },
-  { version: 41, name: "key-declarations", script: keyDeclarations },
-  { version: 42, name: "limits-of-tokens", script: limitsOfTokens },
-  { version: 43, name: "key-networks", script: keyNetworks },
-  { version: 44, name: "failed-deliveries", script: "", indexes: failedDeliveries },
-  { version: 45, name: "audit-feed", script: auditFeed },
-  { version: 46, name: "key-policies", script: keyPolicies },
-  { version: 47, name: "budgets", script: budgets },
-  { version: 48, name: "list-of-words", script: listOfWords },
-  { version: 49, name: "cluster-names", script: namesOfClusters },
-  { version: 50, name: "audit-feed-of-before", script: auditFeedOfBefore },
-  { version: 51, name: "budget-notices", script: budgetNotices },
-  { version: 52, name: "key-labels", script: keyLabels },
-  { version: 53, name: "display-names", script: "", indexes: displayNames },
-  { version: 54, name: "shared-budgets", script: sharedBudgets },
-  { version: 55, name: "libraries-used", script: librariesUsed },
-  { version: 56, name: "tokens-of-teams", script: "", indexes: tokensOfTeams },
-  { version: 57, name: "conversations-put-off", script: conversationsPutOff },
-  { version: 58, name: "object-conditions", script: objectConditions },
+  { version: 59, name: "schema", script: schema, carryOver: "" },
 ] as const satisfies Migration[];
 
 /** The schema version that this build was written for. */

@@ -1,16 +1,17 @@
-/** Which schemas the releases before this one have, so that a refusal can name the one that helps. */
+/** Which schemas the builds before this one have, so that a refusal can name the one that helps. */
 
-/** A release, by its tag. */
+/** A release, or a build before the first one that an upgrade has to go by. */
 export type Release = {
-  readonly tag: string;
+  /** Its tag, or its commit where it has none. */
+  readonly name: string;
   /** The version of the schema that it brings a database to. */
   readonly schema: number;
   /** The oldest version of the schema that it brings there. */
   readonly carriesFrom: number;
 };
 
-/** Those that have a tag, oldest first: each tag adds its line. */
-export const RELEASES: readonly Release[] = [];
+/** Oldest first: each tag adds its line. */
+export const RELEASES: readonly Release[] = [{ name: "e9e27372", schema: 58, carriesFrom: 17 }];
 
 /**
  * The newest release that brings a schema of `version` to one between `oldest` and `newest`, which another build then
@@ -31,6 +32,6 @@ export function wayFrom(
   releases: readonly Release[] = RELEASES,
 ): string {
   const release = releaseBetween(version, range, releases);
-  const build = release === undefined ? "a build of that version" : `keyplane ${release.tag}`;
+  const build = release === undefined ? "a build of that version" : `keyplane ${release.name}`;
   return `bring it to version ${release?.schema ?? range.oldest} with ${build}, and come back with this one`;
 }

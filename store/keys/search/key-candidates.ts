@@ -56,10 +56,10 @@ export async function candidatesOf(
 }
 
 const NAME_TERMS = sql`key_terms(k.team_id, k.state, k.name)`;
-/** Of names for people that are other than the name (migration 053). */
+/** Of names for people that are other than the name. */
 const DISPLAY_NAME_TERMS = sql`key_terms(k.team_id, k.state, lower(k.display_name))`;
 
-/** What the index of terms has of a name with this part (migration 020). */
+/** What the index of terms has of a name with this part. */
 function termsOf(part: string): string[] {
   if (part === "") return [];
   const characters = [...part];

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 
-/** The orders that keys are listed in: each is an index of the table it is of, over the team too (migration 020). */
+/** The orders that keys are listed in: each is an index of the table it is of, over the team too. */
 export const KEY_ORDERS = ["name", "newest", "oldest", "used-last", "unused-longest", "ends-soonest"] as const;
 export type KeyOrder = (typeof KEY_ORDERS)[number];
 

@@ -1,8 +1,6 @@
 /** As whose a key's budgets are counted: the view of its record says so. */
-import { sql } from "kysely";
 import { expect, test } from "vitest";
 import { readKeyBudgets } from "../../../store/budgets/read-budgets.ts";
-import { MIGRATIONS } from "../../../store/database/migrate/migrate.ts";
 import { updateKeyPolicy } from "../../../store/keys/lifecycle/policy-update.ts";
 import { revokeKey } from "../../../store/keys/lifecycle/revocation.ts";
 import { findKey } from "../../../store/keys/rows/find-key.ts";
@@ -43,17 +41,5 @@ describeNightlyOnEachEngine("A key's budgets", (store) => {
     await run(store(), (tx) => updateKeyPolicy(tx, { keyId: key.id, policy, generation: 2, expiresAfter: null }));
     expect((await findKey(store().db, key.id))?.policy.budgets).toEqual(raised);
     expect(await readKeyBudgets(store().db, key.id, Date.now())).toMatchObject([{ budget: { tokens: 90_000 } }]);
-  });
-
-  test("b130: are put right by a migration where an earlier build has stored a text of them", async () => {
-    const home = await makeTeam(store());
-    const { key } = await reserveKey(store(), home, { policy: policyOf({ budgets }) });
-    const { db } = store();
-    await sql`update keys set budgets = to_jsonb(budgets::text) where id = ${key.id}`.execute(db);
-    expect((await findKey(db, key.id))?.policy.budgets).toBeTypeOf("string");
-    const { script } = MIGRATIONS.find(({ name }) => name === "budget-notices") ?? {};
-    const repair = script?.split(";").find((statement) => statement.includes("jsonb_typeof"));
-    await sql.raw(repair ?? "").execute(db);
-    expect((await findKey(db, key.id))?.policy.budgets).toEqual(budgets);
   });
 });

@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { sql } from "kysely";
 import { describe, expect, type TestContext, test } from "vitest";
 import { SchemaVersionError } from "../../../store/database/errors.ts";
@@ -8,21 +7,15 @@ import {
   migrate,
   planMigration,
   SCHEMA_VERSION,
+  schemaVersion,
 } from "../../../store/database/migrate/migrate.ts";
+import { wayFrom } from "../../../store/database/migrate/releases.ts";
 import { openPostgres } from "../../../store/database/postgres/postgres.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { openEmbedded, openEmptyEmbedded } from "../../env/database/embedded-database.ts";
 import { describeNightlyOnEachEngine, type Engine, freshDatabase } from "../../env/database/engines.ts";
+import { migrateAsPrevious } from "../../env/database/previous-version.ts";
 import { dumpSchema } from "./schema-dump.ts";
-
-const V17 = await readFile(new URL("schema-17.sql", import.meta.url), "utf8");
-
-/** A database of the last version before the migrations were squashed, as their 17 scripts had made it. */
-async function openVersion17(context: TestContext, engine: Engine): Promise<Store> {
-  const store = await openEmpty(context, engine);
-  await migrate(store, { migrations: [{ version: 17, name: "bootstrap-token", script: V17 }] });
-  return store;
-}
 
 async function openEmpty(context: TestContext, engine: Engine): Promise<Store> {
   const { url, drop } = engine === "postgres" ? await freshDatabase() : { url: "", drop: async () => {} };
@@ -36,10 +29,12 @@ async function openEmpty(context: TestContext, engine: Engine): Promise<Store> {
 
 describeNightlyOnEachEngine("c42: The schema of a database that is carried over", (fresh, engine) => {
   test("is the same as that of a new one, and what was in it is still there", async (context) => {
-    const store = await openVersion17(context, engine);
+    const store = await openEmpty(context, engine);
+    await migrateAsPrevious(store);
+    const from = await schemaVersion(store.db);
     await sql`insert into teams (id, cluster, name, display_name, state, generation)
       values ('team_a', 'local', 'agents', 'Agents', 'active', 1)`.execute(store.db);
-    expect(await migrate(store)).toMatchObject({ from: 17, to: SCHEMA_VERSION });
+    expect(await migrate(store)).toMatchObject({ from, to: SCHEMA_VERSION });
     await assertSchemaVersion(store);
     expect(await dumpSchema(store.db)).toBe(await dumpSchema(fresh().db));
     expect(await store.db.selectFrom("teams").select("name").execute()).toEqual([{ name: "agents" }]);
@@ -47,13 +42,16 @@ describeNightlyOnEachEngine("c42: The schema of a database that is carried over"
   });
 
   test("c47: older than this build carries over is refused, saying to which version to bring it first, and nothing is changed", async (context) => {
-    const store = await openVersion17(context, engine);
-    await sql`update schema_migrations set version = ${MIN_SCHEMA_VERSION - 1}`.execute(store.db);
+    const store = await openEmpty(context, engine);
+    const migrations = [{ version: MIN_SCHEMA_VERSION - 1, name: "old", script: "create table teams ()" }];
+    await migrate(store, { migrations });
     const before = await dumpSchema(store.db);
     for (const attempt of [migrate, planMigration, assertSchemaVersion]) {
       const refused = await attempt(store).then(String, (error: unknown) => error);
       expect(refused).toBeInstanceOf(SchemaVersionError);
-      expect(String(refused)).toContain(`bring it to version ${MIN_SCHEMA_VERSION} with a build of that version`);
+      expect(String(refused)).toContain(
+        wayFrom(MIN_SCHEMA_VERSION - 1, { oldest: MIN_SCHEMA_VERSION, newest: SCHEMA_VERSION }),
+      );
     }
     expect(await dumpSchema(store.db)).toBe(before);
     expect(await store.db.selectFrom("schema_migrations").select("version").execute()).toEqual([

@@ -5,19 +5,29 @@ import { RELEASES, releaseBetween, wayFrom } from "../../../../store/database/mi
 import { read } from "../../../architecture/sources.ts";
 
 const releases = [
-  { tag: "v0.1.0", schema: 20, carriesFrom: 10 },
-  { tag: "v0.2.0", schema: 30, carriesFrom: 10 },
-  { tag: "v0.3.0", schema: 40, carriesFrom: 20 },
+  { name: "v0.1.0", schema: 20, carriesFrom: 10 },
+  { name: "v0.2.0", schema: 30, carriesFrom: 10 },
+  { name: "v0.3.0", schema: 40, carriesFrom: 20 },
 ];
 
 describe("a schema that is too old", () => {
   it("is refused with the newest release that can bring it near enough", () => {
     const range = { oldest: 25, newest: 50 };
-    expect(releaseBetween(10, range, releases)?.tag).toBe("v0.2.0");
-    expect(releaseBetween(20, range, releases)?.tag).toBe("v0.3.0");
+    expect(releaseBetween(10, range, releases)?.name).toBe("v0.2.0");
+    expect(releaseBetween(20, range, releases)?.name).toBe("v0.3.0");
     expect(wayFrom(12, range, releases)).toBe(
       "bring it to version 30 with keyplane v0.2.0, and come back with this one",
     );
+  });
+
+  it("is refused with the last commit before the schema was made one migration, from version 17 on", () => {
+    const range = { oldest: MIN_SCHEMA_VERSION, newest: SCHEMA_VERSION };
+    for (const version of [17, 29, MIN_SCHEMA_VERSION - 1]) {
+      expect(wayFrom(version, range)).toBe(
+        "bring it to version 58 with keyplane e9e27372, and come back with this one",
+      );
+    }
+    expect(wayFrom(16, range)).toContain("with a build of that version");
   });
 
   it("is refused with the version where no release can", () => {
