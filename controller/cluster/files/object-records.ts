@@ -67,8 +67,7 @@ export function createObjectRecords(root: string): ObjectRecords {
 
 function recordIn(path: string, record: unknown): ObjectRecord {
   if (typeof record === "object" && record !== null && "uid" in record && "spec" in record && "deletedAt" in record) {
-    // Earlier builds wrote neither.
-    return { takeOver: null, labels: {}, ...record } as ObjectRecord;
+    return record as ObjectRecord;
   }
   throw new Error(`${path} does not hold what keyplane wrote there: put it back from a backup, or delete it`);
 }

@@ -2,7 +2,6 @@
  * Finds a Secret, and who owns it: we do where it has metadata; else a manifest, or another program. Only a Secret of
  * our own is ever written to.
  */
-import { PREFERRED_API_VERSION } from "../../../../domain/kinds/kinds.ts";
 import { ClusterError, type SecretDraft, type SecretObject } from "../../port.ts";
 import type { DeclaredSecrets } from "../manifests/declared-secrets.ts";
 import type { SecretFiles } from "./secret-files.ts";
@@ -63,9 +62,7 @@ export function createSecretOwnership(
   ): Promise<SecretObject> {
     const { uid = "", revision = 0, labels = {}, annotations = {}, owner = null } = metadata ?? {};
     const data = await files.read(namespace, name);
-    // Records of earlier builds have no API version, and nothing here depends on it.
-    const named = owner && { ...owner, apiVersion: PREFERRED_API_VERSION };
-    const draft = { namespace, name, data, labels, annotations, owner: named };
+    const draft = { namespace, name, data, labels, annotations, owner };
     return { ...draft, uid, resourceVersion: versionOf(revision, identity), ...PLAIN };
   }
 
