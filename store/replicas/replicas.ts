@@ -128,12 +128,12 @@ export async function removeReplicas(store: Store, replicas: readonly ReplicaRow
 
 /**
  * A removed replica may not have written all uses that it served: records up to when uses may be missing. One that never
- * had a sign of life of its own, by which it states its time, had no lease and served none. Earlier builds stated none.
+ * had a sign of life of its own, by which it states its time, had no lease and served none.
  */
 async function remove(store: Store, which: RawBuilder<unknown>): Promise<void> {
   await sql`
     with dead as (
-      delete from replicas where ${which} returning own_time is not null or not notes_libraries as may_have_served
+      delete from replicas where ${which} returning own_time is not null as may_have_served
     )
     update usage_lost set until = clock_timestamp() where exists (select from dead where may_have_served)`.execute(
     store.db,

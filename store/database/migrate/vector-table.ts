@@ -8,10 +8,7 @@ const NOT_ALLOWED = "42501";
 /** There is no such thing on the database's machine, or it cannot be loaded. */
 const NOT_THERE = new Set(["0A000", "58P01", "22023"]);
 
-/**
- * When atoms are due in the queue that wait for a server that embeds passages: one of version 035, which embeds the
- * beginning of an atom alone, never takes them.
- */
+/** When atoms are due in the queue whose further passages, or whose vector as an atom of a part, triggers found missing. */
 export const FOR_PASSAGES = "9999-01-01T00:00:00Z";
 
 /**
@@ -21,16 +18,15 @@ export const FOR_PASSAGES = "9999-01-01T00:00:00Z";
  * @returns undefined where all is there; else the line that says what an administrator has to do
  */
 export async function makeVectorTables(db: Db): Promise<string | undefined> {
-  const { rows } = await sql<{ vectors: boolean; passages: boolean }>`
-    select to_regclass('atom_embeddings') is null as vectors, to_regclass('atom_passages') is null as passages
-    where to_regclass('library_embeddings') is not null`.execute(db);
-  const [missing = { vectors: false, passages: false }] = rows;
-  if (missing.vectors) {
-    const why = await makeExtension(db);
-    if (why !== undefined) return `semantic search stays off: ${why}, and run keyplane migrate again`;
-    await db.transaction().execute(makeTable);
-  }
-  if (missing.passages) await db.transaction().execute(makePassages);
+  const { rows } = await sql`
+    select where to_regclass('library_embeddings') is not null and to_regclass('atom_passages') is null`.execute(db);
+  if (rows.length === 0) return undefined;
+  const why = await makeExtension(db);
+  if (why !== undefined) return `semantic search stays off: ${why}, and run keyplane migrate again`;
+  await db.transaction().execute(async (tx) => {
+    await makeTable(tx);
+    await makePassages(tx);
+  });
   return undefined;
 }
 
@@ -89,21 +85,11 @@ async function makeTable(tx: Tx): Promise<void> {
 
 /**
  * Of an atom that is longer than one passage, `atom_embeddings` has the first passage's vector, and this table those of
- * the others.
- *
- * A server of version 035 goes on beside those of this one. It finds atoms by `atom_embeddings` alone, as before, and
- * embeds the beginning of a long atom as its whole. A trigger then has the atom wait for a server that embeds passages:
- * at the end of the transaction, since that server takes the atom out of the queue after it has written the vector.
- * The trigger also deletes passages of an earlier revision or model, whichever server has written the atom anew.
+ * the others. A trigger deletes passages of an earlier revision or model when the atom is embedded anew, and has an atom
+ * wait that was left without them: at the end of the transaction, since a server takes the atom out of the queue after it
+ * has written the vector.
  */
 async function makePassages(tx: Tx): Promise<void> {
-  // A turn locks its library's row first: none is between its first statement and its last one meanwhile.
-  await sql`lock table library_embeddings in exclusive mode`.execute(tx);
-  await sql`insert into embedding_queue (atom_id, library_id, revision, due_at)
-    select a.id, a.library_id, a.revision, ${FOR_PASSAGES}::timestamptz
-    from atom_embeddings v join atoms a on a.id = v.atom_id and a.revision = v.revision
-    where octet_length(a.content) > ${MAX_PASSAGE}::integer and length(a.content) > ${MAX_PASSAGE}::integer
-    on conflict (atom_id) do nothing`.execute(tx);
   await sql`create table atom_passages (
     library_id text not null,
     atom_id uuid not null,

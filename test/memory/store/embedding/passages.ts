@@ -3,13 +3,10 @@ import { describe, expect, test } from "vitest";
 import { passagesOf } from "../../../../domain/passages.ts";
 import { takeBatch } from "../../../../memory/store/embedding/turns.ts";
 import { correctAtom, deleteAtom } from "../../../../memory/store/writes/atom-writes.ts";
-import { migrate } from "../../../../store/database/migrate/migrate.ts";
 import type { Store } from "../../../../store/database/store.ts";
-import { embeddingProgress } from "../../../../store/libraries/embedding-progress.ts";
 import { startWaiting } from "./waiting-library.ts";
 
 const LONG = "Nothing of note was said on that day.\n".repeat(150);
-const SHORT = "Said in one passage. ".repeat(95);
 const FURTHER = passagesOf(LONG).length - 1;
 
 /** The revisions of an atom's further passages. */
@@ -19,14 +16,8 @@ async function further(store: Store, atomId: string): Promise<number[]> {
   return rows.map(({ revision }) => revision);
 }
 
-/** What is stored where servers of version 035 have run alone. */
-async function leaveVersion35(store: Store): Promise<void> {
-  await sql`drop function keep_passages cascade`.execute(store.db);
-  await sql`drop table atom_passages`.execute(store.db);
-}
-
-/** Embeds the atoms of a library that version 035 sees in the queue as that version does: each by its beginning. */
-async function embedAsVersion35({ db }: Store, libraryId: string): Promise<string[]> {
+/** Embeds the atoms of a library that are due by now, each by its beginning alone. */
+async function embedBeginnings({ db }: Store, libraryId: string): Promise<string[]> {
   return db.transaction().execute(async (tx) => {
     const { rows } = await sql<{ id: string; revision: number }>`
       with q as materialized (
@@ -79,25 +70,12 @@ export function passagesOfLongAtoms(store: () => Store): void {
       expect(batch.map(({ passages }) => passages.length)).toEqual([passagesOf(LONG.repeat(10)).length]);
     });
 
-    test("c42: are embedded after an upgrade, and no atom of one passage is embedded again", async () => {
-      const { libraryId, atomId, save, begin, embedded, states } = await startWaiting(store(), LONG);
-      for (const content of ["A statement.", SHORT, "語".repeat(1_900)]) await save(content);
-      await leaveVersion35(store());
-      expect(await embedAsVersion35(store(), libraryId)).toHaveLength(4);
-      await migrate(store());
-      expect(await states()).toEqual({ vectors: 4, queued: 1 });
-      expect(await embeddingProgress(store().db, libraryId)).toMatchObject({ waiting: 1, setAside: 0 });
-      await (await embedded(await begin()))();
-      expect(await further(store(), atomId)).toEqual(Array(FURTHER).fill(1));
-      expect(await states()).toEqual({ vectors: 4, queued: 0 });
-    });
-
-    test("c42: are embedded in the end where a server of version 035 embeds its beginning meanwhile, which does so once", async () => {
+    test("are embedded in the end where its beginning alone was embedded", async () => {
       const { libraryId, reach, atomId, begin, embedded, states } = await startWaiting(store(), LONG);
       for (const revision of [1, 2]) {
-        expect(await embedAsVersion35(store(), libraryId)).toEqual([atomId]);
+        expect(await embedBeginnings(store(), libraryId)).toEqual([atomId]);
         expect([await further(store(), atomId), await states()]).toEqual([[], { vectors: 1, queued: 1 }]);
-        expect(await embedAsVersion35(store(), libraryId)).toEqual([]);
+        expect(await embedBeginnings(store(), libraryId)).toEqual([]);
         await (await embedded(await begin()))();
         expect(await further(store(), atomId)).toEqual(Array(FURTHER).fill(revision));
         expect(await states()).toEqual({ vectors: 1, queued: 0 });
