@@ -810,11 +810,6 @@ AS $function$
 begin
   delete from atom_passages where library_id = new.library_id and atom_id = new.atom_id
     and (space, revision) <> (new.space, new.revision);
-  insert into embedding_queue (atom_id, library_id, revision, due_at)
-  select id, library_id, revision, '9999-01-01T00:00:00Z' from atoms
-  where id = new.atom_id and revision = new.revision and length(content) > 2000
-    and not exists (select from atom_passages where library_id = new.library_id and atom_id = new.atom_id)
-  on conflict (atom_id) do nothing;
   return null;
 end $function$;
 CREATE OR REPLACE FUNCTION public.key_end(key_id text, expires_at timestamp with time zone)
@@ -874,10 +869,8 @@ CREATE OR REPLACE FUNCTION public.queue_embedding()
  LANGUAGE plpgsql
 AS $function$
 begin
-  insert into embedding_queue (atom_id, library_id, revision, due_at)
-  select new.id, e.library_id, new.revision,
-    case when e.library_id = new.library_id then clock_timestamp() else '9999-01-01T00:00:00Z' end
-  from library_embeddings e
+  insert into embedding_queue (atom_id, library_id, revision)
+  select new.id, e.library_id, new.revision from library_embeddings e
   where e.library_id = case when starts_with(new.library_id, 'part_')
       then (select parent_id from libraries where id = new.library_id) else new.library_id end
     and not e.is_ended

@@ -57,6 +57,34 @@ const LETTER = "[a-z0-9\\u00c0-\\u00d6\\u00d8-\\u00f6\\u00f8-\\u1fff\\u2c00-\\u2
 const CJK =
   "[\\u3005-\\u3007\\u3041-\\u3096\\u309d-\\u309f\\u30a1-\\u30fa\\u30fc-\\u30ff\\u3400-\\u4dbf\\u4e00-\\u9fff\\uac00-\\ud7af\\uf900-\\ufaff\\U00020000-\\U0003ffff]";
 
+const QUEUE_EMBEDDING = `create or replace function queue_embedding() returns trigger language plpgsql as $$
+begin
+  insert into embedding_queue (atom_id, library_id, revision)
+  select new.id, e.library_id, new.revision from library_embeddings e
+  where e.library_id = case when starts_with(new.library_id, 'part_')
+      then (select parent_id from libraries where id = new.library_id) else new.library_id end
+    and not e.is_ended
+  on conflict (atom_id) do update set revision = excluded.revision, library_id = excluded.library_id, tries = 0,
+    due_at = excluded.due_at, refusal = null;
+  return null;
+end $$;`;
+
+/** Makes it of version 58, whose queue had atoms wait at a date of their own for servers that embed passages and parts. */
+export const carryOver = `
+${QUEUE_EMBEDDING}
+do $$ begin
+  if to_regprocedure('keep_passages()') is not null then
+    create or replace function keep_passages() returns trigger language plpgsql as '
+begin
+  delete from atom_passages where library_id = new.library_id and atom_id = new.atom_id
+    and (space, revision) <> (new.space, new.revision);
+  return null;
+end ';
+  end if;
+end $$;
+update embedding_queue set due_at = clock_timestamp() where due_at = '9999-01-01T00:00:00Z';
+`;
+
 export const sql = `
 -- The change feed, and who reads it.
 
@@ -1358,19 +1386,7 @@ create index embedding_queue_of_library on embedding_queue (library_id, due_at, 
 
 -- No writer can forget to queue an atom. The atoms of a part are embedded as those of its library are, in the library's
 -- queue.
-create function queue_embedding() returns trigger language plpgsql as $$
-begin
-  insert into embedding_queue (atom_id, library_id, revision, due_at)
-  select new.id, e.library_id, new.revision,
-    case when e.library_id = new.library_id then clock_timestamp() else '9999-01-01T00:00:00Z' end
-  from library_embeddings e
-  where e.library_id = case when starts_with(new.library_id, 'part_')
-      then (select parent_id from libraries where id = new.library_id) else new.library_id end
-    and not e.is_ended
-  on conflict (atom_id) do update set revision = excluded.revision, library_id = excluded.library_id, tries = 0,
-    due_at = excluded.due_at, refusal = null;
-  return null;
-end $$;
+${QUEUE_EMBEDDING}
 create trigger atoms_queue_embedding after insert or update of revision on atoms
   for each row execute function queue_embedding();
 

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { passagesOf } from "../../../domain/passages.ts";
 import { ANY_TEAM, type TurnBounds } from "../../../runtime/turn-bounds.ts";
 import type { Db } from "../../../store/database/change.ts";
-import { FOR_PASSAGES, hasVectorTable } from "../../../store/database/migrate/vector-table.ts";
+import { hasVectorTable } from "../../../store/database/migrate/vector-table.ts";
 import { withOrderedPlans } from "../../../store/database/ordered-plans.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { UNEXPIRED } from "../rows/expired-atoms.ts";
@@ -35,8 +35,8 @@ const WALK_SLICE = 500;
 const END_SLICE = 200;
 /** Texts of one request, and atoms of a turn: an atom that has more passages has a turn of its own. */
 export const MAX_TEXTS = 32;
-/** Of the queue: now, or as soon as a server takes it that embeds passages. */
-const IS_DUE = sql`due_at < 'infinity' and (due_at <= clock_timestamp() or due_at = ${FOR_PASSAGES}::timestamptz)`;
+/** Of the queue: one that is set aside for good never is. */
+const IS_DUE = sql`due_at <= clock_timestamp()`;
 
 /**
  * Claims the turn of a library, of those that have something to do: of the next team, the one that has waited longest.

@@ -1,5 +1,4 @@
 import { sql } from "kysely";
-import { MAX_PASSAGE } from "../../../domain/passages.ts";
 import type { Db, Tx } from "../change.ts";
 import { sqlState } from "../errors.ts";
 
@@ -7,9 +6,6 @@ import { sqlState } from "../errors.ts";
 const NOT_ALLOWED = "42501";
 /** There is no such thing on the database's machine, or it cannot be loaded. */
 const NOT_THERE = new Set(["0A000", "58P01", "22023"]);
-
-/** When atoms are due in the queue whose further passages, or whose vector as an atom of a part, triggers found missing. */
-export const FOR_PASSAGES = "9999-01-01T00:00:00Z";
 
 /**
  * Makes what semantic search keeps vectors in, where it is not there: the extension `vector` (pgvector 0.7 or later),
@@ -85,9 +81,7 @@ async function makeTable(tx: Tx): Promise<void> {
 
 /**
  * Of an atom that is longer than one passage, `atom_embeddings` has the first passage's vector, and this table those of
- * the others. A trigger deletes passages of an earlier revision or model when the atom is embedded anew, and has an atom
- * wait that was left without them: at the end of the transaction, since a server takes the atom out of the queue after it
- * has written the vector.
+ * the others. A trigger deletes passages of an earlier revision or model when the atom is embedded anew.
  */
 async function makePassages(tx: Tx): Promise<void> {
   await sql`create table atom_passages (
@@ -101,19 +95,12 @@ async function makePassages(tx: Tx): Promise<void> {
     primary key (library_id, atom_id, passage),
     foreign key (library_id, atom_id) references atom_embeddings on delete cascade
   )`.execute(tx);
-  await sql
-    .raw(`create function keep_passages() returns trigger language plpgsql as $$
+  await sql`create function keep_passages() returns trigger language plpgsql as $$
 begin
   delete from atom_passages where library_id = new.library_id and atom_id = new.atom_id
     and (space, revision) <> (new.space, new.revision);
-  insert into embedding_queue (atom_id, library_id, revision, due_at)
-  select id, library_id, revision, '${FOR_PASSAGES}' from atoms
-  where id = new.atom_id and revision = new.revision and length(content) > ${MAX_PASSAGE}
-    and not exists (select from atom_passages where library_id = new.library_id and atom_id = new.atom_id)
-  on conflict (atom_id) do nothing;
   return null;
-end $$`)
-    .execute(tx);
+end $$`.execute(tx);
   await sql`create constraint trigger atom_embeddings_keep_passages after insert or update on atom_embeddings
     deferrable initially deferred for each row execute function keep_passages()`.execute(tx);
 }
