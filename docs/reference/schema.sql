@@ -574,8 +574,8 @@ create table replicas (
   bootstrap_beside_issuer boolean default false not null,
   lease_ms integer default 5000 not null,
   own_time timestamp(3) with time zone,
-  notes_networks boolean default false not null,
-  notes_libraries boolean default false not null,
+  notes_networks boolean default true not null,
+  notes_libraries boolean default true not null,
   constraint replicas_pkey PRIMARY KEY (id)
 );
 create table revoked_subjects (
@@ -822,14 +822,6 @@ CREATE OR REPLACE FUNCTION public.key_terms(team_id text, state text, name text)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN (ARRAY[('team '::text || team_id), CASE WHEN (state = ANY (ARRAY['active'::text, 'suspended'::text])) THEN 'living'::text ELSE 'ended'::text END, ('^'::text || substr(name, 1, 1)), ('^'::text || substr(name, 1, 2))] || ARRAY(SELECT substr(key_terms.name, i.i, 3) AS substr FROM generate_series(1, (length(key_terms.name) - 2)) i(i)));
-CREATE OR REPLACE FUNCTION public.libraries_not_known()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  update libraries_known set since = clock_timestamp();
-  return null;
-end $function$;
 CREATE OR REPLACE FUNCTION public.limits_in_force(limits jsonb, shared jsonb)
  RETURNS jsonb
  LANGUAGE sql
@@ -843,14 +835,6 @@ CREATE OR REPLACE FUNCTION public.metadata_terms(metadata jsonb)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 RETURN (SELECT COALESCE(array_agg(('is '::text || hashtextextended(((given.name || ' '::text) || given.value), (0)::bigint))), '{}'::text[]) AS "coalesce" FROM jsonb_each_text(metadata_terms.metadata) given(name, value));
-CREATE OR REPLACE FUNCTION public.networks_not_known()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  update networks_known set since = clock_timestamp();
-  return null;
-end $function$;
 CREATE OR REPLACE FUNCTION public.new_atom_id()
  RETURNS uuid
  LANGUAGE sql
@@ -994,8 +978,6 @@ CREATE CONSTRAINT TRIGGER keys_revocation AFTER UPDATE OF state ON keys DEFERRAB
 CREATE CONSTRAINT TRIGGER libraries_feed AFTER INSERT ON libraries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.parent_id IS NULL) EXECUTE FUNCTION record_change('library', 'id');
 CREATE CONSTRAINT TRIGGER libraries_feed_delete AFTER DELETE ON libraries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.parent_id IS NULL) EXECUTE FUNCTION record_change('library', 'id');
 CREATE CONSTRAINT TRIGGER libraries_feed_update AFTER UPDATE OF cluster, namespace, name, team_id, state ON libraries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (new.parent_id IS NULL AND (old.cluster IS DISTINCT FROM new.cluster OR old.namespace IS DISTINCT FROM new.namespace OR old.name IS DISTINCT FROM new.name OR old.team_id IS DISTINCT FROM new.team_id OR old.state IS DISTINCT FROM new.state)) EXECUTE FUNCTION record_change('library', 'id');
-CREATE TRIGGER replicas_without_libraries AFTER DELETE ON replicas FOR EACH ROW WHEN (NOT old.notes_libraries) EXECUTE FUNCTION libraries_not_known();
-CREATE TRIGGER replicas_without_networks AFTER DELETE ON replicas FOR EACH ROW WHEN (NOT old.notes_networks) EXECUTE FUNCTION networks_not_known();
 CREATE CONSTRAINT TRIGGER revoked_subjects_feed AFTER INSERT OR DELETE OR UPDATE ON revoked_subjects DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('team', 'team_id');
 CREATE CONSTRAINT TRIGGER team_members_feed AFTER INSERT OR DELETE ON team_members DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('team', 'team_id');
 CREATE CONSTRAINT TRIGGER team_members_feed_update AFTER UPDATE OF team_id, role, kind, value, library_refs ON team_members DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.team_id IS DISTINCT FROM new.team_id OR old.role IS DISTINCT FROM new.role OR old.kind IS DISTINCT FROM new.kind OR old.value IS DISTINCT FROM new.value OR old.library_refs IS DISTINCT FROM new.library_refs) EXECUTE FUNCTION record_change('team', 'team_id');

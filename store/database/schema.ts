@@ -262,10 +262,6 @@ type ReplicasTable = {
   bootstrap_beside_issuer: Generated<boolean>;
   lease_ms: Generated<number>;
   own_time: Date | null;
-  /** Whether it notes from which networks keys are called. */
-  notes_networks: Generated<boolean>;
-  /** Likewise which libraries they use. */
-  notes_libraries: Generated<boolean>;
 };
 
 type IdempotencyKeysTable = {

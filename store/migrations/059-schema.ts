@@ -69,7 +69,10 @@ begin
   return null;
 end $$;`;
 
-/** Makes it of version 58, whose queue had atoms wait at a date of their own for servers that embed passages and parts. */
+/**
+ * Makes it of version 58, whose queue had atoms wait at a date of their own for servers that embed passages and parts, and
+ * whose replicas said what they note of keys.
+ */
 export const carryOver = `
 ${QUEUE_EMBEDDING}
 do $$ begin
@@ -83,6 +86,9 @@ end ';
   end if;
 end $$;
 update embedding_queue set due_at = clock_timestamp() where due_at = '9999-01-01T00:00:00Z';
+alter table replicas alter column notes_networks set default true, alter column notes_libraries set default true;
+drop function networks_not_known cascade;
+drop function libraries_not_known cascade;
 `;
 
 export const sql = `
@@ -160,9 +166,9 @@ create table replicas (
   lease_ms integer not null default 5000,
   -- The time by its own clock at its last sign of life: beside seen_at the doctor sees a clock that is wrong.
   own_time timestamptz(3),
-  -- Whether it notes from which networks keys are called, and which libraries they use.
-  notes_networks boolean not null default false,
-  notes_libraries boolean not null default false
+  -- A server of version 58 asks for both of every replica. This build needs neither: the next migration drops them.
+  notes_networks boolean not null default true,
+  notes_libraries boolean not null default true
 );
 
 -- Up to when there may have been uses of which no record is left: a replica died with them.
@@ -172,32 +178,18 @@ create table usage_lost (
 );
 insert into usage_lost (until) values (null);
 
--- Since when every replica notes networks, and libraries. One that did not leaves it open what its calls used.
+-- Since when networks are noted, and libraries.
 create table networks_known (
   since timestamptz not null default clock_timestamp(),
   only_one boolean not null default true check (only_one) unique
 );
 insert into networks_known default values;
-create function networks_not_known() returns trigger language plpgsql as $$
-begin
-  update networks_known set since = clock_timestamp();
-  return null;
-end $$;
-create trigger replicas_without_networks after delete on replicas
-  for each row when (not old.notes_networks) execute function networks_not_known();
 
 create table libraries_known (
   since timestamptz not null default clock_timestamp(),
   only_one boolean not null default true check (only_one) unique
 );
 insert into libraries_known default values;
-create function libraries_not_known() returns trigger language plpgsql as $$
-begin
-  update libraries_known set since = clock_timestamp();
-  return null;
-end $$;
-create trigger replicas_without_libraries after delete on replicas
-  for each row when (not old.notes_libraries) execute function libraries_not_known();
 
 create table leaders (
   cluster text primary key,

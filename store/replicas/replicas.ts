@@ -31,9 +31,8 @@ export async function registerReplica(
   { leaseMs = LEASE_MS, keyring = [], hasSpareToken = false }: ReplicaTraits = {},
 ): Promise<void> {
   await sql`
-    insert into replicas (id, acked_seq, encryption_keys, bootstrap_beside_issuer, lease_ms, notes_networks,
-      notes_libraries)
-    values (${id}, 0, ${keyring.map(({ fingerprint }) => fingerprint)}::text[], ${hasSpareToken}, ${leaseMs}, true, true)
+    insert into replicas (id, acked_seq, encryption_keys, bootstrap_beside_issuer, lease_ms)
+    values (${id}, 0, ${keyring.map(({ fingerprint }) => fingerprint)}::text[], ${hasSpareToken}, ${leaseMs})
     on conflict (id) do update set acked_seq = 0, seen_at = clock_timestamp()`.execute(store.db);
 }
 

@@ -28,9 +28,6 @@ export function adviseLibraries(use: KeyUse, scopesPoint: Pick<AdvicePoint, "cha
 function libraryPoint(use: KeyUse): AdvicePoint {
   const { namespace, libraries, librariesSince, reachableLibraries, from } = use;
   const stay = (why: string): AdvicePoint => ({ field: "libraryAccess", change: {}, why });
-  if (librariesSince === null) {
-    return stay("A server of an earlier version serves, which does not note which libraries are used.");
-  }
   if (librariesSince > from) {
     return stay(
       `Which libraries are used is known since ${rfc3339(librariesSince)} alone, so that nothing is narrowed.`,

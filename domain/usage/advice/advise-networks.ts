@@ -13,9 +13,6 @@ export function adviseNetworks({ spec, networks, networksSince, from }: KeyUse):
     change,
     why,
   });
-  if (networksSince === null) {
-    return point("A server of an earlier version serves, which does not note from where keys are called.");
-  }
   if (networksSince > from) {
     return point(
       `From where keys are called is known since ${rfc3339(networksSince)} alone, so that nothing is narrowed.`,

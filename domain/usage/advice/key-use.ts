@@ -57,11 +57,9 @@ export type KeyUse = {
   /** Answers that reported no tokens, or not all. */
   readonly answersWithoutTokens: number;
   readonly networks: readonly CallerNetwork[];
-  /** Null while a server of an earlier version serves, which notes none. */
-  readonly networksSince: number | null;
+  readonly networksSince: number;
   readonly libraries: readonly UsedLibrary[];
-  /** Null while a server of an earlier version serves, which notes none. */
-  readonly librariesSince: number | null;
+  readonly librariesSince: number;
   /** How many libraries the key may reach. */
   readonly reachableLibraries: number;
   readonly peakRequests: Peak;

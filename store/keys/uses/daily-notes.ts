@@ -11,9 +11,8 @@ const OLDEST = sql`(clock_timestamp() at time zone 'UTC')::date - ${sql.lit(NOTE
 export type NotesOf = {
   /** One row for each key, with what is noted of it by the last day of each. */
   readonly table: "key_networks" | "key_libraries_used";
-  /** Since when every server notes it, and the column by which a replica says that it does. */
+  /** Since when it is noted. */
   readonly known: "networks_known" | "libraries_known";
-  readonly noting: "notes_networks" | "notes_libraries";
   /** So many of a key are kept, the last ones. */
   readonly most: number;
 };
@@ -64,16 +63,12 @@ export async function readNotes(db: Db, { table }: NotesOf, keyIds: readonly str
   return rows;
 }
 
-/**
- * Since when every server has noted this, and none of it was lost, in milliseconds since the epoch; null while one of an
- * earlier build serves.
- */
-export async function notesKnownSince(db: Db, { known, noting }: NotesOf): Promise<number | null> {
-  const { rows } = await sql<{ since: number | null }>`
-    select case when not exists (select from replicas where not ${sql.ref(noting)})
-      then (extract(epoch from greatest(since, ${LOST_USES_UNTIL})) * 1000)::float8 end as since
+/** Since when this is noted, and none of it was lost, in milliseconds since the epoch. */
+export async function notesKnownSince(db: Db, { known }: NotesOf): Promise<number> {
+  const { rows } = await sql<{ since: number }>`
+    select (extract(epoch from greatest(since, ${LOST_USES_UNTIL})) * 1000)::float8 as since
     from ${sql.table(known)}`.execute(db);
-  return rows[0]?.since ?? null;
+  return rows[0]?.since ?? Number.POSITIVE_INFINITY;
 }
 
 /**

@@ -6,7 +6,7 @@ import { type NotesOf, notesKnownSince, pruneNotes, readNotes, recordNotes } fro
 
 /** Which libraries keys have used (docs/decisions/advice.md). */
 const LIBRARIES: NotesOf = {
-  ...{ table: "key_libraries_used", known: "libraries_known", noting: "notes_libraries" },
+  ...{ table: "key_libraries_used", known: "libraries_known" },
   most: MAX_USED_LIBRARIES,
 };
 
@@ -43,11 +43,8 @@ export async function librariesOfKey(
   };
 }
 
-/**
- * Since when every server has noted the libraries, in milliseconds since the epoch; null while one of an earlier build
- * serves.
- */
-export function librariesKnownSince(db: Db): Promise<number | null> {
+/** Since when libraries are noted, and none of them was lost, in milliseconds since the epoch. */
+export function librariesKnownSince(db: Db): Promise<number> {
   return notesKnownSince(db, LIBRARIES);
 }
 

@@ -5,7 +5,7 @@ import { type NotesOf, notesKnownSince, pruneNotes, readNotes, recordNotes } fro
 
 /** From which networks keys were called (docs/decisions/caller-networks.md). */
 const NETWORKS: NotesOf = {
-  ...{ table: "key_networks", known: "networks_known", noting: "notes_networks" },
+  ...{ table: "key_networks", known: "networks_known" },
   most: MAX_CALLER_NETWORKS,
 };
 
@@ -32,11 +32,8 @@ export async function readNetworks(db: Db, keyIds: readonly string[]): Promise<R
   );
 }
 
-/**
- * Since when every server has noted the networks, in milliseconds since the epoch; null while one of an earlier build
- * serves.
- */
-export function networksKnownSince(db: Db): Promise<number | null> {
+/** Since when networks are noted, and none of them was lost, in milliseconds since the epoch. */
+export function networksKnownSince(db: Db): Promise<number> {
   return notesKnownSince(db, NETWORKS);
 }
 

@@ -78,7 +78,6 @@ test.each<[what: string, use: Partial<KeyUse>, change: object]>([
 });
 
 test.each<[what: string, use: Partial<KeyUse>, why: string]>([
-  ["while a server of an earlier version serves", { librariesSince: null }, "earlier version"],
   ["where they are known for a shorter time", { librariesSince: FROM + 1 }, "is known since 2026-10-26T00:00:00Z"],
   ["where none is known", { libraries: [] }, "No library is known that a call has read or written in."],
   ["where all were used", { reachableLibraries: 1 }, "The key may reach no other."],

@@ -46,7 +46,6 @@ test("of a declared list what has callers stays, and what is wider becomes the c
 });
 
 test.each<[what: string, use: Partial<KeyUse>, why: string]>([
-  ["while a server of an earlier version serves", { networksSince: null }, "earlier version"],
   ["where they are known for a shorter time", { networksSince: FROM + 1 }, "is known since"],
   ["where none is known", { networks: [] }, "No caller's network is known."],
   [

@@ -1,10 +1,9 @@
 import { sql } from "kysely";
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { NOTES_KEPT_DAYS } from "../../../../store/keys/uses/daily-notes.ts";
 import { librariesKnownSince, librariesOfKey, recordLibraries } from "../../../../store/keys/uses/key-libraries.ts";
 import { noteLostUses } from "../../../../store/keys/uses/lost-uses.ts";
 import { removeLibrary, saveLibrary } from "../../../../store/libraries/libraries.ts";
-import { deregisterReplica, registerReplica } from "../../../../store/replicas/replicas.ts";
 import { prune } from "../../../../store/retention.ts";
 import { describeNightlyOnEachEngine } from "../../../env/database/engines.ts";
 import { HOUR, type Home, libraryDraft, makeTeam, policyOf, reserveKey, run, unique } from "../../fixtures.ts";
@@ -14,9 +13,6 @@ const DAY = 24 * HOUR;
 const day = (ago: number) => new Date(Date.now() - ago * DAY).toISOString().slice(0, 10);
 
 describeNightlyOnEachEngine("The libraries that a key has used", (store) => {
-  afterEach(async () => {
-    await store().db.deleteFrom("replicas").execute();
-  });
   const note = (keyId: string, ...libraries: readonly (readonly [libraryId: string, ago: number])[]) =>
     recordLibraries(
       store(),
@@ -79,21 +75,8 @@ describeNightlyOnEachEngine("The libraries that a key has used", (store) => {
     expect(Object.keys(await known(many))).toHaveLength(64);
   });
 
-  test("are known since every server notes them, and not while one of an earlier version serves", async () => {
-    await registerReplica(store(), "new");
-    const before = await librariesKnownSince(store().db);
-    expect(before).not.toBeNull();
-    await sql`insert into replicas (id, acked_seq, notes_networks) values ('earlier', 0, true)`.execute(store().db);
-    expect(await librariesKnownSince(store().db)).toBeNull();
-    await deregisterReplica(store(), "earlier");
-    expect(await librariesKnownSince(store().db)).toBeGreaterThan(before ?? 0);
-    const since = await librariesKnownSince(store().db);
-    await deregisterReplica(store(), "new");
-    expect(await librariesKnownSince(store().db)).toBe(since);
-  });
-
   test("b172: are known since none were lost", async () => {
-    const before = (await librariesKnownSince(store().db)) ?? 0;
+    const before = await librariesKnownSince(store().db);
     await noteLostUses(store());
     expect(await librariesKnownSince(store().db)).toBeGreaterThan(before);
   });

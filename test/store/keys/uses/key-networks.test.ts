@@ -1,8 +1,7 @@
 import { sql } from "kysely";
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { NOTES_KEPT_DAYS } from "../../../../store/keys/uses/daily-notes.ts";
-import { networksKnownSince, readNetworks, recordNetworks } from "../../../../store/keys/uses/key-networks.ts";
-import { deregisterReplica, registerReplica } from "../../../../store/replicas/replicas.ts";
+import { readNetworks, recordNetworks } from "../../../../store/keys/uses/key-networks.ts";
 import { prune } from "../../../../store/retention.ts";
 import { describeNightlyOnEachEngine } from "../../../env/database/engines.ts";
 import { HOUR, unique } from "../../fixtures.ts";
@@ -12,9 +11,6 @@ const DAY = 24 * HOUR;
 const day = (ago: number) => new Date(Date.now() - ago * DAY).toISOString().slice(0, 10);
 
 describeNightlyOnEachEngine("The networks that a key was called from", (store) => {
-  afterEach(async () => {
-    await store().db.deleteFrom("replicas").execute();
-  });
   const note = (keyId: string, ...networks: readonly (readonly [network: string, ago: number])[]) =>
     recordNetworks(
       store(),
@@ -63,18 +59,5 @@ describeNightlyOnEachEngine("The networks that a key was called from", (store) =
       ),
     );
     for (const key of keys) expect(await known(key)).toHaveLength(4);
-  });
-
-  test("are known since every server notes them, and not while one of an earlier version serves", async () => {
-    await registerReplica(store(), "new");
-    const before = await networksKnownSince(store().db);
-    expect(before).not.toBeNull();
-    await sql`insert into replicas (id, acked_seq) values ('earlier', 0)`.execute(store().db);
-    expect(await networksKnownSince(store().db)).toBeNull();
-    await deregisterReplica(store(), "earlier");
-    expect(await networksKnownSince(store().db)).toBeGreaterThan(before ?? 0);
-    const since = await networksKnownSince(store().db);
-    await deregisterReplica(store(), "new");
-    expect(await networksKnownSince(store().db)).toBe(since);
   });
 });
