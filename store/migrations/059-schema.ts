@@ -1122,7 +1122,7 @@ create index atoms_of_team on atoms (team_id, created_at desc, id desc);
 create index atoms_by_expiry on atoms (expires_at, id) where expires_at is not null;
 create index atoms_by_sketch on atoms using gin (sketch) with (gin_pending_list_limit = 256);
 -- The atoms of a library in an order that has nothing to do with what they are or when they were saved, by the random bits
--- of their ids: a search learns by some of them how frequent words are (store/memory/search/candidates/frequencies.ts).
+-- of their ids: a search learns by some of them how frequent words are (memory/store/search/candidates/frequencies.ts).
 create index atoms_at_random on atoms (library_id, (substring(uuid_send(id) from 9)));
 
 -- What atoms are looked up by beside their words: a space sets these terms apart from words, which hold none. An atom of a
@@ -1144,7 +1144,7 @@ create index atoms_terms on atoms using gin ((search || atom_terms(team_id, libr
 alter index atoms_terms alter column 1 set statistics 0;
 
 -- Parts of words, by which a search finds what is written in another way (docs/decisions/memory-search.md). What queries
--- are folded and taken apart by is in store/memory/search/words/folded-text.ts; a test holds the two to each other.
+-- are folded and taken apart by is in memory/store/search/words/folded-text.ts; a test holds the two to each other.
 
 -- Without case, accents and compatibility forms, in letters that a keyboard of another language has. What one character
 -- stands for a whole phrase for is left out. Where for 200 characters there is no space and none of Latin, Han, Kana and
@@ -1253,7 +1253,7 @@ create trigger atoms_keep_revision before update on atoms
   for each row when (old.revision is distinct from new.revision) execute function keep_atom_revision();
 
 -- The row of an atom moves here when it is forgotten, and can be restored for some time
--- (store/memory/writes/forgotten-atoms.ts): no statement about atoms can find it, and whatever refers to the atom goes
+-- (memory/store/writes/forgotten-atoms.ts): no statement about atoms can find it, and whatever refers to the atom goes
 -- with the row that is deleted there.
 create table forgotten_atoms (
   id uuid primary key,
@@ -1334,7 +1334,7 @@ create index repeatable_saves_by_time on repeatable_saves (made_at);
 create index repeatable_saves_of_caller on repeatable_saves (caller, made_at);
 create index repeatable_saves_of_library on repeatable_saves (library_id);
 
--- Semantic search (store/memory/embedding/).
+-- Semantic search (memory/store/embedding/).
 
 -- By which model of which gateway a library's atoms are embedded, and the key that this is done with. space counts the
 -- models: vectors of two are not compared. The tables of vectors need the extension vector, which may not be there
@@ -1382,7 +1382,7 @@ ${QUEUE_EMBEDDING}
 create trigger atoms_queue_embedding after insert or update of revision on atoms
   for each row execute function queue_embedding();
 
--- Extraction (store/memory/extraction/, docs/decisions/capture.md).
+-- Extraction (memory/store/extraction/, docs/decisions/capture.md).
 
 -- By which model of which gateway statements are taken out of the conversations that a library is handed, and the key
 -- that this is done with.

@@ -2,16 +2,16 @@
 import { sql } from "kysely";
 import { expect, onTestFinished, test } from "vitest";
 import { authorize } from "../../../../domain/access/authorize.ts";
+import { findAtoms } from "../../../../memory/store/rows/atoms.ts";
+import { insertAtom } from "../../../../memory/store/writes/atom-writes.ts";
 import { openPostgres } from "../../../../store/database/postgres/postgres.ts";
 import type { Store } from "../../../../store/database/store.ts";
 import { RECORD_COLUMNS, type RecordRow, recordOfRow } from "../../../../store/keys/rows/key-records.ts";
-import { saveLibrary } from "../../../../store/memory/libraries/libraries.ts";
-import { findAtoms } from "../../../../store/memory/rows/atoms.ts";
-import { findLibraryById } from "../../../../store/memory/rows/reachable-libraries.ts";
-import { insertAtom } from "../../../../store/memory/writes/atom-writes.ts";
+import { saveLibrary } from "../../../../store/libraries/libraries.ts";
+import { findLibraryById } from "../../../../store/libraries/reachable-libraries.ts";
 import { migratedDatabase } from "../../../env/database/engines.ts";
+import { PLAIN } from "../../../memory/store/plain-atom.ts";
 import { libraryDraft, makeTeam, NOW, policyOf, reserveKey, run } from "../../fixtures.ts";
-import { PLAIN } from "../../memory/plain-atom.ts";
 
 async function openDatabase(): Promise<Store> {
   const { url, drop } = await migratedDatabase();
