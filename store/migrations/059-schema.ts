@@ -373,8 +373,8 @@ create table libraries (
   unique (cluster, namespace, name, team_id)
 );
 -- However many parts there are beside them: an index of all would be as good to a planner without statistics.
-create index libraries_in_service on libraries (team_id, id) where state = 'active';
 create unique index libraries_of_subjects on libraries (parent_id, subject) where parent_id is not null;
+create index libraries_in_service on libraries (team_id, id) where state = 'active';
 create index libraries_to_delete on libraries ((parent_id is null), id) where state = 'deleted';
 -- No decision depends on a part.
 create constraint trigger libraries_feed after insert on libraries
@@ -506,9 +506,6 @@ create index keys_of_team on keys (team_id, id);
 create index keys_of_gateway on keys (gateway_id) where gateway_id is not null;
 -- A name of a key that the management API made is one key's as long as it lives.
 create unique index keys_of_api_by_name on keys (team_id, namespace, name) where cluster = 'api' and state <> 'revoked';
--- Suspended keys are found of themselves, and with their namespace (store/keys/search/key-search.ts).
-create index keys_suspended on keys (team_id, id) where state = 'suspended';
-create index keys_by_place on keys (team_id, cluster, namespace);
 ${keepsEnd("keys", ["revoked"])}
 ${feeds("keys", "key", "id", [
   "cluster",
@@ -556,15 +553,18 @@ create function key_terms(team_id text, state text, name text) returns text[]
     '^' || substr(name, 1, 1), '^' || substr(name, 1, 2)]
     || array(select substr(name, i, 3) from generate_series(1, length(name) - 2) as i);
 create index keys_terms on keys using gin (key_terms(team_id, state, name)) with (fastupdate = off);
--- By parts of their display names too, where those are other than their names.
-create index keys_display_terms on keys using gin (key_terms(team_id, state, lower(display_name)))
-  with (fastupdate = off) where display_name <> name;
 create index keys_by_name on keys (name, id);
 create index keys_of_team_by_name on keys (team_id, name, id);
 create index keys_by_creation on keys (created_at, id);
 create index keys_of_team_by_creation on keys (team_id, created_at, id);
 create index keys_by_end on keys (ends_at, id);
 create index keys_of_team_by_end on keys (team_id, ends_at, id);
+-- Suspended keys are found of themselves, and with their namespace (store/keys/search/key-search.ts).
+create index keys_suspended on keys (team_id, id) where state = 'suspended';
+create index keys_by_place on keys (team_id, cluster, namespace);
+-- By parts of their display names too, where those are other than their names.
+create index keys_display_terms on keys using gin (key_terms(team_id, state, lower(display_name)))
+  with (fastupdate = off) where display_name <> name;
 
 -- What declares a key, as it is declared, so that it can be shown (docs/decisions/shown-declarations.md). A record and no
 -- state: no decision depends on it.
@@ -836,8 +836,8 @@ create table key_tokens (
   primary key (key_id, slot, gateway_id, route_id, model)
 ) with (fillfactor = 70);
 create index key_tokens_by_time on key_tokens (slot);
-create index key_tokens_of_team on key_tokens (team_id, slot);
 create index key_tokens_to_roll on key_tokens (date_bin('1 hour', slot, 'epoch'), key_id) where not is_rolled;
+create index key_tokens_of_team on key_tokens (team_id, slot);
 
 create table key_token_hours (
   ${TOKENS},
@@ -979,8 +979,6 @@ create table audit_events (
   detail jsonb not null
 );
 create index audit_events_of_key on audit_events (key_id, id);
-create index audit_events_in_order on audit_events (at, id);
-create index audit_events_of_team on audit_events (team_id, at, id);
 
 -- What an event is looked for by, in one index, as keys are: its kind, who did it, its team, and the key or the object that
 -- it is about (store/audit/audit-search.ts): of a million rows, a bounded number is read. An index takes no text of any
@@ -991,6 +989,8 @@ create function audit_terms(kind text, actor text, key_id text, team_id text, de
     'object ' || left(detail ->> 'id', 255), 'name ' || left(detail ->> 'name', 255)], null);
 create index audit_events_terms on audit_events
   using gin (audit_terms(kind, actor, key_id, team_id, detail)) with (fastupdate = off);
+create index audit_events_in_order on audit_events (at, id);
+create index audit_events_of_team on audit_events (team_id, at, id);
 
 -- The audit log in the order of commits, for collectors (docs/decisions/audit-log.md): which event comes next for a reader
 -- that goes on from where it was. The ids of events are in no such order: one may be committed after a later one was read.
@@ -1117,13 +1117,7 @@ alter table atoms
   alter column sketch set statistics 0;
 create index atoms_of_library on atoms (library_id, created_at desc, id desc);
 create index atoms_by_importance on atoms (library_id, importance desc, updated_at desc, id desc);
-create index atoms_by_update on atoms (library_id, updated_at desc, id desc);
 create index atoms_of_team on atoms (team_id, created_at desc, id desc);
-create index atoms_by_expiry on atoms (expires_at, id) where expires_at is not null;
-create index atoms_by_sketch on atoms using gin (sketch) with (gin_pending_list_limit = 256);
--- The atoms of a library in an order that has nothing to do with what they are or when they were saved, by the random bits
--- of their ids: a search learns by some of them how frequent words are (memory/store/search/candidates/frequencies.ts).
-create index atoms_at_random on atoms (library_id, (substring(uuid_send(id) from 9)));
 
 -- What atoms are looked up by beside their words: a space sets these terms apart from words, which hold none. An atom of a
 -- part stands under the part alone: what is looked for in a whole team passes by what its subjects have, however much that
@@ -1142,6 +1136,9 @@ create index atoms_terms on atoms using gin ((search || atom_terms(team_id, libr
   with (gin_pending_list_limit = 1024);
 -- To gather statistics of it reads every word of thousands of atoms, a second's work on the embedded database.
 alter index atoms_terms alter column 1 set statistics 0;
+create index atoms_by_expiry on atoms (expires_at, id) where expires_at is not null;
+create index atoms_by_sketch on atoms using gin (sketch) with (gin_pending_list_limit = 256);
+create index atoms_by_update on atoms (library_id, updated_at desc, id desc);
 
 -- Parts of words, by which a search finds what is written in another way (docs/decisions/memory-search.md). What queries
 -- are folded and taken apart by is in memory/store/search/words/folded-text.ts; a test holds the two to each other.
@@ -1196,6 +1193,19 @@ create index atoms_parts on atoms using gin (atom_parts(team_id, library_id, tag
   with (fastupdate = off);
 alter index atoms_parts alter column 1 set statistics 0;
 
+-- The atoms of a library in an order that has nothing to do with what they are or when they were saved, by the random bits
+-- of their ids: a search learns by some of them how frequent words are (memory/store/search/candidates/frequencies.ts).
+create index atoms_at_random on atoms (library_id, (substring(uuid_send(id) from 9)));
+
+-- The ids that an atom's links of the kind "replaces" lead to (docs/decisions/replaced-atoms.md). Only atoms with such a
+-- link are in it: where there is none, a look-up reads one page.
+create index atoms_replacing
+  on atoms using gin ((jsonb_path_query_array(links, '$[*] ? (@.rel == "replaces").id'))) with (fastupdate = off)
+  where links @> '[{"rel": "replaces"}]';
+-- Whether a library has any. Its condition is in other words, or a look-up of ids would go by it.
+create index atoms_replacing_of_library
+  on atoms (library_id) where jsonb_path_exists(links, '$[*] ? (@.rel == "replaces")');
+
 -- What an atom is looked up by that is not said in words (docs/decisions/atom-facts.md): each name and value of its
 -- metadata, as text, and what its links lead to, beside its team and its library. A value may be longer than a term: a
 -- hash stands for it, and a look-up compares it.
@@ -1215,14 +1225,6 @@ create index atoms_facts on atoms using gin (atom_facts(team_id, library_id, met
   where metadata <> '{}' or links <> '[]';
 alter index atoms_facts alter column 1 set statistics 0;
 
--- The ids that an atom's links of the kind "replaces" lead to (docs/decisions/replaced-atoms.md). Only atoms with such a
--- link are in it: where there is none, a look-up reads one page.
-create index atoms_replacing
-  on atoms using gin ((jsonb_path_query_array(links, '$[*] ? (@.rel == "replaces").id'))) with (fastupdate = off)
-  where links @> '[{"rel": "replaces"}]';
--- Whether a library has any. Its condition is in other words, or a look-up of ids would go by it.
-create index atoms_replacing_of_library
-  on atoms (library_id) where jsonb_path_exists(links, '$[*] ? (@.rel == "replaces")');
 
 -- No foreign key: they are read by way of their atom alone, and go with the last row of it, wherever that is.
 create table atom_revisions (

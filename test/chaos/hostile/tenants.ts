@@ -5,15 +5,15 @@ import { SCOPES, type Scope } from "../../../domain/access/scopes.ts";
 import { API_CLUSTER } from "../../../domain/api-cluster.ts";
 import { keyDigest, keyPrefix, mintKey } from "../../../domain/key/secret/key-format.ts";
 import { change } from "../../../store/database/change.ts";
-import { migrate } from "../../../store/database/migrate/migrate.ts";
 import type { Store } from "../../../store/database/store.ts";
 import type { Keyring } from "../../../store/encryption/keyring.ts";
 import { saveGateway } from "../../../store/gateways/gateways.ts";
 import { reserveVersion } from "../../../store/keys/lifecycle/key-reservations.ts";
 import { activateVersion } from "../../../store/keys/lifecycle/key-versions.ts";
 import { saveLibrary } from "../../../store/libraries/libraries.ts";
-import { dropPartsIndex } from "../../memory/store/filled-library.ts";
+import { PARTS_INDEX } from "../../memory/store/filled-library.ts";
 import { gatewayDraft, libraryDraft, makeTeam, policyOf, reservationOf } from "../../store/fixtures.ts";
+import { withoutIndexes } from "../../store/without-indexes.ts";
 
 export const LIBRARY = "notes";
 /** The model that every gateway with routes has a route for. */
@@ -38,13 +38,14 @@ export async function furnish(
   keyring: Keyring,
   { hostileUpstream, ownUpstream, atoms }: { hostileUpstream: string; ownUpstream: string; atoms: number },
 ) {
-  await dropPartsIndex(store.db);
-  const [hostile, others] = [await makeHome("hostile", atoms), await makeHome("others", Math.ceil(atoms / 100))];
-  await migrate(store);
+  const homes = await withoutIndexes(store.db, [PARTS_INDEX], async () => ({
+    hostile: await makeHome("hostile", atoms),
+    others: await makeHome("others", Math.ceil(atoms / 100)),
+  }));
+  const { hostile, others } = homes;
   await makeGateways(hostile, GATEWAYS.hostile, hostileUpstream);
   await makeGateways(hostile, GATEWAYS.held, ownUpstream);
   await makeGateways(others, GATEWAYS.others, ownUpstream);
-  const homes = { hostile, others };
   return {
     makeKey: (team: TeamName, scopes: readonly Scope[] = SCOPES) => makeTenantKey(store, homes[team], scopes),
   };

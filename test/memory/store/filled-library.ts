@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { Db } from "../../../store/database/change.ts";
 import { migrate } from "../../../store/database/migrate/migrate.ts";
 import type { Store } from "../../../store/database/store.ts";
+import { withoutIndexes } from "../../store/without-indexes.ts";
 import { addTeamsWithLibraries } from "../libraries.ts";
 
 /** Rows of one statement. */
@@ -26,12 +27,12 @@ export function wordOfRank(rank: number): string {
   return `q${[...String(rank)].map((digit) => "bcdfghklmp"[Number(digit)]).join("")}o`;
 }
 
-/**
- * Before many atoms are inserted: to sort each into this index takes most of what its insertion does. A migration makes
- * the index again, of all that are there by then.
- */
+/** What takes most of an atom's insertion. */
+export const PARTS_INDEX = "atoms_parts";
+
+/** For what looks for no atom by parts of words. */
 export async function dropPartsIndex(db: Db): Promise<void> {
-  await sql`drop index if exists atoms_parts`.execute(db);
+  await sql`drop index if exists ${sql.id(PARTS_INDEX)}`.execute(db);
 }
 
 /**
@@ -50,13 +51,13 @@ export async function addAtoms(
   atoms: number,
   libraries: readonly { readonly teamId: string; readonly libraryId: string }[],
 ): Promise<void> {
-  await dropPartsIndex(store.db);
-  for (const { teamId, libraryId } of libraries) {
-    for (let from = 1; from <= atoms; from += CHUNK) {
-      await addChunk(store, { teamId, libraryId, atoms, from, to: Math.min(atoms, from + CHUNK - 1) });
+  await withoutIndexes(store.db, [PARTS_INDEX], async () => {
+    for (const { teamId, libraryId } of libraries) {
+      for (let from = 1; from <= atoms; from += CHUNK) {
+        await addChunk(store, { teamId, libraryId, atoms, from, to: Math.min(atoms, from + CHUNK - 1) });
+      }
     }
-  }
-  await migrate(store);
+  });
 }
 
 /** Adds atoms number `from` to `to`, of `atoms` in all. */
