@@ -457,6 +457,7 @@ create table keys (
   rate_scope text,
   tokens_per_minute integer,
   budgets jsonb,
+  facts jsonb default '{}'::jsonb not null,
   constraint keys_check CHECK ((gateway_bound OR (gateway_id IS NULL))),
   constraint keys_check1 CHECK (((requests_per_minute IS NULL) = (burst IS NULL))),
   constraint keys_pkey PRIMARY KEY (id),
@@ -770,6 +771,12 @@ begin
   end if;
 end
 $function$;
+CREATE OR REPLACE FUNCTION public.fact_text(facts jsonb)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN COALESCE((SELECT lower(string_agg(jsonb_each_text.value, '
+'::text ORDER BY jsonb_each_text.key)) AS lower FROM jsonb_each_text(fact_text.facts) jsonb_each_text(key, value)), ''::text);
 CREATE OR REPLACE FUNCTION public.folded_text(written text)
  RETURNS text
  LANGUAGE sql
@@ -1104,6 +1111,7 @@ CREATE INDEX keys_by_name ON public.keys USING btree (name, id);
 CREATE INDEX keys_by_owner ON public.keys USING btree (cluster, owner_uid, created_at DESC);
 CREATE INDEX keys_by_place ON public.keys USING btree (team_id, cluster, namespace);
 CREATE INDEX keys_display_terms ON public.keys USING gin (key_terms(team_id, state, lower(display_name))) WITH (fastupdate=off) WHERE (display_name <> name);
+CREATE INDEX keys_fact_terms ON public.keys USING gin (key_terms(team_id, state, fact_text(facts))) WITH (fastupdate=off) WHERE (facts <> '{}'::jsonb);
 CREATE UNIQUE INDEX keys_of_api_by_name ON public.keys USING btree (team_id, namespace, name) WHERE ((cluster = 'api'::text) AND (state <> 'revoked'::text));
 CREATE INDEX keys_of_gateway ON public.keys USING btree (gateway_id) WHERE (gateway_id IS NOT NULL);
 CREATE INDEX keys_of_team ON public.keys USING btree (team_id, id);

@@ -183,6 +183,8 @@ type KeysTable = {
   allowed_cidrs: Generated<string[] | null>;
   /** That it is bound to; `*` where it has to name one. */
   subject: Generated<string | null>;
+  /** Texts by the names of their fields. */
+  facts: Generated<Readonly<Record<string, string>>>;
   generation: number;
   rotation_requested_at: Date | null;
   rotation_revoke_old: Generated<boolean>;

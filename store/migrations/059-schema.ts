@@ -69,6 +69,10 @@ begin
   return null;
 end $$;`;
 
+const FACT_TEXT = `create function fact_text(facts jsonb) returns text
+  language sql immutable parallel safe
+  return coalesce((select lower(string_agg(value, E'\\n' order by key)) from jsonb_each_text(facts)), '');`;
+
 /**
  * Makes it of version 58, whose queue had atoms wait at a date of their own for servers that embed passages and parts, and
  * whose replicas said what they note of keys.
@@ -89,7 +93,17 @@ update embedding_queue set due_at = clock_timestamp() where due_at = '9999-01-01
 alter table replicas alter column notes_networks set default true, alter column notes_libraries set default true;
 drop function networks_not_known cascade;
 drop function libraries_not_known cascade;
+alter table keys add column facts jsonb not null default '{}';
+${FACT_TEXT}
 `;
+
+/** By parts of what declarations say of keys for people, as of their names. */
+export const indexes = [
+  {
+    name: "keys_fact_terms",
+    on: "keys using gin (key_terms(team_id, state, fact_text(facts))) with (fastupdate = off) where facts <> '{}'",
+  },
+];
 
 export const sql = `
 -- The change feed, and who reads it.
@@ -497,6 +511,8 @@ create table keys (
   tokens_per_minute integer,
   -- What it may use by day, week, month or in all; null for no bound (docs/decisions/budgets.md).
   budgets jsonb,
+  -- What declarations say of it for people: texts by the names of their fields.
+  facts jsonb not null default '{}',
   check (gateway_bound or gateway_id is null),
   check ((requests_per_minute is null) = (burst is null))
 );
@@ -565,6 +581,7 @@ create index keys_by_place on keys (team_id, cluster, namespace);
 -- By parts of their display names too, where those are other than their names.
 create index keys_display_terms on keys using gin (key_terms(team_id, state, lower(display_name)))
   with (fastupdate = off) where display_name <> name;
+${FACT_TEXT}
 
 -- What declares a key, as it is declared, so that it can be shown (docs/decisions/shown-declarations.md). A record and no
 -- state: no decision depends on it.

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { carryOver, sql as schema } from "../../migrations/059-schema.ts";
+import { carryOver, indexes, sql as schema } from "../../migrations/059-schema.ts";
 import type { Db } from "../change.ts";
 import { SchemaVersionError } from "../errors.ts";
 import type { Store } from "../store.ts";
@@ -16,7 +16,9 @@ import { makeVectorTables } from "./vector-table.ts";
  * version before it, of none older. One that has been released is never changed; to squash them all, one of the next
  * number takes their place.
  */
-export const MIGRATIONS = [{ version: 59, name: "schema", script: schema, carryOver }] as const satisfies Migration[];
+export const MIGRATIONS = [
+  { version: 59, name: "schema", script: schema, carryOver, indexes },
+] as const satisfies Migration[];
 
 /** The schema version that this build was written for. */
 export const SCHEMA_VERSION: number = Math.max(...MIGRATIONS.map(({ version }) => version));
