@@ -1,5 +1,6 @@
 import { subjectText } from "../domain/access/subject.ts";
 import type { Environment } from "../domain/environment.ts";
+import { statedFacts } from "../domain/key/declaration/facts.ts";
 import type { Whoami } from "../server/whoami/whoami.ts";
 import type { AddCommand } from "./command/command.ts";
 import { callApi } from "./management/api-call.ts";
@@ -33,6 +34,7 @@ function factsOf(key: Whoami): Fact[] {
   return [
     ["Key", `${namespace === "" ? "" : `${namespace}/`}${name}${prefix === null ? "" : ` (${prefix}...)`}`],
     ["Display name", key.displayName === name ? undefined : key.displayName || undefined],
+    ...statedFacts(key),
     ["Id", key.id],
     ["Team", key.team],
     ["Scopes", key.scopes],

@@ -1,5 +1,6 @@
 import type { CallerNetwork } from "../../domain/access/caller-network.ts";
 import { subjectText } from "../../domain/access/subject.ts";
+import { statedFacts } from "../../domain/key/declaration/facts.ts";
 import type { Kind } from "../../domain/kinds/kinds.ts";
 import { ageText } from "../output/age.ts";
 import { budgetTexts } from "../output/budgets-text.ts";
@@ -26,6 +27,7 @@ function keyFacts({ spec, status, state, callers, budgets }: ListedObject<"Platf
   const secretText = secretRef?.name && `${secretRef.name}, key ${secretRef.dataKey ?? "api-key"}`;
   return [
     ["Display name", spec?.displayName],
+    ...statedFacts(spec),
     ["Id", status?.keyID],
     ["Team", status?.team],
     ["State", state ?? spec?.state],

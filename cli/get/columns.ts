@@ -1,4 +1,5 @@
 import { findCondition } from "../../domain/conditions.ts";
+import { FACT_NAMES, factOf } from "../../domain/key/declaration/facts.ts";
 import type { Kind } from "../../domain/kinds/kinds.ts";
 import { readiness } from "../data/status-files.ts";
 import { ageText } from "../output/age.ts";
@@ -55,6 +56,9 @@ const COLUMNS: { readonly [K in Kind]: Columns<K> } = {
       AGE,
     ],
     wide: [
+      ...FACT_NAMES.map(
+        (name): Column<"PlatformKey"> => [factOf(name).label.toUpperCase(), ({ spec }) => spec?.[name]],
+      ),
       ["VERSION", ({ status }) => status?.currentVersion?.toString()],
       ["ROTATES", ({ status, state }) => status?.nextRotationTime ?? (state && UNKNOWN)],
       ["ID", ({ status }) => status?.keyID],

@@ -1,3 +1,4 @@
+import { eachFact, factOf } from "../../domain/key/declaration/facts.ts";
 import { closedObject, TEXT, TIME_OR_NULL, TIMESTAMP } from "../management/response-schemas.ts";
 
 const TEXT_OR_NULL = { type: ["string", "null"] } as const;
@@ -18,6 +19,7 @@ export const WHOAMI = closedObject("Whoami", {
   prefix: { ...TEXT_OR_NULL, description: "The first 12 characters of the key that was sent." },
   name: TEXT,
   displayName: TEXT,
+  ...eachFact((name) => ({ ...TEXT_OR_NULL, description: factOf(name).hint })),
   namespace: TEXT,
   team: TEXT,
   teamId: TEXT,

@@ -1,6 +1,7 @@
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import type { DeclaredLimits } from "../../domain/access/rate-limit.ts";
 import { scopesIn } from "../../domain/access/scopes.ts";
+import { eachFact } from "../../domain/key/declaration/facts.ts";
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import type { Db } from "../../store/database/change.ts";
 import { findPublicId } from "../../store/gateways/gateways.ts";
@@ -27,6 +28,7 @@ export async function whoami(db: Db, key: KeyRecord) {
     prefix: version?.prefix ?? null,
     name: stored?.name ?? keyId,
     displayName: stored?.policy.displayName ?? "",
+    ...eachFact((name) => stored?.policy[name] ?? null),
     namespace,
     team: (await teamNames(db, [teamId])).get(teamId) ?? teamId,
     teamId,

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import type { KeyPolicy } from "../../domain/key/declaration/key-policy.ts";
+import { NO_POLICY } from "../../domain/key/fields/key-policies.ts";
 import { change, type Tx } from "../../store/database/change.ts";
 import { newId } from "../../store/database/ids.ts";
 import type { Store } from "../../store/database/store.ts";
@@ -28,20 +29,9 @@ export function unique(stem: string): string {
 
 export function policyOf(overrides: Partial<KeyPolicy> = {}): KeyPolicy {
   return {
+    ...NO_POLICY,
     displayName: "A key",
     scopes: ["memory:read"],
-    boundGatewayId: null,
-    libraryIds: null,
-    mcpDefaultLibraryId: null,
-    allowedModels: null,
-    suspended: false,
-    expiresAt: null,
-    rateLimit: null,
-    concurrent: null,
-    tokenLimit: null,
-    budgets: null,
-    subject: null,
-    allowedCIDRs: null,
     ...overrides,
   };
 }

@@ -2,12 +2,13 @@ import type { DeclaredRate, TokenLimit } from "../../access/rate-limit.ts";
 import type { Scope } from "../../access/scopes.ts";
 import type { SubjectRule } from "../../access/subject.ts";
 import type { Budget } from "../../budget/budget.ts";
+import type { StatedFacts } from "./facts.ts";
 
 /**
  * What can be changed of a key without a new secret (spec §1): everything that a decision reads but the secret itself.
  * References are resolved to ids. Times are milliseconds since the epoch.
  */
-export type KeyPolicy = {
+export type KeyPolicy = StatedFacts & {
   readonly displayName: string;
   readonly scopes: readonly Scope[];
   /** Null: unbound. `""`: bound to a gateway that does not exist, which grants none. */

@@ -7,8 +7,9 @@ import { areBudgetsKept, budgetText, declareBudgets } from "../../budget/budget.
 import { defined } from "../../defined.ts";
 import { rfc3339Millis } from "../../rfc3339.ts";
 import { effectiveScopes } from "../declaration/effective.ts";
+import { eachFact, factOf } from "../declaration/facts.ts";
 import { allowList, asSet, isAmong, isAtMost, isSame, listText } from "./field-values.ts";
-import type { PlainFields, PolicyFields, ResolvedFields } from "./key-field.ts";
+import type { PlainField, PlainFields, PolicyFields, ResolvedFields } from "./key-field.ts";
 
 const FIELDS: PlainFields & ResolvedFields = {
   displayName: {
@@ -114,6 +115,15 @@ const FIELDS: PlainFields & ResolvedFields = {
     isKept: areBudgetsKept,
     sorted: (budgets) => budgets?.toSorted((a, b) => (budgetText(a) < budgetText(b) ? -1 : 1)) ?? null,
   },
+  ...eachFact(
+    (name): PlainField<string | null> => ({
+      ...{ path: `spec.${name}`, label: factOf(name).label.toLowerCase(), none: null },
+      declare: (spec) => spec[name] ?? null,
+      write: (text) => (text === null ? {} : { [name]: text }),
+      show: (text) => text ?? "none",
+      isKept: () => true,
+    }),
+  ),
 };
 
 export const PLAIN_FIELDS: PlainFields = FIELDS;

@@ -2,6 +2,7 @@ import { type Selectable, sql } from "kysely";
 import type { LimitScope, TokenLimit } from "../../../domain/access/rate-limit.ts";
 import { isScope } from "../../../domain/access/scopes.ts";
 import type { SubjectRule } from "../../../domain/access/subject.ts";
+import { eachFact, FACT_NAMES, type StatedFacts } from "../../../domain/key/declaration/facts.ts";
 import type { KeyPolicy } from "../../../domain/key/declaration/key-policy.ts";
 import { buildPolicy, NO_POLICY } from "../../../domain/key/fields/key-policies.ts";
 import type { Tx } from "../../database/change.ts";
@@ -31,6 +32,11 @@ export function toLimitScope(column: string | null): LimitScope {
 /** A key's limit of tokens, by its columns. */
 export function toTokenLimit(tokensPerMinute: number | null, scope: string | null): TokenLimit | null {
   return tokensPerMinute === null ? null : { tokensPerMinute, scope: toLimitScope(scope) };
+}
+
+/** The column `facts` of a key: what it states. */
+function factsColumn(stated: StatedFacts): Readonly<Record<string, string>> {
+  return Object.fromEntries(FACT_NAMES.flatMap((name) => (stated[name] === null ? [] : [[name, stated[name]]])));
 }
 
 /** A row of `keys`, with the libraries of a restricted key. */
@@ -109,6 +115,12 @@ const STORED: { readonly [F in keyof KeyPolicy]: StoredField<KeyPolicy[F]> } = {
     write: ({ allowedCIDRs }) => ({ allowed_cidrs: allowedCIDRs }),
     read: (row) => row.allowed_cidrs,
   },
+  ...eachFact(
+    (name): StoredField<string | null> => ({
+      write: (policy) => ({ facts: factsColumn(policy) }),
+      read: ({ facts }) => facts[name] ?? null,
+    }),
+  ),
 };
 
 const WRITERS = Object.values(STORED).map(({ write }) => write);

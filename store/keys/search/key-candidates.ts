@@ -51,13 +51,30 @@ export async function candidatesOf(
     teams === undefined ? sql`${of} @> ${terms}::text[]` : sql`${of} @> ${terms}::text[] and ${of} && ${teams}::text[]`;
   const byName = sql`select k.* from keys k where ${has(NAME_TERMS)}`;
   if (name === "") return byName;
-  return sql`${byName} union all select k.* from keys k
-    where k.display_name <> k.name and ${has(DISPLAY_NAME_TERMS)} and not (${NAME_TERMS} @> ${terms}::text[])`;
+  const others = [
+    {
+      is: sql`k.display_name <> k.name`,
+      terms: DISPLAY_NAME_TERMS,
+      found: sql`not (${NAME_TERMS} @> ${terms}::text[])`,
+    },
+    {
+      is: sql`k.facts <> '{}'`,
+      terms: FACT_TERMS,
+      found: sql`not (${NAME_TERMS} @> ${terms}::text[]
+      or (k.display_name <> k.name and ${DISPLAY_NAME_TERMS} @> ${terms}::text[]))`,
+    },
+  ];
+  const more = others.map(
+    (one) => sql`union all select k.* from keys k where ${one.is} and ${has(one.terms)} and ${one.found}`,
+  );
+  return sql`${byName} ${sql.join(more, sql` `)}`;
 }
 
 const NAME_TERMS = sql`key_terms(k.team_id, k.state, k.name)`;
 /** Of names for people that are other than the name. */
 const DISPLAY_NAME_TERMS = sql`key_terms(k.team_id, k.state, lower(k.display_name))`;
+/** Of what keys state for people. */
+const FACT_TERMS = sql`key_terms(k.team_id, k.state, fact_text(k.facts))`;
 
 /** What the index of terms has of a name with this part. */
 function termsOf(part: string): string[] {

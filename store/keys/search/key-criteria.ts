@@ -18,7 +18,7 @@ const MODEL_SCOPES: readonly Scope[] = ["gateway:generate", "gateway:embed"];
 /** Which keys a search wants. */
 export type KeyCriteria = {
   /**
-   * A part of the name or the display name, in any letters, small or capital; one or two characters are looked for at its
+   * A part of the name, the display name or what the key states for people, in any letters, small or capital; one or two characters are looked for at its
    * beginning. Empty for every name.
    */
   readonly name: string;
@@ -52,12 +52,13 @@ export function isWanted({ name, state, scope, model, trait, boundTo }: KeyCrite
   return sql.join(conditions, sql` and `);
 }
 
-/** Whether a row `k` of `keys` has this text in its name or its display name, or begins with it where it is short. */
+/** Whether a row `k` of `keys` has this text in a name or in what it states, or one begins with it where it is short. */
 function isNamed(text: string): RawBuilder<unknown> {
   if (text === "") return sql`true`;
   const has = (name: RawBuilder<unknown>) =>
     [...text].length > 2 ? sql`position(${text} in ${name}) > 0` : sql`starts_with(${name}, ${text})`;
-  return sql`(${has(sql`k.name`)} or (k.display_name <> k.name and ${has(sql`lower(k.display_name)`)}))`;
+  return sql`(${has(sql`k.name`)} or (k.display_name <> k.name and ${has(sql`lower(k.display_name)`)})
+    or (k.facts <> '{}' and ${has(sql`fact_text(k.facts)`)}))`;
 }
 
 function isBoundTo(ids: readonly string[]): RawBuilder<unknown> {

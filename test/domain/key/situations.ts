@@ -1,5 +1,6 @@
 /** The situations of a key that the tables of its rules begin at. */
 import type { Reason } from "../../../domain/conditions.ts";
+import { NO_POLICY } from "../../../domain/key/fields/key-policies.ts";
 import type { ObservedKey } from "../../../domain/key/observed/observed-key.ts";
 import type { KeyAction } from "../../../domain/key/plan/key-action.ts";
 import { NO_VERDICT } from "../../../domain/key/policies/hold-to-policies.ts";
@@ -101,20 +102,11 @@ export const KEY: KeySituation = {
   source: "Generate",
   state: "active",
   policy: {
+    ...NO_POLICY,
     displayName: "key",
     scopes: ["memory:read", "memory:write"],
-    boundGatewayId: null,
     libraryIds: ["lib_a", "lib_b"],
-    mcpDefaultLibraryId: null,
     allowedModels: ["model-a", "model-b"],
-    suspended: false,
-    expiresAt: null,
-    rateLimit: null,
-    concurrent: null,
-    tokenLimit: null,
-    budgets: null,
-    subject: null,
-    allowedCIDRs: null,
   },
   generation: 1,
   revocation: null,

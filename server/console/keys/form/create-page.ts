@@ -8,9 +8,9 @@ import type { KeyFields } from "./key-fields.ts";
 import {
   type Choices,
   chosenField,
-  displayNameField,
   errorSummary,
   type FormErrors,
+  namingFields,
   scopeFields,
   textField,
 } from "./key-form.ts";
@@ -41,7 +41,7 @@ ${errorSummary(errors)}
 <input type="hidden" name="once" value="${once}">
 <ol class="steps">
 <li class="panel"><h2>Name</h2>${textField("name", fields.name, errors, "Small letters, digits and hyphens, such as checkout-assistant.")}
-${teamChoice(fields, teams, errors)}${displayNameField(fields, errors)}</li>
+${teamChoice(fields, teams, errors)}${namingFields(fields, errors)}</li>
 <li class="panel"><h2>What it may do</h2>${scopeFields(fields, errors)}</li>
 <li class="panel for-memory"><h2>Libraries</h2>${libraryFields(fields, bindings, errors)}</li>
 <li class="panel for-gateway"><h2>Gateway</h2>${gatewayFields(fields, bindings, errors)}</li>

@@ -9,7 +9,7 @@ import { type Bindings, gatewayFields, libraryFields } from "./binding-fields.ts
 import { budgetFields } from "./budget-fields.ts";
 import { FORM_FIELD_NAMES, FORM_FIELDS, type FormFieldName } from "./form-fields.ts";
 import type { KeyFields } from "./key-fields.ts";
-import { displayNameField, errorSummary, expiresField, type FormErrors, scopeFields } from "./key-form.ts";
+import { errorSummary, expiresField, type FormErrors, namingFields, scopeFields } from "./key-form.ts";
 import { limitDetails } from "./limit-details.ts";
 
 export type EditForm = {
@@ -37,7 +37,7 @@ export function editContent(form: EditForm): Html {
 ${form.isOutdated ? outdated(form) : errorSummary(errors)}
 <div class="scoped narrow"><form class="stack" method="post" action="/dashboard/keys/${id}/edit">${csrfField(viewer.csrf)}
 <input type="hidden" name="etag" value="${etag}">
-<section class="panel">${displayNameField(fields, errors)}${scopeFields(fields, errors)}</section>
+<section class="panel">${namingFields(fields, errors)}${scopeFields(fields, errors)}</section>
 <section class="panel for-memory">${libraryFields(fields, bindings, errors)}</section>
 <section class="panel for-gateway">${gatewayFields(fields, bindings, errors)}</section>
 <section class="panel">${expiry(form)}

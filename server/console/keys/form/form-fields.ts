@@ -1,3 +1,4 @@
+import { eachFact, factOf } from "../../../../domain/key/declaration/facts.ts";
 import type { KeyFields } from "./key-fields.ts";
 
 /** A field of the form: what people call it, and the fields of the API whose faults are said beside it. */
@@ -8,6 +9,7 @@ export const FORM_FIELDS: Readonly<Record<Exclude<keyof KeyFields, "budgetWas">,
   name: { label: "Name", paths: ["name"] },
   team: { label: "Team", paths: ["team"] },
   displayName: { label: "Display name", paths: ["spec.displayName"] },
+  ...eachFact((name) => ({ label: factOf(name).label, paths: [`spec.${name}`] })),
   preset: { label: "Preset", paths: ["spec.preset"] },
   scopes: { label: "Scopes", paths: ["spec.scopes"] },
   libraryAccess: { label: "Library access", paths: ["spec.libraryAccess"] },

@@ -1,12 +1,14 @@
 import { isPreset, isScope, PRESETS, type Scope } from "../../../../domain/access/scopes.ts";
+import { defined } from "../../../../domain/defined.ts";
 import type { ApiManagedKeySpec } from "../../../../domain/key/declaration/api-managed-key.ts";
+import { eachFact, FACT_NAMES, type FactName } from "../../../../domain/key/declaration/facts.ts";
 import { rfc3339Millis } from "../../../../domain/rfc3339.ts";
 import { choices, type FormBody, field } from "../../../pages/forms.ts";
 import { type Lifetime, readLifetime } from "./lifetimes.ts";
 import { budgetsTyped, NO_BUDGET, readBudget, type TypedBudget, typedBudgetOf } from "./typed-budget.ts";
 
 /** A key as the form of it has it: what was typed, whatever it is. */
-export type KeyFields = TypedBudget & {
+export type KeyFields = TypedBudget & { readonly [F in FactName]: string } & {
   readonly name: string;
   readonly team: string;
   readonly displayName: string;
@@ -36,7 +38,7 @@ export type KeyFields = TypedBudget & {
 export const EMPTY_FIELDS: KeyFields = {
   ...{ name: "", team: "", displayName: "", preset: "GatewayDefault", scopes: [] },
   ...{ libraryAccess: "All", libraries: [], defaultLibrary: "", gateway: "", models: "", expires: "", networks: "" },
-  ...{ lifetime: "none", ...NO_BUDGET },
+  ...{ lifetime: "none", ...NO_BUDGET, ...eachFact(() => "") },
   ...{ requestsPerMinute: "", burst: "", tokensPerMinute: "", rateScope: "Replica", concurrent: "" },
 };
 
@@ -61,6 +63,7 @@ export function readKeyFields(body: FormBody): KeyFields {
     rateScope: field(body, "rateScope") === "Installation" ? "Installation" : "Replica",
     concurrent: field(body, "concurrent"),
     ...readBudget(body),
+    ...eachFact((name) => field(body, name)),
   };
 }
 
@@ -109,6 +112,7 @@ export function fieldsOfSpec(spec: ApiManagedKeySpec, refs: RefNames, currency: 
     rateScope: rateLimit?.scope ?? "Replica",
     concurrent: String(rateLimit?.concurrent ?? ""),
     ...typedBudgetOf(budgets, currency),
+    ...eachFact((name) => spec[name] ?? ""),
   };
 }
 
@@ -126,6 +130,7 @@ const CONTROLLED: ReadonlySet<string> = new Set([
   "subjectAccess",
   "gatewayRef",
   "allowedModels",
+  ...FACT_NAMES,
 ] satisfies (keyof ApiManagedKeySpec)[]);
 const CONTROLLED_LIMITS: ReadonlySet<string> = new Set([
   "requestsPerMinute",
@@ -153,6 +158,7 @@ export function specOfFields(fields: KeyFields, stored: Partial<ApiManagedKeySpe
   return {
     ...uncontrolled(stored, CONTROLLED),
     ...(displayName === "" ? {} : { displayName }),
+    ...defined(eachFact((name) => fields[name] || undefined)),
     ...(preset === "" ? { scopes } : { preset }),
     ...(products.has("memory") ? { ...(subjectAccess && { subjectAccess }), ...memoryOf(fields, libraryAccess) } : {}),
     ...(products.has("gateway") ? gatewayOf(fields, allowedModels) : {}),

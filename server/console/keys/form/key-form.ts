@@ -1,4 +1,5 @@
 import { type Preset, SCOPES } from "../../../../domain/access/scopes.ts";
+import { FACT_NAMES, factOf } from "../../../../domain/key/declaration/facts.ts";
 import { type Content, flag, type Html, html } from "../../../pages/html.ts";
 import { FORM_FIELDS, type FormFieldName } from "./form-fields.ts";
 import { type KeyFields, productOfScope, productsOf } from "./key-fields.ts";
@@ -91,8 +92,11 @@ export function expiresField({ expires }: KeyFields, errors: FormErrors, hint: s
   );
 }
 
-export function displayNameField({ displayName }: KeyFields, errors: FormErrors): Html {
-  return textField("displayName", displayName, errors, "What people call it. Left empty, its name.");
+/** What people know the key by. */
+export function namingFields(fields: KeyFields, errors: FormErrors): Html {
+  return html`${textField("displayName", fields.displayName, errors, "What people call it. Left empty, its name.")}${FACT_NAMES.map(
+    (name) => textField(name, fields[name], errors, factOf(name).hint),
+  )}`;
 }
 
 /** A choice of what there is; where there is more than a page offers, its name can be written. */

@@ -1,5 +1,6 @@
 import { SCOPES } from "../../../../domain/access/scopes.ts";
 import type { IssuedNames } from "../../../../domain/access/team-member.ts";
+import { FACT_NAMES, factOf, statedFacts } from "../../../../domain/key/declaration/facts.ts";
 import { writeYaml } from "../../../../domain/manifest/document/write-yaml.ts";
 import type { BoundedCount } from "../../../../store/database/bounded-count.ts";
 import { KEY_TRAITS, type KeyTrait } from "../../../../store/keys/search/key-criteria.ts";
@@ -97,11 +98,14 @@ function results(list: KeyList): Html {
   );
 }
 
+const FACT_LABELS = FACT_NAMES.map((name) => factOf(name).label.toLowerCase());
+const SEARCHED = ["Name", ...FACT_LABELS, "prefix"];
+
 function filters({ query, teams }: KeyList): Html {
   return html`<form class="panel tight" role="search" aria-label="API keys" ${searchForm("/dashboard/keys")}>
 <div class="filters">
 <div class="field"><label class="unseen" for="q">Search</label>
-<input id="q" name="q" type="search" aria-keyshortcuts="/" value="${query.text}" placeholder="Name, prefix or id" maxlength="253" autocomplete="off" spellcheck="false" data-search></div>
+<input id="q" name="q" type="search" aria-keyshortcuts="/" value="${query.text}" placeholder="${SEARCHED.join(", ")} or id" maxlength="253" autocomplete="off" spellcheck="false" data-search></div>
 <div class="field"><label class="unseen" for="state">State</label><select id="state" name="state"><option value="">Any state${LISTED_STATES.map(
     (state) =>
       html`<option value="${state}" ${flag("selected", state === query.state)}>${state.charAt(0).toUpperCase()}${state.slice(1)}`,
@@ -146,9 +150,9 @@ function keyTable({ keys, clusters, conditions, now }: KeyList): Html {
   return table("API keys", COLUMNS, rows);
 }
 
-function nameOf({ id, name, displayName, team }: KeyRowJson): Html {
+function nameOf({ id, name, displayName, team, spec }: KeyRowJson): Html {
   const isNamed = displayName !== "" && displayName !== name;
-  return html`${selectionBox({ id, name })}<a href="/dashboard/keys/${id}">${name}</a><small>${isNamed && html`${displayName} · `}${team}</small>`;
+  return html`${selectionBox({ id, name })}<a href="/dashboard/keys/${id}">${name}</a><small>${isNamed && html`${displayName} · `}${team}${statedFacts(spec).map(([, text]) => html` · ${text}`)}</small>`;
 }
 
 /** By which names a team could have the viewer as a member. */
@@ -166,7 +170,7 @@ function nothing({ query, mayCreate, isPartial, outsider }: KeyList): Html {
       mayCreate && html`<a class="button primary" href="/dashboard/keys/new">Create key</a>`
     }</div>`;
   }
-  return html`<div class="empty"><h2>No key matches</h2><p class="muted">Search for a part of a name or of a display name, for the first 12 characters of a key, or for a key's id.</p>
+  return html`<div class="empty"><h2>No key matches</h2><p class="muted">Search for a part of a name${FACT_LABELS.map((label) => html`, ${label}`)} or display name, for the first 12 characters of a key, or for a key's id.</p>
 <a class="button" href="/dashboard/keys">Show all keys</a></div>`;
 }
 

@@ -1,6 +1,7 @@
 import { subjectText } from "../../../../domain/access/subject.ts";
 import type { ReportedCondition } from "../../../../domain/conditions.ts";
 import { parseDuration } from "../../../../domain/duration.ts";
+import { statedFacts } from "../../../../domain/key/declaration/facts.ts";
 import { rotationDueAt } from "../../../../domain/key/issuance/issuance-policy.ts";
 import type { MadeKeyVerdict } from "../../../../domain/key/policies/made-key.ts";
 import type { LastUse } from "../../../../domain/key/stored/known-usage.ts";
@@ -235,6 +236,7 @@ function facts({ key, clusters, now }: KeyPage): Html {
   return factList([
     ["Team", html`<a href="/dashboard/team/${key.teamId}">${key.team}</a>`],
     ["Declared in", declarationOf(key, clusters)],
+    ...statedFacts(key.spec),
     ["Created", moment(key.createdAt, now)],
     ...(key.lastNetworks.length === 0 ? [] : [["Called from", callers(key)] as const]),
     ...(rotationRequestedAt === null ? [] : [["Rotation asked for", moment(rotationRequestedAt, now)] as const]),

@@ -5,6 +5,7 @@
 
 import { dependsOnUsage } from "../../../../domain/key/conditions/stale-consumers.ts";
 import { DEFAULT_OVERLAP, type DeclaredKey, type Overlap } from "../../../../domain/key/declaration/declared-key.ts";
+import { eachFact } from "../../../../domain/key/declaration/facts.ts";
 import type { ObservedKey } from "../../../../domain/key/observed/observed-key.ts";
 import { applyAction } from "../../../../domain/key/plan/apply-action.ts";
 import type { KeyAction } from "../../../../domain/key/plan/key-action.ts";
@@ -83,6 +84,7 @@ export function declare(changes: Partial<DeclaredKey> = {}): DeclaredKey {
     budgets: null,
     subject: null,
     allowedCIDRs: null,
+    ...eachFact(() => null),
     secret: {
       name: "key",
       dataKey: "api-key",

@@ -1,12 +1,14 @@
 /** A save of the form to edit a key changes what it has controls for, and loses nothing else. */
 import { describe, expect, test } from "vitest";
 import { API_MANAGED_KEY_FIELDS, type ApiManagedKeySpec } from "../../../../domain/key/declaration/api-managed-key.ts";
+import { eachFact } from "../../../../domain/key/declaration/facts.ts";
 import { formFieldOf } from "../../../../server/console/keys/form/form-fields.ts";
 import { EMPTY_FIELDS, fieldsOfSpec, specOfFields } from "../../../../server/console/keys/form/key-fields.ts";
 
 /** Every field, with every member, but for `preset`, which excludes `scopes`. */
 const WHOLE: ApiManagedKeySpec = {
   displayName: "Agent",
+  ...eachFact((name) => `Another ${name}`),
   scopes: ["memory:read", "memory:write", "gateway:generate"],
   gatewayRef: { name: "main", namespace: "shared" },
   allowedModels: ["gpt-5", "a, b"],
@@ -42,7 +44,7 @@ describe("the form to edit a key", () => {
 
   test("keeps members that it has no control for, whatever they are called, as a later version may have them", () => {
     const later = {
-      ...{ ...WHOLE, owner: "ann@example.com", notes: { runbook: "https://example.com" } },
+      ...{ ...WHOLE, contact: "ann@example.com", notes: { runbook: "https://example.com" } },
       rateLimit: { ...WHOLE.rateLimit, requestsPerDay: 1_000 },
       libraryAccess: { mode: "Restricted", libraryRefs: WHOLE.libraryAccess?.libraryRefs, readOnly: true },
       budgets: [{ ...WHOLE.budgets?.[0], notify: ["ann"] }, WHOLE.budgets?.[1]],
