@@ -3,7 +3,9 @@ import type { Spec } from "../../kinds/kinds.ts";
 /** What a declaration says of a key for people: stored as it is, shown wherever the key is, and read by no decision. */
 type Fact = { readonly label: string; readonly hint: string };
 
-const FACTS = {} as const satisfies { readonly [F in keyof Spec<"PlatformKey">]?: Fact };
+const FACTS = {
+  owner: { label: "Owner", hint: "Whom to ask about the key, such as an address." },
+} as const satisfies { readonly [F in keyof Spec<"PlatformKey">]?: Fact };
 
 export type FactName = keyof typeof FACTS;
 /** Null where a declaration says nothing of it. */

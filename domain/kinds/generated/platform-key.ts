@@ -9,6 +9,10 @@ export type PlatformKeySpec = {
    */
   displayName?: string;
   /**
+   * Whom to ask about the key, such as an address. It is shown with the key, also to its holder, and decides nothing.
+   */
+  owner?: string;
+  /**
    * A set of scopes, instead of scopes. MCPReadOnly: memory:read. MCPReadWrite: memory:read, memory:write. GatewayDefault: gateway:generate, gateway:embed, gateway:routes, memory:read.
    */
   preset?: "MCPReadOnly" | "MCPReadWrite" | "GatewayDefault";

@@ -1454,6 +1454,18 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
               }
             ]
           },
+          "owner": {
+            "description": "Whom to ask about the key, such as an address. It is shown with the key, also to its holder, and decides nothing.",
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 253,
+            "x-kubernetes-validations": [
+              {
+                "rule": "!self.matches(\"[\\u202a-\\u202e\\u2066-\\u2069]\")",
+                "message": "must not hold U+202A to U+202E or U+2066 to U+2069, which turn the direction of text: leave them out"
+              }
+            ]
+          },
           "preset": {
             "description": "A set of scopes, instead of scopes. MCPReadOnly: memory:read. MCPReadWrite: memory:read, memory:write. GatewayDefault: gateway:generate, gateway:embed, gateway:routes, memory:read.",
             "type": "string",

@@ -93,6 +93,8 @@ export type PlatformKeyArgs = {
     /** Refuse: calls without room are answered 429 budget_exceeded. Alert: they pass and are counted. Default `"Refuse"`. */
     onExhausted?: Input<"Refuse" | "Alert"> | undefined;
   }>>> | undefined;
+  /** Whom to ask about the key, such as an address. It is shown with the key, also to its holder, and decides nothing. */
+  owner?: Input<string> | undefined;
   /** secret, the key comes out as secret, encrypted in the state; or none, it comes out nowhere and only its hash is kept. Default `"secret"`. */
   deliver?: Input<"secret" | "none"> | undefined;
   /** When a new version replaces the current one, and how long both work. */
@@ -193,6 +195,8 @@ export type PlatformKeyState = {
     /** Refuse: calls without room are answered 429 budget_exceeded. Alert: they pass and are counted. Default `"Refuse"`. */
     onExhausted?: "Refuse" | "Alert" | undefined;
   }> | undefined;
+  /** Whom to ask about the key, such as an address. It is shown with the key, also to its holder, and decides nothing. */
+  owner?: string | undefined;
   /** secret, the key comes out as secret, encrypted in the state; or none, it comes out nowhere and only its hash is kept. Default `"secret"`. */
   deliver?: "secret" | "none" | undefined;
   /** When a new version replaces the current one, and how long both work. */
@@ -730,6 +734,8 @@ export type GetKeyResult = {
     /** Refuse: calls without room are answered 429 budget_exceeded. Alert: they pass and are counted. Default `"Refuse"`. */
     onExhausted?: "Refuse" | "Alert" | undefined;
   }> | undefined;
+  /** Whom to ask about the key, such as an address. It is shown with the key, also to its holder, and decides nothing. */
+  owner?: string | undefined;
   /** The key's permanent id. */
   keyID: string;
   /** The current version's first 12 characters, which never authenticate. */

@@ -5,6 +5,8 @@ import type { Input } from "@pulumi/pulumi";
 export type PlatformKeySpecArgs = {
   /** The name shown in lists; default: the object's name. */
   displayName?: Input<string> | undefined;
+  /** Whom to ask about the key, such as an address. It is shown with the key, also to its holder, and decides nothing. */
+  owner?: Input<string> | undefined;
   /** A set of scopes, instead of scopes. MCPReadOnly: memory:read. MCPReadWrite: memory:read, memory:write. GatewayDefault: gateway:generate, gateway:embed, gateway:routes, memory:read. */
   preset?: Input<"MCPReadOnly" | "MCPReadWrite" | "GatewayDefault"> | undefined;
   /** What the key may do, instead of preset; without wildcards. */

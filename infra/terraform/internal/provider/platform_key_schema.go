@@ -37,6 +37,7 @@ func platformKeySchema() schema.Schema {
 				MarkdownDescription: "A namespace of its team, where the name is to be unique in that.",
 			},
 			"display_name":   text("A name for people, shown in lists."),
+			"owner":          text("Whom to ask about the key, such as an address. It decides nothing."),
 			"preset":         text("A named set of scopes, instead of `scopes`: `MCPReadOnly`, `MCPReadWrite` or `GatewayDefault`."),
 			"scopes":         texts("What the key may do, instead of `preset`."),
 			"gateway_ref":    referenceTo("The one gateway that the key is bound to."),

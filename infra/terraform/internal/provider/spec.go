@@ -12,6 +12,7 @@ import (
 // spec is what a key is to be: in a configuration, and in the API.
 type spec struct {
 	DisplayName          *string        `tfsdk:"display_name" json:"displayName,omitempty"`
+	Owner                *string        `tfsdk:"owner" json:"owner,omitempty"`
 	Preset               *string        `tfsdk:"preset" json:"preset,omitempty"`
 	Scopes               []string       `tfsdk:"scopes" json:"scopes,omitempty"`
 	GatewayRef           *reference     `tfsdk:"gateway_ref" json:"gatewayRef,omitempty"`

@@ -116,6 +116,10 @@ const CASES: { readonly [F in keyof KeyPolicy]: FieldCase<KeyPolicy[F]> } = {
     wider: [null, { ...TOKENS, tokensPerMinute: 1001 }, { ...TOKENS, scope: "Replica" }],
     noWider: [{ ...TOKENS, tokensPerMinute: 999 }],
   },
+  owner: {
+    ...{ path: "spec.owner", label: "owner", value: "ann@example.com", shown: "ann@example.com", shownNone: "none" },
+    ...{ written: { owner: "ann@example.com" }, wider: [], noWider: ["bob", null] },
+  },
   budgets: {
     ...{ path: "spec.budgets", label: "budgets", value: [TOTAL, MONTH], shownNone: "none" },
     shown: "100 tokens a month (UTC), refuses, 2.50 USD in all, alerts",
@@ -126,7 +130,7 @@ const CASES: { readonly [F in keyof KeyPolicy]: FieldCase<KeyPolicy[F]> } = {
 };
 
 const SPEC: Spec<"PlatformKey"> = storedSpec(
-  key(`{ displayName: A key, scopes: [memory:read, gateway:embed], gatewayRef: { name: gw-1 }, allowedModels: [m2, m1],
+  key(`{ displayName: A key, owner: ann@example.com, scopes: [memory:read, gateway:embed], gatewayRef: { name: gw-1 }, allowedModels: [m2, m1],
     libraryAccess: { mode: Restricted, libraryRefs: [{ name: lib-b }, { name: lib-a }] },
     mcpDefaultLibraryRef: { name: lib-a }, subjectAccess: { mode: Bound, subject: ada },
     allowedCIDRs: ["2001:db8::/32", 10.0.0.0/8], state: Suspended, expiresAt: "2027-01-31T00:00:00Z",
@@ -155,7 +159,7 @@ describe("a key's fields", () => {
     expect(policyOf(declareKey("team-a", "a", none), references)).toStrictEqual({
       ...{ displayName: "a", scopes: ["memory:read"], boundGatewayId: null, libraryIds: null },
       ...{ mcpDefaultLibraryId: null, allowedModels: null, suspended: false, expiresAt: null, rateLimit: null },
-      ...{ concurrent: null, tokenLimit: null, budgets: null, subject: null, allowedCIDRs: null },
+      ...{ concurrent: null, tokenLimit: null, budgets: null, subject: null, allowedCIDRs: null, owner: null },
     });
     const gone = { ...NO_POLICY, displayName: "a", boundGatewayId: "", mcpDefaultLibraryId: "" };
     expect(specOfPolicy(gone, NAMES)).toStrictEqual({ displayName: "a", scopes: [], state: "Active" });

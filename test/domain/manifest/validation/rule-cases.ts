@@ -481,5 +481,13 @@ export const RULE_CASES: readonly RuleCase[] = [
     refuses: [...DIRECTION_MARKS, "b\\u202ec"].map((text) => named(`a${text}`)).concat(named("\\u202e")),
     says: "spec.displayName: must not hold U+202A to U+202E or U+2066 to U+2069, which turn the direction of text",
   })),
+  {
+    rule: "an owner holds no mark that turns the direction of text",
+    accepts: ["ann@example.com", "Zoë, +49 30 123", "שלום"].map((owner) =>
+      key(`{ preset: MCPReadOnly, owner: "${owner}" }`),
+    ),
+    refuses: DIRECTION_MARKS.map((mark) => key(`{ preset: MCPReadOnly, owner: "a${mark}" }`)),
+    says: "spec.owner: must not hold U+202A to U+202E or U+2066 to U+2069, which turn the direction of text",
+  },
   ...POLICY_RULE_CASES,
 ];
