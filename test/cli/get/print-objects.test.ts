@@ -55,6 +55,15 @@ describe("what is printed of objects", () => {
     expect([cell(used), cell(none)]).toEqual(["BudgetExhausted", "-"]);
   });
 
+  test("shows in a wide table whom to ask about a key", () => {
+    const owned = { ...key("agent"), spec: { owner: "ann@example.com" } };
+    const [headings = "", ...rows] = printer("wide")
+      .all([{ kind: "PlatformKey", objects: [owned, key("free")] }], false)
+      .split("\n");
+    const cells = rows.map((row) => row.slice(headings.indexOf("OWNER"), headings.indexOf("VERSION")).trim());
+    expect(cells).toEqual(["ann@example.com", "-"]);
+  });
+
   test("goes on in the same columns as things change, with headings where another kind comes", () => {
     const { all, change } = printer("table");
     const [headings = "", row = ""] = all([{ kind: "PlatformKey", objects: [key("long-name")] }], false).split("\n");

@@ -41,12 +41,16 @@ async function ask(secret: string) {
 describe("whoami", () => {
   test("shows a key that serves many subjects without one being named", async () => {
     const { secret } = await makeKey({ preset: "MCPReadWrite", subjectAccess: { mode: "Required" } });
-    expect(await ask(secret)).toMatchObject({ status: 200, body: { subjectAccess: { mode: "Required" } } });
+    expect(await ask(secret)).toMatchObject({
+      status: 200,
+      body: { subjectAccess: { mode: "Required" }, owner: null },
+    });
   });
 
   test("shows a key's holder all that the key may do, and never the key", async () => {
     const { id, name, prefix, secret } = await makeKey({
       displayName: "Docs agent",
+      owner: "ann@example.com",
       scopes: ["memory:read", "gateway:generate"],
       gatewayRef: { name: "main" },
       allowedModels: ["fast"],
@@ -62,6 +66,7 @@ describe("whoami", () => {
       200,
       {
         ...{ id, name, prefix, displayName: "Docs agent", namespace: "", team: "research" },
+        owner: "ann@example.com",
         teamId: expect.stringMatching(/^team_/),
         state: "active",
         scopes: ["gateway:generate", "memory:read"],

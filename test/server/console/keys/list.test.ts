@@ -17,7 +17,7 @@ beforeAll(async () => {
     await pages.send("POST", "/teams", { name, spec: { members: [{ role: "admin", group: "g" }] } });
   }
   await makeKey("reader", "payments", { preset: "MCPReadOnly", displayName: "<b>Reader</b>" });
-  await makeKey("writer", "payments", { preset: "MCPReadWrite", state: "Suspended" });
+  await makeKey("writer", "payments", { preset: "MCPReadWrite", state: "Suspended", owner: "Ann <ann@example.com>" });
   await makeKey("gateway-user", "research", { preset: "GatewayDefault", expiresAfter: "1h" });
   const [first = "", ...others] = pageNames(60);
   await makeKey(first, "research", { preset: "MCPReadOnly" });
@@ -117,6 +117,19 @@ describe("the list of keys", () => {
     await rename("writer");
     expect(await list("?q=zahlungen")).toEqual([]);
     expect(await list("?q=rite")).toEqual(["writer"]);
+  });
+
+  test("finds a part of an owner, and shows it with the key wherever that is", async () => {
+    for (const q of ["ANN@example", "an", "ann <"]) {
+      expect([q, await list(`?q=${encodeURIComponent(q)}`)]).toEqual([q, ["writer"]]);
+    }
+    expect(await list("?q=ann@example&team=research")).toEqual([]);
+    const { text } = await pages.get("/keys?q=rite");
+    const shown = "Ann &lt;ann@example.com&gt;";
+    expect(text).toContain(`payments · ${shown}</small>`);
+    const [, id = ""] = /href="\/dashboard\/keys\/(key_[^"]+)"/.exec(text) ?? [];
+    expect((await pages.get(`/keys/${id}`)).text).toContain(`<dt>Owner</dt><dd>${shown}</dd>`);
+    expect((await pages.get(`/keys/${id}/edit`)).text).toMatch(new RegExp(`name="owner"[^>]* value="${shown}"`));
   });
 
   test("says how many match on all pages", async () => {

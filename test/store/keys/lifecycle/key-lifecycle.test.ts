@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
+import { eachFact } from "../../../../domain/key/declaration/facts.ts";
 import type { KeyPolicy } from "../../../../domain/key/declaration/key-policy.ts";
 import { change } from "../../../../store/database/change.ts";
 import {
@@ -89,6 +90,7 @@ describeNightlyOnEachEngine("A key", (store) => {
   test("is read back as it was stored, whatever its policy", async () => {
     const home = await makeTeam(store());
     const policy: KeyPolicy = {
+      ...eachFact((name) => `Another ${name}`),
       displayName: "Docs agent",
       scopes: ["memory:read", "gateway:embed"],
       boundGatewayId: "",
@@ -489,6 +491,15 @@ describeNightlyOnEachEngine("A key", (store) => {
     const again = updates.map((update) => ({ ...update, policy: policyOf(), generation: 2 }));
     await expect(run(store(), (tx) => updateKeyPolicies(tx, again))).rejects.toThrow(StaleDeclarationError);
     expect((await read(store(), ids[0] ?? "")).state).toBe("suspended");
+  });
+
+  test("what a key says of itself for people is changed and recorded as any field", async () => {
+    const { key } = await reserveKey(store(), await makeTeam(store()), { policy: policyOf({ owner: "ann" }) });
+    const update = { keyId: key.id, policy: policyOf({ owner: "bob" }), generation: 2, expiresAfter: null };
+    await run(store(), (tx) => updateKeyPolicy(tx, update));
+    const changed = { owner: { before: "ann", after: "bob" } };
+    expect((await auditOfKey(store().db, key.id)).at(-1)).toMatchObject({ detail: { changed } });
+    expect((await read(store(), key.id)).policy).toEqual(policyOf({ owner: "bob" }));
   });
 
   test("a key that is not there cannot be activated", async () => {

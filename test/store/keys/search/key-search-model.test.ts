@@ -21,6 +21,7 @@ const SEARCHES = 150;
 const TEAMS = ["team_0", "team_1", "team_2", "team_3"];
 const NAMES = ["", "a", "b", "ab", "ab1", "a-b", "b-1", "zzz", "-", "abab", "%", "The", "tH", "HE B", "é 1"];
 const DISPLAY_NAMES = ["", "The b1", "the Abab", "Éa-b", "Thé 1"];
+const OWNERS = [undefined, undefined, "The b1", "ab@Thé 1"];
 /** Ids of gateways and libraries; of none. */
 const BOUND_SETS = [undefined, undefined, undefined, ["gw_0"], ["lib_1"], ["gw_1", "lib_0", "none"], []];
 const TEAM_SETS = [undefined, [], ["team_1"], ["team_1", "team_3"], TEAMS, ["none", "team_2"]];
@@ -81,7 +82,8 @@ describeNightlyOnEachEngine("A search of keys", (opened) => {
 function isLike(key: ListedKey, { name, teamIds, state, scope, trait }: KeySearch): boolean {
   const text = name.toLowerCase();
   const has = (one: string) => (text.length > 2 ? one.includes(text) : one.startsWith(text));
-  const isNamed = has(key.name) || has(key.policy.displayName.toLowerCase());
+  const { displayName, owner } = key.policy;
+  const isNamed = has(key.name) || has(displayName.toLowerCase()) || (owner !== null && has(owner.toLowerCase()));
   const isOfTrait = trait === undefined || (key.cluster === API_CLUSTER) === (trait.is === "by-hand");
   const hasScope = scope === undefined || key.policy.scopes.includes(scope);
   return (
@@ -145,10 +147,10 @@ async function fill(store: Store, { below, pick }: Random): Promise<void> {
     const name = Array.from({ length: 1 + below(6) }, () => pick(["a", "b", "-", "1", "ab"])).join("");
     const created = pick(["2026-01-01T00:00:00Z", `2026-01-01T00:00:00.${String(below(1e6)).padStart(6, "0")}Z`]);
     await sql`insert into keys (id, cluster, namespace, name, team_id, source, state, display_name, scopes,
-        gateway_bound, gateway_id, library_mode, generation, created_at, expires_at)
+        gateway_bound, gateway_id, library_mode, generation, created_at, expires_at, facts)
       values (${id}, 'c', ${pick(["", "held", "lost"])}, ${name}, ${pick(TEAMS)}, 'Generate',
         ${pick(["active", "active", "suspended", "revoked", "of-a-later-build"])}, ${pick([name, ...DISPLAY_NAMES])}, '{}', true, ${pick([null, null, "gw_0", "gw_1"])}, 'all', 1,
-        ${created}::timestamptz, ${end()}::timestamptz)`.execute(db);
+        ${created}::timestamptz, ${end()}::timestamptz, ${JSON.stringify({ owner: pick(OWNERS) })}::jsonb)`.execute(db);
     for (const library of pick([[], [], ["lib_0"], ["lib_0", "lib_1"]]))
       await sql`insert into key_libraries (key_id, library_id) values (${id}, ${library})`.execute(db);
     for (const state of pick([[], ["active"], ["reserved"], ["retired", "active"]]))
