@@ -1,10 +1,11 @@
 /**
  * Writes what comes from `crds/`: the TypeScript types and schemas in `domain/kinds/generated/`, the reference of all
  * fields in `docs/reference/`, the JSON Schema of manifests for editors, the Helm chart's copy, and under `infra/pulumi/`
- * the schema of the Pulumi package and the types of what Pulumi programs write; and the references of commands, metrics,
- * reasons and codes, from their definitions, and of the key's rules and of common mistakes, from the tables that test
- * them; the rights that `keyplane doctor` asks for, from `infra/rbac/`; and the chart's Grafana dashboard, from a table of
- * its panels. With `--check` it writes nothing and exits with 1 when a file is not as it would be.
+ * the schema of the Pulumi package and the types of what Pulumi programs write; the fields of a key in the Terraform
+ * provider; and the references of commands, metrics, reasons and codes, from their definitions, and of the key's rules and
+ * of common mistakes, from the tables that test them; the rights that `keyplane doctor` asks for, from `infra/rbac/`; and
+ * the chart's Grafana dashboard, from a table of its panels. With `--check` it writes nothing and exits with 1 when a file
+ * is not as it would be.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -25,11 +26,14 @@ import { pulumiPackage } from "./pulumi-package.ts";
 import { pluginSource, renderPulumiSchema } from "./pulumi-schema.ts";
 import { renderReasons } from "./reasons-reference.ts";
 import { renderReference } from "./reference.ts";
+import { renderTerraformSpec } from "./terraform-spec.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const GENERATED = "domain/kinds/generated/";
 const BANNER =
   "// Generated from crds/ by scripts/generate.ts. Change the schema there and run `node scripts/generate.ts`.\n";
+/** As Go's tools know it. */
+const BANNER_GO = "// Code generated from crds/ by scripts/generate.ts. DO NOT EDIT.\n\n";
 
 /** A CustomResourceDefinition, as far as it is read here. */
 type Definition = {
@@ -113,6 +117,10 @@ files.set(
     BANNER + IMPORT_INPUT,
     ...KINDS.map((kind) => renderAlias(`${kind}SpecArgs`, halfOf(crds[kind], kind, "spec"), INPUT)),
   ].join("\n"),
+);
+files.set(
+  "infra/terraform/internal/provider/spec_fields.go",
+  BANNER_GO + renderTerraformSpec(pulumi.resources.PlatformKey.inputs),
 );
 
 const stale = [...files].filter(([path, text]) => {

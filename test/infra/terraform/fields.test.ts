@@ -4,7 +4,7 @@ import { specSchema } from "../../../domain/manifest/validation/json-schema.ts";
 import packageJson from "../../../package.json" with { type: "json" };
 import { read } from "../../architecture/sources.ts";
 
-const SPEC = read("infra/terraform/internal/provider/spec.go");
+const SPEC = read("infra/terraform/internal/provider/spec_fields.go");
 const { gatewayRef, libraryAccess, subjectAccess, rateLimit, budgets } = specSchema("PlatformKey").properties ?? {};
 const namesOf = (properties: object = {}): string[] => Object.keys(properties);
 
@@ -26,10 +26,12 @@ it.each([
   expect(fieldsOf(struct).toSorted()).toEqual(fields.toSorted());
 });
 
-it("each field of a key is an argument of the resource", () => {
-  const described = read("infra/terraform/internal/provider/platform_key_schema.go");
+it("each of them is an argument, and lists whose order means nothing are sorted before they are compared", () => {
   const names = [...SPEC.matchAll(/tfsdk:"(\w+)"/g)].map(([, name = ""]) => name);
-  expect(names.filter((name) => !described.includes(`"${name}":`))).toEqual([]);
+  expect(names).toEqual(expect.arrayContaining(["allowed_cidrs", "mcp_default_library_ref", "requests_per_minute"]));
+  expect(names.filter((name) => !SPEC.includes(`"${name}": schema.`))).toEqual([]);
+  const sorted = [...SPEC.matchAll(/= sorted\(given\.(\w+)\)/g)].map(([, name]) => name);
+  expect(sorted).toEqual(["Scopes", "AllowedModels", "AllowedCIDRs"]);
 });
 
 it("the provider says the version of Keyplane", () => {
