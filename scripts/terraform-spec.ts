@@ -109,7 +109,7 @@ function goName(name: string): string {
   return (name.charAt(0).toUpperCase() + name.slice(1)).replace(/^Mcp/, "MCP");
 }
 
-/** As Terraform writes it: `allowed_cidrs`. */
+/** As Terraform writes it: `mcp_default_library_ref`. */
 function snake(name: string): string {
   return name.replace(/(?<=[a-z])[A-Z]/g, "_$&").toLowerCase();
 }

@@ -49,6 +49,12 @@ export type KeyAttributes = {
   readonly budgets?: KeyBudgets | undefined;
 };
 
+/** What a caller has that is held to nothing but its scopes, its team and that team's limits. */
+export const UNRESTRICTED = {
+  ...{ boundGatewayId: null, libraryIds: null, mcpDefaultLibraryId: null, allowedModels: null },
+  ...{ rateLimit: null, concurrent: null, tokenLimit: null, subject: null, allowedCIDRs: null },
+} as const satisfies Partial<KeyAttributes>;
+
 /**
  * Everything that deciding a request needs to know of one version of a key: a row of a replica's index, found by the
  * digest of the presented secret. Times are milliseconds since the epoch.

@@ -1,4 +1,4 @@
-import { type KeyRecord, UNSTORED_VERSION } from "./key-record.ts";
+import { type KeyRecord, UNRESTRICTED, UNSTORED_VERSION } from "./key-record.ts";
 import type { Membership, MemberToken, RoleOfMember, TeamRecord } from "./membership.ts";
 import { type Scope, type ScopeSet, scopeBit, scopeSet } from "./scopes.ts";
 import type { MemberNames } from "./team-member.ts";
@@ -57,16 +57,9 @@ export function memberRecord(token: MemberToken, team: TeamRecord): KeyRecord | 
     versionState: "active",
     expiresAt: token.expiresAt,
     scopes: role & token.scopes,
-    boundGatewayId: null,
+    ...UNRESTRICTED,
     libraryIds: libraryIdsOf({ token, team }, role),
-    mcpDefaultLibraryId: null,
     teamDefaultLibraryId: team.defaultLibraryId,
-    allowedModels: null,
-    rateLimit: null,
-    concurrent: null,
-    tokenLimit: null,
-    subject: null,
-    allowedCIDRs: null,
     teamAllowedCIDRs: team.allowedCIDRs,
     teamLimits: team.limits,
     membership: { token, team },

@@ -1,5 +1,5 @@
 import type { KeyRecord } from "../../domain/access/key-record.ts";
-import { UNSTORED_VERSION } from "../../domain/access/key-record.ts";
+import { UNRESTRICTED, UNSTORED_VERSION } from "../../domain/access/key-record.ts";
 import type { TeamRecord } from "../../domain/access/membership.ts";
 import { SCOPES, scopeSet } from "../../domain/access/scopes.ts";
 import type { Placeholder } from "../context/placeholders.ts";
@@ -31,16 +31,8 @@ export function resolvePlaceholders(
       versionState: "active",
       expiresAt: Number.POSITIVE_INFINITY,
       scopes: scopeSet(SCOPES),
-      boundGatewayId: null,
-      libraryIds: null,
-      mcpDefaultLibraryId: null,
+      ...UNRESTRICTED,
       teamDefaultLibraryId: only.defaultLibraryId,
-      allowedModels: null,
-      rateLimit: null,
-      concurrent: null,
-      tokenLimit: null,
-      subject: null,
-      allowedCIDRs: null,
       teamAllowedCIDRs: only.allowedCIDRs,
       teamLimits: only.limits,
     });

@@ -1,9 +1,15 @@
 /** What rows of fields have in common. */
 import { isDeepStrictEqual } from "node:util";
-import type { PlainField } from "./key-field.ts";
+import type { KeyPolicy } from "../declaration/key-policy.ts";
+import type { KeySpec, PlainField } from "./key-field.ts";
+
+/** The fields that a spec and a policy have as the same list. */
+type ListName = {
+  [F in keyof KeySpec & keyof KeyPolicy]: readonly string[] | null extends KeyPolicy[F] ? F : never;
+}[keyof KeySpec & keyof KeyPolicy];
 
 /** A list that bounds what a key may do: null allows anything. */
-export function allowList<F extends "allowedModels" | "allowedCIDRs">(
+export function allowList<F extends ListName>(
   name: F,
   label: string,
   isWithin: (one: string, before: readonly string[]) => boolean,
