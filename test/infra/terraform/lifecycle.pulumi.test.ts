@@ -67,6 +67,7 @@ describeOnTofu("keyplane_platform_key", ({ makeWorkspace, manage, makeEnvironmen
     const { apply, plan, keys } = await makeKeyWorkspace(
       "fields",
       `
+      owner                   = "ann@example.com"
       preset                  = "GatewayDefault"
       gateway_ref             = { name = "main" }
       allowed_models          = ["model-b", "model-a"]
@@ -83,6 +84,7 @@ describeOnTofu("keyplane_platform_key", ({ makeWorkspace, manage, makeEnvironmen
     expect(await apply()).toMatchObject({ code: 0 });
     const [{ spec }] = await keys();
     expect(spec).toMatchObject({
+      owner: "ann@example.com",
       preset: "GatewayDefault",
       gatewayRef: { name: "main" },
       libraryAccess: { mode: "Restricted", libraryRefs: [{ name: "handbook" }] },

@@ -206,8 +206,9 @@ describe("making a key", () => {
   });
 
   test("takes limits, and what people call it", async () => {
+    const named = { displayName: "The checkout", owner: "ann@example.com" };
     const limits = {
-      displayName: "The checkout",
+      ...named,
       requestsPerMinute: "60",
       burst: "10",
       concurrent: "3",
@@ -216,7 +217,7 @@ describe("making a key", () => {
     expect((await pages.post("/keys/new", { ...(await newForm()), name: "limited", ...limits })).status).toBe(201);
     const [{ spec }] = (await pages.send("GET", "/keys?name=limited")).body.items;
     const rateLimit = { requestsPerMinute: 60, burst: 10, concurrent: 3 };
-    expect(spec).toMatchObject({ displayName: "The checkout", rateLimit, allowedCIDRs: ["10.0.0.0/8", "::1/128"] });
+    expect(spec).toMatchObject({ ...named, rateLimit, allowedCIDRs: ["10.0.0.0/8", "::1/128"] });
   });
 
   test("offers presets, the first what an application needs, and says of each what it is for", async () => {
