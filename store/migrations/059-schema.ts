@@ -74,8 +74,8 @@ const FACT_TEXT = `create function fact_text(facts jsonb) returns text
   return coalesce((select lower(string_agg(value, E'\\n' order by key)) from jsonb_each_text(facts)), '');`;
 
 /**
- * Makes it of version 58, whose queue had atoms wait at a date of their own for servers that embed passages and parts, and
- * whose replicas said what they note of keys.
+ * Makes it of version 58, whose queue had atoms wait at a date of their own for servers that embed passages and parts,
+ * whose replicas said what they note of keys, and whose keys had no facts.
  */
 export const carryOver = `
 ${QUEUE_EMBEDDING}
