@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { filesBelow, read } from "../../architecture/sources.ts";
 import { makeTeam } from "../../store/fixtures.ts";
 import { PAGES } from "./page-table.ts";
 import { type PageResponse, type Pages, startPages, type Visitor } from "./pages.ts";
@@ -82,10 +81,9 @@ async function newKey(name: string): Promise<{ id: string; secret: string }> {
 
 describe("The console's pages and forms", () => {
   test("are all in the tables of this file", () => {
-    const folder = join(import.meta.dirname, "../../../server/console");
-    const sources = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
+    const sources = ["server/console", "memory/pages"].flatMap((folder) => filesBelow(folder, ".ts"));
     const served = sources.flatMap((file) =>
-      [...readFileSync(join(folder, file), "utf8").matchAll(/\.(get|post)(?:<[^(]*>)?\(\s*"(\/[^"]*)"/g)].map(
+      [...read(file).matchAll(/\.(get|post)(?:<[^(]*>)?\(\s*"(\/[^"]*)"/g)].map(
         ([, method, path = ""]) => `${method} ${shapeOf(path)}`,
       ),
     );
