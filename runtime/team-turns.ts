@@ -1,3 +1,4 @@
+import { SlowOwners } from "./slow-owners.ts";
 import type { TurnBounds } from "./turn-bounds.ts";
 
 type Teams = {
@@ -7,27 +8,23 @@ type Teams = {
   readonly slowMs: number;
 };
 
-/** Slow teams that are remembered. */
-const MAX_SLOW = 10_000;
-
 /**
  * Shares the turns of one process among teams: one whose model never answers, with however many libraries, holds up its
  * own alone (threats b137). So do several of them, once each has had a turn that was slow.
  */
 export class TeamTurns {
   readonly #half: number;
-  readonly #slowMs: number;
   readonly #monotonic: () => number;
   /** Those under way. */
   readonly #turns = new Set<{ readonly teamId: string; readonly since: number }>();
-  readonly #slow = new Set<string>();
+  readonly #slow: SlowOwners;
   #after = "";
   #claimed: Promise<unknown> = Promise.resolve();
 
   /** @param monotonic milliseconds on a clock that never jumps */
   constructor({ most, slowMs }: Teams, monotonic: () => number) {
     this.#half = Math.max(1, Math.floor(most / 2));
-    this.#slowMs = slowMs;
+    this.#slow = new SlowOwners(slowMs, monotonic);
     this.#monotonic = monotonic;
   }
 
@@ -62,25 +59,20 @@ export class TeamTurns {
     this.#turns.add(underWay);
     const end = () => {
       this.#turns.delete(underWay);
-      if (!this.#isLong(underWay)) this.#slow.delete(teamId);
-      else if (this.#slow.size < MAX_SLOW) this.#slow.add(teamId);
+      this.#slow.noteEnd(teamId, underWay.since);
     };
     return { turn, end };
   }
 
   #full(): string[] {
     const counts = new Map<string, number>();
-    const slow = new Set(this.#slow);
+    const slow = this.#slow.all();
     for (const turn of this.#turns) {
       counts.set(turn.teamId, (counts.get(turn.teamId) ?? 0) + 1);
-      if (this.#isLong(turn)) slow.add(turn.teamId);
+      if (this.#slow.takesLong(turn.since)) slow.add(turn.teamId);
     }
     const full = new Set([...counts].flatMap(([teamId, count]) => (count < this.#half ? [] : [teamId])));
     const ofSlow = [...slow].reduce((sum, teamId) => sum + (counts.get(teamId) ?? 0), 0);
     return [...(ofSlow < this.#half ? full : full.union(slow))];
-  }
-
-  #isLong({ since }: { readonly since: number }): boolean {
-    return this.#monotonic() - since > this.#slowMs;
   }
 }

@@ -11,6 +11,7 @@ import { requestedTeams } from "../../server/management/requested-teams.ts";
 import { rightsOf } from "../../server/management/rights.ts";
 import { sendConsolePage } from "../../server/pages/send-page.ts";
 import type { Db } from "../../store/database/change.ts";
+import type { Store } from "../../store/database/store.ts";
 import { clusterNames } from "../../store/objects/cluster-names.ts";
 import { readConditions } from "../../store/objects/object-conditions.ts";
 import { listObjects } from "../../store/objects/objects.ts";
@@ -36,11 +37,14 @@ const ATOMS = 30;
 const FOUND = 100;
 const REVISIONS = 10;
 
-/**
- * Libraries and their atoms, to read: for everybody who has a role in the team. The memory is asked in the team's turn, as
- * it is by keys, and who asks is looked at again when the turn has come.
- */
-export function libraryRoutes(app: FastifyInstance, { store, clock }: Management): void {
+/** Adds the pages of libraries and their atoms, to read: for everybody who has a role in the team. */
+export function libraryRoutes(app: FastifyInstance, management: Management): void {
+  addLibraries(app, management);
+  addLibrary(app, management);
+  addAtom(app, management);
+}
+
+function addLibraries(app: FastifyInstance, { store, clock }: Management): void {
   app.get<{ Querystring: Given }>("/libraries", { config: { console: true } }, async (request, reply) => {
     const query = readLibrariesQuery(request.query);
     const rights = await rightsOf(store.db, principalOf(request));
@@ -51,7 +55,7 @@ export function libraryRoutes(app: FastifyInstance, { store, clock }: Management
       ...{ query, nextId },
       clusters: await clusterNames(store.db),
       libraries: shown.toSorted((a, b) => (refName(a) < refName(b) ? -1 : 1)),
-      defaults: await defaultsAmong(shown),
+      defaults: await defaultsAmong(store.db, shown),
       conditions: await readConditions(
         store.db,
         "library",
@@ -66,20 +70,22 @@ export function libraryRoutes(app: FastifyInstance, { store, clock }: Management
       content: librariesContent(list),
     });
   });
+}
 
+function addLibrary(app: FastifyInstance, { store, clock }: Management): void {
   app.get<{ Params: { id: string }; Querystring: Given }>(
     "/libraries/:id",
     { config: { console: true } },
     async (request, reply) => {
       const query = readAtomsQuery(request.query);
-      const page = await inTurn(request, reply, async (db, library) => {
+      const page = await inTurn(store, request, reply, async (db, library) => {
         const reach = { teamId: library.teamId, libraryIds: [library.id] };
         const count = await countAtoms(db, reach, library.id);
         const extraction = await findExtractionState(db, library.id);
         return { library, count, extraction, ...(await atomsOf(db, library, query)) };
       });
       const { library } = page;
-      const isDefault = (await defaultsAmong([library])).size > 0;
+      const isDefault = (await defaultsAmong(store.db, [library])).size > 0;
       const content = libraryContent({
         ...page,
         ...{ isDefault, query, now: clock.now() },
@@ -89,14 +95,16 @@ export function libraryRoutes(app: FastifyInstance, { store, clock }: Management
       return sendConsolePage(request, reply, { title: refName(library), section: "libraries", content });
     },
   );
+}
 
+function addAtom(app: FastifyInstance, { store, clock }: Management): void {
   app.get<{ Params: { id: string; atomId: string }; Querystring: Given }>(
     "/libraries/:id/atoms/:atomId",
     { config: { console: true } },
     async (request, reply) => {
       const { atomId } = request.params;
       const before = readRevision(request.query.before);
-      const page = await inTurn(request, reply, async (db, library) => {
+      const page = await inTurn(store, request, reply, async (db, library) => {
         const reach = { teamId: library.teamId, libraryIds: [library.id] };
         const [atom] = await findAtoms(db, reach, [atomId]);
         if (atom === undefined) throw problem("not_found", "There is no atom of this id in this library.");
@@ -113,53 +121,58 @@ export function libraryRoutes(app: FastifyInstance, { store, clock }: Management
       });
     },
   );
+}
 
-  /** @throws Problem `not_found` for a library that is another team's too */
-  async function inTurn<T>(
-    request: FastifyRequest<{ Params: { id: string } }>,
-    reply: FastifyReply,
-    task: (db: Db, library: StoredLibrary) => Promise<T>,
-  ): Promise<T> {
-    const see = async (db: Db) => seeObject(db, "library", await rightsOf(db, principalOf(request)), request.params.id);
-    const { teamId } = await see(store.db);
-    return store.memory.run({ teamId, signal: callerSignal(reply) }, async (db) => task(db, await see(db)));
-  }
+/**
+ * Asks the memory in the team's turn, as keys do; who asks is looked at again when the turn has come.
+ *
+ * @throws Problem `not_found` for a library that is another team's too
+ */
+async function inTurn<T>(
+  store: Store,
+  request: FastifyRequest<{ Params: { id: string } }>,
+  reply: FastifyReply,
+  task: (db: Db, library: StoredLibrary) => Promise<T>,
+): Promise<T> {
+  const see = async (db: Db) => seeObject(db, "library", await rightsOf(db, principalOf(request)), request.params.id);
+  const { teamId } = await see(store.db);
+  return store.memory.run({ teamId, signal: callerSignal(reply) }, async (db) => task(db, await see(db)));
+}
 
-  async function atomsOf(
-    db: Db,
-    { id: libraryId, teamId }: StoredLibrary,
-    { text, tag, after }: AtomsQuery,
-  ): Promise<{ atoms: readonly ListedAtom[]; next: AtomsQuery["after"] }> {
-    const reach = { teamId, libraryIds: [libraryId] };
-    const page = { libraryId, tags: tag === "" ? undefined : [tag], after };
-    if (text !== "") {
-      const asked = { ...page, query: spaced(text), limit: FOUND, characters: MAX_SNIPPET_SOURCE };
-      const { items: atoms, isMore } = await searchAtoms(db, reach, asked);
-      const last = isMore ? atoms.at(-1) : undefined;
-      return { atoms, next: last === undefined ? null : { at: last.place, id: last.atom.id } };
-    }
-    const { items, isMore } = await listAtoms(db, reach, { ...page, limit: ATOMS, characters: EXCERPT + 1 });
-    const last = isMore ? items.at(-1) : undefined;
-    const replacements = await findReplacements(
-      db,
-      reach,
-      items.map(({ id }) => id),
-    );
-    const atoms = items.map((atom) => ({ atom, replacedBy: replacements.get(atom.id) }));
-    return { atoms, next: last === undefined ? null : positionOf("newest", last) };
+async function atomsOf(
+  db: Db,
+  { id: libraryId, teamId }: StoredLibrary,
+  { text, tag, after }: AtomsQuery,
+): Promise<{ atoms: readonly ListedAtom[]; next: AtomsQuery["after"] }> {
+  const reach = { teamId, libraryIds: [libraryId] };
+  const page = { libraryId, tags: tag === "" ? undefined : [tag], after };
+  if (text !== "") {
+    const asked = { ...page, query: spaced(text), limit: FOUND, characters: MAX_SNIPPET_SOURCE };
+    const { items: atoms, isMore } = await searchAtoms(db, reach, asked);
+    const last = isMore ? atoms.at(-1) : undefined;
+    return { atoms, next: last === undefined ? null : { at: last.place, id: last.atom.id } };
   }
+  const { items, isMore } = await listAtoms(db, reach, { ...page, limit: ATOMS, characters: EXCERPT + 1 });
+  const last = isMore ? items.at(-1) : undefined;
+  const replacements = await findReplacements(
+    db,
+    reach,
+    items.map(({ id }) => id),
+  );
+  const atoms = items.map((atom) => ({ atom, replacedBy: replacements.get(atom.id) }));
+  return { atoms, next: last === undefined ? null : positionOf("newest", last) };
+}
 
-  /** Which of these libraries is its team's default. */
-  async function defaultsAmong(libraries: readonly StoredLibrary[]): Promise<ReadonlySet<string>> {
-    const teamIds = [...new Set(libraries.map(({ teamId }) => teamId))];
-    const teams = await listObjects(store.db, "team", { teamIds, limit: teamIds.length });
-    const defaults = new Map(teams.map(({ id, defaultLibrary }) => [id, defaultLibrary]));
-    const chosen = libraries.filter(({ teamId, namespace, name }) => {
-      const ref = defaults.get(teamId);
-      return ref?.namespace === namespace && ref.name === name;
-    });
-    return new Set(chosen.map(({ id }) => id));
-  }
+/** Which of these libraries is its team's default. */
+async function defaultsAmong(db: Db, libraries: readonly StoredLibrary[]): Promise<ReadonlySet<string>> {
+  const teamIds = [...new Set(libraries.map(({ teamId }) => teamId))];
+  const teams = await listObjects(db, "team", { teamIds, limit: teamIds.length });
+  const defaults = new Map(teams.map(({ id, defaultLibrary }) => [id, defaultLibrary]));
+  const chosen = libraries.filter(({ teamId, namespace, name }) => {
+    const ref = defaults.get(teamId);
+    return ref?.namespace === namespace && ref.name === name;
+  });
+  return new Set(chosen.map(({ id }) => id));
 }
 
 /** @throws Problem `invalid_request` for what is no revision */

@@ -34,8 +34,16 @@ import {
 
 const QUOTE_IT = 'A word after "-" is excluded: to look for a minus sign as text, quote it, as in "-v".';
 
-/** Atoms to read, and to find. Every statement carries the key's team and libraries. */
+/** Adds the routes that read and find atoms. Every statement carries the key's team and libraries. */
 export function memoryReadRoutes(app: FastifyInstance, deps: ServerDeps, questions: QuestionEmbedder): void {
+  addAtomList(app, deps);
+  addAtomSearch(app, deps, questions);
+  addAtom(app, deps);
+  addRevisions(app, deps);
+  addNeighbours(app, deps);
+}
+
+function addAtomList(app: FastifyInstance, deps: ServerDeps): void {
   app.get<{ Querystring: AtomListQuery }>(
     "/atoms",
     {
@@ -68,7 +76,9 @@ export function memoryReadRoutes(app: FastifyInstance, deps: ServerDeps, questio
         });
       }),
   );
+}
 
+function addAtomSearch(app: FastifyInstance, deps: ServerDeps, questions: QuestionEmbedder): void {
   app.get<{ Querystring: SearchQuery }>(
     "/atoms/search",
     {
@@ -121,7 +131,9 @@ export function memoryReadRoutes(app: FastifyInstance, deps: ServerDeps, questio
       });
     },
   );
+}
 
+function addAtom(app: FastifyInstance, deps: ServerDeps): void {
   app.get<{ Params: { id: string } }>(
     "/atoms/:id",
     { config: { operation: "atoms.get", docs: { summary: "Read an atom", response: ATOM } } },
@@ -132,7 +144,9 @@ export function memoryReadRoutes(app: FastifyInstance, deps: ServerDeps, questio
         return readAtomJson(user, atom);
       }),
   );
+}
 
+function addRevisions(app: FastifyInstance, deps: ServerDeps): void {
   app.get<{ Params: { id: string }; Querystring: AtomPageQuery }>(
     "/atoms/:id/revisions",
     {
@@ -162,7 +176,9 @@ export function memoryReadRoutes(app: FastifyInstance, deps: ServerDeps, questio
       });
     },
   );
+}
 
+function addNeighbours(app: FastifyInstance, deps: ServerDeps): void {
   app.get<{ Params: { id: string }; Querystring: AtomPageQuery }>(
     "/atoms/:id/neighbours",
     {

@@ -1,4 +1,5 @@
 import type { LookupFunction } from "node:net";
+import { SlowOwners } from "../../../runtime/slow-owners.ts";
 import type { AddressGuard } from "./addresses.ts";
 
 type Waiting = {
@@ -12,8 +13,6 @@ type Waiting = {
 
 /** A look-up of so long is slow, as is its holder until one of theirs is not. Milliseconds. */
 const SLOW_MS = 1_000;
-/** Slow holders that are remembered. */
-const MAX_SLOW = 10_000;
 /** Names of one holder that wait: with each that comes, all that wait are looked at (threats b153). */
 const MAX_WAITING = 256;
 
@@ -48,22 +47,21 @@ export function lookupLimit(
   const waitingOf = new Map<string, number>();
   /** The holders of those under way, and since when each is. */
   const busy = new Map<string, number>();
-  const slow = new Set<string>();
+  const slow = new SlowOwners(SLOW_MS, monotonic);
 
-  const takesLong = (holder: string): boolean => monotonic() - (busy.get(holder) ?? Infinity) > SLOW_MS;
+  const sinceOf = (holder: string): number => busy.get(holder) ?? Infinity;
 
   /** A holder of a name whose turn it may be; the name stands for itself where it has none. */
   function freeHolder({ hostname, holder: own }: Waiting): string | undefined {
     const holders = own === undefined ? [...holdersOf(hostname)] : [own];
-    const isSlowBusy = [...busy.keys()].some((holder) => slow.has(holder) || takesLong(holder));
+    const isSlowBusy = [...busy.keys()].some((holder) => slow.has(holder) || slow.takesLong(sinceOf(holder)));
     return (holders.length > 0 ? holders : [hostname]).find(
       (holder) => !busy.has(holder) && !(isSlowBusy && slow.has(holder)),
     );
   }
 
   function end(holder: string): void {
-    if (!takesLong(holder)) slow.delete(holder);
-    else if (slow.size < MAX_SLOW) slow.add(holder);
+    slow.noteEnd(holder, sinceOf(holder));
     busy.delete(holder);
   }
 

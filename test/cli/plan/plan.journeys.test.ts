@@ -175,8 +175,8 @@ describe("keyplane plan with the data folder", () => {
       code: 0,
       lines: [
         "~ update PlatformKey dev/plain: scopes: memory:read -> memory:read, memory:write",
-        "~ update PlatformKey dev/plain: expires: never -> 2030-01-01T00:00:00.000Z",
         "~ update PlatformKey dev/plain: networks: any -> 10.0.0.0/8",
+        "~ update PlatformKey dev/plain: expires: never -> 2030-01-01T00:00:00.000Z",
         expect.stringMatching(
           /^! PlatformKey dev\/plain refuses calls from 127\.0\.0\.0\/24, where it was last used on/,
         ),
