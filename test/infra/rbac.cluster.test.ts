@@ -278,7 +278,7 @@ describe("infra/rbac, on Kubernetes", () => {
     await blind.apply(`${teamManifest("both", "with, without")}${GATEWAY}${keyManifest("reader")}`);
     const found = await blind.holds("cannot be read", "reader", (_, reason) => reason === "SecretUnreadable");
     const said = found.status?.conditions?.find(({ type }) => type === "Ready")?.message ?? "";
-    expect(said).toContain("namespace.yaml of infra/rbac");
+    expect(said).toContain("by keyNamespaces of the chart, or without Helm by infra/rbac/namespace.yaml");
     const gateway = () => blind.read<typeof found>(blind.path("modelgateways", "main"));
     await until("the gateway says the same", async () =>
       (await gateway())?.status?.conditions?.some(

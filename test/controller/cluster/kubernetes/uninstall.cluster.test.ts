@@ -76,7 +76,9 @@ describe("uninstalling", () => {
       await stop(controller);
       const flags = ["--database-url", database.url, "--kubeconfig", kubernetes.kubeconfigPath];
       const { out } = await keyplane(["doctor", ...flags, "--controller-namespace", "default"]);
-      expect(out).toContain("error  custom-resources: the cluster does not have platformkeys.keyplane.dev");
+      expect(out).toContain(
+        "error  custom-resources: Keyplane is not installed in this cluster: it has none of the kinds",
+      );
     },
   );
 });
