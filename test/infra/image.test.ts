@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { validate } from "dockerfile-utils";
 import { describe, expect, test } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
-import { ROOT, read } from "../architecture/sources.ts";
+import { FOLDERS, ROOT, read } from "../architecture/sources.ts";
 
 const dockerfile = read("Dockerfile");
 const lines = dockerfile.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
@@ -59,5 +59,6 @@ describe("the Dockerfile", () => {
       execFileSync("git", ["ls-tree", "--name-only", "HEAD"], { cwd: ROOT, encoding: "utf8" }).split("\n"),
     );
     expect(kept.filter((line) => !line.startsWith("!") || !inGit.has(line.slice(1)))).toEqual([]);
+    expect(FOLDERS.filter((folder) => !kept.includes(`!${folder}`))).toEqual([]);
   });
 });
