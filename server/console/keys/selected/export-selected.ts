@@ -1,4 +1,5 @@
 import { csvLine } from "../../../../domain/csv.ts";
+import { FACT_NAMES, factOf } from "../../../../domain/key/declaration/facts.ts";
 import { commentLines, writeCommentedYaml } from "../../../../domain/manifest/document/write-yaml.ts";
 import type { Db } from "../../../../store/database/change.ts";
 import type { ClusterNames } from "../../../../store/objects/cluster-names.ts";
@@ -40,8 +41,8 @@ export async function manifestsOf(
 }
 
 const COLUMNS = [
-  ...["Name", "Display name", "Team", "Prefix", "State", "Leaked", "Scopes", "Bound to", "Last use", "Expires"],
-  ...["Declared in", "Cluster", "Id"],
+  ...["Name", "Display name", "Team", ...FACT_NAMES.map((name) => factOf(name).label), "Prefix", "State", "Leaked"],
+  ...["Scopes", "Bound to", "Last use", "Expires", "Declared in", "Cluster", "Id"],
 ];
 
 /** The first line of a table of keys: the columns of the list. */
@@ -58,7 +59,8 @@ function cellsOf(id: string, key: KeyJson | undefined, clusters: ClusterNames): 
   const cluster = declaredIn?.cluster ?? "";
   const declared = declaredIn !== null || released ? refName(key) : (managedBy ?? "");
   return [
-    ...[key.name, key.displayName, key.team, key.prefix ?? "", key.state],
+    ...[key.name, key.displayName, key.team, ...FACT_NAMES.map((name) => key.spec[name] ?? "")],
+    ...[key.prefix ?? "", key.state],
     leakedVersions(key).length > 0 ? "yes" : "no",
     ...[key.scopes.join(" "), bindingsOf(key).join("; "), key.lastUsedAt ?? "", key.expiresAt ?? ""],
     ...[released ? `${declared} (released)` : declared, clusters.get(cluster) ?? cluster, id],

@@ -43,7 +43,7 @@ describe("the export of the keys that a search finds", () => {
     expect(names).toEqual(names.toSorted());
     const { text, headers } = await pages.get("/keys/found.csv?q=page-1");
     expect(headers.get("content-disposition")).toMatch(/^attachment; filename="keyplane-keys-[\w-]+\.csv"$/);
-    expect(text.split("\r\n")[0]).toMatch(/^Name,Display name,Team,Prefix,State,/);
+    expect(text.split("\r\n")[0]).toMatch(/^Name,Display name,Team,Owner,Prefix,State,/);
     expect(await namesIn("?q=page-1")).toHaveLength(10);
     expect(await namesIn("?state=suspended")).toEqual([]);
     const list = (await pages.get("/keys?q=page-&order=newest")).text;

@@ -141,18 +141,22 @@ describe("Exporting selected keys", () => {
   });
 
   test("gives the list's columns as CSV, to viewers too, and no digest and no secret", async () => {
-    const key = await makeKey({ displayName: 'Quoted "name", and more', expiresAfter: "720h" });
+    const key = await makeKey({
+      displayName: 'Quoted "name", and more',
+      owner: "ann@example.com",
+      expiresAfter: "720h",
+    });
     const file = await (await pages.as("viewer")).get(addressOf("export.csv", [key]));
     expect([file.status, file.headers.get("content-type")]).toEqual([200, "text/csv; charset=utf-8"]);
     const [head, row, ...rest] = file.text.split("\r\n");
     expect(head).toBe(
-      "Name,Display name,Team,Prefix,State,Leaked,Scopes,Bound to,Last use,Expires,Declared in,Cluster,Id",
+      "Name,Display name,Team,Owner,Prefix,State,Leaked,Scopes,Bound to,Last use,Expires,Declared in,Cluster,Id",
     );
     const { body } = await pages.send("GET", `/keys/${key.id}`);
     expect(row).toBe(
       [
-        ...[key.name, '"Quoted ""name"", and more"', team.name, key.prefix, "active", "no", "memory:read"],
-        ...["All libraries", "", body.expiresAt, "", "", key.id],
+        ...[key.name, '"Quoted ""name"", and more"', team.name, "ann@example.com", key.prefix, "active", "no"],
+        ...["memory:read", "All libraries", "", body.expiresAt, "", "", key.id],
       ].join(","),
     );
     expect(rest).toEqual([""]);
@@ -161,12 +165,13 @@ describe("Exporting selected keys", () => {
 
   test("b198: runs no formula in a spreadsheet and makes nothing but text of a manifest, whatever keys are called", async () => {
     const formula = await makeKey(
-      { displayName: '=HYPERLINK("https://evil.example")' },
+      { displayName: '=HYPERLINK("https://evil.example")', owner: "@SUM(1+1)" },
       { managedBy: "urn:pulumi:a,b" },
     );
     const lines = await makeKey({ displayName: "one\n---\nkind: Secret\u2028# two" });
     const { text } = await member.get(addressOf("export.csv", [formula, lines]));
     expect(text).toContain(`,"'=HYPERLINK(""https://evil.example"")",`);
+    expect(text).toContain(",'@SUM(1+1),");
     expect(text).toContain(',"urn:pulumi:a,b",');
     const file = await member.get(addressOf("export.yaml", [formula, lines]));
     const documents = parseAllDocuments(file.text).map((document) => document.toJS());
@@ -273,7 +278,10 @@ describe("A revocation of several keys", () => {
     expect(below(done, "Refused")).toEqual([...left, expect.stringContaining(`/${declared.name} declares it`)]);
     for (const { text } of [form, done]) expect(text).not.toContain(foreign.name);
     const { text } = await member.get(addressOf("export.csv", [own, foreign, none]));
-    expect(text.split("\r\n").slice(2)).toEqual([...[foreign, none].map(({ id }) => `,,,,not found,,,,,,,,${id}`), ""]);
+    expect(text.split("\r\n").slice(2)).toEqual([
+      ...[foreign, none].map(({ id }) => `,,,,,not found,,,,,,,,${id}`),
+      "",
+    ]);
     await untilRefused(own);
     expect(await pages.tryKey(foreign.secret)).toBe(200);
     expect(await stateOf(declared)).toBe("active");
