@@ -115,6 +115,13 @@ describe("the suites", () => {
     expect(wrong.filter((file) => !file.startsWith("test/architecture/"))).toEqual([]);
   });
 
+  it("have all tests of what makes statements run on PostgreSQL 15 too", () => {
+    const [, folders = ""] = /set -- ([^;]+);/.exec(packageJson.scripts["test:postgres15"]) ?? [];
+    const ofStores = files.filter((file) => /^test\/(\w+\/)?store\//.test(file));
+    const isRun = (file: string) => folders.split(" ").some((folder) => file.startsWith(`${folder}/`));
+    expect(ofStores.filter((file) => !isRun(file))).toEqual([]);
+  });
+
   it("run by night as a whole, and in parts that have each of them once", () => {
     const steps = stepsOf(1, 1);
     const projects = steps.flatMap(({ name, command }) =>
