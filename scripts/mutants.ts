@@ -24,6 +24,7 @@ const FOLDERS = [
   "server/auth",
   "server/gateway",
   "server/key-index",
+  "memory/rules",
   "memory/store",
 ];
 /** A mutant on which the tests hang has been noticed. */
