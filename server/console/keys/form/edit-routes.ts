@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { FastifyInstance } from "fastify";
+import { eachFact } from "../../../../domain/key/declaration/facts.ts";
 import { problem } from "../../../http/problems/problem.ts";
 import { changeContextOf } from "../../../management/change-context.ts";
 import type { Management } from "../../../management/context.ts";
@@ -44,8 +45,8 @@ export function keyEditRoutes(app: FastifyInstance, management: Management): voi
     async (request, reply) => {
       const { key } = await seeKey(management, request);
       requireMadeByHand(key);
-      // A page of before an upgrade has no field for them, and is to take no limit away.
-      const stored = { models: (key.spec.allowedModels ?? []).join(", ") };
+      // A page of before an upgrade has no field for them, and is to take none away.
+      const stored = { models: (key.spec.allowedModels ?? []).join(", "), ...eachFact((name) => key.spec[name] ?? "") };
       const fields = { ...readKeyFields({ ...stored, ...request.body }), name: key.name, team: key.team };
       const etag = field(request.body, "etag");
       const context = await changeContextOf(management, request, {});

@@ -137,17 +137,18 @@ describe("making a key", () => {
     }
   });
 
-  test("b298: an edit by a page of before an upgrade, which has no field for them, takes no limit of models away", async () => {
-    const allowedModels = ["a,b", "c"];
+  test("b298: an edit by a page of before an upgrade, which has no field for them, takes no limit of models away and no owner", async () => {
+    const [allowedModels, owner] = [["a,b", "c"], "ann@example.com"];
     const { id } = (
       await pages.send("POST", "/keys", {
         ...{ name: "of-before", team: "payments" },
-        spec: { preset: "GatewayDefault", allowedModels },
+        spec: { preset: "GatewayDefault", allowedModels, owner },
       })
     ).body;
     const form = { ...(await formOf(`/keys/${id}/edit`)), preset: "GatewayDefault", displayName: "Renamed" };
     expect((await pages.post(`/keys/${id}/edit`, form)).status).toBe(303);
-    expect((await pages.send("GET", `/keys/${id}`)).body.spec).toMatchObject({ displayName: "Renamed", allowedModels });
+    const { spec } = (await pages.send("GET", `/keys/${id}`)).body;
+    expect(spec).toMatchObject({ displayName: "Renamed", allowedModels, owner });
   });
 
   test("shows it on one page alone, which nothing keeps, and it works", async () => {
