@@ -1,10 +1,11 @@
 import type { FastifyReply, FastifyRequest, RouteOptions } from "fastify";
-import { type GatewayOperation, OPERATIONS, type OperationName } from "../../domain/access/operations.ts";
+import type { ServedOperation } from "../../domain/access/gateway-operations.ts";
+import { OPERATIONS, type OperationName } from "../../domain/access/operations.ts";
 import type { Product } from "../../domain/access/scopes.ts";
 import type { Problem } from "../http/problems/problem.ts";
 
 /** Names the operation of a gateway's request from what the router matched; undefined where there is none. */
-type Classifier = (request: FastifyRequest) => GatewayOperation | undefined;
+type Classifier = (request: FastifyRequest) => ServedOperation | undefined;
 
 /** Answers a request that was refused at the door. */
 export type Refuse = (request: FastifyRequest, reply: FastifyReply, shown: Problem) => void;

@@ -1,130 +1,114 @@
+import {
+  GATEWAY_OPERATIONS,
+  isForwarded,
+  SERVED_OPERATIONS,
+  type ServedAt,
+  type ServedOperation,
+} from "../../domain/access/gateway-operations.ts";
 import type { Dialect } from "../../domain/access/key-record.ts";
-import type { GatewayOperation } from "../../domain/access/operations.ts";
 
 /** What a request under `/g/<public id>/` asks for. */
 export type GatewayCall = {
-  readonly operation: GatewayOperation;
+  readonly operation: ServedOperation;
+  readonly method: ServedAt["method"];
   /** The wire format of its path; undefined where three formats share a path, and the caller's headers say which. */
   readonly dialect: Dialect | undefined;
   /** The path to ask of an upstream, with the model, decoded, left out. */
   readonly path: UpstreamPath;
   /** The model that the path names, decoded once; undefined where the body names it. */
   readonly model: string | undefined;
+  /** The path as {@link SERVED_PATHS} has it. */
+  readonly servedPath: ServedAt["path"];
 };
 
 /** A path as an upstream is asked for it: built from the operation, never from what the client sent. */
 export type UpstreamPath = { readonly version: "v1" | "v1beta"; readonly before: string; readonly after: string };
 
-type Entry = { readonly operation: GatewayOperation; readonly dialect: Dialect | undefined };
+/** A path that is served behind `/g/<public id>/`, with `{model}` where a model's name stands. */
+export type ServedPath = Pick<GatewayCall, "operation" | "method" | "dialect"> & Pick<ServedAt, "path">;
 
-/** The paths that are one operation as they stand, by method and path. */
-const FIXED_OPERATIONS: Readonly<Record<string, Entry>> = {
-  "POST v1/chat/completions": { operation: "gateway.chat_completions", dialect: "openai" },
-  "POST v1/completions": { operation: "gateway.completions", dialect: "openai" },
-  "POST v1/responses": { operation: "gateway.responses", dialect: "openai" },
-  "POST v1/embeddings": { operation: "gateway.embeddings", dialect: "openai" },
-  "POST v1/messages": { operation: "gateway.messages", dialect: "anthropic" },
-  "POST v1/messages/count_tokens": { operation: "gateway.count_message_tokens", dialect: "anthropic" },
-  "GET v1/models": { operation: "gateway.list_models", dialect: undefined },
-  "GET v1beta/models": { operation: "gateway.list_models", dialect: "gemini" },
-};
+const PATHS = SERVED_OPERATIONS.flatMap((operation) =>
+  GATEWAY_OPERATIONS[operation].served.map(({ method, path, dialect }): ServedPath => {
+    return { method, path, dialect, operation };
+  }),
+);
+const PLAIN = PATHS.filter(({ path }) => !path.includes("{"));
+const NAMING = PATHS.filter(({ path }) => path.includes("{"));
 
-/**
- * The same, with a call of each, made once. A list: to compare a few texts costs less than to hash the path for a map.
- */
-const FIXED = Object.entries(FIXED_OPERATIONS).map(([line, entry]) => {
-  const [method = "", rawPath = ""] = line.split(" ");
-  const version = rawPath.startsWith("v1beta/") ? "v1beta" : "v1";
-  const path: UpstreamPath = { version, before: rawPath.slice(rawPath.indexOf("/")), after: "" };
-  const call: GatewayCall = { ...entry, path, model: undefined };
-  return { method, rawPath, call };
+/** Every path that {@link classify} takes for an operation: those that name something last. */
+export const SERVED_PATHS: readonly ServedPath[] = [...PLAIN, ...NAMING];
+
+/** The paths that are one operation as they stand, with a call of each, made once. */
+const FIXED = PLAIN.map((served) => {
+  const { version, rest } = partsOf(served.path);
+  const call = callOf(served, { version, before: rest, after: "" }, undefined);
+  return { method: served.method, rawPath: served.path, call };
 });
 
-/** What may stand behind the colon of a Gemini model's path. */
-const GEMINI_ACTIONS: Readonly<Record<string, GatewayOperation>> = {
-  generateContent: "gateway.generate_content",
-  streamGenerateContent: "gateway.stream_generate_content",
-  countTokens: "gateway.count_tokens",
-  embedContent: "gateway.embed_content",
-  batchEmbedContents: "gateway.batch_embed_contents",
-};
+/** The paths that name a model or what an upstream keeps, taken apart at the name. */
+const NAMED = NAMING.map((served) => {
+  const { version, rest } = partsOf(served.path);
+  const [, before = "", name, after = ""] = /^(.*)\{(\w+)\}(.*)$/.exec(rest) ?? [];
+  const isModel = name === "model";
+  const isRead = !isForwarded(GATEWAY_OPERATIONS[served.operation]);
+  const path: UpstreamPath = { version, before, after };
+  return { method: served.method, begin: `${version}${before}`, end: after, served, path, isModel, isRead };
+});
 
-/** A path that is served behind `/g/<public id>/`, with `{model}` where a model's name stands. */
-export type ServedPath = {
-  readonly method: string;
-  readonly path: string;
-  readonly operation: GatewayOperation;
-  readonly dialect: Dialect | undefined;
-};
-
-/** Every path that {@link classify} takes for an operation. */
-export const SERVED_PATHS: readonly ServedPath[] = [
-  ...FIXED.map(({ method, rawPath: path, call: { operation, dialect } }) => ({ method, path, operation, dialect })),
-  ...(["v1", "v1beta"] as const).flatMap((version) => modelPaths(version)),
-];
-
-function modelPaths(version: "v1" | "v1beta"): ServedPath[] {
-  const path = `${version}/models/{model}`;
-  const dialect = version === "v1beta" ? "gemini" : undefined;
-  const actions = Object.entries(GEMINI_ACTIONS);
-  return [
-    { method: "GET", path, operation: "gateway.get_model", dialect },
-    ...actions.map(
-      ([action, operation]): ServedPath => ({
-        method: "POST",
-        path: `${path}:${action}`,
-        operation,
-        dialect: "gemini",
-      }),
-    ),
-  ];
+function partsOf(path: string): { readonly version: "v1" | "v1beta"; readonly rest: string } {
+  const version = path.startsWith("v1beta/") ? "v1beta" : "v1";
+  return { version, rest: path.slice(version.length) };
 }
 
-const MODELS = "/models/";
-const MODEL_PATH = /^(v1|v1beta)\/models\/([^/]+)$/;
-/** A model's id that is read may hold anything, slashes too: the gateway answers, and no upstream is asked. */
-const READ_MODEL = /^(v1|v1beta)\/models\/(.+)$/;
-const ACTION = /^(.+):([A-Za-z]+)$/;
+function callOf(
+  { operation, method, dialect, path: servedPath }: ServedPath,
+  path: UpstreamPath,
+  model: string | undefined,
+): GatewayCall {
+  return { operation, method, dialect, path, model, servedPath };
+}
+
 /** What a path may hold as it comes off the wire: no semicolon, no second slash, nothing outside of RFC 3986. */
 const RAW_PATH = /^(?:[A-Za-z0-9\-._~!$&'()*+,=:@]|%[0-9A-Fa-f]{2}|\/(?!\/))+$/;
 /**
- * What a model's name may be once decoded: neither a path, nor anything that is decoded a second time, nor a key of
+ * What a name may be once decoded: neither a path, nor anything that is decoded a second time, nor a key of
  * ours that a client has put in the wrong place, which must not go upstream.
  */
-const MODEL_NAME = /^(?!\.{1,2}$)(?!.*inf_[0-9A-Za-z]{8})[^\p{Cc}/\\%;?#]+$/u;
-const MAX_MODEL_LENGTH = 256;
+const NAME = /^(?!\.{1,2}$)(?!.*inf_[0-9A-Za-z]{8})[^\p{Cc}/\\%;?#]+$/u;
+const MAX_NAME = 256;
 
 /**
- * Says which operation a request is (spec §4), by method and the undecoded path. Pure.
+ * Says which operation a request is (spec §4), by method and the undecoded path. Pure. It compares with a list: to compare
+ * a few texts costs less than to hash the path for a map.
  *
  * @param rawPath what stands between `/g/<public id>/` and the query, as it came off the wire
  * @returns undefined for anything that is no operation: it is answered 404 and never forwarded
  */
 export function classify(method: string, rawPath: string): GatewayCall | undefined {
   for (const fixed of FIXED) if (fixed.rawPath === rawPath && fixed.method === method) return fixed.call;
-  if (method === "GET") return readModelCall(rawPath);
-  if (method !== "POST" || !RAW_PATH.test(rawPath)) return undefined;
-  const [, version, segment = ""] = MODEL_PATH.exec(rawPath) ?? [];
-  if (version !== "v1" && version !== "v1beta") return undefined;
-  const [, model, action] = ACTION.exec(segment) ?? [];
-  if (model === undefined || action === undefined || !Object.hasOwn(GEMINI_ACTIONS, action)) return undefined;
-  const operation = GEMINI_ACTIONS[action];
-  const named = decodeModel(model);
-  if (operation === undefined || named === undefined) return undefined;
-  return { operation, dialect: "gemini", path: { version, before: MODELS, after: `:${action}` }, model: named };
+  for (const named of NAMED) {
+    const end = rawPath.length - named.end.length;
+    // Its first character tells most ends apart.
+    if (end <= named.begin.length || (named.end !== "" && rawPath[end] !== named.end[0])) continue;
+    if (named.method !== method || !rawPath.endsWith(named.end) || !rawPath.startsWith(named.begin)) continue;
+    const encoded = rawPath.slice(named.begin.length, end);
+    // A model's id that is read may hold anything, slashes too: the gateway answers, and no upstream is asked.
+    const name = named.isRead ? decoded(encoded) : RAW_PATH.test(rawPath) ? decodeName(encoded) : undefined;
+    if (name === undefined) continue;
+    if (named.isModel) return callOf(named.served, named.path, name);
+    return callOf(named.served, withName(named.path, name), undefined);
+  }
+  return undefined;
 }
 
-function readModelCall(rawPath: string): GatewayCall | undefined {
-  const [, version, id = ""] = READ_MODEL.exec(rawPath) ?? [];
-  const model = decoded(id);
-  if (model === undefined || (version !== "v1" && version !== "v1beta")) return undefined;
-  const dialect = version === "v1beta" ? "gemini" : undefined;
-  return { operation: "gateway.get_model", dialect, path: { version, before: MODELS, after: "" }, model };
+/** A path with a name in it that stays as it is, whichever upstream is asked. */
+function withName({ version, before, after }: UpstreamPath, name: string): UpstreamPath {
+  return { version, before: `${before}${encodeURIComponent(name)}${after}`, after: "" };
 }
 
-function decodeModel(encoded: string): string | undefined {
-  const model = decoded(encoded);
-  return model !== undefined && model.length <= MAX_MODEL_LENGTH && MODEL_NAME.test(model) ? model : undefined;
+function decodeName(encoded: string): string | undefined {
+  const name = decoded(encoded);
+  return name !== undefined && name.length <= MAX_NAME && NAME.test(name) ? name : undefined;
 }
 
 function decoded(encoded: string): string | undefined {

@@ -1,5 +1,5 @@
+import { GATEWAY_OPERATIONS, isForwarded, type OperationRow } from "../../domain/access/gateway-operations.ts";
 import type { Dialect } from "../../domain/access/key-record.ts";
-import type { GatewayOperation } from "../../domain/access/operations.ts";
 import type { ProblemCode } from "../http/problems/catalogue.ts";
 import { operationIdOf } from "../openapi/describe-route.ts";
 import type { Header, JsonSchema, MediaTypes, Operation, Parameter, Paths, ResponseObject } from "../openapi/format.ts";
@@ -13,51 +13,13 @@ import { ROUTE_ID_HEADER } from "./headers/headers.ts";
 
 /** What every path under `/g/` refuses with. */
 const ALWAYS = [...KEY_REFUSALS, "upgrade_required"] as const satisfies readonly ProblemCode[];
-/** What a call refuses with that goes to an upstream. */
+/** What a call refuses with besides that goes to an upstream. */
 const FORWARDED = [
-  ...ALWAYS,
-  ...KEY_BODY_REFUSALS,
-  ...(["not_found", "bad_gateway", "upstream_credential_refused", "gateway_timeout"] as const),
+  "not_found",
+  "bad_gateway",
+  "upstream_credential_refused",
+  "gateway_timeout",
 ] as const satisfies readonly ProblemCode[];
-
-type OperationText = { readonly summary: string; readonly example?: unknown };
-
-const MESSAGES = [{ role: "user", content: "Hello" }];
-const CONTENTS = [{ role: "user", parts: [{ text: "Hello" }] }];
-
-const OPERATION_TEXTS: Readonly<Record<Exclude<GatewayOperation, "gateway.resolve_route">, OperationText>> = {
-  "gateway.chat_completions": {
-    summary: "Generate, as OpenAI's chat completions",
-    example: { model: "fast-chat", messages: MESSAGES },
-  },
-  "gateway.completions": {
-    summary: "Generate, as OpenAI's completions",
-    example: { model: "fast-chat", prompt: "Hello" },
-  },
-  "gateway.responses": { summary: "Generate, as OpenAI's responses", example: { model: "fast-chat", input: "Hello" } },
-  "gateway.messages": {
-    summary: "Generate, as Anthropic's messages",
-    example: { model: "fast-chat", max_tokens: 256, messages: MESSAGES },
-  },
-  "gateway.count_message_tokens": {
-    summary: "Count tokens, as Anthropic's messages",
-    example: { model: "fast-chat", messages: MESSAGES },
-  },
-  "gateway.generate_content": { summary: "Generate, as Gemini", example: { contents: CONTENTS } },
-  "gateway.stream_generate_content": {
-    summary: "Generate as a stream, as Gemini",
-    example: { contents: CONTENTS },
-  },
-  "gateway.count_tokens": { summary: "Count tokens, as Gemini", example: { contents: CONTENTS } },
-  "gateway.embeddings": { summary: "Embed, as OpenAI", example: { model: "embed", input: "Hello" } },
-  "gateway.embed_content": { summary: "Embed, as Gemini", example: { content: CONTENTS[0] } },
-  "gateway.batch_embed_contents": {
-    summary: "Embed several, as Gemini",
-    example: { requests: [{ model: "models/embed", content: CONTENTS[0] }] },
-  },
-  "gateway.list_models": { summary: "List the gateway's logical routes" },
-  "gateway.get_model": { summary: "Read one of the gateway's logical routes" },
-};
 
 /** The gateway's operations by their paths: as they are classified, so that no path is left out. */
 export function gatewayPaths(): Paths {
@@ -69,41 +31,45 @@ export function gatewayPaths(): Paths {
   return paths;
 }
 
-function describe(path: string, served: ServedPath): Operation {
-  const { method, operation, dialect } = served;
-  if (operation === "gateway.resolve_route") throw new Error("a logical route is no path of its own");
-  const { summary, example } = OPERATION_TEXTS[operation];
-  const isForwarded = method === "POST";
-  const one = operation === "gateway.get_model";
-  const codes: readonly ProblemCode[] = isForwarded ? FORWARDED : one ? [...ALWAYS, "not_found"] : ALWAYS;
+function describe(path: string, { method, operation, dialect }: ServedPath): Operation {
+  const row = GATEWAY_OPERATIONS[operation];
+  const isAsked = isForwarded(row);
   return {
     tags: ["Gateway"],
-    summary,
+    summary: row.summary,
     operationId: operationIdOf(method, path),
-    parameters: parametersOf(path, isForwarded ? undefined : dialect, method),
-    ...(isForwarded && {
-      requestBody: { required: true, content: { "application/json": { schema: FORWARDED_BODY, example } } },
-    }),
+    parameters: parametersOf(path, !isAsked && dialect === undefined),
+    ...(row.body !== "none" && { requestBody: { required: true, content: bodyOf(row) } }),
     responses: {
-      200: isForwarded ? PASSED_ON : models(one, dialect),
-      ...refusals(codes, errorBody(dialect, isForwarded), { 429: RATE_HEADERS }),
+      200: isAsked ? passedOn(row) : models(row.answer === "route", dialect),
+      ...refusals(refusedBy(row), errorBody(dialect, isAsked), { 429: RATE_HEADERS }),
       ...refusals(["uri_too_long"]),
-      ...(isForwarded && { default: UPSTREAM_STATUS }),
+      ...(isAsked && { default: UPSTREAM_STATUS }),
     },
     security: KEY_SECURITY,
   };
 }
 
+function refusedBy(row: OperationRow): readonly ProblemCode[] {
+  if (!isForwarded(row)) return row.answer === "route" ? [...ALWAYS, "not_found"] : ALWAYS;
+  // A query that names a model beside the path is refused too.
+  return [...ALWAYS, ...(row.body === "none" ? (["invalid_request"] as const) : KEY_BODY_REFUSALS), ...FORWARDED];
+}
+
 const TEXT = { type: "string" } as const;
 
-function parametersOf(path: string, dialect: Dialect | undefined, method: string): Parameter[] {
+function parametersOf(path: string, asksForShape: boolean): Parameter[] {
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = ""]) => ({
     ...({ name, in: "path", required: true, schema: TEXT } as const),
-    description: name === "model" ? "A logical route, or a model of the upstream's." : "The gateway's public id.",
+    description: IN_PATH[name] ?? "What the upstream keeps, by the name that it gave it.",
   }));
-  const asksForShape = method === "GET" && dialect === undefined;
   return asksForShape ? [...inPath, ANTHROPIC_VERSION] : inPath;
 }
+
+const IN_PATH: Readonly<Record<string, string>> = {
+  publicId: "The gateway's public id.",
+  model: "A logical route, or a model of the upstream's.",
+};
 
 const ANTHROPIC_VERSION: Parameter = {
   name: "anthropic-version",
@@ -113,6 +79,10 @@ const ANTHROPIC_VERSION: Parameter = {
     "Asks for Anthropic's shape; the vendor header or `?key=` as the key's carrier for Gemini's, else OpenAI's.",
   schema: TEXT,
 };
+
+function bodyOf({ body, example }: OperationRow): MediaTypes {
+  return { [body === "form" ? "multipart/form-data" : "application/json"]: { schema: FORWARDED_BODY, example } };
+}
 
 const FORWARDED_BODY: JsonSchema = {
   type: "object",
@@ -124,14 +94,20 @@ const ROUTE_ID: Readonly<Record<string, Header>> = {
   [ROUTE_ID_HEADER]: { description: "The logical route that the model named.", required: false, schema: TEXT },
 };
 
-const PASSED_ON: ResponseObject = {
-  description: "What the upstream answered, byte by byte.",
-  headers: { ...ROUTE_ID, ...RATE_HEADERS },
-  content: { "application/json": { schema: {} }, "text/event-stream": { schema: TEXT } },
-};
+const ANYTHING: MediaTypes = { "*/*": { schema: {} } };
+const JSON_OR_EVENTS: MediaTypes = { "application/json": { schema: {} }, "text/event-stream": { schema: TEXT } };
+
+function passedOn({ answer }: OperationRow): ResponseObject {
+  return {
+    description: "What the upstream answered, byte by byte.",
+    headers: { ...ROUTE_ID, ...RATE_HEADERS },
+    content: answer === "bytes" ? ANYTHING : JSON_OR_EVENTS,
+  };
+}
+
 const UPSTREAM_STATUS: ResponseObject = {
   description: "Any other status that the upstream answered with, byte by byte.",
-  content: { "*/*": { schema: {} } },
+  content: ANYTHING,
 };
 
 function models(one: boolean, dialect: Dialect | undefined): ResponseObject {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServedOperation } from "../../domain/access/gateway-operations.ts";
 import type { Dialect } from "../../domain/access/key-record.ts";
-import type { GatewayOperation } from "../../domain/access/operations.ts";
 import type { CallEnd } from "../../domain/usage/token-reservation.ts";
 import type { Logger } from "../../runtime/log.ts";
 import type { OpenCall } from "../calls/calls.ts";
@@ -32,7 +32,7 @@ export type ForwardedCall = {
   readonly gatewayId: string;
   /** The gateway's. */
   readonly teamId: string;
-  readonly operation: GatewayOperation;
+  readonly operation: ServedOperation;
   readonly dialect: Dialect;
   readonly path: UpstreamPath;
   /** The model to write into the path; undefined where the body names it. */

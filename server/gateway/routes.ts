@@ -1,8 +1,14 @@
 import type { ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { permits } from "../../domain/access/authorize.ts";
+import {
+  GATEWAY_OPERATIONS,
+  isForwarded,
+  type OperationRow,
+  reportsUsage,
+  type ServedOperation,
+} from "../../domain/access/gateway-operations.ts";
 import type { Dialect, GatewayRecord } from "../../domain/access/key-record.ts";
-import type { GatewayOperation } from "../../domain/access/operations.ts";
 import { hasBudget, hasCostBudget } from "../../domain/budget/budget.ts";
 import { type CallEnd, NOT_DONE, usedTokens } from "../../domain/usage/token-reservation.ts";
 import { countsTokens } from "../auth/charge-rate.ts";
@@ -27,7 +33,6 @@ import { bodyNeed, type ForwardedBody, type RequestedModel, readCounted, readMod
 import { type RequestTarget, splitTarget } from "./request-target.ts";
 import { mayName, needsModel, type Resolved, resolve } from "./resolve.ts";
 import { holdToBody } from "./route-limits.ts";
-import { reportsUsage } from "./tokens/answer-tap.ts";
 import { expectedTokens } from "./tokens/expected-tokens.ts";
 import { unservedPath } from "./unserved-path.ts";
 import { createAddressGuard } from "./upstream/addresses.ts";
@@ -81,15 +86,14 @@ export function gatewayRoutes(
       // A call that is forwarded leaves the framework here, before its body is touched.
       onRequest: (request, reply, done) => {
         if (isWebSocket(request)) done(UPGRADE_REFUSED);
-        else if (ANSWERED_HERE.has(request.operation)) done();
-        else serve(gateway, request, reply, done);
+        else if (isForwarded(rowOf(gatewayCallOf(request).call))) serve(gateway, request, reply, done);
+        else done();
       },
       handler: (request, reply) => answerModels(deps, request, reply),
     });
   }
 }
 
-const ANSWERED_HERE: ReadonlySet<string> = new Set<GatewayOperation>(["gateway.list_models", "gateway.get_model"]);
 const UPGRADE_REFUSED = problem("upgrade_required", "The gateway speaks HTTP alone: there are no WebSockets here.", {
   upgrade: "HTTP/1.1",
   connection: "upgrade, close",
@@ -103,7 +107,7 @@ function notFound({ index }: ServerDeps, request: FastifyRequest): Problem {
 }
 
 /** Names the operation for the authentication hook, and keeps the classification for what comes after. */
-function classifyRequest(request: FastifyRequest): GatewayOperation | undefined {
+function classifyRequest(request: FastifyRequest): ServedOperation | undefined {
   const { rawPath } = targetOf(request);
   request.gatewayCall = rawPath === undefined ? undefined : classify(request.method, rawPath);
   return request.gatewayCall?.operation;
@@ -116,7 +120,7 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
   if (openCall === null) throw new Error("a gateway request reached its handler without an open call");
   const sent = readHead(raw.rawHeaders, deps.config.vendorHeader);
   // Most calls' bodies are not read, and so no promise either.
-  const counts = reportsUsage(call.operation);
+  const counts = reportsUsage(rowOf(call));
   const need = bodyNeed(sent, {
     model: (counts && hasCostBudget(key)) || needsModel(gateway, key.allowedModels),
     tokens: counts && (countsTokens(key) || hasBudget(key)),
@@ -235,7 +239,7 @@ function answerModels(deps: ServerDeps, request: FastifyRequest, reply: FastifyR
   const dialect = dialectOf(deps, request);
   const routes = nameableRoutes(gateway, request.principal.allowedModels, dialect);
   reply.headers(INERT);
-  if (call.operation === "gateway.list_models") {
+  if (rowOf(call).answer === "route list") {
     reply.send(modelList(dialect, routes));
     return;
   }
@@ -273,6 +277,10 @@ function gatewayCallOf(request: FastifyRequest): { call: GatewayCall; dialect: D
   if (call === undefined || gateway === null)
     throw new Error("a gateway request reached its handler without its gateway");
   return { call, dialect: call.dialect ?? "openai", gateway };
+}
+
+function rowOf({ operation }: GatewayCall): OperationRow {
+  return GATEWAY_OPERATIONS[operation];
 }
 
 function targetOf(request: FastifyRequest): RequestTarget {

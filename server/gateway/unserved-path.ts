@@ -1,8 +1,9 @@
+import { GATEWAY_OPERATIONS } from "../../domain/access/gateway-operations.ts";
 import type { Dialect, GatewayRecord } from "../../domain/access/key-record.ts";
 import { type Problem, problem } from "../http/problems/problem.ts";
 import { classify, type GatewayCall, SERVED_PATHS } from "./classify.ts";
 
-const METHODS = ["POST", "GET"] as const;
+const METHODS = [...new Set(SERVED_PATHS.map(({ method }) => method))];
 /** A path of more segments is near to none that is served. */
 const MAX_SEGMENTS = 8;
 /** Characters: a longer path is compared with none, since each comparison reads all of it. */
@@ -41,7 +42,7 @@ export function unservedPath(gateway: GatewayRecord, asked: string, rawPath = ""
  * The path is taken without slashes that are too many, without what stands in front of it, and with a version. One of a
  * format that no upstream speaks would lead to the next refusal.
  */
-function nearestTo(asked: string, rawPath: string, spoken: Spoken): Operation | undefined {
+function nearestTo(asked: string, rawPath: string, spoken: Spoken): GatewayCall | undefined {
   if (rawPath.length > MAX_LENGTH) return undefined;
   const segments = rawPath.split("/").filter((segment) => segment !== "");
   if (segments.length > MAX_SEGMENTS) return undefined;
@@ -50,7 +51,7 @@ function nearestTo(asked: string, rawPath: string, spoken: Spoken): Operation | 
   for (const candidate of candidates) {
     for (const method of METHODS) {
       const call = servedCall(asked, method, candidate);
-      if (call !== undefined) return spoken.has(call.dialect) ? { method, call } : undefined;
+      if (call !== undefined) return spoken.has(call.dialect) ? call : undefined;
     }
   }
   return undefined;
@@ -62,16 +63,12 @@ function nearestTo(asked: string, rawPath: string, spoken: Spoken): Operation | 
  */
 function servedCall(asked: string, method: string, path: string): GatewayCall | undefined {
   const call = classify(method, path);
-  const isRead = call?.operation === "gateway.get_model";
+  const isRead = call !== undefined && GATEWAY_OPERATIONS[call.operation].answer === "route";
   return isRead && asked === "POST" && BEYOND_ID.test(call.model ?? "") ? undefined : call;
 }
 
-type Operation = { readonly method: string; readonly call: GatewayCall };
-
-function adviceOn({ method, call }: Operation, { publicId }: GatewayRecord): string {
-  const { version, before, after } = call.path;
-  const path = `${version}${before}${call.model === undefined ? "" : "{model}"}${after}`;
-  return `The nearest is ${method} /g/${publicId}/${path}: ${BASE_URLS[call.dialect ?? "openai"]}.`;
+function adviceOn({ method, servedPath, dialect = "openai" }: GatewayCall, { publicId }: GatewayRecord): string {
+  return `The nearest is ${method} /g/${publicId}/${servedPath}: ${BASE_URLS[dialect]}.`;
 }
 
 /** The formats of its upstreams, and undefined for the paths that are several formats'. */

@@ -1,13 +1,13 @@
 /** A model's call in the words of OpenTelemetry's semantic conventions for generative AI, 1.41 (in development). */
 import type { Attributes } from "@opentelemetry/api";
+import { GATEWAY_OPERATIONS, type ServedOperation } from "../../domain/access/gateway-operations.ts";
 import type { Dialect } from "../../domain/access/key-record.ts";
-import type { GatewayOperation } from "../../domain/access/operations.ts";
 import { isPlainModelName } from "../../domain/usage/model-name.ts";
 import type { AnswerUsage } from "../../domain/usage/tokens.ts";
 
 /** What an upstream is asked. */
 export type AskedUpstream = {
-  readonly operation: GatewayOperation;
+  readonly operation: ServedOperation;
   /** The gateway's. */
   readonly dialect: Dialect;
   readonly gatewayId: string;
@@ -25,21 +25,9 @@ const PROVIDERS: Readonly<Record<Dialect, string>> = {
   anthropic: "anthropic",
 };
 
-/** The conventions' operations, where they have one. */
-const OPERATION_NAMES: Partial<Record<GatewayOperation, string>> = {
-  "gateway.chat_completions": "chat",
-  "gateway.responses": "chat",
-  "gateway.messages": "chat",
-  "gateway.completions": "text_completion",
-  "gateway.generate_content": "generate_content",
-  "gateway.stream_generate_content": "generate_content",
-  "gateway.embeddings": "embeddings",
-  "gateway.embed_content": "embeddings",
-  "gateway.batch_embed_contents": "embeddings",
-};
-
-function operationName(operation: GatewayOperation): string {
-  return OPERATION_NAMES[operation] ?? operation.slice("gateway.".length);
+/** By the conventions, where they have one. */
+function operationName(operation: ServedOperation): string {
+  return GATEWAY_OPERATIONS[operation].span ?? operation.slice("gateway.".length);
 }
 
 /** Only a route's model is in it: others are callers' texts, of which there is no end (threats b342). */

@@ -1,10 +1,10 @@
+import type { ServedOperation } from "../../../domain/access/gateway-operations.ts";
 import type { Dialect } from "../../../domain/access/key-record.ts";
-import type { GatewayOperation } from "../../../domain/access/operations.ts";
 import type { UpstreamPath } from "../classify.ts";
 
 /** How a dialect is asked for what a library needs. */
 export type CallFormat = {
-  readonly operation: GatewayOperation;
+  readonly operation: ServedOperation;
   readonly path: UpstreamPath;
   /** Whether the path names the model. */
   readonly namesModel: boolean;

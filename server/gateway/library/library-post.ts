@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
+import type { ServedOperation } from "../../../domain/access/gateway-operations.ts";
 import type { Dialect } from "../../../domain/access/key-record.ts";
-import type { GatewayOperation } from "../../../domain/access/operations.ts";
 import type { AnswerUsage } from "../../../domain/usage/tokens.ts";
 import { openTap } from "../tokens/answer-tap.ts";
 import { assertFewInterimAnswers } from "../upstream/interim-answers.ts";
@@ -16,7 +16,7 @@ type Post = {
   readonly signal: AbortSignal;
   /** Bytes. */
   readonly maxAnswer: number;
-  readonly operation: GatewayOperation;
+  readonly operation: ServedOperation;
   readonly dialect: Dialect;
   /** Of the gateway. */
   readonly teamId: string;

@@ -1,10 +1,10 @@
+import { GATEWAY_OPERATIONS, reportsUsage } from "../../../domain/access/gateway-operations.ts";
 import type { Dialect } from "../../../domain/access/key-record.ts";
 import { hasBudget } from "../../../domain/budget/budget.ts";
 import { type CallEnd, UNUSED, usedTokens } from "../../../domain/usage/token-reservation.ts";
 import { chargeRates, countsTokens, refundRates, refusingRate } from "../../auth/charge-rate.ts";
 import { settleTokens } from "../../auth/settle-tokens.ts";
 import type { ServerDeps } from "../../product/deps.ts";
-import { reportsUsage } from "../tokens/answer-tap.ts";
 import { expectedTokens } from "../tokens/expected-tokens.ts";
 import type { CallFormat } from "./call-format.ts";
 import { budgetFailure, type FailedCall, rateFailure } from "./failed-call.ts";
@@ -29,7 +29,7 @@ export async function reserveForLibrary(
   body: () => string,
 ): Promise<LibraryReservation | FailedCall> {
   const { budgets, clock } = deps;
-  const isCounted = reportsUsage(operation) && (countsTokens(key, limits) || hasBudget(key));
+  const isCounted = reportsUsage(GATEWAY_OPERATIONS[operation]) && (countsTokens(key, limits) || hasBudget(key));
   const expected = isCounted ? await expectedTokens(operation, Buffer.from(body())) : undefined;
   const rates = await chargeRates(deps, key, limits, expected && expected.input + expected.output);
   const refusing = refusingRate(rates);

@@ -1,28 +1,10 @@
 import type { IncomingHttpHeaders } from "node:http";
+import { GATEWAY_OPERATIONS, reportsUsage, type ServedOperation } from "../../../domain/access/gateway-operations.ts";
 import type { Dialect } from "../../../domain/access/key-record.ts";
-import type { GatewayOperation } from "../../../domain/access/operations.ts";
 import type { AnswerUsage } from "../../../domain/usage/tokens.ts";
 import { holdsCredential, type Needle } from "../headers/credential-mask.ts";
 import { AnswerReader } from "./answer-reader.ts";
 import { DecodedReader, UNREAD } from "./decoded-reader.ts";
-
-/** The operations whose answers may report what the call used. */
-const REPORTING: ReadonlySet<GatewayOperation> = new Set([
-  "gateway.chat_completions",
-  "gateway.completions",
-  "gateway.responses",
-  "gateway.embeddings",
-  "gateway.messages",
-  "gateway.generate_content",
-  "gateway.stream_generate_content",
-  "gateway.embed_content",
-  "gateway.batch_embed_contents",
-]);
-
-/** Whether the answers to an operation may report what the call used. */
-export function reportsUsage(operation: GatewayOperation): boolean {
-  return REPORTING.has(operation);
-}
 
 /** What is shown an answer's bytes as they pass, and never holds them up. */
 export type AnswerTap = {
@@ -40,7 +22,7 @@ const UNREAD_ANSWER: AnswerTap = {
 };
 
 /** The call that is answered, and the team of its gateway. */
-type TappedCall = { readonly operation: GatewayOperation; readonly dialect: Dialect; readonly teamId: string };
+type TappedCall = { readonly operation: ServedOperation; readonly dialect: Dialect; readonly teamId: string };
 
 /**
  * Makes what reads an answer's usage: of one in a coding that is not known it reads nothing, and says so.
@@ -55,7 +37,7 @@ export function openTap(
   headers: Readonly<IncomingHttpHeaders>,
   needle: Needle,
 ): AnswerTap | undefined {
-  if (!reportsUsage(operation) || status < 200 || status >= 300) return undefined;
+  if (!reportsUsage(GATEWAY_OPERATIONS[operation]) || status < 200 || status >= 300) return undefined;
   const reader = new AnswerReader(dialect, /^text\/event-stream\b/i.test(headers["content-type"] ?? ""));
   const coding = codingOf(headers["content-encoding"]);
   if (coding !== "identity") {

@@ -1,58 +1,27 @@
-import type { GatewayOperation } from "../../../domain/access/operations.ts";
+import {
+  type BoundMembers,
+  GATEWAY_OPERATIONS,
+  SERVED_OPERATIONS,
+  type ServedOperation,
+} from "../../../domain/access/gateway-operations.ts";
 
 /** Names of members, and these as parsers may take them that look less closely. */
 export type Names = { readonly exact: ReadonlySet<string>; readonly folded: ReadonlySet<string> };
 
 /** Where a format says how much a call may use. */
-export type BoundPlaces = {
-  /** The most tokens of one answer; left out where none is written. */
-  readonly most?: Names;
-  /** How many answers there are to be. */
-  readonly answers?: Names;
-  /** What is answered, each element of a list by itself. */
-  readonly prompts?: Names;
-  /** What these are within where they are not at the top. */
-  readonly within?: Names;
-  /** What names a text to read that is kept elsewhere: an id, or an object that has one. */
-  readonly references?: Names;
-  /** The items to read, of which one that says nothing but its id stands for a part of an earlier response. */
-  readonly items?: Names;
-  /** What has the answer come before it is written. */
-  readonly background?: Names;
-};
-
-const GEMINI: BoundPlaces = {
-  most: namesOf("maxOutputTokens", "max_output_tokens"),
-  answers: namesOf("candidateCount", "candidate_count"),
-  within: namesOf("generationConfig", "generation_config"),
-  references: namesOf("cachedContent", "cached_content"),
-};
+export type BoundPlaces = { readonly [Bound in keyof BoundMembers]: Names };
 
 /** Of each operation whose body is read for it. */
-export const BOUND_PLACES: Readonly<Partial<Record<GatewayOperation, BoundPlaces>>> = {
-  "gateway.chat_completions": {
-    most: namesOf("max_tokens", "max_completion_tokens"),
-    answers: namesOf("n"),
-    // Of LiteLLM.
-    references: namesOf("prompt_id"),
-  },
-  "gateway.completions": {
-    most: namesOf("max_tokens"),
-    answers: namesOf("n", "best_of"),
-    prompts: namesOf("prompt"),
-  },
-  "gateway.responses": {
-    most: namesOf("max_output_tokens"),
-    references: namesOf("previous_response_id", "conversation", "prompt"),
-    items: namesOf("input"),
-    background: namesOf("background"),
-  },
-  "gateway.messages": { most: namesOf("max_tokens") },
-  "gateway.generate_content": GEMINI,
-  "gateway.stream_generate_content": GEMINI,
-  "gateway.embed_content": {},
-  "gateway.batch_embed_contents": {},
-};
+export const BOUND_PLACES: Readonly<Partial<Record<ServedOperation, BoundPlaces>>> = Object.fromEntries(
+  SERVED_OPERATIONS.flatMap((operation) => {
+    const { usage } = GATEWAY_OPERATIONS[operation];
+    return usage === "unread" || usage.bounds === undefined ? [] : [[operation, placesOf(usage.bounds)] as const];
+  }),
+);
+
+function placesOf(bounds: BoundMembers): BoundPlaces {
+  return Object.fromEntries(Object.entries(bounds).map(([bound, names]) => [bound, namesOf(...names)] as const));
+}
 
 /** What llama.cpp goes by before the most that a format has. */
 export const OVERRULING: Names = namesOf("n_predict");

@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import type { GatewayOperation } from "../../../domain/access/operations.ts";
+import type { ServedOperation } from "../../../domain/access/gateway-operations.ts";
 import type { CallBounds } from "../../../domain/usage/token-reservation.ts";
 import { NOT_UTF8 } from "../../http/bodies/json-body.ts";
 import { BodyFault, JsonScanner, type JsonVisitor } from "../../http/bodies/json-scanner.ts";
@@ -35,7 +35,7 @@ const READ_ALONE: CallBounds = { most: 0, answers: 1, refers: false };
  * @throws Problem 400 for what is no JSON in UTF-8, or more of it than is read: an upstream that reads it all the same
  *   would do what is not known here (threats b237); and for an answer in the background (threats b241)
  */
-export async function callBounds(operation: GatewayOperation, body: Buffer): Promise<CallBounds> {
+export async function callBounds(operation: ServedOperation, body: Buffer): Promise<CallBounds> {
   const places = BOUND_PLACES[operation];
   if (places === undefined) return READ_ALONE;
   if (!isUtf8(body)) throw NOT_UTF8;

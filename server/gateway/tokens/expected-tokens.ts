@@ -1,8 +1,8 @@
-import type { GatewayOperation } from "../../../domain/access/operations.ts";
+import type { ServedOperation } from "../../../domain/access/gateway-operations.ts";
 import { type ExpectedTokens, expectTokens } from "../../../domain/usage/token-reservation.ts";
 import { callBounds } from "./call-bounds.ts";
 
 /** What a call may use, by its whole body. */
-export async function expectedTokens(operation: GatewayOperation, body: Buffer): Promise<ExpectedTokens> {
+export async function expectedTokens(operation: ServedOperation, body: Buffer): Promise<ExpectedTokens> {
   return expectTokens(body.length, await callBounds(operation, body));
 }

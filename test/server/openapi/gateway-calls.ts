@@ -1,3 +1,4 @@
+import { GATEWAY_OPERATIONS, isForwarded } from "../../../domain/access/gateway-operations.ts";
 import { SERVED_PATHS, type ServedPath } from "../../../server/gateway/classify.ts";
 import { type Calls, type Make, withKey } from "./calls.ts";
 import type { World } from "./world.ts";
@@ -9,7 +10,8 @@ export function gatewayCalls(): Record<string, Calls> {
   );
 }
 
-function callsOf({ method, path, dialect = "openai" }: ServedPath): Calls {
+function callsOf({ method, path, operation, dialect = "openai" }: ServedPath): Calls {
+  const row = GATEWAY_OPERATIONS[operation];
   const route = `fast-${dialect}`;
   const at =
     (gateway: keyof World["gateways"], model = route): Make =>
@@ -18,9 +20,9 @@ function callsOf({ method, path, dialect = "openai" }: ServedPath): Calls {
         world,
         method,
         `/g/${world.gateways[gateway]}/${path.replace("{model}", model)}`,
-        method === "GET" ? undefined : path.includes("{model}") ? {} : { model },
+        row.body === "none" ? undefined : path.includes("{model}") ? {} : { model },
       );
-  if (method === "GET") {
+  if (!isForwarded(row)) {
     return { valid: at("main"), ...(path.includes("{model}") && { refused: { not_found: at("main", "nothing") } }) };
   }
   return {

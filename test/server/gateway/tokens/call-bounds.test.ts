@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import type { GatewayOperation } from "../../../../domain/access/operations.ts";
+import type { ServedOperation } from "../../../../domain/access/gateway-operations.ts";
 import { callBounds } from "../../../../server/gateway/tokens/call-bounds.ts";
 import { cpuTimeOf } from "../../../env/cpu-time.ts";
 
-type Row = readonly [operation: GatewayOperation, body: string, most: number | undefined];
+type Row = readonly [operation: ServedOperation, body: string, most: number | undefined];
 const CHAT = "gateway.chat_completions";
 const COMPLETIONS = "gateway.completions";
 const GEMINI = "gateway.generate_content";
@@ -29,7 +29,7 @@ test.each<Row>([
   expect(await callBounds(operation, Buffer.from(body))).toEqual({ most, answers: 1, refers: false });
 });
 
-test.each<readonly [GatewayOperation, string]>([
+test.each<readonly [ServedOperation, string]>([
   [CHAT, '{"max_tokens":1,"max_tokens":null}'],
   [CHAT, '{"max_tokens":1,"max_t\\u006fkens":9000}'],
   [CHAT, '{"max_tokens":1,"Max_To\\u212aens":9000}'],
@@ -52,7 +52,7 @@ test.each<readonly [GatewayOperation, string]>([
   expect((await callBounds(operation, Buffer.from(body))).most).toBeUndefined();
 });
 
-test.each<readonly [GatewayOperation, string, number]>([
+test.each<readonly [ServedOperation, string, number]>([
   [CHAT, '{"n":4}', 4],
   [CHAT, '{"n":null}', 1],
   [CHAT, '{"n":1,"extra_body":{"n":4}}', 4],
@@ -68,7 +68,7 @@ test.each<readonly [GatewayOperation, string, number]>([
   expect((await callBounds(operation, Buffer.from(body))).answers).toBe(answers);
 });
 
-test.each<readonly [GatewayOperation, string, number]>([
+test.each<readonly [ServedOperation, string, number]>([
   [CHAT, '{"n":"128"}', 128],
   [CHAT, '{"n":" 1_\\u00328 "}', 128],
   [CHAT, '{"n":127.5}', 128],
@@ -104,7 +104,7 @@ test.each<readonly [string, Buffer]>([
   await expect(callBounds(CHAT, body)).rejects.toMatchObject({ code: "invalid_request" });
 });
 
-test.each<readonly [GatewayOperation, string, number | undefined]>([
+test.each<readonly [ServedOperation, string, number | undefined]>([
   [CHAT, '{"max_tokens":0}', undefined],
   [CHAT, '{"max_tokens":-0}', undefined],
   [CHAT, '{"max_tokens":0.5}', undefined],
@@ -136,7 +136,7 @@ test("b241: one that says that it is in none is not, nor what another format cal
 
 const MEDIA = (content: string) => `{"messages":[{"role":"user","content":[${content}]}]}`;
 
-test.each<readonly [GatewayOperation, string]>([
+test.each<readonly [ServedOperation, string]>([
   [RESPONSES, '{"previous_response_id":"resp_1"}'],
   [RESPONSES, '{"previous\\u005fresponse_id":"resp_1"}'],
   [RESPONSES, '{"PreviousResponseID":"resp_1"}'],
@@ -162,7 +162,7 @@ test.each<readonly [GatewayOperation, string]>([
   expect((await callBounds(operation, Buffer.from(body))).refers).toBe(true);
 });
 
-test.each<readonly [GatewayOperation, string]>([
+test.each<readonly [ServedOperation, string]>([
   [RESPONSES, '{"previous_response_id":null,"conversation":null,"prompt":null,"input":"file_id"}'],
   [CHAT, MEDIA('{"type":"file","file":{"file_data":"data:application/pdf;base64,AAAA"}}')],
   [CHAT, MEDIA('{"type":"image_url","image_url":{"url":"https://example.com/a.png"}}')],
@@ -177,7 +177,7 @@ test.each<readonly [GatewayOperation, string]>([
 
 const LONG = "_".repeat(31 << 20);
 
-test.each<readonly [string, GatewayOperation, string]>([
+test.each<readonly [string, ServedOperation, string]>([
   ["a name in what is read", CHAT, `{"messages":[{"f${LONG}":1}]}`],
   ["a bound", CHAT, `{"max_tokens":"${LONG}"}`],
   ["a number of answers", CHAT, `{"n":"${LONG}"}`],

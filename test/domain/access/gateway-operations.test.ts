@@ -1,0 +1,81 @@
+import { expect, test } from "vitest";
+import { GATEWAY_OPERATIONS, isForwarded, SERVED_OPERATIONS } from "../../../domain/access/gateway-operations.ts";
+
+const EMBED_OF_GEMINI = ["gateway:embed", "in the path", { bounds: {} }, "embeddings"];
+const OF_GEMINI = {
+  most: ["maxOutputTokens", "max_output_tokens"],
+  answers: ["candidateCount", "candidate_count"],
+  within: ["generationConfig", "generation_config"],
+  references: ["cachedContent", "cached_content"],
+};
+const GENERATE_OF_GEMINI = ["gateway:generate", "in the path", { bounds: OF_GEMINI }, "generate_content"];
+
+/** What the spec and the providers' references say of each, written down again by hand. */
+const SAID: Readonly<Record<string, readonly unknown[]>> = {
+  "POST v1/chat/completions openai": [
+    "gateway:generate",
+    "in the body",
+    { bounds: { most: ["max_tokens", "max_completion_tokens"], answers: ["n"], references: ["prompt_id"] } },
+    "chat",
+  ],
+  "POST v1/completions openai": [
+    "gateway:generate",
+    "in the body",
+    { bounds: { most: ["max_tokens"], answers: ["n", "best_of"], prompts: ["prompt"] } },
+    "text_completion",
+  ],
+  "POST v1/responses openai": [
+    "gateway:generate",
+    "in the body",
+    {
+      bounds: {
+        most: ["max_output_tokens"],
+        references: ["previous_response_id", "conversation", "prompt"],
+        items: ["input"],
+        background: ["background"],
+      },
+    },
+    "chat",
+  ],
+  "POST v1/messages anthropic": ["gateway:generate", "in the body", { bounds: { most: ["max_tokens"] } }, "chat"],
+  "POST v1/messages/count_tokens anthropic": ["gateway:generate", "in the body", "unread", undefined],
+  "POST v1/models/{model}:generateContent gemini": GENERATE_OF_GEMINI,
+  "POST v1beta/models/{model}:generateContent gemini": GENERATE_OF_GEMINI,
+  "POST v1/models/{model}:streamGenerateContent gemini": GENERATE_OF_GEMINI,
+  "POST v1beta/models/{model}:streamGenerateContent gemini": GENERATE_OF_GEMINI,
+  "POST v1/models/{model}:countTokens gemini": ["gateway:generate", "in the path", "unread", undefined],
+  "POST v1beta/models/{model}:countTokens gemini": ["gateway:generate", "in the path", "unread", undefined],
+  "POST v1/embeddings openai": ["gateway:embed", "in the body", {}, "embeddings"],
+  "POST v1/models/{model}:embedContent gemini": EMBED_OF_GEMINI,
+  "POST v1beta/models/{model}:embedContent gemini": EMBED_OF_GEMINI,
+  "POST v1/models/{model}:batchEmbedContents gemini": EMBED_OF_GEMINI,
+  "POST v1beta/models/{model}:batchEmbedContents gemini": EMBED_OF_GEMINI,
+  "GET v1/models any": ["gateway:routes", "none", "unread", undefined],
+  "GET v1beta/models gemini": ["gateway:routes", "none", "unread", undefined],
+  "GET v1/models/{model} any": ["gateway:routes", "none", "unread", undefined],
+  "GET v1beta/models/{model} gemini": ["gateway:routes", "none", "unread", undefined],
+};
+
+test("each path of the gateway has its scope, its model's place, what is counted of it, and its name in a trace", () => {
+  const rows = SERVED_OPERATIONS.flatMap((operation) => {
+    const { served, scope, models, usage, span } = GATEWAY_OPERATIONS[operation];
+    return served.map(({ method, path, dialect = "any" }) => {
+      return [`${method} ${path} ${dialect}`, [scope, models, usage, span]] as const;
+    });
+  });
+  expect(Object.fromEntries(rows)).toEqual(SAID);
+  expect(rows).toHaveLength(Object.keys(SAID).length);
+});
+
+test("the gateway answers what is asked of its models, and an upstream all else, in the format of its path", () => {
+  const rows = SERVED_OPERATIONS.map((operation) => ({ operation, ...GATEWAY_OPERATIONS[operation] }));
+  const here = rows.filter((row) => !isForwarded(row));
+  expect(here.map(({ operation, answer }) => `${operation}: ${answer}`)).toEqual([
+    "gateway.list_models: route list",
+    "gateway.get_model: route",
+  ]);
+  for (const row of rows.filter(isForwarded)) {
+    for (const { dialect } of row.served) expect([row.operation, dialect]).toEqual([row.operation, expect.any(String)]);
+    expect([row.operation, row.example === undefined]).toEqual([row.operation, row.body === "none"]);
+  }
+});
