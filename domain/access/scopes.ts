@@ -3,6 +3,15 @@ export const SCOPES = ["gateway:generate", "gateway:embed", "gateway:routes", "m
 
 export type Scope = (typeof SCOPES)[number];
 
+/** Each scope in words: as a form asks for it (`words`), and as a page says what its bearer may do (`means`). */
+export const SCOPE_TEXTS: Readonly<Record<Scope, { readonly words: string; readonly means: string }>> = {
+  "gateway:generate": { words: "Ask models", means: "Have models generate: chat, messages and completions" },
+  "gateway:embed": { words: "Make embeddings", means: "Have models embed texts" },
+  "gateway:routes": { words: "Use a gateway's own routes", means: "List the models and routes of a gateway" },
+  "memory:read": { words: "Search and read atoms", means: "Read and search atoms of the memory" },
+  "memory:write": { words: "Write and delete atoms", means: "Save, change and delete atoms of the memory" },
+};
+
 /** What a key is used for: a product that scopes belong to, the part before their colon; or `key`, to ask of itself. */
 export type Product = "gateway" | "memory" | "key";
 

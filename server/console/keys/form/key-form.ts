@@ -1,4 +1,4 @@
-import { type Preset, SCOPES } from "../../../../domain/access/scopes.ts";
+import { type Preset, SCOPE_TEXTS, SCOPES } from "../../../../domain/access/scopes.ts";
 import { FACT_NAMES, factOf } from "../../../../domain/key/declaration/facts.ts";
 import { type Content, flag, type Html, html } from "../../../pages/html.ts";
 import { FORM_FIELDS, type FormFieldName } from "./form-fields.ts";
@@ -25,13 +25,6 @@ const PRESET_WORDS = {
   MCPReadOnly: "for an assistant over MCP: reads the memory",
   MCPReadWrite: "for an agent over MCP: writes the memory too",
 } as const satisfies Record<Preset, string>;
-const SCOPE_WORDS = {
-  "gateway:generate": "Ask models",
-  "gateway:embed": "Make embeddings",
-  "gateway:routes": "Use a gateway's own routes",
-  "memory:read": "Search and read atoms",
-  "memory:write": "Write and delete atoms",
-} as const satisfies Record<(typeof SCOPES)[number], string>;
 
 /** A field with its label, what to write there, and what is wrong with what stands there. */
 export function labelled(
@@ -79,7 +72,7 @@ export function scopeFields({ preset, scopes }: KeyFields, errors: FormErrors): 
       )}<option value="" data-custom ${flag("selected", preset === "")}>Scopes of its own</option></select>`,
   )}<fieldset class="for-custom" id="scopes" aria-labelledby="scopes-label"><legend id="scopes-label">${FORM_FIELDS.scopes.label}</legend>${SCOPES.map(
     (scope) =>
-      html`<div class="choice"><input type="checkbox" id="scope-${scope}" name="scopes" value="${scope}" data-products="${productOfScope(scope)}" ${flag("checked", scopes.includes(scope))}><label for="scope-${scope}"><code>${scope}</code> <span class="muted">${SCOPE_WORDS[scope]}</span></label></div>`,
+      html`<div class="choice"><input type="checkbox" id="scope-${scope}" name="scopes" value="${scope}" data-products="${productOfScope(scope)}" ${flag("checked", scopes.includes(scope))}><label for="scope-${scope}"><code>${scope}</code> <span class="muted">${SCOPE_TEXTS[scope].words}</span></label></div>`,
   )}${fault && html`<p class="error">${fault}</p>`}</fieldset>`;
 }
 

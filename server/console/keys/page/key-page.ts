@@ -1,3 +1,4 @@
+import { isScope, SCOPE_TEXTS } from "../../../../domain/access/scopes.ts";
 import { subjectText } from "../../../../domain/access/subject.ts";
 import type { ReportedCondition } from "../../../../domain/conditions.ts";
 import { parseDuration } from "../../../../domain/duration.ts";
@@ -192,20 +193,13 @@ function strip({ key, gatewayPath, declaration, now }: KeyPage): Html {
   return html`<dl class="panel strip">${rows.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
-/** What each scope lets a caller do. */
-const SCOPE_WORDS: Readonly<Record<string, string>> = {
-  "gateway:generate": "Have models generate: chat, messages and completions",
-  "gateway:embed": "Have models embed texts",
-  "gateway:routes": "List the models and routes of a gateway",
-  "memory:read": "Read and search atoms of the memory",
-  "memory:write": "Save, change and delete atoms of the memory",
-};
-
 function access(page: KeyPage): Html {
   const { key, budgets } = page;
   const { rateLimit, allowedModels, subjectAccess, allowedCIDRs } = key.spec;
   const rows: Facts = [
-    ...key.scopes.map((scope) => [html`<code>${scope}</code>`, SCOPE_WORDS[scope] ?? ""] as const),
+    ...key.scopes.map(
+      (scope) => [html`<code>${scope}</code>`, isScope(scope) ? SCOPE_TEXTS[scope].means : ""] as const,
+    ),
     [
       "Models",
       allowedModels === undefined ? "Any" : allowedModels.map((model, i) => html`${i > 0 && ", "}${inParts(model)}`),
