@@ -1,17 +1,27 @@
 import type { Dialect } from "../../../domain/access/key-record.ts";
 import { extractCredential } from "../../auth/credential.ts";
+import { SERVED_PATHS } from "../classify.ts";
 import { headerOf } from "../headers/headers.ts";
 
+/** Of Gemini's API that no gateway serves, and of its version. */
+const OF_GEMINI = /^(?:upload\/)?v1beta(?:\/|$)|^v1\/(?:cachedContents|corpora|fileSearchStores|tunedModels)(?:\/|$)/;
 /**
- * The paths of one format alone, whichever client asks. The others, such as `v1/models` and `v1/files`, are shared by
- * several formats.
+ * What stands behind `v1/` in the served paths of one format alone, and whose it is, whichever client asks. The others,
+ * such as `v1/models` and `v1/files`, are shared by several formats.
  */
-const PATHS: readonly (readonly [RegExp, Dialect])[] = [
-  [/^(?:upload\/)?v1beta(?:\/|$)/, "gemini"],
-  [/^v1\/messages(?:\/|$)/, "anthropic"],
-  [/^v1\/(?:chat|completions|responses|embeddings)(?:\/|$)/, "openai"],
-  [/^v1\/(?:cachedContents|corpora|fileSearchStores|tunedModels)(?:\/|$)/, "gemini"],
-];
+const COLLECTIONS: ReadonlyMap<string, Dialect> = new Map(
+  [...Map.groupBy(SERVED_PATHS, ({ path }) => collectionOf(path))].flatMap(([collection, served]) => {
+    const [dialect, ...others] = new Set(served.map((one) => one.dialect));
+    if (collection === undefined || dialect === undefined || others.length > 0) return [];
+    return [[collection, dialect] as const];
+  }),
+);
+
+function collectionOf(path: string): string | undefined {
+  const [version, collection] = path.split("/", 2);
+  return version === "v1" ? collection : undefined;
+}
+
 const MODELS = "v1/models/";
 
 /**
@@ -29,7 +39,9 @@ export function callerDialect(
   vendorHeader: string,
 ): Dialect {
   if (rawPath === undefined) return "openai";
-  for (const [path, dialect] of PATHS) if (path.test(rawPath)) return dialect;
+  if (OF_GEMINI.test(rawPath)) return "gemini";
+  const dialect = COLLECTIONS.get(collectionOf(rawPath) ?? "");
+  if (dialect !== undefined) return dialect;
   if (method === "POST" && isModelAction(rawPath)) return "gemini";
   const { carrier } = extractCredential(rawHeaders, url, vendorHeader);
   if (carrier === "vendor" || carrier === "query") return "gemini";

@@ -18,6 +18,47 @@ test.each([
   expect(dialectOf(path, "GET"), "an id may have a colon").toBe("openai");
 });
 
+test.each([
+  ["v1/chat/completions", "openai"],
+  ["v1/chat", "openai"],
+  ["v1/completions/", "openai"],
+  ["v1/responses/resp_1/input_items", "openai"],
+  ["v1/embeddings", "openai"],
+  ["v1/messages", "anthropic"],
+  ["v1/messages/batches", "anthropic"],
+  ["v1beta/anything", "gemini"],
+  ["v1beta", "gemini"],
+  ["upload/v1beta/files", "gemini"],
+  ["v1/cachedContents", "gemini"],
+  ["v1/corpora/a", "gemini"],
+  ["v1/fileSearchStores", "gemini"],
+  ["v1/tunedModels/a:generateContent", "gemini"],
+])("%s is a path of %s alone, whichever client asks", (path, dialect) => {
+  for (const method of ["GET", "POST", "DELETE"]) {
+    expect(callerDialect(method, path, ["anthropic-version", "2023-06-01"], "/", "x-goog-api-key")).toBe(dialect);
+    expect(callerDialect(method, path, ["x-goog-api-key", "k"], "/", "x-goog-api-key")).toBe(dialect);
+  }
+});
+
+test.each([
+  "v1/models",
+  "v1/models/m",
+  "v1/files",
+  "v1/batches",
+  "v1/messagesx",
+  "v1",
+  "",
+  "upload/v1/files",
+  "v2/chat",
+])("%s is a path of several formats: the client's head says which", (path) => {
+  const ask = (headers: readonly string[]) => callerDialect("GET", path, headers, "/", "x-goog-api-key");
+  expect([ask([]), ask(["anthropic-version", "2023-06-01"]), ask(["x-goog-api-key", "k"])]).toEqual([
+    "openai",
+    "anthropic",
+    "gemini",
+  ]);
+});
+
 /** The quickest of a few, in milliseconds. */
 function timeOf(path: string): number {
   const times = Array.from({ length: 5 }, () => {
