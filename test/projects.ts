@@ -65,7 +65,7 @@ export function halvesOfNpm(): Record<"apart" | "together", { include: string[];
 const SHARING = ["architecture", "cli", "controller", "domain", "memory", "processes", "server", "store"];
 
 /**
- * What replaces timers or globals of its process, watches its event loop, starts threads in it, decides by leases in real
+ * What replaces timers, globals or modules of its process, watches its event loop, starts threads in it, decides by leases in real
  * time, counts the scans of a database whose connections are all its own, or takes long.
  */
 export const APART = [
@@ -78,6 +78,7 @@ export const APART = [
   "test/server/budgets/draw-turns.test.ts",
   "test/server/calls/shared-calls.test.ts",
   "test/server/gateway/headers/credential-mask.test.ts",
+  "test/server/gateway/operation-rows.test.ts",
   "test/server/gateway/request-body.test.ts",
   "test/server/gateway/tokens/call-bounds.test.ts",
   "test/server/key-index/dead-replicas.test.ts",

@@ -44,7 +44,7 @@ export function forward(deps: ForwardingDeps, call: ForwardedCall): void {
 }
 
 /** What an upstream is sent: a buffer says by itself how long it is. */
-type SentBody = { readonly length: number | undefined; readonly content: Buffer | Readable };
+type SentBody = { readonly length: number | undefined; readonly content: Buffer | Readable | null };
 
 /** One client's call on its way through one upstream after the other. */
 class Exchange implements AttemptListener {
@@ -150,7 +150,7 @@ class Exchange implements AttemptListener {
 
   #send(attempt: UpstreamAttempt, to: UpstreamPool): void {
     const { upstream, model } = attempt.candidate;
-    const { head, path, pathModel, query } = this.#call;
+    const { method, head, path, pathModel, query } = this.#call;
     const { times } = this.#deps;
     const { pool, fresh, prefixes, credentialHeader } = to;
     attempt.slots = to.slots;
@@ -160,7 +160,7 @@ class Exchange implements AttemptListener {
     const sockets = attempt.isRepeat ? fresh() : pool;
     sockets.dispatch(
       {
-        method: "POST",
+        method,
         path: upstreamTarget(prefixes, path, pathModel === undefined ? undefined : (model ?? pathModel), query),
         headers: upstreamHeaders(head, credentialHeader, length, attempt.trace?.headers),
         body: content,
@@ -183,6 +183,7 @@ class Exchange implements AttemptListener {
 
   #bodyFor(candidate: UpstreamCandidate): SentBody {
     const { body, head, request } = this.#call;
+    if (body === "none") return { length: undefined, content: null };
     if (body === "stream") {
       const mayPass = () => this.#mayReach(candidate.upstream);
       return { length: head.contentLength, content: passOnBody(request, mayPass, () => this.#cut(ENDED)) };

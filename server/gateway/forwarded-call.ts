@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { ServedOperation } from "../../domain/access/gateway-operations.ts";
+import type { ServedAt, ServedOperation } from "../../domain/access/gateway-operations.ts";
 import type { Dialect } from "../../domain/access/key-record.ts";
 import type { CallEnd } from "../../domain/usage/token-reservation.ts";
 import type { Logger } from "../../runtime/log.ts";
@@ -33,6 +33,7 @@ export type ForwardedCall = {
   /** The gateway's. */
   readonly teamId: string;
   readonly operation: ServedOperation;
+  readonly method: ServedAt["method"];
   readonly dialect: Dialect;
   readonly path: UpstreamPath;
   /** The model to write into the path; undefined where the body names it. */

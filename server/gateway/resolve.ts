@@ -107,6 +107,11 @@ function candidate(
   return found && { upstream: found, model: upstreamModel };
 }
 
+/** The same with no other upstream to ask where the first fails. */
+export function withoutFallbacks({ candidates: [first], ...resolved }: Resolved): Resolved {
+  return { ...resolved, candidates: [first] };
+}
+
 /** Whether a call that is on its way to one may go on to the other. */
 export function isSameUpstream(one: UpstreamRecord, other: UpstreamRecord): boolean {
   return one === other || (one.baseUrl === other.baseUrl && one.credential === other.credential);

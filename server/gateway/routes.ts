@@ -31,7 +31,7 @@ import { headerOf, INERT_HEADERS, ROUTE_ID_HEADER, readHead, withoutModels } fro
 import { modelDescription, modelList, nameableRoutes } from "./model/models.ts";
 import { bodyNeed, type ForwardedBody, type RequestedModel, readCounted, readModels } from "./model/requested-model.ts";
 import { type RequestTarget, splitTarget } from "./request-target.ts";
-import { mayName, needsModel, type Resolved, resolve } from "./resolve.ts";
+import { mayName, needsModel, type Resolved, resolve, withoutFallbacks } from "./resolve.ts";
 import { holdToBody } from "./route-limits.ts";
 import { expectedTokens } from "./tokens/expected-tokens.ts";
 import { unservedPath } from "./unserved-path.ts";
@@ -120,9 +120,10 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
   if (openCall === null) throw new Error("a gateway request reached its handler without an open call");
   const sent = readHead(raw.rawHeaders, deps.config.vendorHeader);
   // Most calls' bodies are not read, and so no promise either.
-  const counts = reportsUsage(rowOf(call));
-  const need = bodyNeed(sent, {
-    model: (counts && hasCostBudget(key)) || needsModel(gateway, key.allowedModels),
+  const row = rowOf(call);
+  const counts = reportsUsage(row);
+  const need = bodyNeed(sent, row.body, {
+    model: row.models !== "none" && ((counts && hasCostBudget(key)) || needsModel(gateway, key.allowedModels)),
     tokens: counts && (countsTokens(key) || hasBudget(key)),
   });
   const head = need === "inspect" ? withoutModels(sent) : sent;
@@ -143,6 +144,7 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
       gatewayId: gateway.gatewayId,
       teamId: gateway.teamId,
       operation: call.operation,
+      method: call.method,
       dialect,
       path: call.path,
       pathModel: call.model,
@@ -156,7 +158,7 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
       trace: request.trace,
     });
   };
-  if (need === "stream" || need === "small") {
+  if (need !== "count" && need !== "inspect") {
     proceed({ model: call.model, body: need }, resolveFor(deps, request, call.model));
     return;
   }
@@ -222,7 +224,7 @@ function resolveAgain(
  * counted and recorded, as what the door refuses is.
  */
 function resolveFor(deps: ServerDeps, request: FastifyRequest, model: string | undefined): Resolved | Problem {
-  const { dialect, gateway } = gatewayCallOf(request);
+  const { call, dialect, gateway } = gatewayCallOf(request);
   const { principal: key } = request;
   const mayResolveRoutes = permits(key, "gateway.resolve_route");
   const resolved = resolve(gateway, { allowedModels: key.allowedModels, mayResolveRoutes }, dialect, model);
@@ -230,7 +232,8 @@ function resolveFor(deps: ServerDeps, request: FastifyRequest, model: string | u
     const cause = mayName(key.allowedModels, model) ? "scope_missing" : "model_not_allowed";
     recordRefusal(deps, request, request.routeOptions.url, { code: "forbidden", cause, key });
   }
-  return resolved;
+  if (resolved instanceof Problem || rowOf(call).fallback === "until answered") return resolved;
+  return withoutFallbacks(resolved);
 }
 
 /** Answers a question about models from the gateway's own routes. */

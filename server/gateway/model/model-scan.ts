@@ -6,7 +6,7 @@ import { BodyPieces } from "../../http/bodies/body-pieces.ts";
 import { BodyFault, type JsonBounds, JsonScanner, type JsonVisitor } from "../../http/bodies/json-scanner.ts";
 import { decodeString, type ModelPlace, type ModelPlaces, placeAt } from "./model-places.ts";
 
-/** Where a model name stands: its decoded value, and the bytes of the JSON string, quotes included. */
+/** Where a model name stands: its decoded value, and the bytes of the JSON string, quotes included, or of a form's part. */
 export type ModelSpan = { readonly value: string; readonly start: number; readonly end: number };
 
 /** A million tokens can be embedded with one call; nothing that a model reads is nested as deep. */
@@ -93,17 +93,22 @@ const TOO_MANY_NAMES = new BodyFault(`The body has more than ${MAX_NAMES} member
 const NOT_TEXT = new BodyFault("The body's `model` is not a string.");
 const NO_OBJECT = new BodyFault("The body is not a JSON object.");
 
-/** The body with each of the given names replaced, all other bytes as they were: of a large one nothing is copied. */
+/**
+ * The body with each of the given names replaced, all other bytes as they were: of a large one nothing is copied.
+ *
+ * @param write what stands in the place of a name, where it is no JSON
+ */
 export function replaceModels(
   body: Buffer,
   models: readonly ModelSpan[],
   replacement: (old: string) => string,
+  write: (model: string) => string = JSON.stringify,
 ): BodyPieces {
   const pieces = new BodyPieces();
   let from = 0;
   for (const { value, start, end } of models) {
     pieces.add(body.subarray(from, start));
-    pieces.add(Buffer.from(JSON.stringify(replacement(value))));
+    pieces.add(Buffer.from(write(replacement(value))));
     from = end;
   }
   pieces.add(body.subarray(from));

@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
+import { GATEWAY_OPERATIONS, type OperationRow } from "../../../domain/access/gateway-operations.ts";
 import type { OpenCall } from "../../calls/calls.ts";
 import { READ_CODINGS } from "../../http/bodies/body-coding.ts";
 import type { BodyPieces } from "../../http/bodies/body-pieces.ts";
@@ -14,11 +15,14 @@ import type { RequestHead } from "../headers/headers.ts";
 import { requireNoModel } from "../query.ts";
 import { isSmallBody, readBody } from "../request-body.ts";
 import type { UpstreamCandidate } from "../resolve.ts";
-import { GEMINI_REPEATS, TOP_LEVEL } from "./model-places.ts";
+import { boundaryOf, FormScan, modelPart } from "./form-scan.ts";
+import { GEMINI_REPEATS, type ModelPlaces, TOP_LEVEL } from "./model-places.ts";
 import { ModelScan, type ModelSpan, replaceModels } from "./model-scan.ts";
 
-/** What is sent as the body: passed on as it comes, collected first as it is small, or made for each candidate. */
-export type ForwardedBody = "stream" | "small" | ((candidate: UpstreamCandidate) => Buffer | BodyPieces);
+const NOTHING = Buffer.alloc(0);
+
+/** What is sent as the body: passed on as it comes, collected first as it is small, none, or made for each candidate. */
+export type ForwardedBody = "stream" | "small" | "none" | ((candidate: UpstreamCandidate) => Buffer | BodyPieces);
 
 /** The model that a request names, and its body, which was read, for each upstream that it may go to. */
 export type RequestedModel = {
@@ -31,13 +35,17 @@ export type RequestedModel = {
 /**
  * How much of a request's body is needed before it is forwarded (spec §4): the whole body where a model can matter, since
  * it may name one even where the path does, and where tokens are counted, else nothing.
+ *
+ * @param body of the operation
  */
 export function bodyNeed(
   head: RequestHead,
+  body: OperationRow["body"],
   needs: { readonly model: boolean; readonly tokens: boolean },
-): "stream" | "small" | "count" | "inspect" {
+): "stream" | "small" | "none" | "count" | "inspect" {
   if (needs.model) return "inspect";
   if (needs.tokens) return "count";
+  if (body === "none") return "none";
   return isSmallBody(head.contentLength) ? "small" : "stream";
 }
 
@@ -71,23 +79,29 @@ export async function readCounted(
  * @throws Problem 400, 413, 415, 429 or 503 for a request whose model cannot be known without doubt
  */
 export async function readModels(openCall: OpenCall | null, inspected: ReadRequest): Promise<RequestedModel> {
-  const { request, head, query } = inspected;
-  requireReadable(head);
+  const { request, call, head, query } = inspected;
+  const row = GATEWAY_OPERATIONS[call.operation];
+  const search =
+    row.body === "none" ? undefined : row.body === "form" ? searchForm(head) : searchJson(head, row.models);
   requireNoModel(query);
+  if (search === undefined) return { model: call.model, text: NOTHING, body: "none" };
   const body = await readBody(request, openCall, head.contentLength);
   try {
-    if (!isUtf8(body)) throw NOT_UTF8;
-    return await modelOf(body, inspected.call);
+    return modelOf(body, call, await search.find(body), search.write);
   } catch (error) {
     releaseLargeBody(body);
-    throw error;
+    throw error instanceof BodyFault ? problem("invalid_request", error.message) : error;
   }
 }
 
-async function modelOf(body: Buffer, call: GatewayCall): Promise<RequestedModel> {
-  const spans = await modelsIn(body, call.model !== undefined);
+function modelOf(
+  body: Buffer,
+  call: GatewayCall,
+  spans: readonly ModelSpan[],
+  write: ModelSearch["write"],
+): RequestedModel {
   if (call.model === undefined) {
-    return { model: spans[0]?.value, text: body, body: ({ model }) => replaced(body, spans, () => model) };
+    return { model: spans[0]?.value, text: body, body: ({ model }) => replaced(body, spans, () => model, write) };
   }
   const { model: named } = call;
   if (spans.some(({ value }) => bare(value) !== named)) {
@@ -97,8 +111,44 @@ async function modelOf(body: Buffer, call: GatewayCall): Promise<RequestedModel>
     model: named,
     text: body,
     // Each keeps the form that it had: with the collection's name in front, or without.
-    body: ({ model }) => replaced(body, spans, (old) => model && (old === named ? model : `models/${model}`)),
+    body: ({ model }) => replaced(body, spans, (old) => model && (old === named ? model : `models/${model}`), write),
   };
+}
+
+/** How the names of models are found in a body. */
+type ModelSearch = {
+  /** @throws BodyFault for a body that may be read in two ways */
+  readonly find: (body: Buffer) => Promise<readonly ModelSpan[]>;
+  /** What stands in one of the places for a name. */
+  readonly write: (model: string) => string;
+};
+
+function searchForm(head: RequestHead): ModelSearch {
+  requireUncompressed(head);
+  const boundary = boundaryOf(head.contentType);
+  if (boundary === undefined) throw NO_FORM;
+  return { find: (body) => runScan(new FormScan(body, boundary)), write: modelPart };
+}
+
+const NO_FORM = problem(
+  "unsupported_media_type",
+  "The body must be a form: send it with Content-Type: multipart/form-data and its boundary, and no other parameter.",
+);
+
+function searchJson(head: RequestHead, models: OperationRow["models"]): ModelSearch {
+  requireReadable(head);
+  const places = models === "in the path" ? GEMINI_REPEATS : TOP_LEVEL;
+  return { find: (body) => findModels(body, places), write: JSON.stringify };
+}
+
+async function findModels(body: Buffer, places: ModelPlaces): Promise<readonly ModelSpan[]> {
+  if (!isUtf8(body)) throw NOT_UTF8;
+  return runScan(new ModelScan(body, places));
+}
+
+async function runScan(scan: ModelScan | FormScan): Promise<readonly ModelSpan[]> {
+  await inSlices((steps) => scan.run(steps));
+  return scan.models;
 }
 
 /** A body is inspected only where every reader would take it for the same JSON text. */
@@ -122,24 +172,15 @@ function requireUncompressed({ contentEncoding }: RequestHead): void {
   );
 }
 
-async function modelsIn(body: Buffer, inPath: boolean): Promise<readonly ModelSpan[]> {
-  const scan = new ModelScan(body, inPath ? GEMINI_REPEATS : TOP_LEVEL);
-  try {
-    await inSlices((steps) => scan.run(steps));
-  } catch (error) {
-    throw error instanceof BodyFault ? problem("invalid_request", error.message) : error;
-  }
-  return scan.models;
-}
-
 function replaced(
   body: Buffer,
   spans: readonly ModelSpan[],
   name: (old: string) => string | undefined,
+  write: ModelSearch["write"],
 ): Buffer | BodyPieces {
   return spans.every(({ value }) => (name(value) ?? value) === value)
     ? body
-    : replaceModels(body, spans, (old) => name(old) ?? old);
+    : replaceModels(body, spans, (old) => name(old) ?? old, write);
 }
 
 function bare(model: string): string {

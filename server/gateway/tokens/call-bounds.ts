@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import type { ServedOperation } from "../../../domain/access/gateway-operations.ts";
+import { GATEWAY_OPERATIONS, type ServedOperation } from "../../../domain/access/gateway-operations.ts";
 import type { CallBounds } from "../../../domain/usage/token-reservation.ts";
 import { NOT_UTF8 } from "../../http/bodies/json-body.ts";
 import { BodyFault, JsonScanner, type JsonVisitor } from "../../http/bodies/json-scanner.ts";
@@ -33,9 +33,11 @@ const READ_ALONE: CallBounds = { most: 0, answers: 1, refers: false };
  * instead: which one an upstream goes by is not known (threats b203). Nor of 0, which is no bound to some (threats b243).
  *
  * @throws Problem 400 for what is no JSON in UTF-8, or more of it than is read: an upstream that reads it all the same
- *   would do what is not known here (threats b237); and for an answer in the background (threats b241)
+ *   would do what is not known here (threats b237); and for an answer in the background (threats b241). 415 for a form:
+ *   what a model reads of a sound or a picture is not known by its bytes
  */
 export async function callBounds(operation: ServedOperation, body: Buffer): Promise<CallBounds> {
+  if (GATEWAY_OPERATIONS[operation].body === "form") throw UNCOUNTED_FORM;
   const places = BOUND_PLACES[operation];
   if (places === undefined) return READ_ALONE;
   if (!isUtf8(body)) throw NOT_UTF8;
@@ -47,6 +49,11 @@ export async function callBounds(operation: ServedOperation, body: Buffer): Prom
   }
   return scan.bounds;
 }
+
+const UNCOUNTED_FORM = problem(
+  "unsupported_media_type",
+  "What a form uses cannot be counted before it is sent, and a limit or budget of tokens or cost holds for this call: use a key, a team and a route that have none.",
+);
 
 /** What is looked for: at the top, in an object of it, or in a value; `text` is all that a model may be to read. */
 type Context =

@@ -1,0 +1,249 @@
+/** Rows that the gateway's table does not have: an operation of each kind takes its row and nothing else. */
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import type { OperationRow } from "../../../domain/access/gateway-operations.ts";
+import type { KeyRecord } from "../../../domain/access/key-record.ts";
+import { scopeSet } from "../../../domain/access/scopes.ts";
+import { gatewayPaths } from "../../../server/gateway/described.ts";
+import { callerDialect } from "../../../server/gateway/errors/caller-dialect.ts";
+import type { Harness } from "../harness.ts";
+import { requestHead, sendRaw } from "../raw-http.ts";
+import { PROVIDER_KEY, routeOf, startGateway, upstreamOf } from "./gateway.ts";
+import { startUpstream, type Upstream } from "./upstream.ts";
+
+vi.mock("../../../domain/access/gateway-operations.ts", async (load) => {
+  const original = await load<typeof import("../../../domain/access/gateway-operations.ts")>();
+  const kept = { scope: "gateway:generate", body: "none", models: "none", usage: "unread", fallback: "never" } as const;
+  const asked = { scope: "gateway:embed", models: "in the body", fallback: "until answered" } as const;
+  const rows = {
+    "gateway.list_notes": {
+      ...kept,
+      served: [{ method: "GET", path: "v1/notes", dialect: "openai" }],
+      answer: "json",
+      summary: "List notes",
+    },
+    "gateway.read_note": {
+      ...kept,
+      served: [{ method: "GET", path: "v1/notes/{id}/content", dialect: "openai" }],
+      answer: "bytes",
+      summary: "Read a note",
+    },
+    "gateway.delete_note": {
+      ...kept,
+      served: [{ method: "DELETE", path: "v1/notes/{id}", dialect: "openai" }],
+      answer: "json",
+      summary: "Delete a note",
+    },
+    "gateway.describe_model": {
+      ...kept,
+      served: [{ method: "GET", path: "v1/described/{model}", dialect: "openai" }],
+      answer: "json",
+      models: "in the path",
+      fallback: "until answered",
+      summary: "Describe a model",
+    },
+    "gateway.hear": {
+      ...asked,
+      served: [{ method: "POST", path: "v1/sounds/heard", dialect: "openai" }],
+      body: "form",
+      answer: "json",
+      usage: {},
+      summary: "Hear",
+      example: { model: "fast", file: "" },
+    },
+    "gateway.speak": {
+      ...asked,
+      served: [{ method: "POST", path: "v1/sounds/spoken", dialect: "openai" }],
+      body: "json",
+      answer: "bytes",
+      usage: { bounds: { most: ["max_tokens"] } },
+      fallback: "never",
+      summary: "Speak",
+      example: { model: "fast", input: "Hello" },
+    },
+  } satisfies Record<string, OperationRow>;
+  const GATEWAY_OPERATIONS = { ...original.GATEWAY_OPERATIONS, ...rows };
+  return { ...original, GATEWAY_OPERATIONS, SERVED_OPERATIONS: Object.keys(GATEWAY_OPERATIONS) };
+});
+
+let upstream: Upstream;
+let second: Upstream;
+let harness: Harness;
+let key: string;
+let plain: string;
+let routed: string;
+
+beforeAll(async () => {
+  upstream = await startUpstream();
+  second = await startUpstream();
+  harness = await startGateway();
+  const upstreams = [upstreamOf(upstream.url), upstreamOf(second.url, "openai", { name: "second" })];
+  const fallbacks = [{ upstream: "second", upstreamModel: "other" }];
+  plain = harness.addGateway({ upstreams }).publicId;
+  routed = harness.addGateway({ upstreams, routes: [routeOf("fast", { fallbacks })] }).publicId;
+  key = harness.addKey();
+});
+beforeEach(() => {
+  upstream.answerWith((response) => response.end('{"object":"list"}'));
+  for (const { received } of [upstream, second]) received.length = 0;
+});
+afterAll(async () => {
+  await harness.close();
+  await upstream.close();
+  await second.close();
+});
+
+function ask(path: string, init: RequestInit = {}, as: string | Partial<KeyRecord> = key) {
+  const bearer = typeof as === "string" ? as : harness.addKey(as);
+  return fetch(`${harness.url}/g/${path}`, {
+    ...init,
+    headers: { ...init.headers, authorization: `Bearer ${bearer}` },
+  });
+}
+
+function formOf(fields: Readonly<Record<string, string>>): FormData {
+  const form = new FormData();
+  form.append("file", new Blob([Buffer.from([0, 255, 13, 10, 45, 45])], { type: "audio/mpeg" }), "a b.mp3");
+  for (const [name, value] of Object.entries(fields)) form.append(name, value);
+  return form;
+}
+
+const ONE_ROUTE = { allowedModels: ["fast"] };
+
+test.each([
+  ["GET", "v1/notes?after=1", "/v1/notes?after=1"],
+  ["GET", "v1/notes/n%20-1/content", "/v1/notes/n%20-1/content"],
+  ["DELETE", "v1/notes/n-1", "/v1/notes/n-1"],
+])("%s %s is forwarded as it is asked, with the upstream's credential and without a body", async (method, path, at) => {
+  for (const id of [plain, routed]) {
+    const answer = await ask(`${id}/${path}`, { method });
+    expect([answer.status, await answer.text()]).toEqual([200, '{"object":"list"}']);
+  }
+  expect(upstream.received).toMatchObject([
+    { method, url: at, headers: { authorization: `Bearer ${PROVIDER_KEY}` }, body: Buffer.alloc(0) },
+    { method, url: at },
+  ]);
+  expect(upstream.received[0]?.headers).not.toHaveProperty("content-length");
+  expect(upstream.received[0]?.headers).not.toHaveProperty("transfer-encoding");
+});
+
+test("a body that an operation does not have stays here, and the connection goes on", async () => {
+  const answer = await ask(`${plain}/v1/notes/n-1`, { method: "DELETE", body: "x".repeat(100_000) });
+  expect(answer.status).toBe(200);
+  expect((await ask(`${plain}/v1/notes`)).status).toBe(200);
+  expect(upstream.received.map(({ body }) => body.length)).toEqual([0, 0]);
+});
+
+test.each([
+  ["GET", "v1/notes/..%2F..%2Fadmin/content"],
+  ["GET", "v1/notes/../content"],
+  ["GET", "v1/notes/a%2fb/content"],
+  ["GET", "v1/notes//content"],
+  ["GET", "v1/notes/inf_0123456789abcdef/content"],
+  ["DELETE", "v1/notes/a/b"],
+  ["DELETE", "v1/notes/a%3Fb"],
+  ["POST", "v1/notes"],
+])("%s %s is no operation, though a row is near", async (method, path) => {
+  const head = requestHead(`${method} /g/${plain}/${path} HTTP/1.1`, [`authorization: Bearer ${key}`]);
+  expect((await sendRaw(harness.port, head)).status).toBe(404);
+  expect(upstream.received).toHaveLength(0);
+});
+
+test("a key that is held to models may not ask for what names none, and a query may not name one beside the path", async () => {
+  expect((await ask(`${plain}/v1/notes`, {}, ONE_ROUTE)).status).toBe(403);
+  expect((await ask(`${plain}/v1/notes`, {}, { scopes: scopeSet(["gateway:embed"]) })).status).toBe(403);
+  expect((await ask(`${routed}/v1/described/fast`, {}, ONE_ROUTE)).status).toBe(200);
+  expect((await ask(`${routed}/v1/described/slow`, {}, ONE_ROUTE)).status).toBe(403);
+  expect((await ask(`${routed}/v1/described/fast?model=slow`)).status).toBe(400);
+  expect(upstream.received).toMatchObject([{ method: "GET", url: "/v1/described/real-fast" }]);
+});
+
+test("the next upstream of a route is asked by an operation that may, and by no other", async () => {
+  upstream.answerWith((response) => response.writeHead(503).end("{}"));
+  expect((await ask(`${routed}/v1/described/fast`)).status).toBe(200);
+  expect(second.received).toMatchObject([{ method: "GET", url: "/v1/described/other" }]);
+  const body = JSON.stringify({ model: "fast", input: "Hello" });
+  const headers = { "content-type": "application/json" };
+  expect((await ask(`${routed}/v1/sounds/spoken`, { method: "POST", body, headers })).status).toBe(503);
+  expect(second.received).toHaveLength(1);
+});
+
+test("an answer that is no JSON passes byte by byte, and counts in full where tokens do", async () => {
+  const sound = Buffer.from([0, 1, 2, 255, 254, 10]);
+  upstream.answerWith((response) => response.writeHead(200, { "content-type": "audio/mpeg" }).end(sound));
+  const body = JSON.stringify({ model: "m", input: "Hello", max_tokens: 60 });
+  const init = { method: "POST", body, headers: { "content-type": "application/json" } };
+  const limited = harness.addKey({ tokenLimit: { tokensPerMinute: 150, scope: "Replica" } });
+  const answer = await ask(`${plain}/v1/sounds/spoken`, init, limited);
+  expect(answer.headers.get("content-type")).toBe("audio/mpeg");
+  expect(Buffer.from(await answer.arrayBuffer()).equals(sound)).toBe(true);
+  expect((await ask(`${plain}/v1/sounds/spoken`, init, limited)).status).toBe(429);
+});
+
+test("a form's model is its route's at each upstream, and every other byte passes as it came", async () => {
+  upstream.answerWith((response) => response.writeHead(503).end("{}"));
+  const sent = new Request("http://x", { method: "POST", body: formOf({ model: "fast", language: "de" }) });
+  const type = sent.headers.get("content-type") ?? "";
+  const body = Buffer.from(await sent.arrayBuffer());
+  const init = { method: "POST", body, headers: { "content-type": type } };
+  expect((await ask(`${routed}/v1/sounds/heard`, init, ONE_ROUTE)).status).toBe(200);
+  const bodies = [upstream, second].map(({ received }) => received[0]?.body.toString("latin1"));
+  const as = (model: string) => body.toString("latin1").replace("\r\n\r\nfast\r\n", `\r\n\r\n${model}\r\n`);
+  expect(bodies).toEqual([as("real-fast"), as("other")]);
+  expect(second.received[0]?.headers["content-type"]).toBe(type);
+  expect(second.received[0]?.headers["content-length"]).toBe(String(as("other").length));
+});
+
+test("a form that names another model than is allowed, or another one besides, is refused, and nothing is sent", async () => {
+  const send = async (fields: Readonly<Record<string, string>>, as: Partial<KeyRecord> = ONE_ROUTE, id = routed) =>
+    (await ask(`${id}/v1/sounds/heard`, { method: "POST", body: formOf(fields) }, as)).status;
+  expect(await send({ model: "slow" })).toBe(403);
+  expect(await send({})).toBe(403);
+  expect(await send({ model: "fast", Model: "slow" })).toBe(400);
+  expect(await send({ model: "fast", "extra_body[model]": "slow" })).toBe(400);
+  const json = { method: "POST", body: '{"model":"fast"}', headers: { "content-type": "application/json" } };
+  const answer = await ask(`${routed}/v1/sounds/heard`, json);
+  expect(answer.status).toBe(415);
+  expect(await answer.text()).toContain("multipart/form-data");
+  expect(upstream.received).toHaveLength(0);
+});
+
+test("a form passes as it comes where no model matters, and is 415 where its tokens count", async () => {
+  const init = () => ({ method: "POST", body: formOf({ model: "m" }) });
+  expect((await ask(`${plain}/v1/sounds/heard`, init())).status).toBe(200);
+  expect(upstream.received[0]?.headers["content-type"]).toMatch(/^multipart\/form-data; boundary=/);
+  const tokens = { tokenLimit: { tokensPerMinute: 1_000_000, scope: "Replica" } } as const;
+  const item = { period: "Month", timeZone: "UTC", onExhausted: "Refuse" } as const;
+  const held: readonly Partial<KeyRecord>[] = [
+    tokens,
+    { budgets: { owner: "o", items: [{ ...item, tokens: 1_000_000 }] } },
+    { budgets: { owner: "o", items: [{ ...item, cost: "1000.000000", currency: "USD" }] } },
+  ];
+  for (const as of held) {
+    const answer = await ask(`${plain}/v1/sounds/heard`, init(), as);
+    expect([answer.status, await answer.text()]).toEqual([415, expect.stringContaining("cannot be counted")]);
+  }
+  expect(upstream.received).toHaveLength(1);
+});
+
+test("the description has each by its row: its body, its answer, and what it is refused with", () => {
+  const paths = gatewayPaths();
+  const list = paths["/g/{publicId}/v1/notes"]?.get;
+  expect(list?.requestBody).toBeUndefined();
+  expect(list?.responses[200]?.description).toBe("What the upstream answered, byte by byte.");
+  expect(list?.parameters.map(({ name }) => name)).toEqual(["publicId"]);
+  expect(Object.keys(list?.responses ?? {})).toEqual(expect.arrayContaining(["502", "504", "default"]));
+  expect(Object.keys(list?.responses ?? {})).not.toContain("415");
+  expect(paths["/g/{publicId}/v1/notes/{id}"]?.delete?.parameters.map(({ name }) => name)).toEqual(["publicId", "id"]);
+  const heard = paths["/g/{publicId}/v1/sounds/heard"]?.post;
+  expect(Object.keys(heard?.requestBody?.content ?? {})).toEqual(["multipart/form-data"]);
+  const spoken = paths["/g/{publicId}/v1/sounds/spoken"]?.post;
+  expect(Object.keys(spoken?.responses[200]?.content ?? {})).toEqual(["*/*"]);
+});
+
+test("a refusal below a row's path has the format of the row, whichever client asks", () => {
+  const asAnthropic = ["anthropic-version", "2023-06-01"];
+  const dialects = ["v1/notes/x", "v1/sounds", "v1/files"].map((path) =>
+    callerDialect("GET", path, asAnthropic, "/", "x-goog-api-key"),
+  );
+  expect(dialects).toEqual(["openai", "openai", "anthropic"]);
+});
