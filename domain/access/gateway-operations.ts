@@ -115,6 +115,16 @@ const ROWS = {
     summary: "Generate, as OpenAI's responses",
     example: { model: "fast-chat", input: "Hello" },
   },
+  "gateway.embeddings": {
+    ...IN_BODY,
+    scope: "gateway:embed",
+    served: post("v1/embeddings", "openai"),
+    // What is embedded is all in the body, and nothing is written.
+    usage: {},
+    span: "embeddings",
+    summary: "Embed, as OpenAI",
+    example: { model: "embed", input: "Hello" },
+  },
   "gateway.messages": {
     ...IN_BODY,
     scope: "gateway:generate",
@@ -157,16 +167,6 @@ const ROWS = {
     usage: "unread",
     summary: "Count tokens, as Gemini",
     example: { contents: CONTENTS },
-  },
-  "gateway.embeddings": {
-    ...IN_BODY,
-    scope: "gateway:embed",
-    served: post("v1/embeddings", "openai"),
-    // What is embedded is all in the body, and nothing is written.
-    usage: {},
-    span: "embeddings",
-    summary: "Embed, as OpenAI",
-    example: { model: "embed", input: "Hello" },
   },
   "gateway.embed_content": {
     ...IN_PATH,
