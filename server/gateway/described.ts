@@ -122,11 +122,11 @@ function models(one: boolean, dialect: Dialect | undefined): ResponseObject {
 }
 
 /** In the form of the path's API. An upstream's own refusal of the same status passes as it is. */
-function errorBody(dialect: Dialect | undefined, isForwarded: boolean): RefusalBody {
+function errorBody(dialect: Dialect | undefined, isAsked: boolean): RefusalBody {
   return (status, codes): MediaTypes => {
     const dialects = dialect === undefined ? (Object.keys(ERROR_SCHEMAS) as Dialect[]) : [dialect];
     const own = dialects.map((each) => errorSchema(each, status, codes));
-    const theirs = isForwarded ? [{ description: "What the upstream answered." }] : [];
+    const theirs = isAsked ? [{ description: "What the upstream answered." }] : [];
     const all = [...own, ...theirs];
     return { "application/json": { schema: all.length === 1 ? (all[0] ?? {}) : { anyOf: all } } };
   };

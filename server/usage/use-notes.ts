@@ -65,7 +65,7 @@ export class UseNotes implements UsageRecorder {
     this.#tokens.count(key, answer, at);
   }
 
-  /** Takes what was noted and counted since the last time; undefined where there is nothing. */
+  /** Takes what was noted and counted since the last time; undefined if there is nothing. */
   drain(): UsageReport | undefined {
     const report = {
       seen: this.#seen,

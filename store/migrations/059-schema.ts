@@ -172,7 +172,7 @@ create table replicas (
   seen_at timestamptz not null default clock_timestamp(),
   -- Up to when the uses that it noted are written; null until the first time, when its memory may hold any.
   usage_flushed_at timestamptz,
-  -- The fingerprints of the keys that it has; null where it does not say.
+  -- The fingerprints of the keys that it has; null if it does not say.
   encryption_keys text[],
   -- Whether it takes a bootstrap token although an issuer lets people in: the doctor asks.
   bootstrap_beside_issuer boolean not null default false,
@@ -309,7 +309,7 @@ create table team_webhooks (
   team_id text not null references teams (id),
   url text not null,
   events text[] not null,
-  -- Sealed with the id; null where there is none that could be read.
+  -- Sealed with the id; null if there is none that could be read.
   secret bytea,
   unique (team_id, url)
 );
@@ -431,7 +431,7 @@ create table gateway_upstreams (
   dialect text not null,
   base_url text not null,
   credential bytea,
-  -- Since when it is this credential; null where that is not known.
+  -- Since when it is this credential; null if that is not known.
   credential_at timestamptz,
   primary key (gateway_id, name)
 );
@@ -505,7 +505,7 @@ create table keys (
   subject text,
   -- Null for anywhere (docs/decisions/source-addresses.md).
   allowed_cidrs text[],
-  -- Who counts its requests and tokens: null where each replica does by itself (docs/decisions/rate-limits.md).
+  -- Who counts its requests and tokens: null if each replica does by itself (docs/decisions/rate-limits.md).
   rate_scope text,
   -- Null for no limit (docs/decisions/token-limits.md).
   tokens_per_minute integer,
@@ -1118,7 +1118,7 @@ create table atoms (
   expires_at timestamptz(3),
   -- Near-duplicates: each number is bound to the library, so that no other library's rows are read.
   sketch bigint[] not null default '{}',
-  -- It is true from valid_from on, and before valid_to, whenever it was written down; null where that is not said
+  -- It is true from valid_from on, and before valid_to, whenever it was written down; null if that is not said
   -- (docs/decisions/valid-time.md).
   valid_from timestamptz(3),
   valid_to timestamptz(3)

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it, type TestContext } from "vitest";
 import { LEASE_RANGE_MS } from "../../domain/protocol.ts";
+import { itByNight } from "../env/night-test.ts";
 import { NIGHTLY } from "../env/nightly.ts";
 import { type Serving, startServing } from "../env/serving.ts";
 import { until } from "../env/until.ts";
@@ -73,37 +74,39 @@ describe("servers with leases of their own", () => {
     expect(revocations.good).toBeGreaterThan(4);
   });
 
-  if (!NIGHTLY) return;
-  it("c64: outlast a failover of 20 s when they are a minute old, and confirm nothing for a minute after one has died", async (context) => {
-    const world = await startServers(context);
-    for (const lease of ["60s", "60s"]) await world.start(lease);
-    const team = await world.manage("POST", "/teams", { name: "probes", spec: {} });
-    const key = { team: team.id, spec: { scopes: ["memory:read", "gateway:routes"] } };
-    const [kept, revoked] = [
-      await world.manage("POST", "/keys", { name: "kept", ...key }),
-      await world.manage("POST", "/keys", { name: "revoked", ...key }),
-    ];
-    const whoami = async (url: string, secret: string) =>
-      (await fetch(`${url}/api/v1/whoami`, { headers: { authorization: `Bearer ${secret}` } })).status;
-    await delay(LEASE_RANGE_MS.most + 1_000);
-    world.proxy.freeze();
-    const frozenAt = performance.now();
-    while (performance.now() - frozenAt < FAILOVER_MS) {
-      for (const url of world.urls) expect(await whoami(url, kept.secret)).toBe(200);
-      await delay(200);
-    }
-    world.proxy.thaw();
-    await until("the database answers", async () =>
-      world.manage("GET", "/teams").then(
-        () => true,
-        () => false,
-      ),
-    );
-    await world.end("SIGKILL");
-    const revokedAt = performance.now();
-    await world.manage("POST", `/keys/${revoked.id}/revoke`, {});
-    const isConfirmed = async () => (await world.manage("GET", `/keys/${revoked.id}`)).revocation?.confirmed === true;
-    await until("the revocation is confirmed", isConfirmed, { timeoutMs: 120_000 });
-    expect(performance.now() - revokedAt).toBeGreaterThan(LEASE_RANGE_MS.most - 15_000);
-  });
+  itByNight(
+    "c64: outlast a failover of 20 s when they are a minute old, and confirm nothing for a minute after one has died",
+    async (context) => {
+      const world = await startServers(context);
+      for (const lease of ["60s", "60s"]) await world.start(lease);
+      const team = await world.manage("POST", "/teams", { name: "probes", spec: {} });
+      const key = { team: team.id, spec: { scopes: ["memory:read", "gateway:routes"] } };
+      const [kept, revoked] = [
+        await world.manage("POST", "/keys", { name: "kept", ...key }),
+        await world.manage("POST", "/keys", { name: "revoked", ...key }),
+      ];
+      const whoami = async (url: string, secret: string) =>
+        (await fetch(`${url}/api/v1/whoami`, { headers: { authorization: `Bearer ${secret}` } })).status;
+      await delay(LEASE_RANGE_MS.most + 1_000);
+      world.proxy.freeze();
+      const frozenAt = performance.now();
+      while (performance.now() - frozenAt < FAILOVER_MS) {
+        for (const url of world.urls) expect(await whoami(url, kept.secret)).toBe(200);
+        await delay(200);
+      }
+      world.proxy.thaw();
+      await until("the database answers", async () =>
+        world.manage("GET", "/teams").then(
+          () => true,
+          () => false,
+        ),
+      );
+      await world.end("SIGKILL");
+      const revokedAt = performance.now();
+      await world.manage("POST", `/keys/${revoked.id}/revoke`, {});
+      const isConfirmed = async () => (await world.manage("GET", `/keys/${revoked.id}`)).revocation?.confirmed === true;
+      await until("the revocation is confirmed", isConfirmed, { timeoutMs: 120_000 });
+      expect(performance.now() - revokedAt).toBeGreaterThan(LEASE_RANGE_MS.most - 15_000);
+    },
+  );
 });

@@ -224,9 +224,10 @@ describe("infra/rbac, on Kubernetes", () => {
     },
   );
 
-  if (NIGHTLY) {
-    // By day namespaces.cluster.test.ts has keys end that are declared nowhere any more, with all rights.
-    it("c57: a namespace that is deleted with the controller down, and its finalizers stripped, ends its keys at the next start (namespaced)", async () => {
+  // By day namespaces.cluster.test.ts has keys end that are declared nowhere any more, with all rights.
+  itByNight(
+    "c57: a namespace that is deleted with the controller down, and its finalizers stripped, ends its keys at the next start (namespaced)",
+    async () => {
       const namespace = "ending-namespaced-stripped";
       const { ending, controller, startNext, isFeltNowhereElse } = await makeEnding("namespaced", namespace);
       await stop(controller);
@@ -244,8 +245,8 @@ describe("infra/rbac, on Kubernetes", () => {
       await until("the keys are revoked", hasEnded);
       await isFeltNowhereElse();
       await stop(next);
-    });
-  }
+    },
+  );
 
   itByNight(
     "c57: a protected key holds its namespace and works on, and goes with it once it is protected no more",

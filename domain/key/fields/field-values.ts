@@ -1,5 +1,4 @@
 /** What rows of fields have in common. */
-import { isDeepStrictEqual } from "node:util";
 import type { KeyPolicy } from "../declaration/key-policy.ts";
 import type { KeySpec, PlainField } from "./key-field.ts";
 
@@ -37,11 +36,6 @@ export function listText(items: readonly string[]): string {
 /** A list whose order means nothing, in one order and each of its items once; null for none. */
 export function asSet<T extends string>(items: readonly T[] | null): readonly T[] | null {
   return items && [...new Set(items)].sort();
-}
-
-/** Compares by content. */
-export function isSame<T>(a: T, b: T): boolean {
-  return isDeepStrictEqual(a, b);
 }
 
 /** Whether a number is no larger than another: without one there is no bound. */

@@ -24,7 +24,7 @@ export type KeyField<Value> = {
   readonly show: (value: Value) => string;
   /** Whether a key may do no more by it than before. Every field has to say so: what is not asked would pass. */
   readonly isKept: (after: Value, before: Value) => boolean;
-  /** In one order; undefined where the order means something, or there is none. */
+  /** In one order; left out if the order means something, or there is none. */
   readonly sorted?: (value: Value) => Value;
 };
 

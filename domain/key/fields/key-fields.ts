@@ -1,4 +1,5 @@
 /** Every field of a key that can change without a new secret, a row each. */
+import { isDeepStrictEqual } from "node:util";
 import { declareRate, declareTokens, limitSpec } from "../../access/declared-limits.ts";
 import { type LimitScope, UNDECLARED_CONCURRENT } from "../../access/rate-limit.ts";
 import { isNetworkWithin } from "../../access/source-addresses.ts";
@@ -8,7 +9,7 @@ import { defined } from "../../defined.ts";
 import { rfc3339Millis } from "../../rfc3339.ts";
 import { effectiveScopes } from "../declaration/effective.ts";
 import { eachFact, factOf } from "../declaration/facts.ts";
-import { allowList, asSet, isAmong, isAtMost, isSame, listText } from "./field-values.ts";
+import { allowList, asSet, isAmong, isAtMost, listText } from "./field-values.ts";
 import type { PlainField, PlainFields, PolicyFields, ResolvedFields } from "./key-field.ts";
 
 const FIELDS: PlainFields & ResolvedFields = {
@@ -59,7 +60,7 @@ const FIELDS: PlainFields & ResolvedFields = {
     declare: ({ subjectAccess }) => declareSubject(subjectAccess),
     write: (subject) => (subject === null ? {} : { subjectAccess: subject }),
     show: (subject) => (subject === null ? "all" : subjectText(subject)),
-    isKept: isSame,
+    isKept: isDeepStrictEqual,
   },
   allowedCIDRs: allowList("allowedCIDRs", "networks", isNetworkWithin),
   suspended: {

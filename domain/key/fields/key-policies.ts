@@ -1,9 +1,9 @@
 /** Policies of keys by the rows of their fields: how they are made of a declaration, compared, and written. */
+import { isDeepStrictEqual } from "node:util";
 import type { ApiManagedKeySpec } from "../declaration/api-managed-key.ts";
 import type { DeclaredKey } from "../declaration/declared-key.ts";
 import type { KeyPolicy, PlainFieldName } from "../declaration/key-policy.ts";
 import type { ResolvedReferences } from "../declaration/resolved-references.ts";
-import { isSame } from "./field-values.ts";
 import type { FieldNames, KeyField, KeySpec, PolicyFields } from "./key-field.ts";
 import { KEY_FIELDS, PLAIN_FIELDS, RESOLVED_FIELDS } from "./key-fields.ts";
 
@@ -50,7 +50,7 @@ export function samePolicy(a: KeyPolicy, b: KeyPolicy): boolean {
 
 function isUnchanged<F extends FieldName>(name: F, a: KeyPolicy, b: KeyPolicy): boolean {
   const { sorted = asIs }: PolicyFields[F] = KEY_FIELDS[name];
-  return isSame(sorted(a[name]), sorted(b[name]));
+  return isDeepStrictEqual(sorted(a[name]), sorted(b[name]));
 }
 
 function asIs<T>(value: T): T {
