@@ -44,10 +44,10 @@ test("b123: calls that waited for their limit together are no more under way tha
   const cell = Promise.withResolvers<void>();
   held = cell.promise;
   const calls = Array.from({ length: 10 }, call);
-  // All but two are refused before the cell has answered.
+  // All but two are refused before the cell has answered. A cell that answers late has the thread admit by itself.
   const refused: Response[] = [];
   for (const answer of calls) answer.then((response) => refused.push(response));
-  await until("two wait", () => refused.length === 8);
+  await until("two wait", () => refused.length >= 8);
   cell.resolve();
   await until("one of them is refused too", () => refused.length === 9);
   answered.resolve();
