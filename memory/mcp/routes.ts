@@ -4,6 +4,7 @@ import { type MemoryOperation, OPERATIONS } from "../../domain/access/operations
 import { protectedResource } from "../../server/auth/protected-resource.ts";
 import { forbiddenKey } from "../../server/auth/refusals/forbidden-key.ts";
 import { recordRefusal } from "../../server/auth/refusals/record-refusal.ts";
+import { forbidden } from "../../server/auth/refused.ts";
 import { lacksScope, scopeChallenge } from "../../server/auth/tokens/token-problems.ts";
 import { MCP_PATH } from "../../server/context/memory-resource.ts";
 import { parseJsonOnly, requireJsonType } from "../../server/http/bodies/json-body.ts";
@@ -70,7 +71,7 @@ export function mcpRoutes(app: FastifyInstance, deps: ServerDeps, questions: Que
       const operation = toolOf(message)?.operation;
       const denied = deniedTool(request, operation);
       if (denied !== undefined) {
-        recordRefusal(deps, request, MCP_PATH, { code: "forbidden", cause: "scope_missing", key: request.principal });
+        recordRefusal(deps, request, MCP_PATH, forbidden("scope_missing", request.principal));
         const { membership } = request.principal;
         const refusal =
           membership === undefined

@@ -3,8 +3,9 @@ import { type KeyRecord, UNSTORED_VERSION } from "../../domain/access/key-record
 import { mayReachLibrary } from "../../domain/access/library-access.ts";
 import type { OperationName } from "../../domain/access/operations.ts";
 import type { Reach } from "../../domain/access/reach.ts";
-import { decideAgain, decideStored, type Granted, notAMember, type Refused } from "../../server/auth/decide.ts";
+import { decideAgain, decideStored, type Granted } from "../../server/auth/decide.ts";
 import { accessNow, refusalOf } from "../../server/auth/key-hook.ts";
+import { notAMember, type Refused } from "../../server/auth/refused.ts";
 import { Problem } from "../../server/http/problems/problem.ts";
 import { libraryUser } from "../../server/libraries/library-use.ts";
 import { reachOfCall } from "../../server/libraries/reach-of-call.ts";

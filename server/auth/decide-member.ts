@@ -1,21 +1,10 @@
-import type { MemberToken } from "../../domain/access/membership.ts";
 import type { Client } from "../../domain/access/source-addresses.ts";
 import type { Logger } from "../../runtime/log.ts";
 import type { ServerConfig } from "../context/config.ts";
-import {
-  chargeGranted,
-  type DecisionDeps,
-  decideForKey,
-  type Granted,
-  notAMember,
-  type Refused,
-  type RouteAccess,
-  STALE,
-  tooManyCalls,
-  unauthorized,
-} from "./decide.ts";
+import { chargeGranted, type DecisionDeps, decideForKey, type Granted, type RouteAccess } from "./decide.ts";
 import { memberTokenOf, presentedToken } from "./member-token.ts";
 import { protectedResource } from "./protected-resource.ts";
+import { noSingleTeam, notAMember, type Refused, STALE, tooManyCalls, unauthorized, unavailable } from "./refused.ts";
 import { type ValidateJwt, validateOrWarn } from "./tokens/jwt.ts";
 
 /** What a team's name is made of, or its id. */
@@ -72,18 +61,17 @@ async function decideMember(
   const { index, streams, clock, audience } = deps;
   if (!index.isCurrent()) return STALE;
   const validation = await validateOrWarn(deps, token, audience);
-  if (validation === undefined)
-    return { granted: false, code: "unavailable", cause: "issuer_unavailable", key: undefined };
+  if (validation === undefined) return unavailable("issuer_unavailable");
   if ("cause" in validation) return unauthorized(validation.cause);
   if (!index.isCurrent()) return STALE;
   const memberToken = memberTokenOf(validation);
   // A revocation reaches the tokens that were issued before it: one of the future would outlast it.
   if (memberToken.issuedAt > clock.now()) return unauthorized("jwt_claims");
   const named = namedTeam(url);
-  if (named === undefined) return notDecided("malformed_team", memberToken);
+  if (named === undefined) return noSingleTeam("malformed_team", memberToken);
   const [record, ...others] = index.findMember(memberToken, named);
   if (record === undefined) return notAMember(memberToken);
-  if (others.length > 0) return notDecided("several_teams", memberToken);
+  if (others.length > 0) return noSingleTeam("several_teams", memberToken);
   const decided = decideForKey(deps, record, route, client);
   if ("granted" in decided) return decided;
   const { key } = decided;
@@ -98,8 +86,4 @@ function namedTeam(url: string): string | null | undefined {
   const [named, ...more] = query === -1 ? [] : new URLSearchParams(url.slice(query)).getAll("team");
   if (named === undefined) return null;
   return more.length === 0 && TEAM.test(named) ? named : undefined;
-}
-
-function notDecided(cause: string, { actor: principal }: MemberToken): Refused {
-  return { granted: false, code: "invalid_request", cause, key: undefined, principal };
 }

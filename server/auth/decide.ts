@@ -1,32 +1,33 @@
 import { authorize } from "../../domain/access/authorize.ts";
 import { type GatewayRecord, type KeyRecord, UNSTORED_VERSION } from "../../domain/access/key-record.ts";
-import type { MemberToken } from "../../domain/access/membership.ts";
 import { OPERATIONS, type OperationName } from "../../domain/access/operations.ts";
-import type { LimitOwner } from "../../domain/access/rate-limit.ts";
-import type { Product } from "../../domain/access/scopes.ts";
-import type { Client, SourceRefusal } from "../../domain/access/source-addresses.ts";
-import type { OwnedBudget } from "../../domain/budget/budget.ts";
+import type { Client } from "../../domain/access/source-addresses.ts";
 import { keyDigest, keyShape } from "../../domain/key/secret/key-format.ts";
 import type { Clock } from "../../runtime/clock.ts";
-import type { BudgetRefusal } from "../budgets/budget-grants.ts";
 import type { OpenStreams } from "../calls/calls.ts";
 import type { ServerConfig } from "../context/config.ts";
 import type { KeyIndexView } from "../key-index/key-index-view.ts";
-import { chargeRates, type MetRate, type RateDeps, refusingRate } from "./charge-rate.ts";
+import { chargeRates, type MetRate, type RateDeps } from "./charge-rate.ts";
 import { type Carrier, extractCredential } from "./credential.ts";
 import type { AuthMetrics } from "./metrics.ts";
+import {
+  type Asked,
+  forbidden,
+  foreignSource,
+  noSuchOperation,
+  notAMember,
+  type Refused,
+  rateLimited,
+  STALE,
+  tooManyCalls,
+  unauthorized,
+} from "./refused.ts";
 
 /** What the matched route needs a key to be allowed. */
-export type RouteAccess = {
-  readonly product: Product;
-  /** Undefined where the path and method are no operation: 404, behind the key's own checks. */
-  readonly operation: OperationName | undefined;
+export type RouteAccess = Asked & {
   /** Of a gateway's route: the public id that the router matched. */
   readonly publicId: string | undefined;
 };
-
-/** What a key is used for. */
-export type Asked = Pick<RouteAccess, "product" | "operation">;
 
 /** A request that may go on, and as whom. */
 export type Granted = {
@@ -42,35 +43,6 @@ export type Granted = {
   readonly rates: readonly MetRate[];
 };
 
-/** A request that is refused. `cause` is for counting; the caller is shown the code's one answer. */
-export type Refused = {
-  readonly granted: false;
-  readonly code:
-    | "unavailable"
-    | "unauthorized"
-    | "address_not_allowed"
-    | "forbidden"
-    | "not_found"
-    | "rate_limited"
-    | "budget_exceeded"
-    | "invalid_request";
-  readonly cause: string;
-  /** The key that was found, where one was. */
-  readonly key: KeyRecord | undefined;
-  /** Whose list the client's address is not on, where that is `address_not_allowed`. */
-  readonly source?: SourceRefusal;
-  /** What the key was used for, where that is `forbidden`. */
-  readonly asked?: Asked;
-  /** The actor of a valid token that resolves to no single member; a key's holder or a member is in `key`. */
-  readonly principal?: string;
-  /** The rate limits that it was judged by, where that is why it is `rate_limited`. */
-  readonly rates?: readonly MetRate[];
-  /** Whose limit of concurrent calls is reached, where that is why. */
-  readonly full?: LimitOwner;
-  /** Which budget has no room, where that is why. */
-  readonly budget?: BudgetRefusal;
-};
-
 /** What a decision reads. */
 export type DecisionDeps = RateDeps & {
   readonly index: KeyIndexView;
@@ -79,8 +51,6 @@ export type DecisionDeps = RateDeps & {
   readonly streams: Pick<OpenStreams, "fullOf">;
   readonly config: Pick<ServerConfig, "vendorHeader" | "production" | "placeholders">;
 };
-
-export const STALE: Refused = { granted: false, code: "unavailable", cause: "stale_index", key: undefined };
 
 /**
  * Decides a request from its head alone (spec §2.8): a current index, then the credential's carrier, its shape, its
@@ -146,38 +116,6 @@ function withRates(granted: Granted, rates: readonly MetRate[]): Granted | Refus
   return rateLimited(granted.key, rates) ?? { ...granted, rates };
 }
 
-/** The refusal by the rate limit that refuses for the longest; undefined where all of them admit the request. */
-export function rateLimited(key: KeyRecord, rates: readonly MetRate[]): Refused | undefined {
-  const refusing = refusingRate(rates);
-  if (refusing === undefined) return undefined;
-  const kind = refusing.limit.unit === undefined ? "rate_limited" : "token_limited";
-  return { granted: false, code: "rate_limited", cause: causeOf(kind, refusing.of), key, rates };
-}
-
-/** The refusal of a key that may have no more calls under way. */
-export function tooManyCalls(key: KeyRecord, full: LimitOwner): Refused {
-  return { granted: false, code: "rate_limited", cause: causeOf("too_many_calls", full), key, full };
-}
-
-const BUDGET_REFUSALS = {
-  exhausted: ["budget_exceeded", "budget_exceeded"],
-  away: ["unavailable", "budget_unknown"],
-  busy: ["unavailable", "budget_unknown"],
-  crowded: ["rate_limited", "budget_crowded"],
-  unpriced: ["forbidden", "budget_unpriced"],
-} as const satisfies Record<BudgetRefusal["kind"], readonly [Refused["code"], string]>;
-
-/** The refusal by a budget that has no room, or of which it is not known. */
-export function overBudget(key: KeyRecord, budget: BudgetRefusal): Refused {
-  const [code, cause] = BUDGET_REFUSALS[budget.kind];
-  return { granted: false, code, cause: causeOf(cause, budget.budget.of), key, budget };
-}
-
-/** As refusals are counted: `team_rate_limited` of a team's limit, `policy_budget_exceeded` of a budget that teams share. */
-function causeOf(ofKey: string, of: LimitOwner | OwnedBudget["of"]): string {
-  return of === "key" ? ofKey : `${of}_${ofKey}`;
-}
-
 /**
  * Decides a request again, right before it takes effect, after whatever was waited for: by what its key's version, the
  * gateway and the index are now. The rate limit was charged at the door, and is not again.
@@ -220,11 +158,6 @@ export function decideStored(
   return denial && refused(denial, key, asked);
 }
 
-/** The refusal of a token whose bearer is a member of no team that is meant. */
-export function notAMember({ actor: principal }: MemberToken): Refused {
-  return { granted: false, code: "forbidden", cause: "no_member", key: undefined, principal };
-}
-
 type Judged = Pick<Granted, "key" | "gateway" | "operation">;
 
 /**
@@ -256,21 +189,15 @@ function servingGateway(index: KeyIndexView, publicId: string): GatewayRecord | 
   return gateway?.teamHoldsNamespace ? gateway : undefined;
 }
 
-export function unauthorized(cause: string): Refused {
-  return { granted: false, code: "unauthorized", cause, key: undefined };
-}
-
 function refused(denial: NonNullable<ReturnType<typeof authorize>>, key: KeyRecord | undefined, asked: Asked): Refused {
   switch (denial.code) {
     case "unauthorized":
-      return { granted: false, code: "unauthorized", cause: denial.cause, key };
-    case "address_not_allowed": {
-      const { code, by: source } = denial;
-      return { granted: false, code, cause: source === "unknown" ? "address_unknown" : code, key, source };
-    }
+      return unauthorized(denial.cause, key);
+    case "address_not_allowed":
+      return foreignSource(key, denial.by);
     case "forbidden":
-      return { granted: false, code: "forbidden", cause: denial.reason, key, asked };
+      return forbidden(denial.reason, key, { kind: "access", asked });
     case "not_found":
-      return { granted: false, code: "not_found", cause: "no_such_operation", key };
+      return noSuchOperation(key);
   }
 }

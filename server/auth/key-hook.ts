@@ -9,15 +9,7 @@ import { problemOf, STALE_VIEW } from "../http/problems/problem-of.ts";
 import type { UsageRecorder } from "../usage/usage-recorder.ts";
 import { budgetProblem } from "./budget-problem.ts";
 import { type MetRate, refundRates, refusingRate } from "./charge-rate.ts";
-import {
-  type DecisionDeps,
-  decide,
-  decideAgain,
-  type Granted,
-  type Refused,
-  type RouteAccess,
-  tooManyCalls,
-} from "./decide.ts";
+import { type DecisionDeps, decide, decideAgain, type Granted, type RouteAccess } from "./decide.ts";
 import { type TokenDeciderDeps, tokenDecider } from "./decide-member.ts";
 import { meetExpectation } from "./expect-continue.ts";
 import { ANSWERED, finishHook, finishHookAsync, type HookOutcome } from "./hook-outcome.ts";
@@ -25,6 +17,7 @@ import { rateHeaders, retryAfterSeconds } from "./rate-headers.ts";
 import { forbiddenKey } from "./refusals/forbidden-key.ts";
 import { foreignAddress } from "./refusals/foreign-address.ts";
 import { type RefusalDeps, recordRefusal } from "./refusals/record-refusal.ts";
+import { type Refused, tooManyCalls } from "./refused.ts";
 import { type KeyedAccess, productOf, type Refuse } from "./route-config.ts";
 import { lacksScope, TOKEN_PROBLEMS } from "./tokens/token-problems.ts";
 
@@ -57,7 +50,8 @@ export function authenticateKey(
     const call = decided.granted ? trackCall(deps.streams, request, reply, decided.key) : undefined;
     // Others of the key or its team may have taken the last place, while it waited or on another thread.
     const decision = decided.granted && typeof call === "string" ? tooManyCalls(decided.key, call) : decided;
-    tellRates(typeof call === "string" ? { rates: refundRates(deps, decided.rates ?? []) } : decided, reply.raw);
+    const rates = ratesOf(decided);
+    tellRates(typeof call === "string" ? refundRates(deps, rates) : rates, reply.raw);
     if (decision.granted) {
       request.access = decision;
       request.openCall = typeof call === "object" ? call : null;
@@ -95,18 +89,32 @@ export function authenticateKey(
 }
 
 function problemFor(deps: AccessDeps, request: FastifyRequest, refused: Refused, notFound: Problem): Problem {
-  const { code, rates, full, cause, key, asked, source, budget } = refused;
-  if (budget !== undefined) return budgetProblem(budget, deps.clock.now());
-  const refusing = rates && refusingRate(rates);
-  if (refusing !== undefined) return rateProblem(refusing);
-  if (full !== undefined) return TOO_MANY_CALLS[full];
-  if (source !== undefined) return foreignAddress(request, source);
-  if (key !== undefined && asked !== undefined) {
-    return key.membership === undefined
-      ? forbiddenKey(deps, request.raw, { cause, key, asked })
-      : lacksScope(key.membership);
+  const { code, cause, key, by } = refused;
+  switch (by.kind) {
+    case "budget":
+      return budgetProblem(by.refusal, deps.clock.now());
+    case "rate limit": {
+      const refusing = refusingRate(by.rates);
+      if (refusing !== undefined) return rateProblem(refusing);
+      break;
+    }
+    case "concurrent calls":
+      return TOO_MANY_CALLS[by.of];
+    case "source address":
+      return foreignAddress(request, by.list);
+    case "access":
+      if (key === undefined) break;
+      return key.membership === undefined
+        ? forbiddenKey(deps, request.raw, { cause, key, asked: by.asked })
+        : lacksScope(key.membership);
   }
   return code === "not_found" ? notFound : (TOKEN_PROBLEMS.get(cause) ?? REFUSAL_PROBLEMS[code]);
+}
+
+/** Returns the rate limits that a request was judged by, whatever was decided. */
+function ratesOf(decided: Granted | Refused): readonly MetRate[] {
+  if (decided.granted) return decided.rates;
+  return decided.by.kind === "rate limit" ? decided.by.rates : [];
 }
 
 /** Decides it once more when its body is there. */
@@ -136,7 +144,7 @@ export function refusalOf(deps: AccessDeps, request: FastifyRequest, refused: Re
 }
 
 /** Puts what is left of the rate limits into the headers, whatever the answer will be. */
-export function tellRates({ rates = [] }: Pick<Granted | Refused, "rates">, response: ServerResponse): void {
+export function tellRates(rates: readonly MetRate[], response: ServerResponse): void {
   if (rates.length === 0) return;
   for (const [name, value] of Object.entries(rateHeaders(rates))) response.setHeader(name, value);
 }

@@ -14,6 +14,7 @@ import { type CallEnd, NOT_DONE, usedTokens } from "../../domain/usage/token-res
 import { countsTokens } from "../auth/charge-rate.ts";
 import { accessNow, NOT_FOUND, requestedPublicId } from "../auth/key-hook.ts";
 import { recordRefusal } from "../auth/refusals/record-refusal.ts";
+import { forbidden } from "../auth/refused.ts";
 import type { Refuse } from "../auth/route-config.ts";
 import { releaseLargeBody } from "../http/bodies/received-body.ts";
 import { listed } from "../http/listed.ts";
@@ -230,7 +231,7 @@ function resolveFor(deps: ServerDeps, request: FastifyRequest, model: string | u
   const resolved = resolve(gateway, { allowedModels: key.allowedModels, mayResolveRoutes }, dialect, model);
   if (resolved instanceof Problem && resolved.code === "forbidden") {
     const cause = mayName(key.allowedModels, model) ? "scope_missing" : "model_not_allowed";
-    recordRefusal(deps, request, request.routeOptions.url, { code: "forbidden", cause, key });
+    recordRefusal(deps, request, request.routeOptions.url, forbidden(cause, key));
   }
   if (resolved instanceof Problem || rowOf(call).fallback === "until answered") return resolved;
   return withoutFallbacks(resolved);

@@ -9,6 +9,7 @@ import { ANSWERED, finishHookAsync, type HookOutcome } from "../hook-outcome.ts"
 import type { Principal } from "../principal.ts";
 import { type RefusalDeps, recordRefusal } from "../refusals/record-refusal.ts";
 import { networkOf } from "../refusals/refusal-rows.ts";
+import { unauthorized } from "../refused.ts";
 import type { ConsoleAccess, ManagedAccess } from "../route-config.ts";
 import { hasCookie } from "../session/cookies.ts";
 import { refusalOfForeignPage } from "../session/own-page.ts";
@@ -96,7 +97,7 @@ export function identifyIfKnown(deps: ManagementHookDeps, read: "head" | "body")
     if ("cause" in found) {
       // A client that tries out tokens here leaves a trace.
       const presents = presentsCredential(raw.rawHeaders, raw.url ?? "", deps.config.vendorHeader);
-      if (presents) recordRefusal(deps, request, url, { code: "unauthorized", cause: found.cause, key: undefined });
+      if (presents) recordRefusal(deps, request, url, unauthorized(found.cause));
     } else await recordIfBootstrap(deps, request, url, found.principal);
     const unmet = meetExpectation(raw, reply.raw);
     if (unmet !== undefined) throw unmet;
@@ -125,7 +126,7 @@ function refuseUnauthenticated(
   if ("console" in access && !isOther && isPageView(request.raw)) {
     return sendTo(reply, renewBy === undefined ? signInUrl(target) : renewUrl(renewBy, target));
   }
-  recordRefusal(deps, request, url, { code: "unauthorized", cause, key: undefined });
+  recordRefusal(deps, request, url, unauthorized(cause));
   if (isOther) return OTHER_CREDENTIAL;
   if (renewBy !== undefined) return OLD_CLAIMS;
   return "console" in access ? NO_SESSION : NO_PRINCIPAL;

@@ -6,7 +6,8 @@ import { keyPrefix } from "../../../domain/key/secret/key-format.ts";
 import { listed } from "../../http/listed.ts";
 import { type Problem, problem } from "../../http/problems/problem.ts";
 import { extractCredential } from "../credential.ts";
-import type { Asked, DecisionDeps } from "../decide.ts";
+import type { DecisionDeps } from "../decide.ts";
+import type { Asked } from "../refused.ts";
 
 /**
  * The answer to a key that may not do what it is used for: which key it is, what it lacks, and what it has. It is for the

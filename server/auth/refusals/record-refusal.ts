@@ -2,8 +2,8 @@ import type { FastifyRequest } from "fastify";
 import type { Clock } from "../../../runtime/clock.ts";
 import type { KeyIndexView } from "../../key-index/key-index-view.ts";
 import { type MetRate, refusingRate } from "../charge-rate.ts";
-import type { Refused } from "../decide.ts";
 import type { AuthMetrics } from "../metrics.ts";
+import type { Refused } from "../refused.ts";
 import type { RefusalRecorder } from "./refusal-event.ts";
 
 /** What counts and records refusals. */
@@ -13,9 +13,6 @@ export type RefusalDeps = {
   readonly metrics: Pick<AuthMetrics, "countRefusal">;
   readonly refusals: RefusalRecorder;
 };
-
-/** Why a request is refused, with its key, and with its principal where one is known. */
-type RecordedRefusal = Pick<Refused, "code" | "cause" | "key" | "rates"> & { readonly principal?: string | undefined };
 
 /** In a millisecond. */
 const NANOSECONDS = 1e6;
@@ -29,7 +26,7 @@ export function recordRefusal(
   { clock, index, metrics, refusals }: RefusalDeps,
   client: FastifyRequest,
   route: string | undefined,
-  { code, cause, key, rates, principal }: RecordedRefusal,
+  { code, cause, key, by }: Refused,
 ): void {
   const [at, membership] = [clock.now(), key?.membership];
   metrics.countRefusal(cause);
@@ -43,8 +40,8 @@ export function recordRefusal(
     // A member's record has the place of a key, and is none.
     keyId: membership === undefined ? (key?.keyId ?? null) : null,
     teamId: key?.teamId ?? null,
-    until: rates && roomForTokensAt(rates, at),
-    principal: principal ?? membership?.token.actor,
+    until: by.kind === "rate limit" ? roomForTokensAt(by.rates, at) : undefined,
+    principal: by.kind === "membership" ? by.actor : membership?.token.actor,
   });
 }
 

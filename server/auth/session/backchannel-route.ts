@@ -10,6 +10,7 @@ import { logFailure, sendProblem } from "../../http/problems/error-handler.ts";
 import { problemOf } from "../../http/problems/problem-of.ts";
 import { authorAs } from "../management/author.ts";
 import { type RefusalDeps, recordRefusal } from "../refusals/record-refusal.ts";
+import { unauthorized } from "../refused.ts";
 import { IssuerUnavailableError } from "../tokens/issuer-http.ts";
 import { createLogoutValidator } from "./logout-token.ts";
 
@@ -53,9 +54,7 @@ export function logoutRoute(app: FastifyInstance, deps: LogoutDeps): void {
       const logout = token === undefined ? undefined : await validateLogout(token);
       const ended = logout && (await endSessions(deps, request, logout));
       if (ended !== undefined) return reply.code(200).send();
-      recordRefusal(deps, request, request.routeOptions.url, {
-        ...{ code: "unauthorized", cause: "logout_token", key: undefined },
-      });
+      recordRefusal(deps, request, request.routeOptions.url, unauthorized("logout_token"));
       return reply.code(400).send(INVALID);
     },
   });

@@ -12,6 +12,7 @@ import { protectPages } from "../../pages/headers.ts";
 import { html } from "../../pages/html.ts";
 import { recordForbidden } from "../refusals/record-forbidden.ts";
 import { type RefusalDeps, recordRefusal } from "../refusals/record-refusal.ts";
+import { unauthorized } from "../refused.ts";
 import { memberNamesOf } from "../tokens/claims.ts";
 import { IssuerUnavailableError } from "../tokens/issuer-http.ts";
 import { ATTEMPT_MS, type Attempt, attemptsToForget, beginAttempt, openAttempt, sealAttempt } from "./attempt.ts";
@@ -154,9 +155,7 @@ function signInAnew({ issuer, returnTo }: Attempt, reply: FastifyReply): Fastify
 
 async function useLink(deps: SignInDeps, request: FastifyRequest, reply: FastifyReply, link: string) {
   if (await signInByLink(deps, request, reply, link)) return reply.redirect(`${CONSOLE}/`, 303);
-  recordRefusal(deps, request, request.routeOptions.url, {
-    ...{ code: "unauthorized", cause: "sign_in_link", key: undefined },
-  });
+  recordRefusal(deps, request, request.routeOptions.url, unauthorized("sign_in_link"));
   return sendSignInPage(reply, 401, "This link is no longer valid", linkNeeded(linkCommand(request, deps)));
 }
 
@@ -171,7 +170,7 @@ function linkCommand(request: FastifyRequest, { config, linkCommand }: SignInDep
 
 /** The page says only that the sign-in has failed: the cause is counted. */
 function refuse(deps: SignInDeps, request: FastifyRequest, reply: FastifyReply, cause: string): FastifyReply {
-  recordRefusal(deps, request, request.routeOptions.url, { code: "unauthorized", cause, key: undefined });
+  recordRefusal(deps, request, request.routeOptions.url, unauthorized(cause));
   return sendSignInPage(reply, 401, "You are not signed in", TRY_AGAIN);
 }
 
