@@ -1,5 +1,5 @@
 import { condition, type StatedCondition } from "../../domain/conditions.ts";
-import { REVOCATION_MESSAGES } from "../../domain/key/conditions/key-conditions.ts";
+import { REVOCATION_MESSAGES } from "../../domain/key/conditions/readiness.ts";
 import type { LibraryGateway } from "../../domain/object-conditions.ts";
 import { change } from "../../store/database/change.ts";
 import {

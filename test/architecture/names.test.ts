@@ -23,6 +23,14 @@ const COVERED_ELSEWHERE: Readonly<Record<string, { readonly by: string; readonly
     by: "test/domain/key/fields/declare-key.test.ts",
     why: "what a declaration is read as",
   },
+  "domain/key/conditions/readiness.ts": {
+    by: "test/domain/key/plan/plan-key.test.ts",
+    why: "each check is a row of the rules of keys",
+  },
+  "domain/key/conditions/secret-delivered.ts": {
+    by: "test/domain/key/plan/plan-key.test.ts",
+    why: "each check is a row of the rules of keys",
+  },
   "server/key-index/metrics.ts": {
     by: "test/server/key-index/replica.test.ts",
     why: "definitions of metrics: what sets them is what a replica does",
