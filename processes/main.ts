@@ -4,51 +4,39 @@ import { hostname } from "node:os";
 import { setFlagsFromString } from "node:v8";
 import { collectDefaultMetrics, Registry } from "@prometheus-io/client";
 import { USAGE_FLUSH_MS } from "../domain/protocol.ts";
-import { memoryProduct, saveRecords, startMemory } from "../memory/memory.ts";
+import { startMemory } from "../memory/memory.ts";
 import { buildAdmin } from "../runtime/admin.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { pause } from "../runtime/deadline.ts";
-import { jsonOutput, type Logger } from "../runtime/log.ts";
+import type { Logger } from "../runtime/log.ts";
 import { sampleLog } from "../runtime/log-sampler.ts";
-import { startPeriodically } from "../runtime/periodic.ts";
 import type { Mount } from "../server/app.ts";
 import { openConfiguredToken } from "../server/auth/management/bootstrap-token.ts";
 import type { ManagementToken } from "../server/auth/management/management-token.ts";
 import { AUDIT_FLUSH_MS, RefusalSampler } from "../server/auth/refusals/refusals.ts";
 import { assertClientSecrets } from "../server/auth/session/client-secret.ts";
-import { createJwtValidator } from "../server/auth/tokens/jwt.ts";
-import { openBudgetGrants } from "../server/budgets/open-budget-grants.ts";
 import { CALL_LIMITS, StreamRegistry } from "../server/calls/open-streams.ts";
 import { SharedCalls } from "../server/calls/shared-calls.ts";
 import type { ServerConfig } from "../server/context/config.ts";
-import { createTextEmbedder } from "../server/gateway/library/embed-texts.ts";
 import { createTextGenerator } from "../server/gateway/library/generate-text.ts";
-import { openGuardedPosts } from "../server/gateway/upstream/guarded-post.ts";
-import { AnswerRoom, answerLimits } from "../server/http/answers/answer-room.ts";
 import { readCertificate } from "../server/http/connections/certificate.ts";
 import { feedOf } from "../server/key-index/feed.ts";
 import { observeIndex } from "../server/key-index/metrics.ts";
 import { Replica } from "../server/key-index/replica.ts";
-import { sharedCells, threadsOf } from "../server/key-index/shared-cells.ts";
-import { openInstallationLimits } from "../server/limits/open-installation-limits.ts";
-import { createReceipts } from "../server/management/keys/shown/receipt.ts";
+import { sharedCells } from "../server/key-index/shared-cells.ts";
 import type { ServerDeps } from "../server/product/deps.ts";
-import { openTracing } from "../server/telemetry/tracing.ts";
-import { openPrices } from "../server/usage/price-file.ts";
+import { type CurrentPrices, openPrices } from "../server/usage/price-file.ts";
 import { UsageBuffer } from "../server/usage/usage.ts";
-import { NOTICE_INTERVAL_MS, noticeExpiries } from "../server/webhooks/expiry-notices.ts";
-import { startWebhooks } from "../server/webhooks/sender.ts";
 import type { DatabaseLocation } from "../store/database/postgres/connection-config.ts";
 import type { Store } from "../store/database/store.ts";
 import type { Keyring } from "../store/encryption/keyring.ts";
-import { PRUNE_INTERVAL_MS, prune, pruneUsage } from "../store/retention.ts";
-import { startAuditOutput } from "./audit-output.ts";
+import { startBackground } from "./background.ts";
 import { checkDatabaseAtStart, untilUnusable } from "./database-check.ts";
 import { createMetrics, type ServerMetrics } from "./metrics.ts";
 import { products } from "./products.ts";
 import { createPublicListener, listenerUrl } from "./public-listener.ts";
+import { openServingThread } from "./serving-thread.ts";
 import { warnOfSettings } from "./setting-warnings.ts";
-import { startUpkeep } from "./upkeep.ts";
 import { Workers } from "./workers.ts";
 
 export type ServerOptions = {
@@ -100,83 +88,18 @@ const COLLECT_MS = 1_000;
  * Starts a replica: the public and the admin listener, and the index behind them. A database that is down is no error:
  * the server answers 503 until it has proof that its index is current.
  *
- * @throws ConfigError where the bootstrap token's file, a client secret's, the certificate's or the price list's holds none
+ * @throws ConfigError if the bootstrap token's file, a client secret's, the certificate's or the price list's holds none
  * @throws UnusableDatabaseError for a database that cannot be relied on, saying what to do
  */
-export async function startServer({
-  store,
-  feedStore = store,
-  database,
-  config,
-  keyring,
-  clock,
-  log: unsampled,
-  managementToken: givenToken,
-  linkCommand,
-  graceMs = GRACE_MS,
-  mounts,
-}: ServerOptions): Promise<RunningServer> {
-  const log = sampleLog(unsampled);
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const { store, config, keyring, graceMs = GRACE_MS, mounts } = options;
+  const log = sampleLog(options.log);
   keepCallsYoung();
-  const isChecked = await checkDatabaseAtStart(store, keyring, log);
-  warnOfSettings(config, log);
-  await assertClientSecrets(config.consoleClients);
-  if (config.tls !== null) await readCertificate(config.tls);
-  const bootstrapToken = givenToken === undefined ? await openConfiguredToken(config, log) : undefined;
-  const prices = await openPrices(config.pricesFile, log);
-  const hasSpareToken = bootstrapToken !== undefined && config.oidc !== null;
-  if (hasSpareToken) {
-    log.warn(
-      {},
-      "both an issuer and a bootstrap token are configured: remove the token's file once people get in with JWTs",
-    );
-  }
-  const managementToken = givenToken ?? bootstrapToken ?? null;
-  const id = `${hostname()}-${randomBytes(6).toString("hex")}`;
-  const metrics = createMetrics();
-  collectDefaultMetrics({ register: metrics.registry });
-  const calls = config.workers > 1 ? new SharedCalls() : null;
-  const streams = new StreamRegistry(metrics.countCutStream, CALL_LIMITS, calls);
-  const placeholders = config.production ? [] : config.placeholders;
-  const cells = sharedCells();
-  const workers =
-    calls !== null && database !== undefined
-      ? new Workers({
-          ...{ count: config.workers, database, config, cells, calls, replicaId: id, keyring },
-          managementToken: givenToken ?? null,
-          onUsed: (report) => usage.take(report),
-        })
-      : undefined;
-  const broadcasting = workers === undefined ? {} : { broadcast: workers.broadcast };
-  const replica = new Replica({
-    ...{ id, keyring, clock, log, metrics, streams, placeholders, cells, leaseMs: config.leaseMs },
-    feed: feedOf(store, feedStore, keyring, hasSpareToken),
-    ...broadcasting,
-  });
-  observeIndex(metrics.registry, () => replica.figures());
-  const usage = new UsageBuffer(store, log, replica, metrics.countTokens);
-  const refusals = new RefusalSampler({ store, metrics, log, replica: id, clock: replica, threads: 1 });
-  const time: Clock = { now: () => replica.now(), monotonic: () => clock.monotonic() };
-  const { installationLimits, close: closeLimits } = openInstallationLimits(store, time, () =>
-    threadsOf(cells, config.workers),
-  );
-  const { budgets, close: closeBudgets } = openBudgetGrants({ store, clock: time, log, prices });
-  const calling = { store, budgets, streams, usage, log, config, index: replica.view, clock: time, installationLimits };
-  const { tracing, close: closeTracing } = openTracing({ ...config, log, count: metrics.countSpans, replica: id });
-  const embedder = createTextEmbedder(calling);
-  const generator = createTextGenerator(calling);
-  const deps: ServerDeps = {
-    ...{ ...calling, keyring, refusals, metrics, managementToken, prices, tracing },
-    ...(linkCommand !== undefined && { linkCommand }),
-    answers: new AnswerRoom(answerLimits(1)),
-    recordRoom: saveRecords(clock.monotonic),
-    validateJwt: config.oidc && createJwtValidator(config.oidc, time),
-  };
-
+  const checked = await checkAtStart(options, log);
+  const { metrics, workers, replica, usage, refusals, thread, streams, id } = openReplica(options, checked, log);
   let draining = false;
   let closing: Promise<void> | undefined;
-  const memory = memoryProduct({ embed: embedder.embed, monotonic: time.monotonic });
-  const serving = workers ?? (await serveHere(deps, streams, mounts ?? products(memory)));
+  const serving = workers ?? (await serveHere(thread.deps, streams, mounts ?? products(thread.memory)));
   const admin = buildAdmin({
     metrics: { registry: { contentType: metrics.registry.contentType, metrics: () => allMetrics(metrics, workers) } },
     isReady: () => !draining && replica.view.isCurrent(),
@@ -186,43 +109,22 @@ export async function startServer({
     setInterval(() => usage.collect(), COLLECT_MS),
     setInterval(() => void refusals.flush(), AUDIT_FLUSH_MS),
   ];
-  const endUpkeep = startUpkeep(store, log);
-  const endAuditOutput =
-    config.auditLog === null ? undefined : startAuditOutput({ store, log, replica: id, output: auditOutput() });
-  const posts = openGuardedPosts(config.allowedPrivateUpstreams);
-  const webhooks = startWebhooks({
-    ...{ store, keyring, posts, log, random: Math.random, count: metrics.countDelivery },
-    receipts: createReceipts(store, clock),
-  });
-  const endMemory = startMemory({ store, embedder, generator, log, metrics });
-  const endPruning = startPeriodically({
-    ...{ intervalMs: PRUNE_INTERVAL_MS, isSpread: true },
-    async run(signal) {
-      await prune(store, config.retentionMs, signal);
-      await pruneUsage(store, config.usageRetentionMs, signal);
-    },
-    onFailure: (error) => log.warn({ error }, "could not delete expired records; it is tried again"),
-  });
-  const endNotices = startPeriodically({
-    ...{ intervalMs: NOTICE_INTERVAL_MS, isSpread: true },
-    run: (signal) => noticeExpiries(store, signal),
-    onFailure: (error) => log.warn({ error }, "could not look for keys that expire soon; it is tried again"),
+  const generator = createTextGenerator(thread.deps);
+  const endMemory = startMemory({ store, embedder: thread.embedder, generator, log, metrics });
+  const background = startBackground({
+    ...{ store, config, keyring, log, replicaId: id, metrics },
+    clock: options.clock,
   });
 
   const close = async (): Promise<void> => {
     draining = true;
     const isReported = await serving.drain(graceMs);
     for (const timer of flushes) clearInterval(timer);
-    bootstrapToken?.close();
-    await prices.close();
-    await Promise.all([endMemory(), embedder.close(), generator.close()]);
+    await checked.close();
+    await Promise.all([endMemory(), thread.embedder.close(), generator.close()]);
     const [isWritten] = await Promise.all([usage.close(), refusals.close()]);
-    await endAuditOutput?.();
-    await Promise.all([endUpkeep(), endPruning(), endNotices(), webhooks.close()]);
-    await posts.close();
-    await closeTracing();
-    closeLimits();
-    await closeBudgets();
+    await background.close();
+    await thread.close();
     await replica.close(isReported && isWritten);
     await closeServer(admin);
   };
@@ -238,7 +140,7 @@ export async function startServer({
       whenCurrent: untilCurrent(() => draining || replica.view.isCurrent()),
       failed: Promise.race([
         workers?.failed ?? new Promise<Error>(() => {}),
-        isChecked ? new Promise<Error>(() => {}) : untilUnusable(store, keyring, () => draining),
+        checked.isDatabaseUsable ? new Promise<Error>(() => {}) : untilUnusable(store, keyring, () => draining),
       ]),
       close: () => (closing ??= close()),
     };
@@ -248,14 +150,82 @@ export async function startServer({
   }
 }
 
-function auditOutput() {
-  const output = jsonOutput();
+/** What a start has checked and opened before anything listens. */
+type CheckedStart = {
+  /** False if the database does not answer yet. */
+  readonly isDatabaseUsable: boolean;
+  readonly managementToken: ManagementToken | null;
+  /** True if a bootstrap token is configured beside an issuer. */
+  readonly hasSpareToken: boolean;
+  readonly prices: CurrentPrices;
+  close(): Promise<void>;
+};
+
+async function checkAtStart(
+  { store, config, keyring, managementToken: given }: ServerOptions,
+  log: Logger,
+): Promise<CheckedStart> {
+  const isDatabaseUsable = await checkDatabaseAtStart(store, keyring, log);
+  warnOfSettings(config, log);
+  await assertClientSecrets(config.consoleClients);
+  if (config.tls !== null) await readCertificate(config.tls);
+  const bootstrapToken = given === undefined ? await openConfiguredToken(config, log) : undefined;
+  const prices = await openPrices(config.pricesFile, log);
+  const hasSpareToken = bootstrapToken !== undefined && config.oidc !== null;
+  if (hasSpareToken) {
+    log.warn(
+      {},
+      "both an issuer and a bootstrap token are configured: remove the token's file once people get in with JWTs",
+    );
+  }
   return {
-    write: (line: string) => output.write(line),
-    isWritten: () => output.isWritten,
-    isGone: () => output.isGone,
-    dropped: () => output.dropped,
+    ...{ isDatabaseUsable, hasSpareToken, prices },
+    managementToken: given ?? bootstrapToken ?? null,
+    async close() {
+      bootstrapToken?.close();
+      await prices.close();
+    },
   };
+}
+
+/** Opens the key index, the threads that serve by it, and what counts their calls. */
+function openReplica(
+  { store, feedStore = store, database, config, keyring, clock, managementToken: given, linkCommand }: ServerOptions,
+  { managementToken, hasSpareToken, prices }: CheckedStart,
+  log: Logger,
+) {
+  const id = `${hostname()}-${randomBytes(6).toString("hex")}`;
+  const metrics = createMetrics();
+  collectDefaultMetrics({ register: metrics.registry });
+  const calls = config.workers > 1 ? new SharedCalls() : null;
+  const streams = new StreamRegistry(metrics.countCutStream, CALL_LIMITS, calls);
+  const cells = sharedCells();
+  const workers =
+    calls !== null && database !== undefined
+      ? new Workers({
+          ...{ count: config.workers, database, config, cells, calls, replicaId: id, keyring },
+          managementToken: given ?? null,
+          onUsed: (report) => usage.take(report),
+        })
+      : undefined;
+  const replica = new Replica({
+    ...{ id, keyring, clock, log, metrics, streams, cells, leaseMs: config.leaseMs },
+    placeholders: config.production ? [] : config.placeholders,
+    feed: feedOf(store, feedStore, keyring, hasSpareToken),
+    ...(workers !== undefined && { broadcast: workers.broadcast }),
+  });
+  observeIndex(metrics.registry, () => replica.figures());
+  const usage = new UsageBuffer(store, log, replica, metrics.countTokens);
+  const refusals = new RefusalSampler({ store, metrics, log, replica: id, clock: replica, threads: 1 });
+  const thread = openServingThread({
+    ...{ store, keyring, streams, usage, refusals, prices, log, config, metrics, cells, managementToken },
+    index: replica.view,
+    clock: { now: () => replica.now(), monotonic: () => clock.monotonic() },
+    replicaId: id,
+    threads: 1,
+    ...(linkCommand !== undefined && { linkCommand }),
+  });
+  return { id, metrics, streams, workers, replica, usage, refusals, thread };
 }
 
 /**

@@ -3,7 +3,6 @@
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { UNSTORED_VERSION } from "../domain/access/key-record.ts";
-import { memoryProduct, saveRecords } from "../memory/memory.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { systemClock } from "../runtime/clock.ts";
 import { createLog, flushLog } from "../runtime/log.ts";
@@ -11,25 +10,19 @@ import { sampleLog } from "../runtime/log-sampler.ts";
 import { logWarnings } from "../runtime/process-faults.ts";
 import { openConfiguredToken } from "../server/auth/management/bootstrap-token.ts";
 import { AUDIT_FLUSH_MS, RefusalSampler } from "../server/auth/refusals/refusals.ts";
-import { createJwtValidator } from "../server/auth/tokens/jwt.ts";
-import { openBudgetGrants } from "../server/budgets/open-budget-grants.ts";
 import { CALL_LIMITS, StreamRegistry } from "../server/calls/open-streams.ts";
 import { SharedCalls } from "../server/calls/shared-calls.ts";
-import { createTextEmbedder } from "../server/gateway/library/embed-texts.ts";
-import { AnswerRoom, answerLimits } from "../server/http/answers/answer-room.ts";
 import { IndexMirror } from "../server/key-index/index-mirror.ts";
 import { Lease } from "../server/key-index/lease.ts";
-import { sharedCells, threadsOf } from "../server/key-index/shared-cells.ts";
+import { sharedCells } from "../server/key-index/shared-cells.ts";
 import { REVALIDATION_INTERVAL_MS, revalidateStreams } from "../server/key-index/stream-revalidation.ts";
-import { openInstallationLimits } from "../server/limits/open-installation-limits.ts";
-import type { ServerDeps } from "../server/product/deps.ts";
-import { openTracing } from "../server/telemetry/tracing.ts";
 import { openPrices } from "../server/usage/price-file.ts";
 import { UseNotes } from "../server/usage/use-notes.ts";
 import { openPostgres } from "../store/database/postgres/postgres.ts";
 import { createMetrics } from "./metrics.ts";
 import { products } from "./products.ts";
 import { createPublicListener } from "./public-listener.ts";
+import { openServingThread } from "./serving-thread.ts";
 import { configOf, type ToWorker, type WorkerReport, type WorkerStart } from "./worker-protocol.ts";
 
 /** How often a worker reports who used keys, how many requests there were, and what they used. */
@@ -72,27 +65,14 @@ const config = configOf(start.config);
 const clock: Clock = { now: () => lease.now(), monotonic: systemClock.monotonic };
 const bootstrapToken = await openConfiguredToken(config);
 const prices = await openPrices(config.pricesFile);
-const { installationLimits, close: closeLimits } = openInstallationLimits(store, clock, () =>
-  threadsOf(cells, config.workers),
-);
-const { budgets, close: closeBudgets } = openBudgetGrants({ store, clock, log, prices });
-const { tracing, close: closeTracing } = openTracing({
-  ...{ ...config, log, count: metrics.countSpans, replica: start.replicaId },
-});
-const calling = { store, budgets, index, installationLimits, streams, usage, clock, log, config };
-const embedder = createTextEmbedder(calling);
-const deps: ServerDeps = {
-  ...{ ...calling, prices, tracing },
-  answers: new AnswerRoom(answerLimits(config.workers)),
-  recordRoom: saveRecords(systemClock.monotonic),
-  refusals,
-  metrics,
-  managementToken: start.managementToken ?? bootstrapToken ?? null,
+const thread = openServingThread({
+  ...{ store, index, streams, usage, prices, refusals, metrics, log, config, clock, cells },
   keyring: start.keyring,
-  validateJwt: config.oidc && createJwtValidator(config.oidc, clock),
-};
-const memory = memoryProduct({ embed: embedder.embed, monotonic: clock.monotonic });
-const listener = await createPublicListener(deps, streams, products(memory));
+  managementToken: start.managementToken ?? bootstrapToken ?? null,
+  replicaId: start.replicaId,
+  threads: config.workers,
+});
+const listener = await createPublicListener(thread.deps, streams, products(thread.memory));
 const timers = [
   setInterval(revalidate, REVALIDATION_INTERVAL_MS),
   setInterval(tellUsage, TELL_MS),
@@ -105,13 +85,11 @@ main.on("message", async (message: ToWorker) => {
     return;
   }
   await listener.drain(message.graceMs);
-  await embedder.close();
+  await thread.embedder.close();
   bootstrapToken?.close();
   await prices.close();
   for (const timer of timers) clearInterval(timer);
-  closeLimits();
-  await closeTracing();
-  await closeBudgets();
+  await thread.close();
   tellUsage();
   await refusals.close();
   await store.close();
