@@ -9,7 +9,7 @@ import { outputText } from "./output/output.ts";
 
 type Flags = ServerChoice & { readonly team?: string; readonly output: "yaml" | "json" };
 
-/** `keyplane advise`: what the section `Advice` of the console's page of a key shows. It changes nothing. */
+/** Adds `keyplane advise`, which prints what the console shows under `Advice` on a key's page. It changes nothing. */
 export const addAdvise: AddCommand = (program, { env, out, progress }) => {
   serverOptions(
     program
@@ -39,7 +39,11 @@ export const addAdvise: AddCommand = (program, { env, out, progress }) => {
     });
 };
 
-/** @throws Error for a key as a server of an earlier version shows it: that one does not know what would have been enough */
+/**
+ * Returns the key if its server can advise on it.
+ *
+ * @throws Error for a key shown by a server of an earlier version, which cannot tell what would have been enough
+ */
 function requireAdvice(key: KeyJson): KeyJson {
   if ("lastNetworks" in key) return key;
   throw new Error("the server is of an earlier version, which advises nothing: upgrade it first");

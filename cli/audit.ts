@@ -50,7 +50,11 @@ export const addAudit: AddCommand = (program, { env, out, progress }) => {
     });
 };
 
-/** @throws UsageError for what is no number */
+/**
+ * Parses `--limit`; 0 stands for no limit.
+ *
+ * @throws UsageError if the text is not a number
+ */
 function parseLimit(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new UsageError(`--limit ${text}: write a number, or 0 for all`);
   return Number(text) || Number.POSITIVE_INFINITY;
@@ -71,10 +75,10 @@ function auditTable(events: readonly AuditJson[]): string {
   );
 }
 
-/** What is in a place of its own already, or is long. */
+/** Fields of an event's details that the table leaves out: another column shows them, or they are long. */
 const ELSEWHERE = new Set(["id", "name", "namespace", "cluster", "uid", "userAgent"]);
 
-/** What is kept of an event, in short: the whole of it is in -o json. */
+/** Returns the details of an event in short; `-o json` has all of them. */
 function detailText(detail: AuditJson["detail"]): string {
   return Object.entries(detail)
     .filter(([name, value]) => !ELSEWHERE.has(name) && value !== null)

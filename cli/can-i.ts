@@ -50,7 +50,12 @@ export const addCanI: AddCommand = (program, { env, out, exit }) => {
     });
 };
 
-/** @throws UsageError for what does not belong together; of a word that may be a key nothing is repeated */
+/**
+ * Makes the question from the arguments.
+ *
+ * @throws UsageError for flags that do not belong together, and for an unknown scope. The message does not repeat it,
+ *   as it may be a key
+ */
 function questionOf(scope: string, { gateway, model, library }: Flags): AccessQuestion {
   if (!isScope(scope)) throw new UsageError(`can-i: there is no such scope: write one of ${SCOPES.join(", ")}`);
   const isGateways = scope.startsWith("gateway:");

@@ -16,7 +16,7 @@ export const addConsole: AddCommand = (program, { env, out }) => {
     .action((flags) => runConsole(flags, env, out));
 };
 
-/** `keyplane console`: prints a new one-time link, and nothing else. */
+/** Runs `keyplane console`: prints a new one-time link, and nothing else. */
 export async function runConsole(
   { output, ...choice }: Flags,
   env: Environment,

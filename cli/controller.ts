@@ -55,10 +55,10 @@ export const addController: AddCommand = (program, context) => {
     .action((flags) => runController(requiredDatabase(env, flags), flags, context, stopSignal()));
 };
 
-/** Who writes, in `metadata.managedFields`. */
+/** Name of the writer in `metadata.managedFields`. */
 const FIELD_MANAGER = "keyplane-controller";
 
-/** `keyplane controller`: until the signal, or until another leads. */
+/** Runs `keyplane controller` until the signal, or until another controller leads. */
 async function runController(
   database: DatabaseLocation,
   flags: ControllerFlags,
@@ -143,7 +143,7 @@ function publicUrlOf({ publicUrl }: ControllerConfig, log: LogLine): string {
   return "http://127.0.0.1:8080";
 }
 
-/** Serves the metrics, and whether this is ready: leader or not. */
+/** Serves the metrics and the readiness of this process, leader or not. */
 async function listen(
   metrics: ReturnType<typeof createControllerMetrics>,
   { adminHost, adminPort }: ControllerConfig,
@@ -168,7 +168,7 @@ function* agesOf({ heardAt }: KubernetesCluster): Iterable<readonly [string, num
   for (const [what, at] of heardAt) yield [what, (now - at) / 1_000];
 }
 
-/** Lines for people on a terminal, else JSON, as the server's. */
+/** Returns a log that writes lines for people on a terminal, else JSON as the server does. */
 function logLine(level: LogLevel, lines: ReturnType<typeof terminalLines> | undefined): LogLine {
   const log = createLog(level, lines);
   return (level, message, fields = {}) => {

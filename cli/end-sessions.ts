@@ -6,7 +6,10 @@ import { plainText } from "./output/plain-text.ts";
 
 type Flags = ServerChoice & { readonly reason?: string | undefined; readonly output?: StructuredFormat };
 
-/** `keyplane end-sessions`: ends a subject's sessions of the console, in all teams (docs/decisions/console.md). */
+/**
+ * Adds `keyplane end-sessions`, which ends a subject's sessions of the console in all teams
+ * (docs/decisions/console.md).
+ */
 export const addEndSessions: AddCommand = (program, { env, out }) => {
   serverOptions(
     program

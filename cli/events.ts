@@ -14,7 +14,7 @@ type Flags = SourceFlags &
     readonly output: "table" | StructuredFormat;
   };
 
-/** As long as Kubernetes keeps its own. */
+/** Default period, as long as Kubernetes itself keeps events. */
 const USUAL_SINCE = "1h";
 
 export const addEvents: AddCommand = (program, { env, out }) => {

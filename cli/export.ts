@@ -6,7 +6,7 @@ import { outputText, type StructuredFormat } from "./output/output.ts";
 
 type Flags = ServerChoice & { readonly namespace?: string; readonly output: StructuredFormat };
 
-/** `keyplane export`: what the console's `Export as manifest` gives. */
+/** Adds `keyplane export`, which prints what the console's `Export as manifest` gives. */
 export const addExport: AddCommand = (program, { env, out }) => {
   serverOptions(
     program

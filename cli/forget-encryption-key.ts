@@ -14,7 +14,7 @@ import { outputOption, outputText, type StructuredFormat } from "./output/output
 
 type ForgetFlags = DatabaseFlags & { readonly data?: string; readonly output?: StructuredFormat };
 
-/** `keyplane forget-encryption-key FINGERPRINT`: goes on without a key that is lost for good. */
+/** Adds `keyplane forget-encryption-key FINGERPRINT`, which gives up an encryption key that is lost for good. */
 export const addForgetEncryptionKey: AddCommand = (program, { env, out }) => {
   const command = program
     .command("forget-encryption-key")

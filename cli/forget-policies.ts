@@ -5,7 +5,10 @@ import { plainText } from "./output/plain-text.ts";
 
 type Flags = ServerChoice & { readonly reason?: string | undefined; readonly output?: StructuredFormat };
 
-/** `keyplane forget-policies`: ends what the policies of a cluster that is gone ask (docs/decisions/key-policies.md). */
+/**
+ * Adds `keyplane forget-policies`, which ends the policies of a cluster that no longer exists
+ * (docs/decisions/key-policies.md).
+ */
 export const addForgetPolicies: AddCommand = (program, { env, out }) => {
   serverOptions(
     program

@@ -54,7 +54,7 @@ export const addImport: AddCommand = (program, { env, out, exit, progress }) => 
 };
 
 type Import = {
-  /** Undefined where nothing is to be written. */
+  /** Folder for the manifests; undefined if nothing is to be written. */
   readonly dir: string | undefined;
   readonly namespace: string | undefined;
   readonly keys: readonly KeyJson[];
@@ -63,15 +63,15 @@ type Import = {
 type Imported = {
   readonly taken: readonly { readonly key: KeyJson; readonly path: string }[];
   readonly leftOut: readonly { readonly key: KeyJson; readonly why: string }[];
-  /** How many keys are declared, or managed by programs. */
+  /** Number of the other keys, which are declared or managed by programs. */
   readonly others: number;
 };
 
 /**
- * `keyplane import`: takes each key that was made by hand and works. Nothing changes before the manifests are applied, and
- * no file is written over.
+ * Runs `keyplane import` for each key that was made by hand and still works. Nothing takes effect before the manifests
+ * are applied, and no existing file is overwritten.
  *
- * @param onKey called before each with how many are done, of how many
+ * @param onKey called before each key with the number of keys that are done, and of all
  */
 async function importKeys(
   client: ManagementClient,
@@ -93,7 +93,7 @@ async function importKeys(
   return { taken, leftOut, others: living.length - byHand.length };
 }
 
-/** A line for each key, and what to do next. */
+/** Returns a line for each key, and what to do next. */
 function inWords({ taken, leftOut, others }: Imported, dir: string | undefined, keyplane: string): string {
   const did = dir === undefined ? "would write" : "wrote";
   return [
@@ -116,8 +116,10 @@ function documentOf({ taken, leftOut, others }: Imported, dir: string | undefine
 }
 
 /**
- * @returns the path of its manifest, in the folder or below where one is named
- * @throws Error where the key cannot be declared, or its file is there
+ * Writes the manifest of one key.
+ *
+ * @returns the path of the manifest, in the folder if there is one
+ * @throws Error if the key cannot be declared, or the file exists
  */
 async function importKey(
   client: ManagementClient,

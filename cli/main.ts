@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The `keyplane` command. Nothing else is loaded before Node is known to have what it needs. */
+/** Entry point of `keyplane`. No other module is loaded until the version of Node is known to suffice. */
 import { assertNodeVersion } from "../runtime/node-version.ts";
 
 assertNodeVersion("keyplane");

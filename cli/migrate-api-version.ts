@@ -7,18 +7,18 @@ import { outputOption, outputText, type StructuredFormat } from "./output/output
 
 type Flags = { readonly kubeconfig?: string; readonly dryRun?: boolean; readonly output?: StructuredFormat };
 
-/** What is to be done for a kind, or was. */
+/** Migration of one kind, done or planned. */
 type Migrated = {
   readonly kind: Kind;
-  /** The version that declarations are stored under. */
+  /** Version that declarations are stored in. */
   readonly storage: string;
-  /** Those that some may have been stored under besides. */
+  /** Other versions that some declarations may be stored in. */
   readonly others: readonly string[];
-  /** How many were written again; null where nothing was. */
+  /** Number of objects that were written again; null if nothing was done. */
   readonly objects: number | null;
 };
 
-/** `keyplane migrate-api-version`: what an upgrade needs before it can leave an old version of our kinds behind. */
+/** Adds `keyplane migrate-api-version`, which must run before an upgrade can drop an old version of the kinds. */
 export const addMigrateApiVersion: AddCommand = (program, { env, out, progress }) => {
   program
     .command("migrate-api-version")

@@ -12,7 +12,7 @@ type MigrateFlags = DatabaseFlags & {
   readonly output?: StructuredFormat;
 };
 
-/** `keyplane migrate`: brings the database to the schema that this version needs. */
+/** Adds `keyplane migrate`, which brings the database to the schema of this version. */
 export const addMigrate: AddCommand = (program, { env, out }) => {
   const command = program.command("migrate").description("migrate the database to this version's schema");
   databaseOptions(command)
@@ -42,7 +42,11 @@ function inWords({ from, to, migrations }: MigrationPlan, dryRun: boolean): stri
   return dryRun ? [...migrations.map(migrationTitle), summary].join("\n") : summary;
 }
 
-/** @throws UsageError for a text that is no duration */
+/**
+ * Parses the duration of `--timeout`.
+ *
+ * @throws UsageError if it is not a duration
+ */
 function durationOf(text: string): number {
   try {
     return parseDuration(text);

@@ -1,4 +1,4 @@
-/** The commands of `keyplane`. Exit codes (spec §8): 0 done, 1 the work failed, 2 wrong use. */
+/** Commands of `keyplane`. Exit codes (spec §8): 0 done, 1 the work failed, 2 wrong use. */
 import { CommanderError, type OutputConfiguration } from "commander";
 import { DataLockedError } from "../controller/cluster/files/lock.ts";
 import { KubeconfigError } from "../controller/cluster/kubernetes/api/kubeconfig-error.ts";
@@ -19,8 +19,8 @@ import { createProgress, type ProgressTerminal } from "./output/progress.ts";
 import { packageVersion } from "./version/package-version.ts";
 
 /**
- * In the groups and the order in which help shows them. Each is loaded when it is called: to load what all of them need
- * takes half a second.
+ * Commands in the groups and order of help. Each is loaded only when it is called, since loading all of them takes half
+ * a second.
  */
 const COMMANDS: Readonly<Record<string, Readonly<Record<string, () => Promise<AddCommand>>>>> = {
   "Run:": {
@@ -73,31 +73,33 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, () => Promise<Ad
   },
 };
 
-/** What the program has of the process that runs it. */
+/** Process that runs the program, as far as the program uses it. */
 export type Surroundings = Pick<Process, "env"> & {
   /**
+   * Returns the signal to stop.
+   *
    * @param print called with a line that says that the process stops
-   * @param serves whether the command goes on where its standard output cannot be written
+   * @param serves true if the command goes on when its standard output cannot be written
    */
   readonly stopSignal: (print: (line: string) => void, serves: boolean) => AbortSignal;
   /** Writes to standard output. */
   readonly out: (text: string) => void;
   /** Writes to standard error. */
   readonly err: (text: string) => void;
-  /** Where standard output is a terminal. */
+  /** Terminal on standard output, if it is a terminal. */
   readonly terminal?: Terminal;
-  /** Where standard error is a terminal. */
+  /** Terminal on standard error, if it is a terminal. */
   readonly progressTerminal?: ProgressTerminal;
-  /** Has this process log what Node.js would print of it. */
+  /** Makes the process log what Node.js would print. */
   readonly logFaults?: (log: Logger) => void;
-  /** Has this process, whose command is over, end also where nothing reads its standard output. */
+  /** Makes the process end after its command although no reader takes its standard output. */
   readonly endUnread?: () => void;
 };
 
-/** The time that a command that serves, once it is over, gives the reader of what it has printed. */
+/** Time in milliseconds that a serving command, once it is over, gives the reader of its output. */
 const UNREAD_MS = 1_000;
 
-/** Of a terminal that does not say how wide it is. */
+/** Columns of a terminal that does not report its width. */
 const USUAL_COLUMNS = 80;
 
 function ofThisProcess(): Surroundings {
@@ -140,10 +142,10 @@ function writeError(error: unknown, err: Surroundings["err"]): void {
   );
 }
 
-/** What runs where lines are collected: all that they write is JSON, but on a terminal. */
+/** Commands whose output is collected as logs: they write JSON, except on a terminal. */
 const SERVICES: ReadonlySet<string | undefined> = new Set(["server", "controller"]);
 
-/** How a command writes: what it prints, and what is wrong. */
+/** Functions by which a command writes its output, warnings and errors. */
 type Voice = {
   readonly say: (line: string) => void;
   readonly warn: (line: string) => void;
@@ -172,13 +174,14 @@ async function voiceOf(called: string | undefined, surroundings: Surroundings): 
   };
 }
 
-/** No line of help is longer, on whatever it is shown. */
+/** Longest line of help, in characters, however wide the terminal is. */
 const MAX_WIDTH = 100;
 
 /**
- * The program with its commands. They write as the process does, and help and refusals as `output` says.
+ * Creates the program with its commands. Commands write through the process; help and refusals are written as `output`
+ * says.
  *
- * @param called the name of the one command that is needed; undefined, or no command's name, for all of them
+ * @param called name of the only command that is needed; undefined, or a word that is no command, for all of them
  */
 export async function createProgram(
   context: Process,
@@ -207,7 +210,7 @@ export async function createProgram(
   return program;
 }
 
-/** Runs one command to its exit code. */
+/** Runs one command, and returns its exit code. */
 export async function main(args: readonly string[], surroundings: Surroundings = ofThisProcess()): Promise<number> {
   const { env } = surroundings;
   const [called] = args;

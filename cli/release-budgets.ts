@@ -13,7 +13,9 @@ type Flags = ServerChoice & {
   readonly output?: StructuredFormat;
 };
 
-/** `keyplane release-budgets`: gives budgets back what servers held that ended (docs/decisions/budgets.md). */
+/**
+ * Adds `keyplane release-budgets`, which gives budgets back what ended servers still hold (docs/decisions/budgets.md).
+ */
 export const addReleaseBudgets: AddCommand = (program, { env, out }) => {
   serverOptions(
     program

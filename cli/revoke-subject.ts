@@ -15,8 +15,8 @@ type Flags = ServerChoice & {
 };
 
 /**
- * `keyplane revoke-subject`: has a team refuse the tokens of a subject, and their console sessions, that are of before now
- * (docs/decisions/mcp-oauth.md).
+ * Adds `keyplane revoke-subject`, which has a team refuse the tokens and console sessions of a subject that began
+ * before now (docs/decisions/mcp-oauth.md).
  */
 export const addRevokeSubject: AddCommand = (program, { env, out }) => {
   serverOptions(

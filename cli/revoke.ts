@@ -25,13 +25,16 @@ export const addRevoke: AddCommand = (program, process) => {
     .action((key, flags) => runRevoke(key, flags, process));
 };
 
-/** Longer than any replica can go on without proof that its view is current. Milliseconds. */
+/**
+ * Longest wait for the confirmation, in milliseconds: above the longest time that a replica goes on without proof that
+ * its view is current.
+ */
 const CONFIRMATION_MS = LEASE_RANGE_MS.most + 10_000;
 
 /**
- * `keyplane revoke`: ends a key, and waits until every replica refuses it.
+ * Runs `keyplane revoke`: ends a key, and waits until every replica refuses it.
  *
- * @throws Error when that is not confirmed in time: the revocation stands all the same
+ * @throws Error if that is not confirmed in time. The revocation stands nevertheless
  */
 async function runRevoke(
   named: string,

@@ -20,13 +20,16 @@ export const addRotate: AddCommand = (program, process) => {
     .action((key, flags) => runRotate(key, flags, process));
 };
 
-/** How long a healthy controller may take: it is notified at once, and waits for every replica. Milliseconds. */
+/**
+ * Longest wait for the delivery, in milliseconds. A healthy controller is notified at once, and waits for every
+ * replica.
+ */
 const DELIVERY_MS = 20_000;
 
 /**
- * `keyplane rotate`: asks for a new version, and waits until it is delivered.
+ * Runs `keyplane rotate`: requests a new version, and waits until it is delivered.
  *
- * @throws Error when it is not in time: the request stands all the same
+ * @throws Error if it is not delivered in time. The request stands nevertheless
  */
 async function runRotate(
   named: string,

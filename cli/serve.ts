@@ -37,7 +37,7 @@ export const addServer: AddCommand = (program, { env, out, stopSignal }) => {
     .action((flags) => runServer(requiredDatabase(env, flags), flags, env, out, stopSignal()));
 };
 
-/** `keyplane server`: one replica on PostgreSQL, until the signal. */
+/** Runs `keyplane server`, one replica on PostgreSQL, until the signal. */
 async function runServer(
   database: DatabaseLocation,
   flags: ServeFlags,

@@ -4,7 +4,7 @@ import { ADMIN_HOST, ADMIN_PORT, AUDIT_RETENTION, LOG_LEVEL, publicUrl } from ".
 import type { LogLevel } from "../runtime/log-level.ts";
 import { ConfigError, type Flags, optional, readSettings, withDefault } from "../runtime/settings.ts";
 
-/** The settings of `keyplane controller` but for those of its database, its cluster and its keys. */
+/** Settings of `keyplane controller`, without those of its database, its cluster and its keys. */
 export const CONTROLLER_SETTINGS = {
   leaderElect: withDefault("true", {
     takes: "<true|false>",
@@ -25,18 +25,18 @@ export const CONTROLLER_SETTINGS = {
   logLevel: LOG_LEVEL,
 };
 
-/** The controller's configuration, parsed. */
+/** Configuration of the controller, parsed. */
 export type ControllerConfig = {
-  /** Whether it leads only while it holds a Lease. */
+  /** True if it leads only while it holds a Lease. */
   readonly elects: boolean;
   readonly adminHost: string;
   readonly adminPort: number;
-  /** Where clients reach the server; null where it is not given. */
+  /** URL at which clients reach the server; null if not given. */
   readonly publicUrl: URL | null;
   readonly logLevel: LogLevel;
-  /** What people call its cluster; null where it is not given. */
+  /** Name that people call the cluster by; null if not given. */
   readonly clusterName: string | null;
-  /** How long the audit log is kept, in milliseconds. */
+  /** Milliseconds for which the audit log is kept. */
   readonly retentionMs: number;
 };
 

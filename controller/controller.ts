@@ -41,8 +41,8 @@ export type ControllerOptions = {
 
 /**
  * Runs the controller until the signal: every change of the cluster, or by hand, puts a name into the queue, and the
- * object of each name is brought to where its declaration says. Each is also looked at now and then when no change is
- * reported.
+ * object of each name is brought to the state that it declares. Each object is also looked at now and then if no change
+ * is reported.
  *
  * @returns resolves once the work in hand has ended
  * @throws StaleLeaderError once another leader has taken over
@@ -141,7 +141,7 @@ function createQueue(
   });
 
   async function work(item: Item, _: AbortSignal, isUrgent: boolean): ReturnType<WorkQueueOptions<Item>["work"]> {
-    // What is known of the one cluster is not to be done to the other.
+    // Decisions about this cluster are not to be carried out on another.
     if (cluster.isReplaced()) return WHILE_REPLACED_MS;
     try {
       if (isUrgent) {
@@ -160,7 +160,7 @@ function createQueue(
     } catch (error) {
       start.attempted(item);
       options.onReconciled?.(item);
-      // What the cluster refuses it may refuse for long: meanwhile the status is to say what every replica knows.
+      // The cluster may refuse this for long: meanwhile the status is to say what every replica knows.
       const uid = error instanceof ClusterError ? cluster.get(item.kind, item.namespace, item.name)?.uid : undefined;
       if (uid !== undefined && !deps.confirmations.isConfirmed(uid)) resumeOnceConfirmed(item, uid);
       throw error;

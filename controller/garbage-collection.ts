@@ -18,16 +18,18 @@ import { titleOf } from "./cluster/titles.ts";
 import type { KeyDeps } from "./key/key-deps.ts";
 import { forgetKey } from "./key/key-memory.ts";
 
-/** From the beginning of a look to that of the next, in milliseconds: two of them come within a minute (threats c13). */
+/**
+ * Milliseconds from the beginning of a look to the beginning of the next: two looks come within a minute (threats c13).
+ */
 export const GARBAGE_COLLECTION_INTERVAL_MS = ANSWERS_APART_MS + 500;
 
-/** What of a kind outlives its declaration, and how it ends. */
+/** Stored objects of a kind that may outlive their declarations, and how they end. */
 type Collected = {
   readonly kind: StoredKind;
   readonly end: (deps: KeyDeps, orphan: Orphan) => Promise<unknown>;
-  /** Whether those that end at once do so in one transaction; else one ends after the other. */
+  /** True if objects that end at once do so in one transaction; otherwise one ends after the other. */
   readonly endsTogether: boolean;
-  /** For the log, before the declaration's kind and name. */
+  /** Text for the log, before the declaration's kind and name. */
   readonly done: string;
 };
 
@@ -36,7 +38,7 @@ const inTransaction =
   ({ store, fence, cluster }, orphan) =>
     change(store, fence, (tx) => end(tx, cluster.uid, orphan));
 
-/** What refers to another comes before it. */
+/** Kinds that are collected: a kind that refers to another comes before it. */
 export const COLLECTED: readonly Collected[] = [
   {
     kind: "PlatformKey",
@@ -87,14 +89,14 @@ export function createGarbageCollector(
   };
 }
 
-/** What the last look at each kind has left. */
+/** Suspects that the last look at each kind has left. */
 export type SuspectsByKind = Map<Kind, Suspects>;
 
 /**
- * One look. What cannot be ended is tried again at the next one, and holds up nothing else.
+ * Takes one look. An object that cannot be ended is tried again at the next look, and holds up nothing else.
  *
- * @param suspects of the look before; then those of this one, as far as it has come
- * @throws StaleLeaderError at once; else, at the end, the first error that there was
+ * @param suspects the suspects of the look before; then those of this look, as far as it has come
+ * @throws StaleLeaderError at once; any other error at the end, and of several the first
  */
 export async function collectGarbage(
   deps: KeyDeps,
@@ -114,11 +116,11 @@ export async function collectGarbage(
   if (failures.length > 0) throw failures[0];
 }
 
-/** What the looks at all kinds have in common. */
+/** Context that the looks at all kinds share. */
 type Looking = {
   readonly monotonic: () => number;
   readonly signal: AbortSignal;
-  /** Resolves where the task has failed, too. */
+  /** Resolves even if the task has failed, unless with a StaleLeaderError. */
   readonly attempt: (task: Promise<void>) => Promise<void>;
 };
 
@@ -142,10 +144,13 @@ async function collectKind(
   const left = new Map(look.suspects.map(({ id }): [string, Suspect] => [id, before.get(id) ?? { goneAt: undefined }]));
   suspects.set(kind, left);
   let isListWrong = false;
-  // However many end, others have the database in between.
+  // One at a time: however many end, others have the database in between.
   const serially = createSerial();
 
-  /** Each ends by its own answers: of many, the first have not to wait for the last. */
+  /**
+   * Looks up the declaration of an orphan, and ends it by that answer alone: of many orphans, the first do not wait for
+   * the last.
+   */
   async function askFor(orphan: Orphan): Promise<void> {
     const { id, namespace, name, ownerUid } = orphan;
     const goneAt = before.get(id)?.goneAt;

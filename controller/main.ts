@@ -25,7 +25,7 @@ export type ControllerSetup = {
   readonly onReconciled?: ControllerOptions["onReconciled"];
   readonly retentionMs?: number;
   readonly ownNamespace?: string | undefined;
-  /** What people call the cluster; without one, what was kept before stays. */
+  /** Name that people call the cluster by; if undefined, the name that was kept before stays. */
   readonly clusterName?: string | undefined;
 };
 
@@ -50,14 +50,16 @@ export async function startController(setup: ControllerSetup, signal: AbortSigna
 }
 
 /**
- * What one leader leads at a time: the cluster, or those of its namespaces that this controller serves, so that
- * controllers with namespaces of their own do not depose one another.
+ * Returns the scope of a leadership, which has a single leader at a time: the cluster, or the namespaces of it that
+ * this controller serves, so that controllers with namespaces of their own do not depose one another.
  */
 export function leadershipScope({ uid, namespaces }: Pick<Cluster, "uid" | "namespaces">): string {
   return namespaces === null ? uid : `${uid}/${[...namespaces].sort().join(",")}`;
 }
 
-/** The namespaces that the leader of a scope has served, null for all; undefined for a scope of another cluster. */
+/**
+ * Returns the namespaces that the leader of a scope has served, null for all; undefined for a scope of another cluster.
+ */
 export function namespacesOfScope(scope: string, uid: string): readonly string[] | null | undefined {
   if (scope === uid) return null;
   return scope.startsWith(`${uid}/`) ? scope.slice(uid.length + 1).split(",") : undefined;

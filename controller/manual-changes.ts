@@ -6,9 +6,9 @@ import { manualKeyChanges } from "../store/feed/manual-key-changes.ts";
 import type { FeedPosition } from "../store/replicas/replicas.ts";
 import type { ControllerDeps } from "./context/deps.ts";
 
-/** What hints are gathered for. Milliseconds. */
+/** Milliseconds for which hints are gathered. */
 const GATHER_MS = 50;
-/** Before every change: what was done while no controller ran is looked at too. */
+/** Position before every change: what was done while no controller ran is looked at too. */
 const FROM_THE_BEGINNING: FeedPosition = { seq: -1, id: null };
 
 /**
@@ -16,8 +16,8 @@ const FROM_THE_BEGINNING: FeedPosition = { seq: -1, id: null };
  * reports it. A notification is only a hint; the feed says what changed.
  *
  * @param enqueue has the declared key, or the library that has it, brought to rest again
- * @param onGap called when the database was rolled back: only the declarations know what it lost
- * @param intervalMs the time between two looks when nothing hints at a change
+ * @param onGap called if the database was rolled back: only the declarations know what it lost
+ * @param intervalMs milliseconds between two looks if nothing hints at a change
  * @returns resolves once it has ended with the signal
  */
 export async function watchManualChanges(
@@ -47,7 +47,10 @@ export async function watchManualChanges(
   await listener?.close().catch(() => {});
 }
 
-/** Wakes the call that waits; a hint that comes while none waits is kept for the next call. */
+/**
+ * Makes hints: `give` wakes the call of `next` that waits; a hint that comes while none waits is kept for the next
+ * call.
+ */
 function createHints(signal: AbortSignal): { give: () => void; next: (ms: number) => Promise<void> } {
   let hinted = Promise.withResolvers<void>();
   const give = () => hinted.resolve();

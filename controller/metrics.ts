@@ -11,15 +11,15 @@ export type ControllerMetrics = {
   leads(isLeader: boolean): void;
   /** Notes how long a changed key waited until every replica decided by the change. */
   confirmed(waitedMs: number): void;
-  /** Notes whether too many declarations of a kind have gone at once for the garbage collector to end anything. */
+  /** Notes if garbage collection of a kind is paused, since too many of its declarations have gone at once. */
   collected(kind: Kind, isPaused: boolean): void;
-  /** Has the age of each watch read when it is scraped: of the last sign of life, in seconds. */
+  /** Exports the age of each watch, as read at each scrape: seconds since its last sign of life. */
   observeWatches(read: () => Iterable<readonly [what: string, ageSeconds: number]>): void;
 };
 
-/** The label under which other controllers' dashboards find ours. */
+/** Label under which other controllers' dashboards find ours. */
 const NAME = "keyplane";
-/** Seconds: from a reconciliation that finds nothing to do to one that waits for a lease to run out. */
+/** Seconds, from a reconciliation that finds nothing to do to a reconciliation that waits for a lease to run out. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
 /** Makes the controller's metrics, under the names that every dashboard for controllers reads. */

@@ -30,14 +30,14 @@ export function observeObjects(registry: Registry, cluster: Pick<Cluster, "list"
   });
 }
 
-/** The warning stays in the status when the end has come. */
+/** True if the end that the status warns of is still to come: the warning stays after that. */
 function isExpiring({ status }: DeclaredObject, now: number): boolean {
   return typeof status?.expiryWarned === "string" && Date.parse(status.expiryWarned) > now;
 }
 
 type Labels = { readonly kind: string; readonly type: string; readonly status: string; readonly reason: string };
 
-/** Counted before any series is set: of many thousand objects each has some ten conditions. */
+/** Counts conditions before any series is set: each of many thousand objects has some ten conditions. */
 function countConditions(
   cluster: Pick<Cluster, "list">,
 ): Iterable<{ readonly labels: Labels; readonly count: number }> {

@@ -16,8 +16,9 @@ import { requestsForGateway, requestsForLibrary, requestsForMove } from "./watch
 export type Item = { readonly kind: Kind; readonly namespace: string; readonly name: string };
 
 /**
- * What works and is to end passes whatever is to begin, and keys, which end by the store alone, pass the rest. A
- * declaration that has no key yet begins, whatever state it asks for.
+ * Returns the early lane of an object. An object that works and is to end passes whatever is to begin. Keys, which end
+ * by the store alone, pass the other objects. A declaration that has no key yet is to begin, whatever state it asks
+ * for.
  */
 export function earlyLane(cluster: Cluster, { kind, namespace, name }: Item): EarlyLane | undefined {
   const object = cluster.get(kind, namespace, name);

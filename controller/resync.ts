@@ -3,7 +3,7 @@ import type { Cluster, DeclaredObject } from "./cluster/port.ts";
 import { allObjects } from "./watch-mapping.ts";
 
 /**
- * Makes a question for the next few objects of those that are chosen: each time those after the last ones, from the
+ * Makes a function that returns the next few of the chosen objects: each time those after the last ones, and from the
  * beginning again after the end.
  */
 export function roundRobin(
@@ -20,7 +20,7 @@ export function roundRobin(
   };
 }
 
-/** Whether an object's status says that the world is as its present generation declares. */
+/** True if an object's status says that the world is as its present generation declares. */
 export function isReconciled({ generation, deleting, status }: DeclaredObject): boolean {
   const ready = findCondition(status?.conditions, "Ready");
   return !deleting && status?.observedGeneration === generation && ready?.status === "True";

@@ -2,23 +2,23 @@ import type { Kind } from "../domain/kinds/kinds.ts";
 import type { Cluster, DeclaredObject, ObjectRef } from "./cluster/port.ts";
 import { isReconciled } from "./resync.ts";
 
-/** What is referred to comes before what refers to it. */
+/** Kinds in the order of a start: a kind that is referred to comes before the kinds that refer to it. */
 const ORDER: readonly Kind[] = ["PlatformTeam", "PlatformKeyPolicy", "MemoryLibrary", "ModelGateway", "PlatformKey"];
 
 export type StartupOrder = {
-  /** Whether an object is worked on yet; one that is not will be, so nothing is lost. */
+  /** True if an object may be worked on already. An object that may not yet comes later, so nothing is lost. */
   admits(object: ObjectRef): boolean;
   /** Notes that an object was worked on, whether or not that succeeded. */
   attempted(object: ObjectRef): void;
-  /** Has every object worked on once, in its turn. Resolves when all have had theirs. */
+  /** Has every object worked on once, in order. Resolves when all have been attempted. */
   run(cluster: Pick<Cluster, "list">, enqueue: (object: ObjectRef) => void, signal: AbortSignal): Promise<void>;
 };
 
 /**
- * The order of a start. Kinds come one after the other, so that no status says that a team or a library is missing only
- * because it has not been looked at. Within a kind, what is being deleted comes first, then what is not as declared:
- * leaders that are replaced before they have been through everything must not all leave the same objects to the last.
- * An object that fails holds up no other: one attempt counts.
+ * Makes the order of a start. Kinds come one after the other, so that no status says that a team or a library is
+ * missing only because it has not been looked at. Within a kind, objects that are being deleted come first, then those
+ * that are not as declared: leaders that are replaced before they have been through everything must not all leave the
+ * same objects to the last. An object that fails holds up no other: one attempt counts.
  */
 export function startupOrder(): StartupOrder {
   let stage = -1;
@@ -48,7 +48,10 @@ export function startupOrder(): StartupOrder {
   };
 }
 
-/** A key that is being deleted works until it is worked on. */
+/**
+ * Returns the position of an object within its kind. Deletions come first: a key that is being deleted works until
+ * then.
+ */
 function placeOf(object: DeclaredObject): number {
   if (object.deleting) return 0;
   return isReconciled(object) ? 2 : 1;

@@ -3,7 +3,7 @@ import type { Cluster, ClusterChange, DeclaredObject, ObjectRef } from "./cluste
 import { createSecretIndex } from "./cluster/secret-names.ts";
 
 /**
- * Makes a function that returns what has to be looked at because of a change that a cluster reports. It keeps account
+ * Makes a function that returns the objects to reconcile because of a change that a cluster reports. It keeps account
  * of which objects name which Secrets, so it has to be called with every change.
  */
 export function createWatchMapping(cluster: Cluster): (change: ClusterChange) => ObjectRef[] {
@@ -16,11 +16,11 @@ export function createWatchMapping(cluster: Cluster): (change: ClusterChange) =>
 }
 
 /**
- * What has to be looked at because namespaces may belong to another team now: the other teams that want one of them, of
- * which one claim was stored and the others may have their turn; and everything in them, libraries and gateways before
+ * Returns the objects to reconcile because namespaces may belong to another team now: the other teams that want one of
+ * them, since one claim was stored and others may now get theirs; and everything in them, libraries and gateways before
  * the keys that refer to them.
  *
- * @param team the one whose change it was; undefined where another controller has stored it
+ * @param team the team whose change it was; undefined if another controller has stored it
  */
 export function requestsForMove(
   cluster: Cluster,
@@ -39,7 +39,7 @@ export function requestsForMove(
   ];
 }
 
-/** What has to be looked at because a gateway came, went or let go of its public id. */
+/** Returns the objects to reconcile because a gateway came, went or let go of its public id. */
 export function requestsForGateway(cluster: Cluster, gateway: DeclaredObject<"ModelGateway">): ObjectRef[] {
   const { publicID } = gateway.spec;
   const sharing = cluster
@@ -52,7 +52,7 @@ export function requestsForGateway(cluster: Cluster, gateway: DeclaredObject<"Mo
   return [...sharing, ...libraries, ...keysReferringTo(cluster, gateway)];
 }
 
-/** What has to be looked at because a library came or went: keys, and teams whose policy or members name it. */
+/** Returns the objects to reconcile because a library came or went: keys, and teams whose policy or members name it. */
 export function requestsForLibrary(cluster: Cluster, library: DeclaredObject<"MemoryLibrary">): ObjectRef[] {
   const teams = cluster.list("PlatformTeam").filter(({ spec }) => {
     const refs = [
@@ -64,7 +64,7 @@ export function requestsForLibrary(cluster: Cluster, library: DeclaredObject<"Me
   return [...keysReferringTo(cluster, library), ...teams];
 }
 
-/** Every object there is. */
+/** Returns every object that there is. */
 export function allObjects(cluster: Cluster): DeclaredObject[] {
   return KINDS.flatMap((kind) => [...cluster.list(kind)]);
 }

@@ -1,17 +1,17 @@
 import { isDeepStrictEqual } from "node:util";
 import { redactKeys } from "./redact.ts";
 
-/** What is recorded of a thing, by field: nothing that is a secret or made of one. */
+/** Recorded values of an object, by field: nothing that is a secret or derived from one. */
 export type AuditedFields = Readonly<Record<string, unknown>>;
 
-/** What a field was, and what it is now; null where there was no such thing, or is none. */
+/** Change of a field: its value before and after; null if the object or the field did not exist. */
 type FieldChange = { readonly before: unknown; readonly after: unknown };
 
 /**
- * What has changed of a thing, field by field. Anything in a text that looks like a key is left out.
+ * Returns the changes of an object, field by field. Anything in a text that looks like a key is left out.
  *
- * @param before undefined for a thing that has just been made
- * @param after undefined for one that is gone
+ * @param before undefined for an object that has just been made
+ * @param after undefined for an object that is gone
  */
 export function changedFields(
   before: AuditedFields | undefined,

@@ -1,4 +1,4 @@
-/** Everything that a condition can say, and what a reader should do about it: the one catalogue (spec §5). */
+/** Catalogue of all condition types and reasons, and of what a reader should do about each (spec §5). */
 
 export const CONDITION_TYPES = [
   "Ready",
@@ -19,7 +19,7 @@ export const CONDITION_TYPES = [
 
 type ConditionType = (typeof CONDITION_TYPES)[number];
 
-/** Each reason, with the next step for the person who reads it; an empty string where there is nothing to do. */
+/** Reasons, each with the next step for the person who reads it; an empty string if there is nothing to do. */
 export const REASONS = {
   // what is as declared
   Accepted: "",
@@ -109,17 +109,17 @@ export type StatedCondition = {
   readonly message: string;
 };
 
-/** A condition as a status has it. */
+/** A condition in a status. */
 export type ReportedCondition = Readonly<Record<"type" | "reason" | "message", string>> & {
   readonly status: StatedCondition["status"];
-  /** Since when it has its status; RFC 3339. */
+  /** Time since which it has its status; RFC 3339. */
   readonly lastTransitionTime: string;
 };
 
-/** What a condition says to the person who reads it. */
+/** Severity of a condition for the person who reads it. */
 export type Gravity = "wrong" | "under way" | "in order";
 
-/** Those whose True says that something is wrong; of all others False does. */
+/** Condition types whose True means that something is wrong; for all others False does. */
 const WRONG_WHEN_TRUE: ReadonlySet<string> = new Set([
   "StaleConsumers",
   "Leaked",
@@ -128,10 +128,10 @@ const WRONG_WHEN_TRUE: ReadonlySet<string> = new Set([
   "Stalled",
 ] satisfies ConditionType[]);
 
-/** Those that are there while a controller works, and no fault. */
+/** Condition types that are present while a controller works, and that are no fault. */
 const SAYS_WORK: ReadonlySet<string> = new Set(["Rotating", "Reconciling"] satisfies ConditionType[]);
 
-/** The reasons that end by themselves, soon. */
+/** Reasons that end by themselves, soon. */
 const PASSING: ReadonlySet<string> = new Set([
   "Pending",
   "Minting",
@@ -142,7 +142,7 @@ const PASSING: ReadonlySet<string> = new Set([
   "Embedding",
 ] satisfies Reason[]);
 
-/** How grave a condition is, also one of a later build. */
+/** Returns the severity of a condition, also of a type that is unknown to this build. */
 export function gravityOf({ type, status, reason }: Pick<ReportedCondition, "type" | "status" | "reason">): Gravity {
   if (SAYS_WORK.has(type)) return status === "True" ? "under way" : "in order";
   const isFine = WRONG_WHEN_TRUE.has(type) ? status === "False" : status === "True";
@@ -150,10 +150,10 @@ export function gravityOf({ type, status, reason }: Pick<ReportedCondition, "typ
   return status === "Unknown" || PASSING.has(reason) ? "under way" : "wrong";
 }
 
-/** Characters of a condition's message, by the kinds' schemas: the API server refuses a status with a longer one. */
+/** Maximum length of a condition's message, by the kinds' schemas: the API server refuses a longer one. */
 const MAX_MESSAGE = 4_096;
 
-/** States a condition; what the catalogue advises for a reason is added to the message, of which too long a one is cut. */
+/** Builds a condition. The catalogue's advice for the reason is appended to the message, which is truncated to fit. */
 export function condition(
   type: ConditionType,
   status: StatedCondition["status"],
@@ -166,7 +166,7 @@ export function condition(
   return { type, status, reason, message: said + advice };
 }
 
-/** The condition of that type among a status's own or a plan's; undefined where there is none. */
+/** Returns the condition of a type among those of a status or a plan; undefined if there is none. */
 export function findCondition<C extends { readonly type: string }>(
   conditions: readonly C[] | undefined,
   type: ConditionType,
@@ -174,10 +174,10 @@ export function findCondition<C extends { readonly type: string }>(
   return conditions?.find((one) => one.type === type);
 }
 
-/** Said of a declaration that is older than the one last applied: which of the two is meant, only a person knows. */
+/** Message for a declaration that is older than the one last applied: only a person knows which of the two is meant. */
 export const OUTDATED = "A later generation of this declaration has been applied than the one that the cluster shows.";
 
-/** The reasons that nothing but a person ends: neither time nor what else is being applied along with it. */
+/** Reasons that only a person can end: neither time nor other objects that are being applied can. */
 const STALLED: ReadonlySet<Reason> = new Set<Reason>([
   "Invalid",
   "Revoked",
@@ -193,8 +193,9 @@ const STALLED: ReadonlySet<Reason> = new Set<Reason>([
 ]);
 
 /**
- * What `Ready` says for those who wait, by kstatus' rules: `Stalled` is a failure, `Reconciling` is in progress, and
- * each is there only while it is True.
+ * Returns the condition for tools that wait, by kstatus' rules: `Stalled` is a failure, `Reconciling` is in progress,
+ * and
+ * each is present only while it is True.
  */
 export function progressOf(ready: StatedCondition): StatedCondition[] {
   if (ready.status === "True") return [];

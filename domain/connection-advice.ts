@@ -1,4 +1,4 @@
-/** What to do where `fetch` got no answer, by the code of what stands in between. */
+/** Advice for a `fetch` that got no answer, by error codes. */
 const ADVICE: readonly (readonly [codes: readonly string[], advice: string])[] = [
   [
     [
@@ -17,14 +17,14 @@ const ADVICE: readonly (readonly [codes: readonly string[], advice: string])[] =
   ],
   [["ENOTFOUND", "EAI_AGAIN"], "see the host's name in the URL, and that this machine can resolve it"],
 ];
-/** What `fetch` says, without a code, of an answer that leads elsewhere: a credential does not follow it. */
+/** Message of `fetch`, without a code, for an answer that redirects: a credential does not follow a redirect. */
 const REDIRECT = "unexpected redirect";
 
 /**
- * What to do about a request of `fetch` that got no answer.
+ * Returns advice about a request of `fetch` that got no answer.
  *
  * @param error that it threw
- * @param otherwise where it is none of what is known: most often no program listens there
+ * @param otherwise advice for an unknown error: most often no program listens there
  */
 export function connectionAdvice(error: unknown, otherwise: string): string {
   for (let one = error; one instanceof Error; one = one.cause) {

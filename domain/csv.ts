@@ -1,12 +1,13 @@
 /**
- * Where a spreadsheet takes a text, or what stands behind a mark within it, for the beginning of a formula: where people
- * write decimals with a comma it parts lines at semicolons, and then minds no quotes within a cell.
+ * Positions at which a spreadsheet takes a text, or a part of it behind a separator, for the beginning of a formula. In
+ * countries with decimal commas a spreadsheet splits lines at semicolons, and then ignores quotes within a cell.
  */
 const FORMULA = /^(?=[\t\r\n])|(?=[=+\-@\uff1d\uff0b\uff0d\uff20])(?<=^|[;\t\r\n]"*)/g;
 
 /**
- * One line of a table for spreadsheets (RFC 4180), without its newline. What a spreadsheet would run as a formula has an
- * apostrophe before it.
+ * Formats one line of a table for spreadsheets (RFC 4180), without its newline. A text that a spreadsheet would run as
+ * a
+ * formula gets an apostrophe before it.
  */
 export function csvLine(cells: readonly (string | number)[]): string {
   return cells.map(csvCell).join(",");

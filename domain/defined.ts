@@ -1,10 +1,10 @@
-/** The fields without those whose value is undefined: a field that may be undefined is one that may be missing. */
+/** Fields of T without undefined values: a field that may be undefined becomes optional. */
 export type Defined<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>;
 };
 
-/** Leaves out the fields whose value is undefined. */
+/** Returns the fields without those whose value is undefined. */
 export function defined<T extends object>(fields: T): Defined<T> {
-  // What is left is by its construction what the type says.
+  // By construction the remaining fields have the type.
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Defined<T>;
 }

@@ -1,7 +1,7 @@
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
 
-/** The longest first. */
+/** Units of durations, longest first. */
 const UNITS = [
   ["h", HOUR_MS],
   ["m", 60_000],
@@ -9,7 +9,7 @@ const UNITS = [
   ["ms", 1],
 ] as const;
 const MILLISECONDS: ReadonlyMap<string, number> = new Map(UNITS);
-/** As the schemas in `crds/` have it: each number of at most six digits, so that no sum can overflow. */
+/** Pattern of a duration, as in the schemas in `crds/`: numbers have up to six digits, so that no sum can overflow. */
 const DURATION = /^([0-9]{1,6}(\.[0-9]{1,3})?(h|m|s|ms))+$/;
 const PARTS = /([0-9.]+)(h|ms|m|s)/g;
 

@@ -1,8 +1,9 @@
-/** A process's environment, as commands are handed it. */
+/** Environment variables of a process, as commands receive them. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The environment without the service links that Kubernetes puts there: a Service named `keyplane` makes variables such
+ * Returns the environment without the service links that Kubernetes adds: a Service named `keyplane` makes variables
+ * such
  * as `KEYPLANE_PORT=tcp://10.0.0.1:80`, which no operator has configured.
  */
 export function withoutServiceLinks(env: Environment): Environment {

@@ -1,55 +1,56 @@
 /**
- * What ends because its declaration is gone, decided without a request (architecture §2). A list of declarations only
- * makes suspects: each is asked for by name, and ends once two answers, apart, have said that it is gone.
+ * Garbage collection of rows whose declaration is gone, decided without a request (architecture §2). A list of
+ * declarations only makes suspects: each is looked up by name, and ends once two answers, apart, have said that it is
+ * gone.
  */
 
-/** What a cluster says of one object that it is asked for by name and uid. */
+/** Answer of a cluster about one object that is looked up by name and uid. */
 export type Presence =
   | "present"
-  /** The cluster itself has said of this very object that there is none, or that its name is another's by now. */
+  /** The cluster itself has answered that this very object does not exist, or that another has its name by now. */
   | "gone"
-  /** Anything else: a refusal, a kind that is not served, a failure, silence. It ends nothing. */
+  /** Any other answer: a refusal, a kind that is not served, a failure, a timeout. It ends nothing. */
   | "unknown";
 
-/** The least time between the two answers, and the age from which a row is looked at. Milliseconds. */
+/** Minimum time between the two answers, and minimum age of a row that is looked at. Milliseconds. */
 export const ANSWERS_APART_MS = 20_000;
-/** From one question by name to the next. Milliseconds. */
+/** Milliseconds between two look-ups by name. */
 const LOOK_UP_PAUSE_MS = 100;
-/** However many are asked at once, none waits for longer: of many, too, each has both answers within a minute. */
+/** Maximum milliseconds that a look-up waits, even among many: each row has both answers within a minute. */
 const MAX_LOOK_UP_WAIT_MS = 7_500;
-/** More of one kind than this many, and than this share of it, are not ended at once. */
+/** Maximum number of one kind that ends at once, unless it is no more than `MAX_DELETED_SHARE` of the kind. */
 const MAX_DELETIONS = 10;
 const MAX_DELETED_SHARE = 0.05;
-/** Where that limit is exceeded so many are asked for: one that is there after all shows that the list was wrong. */
+/** Number of look-ups if that limit is exceeded: a single object that does exist shows that the list was wrong. */
 const SAMPLE = 10;
 
-/** What the store has and the list of declarations lacks. */
+/** A row of the store that is missing in the list of declarations. */
 export type OrphanCandidate = {
   readonly id: string;
-  /** By the database's clock. Milliseconds. */
+  /** Age by the database's clock. Milliseconds. */
   readonly ageMs: number;
 };
 
-/** When it was first said to be gone, on a steady clock; undefined where nothing has said so yet. */
+/** Time at which it was first reported gone, on a steady clock; undefined if nothing has reported it gone yet. */
 export type Suspect = { readonly goneAt: number | undefined };
-/** The suspects of the scan before, by the id of what the store has. */
+/** Suspects of the scan before, by their id in the store. */
 export type Suspects = ReadonlyMap<string, Suspect>;
 
-/** One scan of the candidates of one kind. */
+/** A scan of the candidates of one kind. */
 export type OrphanScan<C extends OrphanCandidate> = {
   readonly suspects: readonly C[];
-  /** Those that the cluster is to be asked for. */
+  /** Suspects to look up in the cluster. */
   readonly ask: readonly C[];
-  /** Too many have been missing since the scan before: none of them ends. */
+  /** True if too many have been missing since the scan before: none of them ends. */
   readonly isPaused: boolean;
 };
 
-/** What was answered about a suspect, and when it was asked and answered, on a steady clock in milliseconds. */
+/** Answer about a suspect, and the times of the look-up and the answer, on a steady clock in milliseconds. */
 type Answer = { readonly presence: Presence; readonly askedAt: number; readonly answeredAt: number };
 
 /**
- * Begins a scan: a row younger than {@link ANSWERS_APART_MS} may be younger than the list. `total` counts all of the
- * kind.
+ * Begins a scan. Rows younger than {@link ANSWERS_APART_MS} are skipped, because they may be younger than the list.
+ * `total` counts all rows of the kind.
  */
 export function beginOrphanScan<C extends OrphanCandidate>(
   candidates: readonly C[],
@@ -64,10 +65,10 @@ export function beginOrphanScan<C extends OrphanCandidate>(
 }
 
 /**
- * Judges one suspect by its own answers: no other's are waited for.
+ * Judges one suspect by its own answers, without waiting for those about others.
  *
- * @param before what the scan before left of it
- * @returns whether it ends, and what it is as a suspect of the next scan: undefined where it is none any more
+ * @param before its state after the scan before
+ * @returns whether it ends, and its state for the next scan: undefined if it is no suspect any more
  */
 export function judgeSuspect(
   { isPaused }: Pick<OrphanScan<OrphanCandidate>, "isPaused">,
@@ -82,17 +83,17 @@ export function judgeSuspect(
 }
 
 /**
- * When a question by name is sent: {@link LOOK_UP_PAUSE_MS} after the one before it, and where that would be too late
- * beside those that wait, from now on anew. On a steady clock, in milliseconds.
+ * Returns when a look-up by name is sent: {@link LOOK_UP_PAUSE_MS} after the one before it. If it would thus wait for
+ * too long, it is sent now, and later look-ups count from it. On a steady clock, in milliseconds.
  *
- * @param before when the last one is sent that was asked before; -Infinity for none
+ * @param before when the look-up before it is sent; -Infinity for none
  */
 export function lookUpAt(now: number, before: number): number {
   const at = Math.max(now, before + LOOK_UP_PAUSE_MS);
   return at - now < MAX_LOOK_UP_WAIT_MS ? at : now;
 }
 
-/** Whether so many declarations that are missing are more than may be believed at once. */
+/** True if more declarations are missing than may end at once. */
 export function exceedsDeletionLimit(missing: number, total: number): boolean {
   return missing > MAX_DELETIONS && missing > total * MAX_DELETED_SHARE;
 }

@@ -1,14 +1,14 @@
-/** Money as whole numbers: no figure passes through a floating point. */
+/** Money as whole numbers, never as floating-point numbers. */
 
-/** Of a currency's unit: what prices are written in. */
+/** Number of decimals of a price in a currency's unit. */
 const DECIMALS = 6;
-/** In a currency's unit. */
+/** Number of millionths in a currency's unit. */
 export const MICROS = 10n ** BigInt(DECIMALS);
 
 /**
- * The millionths of a currency's unit that a decimal text says, such as 1,250,000 for `1.25`.
+ * Parses a decimal text to millionths of a currency's unit, such as `1.25` to 1,250,000.
  *
- * @returns undefined for what is negative, has more than six decimals or seven digits before them, or is no number
+ * @returns undefined if it is negative, has more than six decimals or seven digits before them, or is no number
  */
 export function parseMicros(text: string): bigint | undefined {
   const [, whole, part = ""] = /^(\d{1,7})(?:\.(\d{1,6}))?$/.exec(text) ?? [];
@@ -16,7 +16,7 @@ export function parseMicros(text: string): bigint | undefined {
 }
 
 /**
- * An amount in the currency's unit with six decimals, rounded half up.
+ * Formats an amount in the currency's unit with six decimals, rounded half up.
  *
  * @param trillionths of the currency's unit, not negative: tokens times their price in millionths for a million
  */

@@ -7,8 +7,9 @@ export type ClaimingTeam = {
 };
 
 /**
- * The team that gets each namespace while no team holds it: of those that claim it the oldest, and of equally old ones
- * the first by name.
+ * Returns the team that gets each namespace while no team holds it: the oldest of the teams that claim it, and of
+ * equally
+ * old teams the first by name.
  *
  * @returns the names of teams, by namespace
  */

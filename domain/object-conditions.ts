@@ -1,10 +1,10 @@
-/** What the statuses of teams, libraries and gateways say: in the controller's words, which a plan has too. */
+/** Conditions of teams, policies, libraries and gateways, for the controller and for plans alike. */
 import { condition, type StatedCondition } from "./conditions.ts";
 import { MAX_CREDENTIAL_LENGTH } from "./credential-length.ts";
 import { nameSome } from "./name-some.ts";
 import { dataKeyTitle } from "./redact.ts";
 
-/** `Ready` of a team, a library or a gateway: True where each of its own conditions is. */
+/** Returns `Ready` of a team, a library or a gateway: True if all of its own conditions are. */
 export function readyOf(stated: readonly StatedCondition[]): StatedCondition {
   const problem = stated.find(({ status }) => status !== "True");
   return problem === undefined
@@ -12,7 +12,7 @@ export function readyOf(stated: readonly StatedCondition[]): StatedCondition {
     : { ...problem, type: "Ready" };
 }
 
-/** Of what is declared in a namespace that no team holds. */
+/** Returns the condition of an object in a namespace that no team holds. */
 export function namespaceUnclaimed(): StatedCondition {
   return condition("Accepted", "False", "NamespaceUnclaimed", "No PlatformTeam claims this namespace.");
 }
@@ -24,9 +24,9 @@ export type RefusedClaim = { readonly namespace: string; readonly heldBy: string
 export type LeftClaim = { readonly namespace: string; readonly goesTo: string };
 
 /**
- * Of a team: which of its namespaces it does not get.
+ * Returns the condition of a team that tells which of its namespaces it does not get.
  *
- * @param reserved those that are no team's
+ * @param reserved namespaces that no team may have
  */
 export function namespaceClaims(
   refused: readonly RefusedClaim[],
@@ -46,11 +46,11 @@ export function namespaceClaims(
   return condition("Accepted", "False", "NamespaceTaken", `${taken.join("; ")}.`);
 }
 
-/** How many of a list a status names. */
+/** Maximum number of list items that a status names. */
 const MAX_NAMED = 5;
 
 /**
- * Of a team: the libraries that it names and does not have; undefined where there is none.
+ * Returns the condition of a team about libraries that it names and does not have; undefined if there are none.
  *
  * @param ofMembers as `namespace/name`
  */
@@ -63,25 +63,25 @@ export function teamLibraries(isPolicyMissing: boolean, ofMembers: readonly stri
   return said.length === 0 ? undefined : condition("ResolvedRefs", "False", "LibraryNotFound", said.join(" "));
 }
 
-/** Of a policy: whether it is for any team. */
+/** Returns the condition of a policy that tells if it selects any team. */
 export function policySelection(teams: number): StatedCondition {
   return teams === 0
     ? condition("ResolvedRefs", "False", "NoTeamSelected", "No PlatformTeam matches spec.teamSelector.")
     : condition("ResolvedRefs", "True", "Resolved", `Teams that it is for: ${teams}.`);
 }
 
-/** Of a policy: that what it asks is asked. */
+/** Returns the condition of a policy that is in force. */
 export function policyInForce(): StatedCondition {
   return condition("Accepted", "True", "InForce", "The policy is in force.");
 }
 
-/** Of a policy that is being deleted: a finalizer may hold it for as long as it will. */
+/** Returns the condition of a policy that is being deleted: a finalizer may hold it for any time. */
 export function policyDeleting(finalizers: readonly string[]): StatedCondition {
   const message = `The policy is being deleted, and asks nothing of any key any more. It goes once its finalizers are taken off: ${nameSome(finalizers, MAX_NAMED)}.`;
   return condition("Accepted", "False", "Deleting", message);
 }
 
-/** Of a gateway: whether it has its public id. */
+/** Returns the condition of a gateway that tells if it has its public id. */
 export function publicIdAccepted(publicId: string, isTaken: boolean): StatedCondition {
   return isTaken
     ? condition("Accepted", "False", "PublicIDTaken", `The public id ${publicId} belongs to another gateway.`)
@@ -91,7 +91,7 @@ export function publicIdAccepted(publicId: string, isTaken: boolean): StatedCond
 /** A provider's credential that an upstream names. */
 export type NamedCredential = { readonly upstream: string; readonly secret: string; readonly key: string };
 
-/** Of a gateway: the credentials that are not there, or are longer than any may be. */
+/** Returns the condition of a gateway about credentials that are missing or too long. */
 export function gatewayCredentials(
   missing: readonly (NamedCredential & { readonly isTooLong?: boolean })[],
 ): StatedCondition {
@@ -104,10 +104,10 @@ export function gatewayCredentials(
     : condition("ResolvedRefs", "True", "Resolved", "Every upstream has its credential.");
 }
 
-/** An upstream whose provider does not take its credential, with the format that it speaks. */
+/** An upstream whose provider refuses its credential, with its dialect. */
 export type RefusingUpstream = NamedCredential & { readonly dialect: string };
 
-/** Of a gateway: the credentials that providers refuse. It is no part of `Ready`: the gateway is as declared. */
+/** Returns a gateway's condition about refused credentials. It is no part of `Ready`: the gateway is as declared. */
 export function credentialsAccepted(refused: readonly RefusingUpstream[]): StatedCondition {
   if (refused.length === 0) {
     const message = "No upstream refuses the credential that the gateway has for it.";
@@ -133,7 +133,7 @@ const WITHOUT_GATEWAY: Readonly<Record<LibraryGateway["field"], string>> = {
   extraction: "no conversation is read",
 };
 
-/** Of a library: the gateways that it calls; undefined where it calls none. */
+/** Returns the condition of a library about the gateways that it calls; undefined if it calls none. */
 export function libraryGateways(named: readonly LibraryGateway[]): StatedCondition | undefined {
   if (named.length === 0) return undefined;
   const missing = named

@@ -1,22 +1,23 @@
 /**
- * Of one passage, in characters: about 500 tokens of English, since many embedding models read 512 and leave out what
- * is behind; and 2,000 of Chinese or Japanese, of which the large models read as many and more.
+ * Maximum length of a passage, in characters: about 500 tokens of English, because many embedding models read 512 and
+ * ignore the rest; and 2,000 of Chinese or Japanese, of which the large models read as many and more.
  */
 export const MAX_PASSAGE = 2_000;
-/** Of one text: as many as the longest atom has. */
+/** Maximum number of passages of a text: as many as the longest atom has. */
 export const MAX_PASSAGES = 40;
-/** From one cut to the next, on the average at most; how far a cut is from its place; and how far a passage goes back. */
+/** Maximum average length between cuts, maximum shift of a cut, and overlap of two passages, in characters. */
 const STEP = 1_650;
 const SLACK = 100;
 const OVERLAP = 150;
 
-/** Where a text is cut best: behind a paragraph, else a line, else a sentence, else a word. */
+/** Patterns of ends at which a text is cut, best first: of a paragraph, a line, a sentence, a word. */
 const ENDS = [/\n\s*\n/g, /\n/g, /[.!?…]["'”’)\]]*\s|[。！？]/g, /\s/g];
 
 /**
- * A text in passages that are embedded one by one: of about equal length, cut where a paragraph, a line, a sentence or
- * a word ends, each but the first beginning a few words back. A text of no more than {@link MAX_PASSAGE} characters is
- * one; a longer one is two or more, none of them empty, and {@link MAX_PASSAGES} at most.
+ * Splits a text into passages that are embedded one by one: of about equal length, cut where a paragraph, a line, a
+ * sentence or a word ends, each but the first beginning a few words back. A text of at most {@link MAX_PASSAGE}
+ * characters
+ * is one passage; a longer text is two or more, none of them empty, and at most {@link MAX_PASSAGES}.
  */
 export function passagesOf(text: string): readonly string[] {
   if (text.length <= MAX_PASSAGE) return [text];
@@ -25,7 +26,7 @@ export function passagesOf(text: string): readonly string[] {
   return starts.map((start, n) => text.slice(n === 0 ? 0 : wordBefore(text, start), starts[n + 1]).toWellFormed());
 }
 
-/** The best place for a cut, of those near one. */
+/** Returns the best position for a cut near a given position. */
 function cutNear(text: string, place: number): number {
   const from = Math.round(place) - SLACK;
   const near = text.slice(from, from + 2 * SLACK);
@@ -37,7 +38,7 @@ function cutNear(text: string, place: number): number {
   return from + SLACK;
 }
 
-/** The beginning of a word, as far before a cut as passages overlap. */
+/** Returns the beginning of a word, before a cut by the overlap of passages. */
 function wordBefore(text: string, cut: number): number {
   const from = cut - OVERLAP;
   const space = text.slice(from, cut).search(/\s\S/);

@@ -3,7 +3,8 @@ import { createHash } from "node:crypto";
 const BASE32 = "abcdefghijklmnopqrstuvwxyz234567";
 
 /**
- * The public id of a gateway whose declaration gives none: 16 characters (80 bits) that follow from its uid and team,
+ * Returns the public id of a gateway whose declaration gives none: 16 characters (80 bits) derived from its uid and
+ * team,
  * so that every reconciliation finds the same, and a team never gets the address of another.
  */
 export function generatedPublicId(uid: string, teamId: string): string {

@@ -1,32 +1,32 @@
-/** Anything that may be a key, or the rest of one: what a key may be made of, from its scheme on. */
+/** Pattern of anything that may be a key, or the rest of a key: from its scheme on, all characters that keys have. */
 const MAYBE_KEY = /inf_[!#-+\--~]*/g;
 
-/** What a whole key begins with: longer than a prefix, and imported ones too. */
+/** Pattern of the beginning of a whole key: longer than a prefix, and also matching imported keys. */
 const KEY = /inf_[!#-+\--~]{9}/;
 
-/** Whether a text holds what looks like a key: in a text that is kept, it is a secret that a person pasted. */
+/** True if a text contains what looks like a key: in a stored text that is a secret which a person pasted. */
 export function containsKey(text: string): boolean {
   return KEY.test(text);
 }
 
-/** More than the prefix of the key that a text holds; undefined where it holds none. */
+/** Returns the beginning of the key in a text, longer than its prefix; undefined if there is none. */
 export function beginningOfKey(text: string): string | undefined {
   return KEY.exec(text)?.[0];
 }
 
-/** A text without anything in it that may be a key. */
+/** Returns a text without anything in it that may be a key. */
 export function redactKeys(text: string): string {
   return text.replace(MAYBE_KEY, "inf_...");
 }
 
-/** A data key of a Secret as messages name it: its pattern takes a key that was pasted in its place. */
+/** Formats a data key of a Secret for messages. It is redacted: the pattern of data keys also matches a pasted key. */
 export function dataKeyTitle(dataKey: string): string {
   return `data key ${redactKeys(dataKey)}`;
 }
 
 /**
- * What may be written down of a text that a stranger chose, as a User-Agent: no key (threats b78), and nothing that a
- * terminal obeys.
+ * Returns what may be recorded of a text from a stranger, such as a User-Agent: without keys (threats b78), and without
+ * control characters that a terminal obeys.
  *
  * @param longest in characters
  */

@@ -1,11 +1,11 @@
-/** Times as text, in UTC. What is given counts milliseconds from the epoch. */
+/** Times as text, in UTC. Arguments are milliseconds since the epoch. */
 
-/** In whole seconds, as Kubernetes writes times and people read them: in statuses, messages and what is printed. */
+/** Formats a time in whole seconds, as Kubernetes and people write times: for statuses, messages and output. */
 export function rfc3339(ms: number): string {
   return rfc3339Millis(ms).replace(/\.\d+Z$/, "Z");
 }
 
-/** To the millisecond, for programs: in answers of the API and in the audit log. */
+/** Formats a time to the millisecond, for programs: in answers of the API and in the audit log. */
 export function rfc3339Millis(ms: number): string {
   return new Date(ms).toISOString();
 }

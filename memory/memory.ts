@@ -1,4 +1,4 @@
-/** The door of the memory: what a server's processes need of it. They import no other file from here. */
+/** Entry point of the memory: all that a server's processes need of it. They import no other file from here. */
 import type { Registry } from "@prometheus-io/client";
 import type { Logger } from "../runtime/log.ts";
 import type { Mount, RoutePlugin } from "../server/app.ts";
@@ -19,7 +19,7 @@ import { memoryRoutes } from "./rest/routes.ts";
 import { expiredDeletion } from "./store/rows/expired-atoms.ts";
 import { RecordRoom } from "./store/writes/record-room.ts";
 
-/** What a thread serves of the memory: its routes, and its pages of the console. */
+/** Routes of the memory that a thread serves, and its pages of the console. */
 export type MemoryProduct = { readonly mounts: readonly Mount[]; readonly pages: ConsolePages };
 
 type Questions = {
@@ -29,7 +29,8 @@ type Questions = {
 };
 
 /**
- * Makes what a thread serves: the memory over REST at both of its paths, over MCP, and the pages of libraries.
+ * Makes the routes and pages that a thread serves: the memory over REST at both of its paths, over MCP, and the pages
+ * of libraries.
  *
  * @param questions embeds the questions of searches; without it searches go by words alone
  */
@@ -50,12 +51,12 @@ export function memoryProduct(questions?: Questions): MemoryProduct {
 
 export type MemoryMetrics = { readonly countEmbedded: CountEmbedded; readonly countRead: CountRead };
 
-/** Registers what the memory counts. */
+/** Registers the metrics of the memory. */
 export function memoryMetrics(registry: Registry): MemoryMetrics {
   return { countEmbedded: embeddingMetrics(registry), countRead: extractionMetrics(registry) };
 }
 
-/** Makes what a thread knows of the room for records of saves. */
+/** Creates a thread's count of the capacity that callers have for records of saves. */
 export function saveRecords(monotonic: () => number): SaveRecords {
   return new RecordRoom(monotonic);
 }
@@ -69,9 +70,9 @@ type Background = {
 };
 
 /**
- * Starts what one thread of a process does behind requests: it embeds atoms, and has models read conversations.
+ * Starts the background work of one thread of a process: it embeds atoms, and has models read conversations.
  *
- * @returns ends it, and waits for what is under way
+ * @returns stops it, and waits for what is under way
  */
 export function startMemory({ store, embedder, generator, log, metrics }: Background): () => Promise<unknown> {
   const libraries = startLibraryEmbedder({ store, embedder, log, count: metrics.countEmbedded });
@@ -79,5 +80,5 @@ export function startMemory({ store, embedder, generator, log, metrics }: Backgr
   return () => Promise.all([libraries.close(), conversations.close()]);
 }
 
-/** Deletes atoms that have expired, and forgotten ones that are kept no longer, a slice at a time. */
+/** Returns the deletion of expired atoms, and of forgotten atoms whose retention has ended, a slice at a time. */
 export const expiredAtomDeletion = expiredDeletion;

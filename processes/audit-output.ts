@@ -1,4 +1,4 @@
-/** The audit log as lines of standard output, among those of the log (docs/decisions/audit-log.md). */
+/** Audit log as lines of standard output, among the lines of the log (docs/decisions/audit-log.md). */
 import { rfc3339Millis } from "../domain/rfc3339.ts";
 import { pause } from "../runtime/deadline.ts";
 import type { Logger } from "../runtime/log.ts";
@@ -8,38 +8,41 @@ import { readAuditFeed } from "../store/audit/audit-feed.ts";
 import { advanceAuditOutput, releaseAuditOutput, takeAuditOutput } from "../store/audit/audit-output.ts";
 import type { Store } from "../store/database/store.ts";
 
-/** Where lines go. */
+/** Output that the lines are written to. */
 type LineOutput = {
   readonly write: (line: string) => void;
-  /** Whether all of it has left this process. */
+  /** True if all that was written has left this process. */
   readonly isWritten: () => boolean;
-  /** Whether its reader is gone. */
+  /** True if the output's reader is gone. */
   readonly isGone: () => boolean;
-  /** How many lines it has dropped so far, of whatever kind. */
+  /** Number of lines that the output has dropped so far, of whatever kind. */
   readonly dropped: () => number;
 };
 
 type AuditOutputDeps = {
   readonly store: Store;
-  /** This server's own id. */
+  /** Id of this server. */
   readonly replica: string;
   readonly output: LineOutput;
   readonly log: Logger;
 };
 
 const INTERVAL_MS = 1_000;
-/** So many are written before it is noted: as many come again where this server dies meanwhile. */
+/**
+ * Number of events that are written before their position is stored: as many are written again if this server dies
+ * meanwhile.
+ */
 const EVENTS_AT_ONCE = 100;
-/** As often it is noted how far the reader has come, at least. Less than the output is held for. */
+/** Longest time, in milliseconds, until the position is stored. It is shorter than the lease on the output. */
 const NOTED_MS = 5_000;
-/** How often a reader of the lines that is behind is looked at. */
+/** Milliseconds between two looks at a reader of the lines that is behind. */
 const BEHIND_MS = 20;
 
 /**
- * Writes the events of the audit log, each once, or more often where a server dies before it is noted that it has: by
- * one server of the installation at a time, from the oldest on.
+ * Writes the events of the audit log, from the oldest on, by one server of the installation at a time. Each event is
+ * written once, or more often if a server dies before it stores its position.
  *
- * @returns ends it, and lets another server go on
+ * @returns function that ends it, and lets another server go on
  */
 export function startAuditOutput({ store, replica, output, log }: AuditOutputDeps): () => Promise<void> {
   let wasGone = false;
@@ -62,7 +65,11 @@ export function startAuditOutput({ store, replica, output, log }: AuditOutputDep
   };
 }
 
-/** @returns whether there may be more */
+/**
+ * Writes the next events.
+ *
+ * @returns true if there may be more
+ */
 async function writeNext(
   { store: { db }, replica, output }: Omit<AuditOutputDeps, "log">,
   signal: AbortSignal,
@@ -76,7 +83,7 @@ async function writeNext(
     if (!(await isTaken(output, `${auditLine(event)}\n`, signal))) return false;
     const now = performance.now();
     if (now - noted < NOTED_MS) continue;
-    // A reader that is behind: what it has had is noted, and the output held on, or another server would write it again.
+    // The reader is behind: the position is stored and the lease renewed, or another server would write it all again.
     if (!(await advanceAuditOutput(db, replica, page.events[i]?.seq ?? place.seq))) return false;
     noted = now;
   }
@@ -85,7 +92,11 @@ async function writeNext(
   return page.events.length === EVENTS_AT_ONCE;
 }
 
-/** @returns whether the line has left this process: where it has not, it comes again */
+/**
+ * Writes a line, and waits until it has left this process.
+ *
+ * @returns true if it has; otherwise it is written again later
+ */
 async function isTaken(output: LineOutput, line: string, signal: AbortSignal): Promise<boolean> {
   const before = output.dropped();
   output.write(line);
@@ -96,7 +107,7 @@ async function isTaken(output: LineOutput, line: string, signal: AbortSignal): P
   return output.dropped() === before;
 }
 
-/** In the form of the log's lines: what collects those tells it by `audit`. */
+/** Returns an event in the form of the log's lines: a collector of those tells it from them by `audit`. */
 function auditLine(event: AuditJson): string {
   return JSON.stringify({ level: 30, time: rfc3339Millis(Date.now()), audit: event, msg: `audit: ${event.action}` });
 }

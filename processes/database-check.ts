@@ -8,9 +8,10 @@ import { assertUsable } from "../store/start-check.ts";
 const CHECK_RETRY_MS = 1_000;
 
 /**
- * Refuses what will never work; a database that does not answer may come back.
+ * Checks the database at the start. A database that does not answer may come back.
  *
- * @returns whether it answered
+ * @returns true if it answered
+ * @throws UnusableDatabaseError for a database that will never work
  */
 export async function checkDatabaseAtStart(store: Store, keyring: Keyring, log: Logger): Promise<boolean> {
   try {
@@ -23,7 +24,7 @@ export async function checkDatabaseAtStart(store: Store, keyring: Keyring, log: 
   }
 }
 
-/** Resolves when a database that did not answer at the start has come, and is none that can be relied on. */
+/** Resolves with the error once a database that did not answer at the start answers, and turns out to be unusable. */
 export async function untilUnusable(store: Store, keyring: Keyring, isOver: () => boolean): Promise<Error> {
   while (!isOver()) {
     await pause(CHECK_RETRY_MS);

@@ -40,55 +40,53 @@ import { warnOfSettings } from "./setting-warnings.ts";
 import { Workers } from "./workers.ts";
 
 export type ServerOptions = {
-  /** Stays the caller's to close. */
+  /** Database, which stays the caller's to close. */
   readonly store: Store;
-  /**
-   * The same database by connections of its own, for what keeps the key index current; `store` where it is left out.
-   */
+  /** Store of the same database by connections of its own, for what keeps the key index current; `store` by default. */
   readonly feedStore?: Store;
-  /** Where the same database is: worker threads open their own connections. Without it there is no other thread. */
+  /** Location of the same database: worker threads open their own connections. Without it there is no other thread. */
   readonly database?: DatabaseLocation;
   readonly config: ServerConfig;
-  /** Opens the providers' credentials. */
+  /** Keyring that opens the providers' credentials. */
   readonly keyring: Keyring;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Opens the management API; where it is left out, the configuration's bootstrap token does, if there is one. */
+  /** Token that opens the management API; by default the configuration's bootstrap token, if there is one. */
   readonly managementToken?: ManagementToken;
-  /** Prints a link that signs in to the console, where this runs; the sign-in page shows it. */
+  /** Command that prints a link for signing in to the console, where this runs; the sign-in page shows it. */
   readonly linkCommand?: string;
-  /** Milliseconds that open answers get on shutdown; 20 s where it is left out. */
+  /** Milliseconds that open answers get on shutdown; 20 s by default. */
   readonly graceMs?: number;
-  /** The products to serve; all of them where it is left out. */
+  /** Products to serve; all of them by default. */
   readonly mounts?: readonly Mount[];
 };
 
 export type RunningServer = {
-  /** Without a trailing slash. */
+  /** URL without a trailing slash. */
   readonly url: string;
   readonly adminUrl: string;
   /** Resolves when the key index is current for the first time: until then every decision is 503. */
   readonly whenCurrent: Promise<void>;
   /**
-   * Resolves when a worker thread has ended by itself, or a database that did not answer at the start turns out to be
-   * none that can be relied on: what is left is to be closed, and the process to end.
+   * Resolves if a worker thread has ended by itself, or a database that did not answer at the start turns out to be
+   * unusable: then the caller has to close what is left, and to end the process.
    */
   readonly failed: Promise<Error>;
   /** Drains: no new work, open answers end within the grace period, what was noted is written. */
   close(): Promise<void>;
 };
 
-/** Within the 30 s that Kubernetes gives a Pod to end. */
+/** Milliseconds of the default grace period, within the 30 s that Kubernetes gives a Pod to end. */
 const GRACE_MS = 20_000;
 const READY_POLL_MS = 20;
-/** How often what this thread has counted is taken in. */
+/** Milliseconds between two collections of what this thread has counted. */
 const COLLECT_MS = 1_000;
 
 /**
  * Starts a replica: the public and the admin listener, and the index behind them. A database that is down is no error:
  * the server answers 503 until it has proof that its index is current.
  *
- * @throws ConfigError if the bootstrap token's file, a client secret's, the certificate's or the price list's holds none
+ * @throws ConfigError if the file of the bootstrap token, a client secret, the certificate or the price list holds none
  * @throws UnusableDatabaseError for a database that cannot be relied on, saying what to do
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
@@ -150,7 +148,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   }
 }
 
-/** What a start has checked and opened before anything listens. */
+/** Parts that a start has checked and opened before anything listens. */
 type CheckedStart = {
   /** False if the database does not answer yet. */
   readonly isDatabaseUsable: boolean;
@@ -229,15 +227,15 @@ function openReplica(
 }
 
 /**
- * V8 allocates what calls are made of among what lives long once a part of it has outlived a collection or two, and
- * then each dead call keeps alive what it refers to, until the whole heap is collected: a third of a call's CPU
- * (docs/performance.md). Nothing that a call allocates is to live longer than the call.
+ * Turns off an optimization of V8. V8 allocates the parts of calls among long-lived objects once some of them have
+ * outlived a collection or two. Then each dead call keeps alive what it refers to, until the whole heap is collected: a
+ * third of a call's CPU (docs/performance.md). No object that a call allocates is to live longer than the call.
  */
 function keepCallsYoung(): void {
   setFlagsFromString("--no-allocation-site-pretenuring");
 }
 
-/** The public port, served by this thread. */
+/** Serves the public port by this thread. */
 async function serveHere(
   deps: ServerDeps,
   streams: StreamRegistry,
@@ -256,7 +254,7 @@ async function serveHere(
   };
 }
 
-/** The metrics of all threads as those of one process. */
+/** Returns the metrics of all threads as those of one process. */
 async function allMetrics({ registry }: ServerMetrics, workers: Workers | undefined): Promise<string> {
   if (workers === undefined) return registry.metrics();
   const [own, others] = await Promise.all([registry.getMetricsAsJSON(), workers.metrics()]);

@@ -9,7 +9,10 @@ import { type CountSpans, spanMetrics } from "../server/telemetry/metrics.ts";
 import { type CountTokens, tokenMetrics } from "../server/usage/token-metrics.ts";
 import { type CountDelivery, deliveryMetrics } from "../server/webhooks/metrics.ts";
 
-/** What a thread of the server counts from its start on; a room that is opened later registers its own metrics too. */
+/**
+ * Metrics that a thread of the server counts from its start on; parts that are opened later register their own metrics
+ * too.
+ */
 export type ServerMetrics = RequestMetrics &
   AuthMetrics &
   IndexMetrics &

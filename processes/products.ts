@@ -11,9 +11,9 @@ import { managementRoutes } from "../server/management/routes.ts";
 import { whoamiRoutes } from "../server/whoami/routes.ts";
 
 /**
- * Everything that a replica serves on its public listener (spec §8).
+ * Returns everything that a replica serves on its public listener (spec §8).
  *
- * @param memory whose searches go by words alone where it is left out
+ * @param memory by default, a memory whose searches go by words alone
  */
 export function products(memory = memoryProduct()): readonly Mount[] {
   return [

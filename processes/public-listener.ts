@@ -6,28 +6,34 @@ import { callableAddress } from "../server/http/connections/all-addresses.ts";
 import { readCertificate, renewCertificate } from "../server/http/connections/certificate.ts";
 import type { ServerDeps } from "../server/product/deps.ts";
 
-/** Between cutting the streams that are left and closing their connections: for a last event to be sent. */
+/**
+ * Milliseconds between cutting the streams that are left and closing their connections: for a last event to be sent.
+ */
 const LAST_WORDS_MS = 500;
 /**
- * How long a drain leaves a connection open that is idle, or falls idle, for a call that is on its way: its answer says
- * that it is the last one there. Closed at once, the connection would reset that call.
+ * Milliseconds that a drain leaves a connection open that is idle, or falls idle, for a call that is on its way: the
+ * answer says that it is the last on this connection. If the connection were closed at once, it would reset that call.
  */
 const LAST_CALL_MS = 1_000;
 
 type PublicListener = {
-  /** @param shared whether other threads listen on the same port */
+  /**
+   * Starts to listen.
+   *
+   * @param shared true if other threads listen on the same port
+   */
   listen(port: number, shared: boolean): Promise<void>;
-  /** Where it listens, without a trailing slash. */
+  /** Returns the URL at which it listens, without a trailing slash. */
   url(): string;
   port(): number;
-  /** No new work; open answers end within so many milliseconds. */
+  /** Takes no new work; open answers end within so many milliseconds. */
   drain(graceMs: number): Promise<void>;
 };
 
 /**
  * Makes the public listener of one thread, with all that it serves.
  *
- * @throws ConfigError where its certificate cannot be had
+ * @throws ConfigError if its certificate cannot be had
  */
 export async function createPublicListener(
   deps: ServerDeps,
@@ -47,7 +53,7 @@ export async function createPublicListener(
     async drain(graceMs) {
       const { server } = app;
       const closeIdle = server.closeIdleConnections.bind(server);
-      // What Node and the framework call as they stop to listen.
+      // Node and the framework call this as they stop listening.
       server.closeIdleConnections = ignore;
       server.keepAliveTimeout = LAST_CALL_MS;
       const closed = app.close();
@@ -64,7 +70,7 @@ export async function createPublicListener(
   };
 }
 
-/** Where a server is called on its own machine, without a trailing slash. */
+/** Returns the URL at which a server is called on its own machine, without a trailing slash. */
 export function listenerUrl(scheme: "http" | "https", server: Server): string {
   const { address, port } = addressOf(server);
   const host = callableAddress(address);

@@ -3,7 +3,7 @@ import type { ServerConfig } from "../server/context/config.ts";
 import { isTrustworthyUrl } from "../server/context/trustworthy-url.ts";
 import { isLoopback } from "../server/http/connections/all-addresses.ts";
 
-/** What was configured and does not do what one might take it to. */
+/** Warns of settings that do not do what they may be taken to do. */
 export function warnOfSettings({ production, placeholders, publicUrl, host, oidc }: ServerConfig, log: Logger): void {
   if (production && placeholders.length > 0) {
     log.warn({ count: placeholders.length }, "PLATFORM_API_KEYS is ignored in production: its keys get 401");

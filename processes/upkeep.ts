@@ -11,20 +11,20 @@ const UPKEEP_INTERVAL_MS = 30_000;
 
 /**
  * Looks after the database while the server runs: sums requests and tokens up by hour and by day, deletes what deleted
- * libraries held and what has expired, bit by bit, folds what ended threads have used of budgets, and keeps the embedded
- * database analysed and vacuumed. Each goes on by itself, since one team's deletion may take hours. What fails is tried
- * again with the next round.
+ * libraries held and what has expired, bit by bit, folds what ended threads have used of budgets, and keeps the
+ * embedded database analysed and vacuumed. Each task runs by itself, since one team's deletion may take hours. A task
+ * that fails is tried again in the next round.
  *
- * @returns ends it, and waits for what is under way
+ * @returns function that ends the upkeep, and waits for what is under way
  */
 export function startUpkeep(
   store: Store,
   log: Pick<Logger, "warn">,
   intervalMs = UPKEEP_INTERVAL_MS,
 ): () => Promise<void> {
-  // No request waits for any of it.
+  // No request waits for any of these tasks.
   const background = { db: store.backgroundDb, engine: store.engine };
-  // One for all rounds: what fails ends a round, and the next round begins with the next library's turn (threats b292).
+  // One deletion for all rounds: a failure ends a round, and the next begins with the next library (threats b292).
   const ofLibraries = libraryDeletion(background);
   const tasks: readonly ((signal: AbortSignal) => Promise<unknown>)[] = [
     (signal) => rollUp(store, signal),

@@ -6,35 +6,35 @@ import type { UsageReport } from "../server/usage/use-notes.ts";
 import type { DatabaseLocation } from "../store/database/postgres/connection-config.ts";
 import type { Keyring } from "../store/encryption/keyring.ts";
 
-/** The configuration as it can be handed to another thread. */
+/** Configuration in a form that can be handed to another thread. */
 type PlainConfig = Omit<ServerConfig, "publicUrl" | "allowedPrivateUpstreams"> & {
   readonly publicUrl: string | null;
   readonly allowedPrivateUpstreams: BlockList;
 };
 
-/** What a worker begins with. */
+/** Data that a worker starts with. */
 export type WorkerStart = {
   readonly database: DatabaseLocation;
   readonly config: PlainConfig;
   readonly cells: SharedArrayBuffer;
-  /** Of {@link SharedCalls}. */
+  /** Buffer of {@link SharedCalls}. */
   readonly calls: SharedArrayBuffer;
-  /** Where the messages of the index come in. */
+  /** Port on which the messages of the index come in. */
   readonly messages: MessagePort;
   readonly replicaId: string;
-  /** Null where the configuration says whether there is one. */
+  /** Token of the management API; null if the configuration says whether there is one. */
   readonly managementToken: ManagementToken | null;
   readonly keyring: Keyring;
-  /** To listen on; 0 takes a free one. */
+  /** Port to listen on; 0 takes a free port. */
   readonly port: number;
 };
 
-/** What the main thread asks of a worker. */
+/** Requests of the main thread to a worker. */
 export type ToWorker =
   | { readonly ask: "metrics"; readonly id: number }
   | { readonly ask: "drain"; readonly graceMs: number };
 
-/** What a worker reports to the main thread. */
+/** Reports of a worker to the main thread. */
 export type WorkerReport =
   | { readonly kind: "listening"; readonly port: number; readonly url: string }
   | { readonly kind: "metrics"; readonly id: number; readonly metrics: readonly object[] }

@@ -1,6 +1,4 @@
-/**
- * The entry of a worker thread: serves the public port by the index of the main thread. Started by `workers.ts` alone.
- */
+/** Entry of a worker thread: serves the public port by the index of the main thread. Started by `workers.ts` alone. */
 import { parentPort, workerData } from "node:worker_threads";
 import { UNSTORED_VERSION } from "../domain/access/key-record.ts";
 import type { Clock } from "../runtime/clock.ts";
@@ -25,7 +23,9 @@ import { createPublicListener } from "./public-listener.ts";
 import { openServingThread } from "./serving-thread.ts";
 import { configOf, type ToWorker, type WorkerReport, type WorkerStart } from "./worker-protocol.ts";
 
-/** How often a worker reports who used keys, how many requests there were, and what they used. */
+/**
+ * Milliseconds between two reports of a worker on the keys that were used, the number of requests, and what they used.
+ */
 const TELL_MS = 1_000;
 
 const main = parentPort;
@@ -42,7 +42,7 @@ const streams = new StreamRegistry(metrics.countCutStream, CALL_LIMITS, new Shar
 const cells = sharedCells(start.cells);
 const lease = Lease.read(systemClock, cells.lease);
 const revalidate = () => revalidateStreams(streams, lease, (record) => index.findPresent(record));
-// In a turn of its own: a message may be taken in in the middle of a decision.
+// In an event-loop turn of its own: a message may be taken in in the middle of a decision.
 const index: IndexMirror = new IndexMirror({
   port: start.messages,
   cells,

@@ -11,11 +11,11 @@ import type { DatabaseLocation } from "../store/database/postgres/connection-con
 import type { Keyring } from "../store/encryption/keyring.ts";
 import { plainConfig, type ToWorker, type WorkerReport, type WorkerStart } from "./worker-protocol.ts";
 
-/** TypeScript in a checkout, JavaScript where the package is installed: as this file is. */
+/** URL of the worker's file: TypeScript in a checkout, JavaScript in an installed package, as this file is. */
 const WORKER = new URL(`./worker${extname(import.meta.url)}`, import.meta.url);
-/** The time that all workers together get to report their metrics. */
+/** Milliseconds that all workers together get to report their metrics. */
 const METRICS_MS = 2_000;
-/** Beyond the grace period of a drain: a worker that has not ended by then is ended. */
+/** Milliseconds beyond the grace period of a drain after which a worker that has not ended is terminated. */
 const LATE_MS = 5_000;
 
 type WorkersDeps = {
@@ -27,11 +27,11 @@ type WorkersDeps = {
   readonly replicaId: string;
   readonly managementToken: ManagementToken | null;
   readonly keyring: Keyring;
-  /** Takes what a worker has noted and counted of the use of keys. */
+  /** Called with what a worker has noted and counted of the use of keys. */
   readonly onUsed: (report: UsageReport) => void;
 };
 
-/** The threads that serve one public port. One that ends by itself ends them all: see `failed`. */
+/** Threads that serve one public port. If a thread ends by itself, `failed` resolves, and all are to end. */
 export class Workers {
   readonly #deps: WorkersDeps;
   readonly #threads: Thread[] = [];
@@ -42,7 +42,7 @@ export class Workers {
     this.#deps = deps;
   }
 
-  /** Resolves when a worker has ended by itself, and not by a drain. */
+  /** Resolves if a worker has ended by itself, and not by a drain. */
   get failed(): Promise<Error> {
     return this.#failure.promise;
   }
@@ -54,10 +54,10 @@ export class Workers {
   };
 
   /**
-   * Starts them all, before the first message: the first takes the port, which may be any free one, and the others
+   * Starts all workers, before the first message: the first takes the port, which may be any free port, and the others
    * share it.
    *
-   * @returns where they listen
+   * @returns the URL at which they listen
    */
   async start(): Promise<string> {
     const first = await this.#startOne(this.#deps.config.port);
@@ -66,12 +66,16 @@ export class Workers {
     return first.url;
   }
 
-  /** The metrics of each. */
+  /** Returns the metrics of each worker. */
   async metrics(): Promise<readonly (readonly object[])[]> {
     return answerWithin(METRICS_MS, Promise.all(this.#threads.map((thread) => thread.metrics())));
   }
 
-  /** @returns whether each has reported all that it had noted of keys */
+  /**
+   * Drains all workers.
+   *
+   * @returns true if each has reported all that it had noted of keys
+   */
   async drain(graceMs: number): Promise<boolean> {
     this.#stopping = true;
     const drained = await Promise.all(this.#threads.map((thread) => thread.drain(graceMs)));
@@ -107,10 +111,10 @@ export class Workers {
   }
 }
 
-/** One worker, and what is asked of it. */
+/** Worker thread, with the requests to it. */
 class Thread {
   readonly messages: MessageChannel["port1"];
-  /** Resolves when the thread has ended, with why. */
+  /** Resolves when the thread has ended, with the reason. */
   readonly ended: Promise<Error>;
   readonly listening: Promise<{ port: number; url: string }>;
   readonly #worker: Worker;
@@ -153,11 +157,15 @@ class Thread {
     return promise;
   }
 
-  /** @returns whether it has reported all that it had noted of keys */
+  /**
+   * Drains the worker.
+   *
+   * @returns true if it has reported all that it had noted of keys
+   */
   async drain(graceMs: number): Promise<boolean> {
     this.#ask({ ask: "drain", graceMs });
     const over = Promise.race([this.#drained.promise.then(() => true), this.ended.then(() => false)]);
-    // One that is late is ended all the same.
+    // A worker that is late is terminated all the same.
     const isWhole = await answerWithin(graceMs + LATE_MS, over).catch(() => false);
     this.messages.close();
     await this.#worker.terminate();

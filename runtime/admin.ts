@@ -1,15 +1,15 @@
 import { createServer, type Server } from "node:http";
 
-/** What the admin listener reports. */
+/** Sources of the admin listener's answers. */
 type AdminDeps = {
   readonly metrics: { readonly registry: { readonly contentType: string; metrics(): Promise<string> } };
-  /** Whether this process should be given work: of a server, that its index is current and it is not draining. */
+  /** True if this process should be given work: for a server, if its index is current and it is not draining. */
   readonly isReady: () => boolean;
 };
 
 type AdminResponse = { readonly status: number; readonly type: string; readonly body: string };
 
-/** Builds the admin listener: `/metrics`, `/healthz` and `/readyz`, for the cluster's inside alone. */
+/** Builds the admin listener: `/metrics`, `/healthz` and `/readyz`, for use inside the cluster alone. */
 export function buildAdmin({ metrics, isReady }: AdminDeps): Server {
   const paths: Readonly<Record<string, () => AdminResponse | Promise<AdminResponse>>> = {
     "/metrics": () =>

@@ -1,12 +1,12 @@
-/** Time comes in as an argument, so that tests can move it. */
+/** Clock that is passed as an argument, so that tests can move the time. */
 export type Clock = {
-  /** Milliseconds since the epoch: for expiry, and for anything that is stored. */
+  /** Returns milliseconds since the epoch: for expiry, and for anything that is stored. */
   now(): number;
-  /** Milliseconds on a clock that never jumps: for the lease. */
+  /** Returns milliseconds on a clock that never jumps: for the lease. */
   monotonic(): number;
 };
 
-/** The system's clock. Its monotonic time is the same on every thread, which `performance.now()` is not. */
+/** Clock of the system. Its monotonic time is the same on every thread, which that of `performance.now()` is not. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => {

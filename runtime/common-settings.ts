@@ -5,10 +5,10 @@ import { optional, withDefault } from "./settings.ts";
 
 const MIN_RETENTION_MS = 3_600_000;
 
-/** Completes "must be" of an address to listen on. */
+/** Text that completes "must be", for an address to listen on. */
 export const IP_ADDRESS = "an IP address to listen on, such as 127.0.0.1, 0.0.0.0 or ::";
 
-/** An address, not a name: a name may stand for several sockets. */
+/** Address of the admin listener. It is no name, because a name may stand for several sockets. */
 export const ADMIN_HOST = withDefault("127.0.0.1", {
   takes: "<address>",
   help: "the admin listener's address",
@@ -23,7 +23,7 @@ export const ADMIN_PORT = withDefault("8081", {
   wanted: "a port from 0 to 65535; 0 takes a free one",
 });
 
-/** In milliseconds. */
+/** Milliseconds for which the audit log and the last uses of ended versions are kept. */
 export const AUDIT_RETENTION = withDefault("90d", {
   takes: "<duration>",
   help: "how long the audit log and the last uses of ended versions are kept",
@@ -31,7 +31,7 @@ export const AUDIT_RETENTION = withDefault("90d", {
   wanted: "a duration from an hour to 99999 days, such as 90d or 2160h",
 });
 
-/** What is less than that is left out of the log. */
+/** Lowest level of messages that are logged. */
 export const LOG_LEVEL = withDefault<LogLevel>("info", {
   takes: "<level>",
   help: `the lowest level to log: ${LOG_LEVELS.join(", ")}`,
@@ -39,7 +39,7 @@ export const LOG_LEVEL = withDefault<LogLevel>("info", {
   wanted: "debug, info, warn or error",
 });
 
-/** Where clients reach the server. */
+/** Returns the setting for the URL at which clients reach the server. */
 export function publicUrl(help: string) {
   return optional({
     takes: "<url>",
@@ -49,7 +49,7 @@ export function publicUrl(help: string) {
   });
 }
 
-/** An IP address to listen on; `localhost` is 127.0.0.1. */
+/** Parses an IP address to listen on; `localhost` is 127.0.0.1. */
 export function address(text: string): string | undefined {
   if (text === "localhost") return "127.0.0.1";
   return isIP(text) === 0 ? undefined : text;
@@ -59,7 +59,7 @@ export function port(text: string): number | undefined {
   return /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined;
 }
 
-/** A duration as declarations have it, in milliseconds. */
+/** Parses a duration in the form that declarations have, to milliseconds. */
 export function duration(text: string): number | undefined {
   try {
     return parseDuration(text);
@@ -69,7 +69,7 @@ export function duration(text: string): number | undefined {
   }
 }
 
-/** Days, or a duration as declarations have it, from an hour on; in milliseconds. */
+/** Parses a number of days, or a duration in the form that declarations have, of at least an hour, to milliseconds. */
 export function retention(text: string): number | undefined {
   const days = /^(\d{1,5})d$/.exec(text)?.[1];
   const ms = days === undefined ? duration(text) : Number(days) * DAY_MS;

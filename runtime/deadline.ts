@@ -1,4 +1,4 @@
-/** An answer that did not come in time. */
+/** Error for an answer that did not come in time. */
 class NoAnswerError extends Error {
   constructor(milliseconds: number) {
     super(`no answer within ${milliseconds} ms`);
@@ -6,7 +6,7 @@ class NoAnswerError extends Error {
   }
 }
 
-/** The answer, or a rejection after that time: an answer that comes later is dropped. */
+/** Waits for an answer, and rejects after that time: a later answer is dropped. */
 export async function answerWithin<T>(milliseconds: number, answer: Promise<T>): Promise<T> {
   const { promise: late, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new NoAnswerError(milliseconds)), milliseconds);
@@ -18,9 +18,9 @@ export async function answerWithin<T>(milliseconds: number, answer: Promise<T>):
 }
 
 /**
- * The answer to a question that is put again after each `againMs` in which none has come: a way that swallows what is
- * on it may have an end, and then only what is sent after it arrives. The first answer or error counts, and none that
- * comes after the whole time.
+ * Asks a question, repeats it after each `againMs` without an answer, and returns the first answer. A network path that
+ * loses all messages may recover, and then only messages that are sent after that arrive. The first answer or error
+ * counts, unless it comes after the whole time.
  */
 export async function firstAnswer<T>(milliseconds: number, againMs: number, ask: () => Promise<T>): Promise<T> {
   const { promise: first, resolve, reject } = Promise.withResolvers<T>();
@@ -34,7 +34,7 @@ export async function firstAnswer<T>(milliseconds: number, againMs: number, ask:
   }
 }
 
-/** Waits that long, or until it is woken. */
+/** Waits for that time, or until `woken` resolves. */
 export async function pause(milliseconds: number, woken?: Promise<void>): Promise<void> {
   const { promise: over, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, milliseconds);

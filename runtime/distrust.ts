@@ -1,32 +1,32 @@
-/** Which files are taken as they stand: those that this user and root alone can change. */
+/** Judges which files can be trusted: those that only this user and root can change. */
 import { lstatSync, readlinkSync, type Stats, statSync } from "node:fs";
 import { dirname, isAbsolute, join, sep } from "node:path";
 
-/** Why a file is not taken as it stands, and whether it is not taken at all. */
+/** Reason why a file is not trusted, and whether it is refused for that. */
 export type Distrust = { readonly why: string; readonly isRefused: boolean };
 
 const ROOT = 0;
 const OTHERS_WRITE = 0o002;
-/** In such a folder, users may make files and not change those of others. */
+/** Mode bit of a folder in which users may make files but not change those of others. */
 export const STICKY = 0o1000;
 /**
- * The folders that a system has for all of its users. Another one that all may write and is mounted is for a pod's
- * containers.
+ * Folders that a system has for all of its users. Any other mount that all users may write is one for the containers of
+ * a pod.
  */
 const OF_ALL_USERS: ReadonlySet<string> = new Set(["/tmp", "/var/tmp", "/dev/shm"]);
 
-/** Whether it is neither this user's nor root's. Where the system has no such users, it never is. */
+/** True if the owner is neither this user nor root. Always false on a system without such users. */
 export function isForeign({ uid }: Pick<Stats, "uid">, me = process.geteuid?.()): boolean {
   return me !== undefined && uid !== me && uid !== ROOT;
 }
 
 /**
- * Who else can change a file that a flag names, or exchange it: the owner of a folder or a link on the way to it. It is
- * refused but where that would refuse what a container mounts: root reads other users' files, and others may write what
- * is mounted for them to write, as a pod's containers do.
+ * Finds out which other user can change a file that a flag names, or replace it: the owner of a folder or a link on the
+ * way to it counts too. Such a file is refused, except for what a container mounts: root reads other users' files, and
+ * others may write what is mounted for them to write, as the containers of a pod do.
  *
- * @param withFolders false for a file of a folder that is held to be closed by other means
- * @returns undefined for a file that no one else can change, and for what is no file or cannot be reached
+ * @param withFolders false for a file of a folder that is known to be closed by other means
+ * @returns undefined if no other user can change the file, and for a path that is no file or cannot be reached
  */
 export function distrustOf(path: string, me = process.geteuid?.(), withFolders = true): Distrust | undefined {
   if (me === undefined || !statsOf(path, statSync)?.isFile()) return undefined;
@@ -42,7 +42,7 @@ function statsOf(path: string, read: (path: string) => Stats): Stats | undefined
   }
 }
 
-/** Where a file is, without a link on the way, and where each link stands that leads there: as the system looks it up. */
+/** Returns a file's path with all links resolved, and that of each link on the way, as the system looks them up. */
 function placesOf(path: string): readonly string[] {
   const places: string[] = [];
   const names = (isAbsolute(path) ? path : `${process.cwd()}${sep}${path}`).split(sep);
@@ -64,7 +64,7 @@ function placesOf(path: string): readonly string[] {
   return [...places, folder];
 }
 
-/** Of the file or link itself, and of its folders up to the one that is mounted: no one else exchanges that one. */
+/** Judges the file or link itself, and its folders up to the mount point: no other user can replace the mount point. */
 function distrustOfPlace(place: string, me: number, withFolders: boolean): Distrust | undefined {
   const itself = lstatSync(place);
   const folders = foldersOf(place, itself);
@@ -88,7 +88,7 @@ function distrustOfPlace(place: string, me: number, withFolders: boolean): Distr
   return undefined;
 }
 
-/** None for a file that is mounted itself. */
+/** Returns the folders above a path on the same mount; empty for a file that is itself a mount point. */
 function foldersOf(place: string, { dev }: Stats): readonly { readonly path: string; readonly stats: Stats }[] {
   const folders: { path: string; stats: Stats }[] = [];
   for (let at = place; dirname(at) !== at; at = dirname(at)) {
@@ -100,14 +100,14 @@ function foldersOf(place: string, { dev }: Stats): readonly { readonly path: str
   return folders;
 }
 
-/** A foreign owner, in words. */
+/** Describes a foreign owner in words. */
 export const foreignOwner = ({ uid }: Pick<Stats, "uid">): string => `another user (uid ${uid})`;
 
 function isOpen(stats: Stats): boolean {
   return isWritable(stats) && !(stats.isDirectory() && (stats.mode & STICKY) !== 0);
 }
 
-/** Whether others may write it. Of a link, the mode says nothing. */
+/** True if others may write it. The mode of a link says nothing. */
 function isWritable(stats: Stats): boolean {
   return !stats.isSymbolicLink() && (stats.mode & OTHERS_WRITE) !== 0;
 }

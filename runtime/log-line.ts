@@ -1,4 +1,4 @@
-/** One line of the controller's log, with names and prefixes only. */
+/** Writes one line of the controller's log, with names and prefixes only. */
 export type LogLine = (
   level: "info" | "warn" | "error",
   message: string,

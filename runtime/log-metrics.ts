@@ -1,7 +1,7 @@
 import { Counter, type Registry } from "@prometheus-io/client";
 import { droppedLogLines } from "./log.ts";
 
-/** Registers what this thread's log has lost. */
+/** Registers the number of log lines that this thread has dropped. */
 export function observeLog(registry: Registry): void {
   new Counter({
     name: "keyplane_log_lines_dropped_total",

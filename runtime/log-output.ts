@@ -3,30 +3,30 @@ import type { DestinationStream } from "pino";
 import { hasCode } from "./error-code.ts";
 import { OutputTurn } from "./output-turn.ts";
 
-/** What is kept for a reader that is behind. Bytes. */
+/** Maximum number of bytes that are kept for a reader that is behind. */
 const MAX_KEPT = 1_024 * 1_024;
-/** What a pipe of Linux takes whole or not at all: lines that are kept are written together up to it. Bytes. */
+/** Number of bytes that a Linux pipe takes whole or not at all. Kept lines are written together up to this size. */
 const MAX_WRITE = 4_096;
-/** How often a reader that is behind is tried again: a pipe of 64 KiB then takes what is kept in a sixth of a second. */
+/** Milliseconds between attempts while the reader is behind: a 64 KiB pipe then takes all that is kept in 1/6 s. */
 const RETRY_MS = 10;
 const NOTHING = Buffer.alloc(0);
 const NEW_LINE = Buffer.from("\n");
 
-/** Why nothing can be written now: another thread is within a line of its own. */
+/** Failure of a write while another thread has the output within a line of its own. */
 const NOT_THE_TURN = new Error("Another thread writes.");
 
-/** What is reported of an output. */
+/** Events of an output. */
 type OutputEvents = {
-  /** There is room again: how many lines were dropped meanwhile. It may write a line. */
+  /** Called with the number of lines that were dropped, once there is space again. It may write a line. */
   readonly onRoom: (dropped: number) => void;
-  /** Its reader is gone; another one may come where it is a named pipe. */
+  /** Called when the reader is gone. A named pipe may get another reader. */
   readonly onGone: () => void;
 };
 
 /**
- * Where the lines of the log leave a thread. Each is written at once. What the reader does not take is kept, up to a
- * bound; from then on lines are dropped and counted until all that is kept is written, so that a reader that stands
- * still stops nothing else. No line of another thread gets into the middle of one (threats c44).
+ * Output by which the log's lines leave a thread. Each line is written at once. Lines that the reader does not take are
+ * kept, up to a bound; beyond it lines are dropped and counted until all kept lines are written, so that a stalled
+ * reader stops nothing else. No line of another thread gets into the middle of a line (threats c44).
  */
 export class LogOutput implements DestinationStream {
   readonly #fd: number;
@@ -35,32 +35,32 @@ export class LogOutput implements DestinationStream {
   /** Whole lines, several in one text. */
   readonly #kept: string[] = [];
   #keptBytes = 0;
-  /** What is being written. */
+  /** Bytes that are being written. */
   #rest: Buffer = NOTHING;
-  /** Whether its beginning is written: the turn is kept. */
+  /** True if the beginning of `#rest` is written: this thread keeps the lock on the output. */
   #isWithin = false;
   #failure: unknown;
   #retry: NodeJS.Timeout | undefined;
   #dropped = 0;
   #unreported = 0;
 
-  /** @param fd what is written to; of a pipe or a socket, one that does not block */
+  /** @param fd file descriptor to write to; a pipe or a socket must be non-blocking */
   constructor(fd: number, events: OutputEvents) {
     this.#fd = fd;
     this.#events = events;
   }
 
-  /** How many lines were dropped, from the start on. */
+  /** Number of lines that were dropped since the start. */
   get dropped(): number {
     return this.#dropped;
   }
 
-  /** Whether all that it has taken is written, and nothing was dropped that it has not said. */
+  /** True if all accepted lines are written, and all drops are reported. */
   get isWritten(): boolean {
     return this.#failure === undefined && this.#unreported === 0;
   }
 
-  /** Whether its reader is gone, as it was last tried. */
+  /** True if the last attempt found that the reader is gone. */
   get isGone(): boolean {
     return hasCode(this.#failure, "EPIPE");
   }
@@ -70,7 +70,7 @@ export class LogOutput implements DestinationStream {
     else this.#attempt();
   }
 
-  /** Writes what is kept, as far as the reader takes it within this time, in which the thread does nothing else. */
+  /** Writes the kept lines as far as the reader takes them within this time. It blocks the thread. */
   flush(withinMs: number): void {
     const end = performance.now() + withinMs;
     while (!this.#catchUp() && this.#isBehind() && performance.now() < end) {
@@ -78,7 +78,7 @@ export class LogOutput implements DestinationStream {
     }
   }
 
-  /** @returns false where there is no room */
+  /** Keeps a line. Returns false if there is no space. */
   #keep(line: string): boolean {
     const bytes = Buffer.byteLength(line);
     if (this.#keptBytes + this.#rest.length + bytes > MAX_KEPT) return false;
@@ -96,7 +96,7 @@ export class LogOutput implements DestinationStream {
     this.#retryLater();
   }
 
-  /** Writes what is kept, and has it said how many lines are missing behind it; returns whether nothing is left. */
+  /** Writes the kept lines, and then reports how many lines are missing after them. Returns true if nothing is left. */
   #catchUp(): boolean {
     this.#attempt();
     if (this.#failure === undefined && this.#unreported > 0) {
@@ -107,7 +107,7 @@ export class LogOutput implements DestinationStream {
     return this.#failure === undefined;
   }
 
-  /** Writes what is kept, as far as it is this thread's turn and the reader takes it. */
+  /** Writes the kept lines, as far as this thread has the lock on the output and the reader takes them. */
   #attempt(): void {
     const wasGone = this.isGone;
     this.#failure = undefined;
@@ -125,7 +125,11 @@ export class LogOutput implements DestinationStream {
     if (this.isGone && !wasGone) this.#events.onGone();
   }
 
-  /** @throws {@link NOT_THE_TURN} */
+  /**
+   * Takes the lock on the output, or keeps it.
+   *
+   * @throws {@link NOT_THE_TURN}
+   */
   #takeTurn(): void {
     const isOwn = this.#turn.isHeld;
     const taken = this.#turn.take();

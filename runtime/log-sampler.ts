@@ -1,20 +1,20 @@
 import { defined } from "../domain/defined.ts";
 import { type LogFields, type Logger, MAX_CAUSES } from "./log.ts";
 
-/** Lines of one kind that are written in a window; the rest are counted. */
+/** Maximum number of lines of one kind that are written in a window; the rest are counted. */
 const MAX_ALIKE = 10;
 const WINDOW_MS = 60_000;
-/** Kinds that are distinguished in a window; beyond these, a line's kind is its message alone. */
+/** Maximum number of kinds that are told apart in a window; beyond these, a line's kind is its message alone. */
 const MAX_KINDS = 1_000;
 
 type Kind = { readonly write: Logger["warn"]; readonly fields: LogFields; readonly message: string; count: number };
 
-/** How many lines of one kind a log has in a window. */
+/** Maximum number of lines of one kind in a window, and the length of the window in milliseconds. */
 export type Sampling = { readonly maxAlike: number; readonly windowMs: number };
 
 /**
- * Makes a log whose warnings and errors do not flood it: of those with the same message about the same thing, for the
- * same cause, the first are written, and then one line with the count of the others (threats b97).
+ * Makes a log that warnings and errors cannot flood: of lines with the same message about the same object, for the same
+ * cause, the first are written, and then one line with the count of the others (threats b97).
  */
 export function sampleLog(
   log: Logger,
@@ -42,7 +42,7 @@ export function sampleLog(
   return { debug: log.debug, info: log.info, warn: sampled(log.warn), error: sampled(log.error) };
 }
 
-/** What a line is about, without what differs from one time to the next. */
+/** Returns the fields that name what a line is about, without those that differ each time. */
 function aboutWhat({ gatewayId, upstream, route, operation, status, cause }: LogFields): LogFields {
   return defined({ gatewayId, upstream, route, operation, status, cause });
 }
@@ -51,7 +51,7 @@ function kindOf(fields: LogFields, message: string): string {
   return JSON.stringify([message, aboutWhat(fields), codeOf(fields.error)]);
 }
 
-/** An error's own code, or the first of those that caused it. */
+/** Returns an error's own code, or the first code among its causes. */
 function codeOf(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error) || depth > MAX_CAUSES) return undefined;
   return "code" in error ? error.code : codeOf(error.cause, depth + 1);

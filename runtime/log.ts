@@ -9,7 +9,7 @@ import type { LogLevel } from "./log-level.ts";
 import { LogOutput } from "./log-output.ts";
 import { terminalLines } from "./terminal-log.ts";
 
-/** Everything that a line may say besides its message. */
+/** Fields that a line may have besides its message. */
 export type LogFields = {
   readonly error?: unknown;
   readonly keyId?: string;
@@ -18,10 +18,10 @@ export type LogFields = {
   readonly gatewayId?: string;
   readonly upstream?: string;
   readonly method?: string;
-  /** The matched route's pattern, never the URL. */
+  /** Pattern of the matched route, never the URL. */
   readonly route?: string | undefined;
   readonly operation?: string | undefined;
-  /** As the answer's head names it. */
+  /** Request id in the answer's head. */
   readonly requestId?: string;
   readonly decision?: string;
   readonly cause?: string;
@@ -63,7 +63,7 @@ export type Logger = { readonly debug: Write; readonly info: Write; readonly war
 /**
  * Makes the log.
  *
- * @param destination where its JSON goes; standard output where it is left out
+ * @param destination destination of its JSON; standard output if left out
  */
 export function createLog(level: LogLevel | "silent", destination: DestinationStream = standardOutput()): Logger {
   const sink = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
@@ -75,12 +75,12 @@ export function createLog(level: LogLevel | "silent", destination: DestinationSt
   };
 }
 
-/** Of this thread, once it has a log there. */
+/** Output of this thread, once it has a log on standard output. */
 let output: LogOutput | undefined;
 
-/** Of any thread: a worker's own `process.stdout` does not know of the terminal. */
+/** Returns standard output for the log of any thread: a worker's own `process.stdout` does not know of the terminal. */
 function standardOutput(): DestinationStream {
-  // By reading this in the main thread Node has a pipe, or a socket, not block: for the workers too.
+  // Reading this in the main thread makes a pipe or a socket non-blocking, for the workers too.
   const { stdout } = process;
   output ??= openOutput();
   const lines = output;
@@ -88,7 +88,7 @@ function standardOutput(): DestinationStream {
   return terminal === undefined ? lines : terminalLines(terminal, (text) => lines.write(text));
 }
 
-/** This thread's standard output, for lines that are JSON already: among those of its log, in their order. */
+/** Returns this thread's standard output, for lines that are JSON already: among those of its log, in their order. */
 export function jsonOutput(): Pick<LogOutput, "write" | "isWritten" | "isGone" | "dropped"> {
   standardOutput();
   output ??= openOutput();
@@ -110,15 +110,15 @@ function openOutput(): LogOutput {
 const GONE =
   "what reads standard output is gone: no line of the log leaves this process until it is started again, and none of the audit log, which another server writes, or this one then";
 
-/** The time that a thread that ends gives the reader of its log. */
+/** Milliseconds that a thread gives the reader of its log when the thread ends. */
 const FLUSH_MS = 1_000;
 
-/** Has this thread write what it keeps of the log for standard output, as far as that is read within a second. */
+/** Writes the lines that this thread keeps for standard output, as far as they are read within a second. */
 export function flushLog(): void {
   output?.flush(FLUSH_MS);
 }
 
-/** How many lines of its log on standard output this thread has dropped. */
+/** Returns the number of log lines that this thread has dropped on standard output. */
 export function droppedLogLines(): number {
   return output?.dropped ?? 0;
 }
@@ -132,10 +132,10 @@ function allowed(fields: LogFields): Record<string, unknown> {
   return line;
 }
 
-/** How deep a chain of causes is followed. */
+/** Maximum depth to which a chain of causes is followed. */
 export const MAX_CAUSES = 4;
 
-/** What a log may say of an error: its class, code, redacted message and frames, and the same of its causes. */
+/** Describes an error for the log: its class, code, redacted message and frames, and the same of its causes. */
 function describeError(error: unknown, depth = 0): Record<string, unknown> {
   if (!(error instanceof Error)) return { name: typeof error };
   const { code }: Error & { code?: unknown } = error;
@@ -149,12 +149,12 @@ function describeError(error: unknown, depth = 0): Record<string, unknown> {
   };
 }
 
-/** Longest message of an error that is worth a line. */
+/** Maximum length of an error's message in a line. */
 const MAX_MESSAGE = 500;
 
 /**
- * Takes out of a text that came from elsewhere whatever may be a secret: queries of URLs, credentials behind a scheme
- * or a header's name, keys, and any long run of characters that a token could be made of.
+ * Removes from a foreign text whatever may be a secret: queries of URLs, credentials behind a scheme or a header's
+ * name, keys, and any long run of characters that may be a token.
  */
 export function redact(text: string): string {
   return text

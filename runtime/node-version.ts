@@ -1,11 +1,11 @@
-/** What package.json asks for in `engines`: the oldest release that has all that is used. */
+/** Oldest supported release, as package.json states it in `engines`: it has all features that are used. */
 export const OLDEST_NODE = "22.19.0";
 
 /**
- * Ends the process with exit code 2 on a Node that is too old. To be called before any other import: those of ours
- * would end it with a stack.
+ * Ends the process with exit code 2 on a Node that is too old. Call it before any other import: on such a Node, our
+ * other modules would end the process with a stack trace.
  *
- * @param command the name to begin the message with
+ * @param command name at the beginning of the message
  */
 export function assertNodeVersion(command: string, version: string = process.versions.node): void {
   if (!isOlder(version, OLDEST_NODE)) return;
@@ -15,7 +15,7 @@ export function assertNodeVersion(command: string, version: string = process.ver
   process.exit(2);
 }
 
-/** Of two releases such as `22.19.0`. */
+/** True if a release such as `22.19.0` is older than another. */
 export function isOlder(version: string, than: string): boolean {
   const [left, right] = [version, than].map((one) => one.split(".").map(Number));
   const at = [0, 1, 2].find((place) => left?.[place] !== right?.[place]);

@@ -1,17 +1,17 @@
 import { getEnvironmentData, setEnvironmentData, threadId } from "node:worker_threads";
 
-/** How long a thread that has the turn may be without a sign of life: longer, and another takes it over. */
+/** Milliseconds that the lock's holder may show no sign of life: after that, another thread takes the lock over. */
 const ALIVE_MS = 5_000;
 const NAME = "keyplane.output-turn";
 
-/** Of {@link state}: which thread has the turn, and how often one that has it tried to go on. */
+/** Indices of {@link state}: the thread that holds the lock, and how often a holder has tried to continue. */
 const HOLDER = 0;
 const TRIES = 1;
 const FREE = 0;
-/** Of this thread: the main thread's id is 0, too. */
+/** Holder's value for this thread: one more than its id, because the main thread's id is 0. */
 const OWN = threadId + 1;
 
-/** One for all threads of the process: those that a thread starts are given what it has. */
+/** State that all threads of the process share: a thread passes it to the threads that it starts. */
 const state = new Int32Array(sharedMemory());
 
 function sharedMemory(): SharedArrayBuffer {
@@ -23,22 +23,22 @@ function sharedMemory(): SharedArrayBuffer {
 }
 
 /**
- * Whose turn it is to write to standard output, among the threads of the process. A pipe takes a part of what is longer
- * than 4 KiB: the thread whose line was cut keeps the turn, so that no other line gets into its middle.
+ * Lock by which one thread of the process at a time writes to standard output. A pipe may take only a part of a text
+ * that is longer than 4 KiB: the thread whose line was cut keeps the lock, so that no other line gets into its middle.
  */
 export class OutputTurn {
   #seen = -1;
   #seenAt = 0;
 
-  /** Whether this thread has it. */
+  /** True if this thread holds the lock. */
   get isHeld(): boolean {
     return Atomics.load(state, HOLDER) === OWN;
   }
 
   /**
-   * Takes it, or holds it on.
+   * Takes the lock, or keeps it.
    *
-   * @returns "cut" where its last holder has died, or stood still, within a line; undefined while another has it
+   * @returns "cut" if its last holder died or stalled within a line; undefined while another thread holds it
    */
   take(): "whole" | "cut" | undefined {
     const holder = Atomics.compareExchange(state, HOLDER, FREE, OWN);

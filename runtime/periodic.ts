@@ -1,22 +1,22 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** What a process does again and again. */
+/** Task that a process repeats. */
 export type PeriodicTask = {
   /** @param signal aborted when the task is to end */
   readonly run: (signal: AbortSignal) => Promise<unknown>;
-  /** From the beginning of one run to that of the next, in milliseconds. */
+  /** Milliseconds from the beginning of one run to that of the next. */
   readonly intervalMs: number;
-  /** Whether the first run is now, and not an interval from now. */
+  /** True if the first run is now, and not an interval from now. */
   readonly isDueAtOnce?: boolean;
-  /** Whether each interval is between half and one and a half of that: processes that start together do not run at once. */
+  /** True to vary each interval from half to one and a half of it, so that processes do not run together. */
   readonly isSpread?: boolean;
-  /** Reports a run that failed before the end of the task. */
+  /** Called with the error of a run that failed before the end of the task. */
   readonly onFailure: (error: unknown) => void;
 };
 
 /**
- * Runs a task at every interval until the signal, or as soon as it has ended where it takes longer. One that fails comes
- * round again.
+ * Runs a task at every interval until the signal. A run that takes longer is followed by the next at once. A run that
+ * fails is repeated at the next interval.
  */
 export async function runPeriodically(
   { run, intervalMs, isDueAtOnce = false, isSpread = false, onFailure }: PeriodicTask,
@@ -39,7 +39,7 @@ export async function runPeriodically(
 /**
  * Runs a task as {@link runPeriodically} does, until it is ended.
  *
- * @returns ends it, and waits for what is under way
+ * @returns function that ends it, and waits for the run in progress
  */
 export function startPeriodically(task: PeriodicTask): () => Promise<void> {
   const ending = new AbortController();

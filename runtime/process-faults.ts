@@ -1,10 +1,10 @@
-/** What Node.js would write to standard error by itself, as lines of the log: its warnings, and errors that end a process. */
+/** Log lines for what Node.js would otherwise write to standard error: its warnings, and errors that end a process. */
 import type { Logger } from "./log.ts";
 
 /**
- * Has warnings of Node.js in this thread logged, in place of the text that Node.js prints. Once for a thread.
+ * Logs warnings of Node.js in this thread, instead of the text that Node.js prints. Call it once for a thread.
  *
- * @param log by whose lines they are reported
+ * @param log log that gets the warnings
  */
 export function logWarnings(log: Logger): void {
   // Node's own listener is what prints them.
@@ -13,8 +13,8 @@ export function logWarnings(log: Logger): void {
 }
 
 /**
- * Has an error that nothing catches logged, a rejection that nothing handles too: the process ends by it with exit code
- * 1, as without this. What ends Node.js itself, such as the end of its memory, still comes as text.
+ * Logs an uncaught error or an unhandled rejection. The process then ends with exit code 1, as it would without this.
+ * Faults that end Node.js itself, such as running out of memory, are still printed as text.
  */
 export function logUncaught(log: Logger): void {
   process.on("uncaughtException", (error) => {

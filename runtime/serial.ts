@@ -1,4 +1,4 @@
-/** Runs work of one key one after the other, in the order it was asked for; work of different keys runs at once. */
+/** Runs work for one key one after the other, in the order of the calls; work for different keys runs in parallel. */
 export type Serial = <T>(key: string, work: () => Promise<T>) => Promise<T>;
 
 export function createSerial(): Serial {

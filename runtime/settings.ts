@@ -1,42 +1,42 @@
 import type { Environment } from "../domain/environment.ts";
 
-/** A setting of a process: a flag of its command, and the environment variable of the same name. */
+/** Setting of a process: a flag of its command, and the environment variable of the same name. */
 export type Setting<T> = {
-  /** What the flag takes, as help shows it: `<port>`. */
+  /** Placeholder for the flag's value in the help: `<port>`. */
   readonly takes: string;
   readonly help: string;
-  /** The text that holds where none is given, if one does. */
+  /** Default text; undefined if there is no default. */
   readonly otherwise: string | undefined;
   /**
-   * Parses the text that is given, or undefined where none is.
+   * Parses the text that is given, or undefined if none is given.
    *
-   * @param fault takes what the text must be, once for each fault
-   * @returns the value; for a text with a fault, the value that holds where none is given
+   * @param fault called with what the text must be, once for each fault
+   * @returns the value; for a text with a fault, the default value
    */
   readonly parse: (text: string | undefined, fault: (wanted: string) => void) => T;
 };
 
-/** A command's settings. A name is its flag in camel case: `publicUrl` is `--public-url`. */
+/** Settings of a command. The flag is the name in kebab case: `publicUrl` is `--public-url`. */
 export type SettingTable = Readonly<Record<string, Setting<unknown>>>;
 
-/** The values of a table. */
+/** Values of a table's settings. */
 export type Settings<Table extends SettingTable> = {
   readonly [name in keyof Table]: Table[name] extends Setting<infer T> ? T : never;
 };
 
-/** Flags as the command line gives them: unparsed texts. */
+/** Flags in the form of the command line: unparsed texts. */
 export type Flags<Table extends SettingTable> = { readonly [name in keyof Table]?: string | undefined };
 
-/** A rule over several settings of a table. */
+/** Rule over several settings of a table. */
 export type SettingsRule<Table extends SettingTable> = {
-  /** The setting that its fault names. */
+  /** Setting that its fault names. */
   readonly name: keyof Table & string;
-  /** Completes "must be". */
+  /** Text that completes "must be". */
   readonly wanted: string;
   readonly holds: (settings: Settings<Table>) => boolean;
 };
 
-/** All faults of a configuration. */
+/** Error with all faults of a configuration. */
 export class ConfigError extends Error {
   readonly faults: readonly string[];
 
@@ -52,20 +52,20 @@ export class ConfigError extends Error {
 type Described = { readonly takes: string; readonly help: string };
 
 type Single<T> = Described & {
-  /** The value of a text; undefined for a text that is none. */
+  /** Parses a text; undefined if the text is not a value. */
   readonly parse: (text: string) => T | undefined;
-  /** Completes "must be": what a text has to be. */
+  /** Text that completes "must be", for the value. */
   readonly wanted: string;
 };
 
-/** A setting with one value, which has a default. */
+/** Defines a setting with one value, which has a default. */
 export function withDefault<T>(otherwise: string, { takes, help, parse, wanted }: Single<T>): Setting<T> {
   const fallback = parse(otherwise);
   if (fallback === undefined) throw new TypeError(`the default ${otherwise} is not ${wanted}`);
   return { takes, help, otherwise, parse: (text, fault) => parsed(text, fallback, parse, () => fault(wanted)) };
 }
 
-/** A setting with one value; null where none is given. */
+/** Defines a setting with one value; null if none is given. */
 export function optional<T>({ takes, help, parse, wanted }: Single<T>): Setting<T | null> {
   return {
     ...{ takes, help, otherwise: undefined },
@@ -73,12 +73,12 @@ export function optional<T>({ takes, help, parse, wanted }: Single<T>): Setting<
   };
 }
 
-/** A setting that takes any text, such as the path of a file; null where none is given. */
+/** Defines a setting that takes any text, such as the path of a file; null if none is given. */
 export function anyText(described: Described): Setting<string | null> {
   return optional({ ...described, parse: (text) => text, wanted: "a text" });
 }
 
-/** A setting of several values, separated by commas; empty where none is given. */
+/** Defines a setting of several values, separated by commas; empty if none is given. */
 export function several({
   takes,
   help,
@@ -86,7 +86,7 @@ export function several({
   wanted = "",
 }: Described & {
   readonly accepts?: (item: string) => boolean;
-  /** Completes "must be": what the items have to be. */
+  /** Text that completes "must be", for the items. */
   readonly wanted?: string;
 }): Setting<readonly string[]> {
   return {
@@ -135,17 +135,17 @@ export function readSettings<Table extends SettingTable>(
   return { settings, faults };
 }
 
-/** The flag of a setting, without its dashes: `publicUrl` has `public-url`. */
+/** Returns the flag of a setting, without its dashes: `publicUrl` has `public-url`. */
 export function flagOf(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
-/** The text of a flag, without its dashes, or else of its variable; an empty variable counts as none. */
+/** Returns the text of a flag, named without its dashes, or else of its variable; an empty variable counts as none. */
 export function setting(env: Environment, flag: string, given: string | undefined): string | undefined {
   return given ?? (env[variableOf(flag)] || undefined);
 }
 
-/** The environment variable of a flag without its dashes: `public-url` has `KEYPLANE_PUBLIC_URL`. */
+/** Returns the environment variable of a flag, named without its dashes: `public-url` has `KEYPLANE_PUBLIC_URL`. */
 export function variableOf(flag: string): string {
   return `KEYPLANE_${flag.replaceAll("-", "_").toUpperCase()}`;
 }

@@ -1,29 +1,29 @@
 import { constants } from "node:os";
 
-/** The signals that stop the command: from a person's Ctrl-C, or from the process that runs it. */
+/** Signals that stop the command: from a person's Ctrl-C, or from the process that runs it. */
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
 /**
- * Has a signal end this process, until it drains, where it is the first one of a container. Other processes end by the
- * signal anyway, but from the first one the kernel keeps away every signal that it does not handle.
+ * Lets a signal end this process until it drains, if it is the first process of a container. Signals end other
+ * processes anyway, but the kernel keeps from the first process every signal that it does not handle.
  */
 export function endFirstProcess(): void {
   if (process.pid !== 1) return;
   for (const signal of SIGNALS) process.on(signal, end);
 }
 
-/** The exit code is what a shell says of a process that was ended by a signal. */
+/** Ends the process with the exit code that a shell reports for a process that a signal ended. */
 const end = (signal: (typeof SIGNALS)[number]): void => process.exit(128 + constants.signals[signal]);
 
 /**
- * npm passes on the Ctrl-C that its script has had from the terminal itself: two signals for one, so close together.
- * Milliseconds.
+ * Milliseconds within which two signals count as one: npm passes on the Ctrl-C that its script has also got from the
+ * terminal.
  */
 const SAME_PRESS_MS = 250;
 
 /**
- * Aborts with SIGINT or SIGTERM, and says so: what runs is to drain. Either of them again ends the process at once,
- * with exit code 1, or with the one that it has come to where it has drained meanwhile.
+ * Returns a signal that SIGINT or SIGTERM aborts, and tells the user: running work is to drain. A second signal ends
+ * the process at once, with exit code 1, or with its final exit code if it has drained meanwhile.
  */
 export function stopSignal(
   env: { readonly npm_lifecycle_event?: string | undefined },
@@ -42,8 +42,8 @@ export function stopSignal(
     stop.abort();
   };
   for (const signal of SIGNALS) process.on(signal, onSignal).off(signal, end);
-  // Node that ends by itself takes its handlers away some time before it is gone: a signal that is passed on late would
-  // kill it then. This way it keeps them to the end.
+  // A Node process that ends by itself removes its handlers some time before it is gone: a signal that is passed on
+  // late would kill it then. This way it keeps them to the end.
   const keepHandlers = () => process.exit();
   process.once("exit", keepHandlers);
   // Node reports an uncaught error only after that event.

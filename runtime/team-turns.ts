@@ -2,20 +2,23 @@ import { SlowOwners } from "./slow-owners.ts";
 import type { TurnBounds } from "./turn-bounds.ts";
 
 type Teams = {
-  /** Turns that are under way at a time: of one team half of them, and of all slow teams together. */
+  /**
+   * Maximum number of turns in progress, that is, of pieces of work. One team may have half of them, and so may all
+   * slow teams together.
+   */
   readonly most: number;
-  /** A turn of so long is slow, as is its team until one of theirs is not. Milliseconds. */
+  /** Milliseconds after which a turn is slow. Its team is slow until one of its turns is not. */
   readonly slowMs: number;
 };
 
 /**
- * Shares the turns of one process among teams: one whose model never answers, with however many libraries, holds up its
- * own alone (threats b137). So do several of them, once each has had a turn that was slow.
+ * Shares the capacity of one process among teams. A team whose model never answers delays only its own work, however
+ * many libraries it has (threats b137). So do several such teams, once each has had a slow turn.
  */
 export class TeamTurns {
   readonly #half: number;
   readonly #monotonic: () => number;
-  /** Those under way. */
+  /** Turns in progress. */
   readonly #turns = new Set<{ readonly teamId: string; readonly since: number }>();
   readonly #slow: SlowOwners;
   #after = "";
@@ -29,10 +32,10 @@ export class TeamTurns {
   }
 
   /**
-   * Claims a turn and takes it.
+   * Claims a turn and runs it.
    *
-   * @param claim is asked once at a time; resolves to undefined where there is none
-   * @returns whether there was one
+   * @param claim only one call of it is in progress at a time; resolves to undefined if there is no turn
+   * @returns true if there was a turn
    */
   async takeNext<T extends { readonly teamId: string }>(
     claim: (bounds: TurnBounds) => Promise<T | undefined>,

@@ -1,11 +1,11 @@
 /**
- * The log as people read it on a terminal: a line each with the time, the level, what happened and about what. An error
- * is shown by its message alone; its frames are in the JSON that is written everywhere else.
+ * Log for people at a terminal: each line has the time, the level, the message and its fields. Of an error only the
+ * messages are shown; its frames are in the JSON that is written everywhere else.
  */
 import { styleText } from "node:util";
 import type { DestinationStream } from "pino";
 
-/** What is known of the terminal that a person looks at. */
+/** Properties of the user's terminal. */
 export type Terminal = { readonly hasColours: boolean };
 
 type Style = Parameters<typeof styleText>[0];
@@ -18,7 +18,7 @@ const LEVELS: Readonly<Record<number, readonly [name: string, style: Style]>> = 
 };
 
 /**
- * Takes the log's JSON, and hands it on as lines for people.
+ * Converts the log's JSON to lines for people.
  *
  * @param write writes text to the terminal
  */
@@ -38,7 +38,7 @@ export function terminalLines({ hasColours }: Terminal, write: (text: string) =>
   };
 }
 
-/** A text as a terminal shows it that has colours, else as it is. */
+/** Returns a text with its style if the terminal has colours, else as it is. */
 export function styled(hasColours: boolean, style: Style, text: string): string {
   return hasColours ? styleText(style, text, { validateStream: false }) : text;
 }
@@ -52,14 +52,14 @@ type LogRecord = {
   readonly [field: string]: unknown;
 };
 
-/** An error's message and those of its causes, each where the one before it does not say the same. */
+/** Returns an error's message and those of its causes. A message that the previous one already contains is left out. */
 function messagesOf({ message, name, cause }: LoggedError): string {
   const text = message || name;
   const deeper = cause === undefined ? "" : messagesOf(cause);
   return deeper === "" || text.includes(deeper) ? text : `${text}: ${deeper}`;
 }
 
-/** What would move the cursor, or begin a line that looks like another of the log's, is written out. */
+/** Escapes characters that would move the cursor, or begin a line that looks like another log line. */
 function printable(text: string): string {
   return text.replace(/\p{C}|\p{Zl}|\p{Zp}/gu, (one) => `\\u{${one.codePointAt(0)?.toString(16)}}`);
 }

@@ -1,9 +1,9 @@
-/** Node's own number is four, of which two look up names. */
+/** Number of threads. Node's default is four, of which two look up names. */
 const THREADS = "16";
 
 /**
- * Has Node use more threads for what it does beside its own, unless the environment says how many: half of them look up
- * names, each for as long as the servers of a name take (threats b101). To be called before anything uses one.
+ * Makes Node use more threads for its background work, unless the environment sets their number. Half of them look up
+ * names, and each waits as long as the name servers take (threats b101). Call it before anything uses such a thread.
  */
 export function widenThreadPool({ env }: Pick<NodeJS.Process, "env">): void {
   env.UV_THREADPOOL_SIZE ??= THREADS;

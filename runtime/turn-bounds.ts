@@ -1,10 +1,10 @@
-/** Whose turn may be claimed next. */
+/** Bounds on the team whose turn may be claimed next. */
 export type TurnBounds = {
-  /** Teams that have as many turns under way as they may. */
+  /** Teams that have as many turns in progress as they may. */
   readonly except: readonly string[];
-  /** The team that had the last turn: those that follow it by their ids go first. */
+  /** Team that had the last turn: teams whose ids follow it go first. */
   readonly after: string;
 };
 
-/** Every team may have the next one. */
+/** Bounds that allow a turn of every team. */
 export const ANY_TEAM: TurnBounds = { except: [], after: "" };

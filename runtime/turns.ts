@@ -1,16 +1,16 @@
 type Turns = {
-  /** Takes one turn; resolves to false where there was none to take. */
+  /** Takes one turn, that is, one piece of work; resolves to false if there was none. */
   takeTurn(): Promise<boolean>;
-  /** Turns that are under way at a time. */
+  /** Maximum number of turns in progress. */
   readonly most: number;
   readonly pollMs: number;
   onFailure(error: unknown): void;
 };
 
 /**
- * Takes turns for as long as there are any, and looks for others time and again.
+ * Takes turns for as long as there are any, and looks for new ones after every `pollMs` milliseconds.
  *
- * @returns ends it: what is under way is waited for
+ * @returns `close` ends it, and waits for the turns in progress
  */
 export function startTurns({ takeTurn, most, pollMs, onFailure }: Turns): { close(): Promise<void> } {
   let isClosed = false;

@@ -1,6 +1,6 @@
 /**
- * Builds `dist/`, the JavaScript of the package; `npm pack` runs it. What it is built of is in `keyplane version`: the
- * commit of the checkout, or the one that KEYPLANE_COMMIT names where there is no git, as in the build of the image.
+ * Builds `dist/`, the JavaScript of the package; `npm pack` runs it. The commit of the checkout goes into `keyplane
+ * version`, or the commit that KEYPLANE_COMMIT names if there is no git, as in the build of the image.
  */
 import { execFileSync } from "node:child_process";
 import { cpSync, rmSync, writeFileSync } from "node:fs";

@@ -45,16 +45,16 @@ const GROUPS: readonly Group[] = [
   },
 ];
 
-/** One row of a command's table. */
+/** Row of a command's table. */
 type Row = {
-  /** The long form of an option, or the variable. */
+  /** Long form of an option, or name of a variable. */
   readonly name: string;
   readonly written: string;
   readonly variable: string;
   readonly meaning: string;
 };
 
-/** The reference page of the command line, in Markdown. */
+/** Returns the reference page of the command line, in Markdown. */
 export async function renderCommands(): Promise<string> {
   const commands = await commandsOf();
   const headings = Map.groupBy(commands, (command) => command.helpGroup().replace(/:$/, ""));
@@ -71,7 +71,7 @@ export async function renderCommands(): Promise<string> {
   ].join("\n");
 }
 
-/** As they are added; none is run. */
+/** Returns the commands in the order in which they are added; none is run. */
 async function commandsOf(): Promise<readonly CliCommand[]> {
   const none = () => new AbortController().signal;
   const surroundings = {
@@ -123,7 +123,7 @@ function section(command: CliCommand, shared: readonly Shared[]): string[] {
   ];
 }
 
-/** Without what stands for options, which the tables have. */
+/** Returns the usage of a command without the placeholder of its options, which the tables have. */
 function usageOf(command: CliCommand): string {
   return `keyplane ${command.name()} ${command.usage().replace("[options]", "")}`.replaceAll(/ +/g, " ").trim();
 }
@@ -132,7 +132,7 @@ function isSame(row: Row, other: Row): boolean {
   return row.written === other.written && row.variable === other.variable && row.meaning === other.meaning;
 }
 
-/** Of its options and its variables. */
+/** Returns the rows of a command's options and variables. */
 function rowsOf({ options, variables }: CliCommand): readonly Row[] {
   return [
     ...options.filter(({ hidden }) => !hidden).map(optionRow),
@@ -162,7 +162,7 @@ function withChoices(text: string, choices: readonly string[] | undefined): stri
   return choices === undefined ? text : `${text}: ${choices.map(quoted).join(", ")}`;
 }
 
-/** A table with its empty line before it, and with the variables where there are any; none of no rows. */
+/** Returns a table behind an empty line, with a column of variables if there are any; nothing for no rows. */
 function optionTable(rows: readonly Row[]): string[] {
   if (rows.length === 0) return [];
   const hasVariables = rows.some(({ variable }) => variable !== "");

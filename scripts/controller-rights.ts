@@ -3,7 +3,7 @@ import { parseAllDocuments } from "yaml";
 const BANNER =
   "// Generated from infra/rbac by scripts/generate.ts. Change the rules there and run `node scripts/generate.ts`.\n";
 
-/** A document of infra/rbac, as far as it is read here. */
+/** Document of infra/rbac, with the fields that are read here. */
 type Document = {
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly namespace?: string };
@@ -17,7 +17,8 @@ type Rule = {
 };
 
 /**
- * The rights of the controller as a TypeScript module, for `keyplane doctor`: the image has no YAML of infra/rbac.
+ * Returns the rights of the controller as a TypeScript module, for `keyplane doctor`: the image has no YAML of
+ * infra/rbac.
  *
  * @param cluster the text of infra/rbac/controller.yaml
  * @param namespace the text of infra/rbac/namespace.yaml
@@ -42,7 +43,7 @@ function documentsIn(text: string): Document[] {
   return parseAllDocuments(text).map((document) => document.toJS() as Document);
 }
 
-/** The roles among them, with a rule for each API group. */
+/** Returns the roles among the documents, with a rule for each API group. */
 function rolesOf(documents: readonly Document[]) {
   return documents.flatMap(({ metadata: { namespace = "" }, rules }) =>
     rules === undefined

@@ -1,22 +1,22 @@
-/** What the Grafana dashboard shows, panel by panel: scripts/dashboard.ts draws it. */
+/** Panels of the Grafana dashboard, which scripts/dashboard.ts draws. */
 
-/** A heading, and the panels below it, from left to right. */
+/** Heading, and the panels below it, from left to right. */
 export type Section = { readonly title: string; readonly panels: readonly Panel[] };
 
 export type Panel = {
   readonly title: string;
   readonly description: string;
-  /** As Grafana names it. */
+  /** Unit, by Grafana's name for it. */
   readonly unit: string;
-  /** PromQL, by what the legend calls it. */
+  /** Queries in PromQL, by their names in the legend. */
   readonly queries: Readonly<Record<string, string>>;
-  /** Of a panel that is one number: its colour, and its colour from 1 on where that is another. */
+  /** Colour of a panel that is one number, and its colour from 1 on if that differs. */
   readonly number?: { readonly colour: string; readonly from1?: string };
-  /** Whether values below 0 are shown too. */
+  /** Set if values below 0 are shown too. */
   readonly isSigned?: true;
 };
 
-/** The quantiles of a histogram of seconds. */
+/** Returns the quantiles of a histogram of seconds. */
 const quantiles = (buckets: string) => ({
   p50: quantile(0.5, buckets),
   p95: quantile(0.95, buckets),
@@ -26,7 +26,7 @@ const quantiles = (buckets: string) => ({
 const quantile = (q: number, buckets: string) =>
   `histogram_quantile(${q}, sum by (le) (rate(${buckets}[$__rate_interval])))`;
 
-/** Of the processes that are ours. */
+/** Condition for the series of Keyplane's own processes. */
 const OURS =
   'and on (instance) (keyplane_index_current{namespace="$namespace"} or leader_election_master_status{namespace="$namespace",name="keyplane"})';
 

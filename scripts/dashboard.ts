@@ -1,14 +1,14 @@
 import { type Panel, SECTIONS } from "./dashboard-panels.ts";
 
-/** Of Grafana's grid, in its columns. */
+/** Width of Grafana's grid, in its columns. */
 const WIDTH = 24;
-/** Of a panel, by its type. */
+/** Sizes of a panel, by its type. */
 const SIZES = { stat: { w: 4, h: 4 }, timeseries: { w: 8, h: 8 } } as const;
 
-/** The one that a person chooses at the dashboard's head. */
+/** Data source that a person chooses at the dashboard's head. */
 const DATASOURCE = { type: "prometheus", uid: `\${datasource}` };
 
-/** The Grafana dashboard, as JSON. */
+/** Returns the Grafana dashboard, as JSON. */
 export function renderDashboard(): string {
   const dashboard = {
     uid: "keyplane",
@@ -53,7 +53,7 @@ function variables() {
   ];
 }
 
-/** A variable with the values that a label has in a series. */
+/** Returns a variable with the values that a label has in a series. */
 function labelValues(name: string, label: string, series: string, choice: object) {
   const query = `label_values(${series}, ${name})`;
   return {
@@ -71,7 +71,7 @@ function labelValues(name: string, label: string, series: string, choice: object
   };
 }
 
-/** Each section's heading, and its panels beside each other for as long as there is room. */
+/** Returns each section's heading, and its panels side by side as far as they fit into a row. */
 function drawPanels(): object[] {
   const drawn: object[] = [];
   let y = 0;

@@ -32,10 +32,10 @@ const ROOT = join(import.meta.dirname, "..");
 const GENERATED = "domain/kinds/generated/";
 const BANNER =
   "// Generated from crds/ by scripts/generate.ts. Change the schema there and run `node scripts/generate.ts`.\n";
-/** As Go's tools know it. */
+/** First line of a generated Go file, in the form that Go's tools know. */
 const BANNER_GO = "// Code generated from crds/ by scripts/generate.ts. DO NOT EDIT.\n\n";
 
-/** A CustomResourceDefinition, as far as it is read here. */
+/** CustomResourceDefinition, with the fields that are read here. */
 type Definition = {
   readonly spec: {
     readonly scope: "Namespaced" | "Cluster";
@@ -152,7 +152,7 @@ function halfOf(schema: Schema, kind: string, half: "spec" | "status"): Schema {
   return part;
 }
 
-/** The type of one half of an object. A field with a default is there after validation, so it is not optional. */
+/** Returns the type of one half of an object. A field with a default is there after validation: it is not optional. */
 async function renderType(schema: Schema, kind: string, half: "spec" | "status"): Promise<string> {
   const part = halfOf(schema, kind, half);
   const name = kind + capitalise(half);
@@ -162,7 +162,7 @@ async function renderType(schema: Schema, kind: string, half: "spec" | "status")
   return `\n${text.replace(`export interface ${name} {`, `export type ${name} = {`).trimEnd()};\n`;
 }
 
-/** The same schema as a JSON schema for types alone: without bounds and rules, which a type cannot say. */
+/** Returns a schema as a JSON schema for types alone: without bounds and rules, which a type cannot say. */
 function typeSchema(schema: Schema): Record<string, unknown> {
   const { type, description, items, properties, required = [] } = schema;
   const fields = Object.entries(properties ?? {});

@@ -1,7 +1,7 @@
 /**
- * Makes what the image has of Keyplane: `node scripts/image.ts FOLDER`, a folder that is not there yet. The package is
- * packed as its users get it, what it runs on is installed by the lock file, and what nothing reads at run time is left
- * out. The Dockerfile runs this, and so do the tests of the image.
+ * Makes the image's part of Keyplane: `node scripts/image.ts FOLDER`, a folder that is not there yet. The package is
+ * packed as its users get it, its dependencies are installed by the lock file, and what nothing reads at run time is
+ * left out. The Dockerfile runs this, and so do the tests of the image.
  */
 import { execFileSync } from "node:child_process";
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
@@ -10,12 +10,12 @@ import { basename, join, resolve } from "node:path";
 import packageJson from "../package.json" with { type: "json" };
 
 const ROOT = join(import.meta.dirname, "..");
-/** What the package has beside these is for people. */
+/** Paths of the package that the image has: the others are for people. */
 const OF_PACKAGE = ["dist", "package.json", "LICENSE"];
 /** Declarations and source maps: with the texts, half of what npm installs. */
 const NOT_READ = /\.([cm]?ts|map|flow)$/i;
 const TEXT = /\.md$/i;
-/** Comes with each copy. */
+/** Files that come with each copy of a package. */
 const LICENSE = /^(licen[cs]e|notice|copying)/i;
 
 const [, , target] = process.argv;

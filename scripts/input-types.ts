@@ -1,12 +1,12 @@
 import type { Property } from "./pulumi-resource.ts";
 import { describe } from "./pulumi-schema.ts";
 
-/** How the values within a type are written: as they are, or as something that Pulumi may know only later. */
+/** Writes the type of a value within a type: as it is, or as a value that Pulumi may know only later. */
 export type Wrap = (type: string) => string;
 export const PLAIN: Wrap = (type) => type;
 export const INPUT: Wrap = (type) => `Input<${type}>`;
 
-/** An object's TypeScript type, with each field's description. */
+/** Returns an object's TypeScript type, with each field's description. */
 export function renderAlias(name: string, object: Property, wrap: Wrap): string {
   return `${renderDoc(object, "")}export type ${name} = ${renderType(object, wrap, "")};\n`;
 }

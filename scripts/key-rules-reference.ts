@@ -18,7 +18,10 @@ import { markdownTable } from "./markdown-table.ts";
 
 type AnyRow = RuleRow<string, unknown, unknown>;
 
-/** The tables by what they decide: from a declaration to what is stored and delivered, then from a request to its decision. */
+/**
+ * Tables of rules, by what they decide: from a declaration to what is stored and delivered, then from a request to its
+ * decision.
+ */
 const RULE_SETS: readonly RuleSet<string, unknown, unknown>[] = [
   KEY_RULES,
   WRITE_RULES,
@@ -32,7 +35,7 @@ const HEAD = `<!-- Generated from test/domain/**/*.rows.ts by scripts/generate.t
 
 What is decided of a key, row by row. Each row is a test: it takes a situation, changes what the third column says, and expects what the fourth says: of an action the fields that matter, of a key what is different then. Fields are named as in the code, versions by their numbers, and times by how far they are from the moment of the decision; \`requeueAt\` is when the controller looks again by itself. How to change a rule: [CONTRIBUTING](../../CONTRIBUTING.md#change-a-rule-of-keys).`;
 
-/** The reference page of the key's rules, in Markdown. */
+/** Returns the reference page of the key's rules, in Markdown. */
 export function renderKeyRules(): string {
   return [HEAD, "", ...RULE_SETS.map(contents), ...RULE_SETS.flatMap(section), ""].join("\n");
 }
@@ -41,7 +44,7 @@ function contents({ title, tables }: RuleSet<string, unknown, unknown>): string 
   return `- [${title}](#${anchor(title)}): ${tables.map(({ decision }) => `[${decision}](#${anchor(decision)})`).join("; ")}`;
 }
 
-/** As GitHub makes it of a heading. */
+/** Returns the anchor that GitHub makes of a heading. */
 function anchor(heading: string): string {
   return heading
     .toLowerCase()
@@ -78,13 +81,13 @@ function cellsOf({ rule, from, change, outcome }: AnyRow): string[] {
   return [ruleText(rule), `*${from}*`, fieldsText(change), isRecord(outcome) ? fieldsText(outcome) : String(outcome)];
 }
 
-/** With the row of threats.md that it holds. */
+/** Returns the text of a rule, with a link to the row of threats.md that it holds. */
 function ruleText(rule: string): string {
   const [, id, words = rule] = /^([bc]\d+): (.*)$/.exec(rule) ?? [];
   return id === undefined ? words : `${words} ([${id}](../security/threats.md))`;
 }
 
-/** Each field that is not a record by its path, with its value; an action by its name first. */
+/** Returns each field that is not a record by its path, with its value; an action by its name first. */
 function fieldsText(fields: unknown): string {
   return leavesOf(fields)
     .map(([path, value]) => (path === "do" ? `**${value}**` : `\`${path}: ${valueText(path, value)}\``))
@@ -96,7 +99,7 @@ function leavesOf(value: unknown, path = ""): [string, unknown][] {
   return Object.entries(value).flatMap(([field, inner]) => leavesOf(inner, path === "" ? field : `${path}.${field}`));
 }
 
-/** The fields that hold a moment, and those that hold a length of time. */
+/** Names of the fields that hold a moment, and of the fields that hold a length of time. */
 const MOMENT = /(\.|^)(at|from|now)$|(At|Until|From|Since)$/;
 const LENGTH = /(\.|^)(duration|min|max|quiet)$|(After|Interval)$/;
 

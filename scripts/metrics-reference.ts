@@ -15,12 +15,12 @@ const HEAD = `<!-- Generated from the metrics' definitions by scripts/generate.t
 
 \`/metrics\` on the admin port exposes these in the text format of Prometheus. A name ends in its unit. Servers and controllers also expose their process's \`process_*\` and \`nodejs_*\`. What to watch, and the alerts: [monitoring](../operations/monitoring.md).`;
 
-/** The reference page of all metrics of ours, in Markdown. */
+/** Returns the reference page of all metrics of ours, in Markdown. */
 export function renderMetrics(): string {
   return [HEAD, ...table("Servers", serverRegistry()), ...table("Controllers", controllerRegistry()), ""].join("\n");
 }
 
-/** Registered as a server does, and never read. */
+/** Returns the metrics that a server registers; they are never read. */
 function serverRegistry(): Registry {
   const { registry } = createMetrics();
   observeIndex(registry, unread);
@@ -33,7 +33,7 @@ function serverRegistry(): Registry {
   return registry;
 }
 
-/** Registered as a controller does, and never read. */
+/** Returns the metrics that a controller registers; they are never read. */
 function controllerRegistry(): Registry {
   const metrics = createControllerMetrics();
   metrics.observeWatches(unread);

@@ -8,7 +8,7 @@ const HEAD = `<!-- Generated from test/mistakes/ by scripts/generate.ts. -->
 
 A test compares each message word for word. \`...\` stands for a repeated list of the paths that a gateway serves.`;
 
-/** The reference page of common mistakes and their messages, in Markdown. */
+/** Returns the reference page of common mistakes and their messages, in Markdown. */
 export function renderMistakes(): string {
   const cluster = CLUSTER_MISTAKES.map(({ done, object, says }) => ({ done, readFrom: readFrom(object), says }));
   return [
@@ -26,14 +26,14 @@ export function renderMistakes(): string {
   ].join("\n");
 }
 
-/** The command that shows the condition and the event of an object, or the one that is refused. */
+/** Returns the command that shows the condition and the event of an object, or the command that is refused. */
 function readFrom(object: string | undefined): string {
   return object === undefined ? "kubectl apply" : `kubectl describe ${object}`;
 }
 
 type Mistake = { readonly done: string; readonly readFrom: string; readonly says: string };
 
-/** What each message of a wrong path ends in. */
+/** End of each message of a wrong path. */
 const SERVED = /(?<=This gateway serves )POST v1\/.*?Under v1beta it serves the paths of models too\./g;
 
 function section(heading: string, mistakes: readonly Mistake[]): string[] {
@@ -58,5 +58,5 @@ function section(heading: string, mistakes: readonly Mistake[]): string[] {
 
 const linesOf = (text: string) => text.trim().split("\n");
 
-/** As code in a line of Markdown, whatever is in it. */
+/** Returns a text as code in a line of Markdown, whatever is in it. */
 const code = (text: string) => (text.includes("`") ? `\`\` ${text} \`\`` : `\`${text}\``);

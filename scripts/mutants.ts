@@ -16,7 +16,7 @@ import { randomFrom } from "../test/env/random.ts";
 
 const SEED = Number(process.env.KEYPLANE_SEED ?? 57);
 const COUNT = Number(process.env.KEYPLANE_MUTANTS ?? 300);
-/** Where the decisions and the statements are. */
+/** Folders that have the decisions and the statements. */
 const FOLDERS = [
   "domain",
   "controller/key",
@@ -27,11 +27,11 @@ const FOLDERS = [
   "memory/rules",
   "memory/store",
 ];
-/** A mutant on which the tests hang has been noticed. */
+/** Milliseconds after which a run of tests hangs; a mutant on which it hangs has been noticed. */
 const HANGS_AFTER_MS = 240_000;
-/** How many test files are run at once, one round after the other for as long as none notices the mutant. */
+/** Numbers of test files that are run at once, one round after the other until one of them notices the mutant. */
 const ROUNDS = [3, 12, 60, 1_000];
-/** Copies of the checkout that work beside each other. */
+/** Number of copies of the checkout, which work beside each other. */
 const COPIES = 2;
 
 const root = resolve(import.meta.dirname, "..");
@@ -47,7 +47,7 @@ type Mutant = {
   readonly isStatement: boolean;
 };
 
-/** `caughtBy` names a test file; without it nothing has noticed the mutant. */
+/** Result for a mutant: `caughtBy` names the test file that noticed it; left out if none did. */
 type Result = { readonly id: number; readonly caughtBy?: string };
 
 type Reach = { readonly file: string; readonly ids: readonly number[]; readonly ms: number };
@@ -65,7 +65,10 @@ const OTHER_OPERATOR: Partial<Record<ts.SyntaxKind, string>> = {
   [ts.SyntaxKind.AsteriskToken]: "/",
 };
 
-/** Every mutant of a file: a condition turned, a comparison or an operator moved, a literal turned, a statement left out. */
+/**
+ * Returns every mutant of a file: a condition turned, a comparison or an operator moved, a literal turned, a statement
+ * left out.
+ */
 function mutantsOf(file: string): Omit<Mutant, "id">[] {
   const text = readFileSync(join(root, file), "utf8");
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
@@ -107,7 +110,7 @@ function chosenMutants(): Mutant[] {
   return chosen.map((mutant, id) => ({ id, ...mutant }));
 }
 
-/** The text of a file in which each of these mutants, once reached, says so; what is computed is what it was. */
+/** Adds probes to a file: each of these mutants, once reached, says so. What the file computes stays the same. */
 function withProbes(text: string, mutants: readonly Mutant[]): string {
   const inserts = mutants.flatMap(({ id, start, end, isStatement }) => {
     const call = `globalThis.__reached?.(${id})`;
@@ -193,7 +196,7 @@ function readLines<Line>(path: string): Line[] {
     .map((line) => JSON.parse(line));
 }
 
-/** The test files that reach a mutant: those nearest to it first, and the quick ones among them. */
+/** Returns the test files that reach a mutant: the nearest to it first, and the quick ones among them. */
 function filesFor(mutant: Mutant, reached: readonly Reach[], copy: string): string[] {
   const parts = mutant.file.replace(/\.ts$/, "").split("/");
   const near = (file: string): number => {
@@ -211,7 +214,7 @@ function filesFor(mutant: Mutant, reached: readonly Reach[], copy: string): stri
     .map(({ file }) => file);
 }
 
-/** The test file that fails first, or nothing. */
+/** Runs test files. Returns the file that fails first, or undefined if none does. */
 function runTests(files: readonly string[], copy: string): Promise<string | undefined> {
   const report = join(copy, "mutant-report.json");
   rmSync(report, { force: true });

@@ -1,9 +1,9 @@
-/** `EnvironmentKeys`: what the provider makes of one declaration is in infra/pulumi/environments.ts, which reads this. */
+/** Component `EnvironmentKeys`. The provider makes its keys in infra/pulumi/environments.ts, which reads this. */
 import { type Fields, need, type Property, propertiesOf, type Signature } from "./pulumi-resource.ts";
 
 const ENVIRONMENTS = ["dev", "staging", "production"] as const;
 
-/** What no environment says for itself. */
+/** Fields that are the same in all environments. */
 const OF_ALL = ["team", "namespace", "preset"];
 
 /** @param key the resource that it is made of, whose types are the component's too */
@@ -67,7 +67,7 @@ const SCOPES =
 const LIBRARY_ACCESS =
   "The memory libraries that the keys may reach, where they have a memory scope; all of the team's where it is left out.";
 
-/** A property of a key as one of a component, of which nothing is replaced. */
+/** Returns a property of a key as a property of a component, in which nothing is replaced. */
 function ofKey(name: string, { replaces: _, ...field }: Property): Property {
   const { items } = field;
   if (items) return { ...field, items: ofKey(name.replace(/s$/, ""), items) };

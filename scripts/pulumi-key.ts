@@ -12,7 +12,7 @@ import {
   TEAM_ID,
 } from "./pulumi-resource.ts";
 
-/** A key, as the provider has it: what the management API makes, and what the provider does besides. */
+/** Returns the resource of a key: what the management API makes, and what the provider does besides. */
 export function keyResource(crd: Schema): Signature {
   const spec = specProperties(crd);
   const rotation = propertiesOf(spec.rotation);

@@ -1,4 +1,4 @@
-/** What the Pulumi package `keyplane` consists of: its schema and its TypeScript types are both rendered from this. */
+/** Contents of the Pulumi package `keyplane`: its schema and its TypeScript types are both rendered from this. */
 import type { Kind } from "../domain/kinds/kinds.ts";
 import type { Schema } from "../domain/kinds/schema.ts";
 import { withFreeLibraries } from "../domain/manifest/validation/team-libraries.ts";
@@ -19,11 +19,11 @@ import {
 
 export type PulumiPackage = {
   readonly config: Fields;
-  /** A policy is declared, and the management API makes none. */
+  /** Resources by their kind. A policy is only declared: the management API makes none. */
   readonly resources: Readonly<Record<Exclude<Kind, "PlatformKeyPolicy">, Signature>>;
-  /** What is made of resources. */
+  /** Components by their name, which are made of resources. */
   readonly components: Readonly<Record<string, Signature>>;
-  /** By name; `kind` is what they look for. */
+  /** Functions by their name; `kind` is what they look for. */
   readonly functions: Readonly<Record<string, Signature & { readonly kind: Kind }>>;
 };
 
@@ -109,7 +109,7 @@ function teamResource(crd: Schema): Signature {
   );
 }
 
-/** A list whose entries have a secret itself where declarations refer to one. */
+/** Replaces, in a list's entries, the reference to a secret by the secret itself. */
 function withSecret(
   list: Property,
   reference: string,

@@ -1,7 +1,7 @@
 /**
  * Makes the archives of the Pulumi provider that `pulumi plugin install` takes, one for each system that it asks for:
  * `pulumi-resource-keyplane-vVERSION-OS-ARCH.tar.gz`. All hold the same JavaScript, which runs on the Node.js of the
- * PATH, and of the package's dependencies those that the provider imports, as package-lock.json has them.
+ * PATH, and those of the package's dependencies that the provider imports, in the versions of package-lock.json.
  *
  * Arguments: the folder to write to.
  */
@@ -18,7 +18,7 @@ const { version, license, engines, dependencies, devDependencies } = packageJson
 /** Systems, as Pulumi names them. Windows runs no script in a program's place. */
 const SYSTEMS = ["linux-amd64", "linux-arm64", "darwin-amd64", "darwin-arm64"];
 
-/** What the provider imports of others: a test runs it with these alone. */
+/** Packages that the provider imports: a test runs it with these alone. */
 const IMPORTED = {
   "@marcbachmann/cel-js": dependencies["@marcbachmann/cel-js"],
   "@pulumi/pulumi": devDependencies["@pulumi/pulumi"],
@@ -31,9 +31,11 @@ exec node "$(dirname "$0")/dist/infra/pulumi/provider/main.js" "$@"
 `;
 
 /**
- * @param folder is made where it is not there
+ * Makes the archives.
+ *
+ * @param folder is made if it is not there
  * @returns the paths of the archives
- * @throws where the sources cannot be emitted, or a dependency cannot be had
+ * @throws if the sources cannot be emitted, or a dependency cannot be had
  */
 export function makePluginArchives(folder: string): string[] {
   const work = mkdtempSync(join(tmpdir(), "keyplane-plugin-"));
@@ -58,7 +60,7 @@ export function makePluginArchives(folder: string): string[] {
   }
 }
 
-/** The JavaScript of what the provider reaches, as the package has it. */
+/** Emits the JavaScript that the provider reaches, as the package has it. */
 function emit(work: string, dist: string): void {
   const config = {
     extends: join(ROOT, "tsconfig.package.json"),

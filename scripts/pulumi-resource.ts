@@ -1,22 +1,22 @@
-/** What the resources of the Pulumi package are made of. */
+/** Parts of the resources of the Pulumi package. */
 import type { Schema } from "../domain/kinds/schema.ts";
 
-/** A value that goes in or comes out: a schema as in `crds/`, with what Pulumi must know besides. */
+/** Value that goes in or comes out: a schema as in `crds/`, with what Pulumi must know besides. */
 export type Property = Omit<Schema, "items" | "properties"> & {
   readonly items?: Property;
   readonly properties?: Fields;
-  /** Encrypted in the state. */
+  /** Set if the value is encrypted in the state. */
   readonly secret?: true;
-  /** Another value makes another resource. */
+  /** Set if another value makes another resource. */
   readonly replaces?: true;
-  /** The type or the resource that it is, where another one has it. */
+  /** Type or resource of the package that it refers to, instead of a type of its own. */
   readonly refersTo?: readonly ["types" | "resources", string];
-  /** The name of its type, where that is not made of the path that leads to it. */
+  /** Name of its type, if that is not made of the path that leads to it. */
   readonly typeName?: string;
 };
 export type Fields = Readonly<Record<string, Property>>;
 
-/** What goes in and what comes out, each an object. */
+/** Inputs and outputs of a resource or a function, each an object. */
 export type Signature = { readonly description: string; readonly inputs: Property; readonly outputs: Property };
 
 const TEAM: Property = { type: "string", description: "The team that it belongs to, by its name.", replaces: true };
@@ -28,10 +28,10 @@ const NAMESPACE: Property = {
 };
 
 /**
- * A resource that is made of a declaration of `crds/`.
+ * Returns a resource that is made of a declaration of `crds/`.
  *
- * @param outputs what is known of every one, besides what went in
- * @param perhaps what is known of some
+ * @param outputs what is known of every such resource, besides its inputs
+ * @param perhaps what is known of some of them
  */
 export function resource(crd: Schema, inputs: Fields, outputs: Fields = {}, perhaps: Fields = {}): Signature {
   const description = crd.description ?? "";
@@ -48,7 +48,7 @@ export function resource(crd: Schema, inputs: Fields, outputs: Fields = {}, perh
   };
 }
 
-/** Where it is: its name, its team, its namespace. */
+/** Returns the properties that say where a resource is: its name, its team, its namespace. */
 export function placeProperties(crd: Schema): Fields {
   return { name: nameProperty(crd), team: TEAM, namespace: NAMESPACE };
 }
@@ -71,7 +71,7 @@ export function propertiesOf(property: Property | undefined): Fields {
   return need(property?.properties, "properties");
 }
 
-/** A field of the status. */
+/** Returns a field of the status. */
 export function described(crd: Schema, name: string): Property {
   return need(crd.properties?.status?.properties?.[name], name);
 }

@@ -4,11 +4,11 @@ import type { Fields, Property, Signature } from "./pulumi-resource.ts";
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * The schema of the Pulumi package, as `pulumi package get-schema` shows it. It has no inner objects and enumerations
- * without a name: they are named after the kind and the path that leads to them.
+ * Returns the schema of the Pulumi package, as `pulumi package get-schema` shows it. It has no inner objects and
+ * enumerations without a name: they are named after the kind and the path that leads to them.
  *
  * @returns JSON text
- * @throws where one name would mean two types
+ * @throws if one name would mean two types
  */
 export function renderPulumiSchema(
   { config, resources, components, functions }: PulumiPackage,
@@ -60,8 +60,8 @@ export function renderPulumiSchema(
 }
 
 /**
- * Where the engine gets the provider: in the releases of the repository on GitHub that package.json names, where it names
- * one. Without one there are none.
+ * Returns the address that the engine gets the provider from: the releases of the repository on GitHub that
+ * package.json names; nothing if it names none.
  */
 export function pluginSource({ repository }: Json): { readonly pluginDownloadURL?: string } {
   const named = /\bgithub(?:\.com[/:]|:)([\w.-]+\/[\w.-]+?)(?:\.git)?["#]/.exec(JSON.stringify(repository ?? ""));
@@ -101,7 +101,7 @@ function define(path: string, type: Json, types: Map<string, Json>): Json {
   return { $ref: `#/types/${token}` };
 }
 
-/** What a field means, with what holds where it is left out. */
+/** Returns the description of a field, with its default. */
 export function describe({ description = "", default: fallback }: Property): string {
   return fallback === undefined ? description : `${description} Default \`${JSON.stringify(fallback)}\`.`;
 }

@@ -12,7 +12,7 @@ import packageJson from "../package.json" with { type: "json" };
 const run = promisify(execFile);
 const SCHEMA = join(import.meta.dirname, "../infra/pulumi/schema.json");
 
-/** The oldest library of Pulumi that the package promises. */
+/** Version of the oldest library of Pulumi that the package promises. */
 export const OLDEST_PULUMI = packageJson.peerDependencies["@pulumi/pulumi"].replace(/^>=(\S+) .*$/, "$1");
 
 /**
@@ -20,8 +20,8 @@ export const OLDEST_PULUMI = packageJson.peerDependencies["@pulumi/pulumi"].repl
  *
  * @param generator the path of the program of `scripts/pulumi-sdks/`
  * @param folder is made; the wheel is in it
- * @returns the path of the Python that made it, in an environment of its own, and that of the wheel
- * @throws where a file does not compile, or Python has no pip
+ * @returns the path of the Python that made it, in an environment of its own, and the path of the wheel
+ * @throws if a file does not compile, or Python has no pip
  */
 export async function compilePythonSdk(generator: string, folder: string): Promise<{ python: string; wheel: string }> {
   const [sources, environment] = [join(folder, "sdks/python"), join(folder, "sdks/venv")];
@@ -35,12 +35,12 @@ export async function compilePythonSdk(generator: string, folder: string): Promi
 }
 
 /**
- * Generates the SDK in Go, builds its packages and has Go's own check look at them.
+ * Generates the SDK in Go, builds its packages and runs `go vet` on them.
  *
  * @param generator the path of the program of `scripts/pulumi-sdks/`
  * @param folder is made
  * @returns the folder of the module, `keyplane.dev/pulumi`
- * @throws where it does not compile, or the check finds something
+ * @throws if it does not compile, or `go vet` finds something
  */
 export async function compileGoSdk(generator: string, folder: string): Promise<string> {
   const module = join(folder, "sdks/go");

@@ -1,7 +1,7 @@
 import { CONDITION_TYPES, condition, progressOf, REASONS, type Reason } from "../domain/conditions.ts";
 import { PROBLEMS } from "../server/http/problems/catalogue.ts";
 
-/** The reference page of what conditions and the server's answers say, in Markdown. */
+/** Returns the reference page of the reasons of conditions and of the codes of the server's answers, in Markdown. */
 export function renderReasons(): string {
   const reasons = Object.keys(REASONS) as Reason[];
   return [

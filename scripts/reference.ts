@@ -19,7 +19,7 @@ const LIKE_MESSAGES = "Shared fields also have [those of a PlatformKey](platform
 const LIKE_A_KEYS: ReadonlySet<string> = new Set(["budgets", "sharedBudgets", "rateLimit"]);
 
 /**
- * The reference page of one kind in Markdown: every field of its spec and status, and every rule.
+ * Returns the reference page of one kind in Markdown: every field of its spec and status, and every rule.
  *
  * @param key the schema of PlatformKey, whose page has the rows of fields that this kind has alike
  */
@@ -58,7 +58,7 @@ export function renderReference({ kind, plural, shortNames, scope, schema }: Ref
   ].join("\n");
 }
 
-/** One table row for each field below a node, in the order of the schema. */
+/** Returns one table row for each field below a node, in the order of the schema. */
 function collectFields(node: Schema, path: string, known: Schema | undefined): string[] {
   return Object.entries(node.properties ?? {}).flatMap(([name, field]) => {
     const below = `${path}${name}${field.items ? "[]" : ""}.`;
@@ -76,7 +76,7 @@ function likeAKeys(hasOthers: boolean): string {
   return `${hasOthers ? "Its other fields" : "Its fields"} are [those of a PlatformKey](platform-key.md#spec).`;
 }
 
-/** Without the fields that PlatformKey has with the same words. */
+/** Leaves out the fields that PlatformKey has with the same words. */
 function withoutKnown(name: string, inner: Schema, known: Schema | undefined): Schema {
   const like = known?.properties?.[name === "sharedBudgets" ? "budgets" : name];
   if (!LIKE_A_KEYS.has(name) || like === undefined) return inner;
@@ -98,7 +98,7 @@ function rowOf(node: Schema, path: string, name: string, more: string): string {
   return `| \`${path}${name}\` | ${typeOf(field)} | ${escapeCell(meaning)} |`;
 }
 
-/** What a default says that no reader asks for. */
+/** True for a default that is an empty object or list: no reader asks for it. */
 function isEmpty(value: unknown): boolean {
   return typeof value === "object" && value !== null && Object.keys(value).length === 0;
 }
@@ -128,27 +128,27 @@ function collectRules(node: Schema, path: string): Rule[] {
   ];
 }
 
-/** Whether PlatformKey's page has this message for a field that is as a key's. */
+/** True if PlatformKey's page has this message for a field that is as a key's. */
 function isKnownRule(path: string, rule: string, known: Schema | undefined): boolean {
   const [, name] = /(\w+)(?:\[\])?$/.exec(path) ?? [];
   const like = known?.properties?.[name === "sharedBudgets" ? "budgets" : (name ?? "")];
   return like !== undefined && LIKE_A_KEYS.has(name ?? "") && collectRules(like, "").some((one) => one.rule === rule);
 }
 
-/** One line for each field. */
+/** Returns one line for each field. */
 function messages(rules: readonly Rule[]): string[] {
   return [...Map.groupBy(rules, ({ path }) => path)].map(
     ([path, some]) => `- \`${path}\`: ${some.map(({ rule }) => rule).join("; ")}`,
   );
 }
 
-/** Names another object, by texts alone. */
+/** True if an object names another object, by texts alone. */
 function isReference(field: Schema): boolean {
   const names = Object.keys(field.properties ?? {});
   return names.includes("name") && names.every((name) => ["name", "namespace", "key", "dataKey"].includes(name));
 }
 
-/** The fields of a reference, in its row. */
+/** Returns the fields of a reference, for its row. */
 function partsOf({ properties = {}, required = [] }: Schema): string {
   const texts = Object.entries(properties).map(([name, field]) => {
     const fallback = field.default === undefined ? "" : ` Default \`${JSON.stringify(field.default)}\`.`;
@@ -157,7 +157,7 @@ function partsOf({ properties = {}, required = [] }: Schema): string {
   return texts.join(" ");
 }
 
-/** What a rule asks, without what its message has one write instead. */
+/** Returns what a rule asks, without the part of its message that says what to write instead. */
 function ruleOf(message = ""): string {
   return message.split(/: (?=(?:write|add|keep|name|remove|give|leave) )/)[0] ?? "";
 }

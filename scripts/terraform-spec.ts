@@ -1,8 +1,12 @@
-/** The part of the Terraform provider that follows from `crds/`: what a key's spec is in Go, and as arguments. */
+/** Part of the Terraform provider that follows from `crds/`: a key's spec in Go, and as arguments. */
 import { API_MANAGED_KEY_FIELDS } from "../domain/key/declaration/api-managed-key.ts";
 import { need, type Property, propertiesOf } from "./pulumi-resource.ts";
 
-/** Writes `spec_fields.go`. @param inputs what a key takes, as the Pulumi package has it */
+/**
+ * Returns the text of `spec_fields.go`.
+ *
+ * @param inputs what a key takes, as the Pulumi package has it
+ */
 export function renderTerraformSpec(inputs: Property): string {
   const all = propertiesOf(inputs);
   const spec = Object.fromEntries(API_MANAGED_KEY_FIELDS.map((name) => [name, need(all[name], name)]));
@@ -30,7 +34,7 @@ func specAttributes() map[string]schema.Attribute {
 `;
 }
 
-/** Adds a struct behind those of its members, so that all of them read from the last. */
+/** Adds a struct behind the structs of its members, so that all of them read from the last. */
 function addStruct(structs: Map<string, string>, name: string, { properties = {}, required = [] }: Property): void {
   const rows = Object.entries(properties).map(([member, field]) => {
     const inner = innerOf(member, field);
@@ -44,7 +48,7 @@ function addStruct(structs: Map<string, string>, name: string, { properties = {}
   structs.set(name, `type ${name} struct {\n${lines.join("")}}\n`);
 }
 
-/** The object in a field, and the name of its type; undefined for a text or a number, or several. */
+/** Returns the object in a field, and the name of its type; undefined for a text or a number, or a list of them. */
 function innerOf(member: string, field: Property): { readonly name: string; readonly object: Property } | undefined {
   const object = field.type === "array" ? field.items : field;
   if (object?.type !== "object") return undefined;
@@ -82,7 +86,7 @@ function attribute(field: Property, isNeeded: boolean, depth: number): string {
   return `schema.${type}${block([...rows, ...inner], depth)}`;
 }
 
-/** An attribute's type, and what it is given besides. Go's formatter aligns no value of several lines. */
+/** Returns an attribute's type, and its further arguments. Go's formatter aligns no value of several lines. */
 function attributeType(field: Property, depth: number): readonly string[] {
   if (field.type !== "array") {
     if (field.type === "object") return ["SingleNestedAttribute", `Attributes: ${attributes(field, depth)},`];
@@ -99,17 +103,17 @@ function block(rows: readonly string[], depth: number): string {
   return `{\n${rows.map((row) => `${tabs}\t${row}\n`).join("")}${tabs}}`;
 }
 
-/** A description whose fields are called as Terraform calls them. */
+/** Returns a description with the fields named as Terraform names them. */
 function inArguments(description: string): string {
   return description.replace(/\b[a-z]+(?:[A-Z][a-z]*)+s?\b/g, (name) => `\`${snake(name)}\``);
 }
 
-/** As Go exports it: `MCPDefaultLibraryRef`. */
+/** Returns a name as Go exports it: `MCPDefaultLibraryRef`. */
 function goName(name: string): string {
   return (name.charAt(0).toUpperCase() + name.slice(1)).replace(/^Mcp/, "MCP");
 }
 
-/** As Terraform writes it: `mcp_default_library_ref`. */
+/** Returns a name as Terraform writes it: `mcp_default_library_ref`. */
 function snake(name: string): string {
   return name.replace(/(?<=[a-z])[A-Z]/g, "_$&").toLowerCase();
 }

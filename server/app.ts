@@ -29,18 +29,21 @@ import type { RequestTrace } from "./telemetry/request-trace.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** The request in its caller's trace; null where nothing is traced. */
+    /** Request in its caller's trace; null if nothing is traced. */
     trace: RequestTrace | null;
   }
 }
 
-/** Adds the routes of one product. An onRequest hook of the plugin runs before authentication, one of a route after. */
+/**
+ * Adds the routes of a product. An onRequest hook of the plugin runs before authentication, an onRequest hook of a
+ * route after it.
+ */
 export type RoutePlugin = (app: FastifyInstance, deps: ServerDeps) => void | Promise<void>;
 
-/** Where a product's routes are served. */
+/** Routes of a product, and the path prefix at which they are served. */
 export type Mount = { readonly at: string; readonly routes: RoutePlugin };
 
-/** The patterns of the routes that need no key: all of them. */
+/** Patterns of all routes that need no key. */
 export const PUBLIC_ROUTES: ReadonlySet<string> = new Set([
   "/",
   "/docs",
@@ -56,19 +59,20 @@ export const PUBLIC_ROUTES: ReadonlySet<string> = new Set([
   "/dashboard/backchannel-logout",
 ]);
 
-/** Path parameters longer than this are refused with 414. */
+/** Maximum length of a path parameter. A longer one is refused with 414. */
 const MAX_PARAMETER_LENGTH = 512;
-/** Bodies beyond this are refused with 413; a route may say otherwise. */
+/** Maximum bytes of a body. A larger body is refused with 413, unless its route sets another limit. */
 const BODY_LIMIT = 1 << 20;
 
-/** How often bodies that are waited for are looked at. */
+/** Milliseconds between two looks at the bodies that are waited for. */
 const PACE_MS = 500;
 
 /**
- * Builds the public listener. Throws where a route declares no access.
+ * Builds the public listener.
  *
- * @param mounts the products to serve
+ * @param mounts products to serve
  * @param tls null for plain HTTP
+ * @throws Error if a route declares no access
  */
 export async function buildApp(
   deps: ServerDeps,
@@ -76,7 +80,7 @@ export async function buildApp(
   tls: TlsFiles | null = null,
 ): Promise<FastifyInstance> {
   const onError = errorHandler(deps.log);
-  // The process's share of this thread.
+  // This thread's share of the process's limit.
   const lingering = new LingeringSockets(Math.ceil(MAX_LINGERING / deps.config.workers));
   const pipelining = new PipeliningLimit(lingering);
   observePipelining(deps.metrics.registry, pipelining);
@@ -87,7 +91,7 @@ export async function buildApp(
     logger: false,
     exposeHeadRoutes: false,
     bodyLimit: BODY_LIMIT,
-    // On shutdown, a call on an open connection is answered, as the connection's last: no other server has got it.
+    // On shutdown, a call on an open connection is answered, as the connection's last: no other server has received it.
     return503OnClosing: false,
     trustProxy: trustsProxies ? [...deps.config.trustedProxies] : false,
     routerOptions: { caseSensitive: true, maxParamLength: MAX_PARAMETER_LENGTH },
@@ -104,7 +108,7 @@ export async function buildApp(
     const startedAt = deps.clock.monotonic();
     if (raw instanceof PacedResponse) raw.asker = request;
     if (deps.tracing !== null) request.trace = deps.tracing.begin(request.raw);
-    // One listener, and not an onResponse hook: what the framework does for one costs a request as much as its routing.
+    // A listener in place of an onResponse hook, for which the framework spends as much as for a request's routing.
     raw.on("close", () => {
       request.openCall?.end();
       const isAnswered = raw.writableFinished || raw.errored !== null;
@@ -113,7 +117,7 @@ export async function buildApp(
       const tookMs = deps.clock.monotonic() - startedAt;
       deps.metrics.countRequest(request.access?.operation ?? "none", raw.statusCode, tookMs);
     });
-    // A response that was written to when its client had gone says so, and then that it is closed.
+    // A response that is written to after its client has gone emits an error before it closes.
     raw.on("error", ignore);
     done();
   });

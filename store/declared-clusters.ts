@@ -2,10 +2,10 @@ import { sql } from "kysely";
 import { API_CLUSTER } from "../domain/api-cluster.ts";
 import type { Db } from "./database/change.ts";
 
-/** A cluster of whose declarations the database has living rows. */
+/** Cluster with declarations that have living rows in the database. */
 export type DeclaredCluster = { readonly cluster: string; readonly keys: number };
 
-/** All but what the management API made. */
+/** Lists the clusters with declared objects, so without what the management API made. */
 export async function declaredClusters(db: Db): Promise<DeclaredCluster[]> {
   const { rows } = await sql<DeclaredCluster>`
     select cluster, sum(keys)::integer as keys from (

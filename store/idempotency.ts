@@ -2,25 +2,26 @@ import { sql } from "kysely";
 import type { Tx } from "./database/change.ts";
 import { toDigest } from "./database/digest.ts";
 
-/** A creation that may be repeated. Digests are SHA-256, 32 latin1 characters. */
+/** Creation that a client may repeat. Digests are SHA-256, 32 latin1 characters. */
 export type Creation = {
-  /** Whose key it is: callers do not meet. */
+  /** Caller that sent the idempotency key: the keys of different callers are independent. */
   readonly caller: string;
-  /** Of the idempotency key. */
+  /** Digest of the idempotency key. */
   readonly key: string;
-  /** Of what the request asks for. */
+  /** Digest of what the request asks for. */
   readonly request: string;
 };
 
-/** For how long a repetition is known. */
+/** Time for which a repetition is recognised. */
 const KEPT = sql`interval '24 hours'`;
-/** Forgotten at each creation: more than come, so that none pile up. */
+/** Number of old records that each creation deletes: more than it adds, so that none pile up. */
 const FORGOTTEN_AT_ONCE = 10;
 
 /**
- * Begins a creation, or finds that it was made before. Two of the same key at once: the second waits for the first.
+ * Begins a creation, or finds that it was made before. If two have the same key at once, the second waits for the
+ * first.
  *
- * @returns undefined when it is to be made now: {@link endCreation} follows in the same transaction
+ * @returns undefined if the object is to be made now: {@link endCreation} follows in the same transaction
  */
 export async function beginCreation(
   tx: Tx,
@@ -41,7 +42,7 @@ export async function beginCreation(
   return { objectId: made.object_id, isSameRequest: toDigest(request).equals(made.request) };
 }
 
-/** Whether a creation of this caller is on record, whatever it asked for. */
+/** True if a creation with this caller and key is recorded, whatever it asked for. */
 export async function isCreationKnown(tx: Tx, { caller, key }: Pick<Creation, "caller" | "key">): Promise<boolean> {
   const known = await tx
     .selectFrom("idempotency_keys")
@@ -52,7 +53,7 @@ export async function isCreationKnown(tx: Tx, { caller, key }: Pick<Creation, "c
   return known !== undefined;
 }
 
-/** Records what a creation has made, and forgets some that are over. */
+/** Records the object that a creation has made, and deletes some old records. */
 export async function endCreation(tx: Tx, { caller, key }: Creation, objectId: string): Promise<void> {
   await tx
     .updateTable("idempotency_keys")

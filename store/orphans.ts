@@ -2,32 +2,32 @@ import { type RawBuilder, sql } from "kysely";
 import { isClusterScoped, type Kind } from "../domain/kinds/kinds.ts";
 import type { Db } from "./database/change.ts";
 
-/** What a declaration owns although there is no such declaration any longer. */
+/** Object that belongs to a declaration which no longer exists. */
 export type Orphan = {
   readonly id: string;
-  /** Empty for a team. */
+  /** Namespace; empty for a team. */
   readonly namespace: string;
   readonly name: string;
   readonly ownerUid: string;
-  /** By the database's clock: an orphan younger than the list of declarations is none. Milliseconds. */
+  /** Age in milliseconds by the database's clock. An object younger than the list of declarations is not an orphan. */
   readonly ageMs: number;
 };
 
-/** The orphans of one kind, and how much of it there is: what the deletion limit is measured against (threats c13). */
+/** Orphans of one kind, and the number of objects of that kind, which the deletion limit goes by (threats c13). */
 type Orphans = { readonly orphans: readonly Orphan[]; readonly total: number };
 
-/** A complete list of the declarations of one kind. */
+/** Complete list of the declarations of one kind. */
 type DeclarationList = {
   readonly cluster: string;
-  /** Those that it covers, or null for the whole cluster; what has no namespace is covered all the same. */
+  /** Namespaces that the list covers, or null for the whole cluster. It always covers objects without a namespace. */
   readonly namespaces: readonly string[] | null;
   readonly uids: readonly string[];
 };
 
-/** The kinds whose declarations have rows; what a policy asks is asked by its declaration. */
+/** Kinds whose declarations have rows here. A policy is not among them: its declaration itself is asked. */
 export type StoredKind = Exclude<Kind, "PlatformKeyPolicy">;
 
-/** Where what is declared is stored, and which of it is in service. */
+/** Table of each kind, and the SQL condition that a row is in service. */
 const STORED: Readonly<Record<StoredKind, { readonly table: string; readonly inService: RawBuilder<unknown> }>> = {
   PlatformKey: { table: "keys", inService: sql`declared.state <> 'revoked'` },
   PlatformTeam: { table: "teams", inService: sql`declared.state = 'active'` },
@@ -35,7 +35,7 @@ const STORED: Readonly<Record<StoredKind, { readonly table: string; readonly inS
   MemoryLibrary: { table: "libraries", inService: sql`declared.state = 'active'` },
 };
 
-/** Finds what is in service for a declaration of the kind that the list should have, and has not. */
+/** Finds objects in service whose declaration is missing in the list, although the list should have it. */
 export async function findOrphans(db: Db, kind: StoredKind, list: DeclarationList): Promise<Orphans> {
   const { table, inService } = STORED[kind];
   const namespace = isClusterScoped(kind) ? sql`''` : sql`declared.namespace`;
@@ -56,7 +56,7 @@ export async function findOrphans(db: Db, kind: StoredKind, list: DeclarationLis
   return { orphans: rows.filter(({ id }) => id !== null).map(toOrphan), total: rows[0]?.total ?? 0 };
 }
 
-/** All null where there is no orphan. */
+/** Row of the query. All columns are null if there is no orphan. */
 type OrphanRow = { id: string; namespace: string; name: string; owner_uid: string; age_ms: number };
 
 function toOrphan({ id, namespace, name, owner_uid, age_ms }: OrphanRow): Orphan {

@@ -5,27 +5,30 @@ import { pruneLibraries } from "./keys/uses/key-libraries.ts";
 import { pruneNetworks } from "./keys/uses/key-networks.ts";
 import { HOURS_KEPT, REQUESTS_MEASURE, SLOTS_KEPT, TOKENS_MEASURE } from "./usage/usage-tables.ts";
 
-/** Time between two rounds of one process. */
+/** Milliseconds between two rounds of one process. */
 export const PRUNE_INTERVAL_MS = 10 * 60_000;
 
-/** A reader of the feed that is further behind takes a snapshot. */
+/** Number of changes that are kept. A reader of the feed that is further behind takes a snapshot. */
 const CHANGES_KEPT = 100_000;
-/** A delivery is of no use so late. Where a receiver never answers, more may wait than ever get their ten tries. */
+/** Time after which a delivery is useless. If a receiver never answers, more may wait than ever get ten attempts. */
 const DELIVERIES_WAIT = sql`interval '30 days'`;
-/** For so long the same conversation is known again. */
+/** Time for which a repeated conversation is recognised. */
 const CONVERSATIONS_KEPT = sql`interval '30 days'`;
-/** Of the audit log's feed: the first ones, as far as their events are gone. */
+/** Condition for positions that are deleted from the audit log's feed: the first ones, if their events are gone. */
 const FORGOTTEN_PLACES = sql`where seq in (select seq from audit_feed order by seq limit 1000)
   and not exists (select from audit_events e where e.id = o.event_id)`;
-/** Of a table in one round, so that none holds up the next one. */
+/** Maximum number of rows of a table that a round deletes, so that it does not delay the next table. */
 const MAX_ROWS = 100_000;
-/** Of counts there are more than of anything else: as many as 100,000 keys in use come to between two rounds. */
+/**
+ * Maximum number of counts that a round deletes. They are the most numerous rows: as many as 100,000 keys in use add
+ * between two rounds.
+ */
 const MAX_COUNTS = 1_000_000;
 
-/** What a round has forgotten, in rows. */
+/** Numbers of rows that a round has deleted. */
 type Pruned = {
   readonly auditEvents: number;
-  /** Places of them in their feed. */
+  /** Positions of audit events in their feed. */
   readonly auditPlaces: number;
   readonly uses: number;
   /** Counts of requests by five minutes. */
@@ -34,19 +37,19 @@ type Pruned = {
   readonly tokens: number;
   /** Counts of both by hour. */
   readonly hours: number;
-  /** Keys of which networks were forgotten that they were called from. */
+  /** Keys of which networks of callers were deleted. */
   readonly networks: number;
-  /** Keys of which libraries were forgotten that they used. */
+  /** Keys of which used libraries were deleted. */
   readonly libraries: number;
   readonly deliveries: number;
   readonly creations: number;
-  /** Saves of the memory that could be repeated. */
+  /** Records of the memory's saves that could be repeated. */
   readonly saves: number;
   /** Cells of limits of the installation that owe nothing. */
   readonly limits: number;
   /** Lines and notices of budgets whose period is over. */
   readonly budgets: number;
-  /** Conversations that were handed over, with what came of them. */
+  /** Conversations that were handed over, with their results. */
   readonly conversations: number;
   /** Sessions, links and logout tokens. */
   readonly signIns: number;
@@ -54,19 +57,22 @@ type Pruned = {
 };
 
 /**
- * Deletes what is over, in batches, oldest first. Audit events, uses of ended versions, and webhook deliveries that are
- * over or too old to be sent, and what budgets had in periods that are over, go after the retention; counts of requests
- * and tokens by five minutes and by hour go after theirs, once they are summed up, networks of callers and libraries that
- * keys used after theirs, conversations after 30 days, repeatable creations and saves after a day, cells of limits that owe
- * nothing after a minute, and sessions, one-time links and logout tokens after their end. Of the changes the latest are
- * kept. Any number of processes may prune at once: each skips the rows that another is deleting. A key, its versions and
+ * Deletes rows whose time is over, in batches, oldest first.
+ *
+ * After the retention: audit events, uses of ended versions, webhook deliveries that are over or too old to be sent,
+ * and the state of budgets in past periods. After times of their own: counts of requests and tokens by five minutes and
+ * by hour, once they are summed up; networks of callers and libraries that keys used; conversations after 30 days;
+ * repeatable creations and saves after a day; cells of limits that owe nothing after a minute; sessions, one-time links
+ * and logout tokens after their end. Of the changes, the latest are kept.
+ *
+ * Any number of processes may prune at once: each skips the rows that another is deleting. A key, its versions and
  * their digests stay: a revoked secret is known for ever.
  *
- * @param signal ends it between two batches
+ * @param signal ends the pruning between two batches
  */
 export async function prune(store: Store, retentionMs: number, signal?: AbortSignal): Promise<Pruned> {
   const before = sql`clock_timestamp() - ${retentionMs}::float8 * interval '1 millisecond'`;
-  // What no sum has yet stays until one has it.
+  // A count that is in no sum yet stays until it is.
   const oldCounts = sql`where is_rolled and slot < clock_timestamp() - ${SLOTS_KEPT} order by slot`;
   const oldHours = sql`where is_rolled and slot < clock_timestamp() - ${HOURS_KEPT} order by slot`;
   const oldDeliveries = sql`where at < ${before}
@@ -108,9 +114,9 @@ export async function prune(store: Store, retentionMs: number, signal?: AbortSig
 /**
  * Deletes requests and tokens by day.
  *
- * @param retentionMs how long they are kept
+ * @param retentionMs milliseconds that they are kept
  * @param signal ends it between two batches
- * @returns how many rows went
+ * @returns number of deleted rows
  */
 export async function pruneUsage(store: Store, retentionMs: number, signal?: AbortSignal): Promise<number> {
   const old = sql`where slot < clock_timestamp() - ${retentionMs}::float8 * interval '1 millisecond' order by slot`;
@@ -118,7 +124,7 @@ export async function pruneUsage(store: Store, retentionMs: number, signal?: Abo
   return requests + (await pruneAll(store, TOKENS_MEASURE.days, old, signal, MAX_COUNTS));
 }
 
-/** Forgets old changes. A reader that still wanted one of them takes a new snapshot. */
+/** Deletes old changes. A reader that still needs one of them takes a new snapshot. */
 export async function pruneChanges(store: Store, keep: number, signal?: AbortSignal): Promise<number> {
   return pruneAll(store, "changes", sql`where seq <= (select head from feed) - ${keep}::bigint order by seq`, signal);
 }
@@ -133,7 +139,7 @@ function pruneAll(
   return pruneRepeatedly(store, (most) => pruneBatch(store, table, which, most), signal, mostInAll);
 }
 
-/** @param pruneSome deletes so many at most, and gives how many it has deleted: fewer where there are no more */
+/** @param pruneSome deletes at most `most` rows, and returns how many it has deleted: fewer if there are no more */
 async function pruneRepeatedly(
   { backgroundRows }: Store,
   pruneSome: (most: number) => Promise<number>,
@@ -149,7 +155,7 @@ async function pruneRepeatedly(
   return sum;
 }
 
-/** By the rows' places, which stay theirs as long as they are locked. */
+/** Deletes a batch by the rows' physical locations, which cannot change as long as the rows are locked. */
 async function pruneBatch(
   { backgroundDb }: Store,
   table: string,

@@ -6,11 +6,11 @@ import { assertKeyring } from "./encryption/encryption-key.ts";
 import type { Keyring } from "./encryption/keyring.ts";
 
 /**
- * What has to hold of a database before a server or a controller relies on it.
+ * Checks a database before a server or a controller relies on it.
  *
- * @throws UnusableDatabaseError saying what to do, for a PostgreSQL older than 15, a schema that this build cannot work
- *   with, a transaction pooler, and other encryption keys than it needs; any other error where the database does not
- *   answer or takes no writes, which may end
+ * @throws UnusableDatabaseError saying what to do, for a PostgreSQL older than 15, a schema that this build cannot
+ *   work with, a transaction pooler, and other encryption keys than it needs; any other error if the database does not
+ *   answer or takes no writes, which may be temporary
  */
 export async function assertUsable(store: Store, keyring: Keyring): Promise<void> {
   await assertServerVersion(store.db);

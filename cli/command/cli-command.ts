@@ -4,11 +4,11 @@ import { flagOf, type SettingTable, variableOf } from "../../runtime/settings.ts
 import { ERROR_PREFIX } from "../output/describe-error.ts";
 import { plainText } from "../output/plain-text.ts";
 
-/** A flag that is a variable too: its command reads it with `setting` or `required`. */
+/** Flag that can also be given as an environment variable. Its command reads it with `setting` or `required`. */
 export class SettingOption extends Option {
-  /** The name of its variable. */
+  /** Name of the variable. */
   readonly variable: string;
-  /** What holds where neither is given, in words. */
+  /** Default if neither is given, in words. */
   readonly otherwise: string | undefined;
 
   constructor(flags: string, description: string, otherwise?: string) {
@@ -18,13 +18,13 @@ export class SettingOption extends Option {
   }
 }
 
-/** A command line that works as it stands, and what it does. */
+/** Command line that works as it stands, and what it does. */
 export type Example = { readonly line: string; readonly does: string };
 
-/** A variable that no flag stands for, and what it holds. */
+/** Environment variable without a flag, and what it holds. */
 export type Variable = { readonly name: string; readonly holds: string };
 
-/** What is meant by a word that other programs have for a command, or by a kind in a command's place. */
+/** Command that is meant by a word that other programs use, or by a kind in the place of a command. */
 const MEANT: ReadonlyMap<string, string> = new Map([
   ["list", "get"],
   ["ls", "get"],
@@ -49,18 +49,18 @@ const MEANT: ReadonlyMap<string, string> = new Map([
 
 const UNKNOWN = /^error: unknown command '([^']*)'/;
 
-/** A word that is known to be meant otherwise is: the one that looks most like it may do something else. */
+/** Replaces commander's suggestion for a word in `MEANT`: the command that looks most like it may do something else. */
 function inOurWords(message: string): string {
   const [unknown, word = ""] = UNKNOWN.exec(message) ?? [];
   const meant = MEANT.get(word);
   return unknown === undefined || meant === undefined ? message : `${unknown}\n(Did you mean ${meant}?)`;
 }
 
-/** A command of commander's that has, for its help and for the reference, examples and variables besides. */
+/** Command of commander's that also has examples and variables, for its help and for the reference. */
 export class CliCommand extends Command {
   readonly examples: Example[] = [];
   readonly variables: Variable[] = [];
-  /** What its first argument is most often, for shells to complete. */
+  /** Usual values of its first argument, for shell completion. */
   readonly suggestions: string[] = [];
 
   constructor(name?: string) {
@@ -72,7 +72,7 @@ export class CliCommand extends Command {
     return new CliCommand(name);
   }
 
-  /** Adds a flag that is a variable too. */
+  /** Adds a flag that can also be given as a variable. */
   setting(flags: string, description: string, otherwise?: string): this {
     return this.addOption(new SettingOption(flags, description, otherwise));
   }
@@ -85,7 +85,7 @@ export class CliCommand extends Command {
     return this;
   }
 
-  /** Adds a variable that no flag stands for. */
+  /** Adds a variable that has no flag. */
   variable(name: string, holds: string): this {
     this.variables.push({ name, holds });
     return this;
@@ -101,14 +101,14 @@ export class CliCommand extends Command {
     return this;
   }
 
-  /** What reads as a flag may be meant as an argument. */
+  /** Returns advice for an unknown option, which may be meant as an argument. */
   #adviceOn(message: string): string {
     const [argument] = this.registeredArguments;
     if (argument === undefined || !/^error: unknown option '[^']*'$/.test(message)) return "";
     return `; a <${argument.name()}> that begins with - stands last, behind --`;
   }
 
-  /** Refuses what was typed, in one line as every error is. What was typed may be a key. */
+  /** Reports a mistake on the command line, in one line as every error. Anything in it that may be a key is hidden. */
   override error(message: string, options?: ErrorOptions): never {
     const what = `${redactKeys(inOurWords(message))}${this.#adviceOn(message)}`
       .replace(/^error: /, "")
@@ -118,12 +118,12 @@ export class CliCommand extends Command {
   }
 }
 
-/** As one types it. */
+/** Returns the command as typed, with its parents. */
 function pathOf(command: Command): string {
   return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }
 
-/** A flag in its help: what it is, its choices, what holds without it, and its variable. */
+/** Describes a flag for help: its description, choices, default and variable. */
 export function describeOption(option: Option): string {
   const isSetting = option instanceof SettingOption;
   const otherwise = isSetting ? option.otherwise : option.defaultValue;
@@ -135,7 +135,7 @@ export function describeOption(option: Option): string {
   return more.length === 0 ? option.description : `${option.description} (${more.join("; ")})`;
 }
 
-/** What help says below the flags. */
+/** Returns the variables and examples that help shows below the flags. */
 function afterwords({ variables, examples }: CliCommand): string {
   const width = Math.max(0, ...variables.map(({ name }) => name.length));
   return [

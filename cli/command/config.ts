@@ -1,4 +1,4 @@
-/** What the commands read of the process's environment: nowhere else does `cli/` look at it. */
+/** Settings that commands read from the environment. No other file of `cli/` reads it. */
 import { readFile } from "node:fs/promises";
 import { type Environment, withoutServiceLinks } from "../../domain/environment.ts";
 import { setting } from "../../runtime/settings.ts";
@@ -9,22 +9,22 @@ import { UsageError } from "./usage-error.ts";
 
 const DNS_LABEL = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
-/** The process's environment. */
+/** Returns the process's environment. */
 export function environment(): Environment {
   return withoutServiceLinks(process.env);
 }
 
-/** The variable that holds the encryption keys themselves, as help has it. */
+/** Variable that holds the encryption keys themselves, and its text in help. */
 export const ENCRYPTION_KEY = [
   "KEYPLANE_ENCRYPTION_KEY",
   "the encryption keys, instead of --encryption-key-file",
 ] as const;
 
 /**
- * The encryption keys, from `--encryption-key-file` or `KEYPLANE_ENCRYPTION_KEY`.
+ * Reads the encryption keys from `--encryption-key-file` or `KEYPLANE_ENCRYPTION_KEY`.
  *
- * @returns undefined where neither is given
- * @throws UsageError where the file cannot be read, or there is something else in it
+ * @returns undefined if neither is given
+ * @throws UsageError if the file cannot be read, or holds something else
  */
 export async function encryptionKeys(env: Environment, file: string | undefined): Promise<Keyring | undefined> {
   const path = setting(env, "encryption-key-file", file);
@@ -40,9 +40,9 @@ export async function encryptionKeys(env: Environment, file: string | undefined)
 }
 
 /**
- * The same for callers that need the keys.
+ * Reads the encryption keys for callers that need them.
  *
- * @throws UsageError also where none is given
+ * @throws UsageError also if none are given
  */
 export async function requiredEncryptionKeys(env: Environment, file: string | undefined): Promise<Keyring> {
   const keyring = await encryptionKeys(env, file);
@@ -51,9 +51,9 @@ export async function requiredEncryptionKeys(env: Environment, file: string | un
 }
 
 /**
- * The text of a file that a flag names, or its variable.
+ * Reads the file that a flag, or its variable, names.
  *
- * @throws UsageError where it cannot be read
+ * @throws UsageError if it cannot be read
  */
 export async function readFlagFile(flag: string, path: string): Promise<string> {
   try {
@@ -64,9 +64,9 @@ export async function readFlagFile(flag: string, path: string): Promise<string> 
 }
 
 /**
- * The namespaces that are served; null for all.
+ * Parses the namespaces that are served; null for all.
  *
- * @throws UsageError for a list that names none
+ * @throws UsageError for a list with an invalid name
  */
 export function namespaceList(text: string | undefined): string[] | null {
   if (text === undefined) return null;
@@ -76,9 +76,9 @@ export function namespaceList(text: string | undefined): string[] | null {
 }
 
 /**
- * The name of a Lease that was given, if one was.
+ * Checks the name of a Lease, if one is given.
  *
- * @throws UsageError for what cannot be one's
+ * @throws UsageError for an invalid name
  */
 export function leaseNameIn(text: string | undefined): string | undefined {
   if (text === undefined || (text.length <= 253 && text.split(".").every((label) => DNS_LABEL.test(label))))

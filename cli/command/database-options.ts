@@ -1,4 +1,4 @@
-/** Where the commands find the PostgreSQL database. */
+/** Flags that locate the PostgreSQL database. */
 import type { Environment } from "../../domain/environment.ts";
 import { setting, variableOf } from "../../runtime/settings.ts";
 import { DatabaseLocationError } from "../../store/database/errors.ts";
@@ -13,7 +13,7 @@ export type DatabaseFlags = {
   readonly databaseCaFile?: string | undefined;
 };
 
-/** The flags of every command that works on PostgreSQL: see {@link requiredDatabase}. */
+/** Adds the flags of every command that uses PostgreSQL: see {@link requiredDatabase}. */
 export function databaseOptions(command: CliCommand): CliCommand {
   return command
     .setting("--database-url <url>", "the PostgreSQL database; a remote one over verified TLS unless sslmode=disable")
@@ -22,16 +22,17 @@ export function databaseOptions(command: CliCommand): CliCommand {
     .setting("--database-ca-file <file>", "trusted CAs of its certificate in PEM, read likewise", "those of Node");
 }
 
-/** Whether a flag or a variable names the database. */
+/** True if a flag or a variable names the database. */
 export function namesDatabase(env: Environment, flags: DatabaseFlags): boolean {
   return urlsOf(env, flags).some((given) => given !== undefined);
 }
 
 /**
- * Where the PostgreSQL is that a command works on. A flag for the URL, or for its file, wins over a variable for either.
+ * Returns the location of the PostgreSQL database. A flag for the URL, or for its file, wins over a variable for
+ * either.
  *
- * @throws UsageError where none is given, two contradict each other, a file cannot be read, or it is no URL. What is
- *   wrong with it is not shown: it may hold a password
+ * @throws UsageError if none is given, two contradict each other, a file cannot be read, or the URL is invalid. The URL
+ *   is not shown, since it may hold a password
  */
 export function requiredDatabase(env: Environment, flags: DatabaseFlags): DatabaseLocation {
   const [url, file] = urlsOf(env, flags);
@@ -56,7 +57,7 @@ export function requiredDatabase(env: Environment, flags: DatabaseFlags): Databa
 
 const nameOf = (flag: string) => `--${flag}, or ${variableOf(flag)}`;
 
-/** The URL, and the file that holds it. */
+/** Returns the URL, and the file that holds it; at most one should be given. */
 function urlsOf(env: Environment, { databaseUrl, databaseUrlFile }: DatabaseFlags) {
   const variables = databaseUrl === undefined && databaseUrlFile === undefined ? env : {};
   return [

@@ -2,15 +2,15 @@ import { DAY_MS, parseDuration } from "../../domain/duration.ts";
 import { rfc3339 } from "../../domain/rfc3339.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** A day, or a time of it with its zone: without one it would be another on each machine. */
+/** Pattern of a date, or of a time with its zone: without a zone, it would be another moment on each machine. */
 const TIME = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/;
 
 /**
- * A moment as a flag gives it: so long ago, or a time.
+ * Parses a moment in a flag: a time, or a duration before now.
  *
  * @param now milliseconds since the epoch
- * @returns milliseconds since the epoch; undefined where the flag is not given
- * @throws UsageError for what is neither
+ * @returns milliseconds since the epoch; undefined if the flag is not given
+ * @throws UsageError for anything else
  */
 export function parseMoment(flag: string, text: string | undefined, now: number): number | undefined {
   if (text === undefined) return undefined;
@@ -19,7 +19,7 @@ export function parseMoment(flag: string, text: string | undefined, now: number)
   throw new UsageError(`${flag} ${text}: write a duration such as 24h or 30d, or a time such as 2026-11-21T08:00:00Z`);
 }
 
-/** NaN for no time, as for one of a day that no month has. */
+/** Parses a date or time; NaN if it is invalid, such as February 30. */
 function timeOf(text: string): number {
   const day = TIME.exec(text)?.[1];
   const begin = day === undefined ? Number.NaN : Date.parse(day);

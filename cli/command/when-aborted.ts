@@ -1,4 +1,4 @@
-/** Resolves when the signal says stop. */
+/** Resolves once the signal aborts. */
 export function whenAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();

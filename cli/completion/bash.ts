@@ -1,6 +1,6 @@
 import type { CompletedCommand, CompletedFlag } from "./completed-commands.ts";
 
-/** Works with bash 3.2, which macOS has. */
+/** Returns the completion script, which works with bash 3.2, the version in macOS. */
 export function bashCompletion(commands: readonly CompletedCommand[]): string {
   const values = commands.flatMap(({ name, flags }) => {
     const patterns = (wanted: readonly CompletedFlag[]) =>

@@ -1,22 +1,22 @@
 import type { Command, Option } from "commander";
 import { CliCommand } from "../command/cli-command.ts";
 
-/** What there is to complete of one command. */
+/** Completions of one command. */
 export type CompletedCommand = {
   readonly name: string;
   readonly description: string;
   readonly flags: readonly CompletedFlag[];
-  /** What its first argument may be; `files` for paths, and nothing where it is something else. */
+  /** Values of its first argument; `files` for paths, empty for anything else. */
   readonly words: readonly string[] | "files";
-  /** Whether it takes any argument. */
+  /** True if it takes any argument. */
   readonly takesArguments: boolean;
 };
 
 export type CompletedFlag = {
-  /** As one writes it, the long form first. */
+  /** Names as typed, the long form first. */
   readonly names: readonly string[];
   readonly description: string;
-  /** What it may be; null for a flag without a value. */
+  /** Values of the flag; null for a flag without a value. */
   readonly values: readonly string[] | "files" | null;
 };
 
@@ -47,7 +47,7 @@ function completedFlag({ long, short, flags, description, argChoices, required, 
   };
 }
 
-/** By what stands for the value in help. */
+/** True if the placeholder of the value, as in help, stands for a path. */
 function isPath(text: string): boolean {
   return /\b(path|file|dir|folder)s?\b/.test(text.replace(/--[\w-]+/, ""));
 }

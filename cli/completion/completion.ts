@@ -6,7 +6,9 @@ import { fishCompletion } from "./fish.ts";
 import { powershellCompletion } from "./powershell.ts";
 import { zshCompletion } from "./zsh.ts";
 
-/** Each makes a script of what there is to complete; what the shell does not know by it, it completes as files. */
+/**
+ * Functions that make the completion script of each shell. Where a script offers nothing, the shell completes files.
+ */
 const SHELLS: Readonly<Record<string, (commands: readonly CompletedCommand[]) => string>> = {
   bash: bashCompletion,
   zsh: zshCompletion,
@@ -14,7 +16,7 @@ const SHELLS: Readonly<Record<string, (commands: readonly CompletedCommand[]) =>
   powershell: powershellCompletion,
 };
 
-/** `keyplane completion`: made of the program itself, so that it offers what the program takes. */
+/** Adds `keyplane completion`. Its scripts are made from the program itself, so they offer what the program takes. */
 export const addCompletion: AddCommand = (program, { out }) => {
   program
     .command("completion")

@@ -1,4 +1,4 @@
-/** What `keyplane up` keeps in its data folder for the other commands, and how they find out whether it runs. */
+/** Files that `keyplane up` keeps in its data folder for the other commands, and the check that it runs. */
 import { randomBytes } from "node:crypto";
 import { statSync } from "node:fs";
 import { readFile, rm, stat } from "node:fs/promises";
@@ -7,17 +7,17 @@ import { readJson, replaceFile, whenMissing } from "../../controller/cluster/fil
 import { isLocked } from "../../controller/cluster/files/lock.ts";
 import { UsageError } from "../command/usage-error.ts";
 
-/** What a running `up` says of itself, in DATA/server.json. */
+/** Contents of DATA/server.json, which a running `up` writes about itself. */
 export type RunningServerFile = {
   readonly url: string;
   readonly adminUrl: string;
-  /** The folder of declarations. */
+  /** Folder of declarations. */
   readonly manifests: string;
-  /** Where it has its encryption keys from; null for a variable. */
+  /** File with its encryption keys; null if they are from a variable. */
   readonly encryptionKeyFile: string | null;
-  /** Their fingerprints. */
+  /** Fingerprints of the encryption keys. */
   readonly encryptionKeys: readonly string[];
-  /** How many development keys of `PLATFORM_API_KEYS` are served. */
+  /** Number of development keys from `PLATFORM_API_KEYS` that are served. */
   readonly placeholders: number;
 };
 
@@ -33,31 +33,35 @@ export async function removeServerFile(data: string): Promise<void> {
   await rm(serverFile(data), { force: true });
 }
 
-/** Undefined where no `up` is ready on the folder, or one was killed before it wrote the file. */
+/** Reads server.json; undefined if no `up` is ready on the folder, or it was killed before it wrote the file. */
 export async function readServerFile(data: string): Promise<RunningServerFile | undefined> {
   return (await readJson(serverFile(data))) as RunningServerFile | undefined;
 }
 
 /**
- * Whether a process works on the folder now. The lock shows it, since the kernel drops it with the process. A file may
- * be left behind, and its port may be another process's by now.
+ * True if a process uses the folder now. The lock shows it, since the kernel drops it with the process. A file may be
+ * left behind, and its port may be another process's by now.
  *
- * @throws UsageError when there is no such folder, or it is not one of `up`
+ * @throws UsageError if there is no such folder, or it is not a data folder of `up`
  */
 export async function isRunning(data: string): Promise<boolean> {
   await assertDataFolder(data);
   return isLocked(data);
 }
 
-/** What is in every data folder once `up` has been started on it. */
+/** Entries of every data folder once `up` has been started on it. */
 const SIGNS = ["cluster-id", "db"];
 
-/** Whether a folder that is come upon is one of `up`: it has all the signs. */
+/** True if a folder is a data folder of `up`: it has all of these entries. */
 export function isDataFolder(path: string): boolean {
   return SIGNS.every((sign) => statSync(join(path, sign), { throwIfNoEntry: false }) !== undefined);
 }
 
-/** @throws UsageError when there is no such folder, or it is not one of `up` */
+/**
+ * Checks that a folder has one of these entries.
+ *
+ * @throws UsageError if there is no such folder, or it is not a data folder of `up`
+ */
 export async function assertDataFolder(data: string): Promise<void> {
   for (const sign of SIGNS) {
     if ((await stat(join(data, sign)).catch(whenMissing(undefined))) !== undefined) return;
@@ -66,7 +70,7 @@ export async function assertDataFolder(data: string): Promise<void> {
 }
 
 /**
- * Reads a secret of the installation. The first start makes it, in a file that no other user may read, and that is
+ * Reads a secret of the installation. The first start makes it, in a file that no other user may read and that is
  * written whole or not at all. The caller holds the folder's lock.
  */
 export async function readOrMakeSecret(file: string, make: () => string): Promise<string> {
@@ -77,13 +81,14 @@ export async function readOrMakeSecret(file: string, make: () => string): Promis
   return made;
 }
 
-/** Shorter than this, a token has been tampered with, or its file was cut off by a crash. */
+/** Least length of a token. A shorter one has been tampered with, or its file was cut off by a crash. */
 const LEAST_TOKEN_LENGTH = 32;
 
 /**
- * The token that opens the management API of an embedded installation. It is no API key, and cannot be taken for one.
+ * Reads or makes the token that opens the management API of an embedded installation. It is no API key, and cannot be
+ * taken for one.
  *
- * @throws Error when the file holds something else than a token
+ * @throws Error if the file holds something else than a token
  */
 export async function readOrMakeBootstrapToken(data: string): Promise<string> {
   const file = bootstrapTokenFile(data);

@@ -7,13 +7,13 @@ import type { Labels } from "../../domain/manifest/document/labels.ts";
 import { hasCode } from "../../runtime/error-code.ts";
 import { assertDataFolder } from "./data-folder.ts";
 
-/** An object as `keyplane up` writes it to its status file. */
+/** Object as `keyplane up` writes it to its status file. */
 export type StatusObject<K extends Kind> = {
   readonly metadata: {
     readonly name: string;
-    /** Empty for what belongs to the whole cluster. */
+    /** Namespace; empty for a cluster-wide object. */
     readonly namespace: string;
-    /** Not there for a declaration that was never admitted. */
+    /** Uid; missing for a declaration that was never admitted. */
     readonly uid?: string;
     readonly creationTimestamp?: string;
     readonly deletionTimestamp?: string;
@@ -27,7 +27,7 @@ export type StatusObject<K extends Kind> = {
 /**
  * Reads the status files of one kind, sorted by namespace and name.
  *
- * @throws UsageError when the folder is not one of `keyplane up`
+ * @throws UsageError if the folder is not a data folder of `keyplane up`
  */
 export async function readStatusFiles<K extends Kind>(data: string, kind: K): Promise<StatusObject<K>[]> {
   await assertDataFolder(data);
@@ -47,12 +47,12 @@ export async function readStatusFiles<K extends Kind>(data: string, kind: K): Pr
   return objects;
 }
 
-/** What the object is, all in all: its Ready condition, or why it was not admitted. */
+/** Returns the condition that sums up the object: `Ready`, or else the condition that says why it was not admitted. */
 export function readiness({ status }: { readonly status?: Status | undefined }) {
   return findCondition(status?.conditions, "Ready") ?? status?.conditions?.[0];
 }
 
-/** Undefined for a folder that does not exist. */
+/** Lists a folder, sorted; undefined if it does not exist. */
 async function listFolder(folder: string): Promise<string[] | undefined> {
   try {
     return (await readdir(folder)).sort();

@@ -10,10 +10,10 @@ import { bootstrapTokenFile } from "./data-folder.ts";
 type NamedFile = { readonly flag: string; readonly path: string };
 
 /**
- * Refuses a file of a command's flags, or their variables, that another user can change: who writes it decides which
- * prices, authorities and tokens hold (threats b327).
+ * Refuses a file from a command's flags, or their variables, that another user can change: its content decides which
+ * prices, authorities and tokens apply (threats b327).
  *
- * @param warn takes a line for each one that is taken all the same, as containers mount it
+ * @param warn called with a line for each such file that is accepted nevertheless, since containers mount files so
  * @throws UsageError
  */
 export function assertTrustedFiles(command: CliCommand, env: Environment, warn: (line: string) => void): void {
@@ -41,7 +41,11 @@ function filesOf(option: CliCommand["options"][number], command: CliCommand, env
   return pathsIn(option.flags, value).map((path) => ({ flag, path }));
 }
 
-/** @param flags as help has them, which say what is taken */
+/**
+ * Returns the paths in a flag's value.
+ *
+ * @param flags the flag as help shows it, which says what its value is
+ */
 function pathsIn(flags: string, value: string): string[] {
   if (flags === "--data <dir>") return [bootstrapTokenFile(value)];
   if (flags === "--database-url <url>") return filesOfUrl(value);
@@ -50,13 +54,13 @@ function pathsIn(flags: string, value: string): string[] {
   return flags.endsWith("<file>") ? [value] : [];
 }
 
-/** What a database's URL names for TLS: whom to trust, and who this is. */
+/** Returns the files that a database's URL names for TLS: trusted authorities, certificate and key. */
 function filesOfUrl(url: string): string[] {
   const parameters = new URLSearchParams(url.slice(url.indexOf("?") + 1).trim());
   return ["sslrootcert", "sslcert", "sslkey"].flatMap((name) => parameters.getAll(name));
 }
 
-/** None of a file that cannot be read, which the command says itself. */
+/** Reads a file; empty if it cannot be read, which the command itself reports. */
 function textOf(file: string): string {
   try {
     return readFileSync(file, "utf8");

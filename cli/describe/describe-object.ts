@@ -6,13 +6,13 @@ import { formatTable } from "../output/table.ts";
 import type { ListedEvent, ListedObject } from "../source/source.ts";
 import { factsOf } from "./object-facts.ts";
 
-/** The latest that are shown. */
+/** Largest number of events that are shown, the latest. */
 const MAX_EVENTS = 10;
 
 /**
- * All that is known of an object, for people.
+ * Describes an object for people.
  *
- * @param events the oldest first, or why they are not known
+ * @param events events, the oldest first, or why they are not known
  * @param now milliseconds since the epoch
  */
 export function describeObject(object: ListedObject, events: readonly ListedEvent[] | string, now: number): string {
@@ -73,14 +73,14 @@ function versionsTable({ status }: ListedObject, now: number): string {
   );
 }
 
-/** What the catalogue of reasons advises, each once. */
+/** Returns the advice of the catalogue of reasons, each once. */
 function nextSteps({ status, state }: ListedObject): string[] {
   const reasons = status?.conditions?.map(({ reason }) => reason) ?? [];
   const known = [...reasons, ...(state === undefined ? [] : [REASON_OF[state]])].filter(isReason);
   return [...new Set(known.map((reason): string => REASONS[reason]).filter((advice) => advice !== ""))];
 }
 
-/** The reason that a condition would give for what a server says of a key. */
+/** Reason that a condition would have, by the state of a key at a server. */
 const REASON_OF = { active: "Ready", suspended: "Suspended", expired: "Expired", revoked: "Revoked" } as const;
 
 function isReason(reason: string): reason is Reason {

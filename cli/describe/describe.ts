@@ -46,15 +46,15 @@ export const addDescribe: AddCommand = (program, { env, out }) => {
     });
 };
 
-/** From where a key was called: undefined where that cannot be asked, of which the events say why. */
+/** Asks which networks a key was called from; undefined if that cannot be asked, in which case the events say why. */
 async function callersOf(source: Source, { callers, ...object }: ListedObject): Promise<ListedObject["callers"]> {
   const id = keyIdOf(object);
   return callers ?? (id === undefined ? undefined : source.callers(id).catch(() => undefined));
 }
 
 /**
- * How far its budgets are used, those that policies ask for or have it share included: undefined where that cannot be
- * asked.
+ * Asks how far the object's budgets are used, including those from policies and shared ones; undefined if that cannot
+ * be asked.
  */
 async function budgetsOf(source: Source, object: ListedObject): Promise<ListedObject["budgets"]> {
   const { kind, status } = object;
@@ -68,7 +68,7 @@ function keyIdOf({ kind, status }: Pick<ListedObject, "kind" | "status">): strin
   return kind === "PlatformKey" && status !== undefined && "keyID" in status ? status.keyID : undefined;
 }
 
-/** The events of an object, or why they cannot be read: what it is can be said without them. */
+/** Reads the events of an object, or why they cannot be read: the object is described without them then. */
 async function eventsOf(
   source: Source,
   { kind, metadata, status }: ListedObject,

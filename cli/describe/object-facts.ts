@@ -8,7 +8,7 @@ import type { Fact } from "../output/facts.ts";
 import { limitsText } from "../output/limits-text.ts";
 import type { ListedObject } from "../source/source.ts";
 
-/** What is to be said of an object beside what every kind has. */
+/** Returns the facts about an object, beyond those that every kind has. */
 export function factsOf(object: ListedObject, now: number): Fact[] {
   if (isOfKind(object, "PlatformKey")) return keyFacts(object, now);
   if (isOfKind(object, "ModelGateway")) return gatewayFacts(object);

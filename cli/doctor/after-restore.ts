@@ -1,4 +1,4 @@
-/** What a restored cluster or database leaves behind that only a person can decide about, and what to do. */
+/** Checks after a restore of a cluster or database: what only a person can decide about, and what to do. */
 
 import type { Cluster } from "../../controller/cluster/port.ts";
 import { titleOf } from "../../controller/cluster/titles.ts";
@@ -21,7 +21,7 @@ const REVOKED_BEFORE = note(
 /**
  * Compares a Kubernetes cluster with its database, and changes neither.
  *
- * @param cluster whose objects have been listed
+ * @param cluster cluster whose objects have been listed
  */
 export async function findAfterRestore(cluster: Cluster, db: Db): Promise<Finding[]> {
   const findings = [
@@ -32,7 +32,7 @@ export async function findAfterRestore(cluster: Cluster, db: Db): Promise<Findin
   return [...(findings.length > 0 ? findings : [ok("restore", "the cluster and the database agree")]), REVOKED_BEFORE];
 }
 
-/** What the database has and no declaration owns. */
+/** Finds objects in the database that no declaration owns. */
 async function findOrphaned(cluster: Cluster, db: Db): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const { kind } of COLLECTED) {
@@ -69,7 +69,7 @@ function stepFor(kind: string, id: string): string {
   return "restore its declaration, or remove others that are gone until fewer are left";
 }
 
-/** What was deleted, and has been brought back by the restore. */
+/** Finds declarations that had been deleted and are back by the restore. */
 async function findRevived(cluster: Cluster, db: Db): Promise<Finding[]> {
   const present = new Set(cluster.uids("PlatformKey"));
   const state = { is: "revoked", at: Date.now() } as const;
@@ -93,7 +93,7 @@ async function findRevived(cluster: Cluster, db: Db): Promise<Finding[]> {
   }
 }
 
-/** Declarations older than what was applied. */
+/** Finds declarations that are older than what was applied from them last. */
 function findOutdated(cluster: Cluster): Finding[] {
   return KINDS.flatMap((kind) => [...cluster.list(kind)]).flatMap(({ kind, namespace, name, status }) => {
     const ready = findCondition(status?.conditions, "Ready");

@@ -1,4 +1,4 @@
-/** Whether the certificate that clients see is one that they will take: from its files, or from the server. */
+/** Checks of the certificate that clients see, from its files or from the server: will clients accept it? */
 
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { once } from "node:events";
@@ -11,18 +11,22 @@ import { rfc3339 } from "../../domain/rfc3339.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
 import { TIMEOUT_MS } from "./readiness.ts";
 
-/** Whatever renews certificates has done so by then. */
+/** Remaining time below which a certificate is reported. Milliseconds. Tools that renew certificates do so earlier. */
 const SOON_MS = 14 * DAY_MS;
 
-/** What `server` and `up` are given. */
+/** Certificate settings of `server` and `up`. */
 export type CertificateFiles = {
   readonly cert: string;
   readonly key: string;
-  /** Where clients reach the server; undefined where it is not said. */
+  /** URL at which clients reach the server; undefined if it is not given. */
   readonly publicUrl: string | undefined;
 };
 
-/** @param now milliseconds since the epoch */
+/**
+ * Checks the certificate chain and its private key.
+ *
+ * @param now milliseconds since the epoch
+ */
 export async function checkCertificateFiles(files: CertificateFiles, now: number): Promise<Finding[]> {
   const chain = await read("--tls-cert", files.cert, (text) => {
     return (text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [text]).map(
@@ -54,9 +58,9 @@ async function read<T>(flag: string, file: string, parse: (text: string) => T): 
 }
 
 /**
- * Looks at what a server shows to its clients.
+ * Checks the certificate that a server presents to its clients.
  *
- * @param url https
+ * @param url https URL of the server
  * @param now milliseconds since the epoch
  */
 export async function checkServedCertificate(url: URL, now: number): Promise<Finding[]> {
@@ -92,8 +96,10 @@ export async function checkServedCertificate(url: URL, now: number): Promise<Fin
 }
 
 /**
- * @param where it was found
- * @param host what clients call it; undefined where that is not looked at
+ * Judges one certificate: its validity period and its names.
+ *
+ * @param where file or host that the certificate is from
+ * @param host host name that clients use; undefined if names are not to be checked
  */
 function judge(where: string, certificate: X509Certificate, host: string | undefined, now: number): Finding[] {
   const findings: Finding[] = [];

@@ -1,7 +1,4 @@
-/**
- * What is wrong with an installation on Kubernetes: it is read with the rights of the person who asks, and nothing is
- * changed.
- */
+/** Checks of an installation on Kubernetes. They read with the rights of the person who asks, and change nothing. */
 import { randomUUID } from "node:crypto";
 import type { KubernetesCluster } from "../../controller/cluster/kubernetes/cluster.ts";
 import { errorText } from "../../domain/error-text.ts";
@@ -20,20 +17,24 @@ import { checkRights } from "./rights.ts";
 import { findOtherWriters } from "./status-writers.ts";
 
 export type ClusterPlace = {
-  /** A file; where it is undefined, KUBECONFIG, the user's own configuration or the pod's service account. */
+  /** Path of a kubeconfig; if undefined, KUBECONFIG, the user's own configuration or the pod's service account. */
   readonly kubeconfig: string | undefined;
-  /** Those that the controller serves; null for all. */
+  /** Namespaces that the controller serves; null for all. */
   readonly namespaces: readonly string[] | null;
   readonly controllerNamespace: string;
-  /** The ServiceAccount that the controllers run as, in that namespace. */
+  /** ServiceAccount that the controllers run as, in that namespace. */
   readonly controllerAccount: string;
-  /** Of the Lease that they lead by, in that namespace. */
+  /** Name of the Lease for the controllers' leadership, in that namespace. */
   readonly leaseName: string;
-  /** Whether also to compare the cluster with the database, one of which was restored. */
+  /** True if the cluster is also to be compared with the database, one of which was restored. */
   readonly isRestored: boolean;
 };
 
-/** @param store the database that belongs to it; undefined where none is given, or it cannot be used */
+/**
+ * Checks the cluster.
+ *
+ * @param store database of the installation; undefined if none is given or it cannot be used
+ */
 export async function checkCluster(place: ClusterPlace, store: Store | undefined): Promise<Finding[]> {
   // Only here: the Kubernetes client takes a second to load, which no other command should wait for.
   const { openKubernetesCluster } = await import("../../controller/cluster/kubernetes/cluster.ts");

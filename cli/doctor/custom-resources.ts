@@ -1,4 +1,4 @@
-/** Whether the cluster has the kinds of Keyplane, as this build knows them. */
+/** Checks that the cluster has the kinds of Keyplane, as this build knows them. */
 import type { ApiClient } from "../../controller/cluster/kubernetes/api/api-client.ts";
 import { isForbidden, isNotServed } from "../../controller/cluster/kubernetes/api/api-error.ts";
 import { definitionName, definitionPath } from "../../controller/cluster/kubernetes/resources.ts";
@@ -10,10 +10,13 @@ import { isRecord } from "../../domain/manifest/document/identity.ts";
 import { nameSome } from "../../domain/name-some.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
 
-/** By force: Helm, or the tool that applied another version, owns the fields that are to be changed. */
+/**
+ * Command that applies the kinds. Conflicts are forced: Helm, or whichever tool applied the other version, owns the
+ * fields that change.
+ */
 const APPLY = "kubectl apply --server-side --force-conflicts -f crds/";
 const [, VERSION = ""] = API_VERSION.split("/");
-/** How many fields are named. */
+/** Largest number of fields that a finding names. */
 const MAX_NAMED = 5;
 
 /** Reads each CustomResourceDefinition, and compares it with what this build writes and reads. */
@@ -41,7 +44,11 @@ function unread(kind: Kind, error: unknown): Finding {
   return isForbidden(error) ? note("custom-resources", message, step) : wrong("custom-resources", message, step);
 }
 
-/** @param answer a CustomResourceDefinition, as the API server has it */
+/**
+ * Compares a CustomResourceDefinition with this build's.
+ *
+ * @param answer a CustomResourceDefinition, as the API server returns it
+ */
 export function judgeDefinition(kind: Kind, answer: unknown): Finding[] {
   const name = definitionName(kind);
   const { spec, status } = isRecord(answer) ? answer : {};
@@ -69,7 +76,10 @@ export function judgeDefinition(kind: Kind, answer: unknown): Finding[] {
   return others.length > 0 ? [note("custom-resources", message, step)] : [];
 }
 
-/** The fields that this build knows and a served schema does not: what is written there is dropped without a word. */
+/**
+ * Returns the fields that this build knows and a served schema lacks. The API server drops such fields without a
+ * warning.
+ */
 function lackingFields(ours: Schema, theirs: unknown, path = ""): string[] {
   const known = isRecord(theirs) ? theirs : {};
   const properties = isRecord(known.properties) ? known.properties : {};

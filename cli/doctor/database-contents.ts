@@ -1,4 +1,4 @@
-/** What a database says of the installation that works on it. */
+/** Database, and the keys to compare with it, for checks of the installation that uses it. */
 import type { Cluster } from "../../controller/cluster/port.ts";
 import type { Db } from "../../store/database/change.ts";
 import { StoreError } from "../../store/database/errors.ts";
@@ -17,7 +17,7 @@ import { checkSilentUpstreams } from "./silent-upstreams.ts";
 
 type Contents = {
   readonly db: Db;
-  /** Those that are given; undefined where none are. Rejects where what is given is none. */
+  /** Reads the encryption keys that are given; undefined if none are. Rejects if they are not valid. */
   readonly encryptionKeys: () => Promise<Keyring | undefined>;
 };
 
@@ -31,10 +31,10 @@ export const CONTENT_CHECKS: readonly Check<Contents>[] = [
   checkSessions,
 ];
 
-/** How many of a kind are named. */
+/** Largest number of objects of a kind that findings name. */
 const MAX_NAMED = 10;
 
-/** Whether the keys that servers and controllers are started with are those of the database. */
+/** Checks that the encryption keys that are given are those of the database. */
 export async function checkEncryptionKeys({ db, encryptionKeys }: Contents): Promise<Finding[]> {
   try {
     const keyring = await encryptionKeys();
@@ -47,7 +47,7 @@ export async function checkEncryptionKeys({ db, encryptionKeys }: Contents): Pro
   }
 }
 
-/** Those who serve, and those who are waited for though they serve no more. */
+/** Checks the servers: which are alive, and which are silent and hold up changes that wait for them. */
 export async function checkReplicas({ db }: Pick<Contents, "db">): Promise<Finding[]> {
   const all = await replicaHealth(db);
   const [silent, living] = [all.filter(({ mayServe }) => !mayServe), all.filter(({ mayServe }) => mayServe)];
@@ -73,7 +73,10 @@ export async function checkReplicas({ db }: Pick<Contents, "db">): Promise<Findi
   return findings.length > 0 ? findings : [ok("replicas", `${living.length} of ${all.length} servers are alive`)];
 }
 
-/** Whether a bootstrap token stands beside an issuer: it opens every team's keys, and belongs to no one person. */
+/**
+ * Reports a bootstrap token that is configured beside an issuer: it opens every team's keys, and belongs to no one
+ * person.
+ */
 export async function checkBootstrapToken({ db }: Pick<Contents, "db">): Promise<Finding[]> {
   const replicas = await replicasWithSpareToken(db);
   if (replicas.length === 0) return [ok("bootstrap-token", "no bootstrap token stands beside an issuer")];
@@ -82,7 +85,7 @@ export async function checkBootstrapToken({ db }: Pick<Contents, "db">): Promise
   return [note("bootstrap-token", message, "once JWTs let people in, start them without --bootstrap-token-file")];
 }
 
-/** Keys that were reported as leaked and still work, since no person has decided about them yet. */
+/** Reports keys that were reported as leaked and still work, because no person has decided about them yet. */
 export async function checkLeaks({ db }: Pick<Contents, "db">): Promise<Finding[]> {
   const leaks = await livingLeaks(db);
   if (leaks.length === 0) return [ok("leaked-keys", "no key works on that was reported as leaked")];
@@ -100,7 +103,7 @@ export async function checkLeaks({ db }: Pick<Contents, "db">): Promise<Finding[
   return findings;
 }
 
-/** The sessions that a restored backup has brought; none of them is accepted. */
+/** Reports sessions that came with a restored backup. None of them is accepted. */
 export async function checkSessions({ db }: Pick<Contents, "db">): Promise<Finding[]> {
   const count = await countRestoredSessions(db);
   if (count === 0) return [];
@@ -108,7 +111,7 @@ export async function checkSessions({ db }: Pick<Contents, "db">): Promise<Findi
   return [note("restored-sessions", message, "look at what else a restore leaves: keyplane doctor --after-restore")];
 }
 
-/** Rows of a cluster that this one may have taken the place of: no controller collects them. */
+/** Finds rows of a cluster that this one may have replaced. No controller collects them. */
 export async function findOtherClusters({ uid }: Pick<Cluster, "uid">, db: Db): Promise<Finding[]> {
   const clusters = await declaredClusters(db);
   const isKnown = clusters.some((one) => one.cluster === uid);

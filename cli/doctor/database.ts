@@ -1,4 +1,6 @@
-/** Whether a PostgreSQL is there, of the right kind, and reached by a way that everything passes through. */
+/**
+ * Checks of a PostgreSQL database: it answers, has a usable version and schema, and the connection passes everything.
+ */
 import { errorText } from "../../domain/error-text.ts";
 import {
   DISK_FULL,
@@ -23,17 +25,17 @@ import { CONTENT_CHECKS } from "./database-contents.ts";
 import { type Check, type Finding, note, ok, runChecks, wrong } from "./finding.ts";
 import { judgeClock } from "./judge-clock.ts";
 
-/** A database that answers. */
+/** Database that is checked. */
 type Database = {
   readonly location: DatabaseLocation;
   readonly store: Store;
-  /** Those that are given, to see whether they are the database's; undefined where none are. */
+  /** Reads the encryption keys that are given, to compare with the database's; undefined if none are. */
   readonly encryptionKeys: () => Promise<Keyring | undefined>;
-  /** This machine's, in milliseconds since the epoch. */
+  /** Clock of this machine, in milliseconds since the epoch. */
   readonly now: () => number;
 };
 
-/** In the order in which one thing causes another. */
+/** Checks in the order in which one fault causes another. */
 const CHECKS: readonly Check<Database>[] = [
   checkStorage,
   checkEncryption,
@@ -44,9 +46,9 @@ const CHECKS: readonly Check<Database>[] = [
 ];
 
 /**
- * Looks at a database.
+ * Checks a database.
  *
- * @param also what else is to be looked at, with the database where its schema is this build's
+ * @param also further checks; called with the database if its schema is this build's
  */
 export async function checkDatabase(
   location: DatabaseLocation,
@@ -76,7 +78,7 @@ async function checkConnection({ store }: Database): Promise<Finding> {
   }
 }
 
-/** What to do where a connection is refused, also for want of the room that PostgreSQL's own files take. */
+/** Returns what to do about a failed connection, also if the disk is full and PostgreSQL cannot write its own files. */
 function stepAfter(error: unknown): string {
   if (error instanceof Error && sqlState(error.cause) === DISK_FULL) return MAKE_ROOM;
   return databaseAdvice(error) ?? "see --database-url, and that PostgreSQL runs there";
@@ -97,7 +99,7 @@ async function checkStorage({ store }: Database): Promise<Finding[]> {
   }
 }
 
-/** Of the way to what the URL leads to: a pooler there has a way of its own to the database. */
+/** Checks encryption up to the host in the URL. If that is a pooler, its own connection to the database is not seen. */
 async function checkEncryption({ location }: Database): Promise<Finding[]> {
   const protection = protectionOf(location);
   const name = "database-encryption";
@@ -140,7 +142,7 @@ async function checkSchema({ store }: Database): Promise<Finding> {
   }
 }
 
-/** Through the URL that is given, which may be a pooler's: a pooler may pass on statements but no notifications. */
+/** Checks that notifications arrive through the given URL: a pooler may pass on statements but no notifications. */
 async function checkNotifications({ store }: Database): Promise<Finding[]> {
   try {
     await assertListenWorks(store);

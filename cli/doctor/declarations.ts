@@ -1,4 +1,4 @@
-/** Whether what is declared in a cluster is brought about. */
+/** Checks that what is declared in a cluster takes effect. */
 import type { ApiClient } from "../../controller/cluster/kubernetes/api/api-client.ts";
 import { isNotServed } from "../../controller/cluster/kubernetes/api/api-error.ts";
 import { objectsPath } from "../../controller/cluster/kubernetes/resources.ts";
@@ -11,19 +11,19 @@ import { readiness, type StatusObject } from "../data/status-files.ts";
 import { listAll } from "../source/list-all.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
 
-/** How many of those with one reason are named. */
+/** Largest number of declarations with one reason that a finding names. */
 const MAX_NAMED = 5;
-/** Reasons of a declaration that has ended, by its expiry or on request: nothing is wrong with it. */
+/** Reasons of a declaration that has ended, by its expiry or on request. They are no fault. */
 const ENDED = new Set(["Expired", "Revoked", "Deleting"]);
 
-/** What is declared of a kind. */
+/** Declarations of one kind. */
 export type DeclaredObjects = { readonly kind: Kind; readonly objects: readonly Declaration[] };
 
 /**
- * Lists what is declared.
+ * Lists the declarations of all kinds.
  *
- * @param namespaces those that the controller serves; null for all
- * @returns and a finding for each kind that cannot be read
+ * @param namespaces namespaces that the controller serves; null for all
+ * @returns the declarations, and a finding for each kind that cannot be read
  */
 export async function listDeclarations(
   api: Pick<ApiClient, "request">,
@@ -46,17 +46,17 @@ export async function listDeclarations(
   return { declared, unread };
 }
 
-/** Says what is not ready, by kind and reason. */
+/** Reports declarations that are not ready, by kind and reason. */
 export function checkDeclarations({ declared, unread }: Awaited<ReturnType<typeof listDeclarations>>): Finding[] {
   const findings = [...unread, ...declared.flatMap(({ kind, objects }) => judgeDeclarations(kind, objects))];
   const count = declared.reduce((sum, { objects }) => sum + objects.length, 0);
   return findings.length > 0 ? findings : [ok("declarations", `${count} declarations are ready`)];
 }
 
-/** Of a declaration that has no condition yet. */
+/** Condition that stands for a declaration without any condition yet. */
 const NOT_SEEN = condition("Ready", "Unknown", "Pending", "No controller has reconciled it yet.");
 
-/** What is read of one. */
+/** Parts of a declaration that are read. */
 export type Declaration = Pick<StatusObject<Kind>, "metadata" | "status">;
 
 function isDeclaration(object: unknown): object is Declaration {

@@ -81,9 +81,9 @@ type DoctorFlags = DatabaseFlags & {
   readonly output?: StructuredFormat;
 };
 
-/** A pod's own, which says which cluster is meant. */
+/** Token file of a pod. If it exists, the pod's own cluster is meant. */
 const POD_TOKEN = "/var/run/secrets/kubernetes.io/serviceaccount/token";
-/** What says where to look. */
+/** Flags that say where to look. */
 const PLACES = [
   "data",
   "server",
@@ -96,9 +96,9 @@ const PLACES = [
 ] as const;
 
 /**
- * Looks at every place that the flags name; where none does, at those that the variables name.
+ * Checks every place that the flags name; if they name none, the places that the variables name.
  *
- * @throws UsageError where there is none
+ * @throws UsageError if neither names any
  */
 async function examine(flags: DoctorFlags, env: Environment): Promise<Finding[]> {
   const isFlagged = PLACES.some((place) => flags[place] !== undefined);
@@ -126,7 +126,11 @@ async function examine(flags: DoctorFlags, env: Environment): Promise<Finding[]>
   ];
 }
 
-/** @param isFlagged whether flags name places: then no variable does, and variables only say more of those */
+/**
+ * Chooses the places to check.
+ *
+ * @param isFlagged true if flags name places: variables then name none, and only add details to those of the flags
+ */
 function choosePlaces(flags: DoctorFlags, env: Environment, isFlagged: boolean) {
   const places = isFlagged ? {} : env;
   const cert = setting(places, "tls-cert", flags.tlsCert);
@@ -166,7 +170,7 @@ function serverPlace(server: string, flags: DoctorFlags, env: Environment) {
 
 const STYLES = { ok: "green", note: "yellow", error: "red" } as const;
 
-/** A line for each finding with what is so, and below it what to do. */
+/** Formats each finding as a line that says what is so, and a line below it that says what to do. */
 function inLines(findings: readonly Finding[], hasColours: boolean): string {
   const lines = findings.flatMap(({ name, severity, message, action }) => [
     `${styled(hasColours, STYLES[severity], severity.padEnd(5))}  ${name}: ${plainText(message)}`,

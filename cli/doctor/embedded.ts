@@ -25,7 +25,7 @@ import { judgeGatewayCredentials } from "./gateway-credentials.ts";
 import { checkReadiness } from "./readiness.ts";
 import { checkManagement } from "./server.ts";
 
-/** In the order in which one thing causes another. */
+/** Checks in the order in which one fault causes another. */
 const CHECKS: readonly Check<Embedded>[] = [
   checkFreeSpace,
   checkModes,
@@ -38,13 +38,17 @@ const CHECKS: readonly Check<Embedded>[] = [
   checkSecrets,
 ];
 
-/** @throws UsageError where there is no such data folder */
+/**
+ * Checks an installation of `keyplane up`.
+ *
+ * @throws UsageError if there is no such data folder
+ */
 export async function checkEmbedded(embedded: Embedded): Promise<Finding[]> {
   await assertDataFolder(embedded.data);
   return runChecks(CHECKS, embedded);
 }
 
-/** What others on the machine could read. */
+/** Checks that nothing secret is readable for others on the machine. */
 async function checkModes({ data }: Embedded): Promise<Finding[]> {
   const open: string[] = [];
   for (const path of [data, ...(await filesBelow(join(data, "secrets"))), bootstrapTokenFile(data)]) {
@@ -61,7 +65,7 @@ async function checkModes({ data }: Embedded): Promise<Finding[]> {
   return findings.length > 0 ? findings : [ok("file-modes", `${data} and what is secret in it are closed to others`)];
 }
 
-/** Whether it runs, serves, and lets its own token in. */
+/** Checks that `up` runs, serves, and accepts its own token. */
 async function checkProcess({ data, env }: Embedded): Promise<Finding[]> {
   if (!(await isRunning(data))) return [wrong("process", `keyplane up does not run on ${data}`, "start it")];
   const server = await readServerFile(data);
@@ -87,7 +91,10 @@ async function checkProcess({ data, env }: Embedded): Promise<Finding[]> {
   return findings;
 }
 
-/** A fault in a manifest keeps what was declared before, so the keys alone do not show it. */
+/**
+ * Checks the manifests themselves: what a faulty manifest declared before stays in effect, so the keys alone do not
+ * show it.
+ */
 async function checkManifests({ data, env }: Embedded): Promise<Finding[]> {
   const { manifests } = (await readServerFile(data)) ?? {};
   if (manifests === undefined) return [];
@@ -101,7 +108,7 @@ async function checkManifests({ data, env }: Embedded): Promise<Finding[]> {
   return [wrong("manifests", message, `${ownCommand(env)} validate -f ${shellWord(manifests)}`)];
 }
 
-/** What goes on as it was before though its declaration is gone or faulty, which no condition says. */
+/** Reports objects that stay as before although their declaration is gone or faulty. No condition says so. */
 async function checkHeld({ data }: Embedded): Promise<Finding[]> {
   const text = heldText(await isRunning(data));
   return (await heldGroups(data)).map(({ titles, why }) =>
@@ -111,7 +118,7 @@ async function checkHeld({ data }: Embedded): Promise<Finding[]> {
 
 const AS_IT_SAYS = "do what this says in its declaration, or in what that refers to";
 
-/** What is not as declared, with the catalogue's advice, which is part of each condition's message. */
+/** Reports objects that are not as declared. The message of each condition has the catalogue's advice. */
 async function checkObjects({ data }: Embedded): Promise<Finding[]> {
   const findings: Finding[] = [];
   let all = 0;
@@ -132,12 +139,12 @@ async function checkObjects({ data }: Embedded): Promise<Finding[]> {
   return findings.length > 0 ? findings : [ok("declarations", `${all} declarations are ready`)];
 }
 
-/** What providers do not take, which leaves a gateway as declared. */
+/** Reports credentials that providers refuse. A gateway counts as ready all the same. */
 async function checkCredentials({ data }: Embedded): Promise<Finding[]> {
   return judgeGatewayCredentials(await readStatusFiles(data, "ModelGateway"));
 }
 
-/** That what workloads mount is there. */
+/** Checks that the Secret files which workloads mount exist. */
 async function checkSecrets({ data }: Embedded): Promise<Finding[]> {
   const keys = await readStatusFiles(data, "PlatformKey");
   const delivered = keys.filter(({ status }) =>
@@ -163,7 +170,10 @@ function isThere(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false }) !== undefined;
 }
 
-/** A link is whatever it leads to; that others may change where is the folder's mode. */
+/**
+ * True if others may read or change the path. A link counts as closed: its target has its own mode, and replacing the
+ * link depends on the folder's mode.
+ */
 async function isOpenToOthers(path: string): Promise<boolean> {
   const stats = await lstat(path).catch(whenMissing(undefined));
   return stats !== undefined && !stats.isSymbolicLink() && (stats.mode & 0o077) !== 0;

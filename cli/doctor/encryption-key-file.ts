@@ -7,10 +7,10 @@ import { type Keyring, parseKeyring } from "../../store/encryption/keyring.ts";
 import { encryptionKeyFile, readServerFile } from "../data/data-folder.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
 
-/** An installation of `keyplane up`. */
+/** Installation of `keyplane up`. */
 export type Embedded = { readonly data: string; readonly env: Environment };
 
-/** Whether the keys that a start will find are those that the store needs (threats c54). */
+/** Checks that the encryption keys that the next start would find are those that the store needs (threats c54). */
 export async function checkEncryptionKeyFile({ data, env }: Embedded): Promise<Finding[]> {
   const server = await readServerFile(data);
   const isGiven = Boolean(env.KEYPLANE_ENCRYPTION_KEY || env.KEYPLANE_ENCRYPTION_KEY_FILE);

@@ -1,6 +1,6 @@
 /**
- * Everything that `doctor` looks at, by the names that scripts and alerts may rely on. What each means, and the way out,
- * is in docs/operations/doctor.md, under the same name.
+ * Names of all that `doctor` looks at. Scripts and alerts may rely on them. What each means and what to do is in
+ * docs/operations/doctor.md, under the same name.
  */
 export const FINDING_NAMES = [
   "file-modes",
@@ -44,18 +44,18 @@ export const FINDING_NAMES = [
 ] as const;
 export type FindingName = (typeof FINDING_NAMES)[number];
 
-/** One thing that was looked at. */
+/** Result of one check. */
 export type Finding = {
   readonly name: FindingName;
-  /** An `error` needs a person to act; a `note` is for information. */
+  /** Severity: `error` needs a person to act, `note` is for information. */
   readonly severity: "ok" | "note" | "error";
-  /** What is so. */
+  /** Statement of what was found. */
   readonly message: string;
-  /** What to do about it, as a command where there is one; null for nothing. */
+  /** Remedy, as a command if there is one; null if nothing is to be done. */
   readonly action: string | null;
 };
 
-/** Looks at one thing, given all that it needs, and says what it has found. It changes nothing. */
+/** Checks one thing, from what it is given, and returns its findings. It changes nothing. */
 export type Check<Given> = (given: Given) => Promise<readonly Finding[]>;
 
 export const ok = (name: FindingName, message: string): Finding => ({ name, severity: "ok", message, action: null });

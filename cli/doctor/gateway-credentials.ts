@@ -1,4 +1,4 @@
-/** Whether model providers take the credentials that gateways have for them. */
+/** Checks that model providers accept the credentials that gateways have for them. */
 import { API_CLUSTER } from "../../domain/api-cluster.ts";
 import { findCondition } from "../../domain/conditions.ts";
 import type { Db } from "../../store/database/change.ts";
@@ -8,7 +8,7 @@ import { type Finding, ok, wrong } from "./finding.ts";
 
 const FINE = ok("gateway-credentials", "no provider refuses a gateway's credential");
 
-/** By what the store knows, of gateways that were made by hand, too. */
+/** Reports refused credentials from the store, which covers gateways made by hand too. */
 export async function checkGatewayCredentials({ db }: { readonly db: Db }): Promise<Finding[]> {
   const findings = (await refusedCredentials(db)).map(({ cluster, namespace, name, gatewayId, upstream, dialect }) => {
     const title = namespace === "" ? name : `${namespace}/${name}`;
@@ -20,7 +20,7 @@ export async function checkGatewayCredentials({ db }: { readonly db: Db }): Prom
   return findings.length > 0 ? findings : [FINE];
 }
 
-/** By the conditions of those that are declared, which their controller has from the store. */
+/** Reports refused credentials from the conditions of declared gateways. Their controller has these from the store. */
 export function judgeGatewayCredentials(gateways: readonly Declaration[]): Finding[] {
   const findings = gateways.flatMap(({ metadata: { namespace, name }, status }) => {
     const found = findCondition(status?.conditions, "CredentialsAccepted");

@@ -1,15 +1,18 @@
 import { type Finding, note, ok, wrong } from "./finding.ts";
 
-/** The largest difference that has no effect. Milliseconds. */
+/** Largest difference without effect. Milliseconds. */
 const MAX_NOTHING_MS = 2_000;
-/** From here on tokens of issuers count as expired or not yet valid, and people look for an event at the wrong time. */
+/**
+ * Largest tolerable difference. Milliseconds. Beyond it, issuers' tokens count as expired or not yet valid, and people
+ * look for an event at the wrong time.
+ */
 const MAX_TOLERABLE_MS = 30_000;
 
 /**
  * Compares a clock with this machine's.
  *
- * @param whose as in "the database's"
- * @param theirs what it said, in milliseconds since the epoch
+ * @param whose owner of the clock, such as "the database's"
+ * @param theirs time of that clock, in milliseconds since the epoch
  * @param asked this machine's time before the question and after the answer
  */
 export function judgeClock(
@@ -21,7 +24,11 @@ export function judgeClock(
   return judgeClocks(whose, "this machine's", ahead);
 }
 
-/** @param ahead how far one clock is ahead of the other, in milliseconds */
+/**
+ * Judges the difference of two clocks.
+ *
+ * @param ahead how far the first clock is ahead of the other, in milliseconds
+ */
 export function judgeClocks(one: string, other: string, ahead: number): Finding {
   if (Math.abs(ahead) <= MAX_NOTHING_MS) return ok("clock", `${one} clock and ${other} agree`);
   const way = ahead > 0 ? "ahead of" : "behind";

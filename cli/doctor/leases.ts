@@ -1,4 +1,4 @@
-/** Whether a controller runs: who leads renews a Lease every few seconds. */
+/** Checks that a controller runs. The leader renews a Lease every few seconds. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { ApiClient } from "../../controller/cluster/kubernetes/api/api-client.ts";
 import { isForbidden } from "../../controller/cluster/kubernetes/api/api-error.ts";
@@ -15,21 +15,21 @@ const LOOK_MS = 500;
 
 export type LeaseName = { readonly namespace: string; readonly name: string };
 
-/** A controller's Lease, as it was while it was watched. */
+/** Controller's Lease, as it was while it was watched. */
 export type WatchedLease = LeaseName & {
-  /** What its leader serves; null for every namespace. */
+  /** Namespaces that its leader serves; null for all. */
   readonly served: readonly string[] | null;
   readonly state: "renewed" | "not renewed" | "absent" | { readonly unknown: string };
-  /** How it was renewed while it was watched, where it was. */
+  /** Last renewal while the Lease was watched; undefined if there was none. */
   readonly renewal?: Renewal;
 };
 
-/** What its leader has written, in milliseconds since the epoch. */
+/** Renewal of a Lease by its leader. Times are in milliseconds since the epoch. */
 type Renewal = {
   readonly leader: string;
-  /** By the leader's clock. */
+  /** Time of the renewal by the leader's clock. */
   readonly at: number;
-  /** By this machine's: no sooner and no later than this. */
+  /** Earliest time of the renewal by this machine's clock; `after` is the latest. */
   readonly before: number;
   readonly after: number;
 };
@@ -39,8 +39,8 @@ type LeaseCluster = { readonly uid: string; readonly api: Pick<ApiClient, "reque
 /**
  * Watches Leases until each is renewed, or should have been.
  *
- * @param given the one that the controllers were given, or would have been by the chart
- * @param scopes of those who have led, as the database knows them; those of other clusters are passed over
+ * @param given Lease that the controllers were given, or would have been by the chart
+ * @param scopes scopes of all past and present leaders in the database; those of other clusters are skipped
  */
 export async function watchLeases(
   { uid, api }: LeaseCluster,
@@ -52,7 +52,9 @@ export async function watchLeases(
   return Promise.all([...names].map(([name, served]) => watchLease(api, { namespace, name, served })));
 }
 
-/** What is served under the Leases of one cluster that have the names of their scopes. */
+/**
+ * Returns the namespaces served under the Leases of one cluster, by Lease name. Each Lease has the name of its scope.
+ */
 function servedByName(uid: string, scopes: readonly string[]): Map<string, WatchedLease["served"]> {
   const known = scopes.flatMap((scope) => {
     const served = namespacesOfScope(scope, uid);
@@ -62,10 +64,10 @@ function servedByName(uid: string, scopes: readonly string[]): Map<string, Watch
 }
 
 /**
- * Looks for controllers of another installation in the same cluster: each takes the leadership in the database from the
- * other as often as it starts, or, with a database of its own, undoes in the cluster what the other has done.
+ * Looks for controllers of another installation in the same cluster. With the same database, two installations take the
+ * leadership from each other at each start; with different ones, each undoes in the cluster what the other has done.
  *
- * @param leases of the installation that is looked at
+ * @param leases Leases of the installation that is checked
  */
 export async function findRivals(
   { uid, api }: LeaseCluster,
@@ -94,7 +96,7 @@ export async function findRivals(
   }
 }
 
-/** No two of those that are renewed may serve the same namespace. */
+/** Reports each pair of renewed Leases whose leaders serve the same namespace. */
 export function judgeRivals(leases: readonly WatchedLease[]): Finding[] {
   const living = leases.filter(({ state }) => state === "renewed");
   return living.flatMap((one, i) =>
@@ -106,7 +108,7 @@ export function judgeRivals(leases: readonly WatchedLease[]): Finding[] {
   );
 }
 
-/** What to do about two installations that serve the same namespaces. */
+/** Advice for two installations that serve the same namespaces. */
 export const ONE_TOO_MANY =
   "uninstall one of the two (helm list -A shows them), or have each serve other namespaces (controller.mode: namespaced)";
 
@@ -114,7 +116,7 @@ function overlap(one: WatchedLease["served"], other: WatchedLease["served"]): bo
   return one === null || other === null || one.some((namespace) => other.includes(namespace));
 }
 
-/** Watches one until it is renewed, or should have been. */
+/** Watches one Lease until it is renewed, or should have been. */
 export async function watchLease(
   api: Pick<ApiClient, "request">,
   lease: Omit<WatchedLease, "state" | "renewal">,
@@ -123,10 +125,13 @@ export async function watchLease(
   return { ...lease, ...looked, served };
 }
 
-/** What a Lease has come to; its leader says itself what it serves, but for a version before this one. */
+/** State of a watched Lease. The leader itself writes in it what it serves; leaders of earlier versions do not. */
 type Looked = Pick<WatchedLease, "state" | "renewal"> & { readonly served?: WatchedLease["served"] | undefined };
 
-/** The time in a Lease is by its holder's clock, which may be wrong: it is renewed if it changes while we look. */
+/**
+ * Watches a Lease for a term. Its time is by its holder's clock, which may be wrong, so it counts as renewed if it
+ * changes while it is watched.
+ */
 async function lookAtLease(api: Pick<ApiClient, "request">, { namespace, name }: LeaseName): Promise<Looked> {
   try {
     let asked = Date.now();
@@ -146,7 +151,11 @@ async function lookAtLease(api: Pick<ApiClient, "request">, { namespace, name }:
   }
 }
 
-/** @param asked before it was written */
+/**
+ * Returns the renewal in a Lease.
+ *
+ * @param asked time of the last read before the renewal, in milliseconds since the epoch
+ */
 function renewalIn(lease: Awaited<ReturnType<typeof readLease>>, asked: number): Looked {
   const { holderIdentity, renewTime } = lease?.spec ?? {};
   const served = lease?.served;
@@ -158,14 +167,14 @@ function renewalIn(lease: Awaited<ReturnType<typeof readLease>>, asked: number):
   return { state: "renewed", served, renewal: { leader: String(holderIdentity), at, before, after: Date.now() } };
 }
 
-/** The leaders' clocks, by which their events and conditions have their times. */
+/** Checks the clocks of the leaders, which give events and conditions their times. */
 export function judgeLeaderClocks(leases: readonly WatchedLease[]): Finding[] {
   return leases.flatMap(({ renewal }) =>
     renewal === undefined ? [] : [judgeClock(`the controller ${renewal.leader}'s`, renewal.at, renewal)],
   );
 }
 
-/** Whether a controller leads. */
+/** Checks that a controller leads. */
 export function judgeLeases(namespace: string, leases: readonly WatchedLease[]): Finding[] {
   const step = `kubectl -n ${namespace} get pods,leases; give --controller-namespace NAME where the controllers run in another one`;
   const isLed = leases.some(({ state }) => state === "renewed");

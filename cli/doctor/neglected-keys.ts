@@ -1,4 +1,4 @@
-/** Whether a running controller serves the keys of a Kubernetes cluster, and whether their namespaces stay. */
+/** Checks that a running controller serves the keys of a Kubernetes cluster, and that their namespaces exist. */
 import type { ApiClient } from "../../controller/cluster/kubernetes/api/api-client.ts";
 import type { KubernetesCluster } from "../../controller/cluster/kubernetes/cluster.ts";
 import { readNamespace } from "../../controller/cluster/kubernetes/namespace.ts";
@@ -10,12 +10,14 @@ import { livingKeysByNamespace } from "../../store/keys/rows/find-key.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
 import type { WatchedLease } from "./leases.ts";
 
-/** How many keys of a namespace are named. */
+/** Largest number of keys of a namespace that a finding names. */
 const MAX_NAMED = 10;
 
 /**
- * @param leaseNamespace where the controllers have their Leases
- * @param leases all that there are
+ * Reports keys that no running controller serves, or whose namespace is gone.
+ *
+ * @param leaseNamespace namespace of the controllers' Leases
+ * @param leases all Leases of controllers that were found
  */
 export async function findNeglected(
   { uid, api }: Pick<KubernetesCluster, "uid" | "api">,
@@ -40,10 +42,10 @@ export async function findNeglected(
 
 type State = "there" | "ending" | "gone" | { readonly unknown: string };
 
-/** A namespace in which keys live. */
+/** Namespace with keys that still work. */
 type KeyNamespace = {
   readonly namespace: string;
-  /** Of the keys. */
+  /** Names of the keys. */
   readonly names: readonly string[];
   readonly isServed: boolean;
   readonly state: State;
@@ -52,8 +54,10 @@ type KeyNamespace = {
 const REVOKE = "revoke them: keyplane revoke NAMESPACE/NAME --server URL";
 
 /**
- * @param leaseNamespace where it was looked for controllers
- * @param isHeldBack whether more keys are in namespaces that are gone than a controller ends without a person
+ * Judges one namespace; undefined if nothing is wrong.
+ *
+ * @param leaseNamespace namespace in which controllers were looked for
+ * @param isHeldBack true if more keys are in deleted namespaces than a controller ends without a person
  */
 function judge(
   { namespace, names, isServed, state }: KeyNamespace,

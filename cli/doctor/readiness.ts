@@ -2,13 +2,13 @@ import { connectionErrorText } from "../../domain/error-text.ts";
 import { sanitizeUntrusted } from "../../domain/redact.ts";
 import { type Finding, ok, wrong } from "./finding.ts";
 
-/** How long an answer may take. Milliseconds. */
+/** Longest wait for an answer. Milliseconds. */
 export const TIMEOUT_MS = 5_000;
 
 /**
- * Whether a server says of itself that it should be given work.
+ * Checks that a server reports itself as ready for work.
  *
- * @param adminUrl of its admin listener
+ * @param adminUrl URL of its admin listener
  */
 export async function checkReadiness(adminUrl: string): Promise<Finding> {
   try {

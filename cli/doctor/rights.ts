@@ -1,4 +1,4 @@
-/** Whether the controller's account may do what the controller does: what infra/rbac grants. */
+/** Checks that the controller's account has the rights that infra/rbac grants. */
 import type { ApiClient } from "../../controller/cluster/kubernetes/api/api-client.ts";
 import { isNotServed } from "../../controller/cluster/kubernetes/api/api-error.ts";
 import { objectsPath } from "../../controller/cluster/kubernetes/resources.ts";
@@ -8,25 +8,31 @@ import { listAll, metadataNamespace } from "../source/list-all.ts";
 import { type Finding, note, ok, wrong } from "./finding.ts";
 import { CONTROLLER, CONTROLLER_ROLES, NAMESPACE_RULES } from "./generated/rights.ts";
 
-/** As a rule of a Role has it. */
+/** Rule of a Role. */
 type Rule = {
   readonly group: string;
   readonly resources: readonly string[];
   readonly verbs: readonly string[];
 };
 
-/** What needs the rights on a group: a controller for which that is not used can do without. */
+/**
+ * Features that need the rights on an API group. A controller for which the feature is not used can do without them.
+ */
 const USED_FOR: Readonly<Record<string, string>> = { apps: "restartTargets" };
 
-/** Whose rights are looked at. */
+/** Account whose rights are checked. */
 export type Account = {
   readonly namespace: string;
   readonly name: string;
-  /** Whether it is us who ask. */
+  /** True if the check itself runs as this account. */
   readonly isSelf: boolean;
 };
 
-/** @param served the namespaces that the controller serves; null for all, of which those matter that hold something */
+/**
+ * Checks the account's rights.
+ *
+ * @param served namespaces that the controller serves; null for all, of which those with declarations are checked
+ */
 export async function checkRights(
   api: ApiClient,
   account: Account,
@@ -82,7 +88,7 @@ async function missingRights(
   return findings;
 }
 
-/** As `update, delete secrets`, one for each resource. */
+/** Returns the missing rights, such as `update, delete secrets`, one for each resource. */
 async function missingOf(api: ApiClient, account: Account, namespace: string, rule: Rule): Promise<string[]> {
   const missing = rule.resources.map(async (full) => {
     const verbs = await Promise.all(
@@ -114,7 +120,7 @@ async function isAllowed(
   return isRecord(status) && status.allowed === true;
 }
 
-/** The namespaces in which keys or gateways are declared. */
+/** Returns the namespaces in which keys or gateways are declared. */
 async function declaringNamespaces(api: ApiClient): Promise<string[]> {
   const found = new Set<string>();
   for (const kind of ["PlatformKey", "ModelGateway"] as const) {
@@ -126,7 +132,7 @@ async function declaringNamespaces(api: ApiClient): Promise<string[]> {
   return [...found].sort();
 }
 
-/** Of a kind that is not served there is none, which another check says. */
+/** Returns undefined if the kind is not served, since there are then no objects of it; another check reports that. */
 function whenNotServed(error: unknown): undefined {
   if (!isNotServed(error)) throw error;
 }

@@ -1,4 +1,4 @@
-/** What a server says to those who call it. */
+/** Server to check, as its callers see it. */
 import { connectionAdvice } from "../../domain/connection-advice.ts";
 import { connectionErrorText, errorText } from "../../domain/error-text.ts";
 import { isRecord } from "../../domain/manifest/document/identity.ts";
@@ -10,11 +10,11 @@ import { TIMEOUT_MS } from "./readiness.ts";
 
 type Server = {
   readonly url: URL;
-  /** Opens it by the token; undefined where none is given. */
+  /** Opens the management API with the token; undefined if no token is given. */
   readonly management: (() => Promise<ManagementClient>) | undefined;
-  /** A command of this program that looks at the same server, for a shell. */
+  /** Returns a command of this program that is directed at the same server, for a shell. */
   readonly command: (words: string) => string;
-  /** This machine's clock, in milliseconds since the epoch. */
+  /** Clock of this machine, in milliseconds since the epoch. */
   readonly now: () => number;
 };
 
@@ -24,7 +24,7 @@ export function checkServer(server: Server): Promise<Finding[]> {
   return runChecks(CHECKS, server);
 }
 
-/** Asked without a credential: a server of ours refuses that, and says how. */
+/** Checks that a Keyplane server answers. It is asked without a credential, which it refuses with a code. */
 async function checkConnection({ url, now }: Server): Promise<Finding[]> {
   const step = "see that a keyplane server runs there, and that the URL is right";
   const before = now();
@@ -52,7 +52,7 @@ async function checkCertificate({ url, now }: Server): Promise<Finding[]> {
   return url.protocol === "https:" ? checkServedCertificate(url, now()) : [];
 }
 
-/** That the token opens it, and what it says of keys. */
+/** Checks that the token opens the management API, and reports leaked keys that still work. */
 export async function checkManagement({
   management,
   command,

@@ -1,15 +1,15 @@
-/** Whether the upstreams of gateways answer, as the calls of the last hour have shown. */
+/** Check of gateways' upstreams: do they answer, judging by the calls of the last hour? */
 import { rfc3339 } from "../../domain/rfc3339.ts";
 import type { Db } from "../../store/database/change.ts";
 import { silentUpstreams } from "../../store/gateways/upstream-outcomes.ts";
 import { type Finding, note, ok } from "./finding.ts";
 
-/** How many are named. */
+/** Largest number of upstreams that findings name. */
 const MAX_NAMED = 10;
 const ACTION = "look at its baseURL and at the provider; the servers' log says why, at `an upstream failed`";
 
 /**
- * Names each upstream whose last call within an hour had no answer. That is a note: one call may have been slow, and
+ * Reports each upstream whose last call within an hour had no answer. That is a note: one call may have been slow, and
  * fallbacks may answer in its place.
  */
 export async function checkSilentUpstreams({ db }: { readonly db: Db }): Promise<Finding[]> {

@@ -1,4 +1,4 @@
-/** Which controllers write the statuses of what is declared: those of another installation are named beside ours. */
+/** Check of the controllers that write the statuses of declarations: another installation's are named. */
 import { leaseTitle, parseLeaseTitle } from "../../controller/cluster/kubernetes/lease-record.ts";
 import { listTitles } from "../../controller/cluster/titles.ts";
 import type { Kind } from "../../domain/kinds/kinds.ts";
@@ -6,18 +6,18 @@ import type { DeclaredObjects } from "./declarations.ts";
 import { type Finding, note, wrong } from "./finding.ts";
 import { type LeaseName, ONE_TOO_MANY, type WatchedLease } from "./leases.ts";
 
-/** How many of what one controller writes are named. */
+/** Largest number of objects that a finding names for one controller. */
 const MAX_NAMED = 5;
 
 type Written = { readonly kind: Kind; readonly namespace: string; readonly name: string };
 
 /**
- * Looks for controllers of another installation by the statuses that they have written. Nothing is said of those that
- * have ended, nor of those whose Lease may not be read.
+ * Looks for controllers of another installation by the statuses that they have written. Controllers that have ended are
+ * not reported, nor those whose Lease may not be read.
  *
  * @param watch watches a Lease until it is renewed, or should have been
- * @param leases of the installation that is looked at
- * @param isOurs whether a Lease that is not among them belongs to it all the same
+ * @param leases Leases of the installation that is checked
+ * @param isOurs true if a Lease that is not among them belongs to the installation all the same
  */
 export async function findOtherWriters(
   watch: (lease: LeaseName) => Promise<Pick<WatchedLease, "state">>,
@@ -37,7 +37,7 @@ export async function findOtherWriters(
   return (await Promise.all(found)).flat();
 }
 
-/** What each controller has written the status of, by the title of its Lease. */
+/** Returns the objects whose status each controller has written, by the title of its Lease. */
 function writtenBy(declared: readonly DeclaredObjects[]): Map<string, Written[]> {
   const all = declared.flatMap(({ kind, objects }) =>
     objects.flatMap(({ metadata: { namespace = "", name }, status }) => {
@@ -49,7 +49,11 @@ function writtenBy(declared: readonly DeclaredObjects[]): Map<string, Written[]>
   return new Map([...byWriter].map(([writer, some]) => [writer, some.map(({ written }) => written)]));
 }
 
-/** @param leases of the installation that is looked at */
+/**
+ * Judges a controller of another installation.
+ *
+ * @param leases Leases of the installation that is checked
+ */
 export function judgeWriter(
   other: LeaseName,
   written: readonly Written[],

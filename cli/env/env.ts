@@ -26,8 +26,8 @@ type Flags = DeclaredFlags & {
 };
 
 /**
- * `keyplane env`: the variables that programs read of a key and of where it is used, as a shell takes them. The key itself
- * is in none of them: each has the command that reads it from its Secret.
+ * Adds `keyplane env`, which prints the variables that programs read about a key and its server, for a shell. The key
+ * itself is in none of them: they hold the command that reads it from its Secret.
  */
 export const addEnv: AddCommand = (program, { env, out }) => {
   declaredOptions(
@@ -65,7 +65,11 @@ export const addEnv: AddCommand = (program, { env, out }) => {
     });
 };
 
-/** @throws UsageError where a cluster is meant, which does not say it */
+/**
+ * Returns the URL of the server for clients.
+ *
+ * @throws UsageError for a cluster without `--server`, since a cluster does not say it
+ */
 async function publicUrl(choice: DeclaredChoice, server: string | undefined, env: Environment): Promise<string> {
   const given = choice.from === "data" ? server : setting(env, "server", server);
   if (given !== undefined) return serverUrl("server", given);

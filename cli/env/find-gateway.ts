@@ -3,11 +3,11 @@ import { findOne, wantedOf } from "../source/find-one.ts";
 import type { ListedObject, Source } from "../source/source.ts";
 
 /**
- * The gateway that a key is used at: the one that it is bound to, that was named, or the only one of its team.
+ * Finds the gateway of a key: the gateway that it is bound to, that was named, or the only one of its team.
  *
- * @returns undefined for a key that may use none
- * @throws UsageError where it may be any of several, or another is named than the key is bound to
- * @throws Error where there is none
+ * @returns undefined for a key that may use no gateway
+ * @throws UsageError if several are possible, or another is named than the key is bound to
+ * @throws Error if the team has none
  */
 export async function findGateway(
   source: Source,

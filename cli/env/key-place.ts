@@ -4,10 +4,14 @@ import { shellWord } from "../../domain/shell-word.ts";
 import type { DeclaredChoice } from "../source/open-source.ts";
 import type { ListedObject } from "../source/source.ts";
 
-/** Where a key is: a Secret, and the key of its data. */
+/** Location of a key: a Secret, and the key of its data. */
 export type KeyPlace = { readonly namespace: string; readonly name: string; readonly dataKey: string };
 
-/** @throws Error for a key that was not delivered */
+/**
+ * Returns the Secret of a key.
+ *
+ * @throws Error for a key that was not delivered
+ */
 export function secretOf(key: ListedObject<"PlatformKey">): KeyPlace {
   const { namespace, name } = key.metadata;
   const { secretRef, conditions } = key.status ?? {};
@@ -21,7 +25,7 @@ export function secretOf(key: ListedObject<"PlatformKey">): KeyPlace {
   return { namespace, name: secretRef.name, dataKey: secretRef.dataKey ?? "api-key" };
 }
 
-/** The command that a shell reads the key by. */
+/** Returns the shell command that reads the key. */
 export function readingCommand(choice: DeclaredChoice, { namespace, name, dataKey }: KeyPlace): string {
   if (choice.from === "data") return `cat ${shellWord(resolve(choice.data, "secrets", namespace, name, dataKey))}`;
   const template = `go-template={{index .data ${JSON.stringify(dataKey)} | base64decode}}`;

@@ -1,19 +1,20 @@
 import { gatewayUrl, SDK_VARIABLES } from "../../domain/key/secret/sdk-variables.ts";
 import type { ListedObject } from "../source/source.ts";
 
-/** The variables for a key, by what they hold. */
+/** Environment variables for a key, by what they hold. */
 export type KeyVariables = {
-  /** Values by name. */
+  /** Values of the variables with URLs, by name. */
   readonly urls: Readonly<Record<string, string>>;
-  /** The names of those that hold the key. */
+  /** Names of the variables that hold the key. */
   readonly keys: readonly string[];
 };
 
 /**
- * Those of the Secret template `Env`; of the SDKs those whose dialects the gateway's upstreams have.
+ * Returns the variables of the Secret template `Env`. Of the SDKs, those are included whose dialects the gateway's
+ * upstreams have.
  *
- * @param gateway where the key is used; undefined for none
- * @param publicUrl where clients reach the server
+ * @param gateway gateway of the key; undefined for none
+ * @param publicUrl URL at which clients reach the server
  * @throws Error for a gateway that has no public id yet
  */
 export function variablesOf(gateway: ListedObject<"ModelGateway"> | undefined, publicUrl: string): KeyVariables {

@@ -5,19 +5,19 @@ import { readiness } from "../data/status-files.ts";
 import { ageText } from "../output/age.ts";
 import type { ListedObject } from "../source/source.ts";
 
-/** What a cell is made with. */
+/** Values that cells are made with. */
 export type CellContext = {
-  /** Milliseconds since the epoch. */
+  /** Current time, in milliseconds since the epoch. */
   readonly now: number;
 };
 
-/** A column: its heading, and what an object has there; undefined for nothing. */
+/** Column: its heading, and a function for the text of an object's cell; undefined for an empty cell. */
 type Column<K extends Kind> = readonly [
   heading: string,
   cell: (object: ListedObject<K>, context: CellContext) => string | undefined,
 ];
 
-/** Of what the source cannot know. */
+/** Text for a value that the source cannot know. */
 const UNKNOWN = "<unknown>";
 const NONE = "-";
 
@@ -32,14 +32,14 @@ const AGE: Column<Kind> = [
   ({ metadata: { creationTimestamp } }, { now }) =>
     creationTimestamp === undefined ? UNKNOWN : ageText(creationTimestamp, now),
 ];
-/** How far the budget that is used the most is used; a server without a cluster has no conditions. */
+/** Use of the most used budget. A server without a cluster has no conditions, so there it is unknown. */
 const BUDGET: Column<"PlatformKey" | "PlatformTeam"> = [
   "BUDGET",
   ({ status, state }) => findCondition(status?.conditions, "BudgetExhausted")?.reason ?? (state && UNKNOWN),
 ];
 const MESSAGE: Column<Kind> = ["MESSAGE", (object) => readiness(object)?.message];
 
-/** The columns of a table, the same whatever the source; wide ones come last. */
+/** Columns of a table, the same for each source. Wide columns come last. */
 type Columns<K extends Kind> = { readonly usual: readonly Column<K>[]; readonly wide: readonly Column<K>[] };
 
 const COLUMNS: { readonly [K in Kind]: Columns<K> } = {
@@ -118,7 +118,7 @@ const COLUMNS: { readonly [K in Kind]: Columns<K> } = {
   },
 };
 
-/** The headings of a kind's table, and what makes the row of an object. */
+/** Returns the headings of a kind's table, and a function that makes the row of an object. */
 export function columnsOf<K extends Kind>(
   kind: K,
   isWide: boolean,
@@ -131,12 +131,12 @@ export function columnsOf<K extends Kind>(
   };
 }
 
-/** As a condition's reason would say it: `Active`, `Suspended`, `Expired`, `Revoked`. */
+/** Returns a state as the reason of a condition: `Active`, `Suspended`, `Expired`, `Revoked`. */
 function reasonOfState(state: ListedObject["state"]): string | undefined {
   return state && `${state.charAt(0).toUpperCase()}${state.slice(1)}`;
 }
 
-/** Nothing of a declaration that has no key. */
+/** Returns when a key was last used; undefined for a declaration that has no key. */
 function lastUse(status: ListedObject<"PlatformKey">["status"], now: number): string | undefined {
   if (status?.lastUsedTime !== undefined) return ageText(status.lastUsedTime, now);
   return status?.keyID === undefined ? undefined : "never";

@@ -1,13 +1,13 @@
 import type { ListedObject } from "../source/source.ts";
 
 /**
- * Reports each object that comes, changes or goes, until the signal, by listing them whenever something may have
- * changed: an object that came and went between two lists is not seen.
+ * Reports each object that is created, changed or deleted, until the signal aborts. It lists the objects whenever
+ * something may have changed, so an object that came and went between two lists is not seen.
  *
  * @param changes yields when something may have changed
- * @param known what was there when it began
- * @param onChange called with each; one that has gone comes with its last state
- * @throws where they can no longer be listed before the signal
+ * @param known objects at the beginning
+ * @param onChange called with each object; a deleted object comes with its last state
+ * @throws if the objects can no longer be listed, before the signal
  */
 export async function follow(
   { list, changes }: { list(): Promise<readonly ListedObject[]>; changes(): AsyncIterable<void> },
@@ -32,7 +32,7 @@ export async function follow(
   }
 }
 
-/** Several keys of one name, each with an id of its own, may be at a server. */
+/** Indexes objects by identity. A server may have several keys of one name, so a key's id is part of it. */
 function byIdentity(objects: readonly ListedObject[]): Map<string, ListedObject> {
   return new Map(
     objects.map((object) => {

@@ -81,10 +81,14 @@ export const addGet: AddCommand = (program, process) => {
     });
 };
 
-/** For spreadsheets. */
+/** Output format for spreadsheets, of usage only. */
 const CSV = "csv";
 
-/** @throws UsageError for a flag that only objects have */
+/**
+ * Refuses flags that do not go with usage.
+ *
+ * @throws UsageError for a flag that only objects have
+ */
 function refuseObjectFlags({ namespace, selector, sortBy, watch }: Flags): void {
   const given = [
     ["-n", namespace],
@@ -95,10 +99,14 @@ function refuseObjectFlags({ namespace, selector, sortBy, watch }: Flags): void 
   if (given !== undefined) throw new UsageError(`${given[0]} does not go with get ${USAGE}: see keyplane get --help`);
 }
 
-/** Stands for every kind. */
+/** Word for all kinds. */
 const ALL = "all";
 
-/** @throws UsageError for a word that means no kind */
+/**
+ * Returns the kinds that a word means.
+ *
+ * @throws UsageError for a word that means no kind
+ */
 function kindsOf(word: string): readonly Kind[] {
   if (word === ALL) return KINDS;
   const kind = kindOf(word);
@@ -106,7 +114,11 @@ function kindsOf(word: string): readonly Kind[] {
   return [kind];
 }
 
-/** @throws UsageError for what is no name, and for names with a selector */
+/**
+ * Returns a filter for each name, or one for all.
+ *
+ * @throws UsageError for an invalid name, and for names together with a selector
+ */
 function wantedBy(names: readonly string[], flags: Flags): readonly ListFilter[] {
   const namespace = namespaceIn(flags);
   const labels = parseLabelSelector(flags.selector);
@@ -117,7 +129,7 @@ function wantedBy(names: readonly string[], flags: Flags): readonly ListFilter[]
 
 type Get = {
   readonly kinds: readonly Kind[];
-  /** One for each name; else one for all. */
+  /** Filters: one for each name, or one for all. */
   readonly wanted: readonly ListFilter[];
   readonly isNamed: boolean;
   readonly order: FieldPath | undefined;
@@ -126,7 +138,11 @@ type Get = {
   readonly watch: boolean;
 };
 
-/** @throws Error for names that there are none of, once the others are shown */
+/**
+ * Prints the objects, and their changes if asked.
+ *
+ * @throws Error for names that match nothing, after the other objects are shown
+ */
 async function runGet(
   source: Source,
   { kinds, wanted, isNamed, order, format, hasHeadings, watch }: Get,
@@ -159,7 +175,7 @@ async function runGet(
   await follow({ list, changes: () => source.changes(kinds, wanted, end) }, objects, onChange, end);
 }
 
-/** What was found, and why something was not. */
+/** Objects that were found, and errors for those that were not. */
 type Found = { readonly found: readonly ListedObject[]; readonly faults: readonly unknown[] };
 
 async function listEach(source: Source, kinds: readonly Kind[], wanted: readonly ListFilter[]): Promise<Found> {
@@ -167,7 +183,7 @@ async function listEach(source: Source, kinds: readonly Kind[], wanted: readonly
   return { found: (await Promise.all(lists)).flat(), faults: [] };
 }
 
-/** The one of each name. */
+/** Finds the only object of each name. */
 async function findEach(source: Source, kinds: readonly Kind[], wanted: readonly ListFilter[]): Promise<Found> {
   const results = await Promise.allSettled(
     kinds.flatMap((kind) => wanted.map((one): Promise<ListedObject> => findOne(source, kind, one))),
@@ -178,21 +194,21 @@ async function findEach(source: Source, kinds: readonly Kind[], wanted: readonly
   };
 }
 
-/** A fault as it is; of several one with what each says. */
+/** Throws the fault itself, or for several one error with all messages. */
 function throwAll(faults: readonly unknown[]): void {
   const messages = [...new Set(faults.map(errorMessage))];
   if (messages.length > 1) throw new Error(messages.join("; "));
   if (messages.length === 1) throw faults[0];
 }
 
-/** What is no longer there, as a row that says so. */
+/** Returns a deleted object as a row that says so. */
 function asGone(object: ListedObject): ListedObject {
   const { conditions: _, ...status } = object.status ?? {};
   const gone = { type: "Ready", status: "False", reason: "Deleted", message: "", lastTransitionTime: "" } as const;
   return { ...object, status: { ...status, conditions: [gone] } } as ListedObject;
 }
 
-/** The keys of an embedded installation, as `get keys` shows them. */
+/** Returns the keys of an embedded installation, as `get keys` shows them. */
 export async function keyTable(data: string): Promise<string> {
   const source = dataSource(data);
   const shown = [{ kind: "PlatformKey", objects: await source.list("PlatformKey", {}) }] as const;

@@ -6,33 +6,33 @@ import { createTable, type Paint } from "../output/table.ts";
 import type { ListedObject } from "../source/source.ts";
 import { columnsOf } from "./columns.ts";
 
-/** What -o takes, as kubectl names it. */
+/** Formats that `-o` takes, named as in kubectl. */
 export const FORMATS = ["table", "wide", "name", "json", "yaml"] as const;
 export type Format = (typeof FORMATS)[number];
 
-/** Objects of one kind or of several, in the order in which they are shown. */
+/** Objects of one or several kinds, in the order in which they are shown. */
 export type ObjectsByKind = readonly { readonly kind: Kind; readonly objects: readonly ListedObject[] }[];
 
 export type Printer = {
   /**
-   * Objects as text: a table for each kind that there is any of, their names, or a List as kubectl would print it. Empty
-   * where there are none, and what reads it takes each line for one.
+   * Formats objects: a table for each kind, their names, or a List as kubectl would print it. Without objects the text
+   * is empty if programs read it, since they take each line for an object.
    *
-   * @param isOne whether one object was asked for by its name: then it is not in a List
+   * @param isOne true if one object was asked for by its name: then it is not in a List
    */
   all(shown: ObjectsByKind, isOne: boolean): string;
   /**
-   * One more object: a line of JSON, a document of YAML, a name, or a row; below headings of its own where the row above
-   * is of another kind.
+   * Formats one more object: a line of JSON, a document of YAML, a name, or a row. If the row above is of another kind,
+   * headings come first.
    */
   change(object: ListedObject): string;
 };
 
 type PrintOptions = {
   readonly isColoured: boolean;
-  /** Whether tables begin with the names of their columns. */
+  /** True if tables begin with the names of their columns. */
   readonly hasHeadings: boolean;
-  /** Milliseconds since the epoch. */
+  /** Current time, in milliseconds since the epoch. */
   readonly now: () => number;
 };
 
@@ -40,7 +40,7 @@ export const isStructured = (format: Format): format is StructuredFormat => form
 
 export function createPrinter(format: Format, { isColoured, hasHeadings, now }: PrintOptions): Printer {
   const tables = new Map<Kind, ReturnType<typeof createTable>>();
-  /** Whose rows the last ones are. */
+  /** Kind of the last rows. */
   let kindAbove: Kind | undefined;
 
   function lines(kind: Kind, objects: readonly ListedObject[]): string[] {
@@ -75,7 +75,7 @@ export function createPrinter(format: Format, { isColoured, hasHeadings, now }: 
   };
 }
 
-/** Shows at a glance what is ready and what is not. */
+/** Colours the READY column by its status. */
 const coloured: Paint = (cell, heading) => {
   if (heading !== "READY") return cell;
   const status = cell.trimEnd();
@@ -83,7 +83,7 @@ const coloured: Paint = (cell, heading) => {
   return `${styleText(colour, status, { validateStream: false })}${cell.slice(status.length)}`;
 };
 
-/** `platformkey.keyplane.dev/agent` */
+/** Returns type and name, such as `platformkey.keyplane.dev/agent`. */
 export function typeAndName({ kind, metadata }: ListedObject): string {
   return plainText(`${kind.toLowerCase()}.${API_VERSION.split("/")[0]}/${metadata.name}`);
 }

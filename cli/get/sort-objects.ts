@@ -1,15 +1,16 @@
-/** The order of --sort-by: by a field of what `-o json` prints, as kubectl has it. */
+/** Order of `--sort-by`: by a field of what `-o json` prints, as in kubectl. */
 import { isRecord } from "../../domain/manifest/document/identity.ts";
 import { UsageError } from "../command/usage-error.ts";
 import type { ListedObject } from "../source/source.ts";
 
-/** Where a field is: names, and places in lists. */
+/** Path of a field: names, and positions in lists. */
 export type FieldPath = readonly string[];
 
 /**
- * A JSONPath that leads to one field: `.metadata.name`, `{.status.versions[0].mintedAt}`, `.metadata.labels.example\.com/app`.
+ * Parses a JSONPath of one field: `.metadata.name`, `{.status.versions[0].mintedAt}`,
+ * `.metadata.labels.example\.com/app`.
  *
- * @throws UsageError for what is none
+ * @throws UsageError for anything else
  */
 export function parseFieldPath(text: string): FieldPath {
   const inner = /^\{(.*)\}$/.exec(text)?.[1] ?? text;
@@ -21,13 +22,13 @@ export function parseFieldPath(text: string): FieldPath {
   return steps.map(([, name, place, quoted]) => quoted ?? place ?? (name ?? "").replaceAll(/\\(.)/g, "$1"));
 }
 
-/** Digits in texts count as numbers, so that key-2 comes before key-10. */
+/** Comparison in which digits count as numbers, so that key-2 comes before key-10. */
 const { compare } = new Intl.Collator("en", { numeric: true });
 
 /**
- * Objects by a field, those without it first.
+ * Sorts objects by a field; objects without the field come first.
  *
- * @throws UsageError where none of them has it
+ * @throws UsageError if none of them has it
  */
 export function sortedBy<T extends Pick<ListedObject, "json">>(path: FieldPath, objects: readonly T[]): T[] {
   const found = objects.map((object) => ({ object, value: valueAt(object.json, path) }));
@@ -43,7 +44,10 @@ function valueAt(json: unknown, path: FieldPath): string | number | undefined {
   return typeof value === "number" ? value : typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** What every object has, such as `constructor`, is no field of any, nor is the length of a list. */
+/**
+ * True if the value has a field of its own by that name. Inherited members, such as `constructor`, are not fields, nor
+ * is the length of a list.
+ */
 function isField(at: unknown, step: string): boolean {
   return Array.isArray(at) ? /^\d+$/.test(step) : isRecord(at) && Object.hasOwn(at, step);
 }

@@ -10,13 +10,13 @@ import { outputText } from "../output/output.ts";
 import { formatTable } from "../output/table.ts";
 import type { SourceFlags } from "../source/open-source.ts";
 
-/** The word of `get` for it, which is no kind of object. */
+/** Word for usage in place of a kind. */
 export const USAGE = "usage";
 
 const DEFAULT_SINCE = "30d";
 const GROUPS = ["key", "team", "gateway", "route", "model", "label"] as const;
 
-/** The flags of `get` that usage alone has. */
+/** Flags of `get` for usage only. */
 export type UsageFlags = {
   readonly by?: (typeof GROUPS)[number];
   readonly label?: string;
@@ -44,7 +44,11 @@ export function usageOptions(command: CliCommand): CliCommand {
     .option("--model <model>", "usage: this model, as answers name it");
 }
 
-/** @throws UsageError where a flag is given that usage alone has */
+/**
+ * Refuses flags that go with usage only.
+ *
+ * @throws UsageError
+ */
 export function refuseUsageFlags(flags: UsageFlags): void {
   const { by, label, step, since, until, team, gateway, model } = flags;
   const given = Object.entries({ by, label, step, since, until, team, gateway, model }).find(
@@ -60,7 +64,11 @@ type Task = {
   readonly hasHeadings: boolean;
 };
 
-/** @throws UsageError for several names, and for a cluster: servers count */
+/**
+ * Reads usage and prints it.
+ *
+ * @throws UsageError for several names, and for a cluster, since servers count usage
+ */
 export async function getUsage({ names, flags, format, hasHeadings }: Task, { env, out, progress }: Process) {
   const [about, another] = names;
   if (another !== undefined) throw new UsageError(`get ${USAGE} takes one key, or --team for all of a team`);
@@ -102,7 +110,7 @@ export async function getUsage({ names, flags, format, hasHeadings }: Task, { en
   out(hasHeadings ? table : table.split("\n").slice(1).join("\n"));
 }
 
-/** By time, then by name. */
+/** Sorts rows by time, then by name. */
 function inOrder(rows: readonly UsageJson[]): UsageJson[] {
   const order = ({ from, team, namespace, name, route, model, label, id }: UsageJson) =>
     [from, team, namespace, name, route, model, label, id].map((part) => part ?? "").join(" ");
@@ -125,7 +133,7 @@ const GROUP_COLUMNS: Readonly<Record<(typeof GROUPS)[number], readonly Column[]>
   label: [["LABEL", ({ label }) => label]],
 };
 
-/** What there is of each row, in the order of a table for spreadsheets, under its name there and in a table for people. */
+/** Figures of a row in the order of their columns in CSV, each with its field name and its heading in tables. */
 const FIGURES = [
   ["requests", "REQUESTS"],
   ["answers", "ANSWERS"],
@@ -142,24 +150,24 @@ const FIGURES = [
   ["doubtful", "DOUBTFUL"],
 ] as const satisfies (readonly [keyof UsageJson, string])[];
 
-/** Figures of one heading are shown as their sum. */
+/** Columns of a table for people. Figures of one heading are summed. */
 const FIGURE_COLUMNS: readonly Column[] = Map.groupBy(FIGURES, ([, heading]) => heading)
   .entries()
   .map(([heading, figures]): Column => [heading, (row) => sumOf(figures.map(([name]) => row[name]))])
   .toArray();
 
-/** Null where one of them is not counted. */
+/** Returns the sum; null if any of the counts is unknown. */
 function sumOf(counts: readonly (number | null)[]): number | null {
   return counts.reduce((sum, count) => (sum === null || count === null ? null : sum + count), 0);
 }
 
-/** Exactly, or what it is at least; a dash where nothing is known. */
+/** Returns the exact cost, or a lower bound as `>=`; null if nothing is known, shown as a dash. */
 const COST: Column["1"] = ({ cost, knownCost }) => {
   if (cost !== null || knownCost === null) return cost;
   return /[1-9]/.test(knownCost) ? `>=${knownCost}` : null;
 };
 
-/** Where the server has prices. */
+/** Returns the columns of cost; empty if the server has no prices. */
 function costColumns(rows: readonly UsageJson[]): readonly Column[] {
   const currency = rows[0]?.currency ?? null;
   if (currency === null) return [];
@@ -188,7 +196,7 @@ const CSV_COLUMNS: readonly Column[] = [
   ["label", ({ label }) => label],
 ];
 
-/** `cacheWrites5m` as `cache_writes_5m`. */
+/** Returns a name in snake case: `cacheWrites5m` as `cache_writes_5m`. */
 function snakeCase(name: string): string {
   return name.replace(/[A-Z]|\d+/g, (part) => `_${part.toLowerCase()}`);
 }

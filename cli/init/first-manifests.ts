@@ -2,15 +2,15 @@ import { API_VERSION } from "../../domain/kinds/kinds.ts";
 import { writeYaml } from "../../domain/manifest/document/write-yaml.ts";
 import { manifestSchema } from "../../domain/manifest/validation/json-schema.ts";
 
-/** A file that `keyplane init` writes, and what it is for. */
+/** File that `keyplane init` writes, and what it is for. */
 export type FirstFile = { readonly file: string; readonly text: string; readonly is: string };
 
 /**
- * A team, a library, a gateway and a key. kubectl applies files by their names, and a namespace has to be there before
- * what is in it.
+ * Returns manifests of a team, a library, a gateway and a key. File names are numbered, since kubectl applies files in
+ * the order of their names, and a namespace must exist before its objects.
  *
  * @param team the team's name
- * @param namespace the one that the team begins with
+ * @param namespace the team's first namespace
  */
 export function firstManifests(team: string, namespace: string): FirstFile[] {
   const [teamWord, namespaceWord] = [word(team), word(namespace)];
@@ -24,17 +24,17 @@ export function firstManifests(team: string, namespace: string): FirstFile[] {
   ];
 }
 
-/** The one that holds a credential. */
+/** File with a credential. */
 export const PROVIDER_FILE = "15-provider-secret.yaml";
 
-/** In JSON; what its name ends in is no manifest's, so that kubectl does not take it for one. */
+/** File of the JSON Schema. Its extension is not that of a manifest, so that kubectl does not apply it. */
 const SCHEMA_FILE = ".manifest.schema";
 
-/** By which yaml-language-server, and so most editors, finds it; above each document that it is for. */
+/** Head of each document, by which yaml-language-server, and so most editors, finds the schema. */
 const HEAD = `# yaml-language-server: $schema=${SCHEMA_FILE}
 apiVersion: ${API_VERSION}`;
 
-/** A name as YAML takes it for text: `on` and `1e3` are names too. */
+/** Returns a name quoted so that YAML reads it as text: `on` and `1e3` are valid names. */
 function word(name: string): string {
   return writeYaml({ _: name }).slice("_: ".length).trimEnd();
 }

@@ -25,13 +25,13 @@ export const addInit: AddCommand = (program, { env, out }) => {
 };
 
 type Flags = { readonly team: string; readonly namespace?: string; readonly output?: StructuredFormat };
-/** A file that was written, and what it is for. */
+/** File that was written, and what it is for. */
 type Written = { readonly path: string; readonly is: string };
 
 /**
- * `keyplane init`: writes the first manifests.
+ * Runs `keyplane init`: writes the first manifests.
  *
- * @throws UsageError for names that Kubernetes would refuse, and for a folder in which something is
+ * @throws UsageError for names that Kubernetes would refuse, and for a folder that is not empty
  */
 async function writeFirstManifests(
   dir: string,
@@ -64,7 +64,7 @@ async function writeFirstManifests(
   return written;
 }
 
-/** What was written, and what to do with it. */
+/** Returns the files that were written, and what to do with them. */
 function inWords(dir: string, namespace: string, files: readonly Written[], keyplane: string): string {
   const word = shellWord(resolve(dir));
   const width = Math.max(...files.map(({ path }) => path.length));
@@ -83,10 +83,10 @@ The first key works as it is; what it may do is yours to edit in ${join(dir, "30
 }
 
 /**
- * Makes a folder where there is none.
+ * Makes a folder if there is none.
  *
- * @returns what is in it
- * @throws UsageError where there can be none, or this user may not look into it
+ * @returns the names of its entries
+ * @throws UsageError if it cannot be made, or this user may not read it
  */
 async function makeFolder(dir: string): Promise<string[]> {
   try {

@@ -1,4 +1,4 @@
-/** One call of a server's API, and the message to a person where it fails. */
+/** Call of a server's API, with an error message for a person if it fails. */
 import { setTimeout as delay } from "node:timers/promises";
 import { SUBJECT_HEADER } from "../../domain/access/subject.ts";
 import { connectionAdvice } from "../../domain/connection-advice.ts";
@@ -6,33 +6,33 @@ import { connectionErrorText, isBrokenConnection } from "../../domain/error-text
 import { searchedText } from "../../domain/key/secret/searched-text.ts";
 import { UsageError } from "../command/usage-error.ts";
 
-/** The server that a call is made to, and the credential that it is made with. */
+/** Server that is called, and the credential for it. */
 export type Target = {
-  /** Without a slash at its end. */
+  /** URL without a slash at its end. */
   readonly url: string;
-  /** The installation's token, or a key. */
+  /** Token of the installation, or a key. */
   readonly credential: string;
-  /** The message to a person where the credential is refused. */
+  /** Error message for a refused credential. */
   readonly refused: string;
-  /** Whose memory is meant, where the key has each call name one. */
+  /** Subject whose memory is meant, for a key that serves many subjects. */
   readonly subject?: string | undefined;
-  /** Ends what is not answered yet. */
+  /** Signal that ends calls without an answer. */
   readonly signal?: AbortSignal | undefined;
 };
 
-/** No answer takes longer: the server waits for its replicas for three seconds at most. Milliseconds. */
+/** Longest wait for an answer, in milliseconds. The server itself waits for its replicas for three seconds at most. */
 const TIMEOUT_MS = 30_000;
 
-/** How often a request with an Idempotency-Key is sent, and what is waited after the first time. Milliseconds. */
+/** Number of attempts for a request with an Idempotency-Key, and the wait after the first one in milliseconds. */
 const TRIES = 4;
 const PAUSE_MS = 1_000;
 
 /**
- * Asks for what is below /api/v1.
+ * Calls a path below /api/v1.
  *
- * @param idempotencyKey with it the request is sent again where the server is busy, or the connection ended before the
+ * @param idempotencyKey if given, the request is repeated when the server is busy or the connection ends before the
  *   answer
- * @throws Error where it is refused, or there is no answer that is one
+ * @throws Error if the call is refused, or there is no valid answer
  * @throws UsageError for a path or a query with a key in it
  */
 export async function callApi<T>(
@@ -51,7 +51,7 @@ export async function callApi<T>(
 
 type Answer = { readonly status: number; readonly text: string };
 
-/** Sends again what may have been done without an answer, and what a busy server has refused. */
+/** Repeats a request that may have been done without an answer, or that a busy server has refused. */
 async function insist(ask: () => Promise<Answer>, tries: number, { signal }: Target): Promise<Answer> {
   for (let left = tries - 1; ; left--) {
     try {
@@ -65,9 +65,9 @@ async function insist(ask: () => Promise<Answer>, tries: number, { signal }: Tar
 }
 
 /**
- * A URL that a flag names, without a slash at its end.
+ * Checks the URL in a flag, and returns it without a slash at its end.
  *
- * @throws UsageError for anything else than http or https, and for one with a password, a query or a fragment
+ * @throws UsageError for anything but http or https, and for a URL with a password, a query or a fragment
  */
 export function serverUrl(flag: string, text: string): string {
   const url = /^https?:\/\//.test(text) && URL.canParse(text) ? new URL(text) : undefined;
@@ -83,7 +83,7 @@ export function serverUrl(flag: string, text: string): string {
   );
 }
 
-/** What is typed comes into URLs, and these into the logs of whatever is in between. */
+/** Refuses a path with a key in it: URLs end up in the logs of every proxy. */
 function refuseKeyIn(path: string): void {
   const { pathname, searchParams } = new URL(path, "http://localhost");
   const texts = [decodeURIComponent(pathname), ...searchParams.values()];
@@ -130,10 +130,13 @@ function parseJson<T>({ url }: Target, text: string): T {
   }
 }
 
-/** A command has a flag where a program sends a header. */
+/** Advice for a missing subject, by the flag of the command; the server names the header that programs send. */
 const SUBJECT_REQUIRED = "This key serves many subjects: say whose memory is meant by --subject";
 
-/** What a person should do about a refusal: the problem document says it, but for what only the caller knows. */
+/**
+ * Returns what a person should do about a refusal, from the problem document. A refused credential and a missing
+ * subject have texts of their own.
+ */
 function refusalMessage({ url, refused }: Target, status: number, text: string): string {
   if (status === 401) return refused;
   try {

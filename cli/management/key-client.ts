@@ -1,4 +1,7 @@
-/** A server's API as the holder of a key uses it. The key comes from a file or standard input, and from nowhere else. */
+/**
+ * Choice of a server and a key, for commands that call the API as the key's holder. The key comes from a file or
+ * standard input only.
+ */
 import { text } from "node:stream/consumers";
 import { isSubject, SUBJECT_CHARACTERS } from "../../domain/access/subject.ts";
 import type { Environment } from "../../domain/environment.ts";
@@ -19,22 +22,22 @@ export function keyOption(command: CliCommand): CliCommand {
   return command.setting("--key-file <file>", "a file with the key; - is standard input");
 }
 
-/** The options of a command that asks a server with a key, and with nothing else. */
+/** Adds the options of a command that calls a server with a key only. */
 export function askAsKey(command: CliCommand): CliCommand {
   return keyOption(command)
     .setting("--server <url>", "the server's URL")
     .setting("--data <dir>", "instead, the data folder of a running keyplane up");
 }
 
-/** The same of a command that asks for memory, which may be one subject's. */
+/** Adds the options of a command that calls for memory, which may be one subject's. */
 export function askForMemory(command: CliCommand): CliCommand {
   return askAsKey(command).option("--subject <name>", "whose memory, with a key that serves many subjects");
 }
 
 /**
- * A server, and the key to ask it with.
+ * Opens a server with a key.
  *
- * @throws UsageError where either is not given, or is none
+ * @throws UsageError if either is missing or invalid
  */
 export async function openAsKey(env: Environment, flags: KeyChoice): Promise<Target> {
   const file = setting(env, "key-file", flags.keyFile);
@@ -51,7 +54,7 @@ export async function openAsKey(env: Environment, flags: KeyChoice): Promise<Tar
 }
 
 /**
- * Refuses what stands behind a command that takes nothing: it may be a key, so that nothing of it is repeated.
+ * Refuses superfluous arguments. They are not repeated, since they may be a key.
  *
  * @throws UsageError
  */

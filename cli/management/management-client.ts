@@ -1,4 +1,4 @@
-/** The management API as the commands use it: through `--server`, or through the `up` that runs on `--data`. */
+/** Client of the management API for the commands, through `--server` or through the `up` that runs on `--data`. */
 import { readFile } from "node:fs/promises";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Environment } from "../../domain/environment.ts";
@@ -23,7 +23,10 @@ import { UsageError } from "../command/usage-error.ts";
 import { bootstrapTokenFile, isRunning, readServerFile } from "../data/data-folder.ts";
 import { callApi, serverUrl, type Target } from "./api-call.ts";
 
-/** Where the management API is. Flags, and their variables; the token itself is never a flag, which others can list. */
+/**
+ * Location of the management API, from flags and their variables. The token itself is never a flag, since others can
+ * list command lines.
+ */
 export type ServerChoice = {
   readonly server?: string | undefined;
   readonly tokenFile?: string | undefined;
@@ -39,78 +42,83 @@ export function serverOptions(command: CliCommand): CliCommand {
 }
 
 export type ManagementClient = {
-  /** All keys that fit, page by page. */
+  /** Lists all keys that match, page by page. */
   listKeys(filter?: KeyFilter): Promise<KeyJson[]>;
   getKey(id: string): Promise<KeyJson>;
-  /** What would have been enough for a key's use of the last 30 days. */
+  /** Returns the rights that would have been enough for a key's use of the last 30 days. */
   adviseKey(id: string): Promise<AdviceJson>;
-  /** How far the budgets of a key or a team are used, by its id. */
+  /** Returns how far the budgets of a key or a team are used, by its id. */
   budgetsOf(of: "keys" | "teams", id: string): Promise<readonly BudgetJson[]>;
-  /** All objects of another kind that fit, page by page. */
+  /** Lists all objects of another kind that match, page by page. */
   listObjects<K extends ObjectKind>(kind: K, filter?: NameFilter): Promise<ObjectJson<K>[]>;
-  /** Libraries whose declaration is gone and whose atoms are kept, that fit, page by page. */
+  /** Lists the matching libraries whose declaration is gone and whose atoms are kept, page by page. */
   listRetainedLibraries(filter: NameFilter): Promise<RetainedLibraryJson[]>;
-  /** @param namespace undefined for the first of the team's */
+  /** Returns the manifest that takes over a key. @param namespace undefined for the team's first namespace */
   exportKey(id: string, namespace: string | undefined): Promise<KeyManifest>;
   revoke(id: string, reason: string | undefined): Promise<Receipt>;
   rotate(id: string, revokeOld: boolean): Promise<Receipt>;
-  /** @param reason for the audit log */
+  /** Has a team refuse a subject's tokens and sessions that began before now. @param reason for the audit log */
   revokeSubject(teamId: string, subject: string, reason: string | undefined): Promise<RevokedSubject>;
-  /** The subjects that have atoms in a library, page by page. */
+  /** Lists the subjects that have atoms in a library, page by page. */
   listSubjects(libraryId: string): AsyncGenerator<LibrarySubjectJson>;
-  /** @param reason for the audit log @returns whether there was anything of it */
+  /** Erases a subject's atoms in a library. @param reason for the audit log @returns true if there were any */
   eraseSubject(libraryId: string, subject: string, reason: string | undefined): Promise<boolean>;
   /** Ends the console sessions of a subject. @param reason for the audit log */
   endSessions(subject: string, reason: string | undefined): Promise<EndedSessions>;
   /** Forgets the policies of a cluster. @param reason for the audit log */
   forgetPolicies(cluster: string, reason: string | undefined): Promise<ForgottenPolicies>;
-  /** Gives budgets back what ended servers hold. @param reason for the audit log @returns how they are used then */
+  /**
+   * Gives budgets back what ended servers still hold.
+   *
+   * @param reason for the audit log
+   * @returns the budgets after that
+   */
   releaseBudgets(of: "keys" | "teams", id: string, reason: string | undefined): Promise<readonly BudgetJson[]>;
-  /** What the secrets with these SHA-256 are, in the same order; nothing is reported by asking. */
+  /** Looks up the secrets with these SHA-256 digests, in the same order. A look-up reports no leak. */
   askLeaks(sha256: readonly string[]): Promise<readonly LeakJson[]>;
   reviewAccess(id: string, question: AccessQuestion): Promise<Access>;
-  /** Events of the audit log, the latest first, and no more than so many. */
+  /** Returns events of the audit log, the latest first, `max` of them at most. */
   searchAudit(filter: AuditFilter, max: number): AsyncGenerator<AuditJson>;
-  /** What was used, page by page. */
+  /** Returns usage, page by page. */
   readUsage(filter: UsageFilter): AsyncGenerator<UsageJson>;
-  /** The address of a link that signs in to the console, once. */
+  /** Makes a URL that signs in to the console once. */
   makeConsoleLink(): Promise<string>;
 };
 
-/** The kinds that the API has beside keys, and the path of each. */
+/** API paths of the kinds other than keys. */
 const PATHS = { PlatformTeam: "teams", ModelGateway: "gateways", MemoryLibrary: "libraries" } as const;
 type ObjectKind = keyof typeof PATHS;
 
-/** An object as the API shows it (docs/reference/management-api.md). */
+/** Object as the API shows it (docs/reference/management-api.md). */
 export type ObjectJson<K extends ObjectKind = ObjectKind> = {
   readonly id: string;
   readonly name: string;
-  /** Not of a team. */
+  /** Namespace; undefined for a team. */
   readonly namespace?: string;
   readonly team?: string;
   readonly createdAt: string;
   readonly declaredIn: { readonly uid: string } | null;
-  /** Of a gateway. */
+  /** Public id of a gateway. */
   readonly publicID?: string;
-  /** Of a team. */
+  /** Namespaces of a team. */
   readonly namespaces?: readonly string[];
   readonly spec: Partial<Spec<K>>;
 };
 
-/** A library of the API, of which no declaration is left. */
+/** Library of the API whose declaration is gone. */
 type RetainedLibraryJson = Pick<Required<ObjectJson>, "id" | "name" | "namespace" | "team" | "createdAt">;
 
-/** A subject of a library; `since` is RFC 3339. */
+/** Subject of a library; `since` is RFC 3339. */
 type LibrarySubjectJson = { readonly id: string; readonly subject: string; readonly since: string };
 
-/** What the API gives at once. */
+/** Largest page of the API. */
 const MAX_PAGE = 200;
 
 type Filter = Readonly<Record<string, string | undefined>>;
 type NameFilter = { readonly namespace?: string | undefined; readonly name?: string | undefined };
 type KeyFilter = NameFilter & { readonly team?: string | undefined };
 
-/** What is looked for in the audit log; whatever is left out may be anything. Times are milliseconds since the epoch. */
+/** Filter of the audit log; fields that are left out match everything. Times are milliseconds since the epoch. */
 export type AuditFilter = {
   readonly team?: string | undefined;
   readonly actor?: string | undefined;
@@ -120,14 +128,14 @@ export type AuditFilter = {
   readonly to?: number | undefined;
 };
 
-/** Which usage, added up by what; times are milliseconds since the epoch. */
+/** Filter and grouping of usage. Times are milliseconds since the epoch. */
 export type UsageFilter = {
   readonly by?: string | undefined;
-  /** By label: its name. */
+  /** Name of the label to group by. */
   readonly label?: string | undefined;
   readonly step?: string | undefined;
   readonly team?: string | undefined;
-  /** A key, by its id, name, NAMESPACE/NAME or prefix. */
+  /** Key, by its id, name, NAMESPACE/NAME or prefix. */
   readonly about?: string | undefined;
   readonly gateway?: string | undefined;
   readonly model?: string | undefined;
@@ -136,8 +144,10 @@ export type UsageFilter = {
 };
 
 /**
- * @param signal ends what is not answered yet
- * @throws UsageError where it is not said which server, or with what token
+ * Opens the management API.
+ *
+ * @param signal ends calls without an answer
+ * @throws UsageError if no server or no token is given
  */
 export async function openManagement(
   env: Environment,
@@ -148,7 +158,7 @@ export async function openManagement(
 
   const call = <T>(method: "GET" | "POST", path: string, body?: object) => callApi<T>(target, method, path, body);
 
-  /** Page by page, as they are wanted. */
+  /** Lists items, reading each page as it is needed. */
   async function* list<T>(path: string, filter: Filter = {}, max = Number.POSITIVE_INFINITY): AsyncGenerator<T> {
     const given = Object.entries(filter).flatMap(([name, text]) => (text === undefined ? [] : [[name, text]]));
     let left = max;
@@ -212,7 +222,7 @@ export async function openManagement(
   };
 }
 
-/** Asks again and again until the answer is what is waited for, or the time is up: then it is the last answer. */
+/** Repeats a question until the answer is as expected, or the time is up; the last answer is returned. */
 export async function waitFor<T>(ask: () => Promise<T>, isDone: (answer: T) => boolean, withinMs: number): Promise<T> {
   const deadline = performance.now() + withinMs;
   for (;;) {
@@ -227,10 +237,10 @@ function timeOf(ms: number | undefined): string | undefined {
 }
 
 /**
- * Which server is meant. A flag says more than a variable, whichever of the two ways it is.
+ * Chooses the server. A flag wins over a variable, whichever of `server` and `data` each is.
  *
- * @returns its URL, and the data folder of the `up` that it is of
- * @throws UsageError where none is named, or both are by flags
+ * @returns its URL, and the data folder of the `up` that it belongs to
+ * @throws UsageError if none is named, or flags name both
  */
 export async function chooseServer(
   env: Environment,
@@ -268,9 +278,9 @@ async function givenToken(env: Environment, flags: ServerChoice): Promise<string
 }
 
 /**
- * Where a running `up` is reached on this machine.
+ * Returns the URL of an `up` that runs on this machine.
  *
- * @throws Error where it does not run, or is not ready
+ * @throws Error if it does not run, or is not ready
  */
 export async function urlOfRunning(data: string): Promise<string> {
   if (!(await isRunning(data))) {

@@ -3,13 +3,15 @@ import { UsageError } from "../command/usage-error.ts";
 import { plainText } from "../output/plain-text.ts";
 import type { ManagementClient } from "./management-client.ts";
 
-/** How a command takes a key; its argument's description. */
+/** Forms in which a command takes a key, as the description of its argument. */
 export const NAMED_KEY = "NAMESPACE/NAME, or its id (key_...)";
 
 /**
- * Finds the key that an argument names: of several of one name the one that is not revoked, else the newest.
+ * Finds the key that an argument names. Of several keys of one name the key that is not revoked counts, else the
+ * newest.
  *
- * @throws UsageError for an argument that names no key, or a secret that should be nowhere near a command line
+ * @throws UsageError for an argument that names no key, for several such keys, or for a secret, which belongs on no
+ *   command line
  */
 export async function findNamedKey(client: ManagementClient, text: string): Promise<KeyJson> {
   if (text.startsWith("inf_")) {
@@ -30,13 +32,13 @@ export async function findNamedKey(client: ManagementClient, text: string): Prom
   return found;
 }
 
-/** A key as messages name it: without what a terminal obeys. */
+/** Returns a key's name for messages, without terminal control characters. */
 export function keyTitle({ namespace, name, team, prefix }: KeyJson): string {
   const title = namespace === "" ? `${name} of team ${team}` : `${namespace}/${name}`;
   return plainText(`${title}${prefix === null ? "" : ` (${prefix}...)`}`);
 }
 
-/** By what a command's document names a key. */
+/** Returns the fields that identify a key in structured output. */
 export function namedKeyJson({ id, namespace, name, team, prefix }: KeyJson) {
   return { id, namespace, name, team, prefix };
 }

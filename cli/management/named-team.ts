@@ -4,7 +4,8 @@ import type { ManagementClient, ObjectJson } from "./management-client.ts";
 /**
  * Finds the team that an argument names, by its name or id.
  *
- * @throws UsageError where several clusters have a team of the name
+ * @throws Error if there is none
+ * @throws UsageError if several clusters have a team of the name
  */
 export async function findNamedTeam(client: ManagementClient, text: string): Promise<ObjectJson> {
   const found = (await client.listObjects("PlatformTeam")).filter(({ id, name }) => id === text || name === text);

@@ -1,4 +1,4 @@
-/** A library as JSON Lines, as memory-export and `GET /atoms/export` write it: each line an atom. */
+/** Library as JSON Lines, an atom on each line, as memory-export and `GET /atoms/export` write it. */
 import { defined } from "../../domain/defined.ts";
 import {
   type ImportItem,
@@ -11,19 +11,23 @@ import {
   type Reading,
 } from "./import-item.ts";
 
-/** A line that is no blank one, and a JSON object. */
+/** Line of a file that holds a JSON object. */
 export type ParsedLine = {
-  /** Counted from 1. */
+  /** Number of the line, from 1. */
   readonly line: number;
-  /** For a person. */
+  /** Location of the line, for a person. */
   readonly where: string;
   readonly value: Readonly<Record<string, unknown>>;
 };
 
-/** The lines of a file that are JSON objects, and those that are none. */
+/** Lines of a file that are JSON objects, and those that are not. */
 export type ParsedLines = { readonly lines: readonly ParsedLine[]; readonly leftOut: readonly LeftOut[] };
 
-/** @throws UsageError for a file without lines */
+/**
+ * Parses the lines of a file. Blank lines are skipped.
+ *
+ * @throws UsageError for a file without lines
+ */
 export function parseLines(text: string, file: string): ParsedLines {
   const lines: ParsedLine[] = [];
   const leftOut: LeftOut[] = [];
@@ -38,7 +42,7 @@ export function parseLines(text: string, file: string): ParsedLines {
   return { lines, leftOut };
 }
 
-/** Undefined for what is none. */
+/** Parses JSON; undefined if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -47,7 +51,11 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** @param source by which a line is known again that has no atom's id: the name of the file */
+/**
+ * Reads atoms from lines.
+ *
+ * @param source name of the file; it identifies lines without an atom's id at the next import
+ */
 export function readAtomLines(given: readonly ParsedLine[], source: string): Reading {
   const { lines, leftOut } = withoutRepeats(given, "id");
   const ids = new Map(lines.flatMap(({ value: { id } }) => (typeof id === "string" ? [[id, idOf(id, source)]] : [])));
@@ -66,7 +74,7 @@ function idOf(id: string, source: string): string {
   return isUuid(id) ? id : idFor(source, id);
 }
 
-/** A line without an id is called by its statement, and by how many before it say the same. */
+/** Returns the name of a line without an id: its statement, and the number of the equal statements up to it. */
 function withoutId(content: unknown, times: Map<string, number>): string {
   const text = JSON.stringify(content) ?? "";
   const time = (times.get(text) ?? 0) + 1;
@@ -78,7 +86,7 @@ function toNew(ids: ReadonlyMap<string, string>, link: unknown): unknown {
   return isObject(link) && typeof link.id === "string" ? { ...link, id: ids.get(link.id) ?? link.id } : link;
 }
 
-/** The lines without those that have what an earlier one has. */
+/** Returns the lines without those whose field repeats the value of an earlier line. */
 export function withoutRepeats(given: readonly ParsedLine[], field: "id" | "name"): ParsedLines {
   const first = new Map<unknown, number>();
   const lines: ParsedLine[] = [];

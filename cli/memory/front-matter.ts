@@ -1,14 +1,14 @@
 import { type Document, isScalar, parseDocument, visit } from "yaml";
 import { isObject } from "./import-item.ts";
 
-/** A Markdown file: what its front matter says, and all that is behind it. */
+/** Markdown file: its front matter, and the text after that. */
 export type Page = { readonly matter: Readonly<Record<string, unknown>>; readonly body: string };
 
 /**
- * Reads the front matter of a Markdown file, between two lines of `---` at its beginning. What is no map of names, or has
- * no end, is text like any other.
+ * Reads the front matter of a Markdown file, between two lines of `---` at its beginning. If it is not a map, or has no
+ * end, it counts as text.
  *
- * @throws Error where it is no YAML, saying on which line of the file, and where it has a name twice
+ * @throws Error if it is not YAML, with the line of the file, or if it has a name twice
  */
 export function readPage(text: string): Page {
   const begin = /^---[ \t]*\r?\n/.exec(text);
@@ -31,7 +31,10 @@ export function readPage(text: string): Page {
   return { matter: matter ?? {}, body: behind.replace(/^\n/, "") };
 }
 
-/** The parser compares each name with each, which takes minutes where a stranger has written many. */
+/**
+ * Checks that no name occurs twice. The parser's own check compares each name with each other, which takes minutes for
+ * a hostile file with many names.
+ */
 function assertNamesOnce(document: Document.Parsed): void {
   visit(document, {
     Map(_, { items }) {

@@ -1,35 +1,38 @@
-/** What every file is read into: atoms to import, each with its place in the file. */
+/** Result of reading a file: atoms to import, each with its location in the file. */
 import { hash } from "node:crypto";
 import { UsageError } from "../command/usage-error.ts";
 
-/** What one atom has to do with another. */
+/** Link from one atom to another, with its relation. */
 export type Link = { readonly rel: string; readonly id: string };
 
-/** An atom as a server imports it. What is in its fields is the server's to judge. */
+/** Atom as a server imports it. The server checks its fields. */
 export type ImportItem = {
-  /** Where it stands, for a person. */
+  /** Location in the file, for a person. */
   readonly where: string;
   readonly atom: Readonly<Record<string, unknown>>;
 };
 
-/** What cannot be imported, and why. */
+/** Part of a file that cannot be imported, and the reason. */
 export type LeftOut = { readonly what: string; readonly why: string };
 
 export type Reading = {
   readonly items: readonly ImportItem[];
   readonly leftOut: readonly LeftOut[];
-  /** Links and relations that lead to nothing which is read with them. */
+  /** Number of links and relations whose target is not among what was read. */
   readonly strayLinks: number;
 };
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** Whether it is a UUID as an atom has it: no other has that, wherever it comes from. */
+/** True for a UUID in the form of an atom's id. No two atoms share an id, wherever they come from. */
 export function isUuid(id: unknown): id is string {
   return typeof id === "string" && UUID.test(id);
 }
 
-/** By what an atom that comes from elsewhere is known again: its source, and what it is called there. */
+/**
+ * Returns the id of an atom that comes from elsewhere, from its source and its name there. The same atom gets the same
+ * id at the next import.
+ */
 export function idFor(source: string, name: string): string {
   return hash("sha256", JSON.stringify([source.normalize("NFC"), name.normalize("NFC")]), "hex");
 }
@@ -38,12 +41,12 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The refusal of a whole file. */
+/** Returns the error that refuses a whole file. */
 export function notImported(where: string, why: string): UsageError {
   return new UsageError(`${where} ${why}: nothing was imported`);
 }
 
-/** The oldest first: most links lead to what is older, and that is there already then. */
+/** Sorts the oldest first: most links lead to older atoms, which then exist already. */
 export function oldestFirst(items: readonly ImportItem[]): ImportItem[] {
   const timeOf = ({ atom: { created } }: ImportItem) => (typeof created === "string" ? Date.parse(created) : 0) || 0;
   return items.toSorted((one, other) => timeOf(one) - timeOf(other));

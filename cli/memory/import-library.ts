@@ -3,7 +3,7 @@ import { errorMessage } from "../../domain/error-text.ts";
 import { callApi, type Target } from "../management/api-call.ts";
 import { type ImportItem, isObject, type LeftOut } from "./import-item.ts";
 
-/** What one call imports: what the embedded database stores well within the time that a call has. */
+/** Size limit of one batch: what the embedded database stores well within the time limit of a call. */
 const MAX_ATOMS = 100;
 const MAX_BYTES = 100_000;
 
@@ -11,30 +11,30 @@ type Outcome = "created" | "corrected" | "unchanged" | "newer" | "expired";
 type Imported = {
   readonly outcomes: readonly Outcome[];
   readonly droppedLinks: number;
-  /** Then links from an earlier part to a later one are not set yet. */
+  /** True if the batch was sent in parts. Links from an earlier part to a later one are then not set yet. */
   readonly isInParts?: true;
 };
 
-/** What came of an import. */
+/** Result of an import. */
 export type ImportResult = {
   readonly imported: number;
   readonly corrected: number;
   readonly unchanged: number;
-  /** Those that were changed in the library since they were exported, and are left as they are. */
+  /** Locations of atoms that were changed in the library after their export. They are left as they are. */
   readonly newer: readonly string[];
   readonly expired: number;
   readonly droppedLinks: number;
-  /** What the server refuses. */
+  /** Atoms that the server refuses. */
   readonly leftOut: readonly LeftOut[];
 };
 
 /**
- * Sends the atoms of a file, in batches that are stored whole or not at all, and once, however often one is sent. An atom
- * that was imported before is known again. One that is refused is left out. Batches with links to atoms of later ones are
- * sent again when these are there, which sets the links.
+ * Sends the atoms of a file in batches. A batch is stored whole or not at all, and a repeated batch takes effect once.
+ * An atom that was imported before is recognised by its id; a refused atom is left out. A batch with links to atoms of
+ * later batches is sent again at the end, which sets those links.
  *
- * @param onBatch called before each with how many atoms are through
- * @throws Error where nothing more can be imported, saying how many are
+ * @param onBatch called before each batch with the number of atoms that are done
+ * @throws Error if the import cannot go on, with the number of atoms that are imported
  */
 export async function importLibrary(
   target: Target,
@@ -77,16 +77,20 @@ export async function importLibrary(
 type Sending = {
   readonly library: string | undefined;
   readonly leftOut: LeftOut[];
-  /** How many atoms the server takes at once. */
+  /** Number of atoms in a batch, lowered when the server takes too long. */
   readonly pace: { atoms: number };
 };
 
-/** A server scans a body before it knows of which atom a fault is: members, depth and their number. */
+/**
+ * Pattern of an error about the body as a whole (its members, depth or their number), which the server finds before it
+ * knows which atom is at fault.
+ */
 const OF_BODY = /^The body (has|is nested) .*\(400 invalid_request\)$/;
 
 /**
- * Takes out of the batch, one by one, what the server refuses of it. A batch that takes a busy server too long is sent in
- * halves, as all later ones are; so is one that is refused for how it is built, until the atom is alone that it is for.
+ * Sends one batch, and takes out of it, one by one, the atoms that the server refuses. A batch that takes a busy server
+ * too long is halved, as all later batches are. A batch refused for its structure is halved until the atom at fault is
+ * alone.
  */
 async function sendBatch(target: Target, sending: Sending, batch: ImportItem[]): Promise<Imported> {
   const { library, leftOut, pace } = sending;
@@ -121,7 +125,7 @@ async function sendInParts(target: Target, sending: Sending, batch: ImportItem[]
   return { outcomes, droppedLinks: one.droppedLinks + other.droppedLinks, isInParts: true };
 }
 
-/** The server counts the atoms of a batch; a person knows them by where they stand. */
+/** Removes the atoms' numbers in the batch from a message: a person knows atoms by their location in the file. */
 function withoutPlace(message: string): string {
   return message
     .replace(/In "atoms\.\d+": /g, "")
@@ -140,13 +144,19 @@ function batchFrom(items: readonly ImportItem[], from: number, most: number): Im
   return end === -1 ? next : next.slice(0, end);
 }
 
-/** Then the file is another one than its reader took it for: to send the rest would refuse each of it. */
+/**
+ * Returns the error for a first batch of which every atom is refused. The file then has another format than assumed,
+ * and the server would refuse the rest too.
+ */
 function noneTaken([first, ...others]: readonly LeftOut[]): Error {
   const rest = others.length === 0 ? "" : `, and so on for ${others.length} more`;
   return new Error(`${first?.what}: ${first?.why}${rest} (nothing was imported)`);
 }
 
-/** To import the file again goes on: what is there is known again. */
+/**
+ * Returns the error for an import that broke off. Importing the file again continues it, since existing atoms are
+ * recognised.
+ */
 function brokenOff(error: unknown, stored: number): Error {
   const before =
     stored === 0 ? "nothing was imported" : `${stored} atoms are imported already, and stay: run it again to go on`;

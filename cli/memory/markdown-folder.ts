@@ -1,4 +1,4 @@
-/** A folder of Markdown as atoms, one for each file, linked as the files are. */
+/** Folder of Markdown as atoms, one for each file, linked as the files are. */
 import { constants } from "node:fs";
 import { type FileHandle, open, readdir } from "node:fs/promises";
 import { basename, join, posix, resolve } from "node:path";
@@ -11,18 +11,18 @@ import { readMarkdownAtom } from "./markdown-atom.ts";
 import { type Note, type RelatedLink, readNote } from "./markdown-note.ts";
 import { atomsOf, type StatedRelation } from "./statement.ts";
 
-/** What one import reads of a folder. */
+/** Limits of what one import reads of a folder. */
 export type FolderLimits = { readonly files: number; readonly fileBytes: number; readonly bytes: number };
 const LIMITS: FolderLimits = { files: 20_000, fileBytes: 1_048_576, bytes: 268_435_456 };
 
-/** A file as an atom of ours, or as a note. */
+/** File read as an exported atom, or as a note. */
 type Read = { readonly path: string; readonly id: string } & ({ readonly item: ImportItem } | { readonly note: Note });
 
 /**
- * Reads the Markdown files below a folder. Hidden ones and symbolic links are passed over; what cannot be read, or is too
- * large, is left out and named.
+ * Reads the Markdown files below a folder. Hidden files and symbolic links are skipped. A file that is too large or
+ * cannot be read is left out and named.
  *
- * @throws UsageError for a folder without any, with too many, or that cannot be read
+ * @throws UsageError for a folder that has none or too many, or cannot be read
  */
 export async function readMarkdownFolder(folder: string, limits: FolderLimits = LIMITS): Promise<Reading> {
   const source = basename(resolve(folder));
@@ -60,14 +60,14 @@ function tooMuch(folder: string, what: string): UsageError {
   return new UsageError(`${folder} has ${what}: import the folders in it one by one`);
 }
 
-/** By its permalink, which it keeps where it is moved, or else by its path. */
+/** Identifies a note by its permalink, which it keeps when moved, or else by its path. */
 function noteFile(note: Note, source: string, taken: ReadonlyMap<string, string>): Read {
   const { path, permalink } = note;
   const id = idFor(source, permalink ?? path);
   return { path, id: taken.has(id) ? idFor(source, path) : id, note };
 }
 
-/** In the order of their paths, with `/` between their parts. */
+/** Lists the Markdown files below a folder, sorted by path, with `/` between the parts of a path. */
 async function markdownBelow(folder: string, most: number, leftOut: LeftOut[]): Promise<string[]> {
   const found: string[] = [];
   const folders = [""];
@@ -88,10 +88,14 @@ async function markdownBelow(folder: string, most: number, leftOut: LeftOut[]): 
   return found.sort();
 }
 
-/** With the bytes of the file, and when it was changed, in milliseconds since the epoch. */
+/** Text of a file, with its size in bytes and the time of its last change, in milliseconds since the epoch. */
 type ReadFile = { readonly text: string; readonly size: number; readonly modifiedAt: number };
 
-/** @throws Error for what is no file of UTF-8, or larger than that */
+/**
+ * Reads the text of a file.
+ *
+ * @throws Error for anything but a regular file in UTF-8 of at most `most` bytes
+ */
 async function readText(path: string, most: number): Promise<ReadFile> {
   // By then it may be a link, or a pipe.
   const file = await open(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)).catch(
@@ -118,7 +122,7 @@ async function readOpen(file: FileHandle, most: number): Promise<ReadFile> {
   }
 }
 
-/** The items of all files, with links to one another by their titles, paths, aliases and permalinks. */
+/** Returns the items of all files, with links to one another by title, path, alias and permalink. */
 function linked(files: readonly Read[], source: string): Pick<Reading, "items" | "strayLinks"> {
   const names = namesOf(files);
   let strayLinks = 0;
@@ -144,7 +148,10 @@ function nameOf(text: string): string {
   return text.normalize("NFC").toLowerCase().replace(/\.md$/, "");
 }
 
-/** The file that each name means in a link: a path first, and of several the file that is nearest to the top. */
+/**
+ * Maps each name in a link to the id of the file that it means: a path first; of several files with the name, the
+ * nearest to the top.
+ */
 function namesOf(files: readonly Read[]): ReadonlyMap<string, string> {
   const names = new Map(files.map(({ path, id }) => [nameOf(path), id]));
   const depthOf = ({ path }: Read) => path.split("/").length;
@@ -159,7 +166,10 @@ function namesOf(files: readonly Read[]): ReadonlyMap<string, string> {
   return names;
 }
 
-/** A file beside the one that leads there comes before another one with that name; `/` begins at the folder. */
+/**
+ * Finds the target of a link. A file in the folder of the linking file comes before other files of that name; a leading
+ * `/` stands for the imported folder.
+ */
 function targetOf({ target }: RelatedLink, from: string, names: ReadonlyMap<string, string>): string | undefined {
   if (target.startsWith("/")) return names.get(nameOf(posix.normalize(target).slice(1)));
   return names.get(nameOf(posix.join(posix.dirname(from), target))) ?? names.get(nameOf(target));

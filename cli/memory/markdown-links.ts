@@ -1,24 +1,27 @@
-/** The links in a text of Markdown: wikilinks, and those of CommonMark (0.31, 6.3), inline and by reference. */
+/** Links in Markdown: wikilinks, and the inline and reference links of CommonMark (0.31, 6.3). */
 
-/** A link, as it is written. */
+/** Link, as it is written. */
 export type NoteLink = {
-  /** The title, the path or the permalink of another note. */
+  /** Title, path or permalink of another note. */
   readonly target: string;
-  /** It may be a picture or another file: then it need not lead to a note. */
+  /** True for a link that may be a picture or another file, and need not lead to a note. */
   readonly isEmbed: boolean;
 };
 
-/** With the place in its block. */
+/** Link with its position in its block. */
 export type FoundLink = NoteLink & { readonly at: number; readonly end: number };
 
-/** What is found in a block: links to notes, and the block without what all of its links say of where they lead. */
+/** Links to notes in a block, and the text of the block without the destinations of all of its links. */
 export type Linked = { readonly links: readonly FoundLink[]; readonly text: string };
 
-/** By their labels. */
+/** Destinations of reference links, by label. */
 export type Definitions = ReadonlyMap<string, string>;
 
 const ESCAPED = String.raw`\\[!-\/:-@[-\x60{-~]`;
-/** What no bracket closes; a backslash before anything but a mark is itself. Lengths are bounded for texts of strangers. */
+/**
+ * Destination of a link: in angle brackets, or up to an unpaired parenthesis. A backslash before anything but a
+ * punctuation mark stands for itself. Lengths are bounded against hostile texts.
+ */
 const DESTINATION = String.raw`(?:<((?:${ESCAPED}|[^<>\\\n]|\\(?![!-\/:-@[-\x60{-~])){0,2048}?)>|(?!<)((?:${ESCAPED}|\\(?![!-\/:-@[-\x60{-~])|[^\s()\\]|\([^\s()]{0,2048}\)){0,2048}))`;
 const TITLE = String.raw`(?:"(?:\\"|[^"]){0,999}?"|'(?:\\'|[^']){0,999}?'|\([^()]{0,999}\))`;
 const TAIL = new RegExp(String.raw`\(\s{0,99}${DESTINATION}(?:\s{1,99}${TITLE})?\s{0,99}\)`, "y");
@@ -29,8 +32,8 @@ const DEFINITION = new RegExp(
 );
 
 /**
- * Takes what references mean (CommonMark 4.7) out of the blocks of a text: of several of one label the first. A footnote
- * is none.
+ * Takes the definitions of reference links (CommonMark 4.7) out of the blocks of a text. Of several with one label the
+ * first counts. A footnote is not a definition.
  */
 export function takeDefinitions(given: readonly string[]): { definitions: Definitions; blocks: string[] } {
   const definitions = new Map<string, string>();
@@ -48,7 +51,7 @@ function labelOf(text: string): string {
   return text.trim().replace(/\s+/g, " ").toLowerCase();
 }
 
-/** Finds the links of a block in their order. Pictures, links within the note and those to the web are none. */
+/** Finds the links to notes in a block, in order. Pictures, links within the note and links to the web are left out. */
 export function findLinks(block: string, definitions: Definitions): Linked {
   const wikilinks = wikilinksIn(block);
   const others = bracketsIn(block, definitions);
@@ -71,7 +74,7 @@ function byPlace(one: { readonly at: number }, other: { readonly at: number }): 
   return one.at - other.at;
 }
 
-/** `[[Target]]`, `[[Target#Heading|shown]]`, and in a table `[[Target\|shown]]`. */
+/** Finds `[[Target]]`, `[[Target#Heading|shown]]`, and in a table `[[Target\|shown]]`. */
 function wikilinksIn(block: string): FoundLink[] {
   return Array.from(block.matchAll(/(!?)\[\[([^[\]\n]+)\]\]/g), ({ 0: whole, 1: mark, 2: named = "", index }) => ({
     ...{ target: named.split(/[#|^\\]/, 1)[0]?.trim() ?? "", isEmbed: mark === "!" },
@@ -79,7 +82,7 @@ function wikilinksIn(block: string): FoundLink[] {
   }));
 }
 
-/** A link or a picture, with where its text ends. */
+/** Link or picture, with the position at which its text ends. */
 type Bracket = {
   readonly at: number;
   readonly tail: number;
@@ -88,11 +91,14 @@ type Bracket = {
   readonly isImage: boolean;
 };
 
-/** An opening bracket is for the next closing one; a link has no other in it, and a picture may have. */
+/**
+ * Finds links and pictures in brackets. A closing bracket belongs to the last opening one. A link has no other link in
+ * it; a picture may have.
+ */
 function bracketsIn(block: string, definitions: Definitions): Bracket[] {
   const found: Bracket[] = [];
   const open: { readonly at: number; readonly isImage: boolean }[] = [];
-  /** Of those that are open, as many have a link in them. */
+  /** Number of open brackets, from the outermost, that already have a link in them. */
   let closed = 0;
   for (let at = 0; at < block.length; at++) {
     const mark = block[at];
@@ -114,7 +120,7 @@ function bracketsIn(block: string, definitions: Definitions): Bracket[] {
   return found;
 }
 
-/** Where a text in brackets leads; undefined where it is a text in brackets alone. */
+/** Returns the destination of a bracketed text; undefined if it is only a text in brackets. */
 function destinationAt(block: string, from: number, to: number, definitions: Definitions) {
   TAIL.lastIndex = to + 1;
   const inline = TAIL.exec(block);
@@ -127,7 +133,10 @@ function destinationAt(block: string, from: number, to: number, definitions: Def
   return { destination, end: label === undefined ? to + 1 : LABEL.lastIndex };
 }
 
-/** The note that a destination names, without its heading; undefined for one on the web, and within the note itself. */
+/**
+ * Returns the note that a destination names, without its heading; undefined for a web address or a place within the
+ * note.
+ */
 function noteOf(written: string): NoteLink | undefined {
   const destination = written.replace(/\\([!-/:-@[-`{-~])/g, "$1").replaceAll("&amp;", "&");
   const path = destination.split("#", 1)[0] ?? "";

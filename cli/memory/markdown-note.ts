@@ -1,4 +1,4 @@
-/** A note of Obsidian, basic-memory or any other folder of Markdown: its text, and what it says of itself and others. */
+/** Note of Obsidian, basic-memory or any other folder of Markdown: its text, properties and links. */
 import { posix } from "node:path";
 import { defined } from "../../domain/defined.ts";
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
@@ -7,14 +7,14 @@ import { type FoundLink, findLinks, type NoteLink, takeDefinitions } from "./mar
 import { proseOf } from "./markdown-prose.ts";
 import { noTextsOf, textOf, textsOf, timeOf } from "./statement.ts";
 
-/** A link of a note, with its relation. */
+/** Link of a note, with its relation. */
 export type RelatedLink = NoteLink & { readonly rel: string };
 
 export type Note = {
-  /** Below the folder, with `/`. */
+  /** Path below the folder, with `/`. */
   readonly path: string;
   readonly title: string;
-  /** Beside its title and path. */
+  /** Further names, beside title and path. */
   readonly aliases: readonly string[];
   readonly permalink: string | undefined;
   readonly content: string;
@@ -24,12 +24,17 @@ export type Note = {
   readonly times: { readonly created?: string; readonly updated?: string };
 };
 
-/** The relation of a link that says none. */
+/** Relation of a link that states none. */
 const PLAIN_LINK = "links to";
-/** Longer than that it is a sentence, and no relation. */
+/** Longest relation, in characters. A longer text counts as a sentence. */
 const MAX_RELATION = 64;
 
-/** @param modifiedAt of the file, in milliseconds since the epoch: what a note that says no time of its own has */
+/**
+ * Reads a note.
+ *
+ * @param modifiedAt time of the file's last change, in milliseconds since the epoch, for a note without times of its
+ *   own
+ */
 export function readNote({ matter, body }: Page, path: string, modifiedAt: number): Note {
   const { title: named, type, tags, permalink, created, date, updated, modified, ...facts } = matter;
   const title = textOf(named) ?? posix.basename(path, ".md");
@@ -71,20 +76,26 @@ function timesOf({ created, updated }: { created: string | undefined; updated: s
   return defined({ created, updated: created && updated && updated < created ? created : updated });
 }
 
-/** A list, or words with commas or spaces between them, with or without a number sign. */
+/** Returns the tags of a list, or of words separated by commas or spaces, with or without a number sign. */
 function tagsOf(value: unknown): string[] {
   const all = Array.isArray(value) ? textsOf(value) : textsOf(value).flatMap((text) => text.split(/[,\s]+/));
   return all.map((tag) => tag.replace(/^#/, ""));
 }
 
-/** `#tags`, and the category of an observation, `- [category] text`; a box to tick has one character. */
+/**
+ * Returns the `#tags` of a line, and the category of an observation, `- [category] text`. A checkbox, with one
+ * character, is not a category.
+ */
 function tagsIn(line: string): string[] {
   const category = /^\s{0,20}[-*+] \[([^[\]]{2,64})\] /.exec(line)?.[1];
   const tags = Array.from(line.matchAll(/(?<![^\s([])#([\p{L}\p{N}_/-]+)/gu), ([, tag = ""]) => tag);
   return [...(category === undefined ? [] : [category]), ...tags.filter((tag) => /[^\d]/.test(tag))];
 }
 
-/** With the relation of the one link of an item of a list that has nothing else: `- relation [[Target]]`. */
+/**
+ * Adds relations to links. A link that is alone in a list item has the text before it as its relation: `- relation
+ * [[Target]]`.
+ */
 function related(links: readonly FoundLink[], block: string): RelatedLink[] {
   return links.map(({ target, isEmbed, at, end }, index) => {
     const before = block.slice(links[index - 1]?.end ?? 0, at).split("\n");
@@ -102,7 +113,7 @@ function relationOf(before: string, behind: string): string {
   return isItem && rel !== "" && !rel.includes("[") && rel.length <= MAX_RELATION ? rel : PLAIN_LINK;
 }
 
-/** A property of the front matter that leads to notes: `related: "[[Target]]"`. */
+/** Returns the links in a property of the front matter, such as `related: "[[Target]]"`. */
 function linksOfFact([name, value]: readonly [string, unknown]): RelatedLink[] {
   return textsOf(value)
     .flatMap((text) => findLinks(text, new Map()).links)

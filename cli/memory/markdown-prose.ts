@@ -1,22 +1,22 @@
-/** What a text of Markdown says outside of code, in which brackets and number signs mean something else. */
+/** Markdown text outside of code, since brackets and number signs mean something else in code. */
 
-/** A fence (CommonMark 4.5) as it begins, also in the line of an item of a list. */
+/** Start of a code fence (CommonMark 4.5), also in the line of a list item. */
 const FENCE = /^\s*(?:(?:[-*+]|\d{1,9}[.)])\s+)?(`{3,}(?=[^`]*$)|~{3,})/;
 const FENCE_END = /^\s*(`{3,}|~{3,})\s*$/;
 const QUOTED = /[ \t]*> ?/y;
 const INDENTED = /^(?: {4}| {0,3}\t)/;
 const ITEM = /^\s*(?:[-*+]|\d{1,9}[.)])\s+/;
-/** A heading, a quotation or a row of a table: what is before it goes on in none of them. */
+/** Start of a heading, a quotation or a table row: none of them continues the block before it. */
 const OTHER_BLOCK = /^\s*(?:#{1,6}\s|[>|])/;
 
-/** A fence that is open, which ends with the quotations and the item that it is in, at the latest. */
+/** Open fence. It ends with its quotations and its list item, at the latest. */
 type Fence = { readonly mark: string; readonly quotations: number; readonly indent: number };
 
-/** The paragraphs, items and other blocks of a text, each in its lines, without code. */
+/** Returns the paragraphs, list items and other blocks of a text, without code. */
 export function proseOf(body: string): string[] {
   const blocks: string[][] = [];
   let fence: Fence | undefined;
-  /** Where the text of each item begins that a line may be in, from the outer to the inner one. */
+  /** Columns at which the text of each open list item begins, from the outermost to the innermost. */
   let items: number[] = [];
   let [isList, isCode, isStart] = [false, false, true];
   for (const line of body.split("\n")) {
@@ -55,7 +55,7 @@ export function proseOf(body: string): string[] {
   return blocks.map((lines) => withoutSpans(lines.join("\n")));
 }
 
-/** A line without the marks of the quotations that it is in, of that many at most, and the columns before its text. */
+/** Returns a line without its quotation marks, of which at most `most` are taken, and the column of its text. */
 function unquoted(line: string, most = Number.POSITIVE_INFINITY) {
   let [quotations, end] = [0, 0];
   QUOTED.lastIndex = 0;
@@ -64,14 +64,14 @@ function unquoted(line: string, most = Number.POSITIVE_INFINITY) {
   return { quotations, text, indent: columnsOf(/^[ \t]*/.exec(text)?.[0] ?? "") };
 }
 
-/** How wide spaces and tabs are: a tab goes on to the next fourth column. */
+/** Returns the width of spaces and tabs in columns. A tab reaches to the next multiple of four. */
 function columnsOf(blank: string): number {
   let columns = 0;
   for (const character of blank) columns += character === "\t" ? 4 - (columns % 4) : 1;
   return columns;
 }
 
-/** Code in a line ends at the next run of as many backticks as it began with (CommonMark 6.1). */
+/** Removes inline code, which ends at the next run of as many backticks as it began with (CommonMark 6.1). */
 function withoutSpans(block: string): string {
   const runs = Array.from(block.matchAll(/`+/g), ({ 0: { length }, index }) => ({ length, index }));
   const last = new Map<number, number>();

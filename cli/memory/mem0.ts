@@ -1,13 +1,13 @@
-/** What mem0 answers and exports: a list of memories, or a page with `results`, and `relations` where it keeps a graph. */
+/** Answers and exports of mem0: a list of memories, or a page with `results`, and `relations` if it keeps a graph. */
 import { defined } from "../../domain/defined.ts";
 import { type ImportItem, idFor, isObject, type LeftOut, oldestFirst, type Reading } from "./import-item.ts";
 import { atomsOf, noTextsOf, textsOf, timeOf } from "./statement.ts";
 
 const SOURCE = "mem0";
-/** Of whom or what a memory is. */
+/** Fields that say whom or what a memory belongs to. */
 const SCOPES = ["user_id", "agent_id", "app_id", "run_id", "actor_id", "role"];
 
-/** The memories of a document; undefined where it is none of mem0's. */
+/** Returns the memories of a document; undefined if it is not mem0's. */
 export function mem0Memories(document: unknown): readonly unknown[] | undefined {
   const list = isObject(document) ? (document.results ?? document.memories) : document;
   if (!Array.isArray(list)) return undefined;
@@ -15,7 +15,7 @@ export function mem0Memories(document: unknown): readonly unknown[] | undefined 
   return isEmpty || list.some((each) => isObject(each) && typeof each.memory === "string") ? list : undefined;
 }
 
-/** A memory becomes an atom, its categories tags, its metadata and whose it is facts. */
+/** Reads mem0's memories. Each becomes an atom; its categories become tags, its metadata and scopes become facts. */
 export function readMem0(document: unknown, file: string): Reading {
   const leftOut: LeftOut[] = [];
   const items: ImportItem[] = [];
@@ -43,7 +43,7 @@ export function readMem0(document: unknown, file: string): Reading {
 
 type Memory = Readonly<Record<string, unknown>>;
 
-/** A field by its name, which the client for TypeScript writes in camelCase. */
+/** Returns a field by its name; the client for TypeScript writes names in camelCase. */
 function fieldOf(memory: Memory, name: string): unknown {
   return memory[name] ?? memory[name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())] ?? undefined;
 }
@@ -59,7 +59,7 @@ function timesOf(memory: Memory) {
   return defined({ created, updated, expiresAt: timeOf(fieldOf(memory, "expiration_date")) });
 }
 
-/** Relations are between names, and not between memories: each is a statement of its own. */
+/** Returns an atom for each relation of the graph: relations are between names, not between memories. */
 function graphOf(document: unknown, file: string, leftOut: LeftOut[]): ImportItem[] {
   const relations = isObject(document) && Array.isArray(document.relations) ? document.relations : [];
   const said = relations.flatMap((relation: unknown, index) => {

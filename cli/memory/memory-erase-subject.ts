@@ -11,7 +11,7 @@ type Flags = ServerChoice & {
   readonly output?: StructuredFormat;
 };
 
-/** `keyplane memory-erase-subject`: all that a library has of a subject is gone, for ever. */
+/** Adds `keyplane memory-erase-subject`, which erases all that a library has of a subject, permanently. */
 export const addMemoryEraseSubject: AddCommand = (program, { env, out }) => {
   serverOptions(
     program

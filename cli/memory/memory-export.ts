@@ -20,7 +20,10 @@ type Page = {
   readonly nextCursor: string | null;
 };
 
-/** `keyplane memory-export`: a library as JSON Lines, an atom each, the newest first; or as Markdown, a file each. */
+/**
+ * Adds `keyplane memory-export`, which writes a library as JSON Lines, an atom on each line, newest first, or as
+ * Markdown, a file for each atom.
+ */
 export const addMemoryExport: AddCommand = (program, { env, out, progress }) => {
   const command = askForMemory(
     program
@@ -75,14 +78,18 @@ async function exportLibrary(
   if (folder !== undefined) out(`Wrote ${exported} Markdown files into ${folder}.`);
 }
 
-/** Whether the export is of what is one subject's alone: what all share is exported by a key that has no subject. */
+/** True if the export covers one subject's own atoms only. Shared atoms are exported with a key that has no subject. */
 async function isOfSubject(target: Target): Promise<boolean> {
   if (target.subject !== undefined) return true;
   const { subjectAccess } = await callApi<Whoami>(target, "GET", "whoami");
   return subjectAccess?.mode === "Bound";
 }
 
-/** @throws UsageError for a folder with anything in it: what another export wrote would be imported with this one */
+/**
+ * Makes the folder.
+ *
+ * @throws UsageError for a folder that is not empty, since files of another export would be imported with this one's
+ */
 async function makeEmpty(folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true });
@@ -93,7 +100,10 @@ async function makeEmpty(folder: string): Promise<void> {
   throw new UsageError(`--markdown ${folder} has files in it: empty it, or name another folder`);
 }
 
-/** Never over another file, nor through a link: of two names that the file system takes for one, the second has its whole id. */
+/**
+ * Writes an atom's file, never over another file or through a link. If the file system takes two names for the same,
+ * the second gets the whole id.
+ */
 async function writeAtom(folder: string, atom: { readonly id: string; readonly content: string }): Promise<void> {
   const write = (isWholeId: boolean) =>
     writeFile(join(folder, markdownName(atom, isWholeId)), markdownOf(atom), { flag: "wx" });

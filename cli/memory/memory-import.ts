@@ -10,7 +10,7 @@ import { readImport } from "./read-import.ts";
 
 type Flags = KeyChoice & { readonly library?: string; readonly path: string; readonly output?: StructuredFormat };
 
-/** `keyplane memory-import`: what others remember into a library. */
+/** Adds `keyplane memory-import`, which imports memories of other products, or an export, into a library. */
 export const addMemoryImport: AddCommand = (program, { env, out, exit, progress }) => {
   askForMemory(
     program

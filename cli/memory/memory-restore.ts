@@ -7,10 +7,10 @@ import { outputOption, outputText, type StructuredFormat } from "../output/outpu
 
 type Flags = KeyChoice & { readonly output?: StructuredFormat };
 
-/** An atom, of which a key that only writes is shown these alone. */
+/** Fields of an atom that even a write-only key is shown. */
 type Restored = { readonly id: string; readonly revision: number };
 
-/** `keyplane memory-restore`: an atom that `memory_forget_atom` has forgotten is there again. */
+/** Adds `keyplane memory-restore`, which restores an atom that `memory_forget_atom` has deleted. */
 export const addMemoryRestore: AddCommand = (program, { env, out }) => {
   askForMemory(
     program

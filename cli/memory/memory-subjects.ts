@@ -5,7 +5,7 @@ import { findLibrary } from "./named-library.ts";
 
 type Flags = ServerChoice & { readonly library?: string; readonly output?: StructuredFormat };
 
-/** `keyplane memory-subjects`: whose memory a library keeps, a name on each line. */
+/** Adds `keyplane memory-subjects`, which lists the subjects with atoms in a library, a name on each line. */
 export const addMemorySubjects: AddCommand = (program, { env, out }) => {
   serverOptions(program.command("memory-subjects").description("list the subjects that have atoms in a library"))
     .option("--library <name>", "the library: NAME, NAMESPACE/NAME or id; also a retained one")

@@ -1,14 +1,14 @@
 import { UsageError } from "../command/usage-error.ts";
 import type { ManagementClient } from "../management/management-client.ts";
 
-/** A library whose subjects are asked for. */
+/** Library that a command names. */
 type NamedLibrary = { readonly id: string; readonly name: string };
 
 /**
- * The one library of an id, a name or `namespace/name` that the caller sees; also one whose declaration is gone and
- * whose atoms are kept.
+ * Finds the only library visible to the caller with an id, a name or `namespace/name`. A library whose declaration is
+ * gone but whose atoms are kept is found too.
  *
- * @throws UsageError where none is named, or several have the name
+ * @throws UsageError if no library is named, or several have the name
  */
 export async function findLibrary(client: ManagementClient, named: string | undefined): Promise<NamedLibrary> {
   if (named === undefined) throw new UsageError("--library is needed: name, namespace/name, or an id");

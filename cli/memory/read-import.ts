@@ -1,4 +1,4 @@
-/** What memory-import is given: a file or a folder, recognised by what is in it. */
+/** Reader of what memory-import is given: a file or a folder, whose format is recognised by its content. */
 import { isUtf8 } from "node:buffer";
 import { readFile, stat } from "node:fs/promises";
 import { basename } from "node:path";
@@ -12,14 +12,14 @@ import { readMarkdownFolder } from "./markdown-folder.ts";
 import { mem0Memories, readMem0 } from "./mem0.ts";
 import { isServerMemory, readServerMemory } from "./server-memory.ts";
 
-/** Of a document of another shape, that a message names. */
+/** Largest number of field names that a message about an unknown document shows. */
 const MAX_NAMES = 8;
 
 /**
- * Reads a folder of Markdown, or a file: an export of this command, the file of `@modelcontextprotocol/server-memory`, or
- * what mem0 exports.
+ * Reads a folder of Markdown, or a file: an export of this command, a file of `@modelcontextprotocol/server-memory`, or
+ * an export of mem0.
  *
- * @throws UsageError for what is none of them, and cannot be read
+ * @throws UsageError for anything else, and for what cannot be read
  */
 export async function readImport(path: string): Promise<Reading> {
   try {
@@ -38,10 +38,10 @@ function asText(bytes: Uint8Array, file: string): string {
 }
 
 /**
- * Reads a file, and leaves out what in it is not as its format has it.
+ * Reads a file, and leaves out the parts that break its format.
  *
- * @param file as a person calls it; the last part of it is by what its statements are known again
- * @throws UsageError for what is none of these formats, and where nothing of it can be read
+ * @param file path of the file, as a person wrote it; its last part identifies the statements at the next import
+ * @throws UsageError for a file of another format, or of which nothing can be read
  */
 export function readFileText(given: string, file: string): Reading {
   const content = given.replace(/^\uFEFF/, "");
@@ -59,7 +59,7 @@ export function readFileText(given: string, file: string): Reading {
   throw notImported(`${first.what}:`, `${first.why}${rest}${help}`);
 }
 
-/** A file of one line is one document, as others are that have no lines. */
+/** Returns a single document as the only line, for a file of one line in a format of lines. */
 function onlyLine(document: unknown, file: string): ParsedLines {
   if (isObject(document) && ("content" in document || isServerMemory(document)))
     return { lines: [{ line: 1, where: `line 1 of ${file}`, value: document }], leftOut: [] };

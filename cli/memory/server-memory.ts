@@ -1,23 +1,26 @@
-/** The file of `@modelcontextprotocol/server-memory`: entities with their observations, and relations. */
+/** File of `@modelcontextprotocol/server-memory`: entities with their observations, and relations. */
 import { type ParsedLine, withoutRepeats } from "./atom-lines.ts";
 import { idFor, type LeftOut, type Reading } from "./import-item.ts";
 import { atomsOf, type StatedRelation } from "./statement.ts";
 
-/** The first line of another server's file of this format, mcp-knowledge-graph's, by which it knows its own. */
+/**
+ * Type in the first line of the files of mcp-knowledge-graph, another server with this format, by which it recognises
+ * them.
+ */
 const MARK = "_aim";
 
 type Fields = ParsedLine["value"];
 
-/** Whether a line is one of such a file. */
+/** True if the line is from such a file. */
 export function isServerMemory({ type }: Fields): boolean {
   return type === "entity" || type === "relation" || type === MARK;
 }
 
 /**
- * An entity becomes an atom: its name, its type as a tag too, and its observations; a relation becomes a link. One whose
- * other end is no entity of the file stays as text.
+ * Reads a file of entities and relations. An entity becomes an atom of its name, its type (also a tag) and its
+ * observations. A relation becomes a link; if one end is no entity of the file, it stays as text.
  *
- * @param source the name of the file, by which an entity is known again
+ * @param source name of the file, which identifies an entity at the next import
  */
 export function readServerMemory(given: readonly ParsedLine[], source: string): Reading {
   const faults = given.flatMap(({ where, value }): LeftOut[] => {
@@ -59,7 +62,7 @@ export function readServerMemory(given: readonly ParsedLine[], source: string): 
   return { items, leftOut: [...faults, ...again], strayLinks };
 }
 
-/** Why a line is neither an entity nor a relation. */
+/** Returns why a line is neither an entity nor a relation; undefined if it is valid. */
 function faultOf(value: Fields): string | undefined {
   if (value.type === MARK) return undefined;
   if (value.type === "relation") return lacking(value, ["from", "relationType", "to"]);
@@ -73,7 +76,9 @@ function lacking(value: Fields, names: readonly string[]): string | undefined {
   return name === undefined ? undefined : `it lacks "${name}"`;
 }
 
-/** None where nothing is said of them. What is no text would become one that says nothing. */
+/**
+ * Returns the observations of an entity, an empty list if there are none; undefined if they are not a list of texts.
+ */
 function observationsOf({ observations = [] }: Fields): readonly string[] | undefined {
   return Array.isArray(observations) && observations.every((each) => typeof each === "string")
     ? observations

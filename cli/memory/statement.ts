@@ -1,34 +1,37 @@
-/** What others remember, as atoms: what is longer than an atom, or more, goes on in another one, and no text is lost. */
+/**
+ * Statements of other products as atoms. What exceeds the limits of an atom continues in another atom, so no text is
+ * lost.
+ */
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import type { ImportItem, Link } from "./import-item.ts";
 import { idFor } from "./import-item.ts";
 
-/** The limits of an atom (docs/decisions/memory-api.md), in characters. */
+/** Limits of an atom (docs/decisions/memory-api.md), in characters or items. */
 const MAX_CONTENT = 65_536;
 const MAX_LABEL = 64;
 const MAX_SOURCE = 512;
 const MAX_TAGS = 32;
 const MAX_LINKS = 32;
 const MAX_FACTS = 16;
-/** Of all facts as JSON. */
+/** Largest size of all facts as JSON, in bytes. */
 const MAX_FACT_BYTES = 4_096;
-/** The name of no fact: a server takes it for an attempt to change the prototype of objects. */
+/** Name that no fact may have: a server takes it for an attempt to change the prototype of objects. */
 const REFUSED_NAME = "__proto__";
-/** Of what a relation is shown as beside its link. */
+/** Longest text of a relation beside its link, in characters. */
 const MAX_RELATION = 1_000;
-/** Of a title above what is continued. */
+/** Longest title above a continuation, in characters. */
 const MAX_TITLE = 120;
-/** Of lists within lists. */
+/** Largest depth of nested lists that are flattened. */
 const MAX_DEPTH = 99;
 
-/** A relation, with the text of it for where it takes more than a link. */
+/** Relation, with its text, which stays where a link cannot hold all of it. */
 export type StatedRelation = Link & { readonly text: string };
 
-/** What a file of another product says of one thing. */
+/** Content of a file of another product about one thing. */
 export type Statement = {
   readonly where: string;
   readonly id: string;
-  /** What it is called, for what continues it. */
+  /** Title, which also heads each continuation. */
   readonly title: string;
   readonly content: string;
   readonly source: string;
@@ -38,7 +41,7 @@ export type Statement = {
   readonly times: { readonly created?: string; readonly updated?: string; readonly expiresAt?: string };
 };
 
-/** The atoms of a statement: one, or where it has more than one holds, several that are linked as `continues`. */
+/** Returns the atoms of a statement: one, or, if it exceeds the limits of an atom, several linked as `continues`. */
 export function atomsOf(statement: Statement): ImportItem[] {
   const { where, id, title, source, times } = statement;
   const { metadata, rest: restOfFacts } = fittingFacts(statement.facts);
@@ -67,7 +70,7 @@ function partId(id: string, part: number): string {
   return part === 0 ? id : idFor(id, String(part));
 }
 
-/** As the database stores text: without NUL, and with whole characters alone. */
+/** Returns text that the database can store: without NUL, and well-formed Unicode. */
 function clean(text: string): string {
   return text.replaceAll("\u0000", "\uFFFD").toWellFormed();
 }
@@ -80,7 +83,7 @@ function cut(text: string, most: number): string {
   return text.length <= most ? text : text.slice(0, most).toWellFormed();
 }
 
-/** A text in pieces that an atom holds with a heading above them, cut behind a line where there is one. */
+/** Splits a text into pieces that fit an atom with a heading above, at the end of a line if possible. */
 function piecesOf(text: string): string[] {
   const most = MAX_CONTENT - 2 * MAX_TITLE;
   const pieces: string[] = [];
@@ -95,7 +98,7 @@ function piecesOf(text: string): string[] {
   return [...pieces, rest];
 }
 
-/** In each but the first there is room for the link to the one before. */
+/** Splits links into sets. Each set after the first leaves space for the link to the atom before. */
 function inSets(links: readonly StatedRelation[]): StatedRelation[][] {
   const sets = [links.slice(0, MAX_LINKS)];
   for (let at = MAX_LINKS; at < links.length; at += MAX_LINKS - 1) sets.push(links.slice(at, at + MAX_LINKS - 1));
@@ -110,7 +113,10 @@ function fittingTags(given: readonly string[]): { tags: string[]; rest: string[]
   return { tags, rest: rest.length === 0 ? [] : [`tags: ${rest.join(", ")}`] };
 }
 
-/** A link for each relation and target. The text of one whose kind is too long to be a link's stays. */
+/**
+ * Returns one link for each relation and target. If the relation's name is too long for a link, its text is kept as
+ * content.
+ */
 function fittingLinks(relations: readonly StatedRelation[]): { links: StatedRelation[]; rest: string[] } {
   const links = new Map<string, StatedRelation>();
   const rest: string[] = [];
@@ -124,7 +130,7 @@ function fittingLinks(relations: readonly StatedRelation[]): { links: StatedRela
   return { links: [...links.values()], rest };
 }
 
-/** What programs may read, of one level. The rest is text. */
+/** Returns the facts that fit as metadata, which is flat. All others become text. */
 function fittingFacts(facts: Readonly<Record<string, unknown>>) {
   const metadata: Record<string, string | number | boolean> = Object.create(null);
   const rest: string[] = [];
@@ -152,24 +158,26 @@ function factOf(value: unknown): string | number | boolean {
   return clean(isList ? value.join(", ") : (JSON.stringify(value) ?? String(value)));
 }
 
-/** A value as text; undefined for a list, an object, and what is blank. */
+/** Returns a value as text; undefined for a list, an object and a blank value. */
 export function textOf(value: unknown): string | undefined {
   const text = typeof value === "object" || value === undefined ? "" : String(value).trim();
   return text === "" ? undefined : text;
 }
 
-/** The texts of a value or of a list, in whichever depth. */
+/** Returns the texts of a value or of a list, at any depth. */
 export function textsOf(value: unknown): string[] {
   return [value].flat(MAX_DEPTH).flatMap((each) => textOf(each) ?? []);
 }
 
-/** What {@link textsOf} leaves of a value. */
+/** Returns the part of a value that {@link textsOf} leaves out. */
 export function noTextsOf(value: unknown): unknown[] | undefined {
   const rest = [value].flat(MAX_DEPTH).filter((each) => typeof each === "object" && each !== null);
   return rest.length === 0 ? undefined : rest;
 }
 
-/** A day, or a time as people and programs write it, which is UTC where it does not say. Undefined for what is none. */
+/**
+ * Parses a date or time as people and programs write it, in UTC unless it has an offset. Undefined if it is not a time.
+ */
 export function timeOf(text: unknown): string | undefined {
   if (typeof text !== "string") return undefined;
   const found = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(:\d{2})?(\.\d{1,9})?(Z|[+-]\d{2}:?\d{2})?)?$/.exec(

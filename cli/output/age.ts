@@ -4,7 +4,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const YEAR = 365 * DAY;
 
-/** Up to which length a time is written in which units, as kubectl does. */
+/** Units of an age by its length, as in kubectl. */
 const STEPS: readonly (readonly [upTo: number, unit: number, sign: string, smaller?: readonly [number, string]])[] = [
   [2 * MINUTE, SECOND, "s"],
   [10 * MINUTE, MINUTE, "m", [SECOND, "s"]],
@@ -18,9 +18,9 @@ const STEPS: readonly (readonly [upTo: number, unit: number, sign: string, small
 ];
 
 /**
- * How long ago something was, as kubectl writes an AGE: `45s`, `3m20s`, `5h`, `2d4h`.
+ * Formats how long ago something was, as an AGE of kubectl: `45s`, `3m20s`, `5h`, `2d4h`.
  *
- * @param time RFC 3339; what is still to come, by another's clock, counts as now
+ * @param time RFC 3339; a time in the future, as by another clock, counts as now
  * @param now milliseconds since the epoch
  */
 export function ageText(time: string, now: number): string {

@@ -3,9 +3,9 @@ import { partsIn, partsText, sizeOf } from "../../domain/budget/budget-size.ts";
 import type { BudgetJson } from "../../server/management/budgets/budget-json.ts";
 
 /**
- * Budgets as people read them, a line for each; undefined where there are none.
+ * Formats budgets, a line for each; undefined if there are none.
  *
- * @param uses how far they are used; undefined where that is not known, and what is declared is shown alone
+ * @param uses how far they are used; undefined if that is not known, and only the declared budgets are shown
  */
 export function budgetTexts(
   declared: readonly BudgetSpec[] | undefined,

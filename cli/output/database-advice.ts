@@ -1,7 +1,9 @@
 import { hasCode } from "../../runtime/error-code.ts";
 import { DatabaseUnavailableError } from "../../store/database/errors.ts";
 
-/** What to do about what PostgreSQL, or the way to it, refuses: by its SQLSTATE, or by the code of the system or of TLS. */
+/**
+ * Advice for an error of PostgreSQL or of the connection to it, by its SQLSTATE or the code of the system or of TLS.
+ */
 const ADVICE: readonly (readonly [codes: readonly string[], advice: string])[] = [
   [["28P01"], "give the URL with the user's right password, or that in --database-password-file"],
   [["28000"], "give the URL of a user whom PostgreSQL lets in from here: see its pg_hba.conf, and sslmode"],
@@ -24,7 +26,7 @@ const ADVICE: readonly (readonly [codes: readonly string[], advice: string])[] =
   [["ERR_TLS_CERT_ALTNAME_INVALID"], "name the host in the URL as the database's certificate does"],
   [["CERT_HAS_EXPIRED"], "renew the database's certificate, or the authority's in --database-ca-file or sslrootcert"],
 ];
-/** What to do about what pg says without a code. */
+/** Advice for errors of pg without a code, by message. */
 const BY_MESSAGE: readonly (readonly [message: RegExp, advice: string])[] = [
   [/is a standby/, "give a URL that leads to the primary; after a failover, try again once it does"],
   [
@@ -38,7 +40,7 @@ const BY_MESSAGE: readonly (readonly [message: RegExp, advice: string])[] = [
   ],
 ];
 
-/** What to do about a database that cannot be reached, or refuses us; undefined for every other error. */
+/** Returns what to do about a database that cannot be reached or refuses a request; undefined for every other error. */
 export function databaseAdvice(error: unknown): string | undefined {
   if (!(error instanceof DatabaseUnavailableError) && !isOfServer(error)) return undefined;
   const causes = error.cause instanceof Error ? [error, error.cause] : [error];
@@ -46,7 +48,7 @@ export function databaseAdvice(error: unknown): string | undefined {
   return (known ?? BY_MESSAGE.find(([message]) => message.test(error.message)))?.[1];
 }
 
-/** An answer of PostgreSQL's own, which has a SQLSTATE. */
+/** True for an error that PostgreSQL itself reports, with a SQLSTATE. */
 function isOfServer(error: unknown): error is Error {
   return error instanceof Error && "code" in error && /^[0-9A-Z]{5}$/.test(String(error.code)) && "severity" in error;
 }

@@ -13,7 +13,7 @@ import {
 import { databaseAdvice } from "./database-advice.ts";
 import { plainText } from "./plain-text.ts";
 
-/** What to do about what the system refuses, by its code. */
+/** Advice for errors of the system, by code. */
 const ADVICE: readonly (readonly [readonly string[], string])[] = [
   [["EADDRINUSE"], "choose another with --port or --admin-port"],
   [["EADDRNOTAVAIL"], "this machine does not have that address: choose another with --host or --admin-host"],
@@ -27,21 +27,21 @@ const ADVICE: readonly (readonly [readonly string[], string])[] = [
 const PORT_REFUSED = "this user may not listen there: choose a --port and --admin-port of 1024 or more";
 const FILE_REFUSED = "this user may not do that: see who owns it, or choose another folder with --data";
 
-/** Of what a URL leads to; their messages say what to do. */
+/** Errors about the database that a URL leads to; their messages say what to do. */
 const OF_DATABASE = [SchemaVersionError, ServerVersionError, EncodingError, ListenError];
 
-/** Begins every line that a command writes about an error. */
+/** Prefix of every error line of a command. */
 export const ERROR_PREFIX = "keyplane: ";
 
-/** What a person reads of an error: a line, or several where several flags are at fault. */
+/** Returns the lines that a person reads of an error: several if several flags are wrong. */
 export function errorLines(error: unknown): string[] {
   const faults = error instanceof ConfigError ? error.faults.map(redactKeys) : [describeError(error)];
   return faults.map((fault) => `${ERROR_PREFIX}${plainText(fault.replaceAll(/\s*\n\s*/g, " "))}`);
 }
 
 /**
- * An error for a person: what happened, and where the system refused something, what and what to do about it. Other
- * causes stay inside: their texts may quote what was read.
+ * Describes an error for a person: what happened, and if the system refused something, what that was and what to do.
+ * Other causes are left out, since their texts may quote data.
  */
 export function describeError(error: unknown): string {
   const text = errorMessage(error);

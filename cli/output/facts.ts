@@ -1,9 +1,9 @@
 import { plainText } from "./plain-text.ts";
 
-/** A title, and what is to be said of it: nothing for undefined, a line for each of several. */
+/** Title and value of a fact: undefined to leave it out, a list for several lines. */
 export type Fact = readonly [title: string, value: string | readonly string[] | undefined];
 
-/** Facts below each other, with their values in one column, as `kubectl describe` has them. */
+/** Formats facts below each other, with their values in one column, as `kubectl describe` does. */
 export function formatFacts(facts: readonly Fact[]): string {
   const width = Math.max(0, ...facts.map(([title]) => title.length)) + 1;
   return facts

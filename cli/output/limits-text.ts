@@ -2,7 +2,7 @@ type Limits = { readonly [K in "requestsPerMinute" | "burst" | "tokensPerMinute"
   readonly scope?: string | null;
 };
 
-/** What a key is limited to, of its own; or a team, or a route. */
+/** Formats the limits of a key, a team or a route. */
 export function limitsText({ requestsPerMinute, burst, tokensPerMinute, concurrent, scope }: Limits): string {
   const rate = requestsPerMinute
     ? [`${requestsPerMinute} requests a minute, ${burst ?? requestsPerMinute} at once${where(scope)}`]

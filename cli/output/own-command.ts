@@ -6,12 +6,12 @@ import { redactKeys } from "../../domain/redact.ts";
 import { shellWord } from "../../domain/shell-word.ts";
 import { plainText } from "./plain-text.ts";
 
-/** The program's own file: beside this one, as source or compiled. */
+/** File of the program's entry point, above this folder, as source or compiled. */
 const MAIN = join(import.meta.dirname, `../main${extname(import.meta.filename)}`);
 
 /**
- * How a shell calls this program, in whatever folder: `keyplane` where that is what the path finds, else by its file. What
- * npm and npx put before the path of what they run is not on the path of the shell.
+ * Returns the command by which a shell calls this program from any folder: `keyplane` if the path finds it, else its
+ * file. Folders that npm and npx add to the path of what they run are ignored, since the shell does not have them.
  */
 export function ownCommand({ PATH = "" }: Environment): string {
   const folders = PATH.split(delimiter).filter(
@@ -22,7 +22,7 @@ export function ownCommand({ PATH = "" }: Environment): string {
   return `${shellWord(process.execPath)} ${shellWord(MAIN)}`;
 }
 
-/** Where a command looks, as its flags say; what variables say holds in the same shell without a word. */
+/** Flags that say where a command looks. Variables are left out: they apply in the same shell anyway. */
 export type Place = {
   readonly data?: string | undefined;
   readonly server?: string | undefined;
@@ -31,7 +31,7 @@ export type Place = {
   readonly context?: string | undefined;
 };
 
-/** A command of this program that looks at the same place, for a shell in whatever folder. */
+/** Returns a command of this program that looks at the same place, for a shell in any folder. */
 export function commandAt(place: Place, env: Environment, words: string): string {
   const { data, server, tokenFile, kubeconfig, context } = place;
   const flags = [
@@ -44,13 +44,13 @@ export function commandAt(place: Place, env: Environment, words: string): string
   return [ownCommand(env), words, ...flags].join(" ");
 }
 
-/** As errors name the commands that look at a place; none of their flags stands there. */
+/** Pattern of a command in an error message that says where to look, without flags. */
 const NAMED = /(?<=\bsee )keyplane ((?:get|describe|doctor)\b(?: \w[\w.-]*(?:\/[\w.-]+)*)*)(?! [-\w])/g;
 
 /**
- * Completes the commands that an error names with where the command that failed has looked.
+ * Adds flags to the commands in an error message, so that they look where the failed command looked.
  *
- * @param args of the command that failed
+ * @param args arguments of the failed command
  */
 export function completeCommands(text: string, args: readonly string[], env: Environment): string {
   const options = { type: "string" } as const;

@@ -1,7 +1,7 @@
-/** What a terminal may obey, or not show. */
+/** Characters that a terminal may obey, or does not show. */
 const UNSEEN = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
-/** An untrusted text as a line for a terminal. */
+/** Returns untrusted text as a line that is safe for a terminal. */
 export function plainText(text: string): string {
   return text.replace(UNSEEN, "?");
 }

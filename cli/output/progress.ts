@@ -1,28 +1,33 @@
 import { plainText } from "./plain-text.ts";
 
-/** What is not done by then is said to be under way. Milliseconds. */
+/** Time after which a running task is shown. Milliseconds. */
 const SHOWN_AFTER_MS = 1_000;
-/** However often it changes. Milliseconds. */
+/** Time between two updates, however often the text changes. Milliseconds. */
 const REFRESH_MS = 200;
-/** To the beginning of the line, which is emptied. */
+/** Control sequence that moves to the beginning of the line and empties it. */
 const EMPTY_LINE = "\r\u001b[K";
 
-/** Where progress is seen: a terminal, on standard error. */
+/** Terminal on standard error that shows progress. */
 export type ProgressTerminal = { readonly write: (text: string) => void; readonly columns: number };
 
 export type Progress = {
   /**
-   * Does what may take a while, and says so on a terminal: one line that is written over, and gone at the end.
+   * Runs a task that may take a while, and shows it on a terminal as one line, which is rewritten and removed at the
+   * end.
    *
-   * @param text what is under way
-   * @param task is given what puts another text in its place
+   * @param text description of the task
+   * @param task called with a function that replaces the text
    */
   during<T>(text: string, task: (show: (text: string) => void) => Promise<T>): Promise<T>;
-  /** Takes the line away, for what is printed meanwhile. */
+  /** Removes the line, so that something else can be printed. */
   hide(): void;
 };
 
-/** @param terminal undefined where nothing is to be seen */
+/**
+ * Creates the display of progress.
+ *
+ * @param terminal undefined if nothing is to be shown
+ */
 export function createProgress(terminal: ProgressTerminal | undefined): Progress {
   let isSeen = false;
 

@@ -2,15 +2,15 @@ import { plainText } from "./plain-text.ts";
 
 type Row = readonly string[];
 
-/** Gives a cell that is padded already another look; it must not change its width on a terminal. */
+/** Styles a padded cell. It must not change the cell's width on a terminal. */
 export type Paint = (cell: string, heading: string) => string;
 
-/** Lays rows out in columns, as kubectl does: a heading, three spaces between columns, no trailing blanks. */
+/** Formats rows in columns, as kubectl does: headings, three spaces between columns, no trailing blanks. */
 export function formatTable(headings: Row, rows: readonly Row[]): string {
   return createTable(headings).lines(rows).join("\n");
 }
 
-/** A table whose rows come bit by bit: columns grow with what they hold, and lines that are out already stay. */
+/** Creates a table whose rows come one by one. Columns grow with their content; lines that were printed before stay. */
 export function createTable(headings: Row, paint: Paint = (cell) => cell) {
   const widths = headings.map((heading) => heading.length);
 
@@ -32,12 +32,12 @@ export function createTable(headings: Row, paint: Paint = (cell) => cell) {
   }
 
   return {
-    /** The headings, and these rows below them. */
+    /** Returns the headings, and these rows below them. */
     lines(rows: readonly Row[]): string[] {
       const plain = widen(rows);
       return [line(headings, (cell) => cell), ...plain.map((row) => line(row, paint))];
     },
-    /** One more row. */
+    /** Returns one more row. */
     line(row: Row): string {
       return widen([row])
         .map((plain) => line(plain, paint))

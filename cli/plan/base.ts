@@ -10,11 +10,11 @@ import { forecastObject } from "./object-forecast.ts";
 import { readDeclared } from "./read-declared.ts";
 
 /**
- * What would be held had these manifests been applied where nothing was: the controller's own decisions, on paper. What
- * is faulty in them is not there.
+ * Returns the objects that an empty installation would hold once these manifests were applied, by the controller's own
+ * decisions. Nothing is written. Manifests with faults are left out.
  *
  * @param now milliseconds since the epoch
- * @throws UsageError for a path that leads nowhere
+ * @throws UsageError for a path that does not exist
  */
 export function readBase(path: string, now: number): CurrentObject[] {
   const { declared, secrets } = readDeclared([path], undefined, () => undefined, true);
@@ -40,7 +40,7 @@ export function readBase(path: string, now: number): CurrentObject[] {
   });
 }
 
-/** The status that a plan goes by: there is no prefix, since nothing was minted. */
+/** Returns the status that a plan compares with. Versions have no prefix, since nothing was minted. */
 function statusOf(
   { namespace, name, spec }: WorldObject<"PlatformKey">,
   { stored, ready }: KeyForecast,
@@ -65,7 +65,7 @@ function statusOf(
   };
 }
 
-/** What is imported is in no Secret of ours. */
+/** True if a version of the key is in a Secret that Keyplane writes. An imported version is in none. */
 function isInSecret(stored: StoredKey | undefined): boolean {
   return stored?.versions.some(({ state, imported }) => state === "active" && !imported) ?? false;
 }

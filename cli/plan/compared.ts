@@ -1,4 +1,4 @@
-/** What a plan compares manifests with: a data folder of `up`, a cluster, other manifests, or nothing. */
+/** Objects that a plan compares manifests with: a data folder of `up`, a cluster, other manifests, or nothing. */
 
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -40,10 +40,10 @@ export function comparedOptions(command: CliCommand): CliCommand {
 }
 
 /**
- * A flag says more than a variable, whichever it is.
+ * Opens what the manifests are compared with. A flag wins over a variable, whichever they are.
  *
  * @param now milliseconds since the epoch
- * @throws UsageError where flags name several, or one leads nowhere
+ * @throws UsageError if flags name more than one thing to compare with, or if one does not exist
  */
 export async function openCompared(env: Environment, flags: ComparedFlags, now: number): Promise<Compared> {
   const { data, kubeconfig, context, base, server, tokenFile } = flags;
@@ -80,17 +80,17 @@ function clusterOf(env: Environment): ClusterChoice {
   return { kubeconfig: setting(env, "kubeconfig", undefined), context: setting(env, "context", undefined) };
 }
 
-/** Everything that `up` holds. */
+/** Reads every object that `up` holds. */
 async function readFolder(data: string): Promise<CurrentObject[]> {
   const kinds = KINDS.map(async (kind) => (await readStatusFiles(data, kind)).map((object) => ({ ...object, kind })));
   const objects: CurrentObject[] = (await Promise.all(kinds)).flat();
   return objects.filter(isHeld);
 }
 
-/** Of manifests alone no Secret is known but those among them. */
+/** Finds no Secret outside the manifests: without a data folder or a cluster there is nowhere to look. */
 const unasked = async (): Promise<SecretPresence> => () => undefined;
 
-/** The Secrets that `up` has written, but for those of the keys that it holds. */
+/** Returns a look-up of the Secrets that `up` has written, except those of the keys that it holds. */
 function secretFolders(data: string, held: readonly CurrentObject[]): SecretPresence {
   const ofKeys = new Set(
     held.map(({ metadata, status }) => {
@@ -130,20 +130,20 @@ async function fromCluster<T>(choice: ClusterChoice, read: (source: KubernetesSo
   }
 }
 
-/** What was never admitted, or is on its way out, counts as not there. */
+/** True if the object counts as held: it was admitted, and is not being deleted. */
 function isHeld({ metadata, spec }: CurrentObject): boolean {
   return spec !== undefined && metadata.deletionTimestamp === undefined;
 }
 
-/** Of what was never served there is nothing to know. */
+/** Look-ups where no server has ever served the objects, so that nothing is known of any key. */
 const NOTHING_TO_ASK: KeyLookups = { lastUsedAt: () => undefined, callersOf: () => undefined };
-/** No server is asked that knows it. */
+/** Look-ups where a server may know the keys, but was not asked. */
 const NOT_ASKED: KeyLookups = { lastUsedAt: () => undefined, callersOf: () => "unknown" };
 
 /**
- * What a server knows of each key: when it was last used, and from where.
+ * Asks a server when each key was last used, and from where.
  *
- * @param data the folder of an `up` that may not run
+ * @param data data folder of an `up` that may not be running
  */
 async function askServer(env: Environment, choice: ServerChoice, data?: string): Promise<KeyLookups> {
   if (data !== undefined && !(await isRunning(data))) return NOT_ASKED;

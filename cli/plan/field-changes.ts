@@ -5,10 +5,13 @@ import { printable, quote } from "../../domain/manifest/document/diagnostic.ts";
 import { isRecord } from "../../domain/manifest/document/identity.ts";
 import { redactKeys } from "../../domain/redact.ts";
 
-/** A field, and what it is before and after, as text that no terminal obeys and in which nothing may be a key. */
+/** Field with its value before and after, as text without terminal control characters and without any key. */
 export type FieldChange = { readonly field: string; readonly before: string; readonly after: string };
 
-/** What of a policy changes, such as `scopes` from `memory:read` to `memory:read, memory:write`; ids are names in a plan. */
+/**
+ * Returns the fields of a key's policy that change, such as `scopes` from `memory:read` to `memory:read, memory:write`.
+ * In a plan, ids are names.
+ */
 export function policyChanges(before: KeyPolicy, after: KeyPolicy): FieldChange[] {
   return policyDifferences(before, after).map((one) => ({
     field: one.label,
@@ -17,7 +20,7 @@ export function policyChanges(before: KeyPolicy, after: KeyPolicy): FieldChange[
   }));
 }
 
-/** The fields of a spec that differ, down to the values: `spec.routes[fast].upstreamModel`. */
+/** Returns the fields of a spec that differ, down to single values, such as `spec.routes[fast].upstreamModel`. */
 export function specChanges(before: object, after: object): FieldChange[] {
   return [...differences("spec", before, after)];
 }
@@ -36,8 +39,8 @@ function* differences(field: string, before: unknown, after: unknown): Generator
 }
 
 /**
- * What is in an object, by `.name`, and in a list whose items have names, by `[name]`; undefined for what is compared
- * as a whole.
+ * Returns the members of an object as `.name`, and those of a list whose items have names as `[name]`; undefined for a
+ * value that is compared as a whole.
  */
 function membersOf(value: unknown): ReadonlyMap<string, unknown> | undefined {
   if (!Array.isArray(value)) {
@@ -48,7 +51,10 @@ function membersOf(value: unknown): ReadonlyMap<string, unknown> | undefined {
   return value.every((item) => nameOf(item) !== undefined) && members.size === value.length ? members : undefined;
 }
 
-/** What identifies the items of a list in the schemas (`x-kubernetes-list-map-keys`), but for URLs. */
+/**
+ * Returns the name of a list item, by the fields that identify items in the schemas (`x-kubernetes-list-map-keys`);
+ * URLs do not count.
+ */
 function nameOf(item: unknown): string | undefined {
   if (!isRecord(item)) return undefined;
   const name = item.name ?? item.model;
@@ -59,7 +65,7 @@ function shownValue(value: unknown): string {
   return value === undefined ? "none" : quote(withoutCredentials(value));
 }
 
-/** Of an address the scheme and the host: what comes after may open it, as of many receivers of webhooks. */
+/** Shortens each URL to its scheme and host: the path may be a credential, as with many webhook receivers. */
 function withoutCredentials(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutCredentials);
   if (isRecord(value)) {

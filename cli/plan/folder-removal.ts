@@ -1,4 +1,4 @@
-/** What of a data folder `up` would remove on a folder of manifests, once that has been still for long enough. */
+/** Objects of a data folder that `up` would remove, given a folder of manifests that has been still for long enough. */
 import { statSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Absence, devicesOf, type Origin } from "../../controller/cluster/files/manifests/absence.ts";
@@ -11,7 +11,7 @@ import { titleOf } from "../../controller/cluster/titles.ts";
 import type { WorldObject } from "../../domain/manifest/set/manifest-world.ts";
 import { systemClock } from "../../runtime/clock.ts";
 
-/** The one folder among the paths, if they are that and nothing else. */
+/** Returns the folder if the paths are exactly one folder, else undefined. */
 export function onlyFolder(paths: readonly string[]): string | undefined {
   const [path, ...more] = paths;
   const isFolder = path !== undefined && more.length === 0 && statSync(path, { throwIfNoEntry: false })?.isDirectory();
@@ -19,7 +19,8 @@ export function onlyFolder(paths: readonly string[]): string | undefined {
 }
 
 /**
- * By the decision of `up`, from where it saw each object last. A folder at another place is taken as put in its place.
+ * Decides by the rules of `up` which objects go, from the file where it last saw each. A folder at another path is
+ * taken as put in the place of the folder that `up` reads.
  */
 export async function decideFolderRemoval(
   folder: string,
@@ -46,7 +47,7 @@ export type SettledRemoval = {
   readonly hold: readonly { readonly missing: WorldObject; readonly why: string }[];
 };
 
-/** The decision of `up` once time has passed. */
+/** Decides on removal as `up` does once the folder has been still for long enough. */
 export function decideSettled(
   view: { readonly unreadable?: string | undefined; readonly documents: number },
   missing: readonly (WorldObject & { readonly absence: Absence })[],
@@ -57,10 +58,12 @@ export function decideSettled(
   return decision.isSettled && missing.length > 0 ? decision : { remove: [], hold: [] };
 }
 
-/** How long what is being written is waited for. */
+/** Longest wait, in milliseconds, for files that are still being written. */
 const MAX_WAIT_MS = 3_000;
 
-/** Reads the folder once nothing in it is being written; where that does not end, it cannot be read in full. */
+/**
+ * Reads the folder once nothing in it is being written. If that does not end in time, the folder counts as unreadable.
+ */
 async function readStill(root: string, data: string): Promise<FolderReading> {
   const read = createFolderReader({ root, clock: systemClock, arrivals: { take: () => false }, except: data });
   const startedAt = systemClock.monotonic();
@@ -74,13 +77,13 @@ async function readStill(root: string, data: string): Promise<FolderReading> {
   }
 }
 
-/** What replaces another file may come whole, by a rename, and then nothing in it is taken for cut off. */
+/** Marks every file as replaced whole, as by a rename, so that none of them counts as cut off. */
 const asRenamed = (reading: FolderReading): FolderReading => ({
   ...reading,
   files: reading.files.map((file) => ({ ...file, cameWhole: true })),
 });
 
-/** An origin as it would be if the folder were where `up` reads, and its files others than those of before. */
+/** Returns the origin as if the folder were where `up` reads, with files that are not the same ones as before. */
 function inPlace(origin: Origin | undefined, { root, places }: FolderReading): Origin | undefined {
   if (origin === undefined || origin.root === root) return origin;
   return { ...origin, root, inode: "", devices: devicesOf(origin.file, places) };

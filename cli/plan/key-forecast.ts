@@ -1,6 +1,6 @@
 /**
- * What the controller would do with one key: the steps of the same pure `planKey`, each taken on paper, until it comes
- * to rest (architecture §2).
+ * Forecast of what the controller would do with one key: the steps of the same pure `planKey`, each simulated, until
+ * nothing is left to do (architecture §2).
  */
 import { isDeepStrictEqual } from "node:util";
 import { findCondition, type StatedCondition } from "../../domain/conditions.ts";
@@ -21,33 +21,33 @@ import { type KeyObject, secretByStatus, storedKey } from "./key-of-status.ts";
 import type { KnownSecrets } from "./known-secrets.ts";
 import { holdPlanned } from "./planned-policies.ts";
 
-/** A step, and what the store had before it. */
+/** Simulated step, and what the store had before it. */
 export type ForecastStep = { readonly action: KeyAction; readonly before: StoredKey | undefined };
 
 export type KeyForecast = {
   readonly steps: readonly ForecastStep[];
-  /** What the store has in the end. */
+  /** Key in the store after the last step. */
   readonly stored: StoredKey | undefined;
-  /** What the key's status says in the end. */
+  /** `Ready` condition in the key's status after the last step. */
   readonly ready: StatedCondition | undefined;
-  /** What it says of policies that the key breaks; undefined where it breaks none. */
+  /** `PolicyViolated` condition; undefined if the key breaks no policy. */
   readonly policy: StatedCondition | undefined;
 };
 
 export type ForecastInput = {
-  /** Undefined for one that is no longer declared. */
+  /** Declaration of the key; undefined if it is no longer declared. */
   readonly declared: WorldObject<"PlatformKey"> | undefined;
-  /** As `up` has it; undefined for a new one. */
+  /** Status object as `up` or the cluster has it; undefined for a new key. */
   readonly object: KeyObject | undefined;
   readonly before: ManifestWorld;
   readonly after: ManifestWorld;
   readonly secrets: KnownSecrets;
-  /** Since when the rules of policies hold. */
+  /** Looks up the time from which a rule of a policy holds. */
   readonly since: RuleSince;
   readonly now: number;
 };
 
-/** No plan takes as many steps. */
+/** Upper bound of steps, above what any plan takes. */
 const MAX_STEPS = 16;
 
 export function forecastKey(input: ForecastInput): KeyForecast {
@@ -65,7 +65,10 @@ export function forecastKey(input: ForecastInput): KeyForecast {
   return { steps, stored: observed?.stored, ready: undefined, policy: undefined };
 }
 
-/** The key as a controller that has caught up would observe it. Undefined where there is nothing to look at. */
+/**
+ * Returns the key as an up-to-date controller would observe it; undefined if there is neither a declaration nor an
+ * object.
+ */
 function observe(input: ForecastInput): ObservedKey | undefined {
   const { declared, object, after, secrets } = input;
   const spec = declared?.spec ?? object?.spec;
@@ -108,7 +111,7 @@ function observe(input: ForecastInput): ObservedKey | undefined {
   };
 }
 
-/** What is stored of a key: what its spec says, as the policies that there are hold it. */
+/** Returns the key as it is stored now: its spec, as the present policies limit it. */
 function heldNow(object: KeyObject, { before, since, now }: ForecastInput): StoredKey | undefined {
   const stored = storedKey(object, before);
   const { namespace, name } = object.metadata;
@@ -131,14 +134,14 @@ function heldNow(object: KeyObject, { before, since, now }: ForecastInput): Stor
   return { ...stored, versions, policy: { ...stored.policy, ...held, expiresAt } };
 }
 
-/** What an import will learn: neither the secret itself is looked at, nor a key that is to be taken over. */
+/** Returns what an import would learn. The secret is not read, and neither is a key that is to be taken over. */
 function importable({ source }: DeclaredKey, takeOver: string | null): Importable | null {
   if (takeOver !== null) return { takesOver: takeOver };
   if (source.hash !== undefined) return importHash(source.hash);
   return source.secretRef === undefined ? null : { digest: "", prefix: "" };
 }
 
-/** What would be observed once a step is taken. */
+/** Returns what would be observed after a step. */
 function take(observed: ObservedKey, action: KeyAction, now: number): ObservedKey {
   const { secret, declared } = observed;
   const context = contextOf(observed, now);
@@ -172,7 +175,9 @@ function take(observed: ObservedKey, action: KeyAction, now: number): ObservedKe
   }
 }
 
-/** A key that is to be taken over is not looked at: on paper it is as its declaration says. */
+/**
+ * Returns the key that a take-over stores. The key itself is not looked at: the plan assumes that it is as declared.
+ */
 function keyTakenOver({ declared, references }: ObservedKey, id: string, context: ActionContext) {
   const { digest, prefix } = context.secret;
   const policy = policyOf(declared, references);
@@ -181,7 +186,8 @@ function keyTakenOver({ declared, references }: ObservedKey, id: string, context
 }
 
 /**
- * A key belongs to the team of its namespace from the first version on. Nothing is minted: what is new has no prefix.
+ * Returns the context in which an action is simulated. A key has the team of its namespace from its first version on.
+ * Nothing is minted, so a new version has no prefix.
  */
 function contextOf({ uid, generation, declared, references, undoneSince }: ObservedKey, now: number): ActionContext {
   const identity = { id: "", cluster: "", namespace: "", name: "", ownerUid: uid, teamId: references.teamId ?? "" };

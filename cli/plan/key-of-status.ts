@@ -1,4 +1,4 @@
-/** A key of an embedded installation as its status file shows it: what is stored, but for the secret and its digest. */
+/** Key as its status shows it, in a data folder or a cluster: all that is stored, except the secret and its digest. */
 
 import type { VersionState } from "../../domain/access/key-record.ts";
 import { findCondition, type Reason } from "../../domain/conditions.ts";
@@ -12,7 +12,7 @@ import type { StatusObject } from "../data/status-files.ts";
 
 export type KeyObject = StatusObject<"PlatformKey">;
 
-/** A key, and a version, of which nothing is known yet. */
+/** Key of which nothing is known yet; `NO_VERSION` is the same for a version. */
 const NO_KEY: StoredKey = {
   id: "",
   cluster: "",
@@ -48,7 +48,8 @@ const NO_VERSION: StoredVersion = {
 };
 
 /**
- * The key that the object has; undefined while it has none. Ids of references are names, as {@link ManifestWorld} has them.
+ * Returns the stored key as the object's status shows it; undefined if the object has no key yet. Ids of references are
+ * names, as in {@link ManifestWorld}.
  */
 export function storedKey({ metadata, spec, status }: KeyObject, world: ManifestWorld): StoredKey | undefined {
   if (spec === undefined || status?.keyID === undefined) return undefined;
@@ -91,14 +92,14 @@ export function storedKey({ metadata, spec, status }: KeyObject, world: Manifest
   };
 }
 
-/** Of a Secret that is there and not as declared: what its condition says. */
+/** Reasons of `SecretDelivered` that mean: the Secret exists, but not as declared. */
 const IS_THERE: ReadonlySet<string | undefined> = new Set<Reason>([
   "SecretTampered",
   "SecretImmutable",
   "SecretAltered",
 ]);
 
-/** The Secret, by what the object's conditions say of it and what a new declaration wants of it. */
+/** Returns the Secret as a step would observe it, from the object's conditions and the new declaration. */
 export function secretByStatus(
   wanted: DeclaredKey,
   object: KeyObject | undefined,

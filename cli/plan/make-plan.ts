@@ -24,41 +24,41 @@ import {
 import { type HeldPolicy, ruleSince } from "./planned-policies.ts";
 import { type DeclaredSet, readDeclared } from "./read-declared.ts";
 
-/** What is declared and held now, as `up` shows it. */
+/** Object that is declared and held now, as `up` or the cluster shows it. */
 export type CurrentObject = StatusObject<Kind> & { readonly kind: Kind };
 
-/** What applying manifests would do. */
+/** Result of a plan: what applying the manifests would do. */
 export type Plan = {
-  /** Faults: what they are in is not applied. */
+  /** Faults in the manifests. The objects that have them are not applied. */
   readonly refused: readonly Diagnostic[];
-  /** What goes on though its declaration is gone, and why. */
+  /** Objects that stay although their declaration is gone, grouped by the reason. */
   readonly held: readonly { readonly why: string; readonly objects: readonly WorldObject[] }[];
   readonly objects: readonly PlannedObject[];
-  /** How many objects stay as they are. */
+  /** Number of objects that stay as they are. */
   readonly unchanged: number;
 };
 
-/** What manifests are compared with. */
+/** Objects and look-ups that the manifests are compared with. */
 export type Compared = {
   readonly held: readonly CurrentObject[];
-  /** The data folder that it is of, if any: it knows from which file each object came. */
+  /** Data folder that the objects are from, if any. It records from which file each object came. */
   readonly data?: string;
-  /** Whether the manifests are all that is to be there, so that what is not among them goes. */
+  /** True if the manifests are the complete set, so that an object that is not among them is removed. */
   readonly isWhole: boolean;
   readonly lookups: KeyLookups;
-  /** Finds out which of some Secrets that no manifest declares are there. */
+  /** Looks up which of these Secrets exist. No manifest declares them. */
   readonly findSecrets: (refs: readonly NamedRef[]) => Promise<SecretPresence>;
 };
 
 export type PlanInput = Compared & {
   readonly paths: readonly string[];
-  /** What came by standard input, where a path is `-`. */
+  /** Text of standard input, for the path `-`. */
   readonly stdin: string | undefined;
-  /** Milliseconds since the epoch. */
+  /** Current time, in milliseconds since the epoch. */
   readonly now: number;
 };
 
-/** Plans by the same decisions as the controller's. */
+/** Makes a plan, by the same decisions as the controller's. */
 export async function makePlan(input: PlanInput): Promise<Plan> {
   const { paths, stdin, held, lookups, findSecrets, now } = input;
   const heldBy = new Map(held.map((object) => [titleOf({ kind: object.kind, ...object.metadata }), object]));
@@ -100,13 +100,16 @@ export async function makePlan(input: PlanInput): Promise<Plan> {
 type Comparison = Pick<PlanInput, "lookups" | "now"> & {
   readonly before: ManifestWorld;
   readonly after: ManifestWorld;
-  /** What is among the manifests, by its title. */
+  /** Objects that the manifests declare, by title. */
   readonly declared: ReadonlyMap<string, WorldObject>;
   readonly heldBy: ReadonlyMap<string, CurrentObject>;
   readonly secrets: KnownSecrets;
 };
 
-/** The Secrets of providers, and those that new keys would be written to, but for what the manifests declare. */
+/**
+ * Returns the Secrets of providers and the Secrets that new keys would be written to, except those that manifests
+ * declare.
+ */
 function secretsInQuestion(
   declared: readonly WorldObject[],
   heldBy: Comparison["heldBy"],
@@ -125,7 +128,9 @@ function secretsInQuestion(
   return [...byName].filter(([name]) => !known.has(name)).map(([, ref]) => ref);
 }
 
-/** What will not be of a team, a library or a gateway as it is declared, where that is news. */
+/**
+ * Returns what would keep a team, a library or a gateway from being as declared, if its status does not say so already.
+ */
 function heldUp(object: WorldObject, { before, after, declared, heldBy, secrets }: Comparison): PlannedChange[] {
   const title = titleOf(object);
   const held = heldBy.get(title);
@@ -175,7 +180,7 @@ function asDeclared({ kind, metadata, spec }: CurrentObject): WorldObject[] {
   return [{ kind, namespace, name, spec, labels, takeOver: null, ...createdAt }];
 }
 
-/** The names of the teams that hold namespaces, as their statuses say. */
+/** Returns the team that holds each namespace, by namespace, as the statuses of the teams say. */
 function holdersOf(held: readonly CurrentObject[]): ReadonlyMap<string, string> {
   const teams = held.flatMap((object) =>
     object.kind === "PlatformTeam" ? [object as StatusObject<"PlatformTeam">] : [],
@@ -187,7 +192,7 @@ function holdersOf(held: readonly CurrentObject[]): ReadonlyMap<string, string> 
   );
 }
 
-/** What of all that is held would go. */
+/** Decides which of the held objects would be removed. */
 async function decideRemoval(
   { paths, data, isWhole }: PlanInput,
   held: readonly WorldObject[],
@@ -201,7 +206,7 @@ async function decideRemoval(
     : decideFolderRemoval(folder, data, held);
 }
 
-/** What `up` would remove if these files were all that is declared, of which nothing else is known. */
+/** Decides what `up` would remove if these files were all that is declared and no file origin were known. */
 function decideRemovalFrom(held: readonly WorldObject[], read: DeclaredSet, errors: number) {
   const absence: Absence =
     errors === 0

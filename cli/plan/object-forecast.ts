@@ -1,4 +1,4 @@
-/** What the status of a team, a library or a gateway would say, by the controller's own decisions. */
+/** Forecast of the status of a team, a policy, a library or a gateway, by the controller's own decisions. */
 import type { StatedCondition } from "../../domain/conditions.ts";
 import type { NamedRef } from "../../domain/key/declaration/declared-key.ts";
 import { selectsTeam } from "../../domain/key/policies/team-selector.ts";
@@ -18,7 +18,10 @@ import {
 import { isReservedNamespace } from "../../domain/reserved-namespaces.ts";
 import { isMissing, type KnownSecrets } from "./known-secrets.ts";
 
-/** Its `Ready`, as far as manifests determine it. A Secret of which nothing is known blocks nothing. */
+/**
+ * Returns the object's `Ready` condition, as far as manifests determine it. A Secret of which nothing is known blocks
+ * nothing.
+ */
 export function forecastObject(object: WorldObject, world: ManifestWorld, secrets: KnownSecrets): StatedCondition {
   if (isOfKind(object, "PlatformTeam")) return readyOf(teamConditions(object, world));
   if (isOfKind(object, "PlatformKeyPolicy")) return readyOf(policyConditions(object, world));

@@ -1,15 +1,17 @@
-/** A plan as a comment on a pull request. */
+/** Plan as a comment on a pull request. */
 import { titleOf } from "../../controller/cluster/titles.ts";
 import type { Plan } from "./make-plan.ts";
 import { planLines, summarize } from "./plan-output.ts";
 import type { PlannedObject } from "./planned-objects.ts";
 
-/** By what a later run finds its comment again. */
+/** Marker by which a later run finds its own comment. */
 export const PLAN_MARK = "<!-- keyplane plan -->";
 
-/** GitHub refuses a comment of more than 65,536 characters. */
+/** Largest comment, in characters. GitHub refuses more than 65,536. */
 const MAX_CHARACTERS = 60_000;
-/** So many rows, and so many warnings, are shown, and so many characters of each; the lines below have them all. */
+/**
+ * Largest number of table rows, and of warnings, and of the characters of each. The folded lines below have them all.
+ */
 const MAX_ROWS = 100;
 const MAX_ROWS_CHARACTERS = 20_000;
 
@@ -21,8 +23,8 @@ const WORDS: Readonly<Record<PlannedObject["action"], string>> = {
 };
 
 /**
- * The plan in the Markdown of GitHub and GitLab: what it ends or cannot do on top, a row for each object, and its lines
- * folded. What the manifests say is in code alone: nothing in it is markup, a link, or a mention.
+ * Returns the plan in the Markdown of GitHub and GitLab: deletions and problems on top, a row for each object, and the
+ * lines of the plan folded. Text from manifests appears as code alone, so nothing in it is markup, a link or a mention.
  */
 export function planMarkdown(plan: Plan): string {
   const lines = planLines(plan);
@@ -57,7 +59,7 @@ function cut(lines: readonly string[], begin: string): string[] {
   return more > 0 ? [...shown, `${begin}and ${more} more`] : shown;
 }
 
-/** The first of the lines, as many as have no more characters than there is room for. */
+/** Returns the first lines whose characters fit into the space. */
 function fitting(lines: readonly string[], room: number): string[] {
   let left = room;
   const end = lines.findIndex((line) => {
@@ -67,7 +69,7 @@ function fitting(lines: readonly string[], room: number): string[] {
   return lines.slice(0, end === -1 ? lines.length : end);
 }
 
-/** As many of the lines as there is room for. Each begins with its sign, so that none ends the block. */
+/** Returns as many of the lines as fit, folded. Each begins with its sign, so that no line ends the code block. */
 function folded(lines: readonly string[], room: number): string {
   const shown = fitting(lines, room);
   const more = lines.length - shown.length;
@@ -84,7 +86,7 @@ function folded(lines: readonly string[], room: number): string {
   ].join("\n");
 }
 
-/** A span of code on one line. In a table a bar would end its cell, even there. */
+/** Returns a code span on one line. A bar would end the cell of a table even within code, so it is replaced. */
 function code(text: string): string {
   const line = text.replaceAll("|", "¦");
   const fence = "`".repeat(longestTicks(line) + 1);

@@ -1,11 +1,14 @@
-/** How a plan is shown: as lines, and as data for programs. Its form for pull requests is in `plan-markdown.ts`. */
+/** Output forms of a plan: lines, and data for programs. The form for pull requests is in `plan-markdown.ts`. */
 import { listTitles, type titleOf } from "../../controller/cluster/titles.ts";
 import { formatDiagnostic, printable } from "../../domain/manifest/document/diagnostic.ts";
 import { MAX_TITLES } from "../data/held.ts";
 import type { Plan } from "./make-plan.ts";
 import type { PlannedObject } from "./planned-objects.ts";
 
-/** How many objects come, change, go and stay, how many things will not be as declared, and how many are to be looked at. */
+/**
+ * Numbers of objects that are created, changed, deleted and unchanged, of things that cannot become as declared
+ * (`blocked`), of things to look at (`warnings`), and of faults (`refused`).
+ */
 export type PlanCounts = Readonly<
   Record<"create" | "change" | "delete" | "unchanged" | "blocked" | "warnings" | "refused", number>
 >;
@@ -25,12 +28,12 @@ export function countPlan({ refused, held, objects, unchanged }: Plan): PlanCoun
   };
 }
 
-/** Whether anything is created, changed or deleted. */
+/** True if anything is created, changed or deleted. */
 export function hasChanges(plan: Plan): boolean {
   return plan.objects.some(({ action }) => action !== "none");
 }
 
-/** What one reads first, without what is zero but for the first four. */
+/** Returns the summary line. Counts of zero are left out, except the first four. */
 export function summarize(plan: Plan): string {
   const { create, change, delete: gone, unchanged, warnings, refused } = countPlan(plan);
   const more = [
@@ -42,7 +45,10 @@ export function summarize(plan: Plan): string {
   );
 }
 
-/** A line for each thing: `+` for what comes, `~` for what changes, `-` for what goes, `!` for what will not be, or is to be looked at. */
+/**
+ * Returns the lines of a plan: `+` for created, `~` for changed, `-` for removed, `!` for what cannot be as declared or
+ * is to be looked at.
+ */
 export function planLines({ refused, held, objects }: Plan): string[] {
   const lines = [
     ...refused.map((diagnostic) => `! refuse ${formatDiagnostic(diagnostic)}`),
@@ -52,7 +58,7 @@ export function planLines({ refused, held, objects }: Plan): string[] {
   return lines.map(printable);
 }
 
-/** For programs: `counts`, `objects` with what happens to each, `held` and `refused`. */
+/** Returns the plan for programs: `counts`, `objects` with what happens to each, `held` and `refused`. */
 export function planDocument(plan: Plan): object {
   return {
     counts: countPlan(plan),
@@ -68,7 +74,7 @@ export function planDocument(plan: Plan): object {
 
 type Named = Parameters<typeof titleOf>[0];
 
-/** What belongs to the whole cluster has no namespace, not an empty one. */
+/** Returns the identity of an object. A cluster-wide object has no namespace, not an empty one. */
 function identity({ kind, namespace, name }: Named): object {
   return { kind, ...(namespace === "" ? {} : { namespace }), name };
 }

@@ -12,7 +12,7 @@ import { countPlan, hasChanges, planDocument, planLines, summarize } from "./pla
 
 type Output = "text" | "json" | "yaml" | "markdown";
 
-/** What each format makes of a plan: nothing of a credential is in any. */
+/** Formatters by output format. No output contains any part of a credential. */
 const OUTPUTS: Readonly<Record<Output, (plan: Plan, hasColours: boolean) => string>> = {
   text: (plan, hasColours) =>
     [...planLines(plan).map((line) => coloured(line, hasColours)), summarize(plan)].join("\n"),
@@ -21,7 +21,7 @@ const OUTPUTS: Readonly<Record<Output, (plan: Plan, hasColours: boolean) => stri
   markdown: planMarkdown,
 };
 
-/** By the sign that the line begins with. */
+/** Colours a line by its first character, the sign. */
 function coloured(line: string, hasColours: boolean): string {
   const style = ({ "+": "green", "~": "yellow", "-": "red", "!": "magenta" } as const)[line.charAt(0)];
   return style === undefined ? line : styled(hasColours, style, line);
@@ -62,19 +62,22 @@ export const addPlan: AddCommand = (program, { env, out, exit, terminal, progres
 export type PlanFlags = ComparedFlags & {
   readonly paths: readonly string[];
   readonly detailedExitcode?: boolean | undefined;
-  /** With `blocked`, what will not be as declared ends with 1 as what is refused does. */
+  /**
+   * Condition for exit code 1. With `blocked`, anything that cannot become as declared counts too, not only refusals.
+   */
   readonly failOn?: "refused" | "blocked" | undefined;
   readonly output?: Output | undefined;
-  /** Whether lines are shown where there are colours. */
+  /** True if lines are to be coloured. */
   readonly hasColours?: boolean | undefined;
 };
 
 /**
- * `keyplane plan`: what applying these manifests would do, by the same decisions as the controller's.
+ * Runs `keyplane plan`: shows what applying these manifests would do, by the same decisions as the controller's.
  *
  * @param now milliseconds since the epoch
- * @returns the exit code: 1 where something is refused, or blocked if that is to fail; 2 for a change if that is asked
- * @throws UsageError for paths that lead nowhere, and where it is not clear what to compare with
+ * @returns the exit code: 1 if something is refused, or blocked with `failOn: "blocked"`; 2 for a change with
+ *   `detailedExitcode`
+ * @throws UsageError for paths that do not exist, and if it is not clear what to compare with
  */
 export async function runPlan(
   { paths, detailedExitcode = false, failOn = "refused", output = "text", hasColours = false, ...against }: PlanFlags,

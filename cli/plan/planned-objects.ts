@@ -1,4 +1,4 @@
-/** What a plan says of each object. */
+/** Planned changes of each object, and their texts. */
 
 import { titleOf } from "../../controller/cluster/titles.ts";
 import { findCondition, type StatedCondition } from "../../domain/conditions.ts";
@@ -16,7 +16,7 @@ import { type FieldChange, policyChanges, specChanges } from "./field-changes.ts
 import type { ForecastInput, ForecastStep, KeyForecast } from "./key-forecast.ts";
 import { type CallersLookup, refusedCallers } from "./refused-callers.ts";
 
-/** Why a new version is minted, in the words of the plan. */
+/** Texts for the reason why a new version is minted. */
 const WHY: Readonly<Record<MintReason, string>> = {
   FirstVersion: "none was delivered yet",
   RequestedByHand: "asked for by hand",
@@ -26,43 +26,48 @@ const WHY: Readonly<Record<MintReason, string>> = {
   SecretTampered: "its Secret was edited",
 };
 
-/** Why a key that stays declared is revoked all the same. */
+/** Texts for the reason why a key that stays declared is revoked. */
 const ENDS: { readonly [reason in RevocationReason]?: string } = {
   Declared: ", as declared",
   Moved: ", since its namespace goes to another team",
 };
 
-/** When a key was last used, by its id: null for never, undefined where no server that knows it was asked. */
+/**
+ * Looks up when a key was last used, by its id: null for never, undefined if no server that knows the key was asked.
+ */
 export type LastUseLookup = (keyId: string) => number | null | undefined;
 
-/** What a plan asks a server, if there is one, by a key's id. */
+/** Look-ups by key id that a server answers, if there is one. */
 export type KeyLookups = {
   readonly lastUsedAt: LastUseLookup;
   readonly callersOf: CallersLookup;
 };
 
-/** One thing that a plan says of an object: `+` comes, `~` changes, `-` goes, `!` will not be or is to be looked at. */
+/**
+ * Single change of an object: `+` created, `~` changed, `-` removed, `!` cannot become as declared or is to be looked
+ * at.
+ */
 export type PlannedChange = {
   readonly sign: "+" | "~" | "-" | "!";
-  /** All of it in words. */
+  /** Complete description of the change. */
   readonly text: string;
-  /** The one field that changes by it. */
+  /** Field that changes, if the change is of a single field. */
   readonly change?: FieldChange;
-  /** Whether all will be as declared, and is to be looked at all the same. */
+  /** True if everything becomes as declared, and a person should look at it nevertheless. */
   readonly isWarning?: boolean;
 };
 
-/** An object of which a plan has something to say. */
+/** Object that a plan reports something about. */
 export type PlannedObject = {
   readonly kind: Kind;
   readonly namespace: string;
   readonly name: string;
-  /** What becomes of it; `none` where it stays as it is, and yet comes to be something else by what others become. */
+  /** Action on the object; `none` if it stays as it is and only changes of other objects affect it. */
   readonly action: "create" | "change" | "delete" | "none";
   readonly changes: readonly PlannedChange[];
 };
 
-/** A key of the plan, and all that its changes are described by. */
+/** Key of the plan, with all that its changes are described from. */
 type PlannedKey = {
   readonly title: string;
   readonly input: ForecastInput;
@@ -70,7 +75,7 @@ type PlannedKey = {
   readonly lookups: KeyLookups;
 };
 
-/** A key, where anything happens to it. */
+/** Returns the key with its changes; empty if nothing happens to it. */
 export function plannedKey(
   input: ForecastInput,
   { steps, ready, policy }: KeyForecast,
@@ -97,7 +102,7 @@ export function plannedKey(
   return [{ kind: "PlatformKey", namespace, name, action, changes }];
 }
 
-/** The policies that a key comes to break, where its status does not say so yet. */
+/** Returns the policies that a key begins to break, if its status does not say so already. */
 function brokenPolicies(
   title: string,
   policy: StatedCondition | undefined,
@@ -108,12 +113,14 @@ function brokenPolicies(
   return [{ sign: "!", text: `${title} breaks a policy: ${policy.message}` }];
 }
 
-/** What will not be as declared, and why. */
+/** Returns why an object will not be ready; empty if it will be. */
 export function notReady(title: string, { status, reason, message }: StatedCondition): PlannedChange[] {
   return status === "True" ? [] : [{ sign: "!", text: `${title} will not be ready: ${reason}: ${message}` }];
 }
 
-/** The models that an object names and its gateway does not serve, but for those that it named in vain before. */
+/**
+ * Returns the models that an object names and its gateway does not serve, except those to which that applied before.
+ */
 export function vainModels(object: WorldObject, after: ManifestWorld, before: ManifestWorld): PlannedChange[] {
   const known = new Set(unservedModels(before.find(object.kind, object) ?? object, before).map(({ model }) => model));
   return unservedModels(object, after)
@@ -124,7 +131,7 @@ export function vainModels(object: WorldObject, after: ManifestWorld, before: Ma
     });
 }
 
-/** Whether a declaration comes to have a key by it. */
+/** True if the action gives a declaration its key. */
 function isBeginning(action: KeyAction): boolean {
   return action.do === "Reserve" ? action.newKey : action.do === "Import" || action.do === "TakeOver";
 }
@@ -197,9 +204,9 @@ function update(title: string, change: FieldChange): PlannedChange {
 }
 
 /**
- * Everything that is no key, and comes, changes or goes, or will not be as declared.
+ * Returns all objects other than keys that are created, changed or deleted, or cannot become as declared.
  *
- * @param heldUp what will not be of one that is there in the end
+ * @param heldUp returns what keeps an object of the final state from being as declared
  */
 export function plannedOthers(
   before: readonly WorldObject[],
@@ -250,12 +257,15 @@ function prefixOf(key: StoredKey | undefined): string {
   return shownPrefix((versionIn(key, "active") ?? key?.versions[0])?.prefix ?? "");
 }
 
-/** On paper there is none. */
+/** Returns the prefix of a key in parentheses; empty in a simulated key, which has no prefix. */
 function shownPrefix(prefix: string): string {
   return prefix === "" ? "" : ` (${prefix}...)`;
 }
 
-/** The live traffic that would be cut. The status has the last use once a day; a server that runs has it finer. */
+/**
+ * Describes the live traffic that would be cut. The status records the last use once a day; a running server has it
+ * more precisely.
+ */
 function use(key: StoredKey | undefined, { lastUsedAt, callersOf }: KeyLookups, now: number): string {
   const id = key?.id ?? "";
   const asked = lastUsedAt(id);

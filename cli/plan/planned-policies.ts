@@ -1,4 +1,4 @@
-/** What a plan holds a key to. */
+/** Policies as a plan applies them to a key. */
 import type { DeclaredKey, NamedRef } from "../../domain/key/declaration/declared-key.ts";
 import type { ResolvedReferences } from "../../domain/key/declaration/resolved-references.ts";
 import { type HoldResult, holdToPolicies } from "../../domain/key/policies/hold-to-policies.ts";
@@ -9,10 +9,10 @@ import type { ManifestWorld, WorldObject } from "../../domain/manifest/set/manif
 import { rfc3339 } from "../../domain/rfc3339.ts";
 import type { StatusObject } from "../data/status-files.ts";
 
-/** A policy as it is held now. */
+/** Policy as it is held now. */
 export type HeldPolicy = StatusObject<"PlatformKeyPolicy">;
 
-/** Since when each rule would hold, if the manifests were applied now. */
+/** Returns a look-up of the time from which each rule would hold, if the manifests were applied now. */
 export function ruleSince(held: (name: string) => HeldPolicy | undefined, now: number): RuleSince {
   return ({ name, spec }, rule, team) => {
     const { spec: previous, status } = held(name) ?? {};
@@ -23,7 +23,7 @@ export function ruleSince(held: (name: string) => HeldPolicy | undefined, now: n
   };
 }
 
-/** Holds a declared key to the policies of its team, on paper. */
+/** Applies the policies of its team to a declared key, in simulation. */
 export function holdPlanned(
   key: { readonly named: WorldObject<"PlatformKey"> | undefined; readonly namespace: string },
   declared: DeclaredKey,
@@ -42,7 +42,7 @@ export function holdPlanned(
   });
 }
 
-/** The gateway that a key is bound to: on paper its id is its name. */
+/** Returns the gateway that a key is bound to. In a plan, its id is its name. */
 function boundGateway(
   bound: string | null,
   { gatewayRef }: DeclaredKey,

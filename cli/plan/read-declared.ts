@@ -8,24 +8,24 @@ import type { SecretManifest } from "../../domain/manifest/validation/validate.t
 import { assertPresent, listManifestFiles, readManifestFile } from "../validate/manifest-files.ts";
 import type { KnownSecrets } from "./known-secrets.ts";
 
-/** What manifests declare, and what is wrong with them. */
+/** Objects that manifests declare, and the faults in the manifests. */
 export type DeclaredSet = {
-  /** By their titles. */
+  /** Declared objects by title. */
   readonly declared: ReadonlyMap<string, WorldObject>;
-  /** All that is named, however faulty. */
+  /** Titles of all objects that the manifests name, faulty ones included. */
   readonly titles: ReadonlySet<string>;
-  /** By `namespace/name`: the Secrets among them. */
+  /** Secrets among the manifests, by `namespace/name`. */
   readonly secrets: KnownSecrets["declared"];
   readonly diagnostics: readonly Diagnostic[];
   readonly documents: number;
 };
 
 /**
- * Reads manifests: of objects that are declared twice, the one that says what is held, or else the first.
+ * Reads manifests. Of two declarations of one object the declaration equal to what is held counts, or else the first.
  *
- * @param stdin what came by standard input, where a path is `-`
- * @param isDecrypted whether what applies them decrypts Secrets, as Flux does, whose values are not needed here
- * @throws UsageError for a path that leads nowhere
+ * @param stdin text of standard input, for the path `-`
+ * @param isDecrypted true if Secrets are decrypted as they are applied, as by Flux; their values are not needed here
+ * @throws UsageError for a path that does not exist
  */
 export function readDeclared(
   paths: readonly string[],

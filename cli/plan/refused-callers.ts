@@ -1,4 +1,4 @@
-/** Who has called with a key of late, and is refused by other networks (docs/decisions/caller-networks.md). */
+/** Recent callers of a key that changed networks would refuse (docs/decisions/caller-networks.md). */
 import {
   areNarrower,
   type CallerNetwork,
@@ -9,12 +9,15 @@ import type { ManifestWorld, WorldObject } from "../../domain/manifest/set/manif
 import type { ForecastInput } from "./key-forecast.ts";
 
 /**
- * From where a key was called, by its id: `unknown` where no server was asked that knows it, undefined where there is
- * none to ask.
+ * Looks up the networks that a key was called from, by its id: `unknown` if a server may know them but was not asked;
+ * undefined if there is no server to ask.
  */
 export type CallersLookup = (keyId: string) => readonly CallerNetwork[] | "unknown" | undefined;
 
-/** Whom the key's networks and its team's would refuse, where they let in less than before. */
+/**
+ * Returns the callers that the networks of the key and its team would refuse, if these allow fewer addresses than
+ * before.
+ */
 export function refusedCallers(title: string, input: ForecastInput, callersOf: CallersLookup): string[] {
   const { declared, object, before, after } = input;
   const keyId = object?.status?.keyID;
@@ -33,7 +36,7 @@ export function refusedCallers(title: string, input: ForecastInput, callersOf: C
   ];
 }
 
-/** The lists of a key and of the team that holds its namespace. */
+/** Returns the address lists of a key and of the team that holds its namespace. */
 function sourcesOf(key: WorldObject<"PlatformKey"> | undefined, namespace: string, world: ManifestWorld): SourceLists {
   const name = world.teamOf(namespace);
   const team = name === null ? undefined : world.find("PlatformTeam", { namespace: "", name });

@@ -1,26 +1,26 @@
 /**
- * A key in base64, of either alphabet, in lines or not, wherever it stands in what is encoded, and once more in that: as in
- * a Secret with a file in which an `Authorization: Basic` is.
+ * Search for keys in base64, of either alphabet, with line breaks or without, at any offset in the encoded data. A
+ * second encoding is found too, such as an `Authorization: Basic` in a file of a Secret.
  */
 
-/** How a text begins in what encodes it, of one of the three places that it can have in a group of four characters. */
+/** Encoded beginning of a text, at one of its three offsets in a base64 group. */
 type Needle = {
-  /** The characters that it alone decides. */
+  /** Characters that the text alone determines. */
   readonly text: string;
-  /** The characters before them, with any bits where others decide. */
+  /** Characters before these, which bytes before the text determine in part. Those bits have any value. */
   readonly lead: string;
-  /** Bytes before the text. */
+  /** Number of bytes before the text. */
   readonly offset: number;
-  /** What begins in the text that is found; undefined for the text itself. */
+  /** Needle that begins in the decoded text; undefined if that is the key itself. */
   readonly inner: Needle | undefined;
 };
 
-/** What may stand between two characters: the end of a line, also as `\n` in JSON, an indentation, `\/` of PHP. */
+/** Pattern of what may stand between two characters: a line break, in JSON `\n`, an indentation, or `\/` of PHP. */
 const BREAK = String.raw`(?:\\[nr]?|\s)*`;
 const BREAKS = /\\[nr]?|\s/g;
-/** The first characters, by which most of what begins like a key shows itself to be none. */
+/** Pattern of the first characters, which suffice to dismiss most texts that only begin like a key. */
 const FIRST = charactersOf(12);
-/** As many as a key has that is encoded twice. */
+/** Pattern of as many characters as a twice encoded key has. */
 const ALL = charactersOf(128);
 
 function charactersOf(most: number): RegExp {
@@ -40,23 +40,23 @@ function needlesFor(text: string, inner: Needle | undefined): Needle[] {
   });
 }
 
-/** The needles for a text, encoded once or twice. */
+/** Returns the needles for a text, encoded once or twice. */
 export function encodedNeedles(text: string): Needle[] {
   const once = needlesFor(text, undefined);
   return [...once, ...once.flatMap((inner) => needlesFor(inner.text, inner))];
 }
 
-/** A regular expression for a needle, whichever characters of it a line ends between. */
+/** Returns the regular expression of a needle, with possible line breaks between its characters. */
 export function needlePattern({ text }: Needle): string {
   return [...text].join(BREAK);
 }
 
-/** What a needle was found as, without the ends of lines. */
+/** Removes the line breaks from what a needle has found. */
 export function unbroken(text: string): string {
   return text.replace(BREAKS, "");
 }
 
-/** What is encoded at the beginning of a text, from a needle on; undefined where it begins otherwise. */
+/** Decodes the beginning of a text from a needle on; undefined if the decoded text does not match `beginning`. */
 export function decodedAt(needle: Needle, text: string, beginning: RegExp): string | undefined {
   return beginning.test(decoded(needle, text, FIRST)) ? decoded(needle, text, ALL) : undefined;
 }

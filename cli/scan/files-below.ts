@@ -3,18 +3,22 @@ import { join } from "node:path";
 import { errorMessage } from "../../domain/error-text.ts";
 import { hasCode } from "../../runtime/error-code.ts";
 
-/** A file to look into, or what could not be looked into, and why. */
+/** File to search, or a path that cannot be searched, with the reason. */
 export type ScannedPath = { readonly path: Buffer; readonly why?: string };
 
 /**
- * The files that paths name, and all below folders, hidden ones too. A link is followed where it was named, and nowhere
- * below: so there is no circle. A pipe is read where it was named. Below, pipes, sockets and devices are left out.
+ * Lists the files that paths name, and all files below folders, hidden ones too. A link or a pipe is followed or read
+ * only if a path names it, so there is no circle. Below folders, links, pipes, sockets and devices are left out.
  */
 export async function* filesBelow(paths: readonly string[]): AsyncGenerator<ScannedPath> {
   for (const path of paths) yield* below(Buffer.from(path), true);
 }
 
-/** @param path in bytes: a name need not be UTF-8, and one that was decoded in vain would name nothing */
+/**
+ * Lists the files at and below a path.
+ *
+ * @param path path in bytes: a name need not be UTF-8, and decoding it could lose bytes
+ */
 async function* below(path: Buffer, isNamed: boolean): AsyncGenerator<ScannedPath> {
   try {
     const found = await (isNamed ? stat : lstat)(path);
@@ -28,7 +32,7 @@ async function* below(path: Buffer, isNamed: boolean): AsyncGenerator<ScannedPat
   }
 }
 
-/** Each byte is a character meanwhile, so that none is lost. */
+/** Joins two paths without loss: each byte becomes a character in between. */
 function inside(folder: Buffer, name: Buffer): Buffer {
   return Buffer.from(join(folder.toString("latin1"), name.toString("latin1")), "latin1");
 }

@@ -1,14 +1,14 @@
 import { KEY_LENGTH, keyDigest, keyPrefix, keyShape } from "../../domain/key/secret/key-format.ts";
 import { decodedAt, encodedNeedles, needlePattern, unbroken } from "./encoded.ts";
 
-/** A key in a file: never the whole of it. */
+/** Key found in a file, without its secret part. */
 export type FoundKey = {
-  /** From 1. */
+  /** Line, from 1. */
   readonly line: number;
-  /** From 1, in bytes. */
+  /** Column in bytes, from 1. */
   readonly column: number;
   readonly prefix: string;
-  /** SHA-256 in hex. */
+  /** SHA-256 of the key, in hex. */
   readonly sha256: string;
 };
 
@@ -16,17 +16,17 @@ const NEWLINE = 10;
 const NEEDLES = new Map(encodedNeedles("inf_").map((needle) => [needle.text, needle]));
 const BEGINNING = new RegExp(["inf_", ...[...NEEDLES.values()].map(needlePattern)].join("|"), "g");
 const OF_KEY = /^inf_[0-9A-Za-z]/;
-/** Bytes in which a key is whole, also encoded, and broken into lines that are indented. */
+/** Bytes in which a whole key fits, even if it is encoded and broken into indented lines. */
 export const REACH = 1_024;
 
 /**
- * Finds the keys of the minted format with a right checksum, in bytes of whatever kind and length, as they are and in
- * base64: no more is held than a chunk, and the end of the one before it. Where the chunks break off by an error, it
- * is thrown after what was found in them.
+ * Finds keys of the minted format with a valid checksum in bytes of any kind and length, plain and in base64. It holds
+ * one chunk and the end of the chunk before in memory. If reading fails, the error is thrown after the keys found so
+ * far.
  */
 export async function* scanForKeys(chunks: AsyncIterable<Buffer>): AsyncGenerator<FoundKey> {
   let rest = Buffer.alloc(0);
-  /** Of the first byte of `rest`. */
+  /** Position of the first byte of `rest`. */
   const place = { line: 1, column: 1 };
   let failure: { readonly error: unknown } | undefined;
   try {
@@ -44,7 +44,7 @@ export async function* scanForKeys(chunks: AsyncIterable<Buffer>): AsyncGenerato
   if (failure !== undefined) throw failure.error;
 }
 
-/** Those that begin before an end, to which the place moves on. */
+/** Finds the keys that begin before `end`, and moves `place` there. */
 function* keysBefore(end: number, bytes: Buffer, place: { line: number; column: number }): Generator<FoundKey> {
   let at = 0;
   let newline = bytes.indexOf(NEWLINE);

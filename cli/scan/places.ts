@@ -6,19 +6,23 @@ import { filesBelow } from "./files-below.ts";
 import { type FoundKey, REACH, scanForKeys } from "./key-finder.ts";
 
 const CHUNK_BYTES = 1 << 20;
-/** What is read of one file: a sparse one has no end worth waiting for. Standard input is read to its end. */
+/**
+ * Largest number of bytes read of one file, since a sparse file may have no end worth waiting for. Standard input is
+ * read to its end.
+ */
 const FILE_BYTES = 10 * 2 ** 30;
 
-/** A place where a key is; or a file that was looked into to its end, or that could not be. */
+/** Location of a key; or a file that was searched to its end, or could not be. */
 export type ScanResult =
   | ({ readonly path: string } & FoundKey)
   | { readonly path: string; readonly done: true }
   | { readonly path: string; readonly why: string };
 
 /**
- * Looks into all that paths name. Paths and errors are reported without what a terminal obeys or what may be a key.
+ * Searches everything that paths name. Paths and errors are reported without terminal control characters and without
+ * anything that may be a key.
  *
- * @param most bytes of one file: one that has more is reported as such, after the keys in its beginning
+ * @param most largest number of bytes per file. A larger file is reported as such, after the keys in its beginning
  */
 export async function* lookInto(paths: readonly string[], most = FILE_BYTES): AsyncGenerator<ScanResult> {
   for (const named of paths) {
@@ -34,7 +38,11 @@ export async function* lookInto(paths: readonly string[], most = FILE_BYTES): As
   }
 }
 
-/** @throws Error at its end where there is more */
+/**
+ * Reads the beginning of a file.
+ *
+ * @throws Error at its end if the file has more
+ */
 async function* beginningOf(path: Buffer, most: number): AsyncGenerator<Buffer> {
   let left = most;
   for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES, end: most })) {

@@ -13,7 +13,7 @@ import { assertPresent } from "../validate/manifest-files.ts";
 import type { FoundKey } from "./key-finder.ts";
 import { lookInto } from "./places.ts";
 
-/** Keys that the server is asked about at a time: as many as it takes. */
+/** Number of keys in one request to the server: the most that it accepts. */
 const BATCH = 100;
 
 export const addScan: AddCommand = (program, { env, out, exit, progress }) => {
@@ -39,17 +39,17 @@ export const addScan: AddCommand = (program, { env, out, exit, progress }) => {
 
 type Scan = {
   readonly paths: readonly string[];
-  /** Undefined where no server is asked. */
+  /** Client of the server; undefined if no server is asked. */
   readonly client: ManagementClient | undefined;
-  /** Undefined for lines. */
+  /** Output format; undefined for lines. */
   readonly output: StructuredFormat | undefined;
 };
 
 type Place = { readonly path: string } & FoundKey;
 
 /**
- * `keyplane scan`: one line for each place where a key is. A server receives SHA-256 sums alone, and changes nothing.
- * Ends with exit code 1 where a key was found, or a file could not be read.
+ * Runs `keyplane scan`: one line for each location of a key. A server receives SHA-256 sums only, and changes nothing.
+ * The exit code is 1 if a key was found, or a file could not be read.
  */
 async function runScan(
   { paths, client, output }: Scan,

@@ -3,23 +3,23 @@ import { eventText } from "../../server/management/audit/event-text.ts";
 import type { ManagementClient } from "../management/management-client.ts";
 import type { EventFilter, ListedEvent } from "./source.ts";
 
-/** So many of the log are looked through at most, the latest first. */
+/** Largest number of entries of the log that are searched, the latest first. */
 const MAX_LOOKED = 2_000;
 
-/** Of what an action is, by what it begins with. */
+/** Kinds by the first word of an action. */
 const KINDS: Readonly<Record<string, Kind>> = {
   key: "PlatformKey",
   team: "PlatformTeam",
   gateway: "ModelGateway",
   library: "MemoryLibrary",
 };
-/** Events on which a person may have to act. */
+/** Actions after which a person may have to act. */
 const WARNINGS = new Set([
   ...["key.revoked", "key.leaked", "key.expiring", "key.consumer_late"],
   ...["key.budget_reached", "team.budget_reached"],
 ]);
 
-/** What the audit log has of what is declared or was made by hand, the oldest first. */
+/** Returns the events in the audit log of declared objects and of objects made by hand, the oldest first. */
 export async function auditEvents(
   client: Pick<ManagementClient, "searchAudit">,
   { kind, namespace, name, id, from }: EventFilter,

@@ -1,10 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Changes that come so close together are one. Milliseconds. */
+/** Time in milliseconds within which several changes count as one. */
 const GATHER_MS = 100;
 
 /**
- * Yields whenever a watch has reported a change since the last time, however often, and ends with the watch.
+ * Yields whenever a watch has reported a change since the last time, once for any number of changes. Ends with the
+ * watch.
  *
  * @param watch calls its argument at each change, and resolves when the watch ends
  * @throws what the watch throws
@@ -21,7 +22,7 @@ export async function* changesOf(watch: (notify: () => void) => Promise<void>): 
   }
 }
 
-/** Calls `notify` every `ms` milliseconds, until the signal. */
+/** Calls `notify` every `ms` milliseconds, until the signal aborts. */
 export async function notifyEvery(ms: number, notify: () => void, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await delay(ms, undefined, { signal }).catch(() => {});

@@ -10,12 +10,12 @@ import { auditEvents } from "./audit-events.ts";
 import { changesOf } from "./changes.ts";
 import { type ListedObject, matchesFilter, type Source } from "./source.ts";
 
-/** Why an object goes on though its declaration is gone or faulty. */
+/** Annotation with the reason why an object stays although its declaration is gone or faulty. */
 const HELD_ANNOTATION = "keyplane.dev/held";
 const NOT_RUNNING =
   "keyplane up is not running on this folder: this is how it left things, and nothing is reconciled or served";
 
-/** What `keyplane up` shows in its data folder, whether it runs or not. */
+/** Creates the source of what `keyplane up` shows in its data folder, running or not. */
 export function dataSource(data: string): Source {
   return {
     from: "data",
@@ -53,12 +53,17 @@ export function dataSource(data: string): Source {
   };
 }
 
-/** A process that may not write in the folder cannot try its lock, and assumes that `up` runs. */
+/**
+ * True if `up` runs on the folder. A process that may not write there cannot try the lock, and assumes that it does.
+ */
 function mayRun(data: string): Promise<boolean> {
   return isRunning(data).catch(() => true);
 }
 
-/** What belongs to the whole cluster has no namespace, not an empty one. What is held says so in an annotation. */
+/**
+ * Returns an object as listed. A cluster-wide object has no namespace, not an empty one; a held object has an
+ * annotation.
+ */
 function seenFile<K extends Kind>(kind: K, object: StatusObject<K>, held: string | undefined): ListedObject<K> {
   const { namespace, ...rest } = object.metadata;
   const annotations = held === undefined ? {} : { annotations: { [HELD_ANNOTATION]: held } };

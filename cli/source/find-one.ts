@@ -12,16 +12,16 @@ export function namespaceOptions(command: CliCommand): CliCommand {
     .option("-A, --all-namespaces", "all namespaces, despite -n");
 }
 
-/** Undefined for all. */
+/** Returns the namespace of the flags; undefined for all. */
 export function namespaceIn({ namespace, allNamespaces }: NamespaceFlags): string | undefined {
   return allNamespaces === true ? undefined : namespace;
 }
 
 /**
- * What an argument and -n mean.
+ * Combines a name argument and `-n` into a filter.
  *
  * @param named NAME or NAMESPACE/NAME; undefined for all
- * @throws UsageError where both name a namespace, or one is empty, as a variable that is not set
+ * @throws UsageError if both name a namespace, or one is empty, as from an unset variable
  */
 export function wantedOf(named: string | undefined, namespace: string | undefined): ListFilter {
   if (namespace === "") throw new UsageError("-n: name a namespace, or leave it out for all of them");
@@ -38,10 +38,11 @@ export function wantedOf(named: string | undefined, namespace: string | undefine
 }
 
 /**
- * The one object that a name means. Of keys of one name at a server the one that is not revoked, else the newest.
+ * Finds the only object that a name means. Of several keys of one name at a server the key that is not revoked counts,
+ * else the newest.
  *
- * @throws Error where there is none
- * @throws UsageError where there are several
+ * @throws Error if there is none
+ * @throws UsageError if there are several
  */
 export async function findOne<K extends Kind>(source: Source, kind: K, wanted: ListFilter): Promise<ListedObject<K>> {
   const one = await findAtMostOne(source, kind, wanted);
@@ -51,9 +52,9 @@ export async function findOne<K extends Kind>(source: Source, kind: K, wanted: L
 }
 
 /**
- * The same, or undefined where there is none.
+ * Finds that object; undefined if there is none.
  *
- * @throws UsageError where there are several
+ * @throws UsageError if there are several
  */
 export async function findAtMostOne<K extends Kind>(
   source: Source,

@@ -5,7 +5,7 @@ import { isRecord } from "../../domain/manifest/document/identity.ts";
 import type { Selectors } from "./list-all.ts";
 import type { EventFilter, ListedEvent } from "./source.ts";
 
-/** The path, and the fields, by which the API server finds the events that the controller has recorded. */
+/** Returns the path and selectors by which the API server finds the events that the controller has recorded. */
 export function eventsQuery({ kind, namespace, name }: EventFilter): [path: string, selectors: Selectors] {
   const fields = [
     `reportingController=${REPORTER}`,
@@ -17,7 +17,7 @@ export function eventsQuery({ kind, namespace, name }: EventFilter): [path: stri
   return [path, { fieldSelector: fields.join(",") }];
 }
 
-/** What the API server's events say, the oldest first. */
+/** Returns the events among an API server's items, the oldest first. */
 export function eventsIn(items: readonly unknown[], { from = 0 }: EventFilter): ListedEvent[] {
   return items
     .flatMap(readEvent)
@@ -25,7 +25,7 @@ export function eventsIn(items: readonly unknown[], { from = 0 }: EventFilter): 
     .sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
 }
 
-/** Nothing for an event of something else. */
+/** Reads an event; empty if it is about another kind of object. */
 function readEvent(event: unknown): ListedEvent[] {
   if (!isRecord(event) || !isRecord(event.regarding)) return [];
   const { regarding, type, reason, note, series, eventTime } = event;

@@ -20,21 +20,22 @@ import { watchObjects } from "./watch-objects.ts";
 
 type ClusterChoice = { readonly kubeconfig?: string | undefined; readonly context?: string | undefined };
 
-/** Shows the whole spec of each object. */
+/** Object with its whole spec. */
 type Whole<K extends Kind> = ListedObject<K> & Pick<StatusObject<K>, "spec">;
 export type KubernetesSource = Omit<Source, "list"> & {
   list<K extends Kind>(kind: K, wanted: ListFilter): Promise<Whole<K>[]>;
-  /** Whether there is a Secret, of which its metadata alone is read; undefined for a person who may not read it. */
+  /** Asks whether a Secret exists, reading only its metadata; undefined if this person may not read it. */
   isSecretThere(ref: { readonly namespace: string; readonly name: string }): Promise<boolean | undefined>;
 };
 
-/** An object without what is in it. */
+/** Media type of an object's metadata without its content. */
 const METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1";
 
 /**
- * What a Kubernetes cluster holds, read with the rights of the person who asks. Nothing is written.
+ * Creates the source of what a Kubernetes cluster holds, read with the rights of the person who asks. It writes
+ * nothing.
  *
- * @throws KubeconfigError where the flags lead to no cluster
+ * @throws KubeconfigError if the flags lead to no cluster
  */
 export function kubernetesSource({ kubeconfig, context }: ClusterChoice): KubernetesSource {
   const connection = connect(kubeconfig, systemClock, context);
@@ -84,13 +85,13 @@ export function kubernetesSource({ kubeconfig, context }: ClusterChoice): Kubern
   };
 }
 
-/** The path, and the selectors, by which the API server finds objects. */
+/** Returns the path and selectors by which the API server finds objects. */
 function objectsQuery(kind: Kind, { namespace = "", name, labels }: ListFilter): [path: string, selectors: Selectors] {
   const path = objectsPath(kind, isClusterScoped(kind) ? "" : namespace);
   return [path, { fieldSelector: name && `metadata.name=${name}`, labelSelector: labels?.text }];
 }
 
-/** Nothing for what is no object. What writes which field is left out, as kubectl leaves it out. */
+/** Returns an object as listed; empty if it is not an object. `managedFields` is left out, as kubectl does. */
 function seenObject<K extends Kind>(kind: K, raw: unknown): Whole<K>[] {
   if (!isRecord(raw) || !isRecord(raw.metadata)) return [];
   const { managedFields: _, ...metadata } = raw.metadata;
@@ -101,7 +102,7 @@ function seenObject<K extends Kind>(kind: K, raw: unknown): Whole<K>[] {
   return [{ kind, metadata: named, spec, status, json }];
 }
 
-/** Without an answer, where it was looked for. */
+/** Returns the error of a failed read. If there was no answer, it names the server. */
 function failedRead(error: unknown, doing: string, server: URL): Error {
   if (!(error instanceof ApiError && error.status === null)) return readError(error, doing);
   return new Error(`while ${doing}: ${error.message}: see that the cluster's API server runs at ${server.origin}`);

@@ -1,9 +1,9 @@
-/** The selectors of -l, in kubectl's syntax: `app=web`, `tier in (a, b)`, `!old`, separated by commas. */
+/** Selector of `-l`, in kubectl's syntax: `app=web`, `tier in (a, b)`, `!old`, separated by commas. */
 import { isLabelName, isLabelValue, type Labels } from "../../domain/manifest/document/labels.ts";
 import { UsageError } from "../command/usage-error.ts";
 
 export type LabelSelector = {
-  /** As it was given, which the API server reads too. */
+  /** Selector as given, which the API server reads too. */
   readonly text: string;
   matches(labels: Labels): boolean;
 };
@@ -11,8 +11,10 @@ export type LabelSelector = {
 type Requirement = (labels: Labels) => boolean;
 
 /**
- * @returns undefined where none is given
- * @throws UsageError for what is no selector
+ * Parses a selector.
+ *
+ * @returns undefined if none is given
+ * @throws UsageError for an invalid selector
  */
 export function parseLabelSelector(text: string | undefined): LabelSelector | undefined {
   if (text === undefined) return undefined;

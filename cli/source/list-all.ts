@@ -1,16 +1,16 @@
 import type { ApiClient } from "../../controller/cluster/kubernetes/api/api-client.ts";
 import { isRecord } from "../../domain/manifest/document/identity.ts";
 
-/** Which objects of a collection are meant; all where neither is given. */
+/** Selectors of objects in a collection; all objects if neither is given. */
 export type Selectors = { readonly fieldSelector?: string | undefined; readonly labelSelector?: string | undefined };
 
-/** Objects that are read at a time. */
+/** Number of objects in one page. */
 const PAGE = 500;
 
 /**
  * Reads a whole collection of a Kubernetes API, page by page.
  *
- * @throws ApiError where it cannot be read
+ * @throws ApiError if it cannot be read
  */
 export async function listAll(
   api: Pick<ApiClient, "request">,
@@ -29,7 +29,7 @@ export async function listAll(
   return items;
 }
 
-/** The namespace of an object; empty where it has none. */
+/** Returns the namespace of an object; empty if it has none. */
 export function metadataNamespace(object: unknown): string {
   return textIn(object, "namespace");
 }

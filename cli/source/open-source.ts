@@ -7,7 +7,7 @@ import { dataSource } from "./data-source.ts";
 import { serverSource } from "./server-source.ts";
 import type { Source } from "./source.ts";
 
-/** The flags that name a source; each has its variable. */
+/** Flags that name a source. Each has a variable. */
 export type SourceFlags = ServerChoice & {
   readonly kubeconfig?: string | undefined;
   readonly context?: string | undefined;
@@ -17,13 +17,13 @@ export function sourceOptions(command: CliCommand): CliCommand {
   return clusterOptions(serverOptions(command));
 }
 
-/** What is declared and where its status is: a folder, or a cluster. */
+/** Source of declarations with their statuses: a data folder, or a cluster. */
 export type DeclaredChoice =
   | { readonly from: "data"; readonly data: string }
   | { readonly from: "kubeconfig"; readonly kubeconfig: string | undefined; readonly context: string | undefined };
 type Choice = DeclaredChoice | { readonly from: "server"; readonly server: string };
 
-/** The flags that name a source of declarations; each has its variable. */
+/** Flags that name a source of declarations. Each has a variable. */
 export type DeclaredFlags = Pick<SourceFlags, "data" | "kubeconfig" | "context">;
 
 export function declaredOptions(command: CliCommand): CliCommand {
@@ -37,10 +37,10 @@ function clusterOptions(command: CliCommand): CliCommand {
 }
 
 /**
- * Which source is meant. A flag says more than a variable, whichever it is. kubectl's own configuration is taken only
- * where --context asks for it: it leads to whatever cluster was worked on last.
+ * Chooses the source. A flag wins over a variable, whichever they are. kubectl's own configuration is used only if
+ * `--context` names a context in it, since its current context is whatever cluster was used last.
  *
- * @throws UsageError where none is named, or flags name several
+ * @throws UsageError if no source is named, or flags name several
  */
 export function chooseSource(env: Environment, { server, ...flags }: SourceFlags): Choice {
   const isDeclared = declaredChoices(flags).length > 0;
@@ -55,9 +55,9 @@ export function chooseSource(env: Environment, { server, ...flags }: SourceFlags
 }
 
 /**
- * The same among folders and clusters alone.
+ * Chooses among folders and clusters only.
  *
- * @param ways what the error asks for where nothing is named
+ * @param ways flags that the error asks for if nothing is named
  */
 export function chooseDeclared(
   env: Environment,
@@ -89,7 +89,11 @@ function declaredChoices({ data, kubeconfig, context }: DeclaredFlags): Declared
   ];
 }
 
-/** @throws UsageError as {@link chooseSource}, and for what is not what its flag says */
+/**
+ * Opens the source.
+ *
+ * @throws UsageError as {@link chooseSource}, and if the named source is not what its flag says
+ */
 export async function openSource(env: Environment, flags: SourceFlags): Promise<Source> {
   const choice = chooseSource(env, flags);
   if (choice.from !== "server") return openDeclared(choice);

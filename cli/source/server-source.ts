@@ -9,14 +9,14 @@ import { changesOf, notifyEvery } from "./changes.ts";
 import { type ListedObject, type ListFilter, type Source, sortByName } from "./source.ts";
 import { versionStateOf } from "./version-state.ts";
 
-/** A server reports no change by itself. Milliseconds. */
+/** Time between two looks for changes, since a server does not report them. Milliseconds. */
 const POLL_MS = 2_000;
 
 /**
- * What a server's management API shows to the holder of the token: what is stored, also revoked keys and what no
- * declaration governs.
+ * Creates the source of what a server's management API shows to the holder of the token: stored objects, including
+ * revoked keys and objects without a declaration.
  *
- * @throws UsageError where the token is missing, or the URL is none
+ * @throws UsageError if the token is missing, or the URL is invalid
  */
 export async function serverSource(env: Environment, choice: ServerChoice): Promise<Source> {
   const closing = new AbortController();
@@ -44,7 +44,7 @@ export async function serverSource(env: Environment, choice: ServerChoice): Prom
   };
 }
 
-/** A key in the fields of a PlatformKey, as far as the API has them. */
+/** Returns a key in the fields of a PlatformKey, as far as the API has them. */
 function seenKey(key: KeyJson): ListedObject<"PlatformKey"> {
   const { id, namespace, name, prefix, team, scopes, createdAt, declaredIn, spec, versions, revocation } = key;
   return {

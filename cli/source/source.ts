@@ -5,86 +5,86 @@ import type { ListedState } from "../../store/keys/search/key-lists.ts";
 import type { StatusObject } from "../data/status-files.ts";
 import type { LabelSelector } from "./label-selector.ts";
 
-/** Where the commands that read look: in the data folder of `up`, at a server, or in a Kubernetes cluster. */
+/** Source that reading commands use: the data folder of `up`, a server, or a Kubernetes cluster. */
 export type Source = {
   readonly from: "data" | "server" | "kubeconfig";
-  /** The objects of a kind, sorted by namespace and name. */
+  /** Lists the objects of a kind, sorted by namespace and name. */
   list<K extends Kind>(kind: K, wanted: ListFilter): Promise<ListedObject<K>[]>;
   /**
-   * What has happened, the oldest first.
+   * Returns events, the oldest first.
    *
-   * @throws Error where the source cannot be asked for it now, as of an `up` that does not run
+   * @throws Error if the source cannot be asked now, such as an `up` that does not run
    */
   events(wanted: EventFilter): Promise<ListedEvent[]>;
   /**
-   * From where a key was called, by its id: undefined where that is not known here.
+   * Returns the networks that a key was called from, by its id; undefined if this source does not know them.
    *
-   * @throws Error where the source cannot be asked for it now
+   * @throws Error if the source cannot be asked now
    */
   callers(keyId: string): Promise<readonly CallerNetwork[] | undefined>;
   /**
-   * How far the budgets of a key or a team are used: undefined where that is not known here.
+   * Returns how far the budgets of a key or a team are used; undefined if this source does not know that.
    *
-   * @throws Error where the source cannot be asked for it now
+   * @throws Error if the source cannot be asked now
    */
   budgets(of: "keys" | "teams", id: string): Promise<readonly BudgetJson[] | undefined>;
-  /** What people should know beside the objects of these kinds, a paragraph each. */
+  /** Returns notes for people about these kinds, a paragraph each. */
   notes(kinds: readonly Kind[]): Promise<string[]>;
   /**
-   * Yields whenever what is wanted may have changed, from the first time that it is asked on, until the signal: by a watch
-   * where there is one.
+   * Yields whenever the wanted objects may have changed, from the first request for a value until the signal aborts. A
+   * source that can be watched is watched.
    */
   changes(kinds: readonly Kind[], wanted: readonly ListFilter[], signal: AbortSignal): AsyncGenerator<void>;
-  /** Ends what is asked and not answered yet, too: that throws. */
+  /** Closes the source. Pending requests throw. */
   close(): void;
 };
 
-/** An object as a source shows it. */
+/** Object as a source shows it. */
 export type ListedObject<K extends Kind = Kind> = {
   readonly kind: K;
   readonly metadata: StatusObject<K>["metadata"];
-  /** What the source shows of it. */
+  /** Parts of the spec that the source shows. */
   readonly spec?: Partial<Spec<K>> | undefined;
   readonly status?: Status<K> | undefined;
-  /** Of a key at a server, which knows no conditions. */
+  /** State of a key at a server, which has no conditions. */
   readonly state?: ListedState;
-  /** Of a key at a server. */
+  /** Networks that a key at a server was called from. */
   readonly callers?: readonly CallerNetwork[] | undefined;
-  /** How far its budgets are used, where that was asked for. */
+  /** Use of its budgets, if it was asked for. */
   readonly budgets?: readonly BudgetJson[] | undefined;
-  /** The whole of it, for programs: in the source's own form. */
+  /** Whole object in the source's own form, for programs. */
   readonly json: object;
 };
 
-/** Which objects: all where nothing is said. */
+/** Filter of objects; fields that are left out match everything. */
 export type ListFilter = {
   readonly namespace?: string | undefined;
   readonly name?: string | undefined;
   readonly labels?: LabelSelector | undefined;
 };
 
-/** Which events: all that are kept where nothing is said. */
+/** Filter of events; fields that are left out match everything. */
 export type EventFilter = Omit<ListFilter, "labels"> & {
   readonly kind?: Kind | undefined;
-  /** Of a key, where there may be others of its name. */
+  /** Id of a key, since others may have its name. */
   readonly id?: string | undefined;
-  /** Milliseconds since the epoch: from then on. */
+  /** Time of the earliest event, in milliseconds since the epoch. */
   readonly from?: number | undefined;
 };
 
-/** Something that happened to an object. */
+/** Event of an object. */
 export type ListedEvent = {
-  /** RFC 3339; of what happened again and again, the last time. */
+  /** Time in RFC 3339; of a repeated event, the last time. */
   readonly at: string;
   readonly type: "Normal" | "Warning";
-  /** In a word: of a cluster's event, or as `key.revoked` in the audit log. */
+  /** Reason in a word: of a cluster's event, or of the audit log, such as `key.revoked`. */
   readonly reason: string;
   readonly kind: Kind;
-  /** Empty for what belongs to the whole cluster. */
+  /** Namespace; empty for a cluster-wide object. */
   readonly namespace: string;
   readonly name: string;
   readonly message: string;
-  /** How often it happened. */
+  /** Number of times that it happened. */
   readonly count: number;
 };
 
@@ -99,12 +99,12 @@ export function matchesFilter(
   );
 }
 
-/** The objects of a kind that are wanted: of those without a namespace whichever it is. */
+/** Lists the matching objects of a kind. For a cluster-wide kind the namespace of the filter is ignored. */
 export function listMatching<K extends Kind>(source: Source, kind: K, wanted: ListFilter): Promise<ListedObject<K>[]> {
   return source.list(kind, isClusterScoped(kind) ? { ...wanted, namespace: undefined } : wanted);
 }
 
-/** By namespace, then by name. */
+/** Sorts by namespace, then by name. */
 export function sortByName<T extends Pick<ListedObject, "metadata">>(objects: readonly T[]): T[] {
   const order = ({ metadata: { namespace, name } }: T) => `${namespace}/${name}`;
   return objects.toSorted((a, b) => (order(a) < order(b) ? -1 : order(a) > order(b) ? 1 : 0));

@@ -11,7 +11,7 @@ const STATES: Readonly<Record<string, VersionState>> = {
   revoked: "Revoked",
 };
 
-/** As a status has the state of a stored version; one of a later build counts as revoked. */
+/** Returns the state of a stored version as a status has it. A state of a later build counts as revoked. */
 export function versionStateOf(stored: string): VersionState {
   return STATES[stored] ?? "Revoked";
 }

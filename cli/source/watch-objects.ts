@@ -3,15 +3,15 @@ import type { ApiClient } from "../../controller/cluster/kubernetes/api/api-clie
 import { isRecord } from "../../domain/manifest/document/identity.ts";
 import type { Selectors } from "./list-all.ts";
 
-/** How long a watch is asked to last, and how much longer it is waited for. Seconds. */
+/** Duration that a watch is requested for, and the additional wait for its end. Seconds. */
 const WATCH_SECONDS = 60;
 const WATCH_GRACE_SECONDS = 10;
-/** The pause before the next attempt, where the API server refuses the watch or does not answer. Milliseconds. */
+/** Pause in milliseconds before the next attempt, if the API server refuses the watch or does not answer. */
 const RETRY_MS = 2_000;
 
 /**
- * Calls `onChange` at each change of a collection of a Kubernetes API, until the signal. A watch that ends or fails is
- * opened again; `onChange` is called then too, since something may have changed meanwhile.
+ * Calls `onChange` at each change of a collection of a Kubernetes API, until the signal aborts. A watch that ends or
+ * fails is opened again; `onChange` is called then too, since something may have changed meanwhile.
  */
 export async function watchObjects(
   api: Pick<ApiClient, "request" | "stream">,
@@ -43,7 +43,7 @@ export async function watchObjects(
   }
 }
 
-/** Of the collection as it is now. */
+/** Returns the resource version of the collection as it is now. */
 async function versionOf(
   api: Pick<ApiClient, "request">,
   path: string,

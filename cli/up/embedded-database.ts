@@ -1,4 +1,6 @@
-/** The embedded database of a data folder, which knows whose folder it is when `cluster-id` does not. */
+/**
+ * Embedded database of a data folder. It records the cluster id of its rows, for a folder whose `cluster-id` is lost.
+ */
 import { access, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { SchemaVersionError } from "../../store/database/errors.ts";
@@ -8,7 +10,7 @@ import type { EmbeddedStore } from "../../store/database/store.ts";
 import { type DeclaredCluster, declaredClusters } from "../../store/declared-clusters.ts";
 import { UsageError } from "../command/usage-error.ts";
 
-/** Opened once, for the first caller, with the folder's lock held. */
+/** Returns access to the database. It is opened once, at the first use, with the folder's lock held. */
 export function embeddedDatabase(data: string) {
   let opened: Promise<EmbeddedStore> | undefined;
 
@@ -25,7 +27,7 @@ export function embeddedDatabase(data: string) {
   }
   const open = (): Promise<EmbeddedStore> => (opened ??= openMigrated());
 
-  /** What could not be opened is not there to be closed. */
+  /** Closes the database, if it was opened successfully. */
   async function close(): Promise<void> {
     await (await opened?.catch(() => undefined))?.close();
   }
@@ -35,10 +37,10 @@ export function embeddedDatabase(data: string) {
     close,
 
     /**
-     * The id that a lost `cluster-id` had (threats c53).
+     * Returns the id that a lost `cluster-id` had (threats c53).
      *
-     * @returns undefined where nothing was declared yet
-     * @throws Error where there are several: only the owner knows which one it was
+     * @returns undefined if nothing was declared yet
+     * @throws Error if the database has several ids: only the owner knows which it was
      */
     async lostClusterId(): Promise<string | undefined> {
       if (!(await isThere(join(data, "db")))) return undefined;
@@ -53,10 +55,10 @@ export function embeddedDatabase(data: string) {
     },
 
     /**
-     * Asks for the objects of DATA before anything takes what they declared for gone (threats c53). Folders of them
-     * stay when the last one is removed, so that none at all are a loss.
+     * Checks that the objects of DATA exist, before what they declared is taken for deleted (threats c53). Their
+     * folders remain when the last object is removed, so an empty folder means a loss.
      *
-     * @throws Error where there are none, and the database has what they declared
+     * @throws Error if there are none, and the database has what they declared
      */
     async assertObjects(uid: string): Promise<void> {
       const objects = join(data, "objects");
@@ -70,7 +72,11 @@ export function embeddedDatabase(data: string) {
       );
     },
 
-    /** @throws Error where the folder's id is none of those that the database has rows of */
+    /**
+     * Checks that the database has rows of the folder's cluster id, or none at all.
+     *
+     * @throws Error if it has only rows of other ids
+     */
     async assertClusterId(uid: string): Promise<void> {
       const clusters = await declaredClusters((await open()).db);
       if (clusters.length === 0 || clusters.some(({ cluster }) => cluster === uid)) return;

@@ -1,22 +1,26 @@
 import type { Cluster, ObjectRef } from "../../controller/cluster/port.ts";
 import { KINDS } from "../../domain/kinds/kinds.ts";
 
-/** How long to wait for a declaration that does not come to rest before the others are shown. */
+/** Longest wait for declarations that are not reconciled, before the others are shown. Milliseconds. */
 const MAX_WAIT_MS = 15_000;
 
 export type InitialSync = {
-  /** The same cluster, to be handed to the controller: what is declared is known once it has been listed. */
+  /** Cluster for the controller, wrapped so that it is known when everything declared has been listed. */
   readonly cluster: Cluster;
-  /** To be called with each object that has been brought to rest. */
+  /** Records that an object has been reconciled. */
   reconciled(object: ObjectRef): void;
   /**
-   * Resolves when all that is declared has been brought to rest once, or has had its time, with how many objects have
-   * not; null where it is not known yet what is declared.
+   * Resolves once everything declared has been reconciled once, or the time is up, with the number of objects that have
+   * not; null if it is not known yet what is declared.
    */
   readonly done: Promise<number | null>;
 };
 
-/** @param maxWaitMs after which the others are not waited for */
+/**
+ * Watches until everything declared has been reconciled once.
+ *
+ * @param maxWaitMs longest wait in milliseconds
+ */
 export function watchInitialSync(cluster: Cluster, maxWaitMs = MAX_WAIT_MS): InitialSync {
   const seen = new Set<string>();
   const { promise: done, resolve } = Promise.withResolvers<number | null>();

@@ -68,14 +68,15 @@ export const addUp: AddCommand = (program, process) => {
     });
 };
 
-/** The embedded default lets a gateway call a model server on this machine. */
+/** Addresses that gateways may call by default in an embedded installation, for a model server on this machine. */
 const LOOPBACK = "127.0.0.0/8,::1/128";
 
 /**
- * `keyplane up`: the embedded default in one process, until the signal. Prints at once what it does, `ready URL` once it
- * serves, and the declared keys once each has been looked at; its log is lines for people on a terminal, else JSON.
+ * Runs `keyplane up`, server and controller in one process, until the signal. Prints at once what it does, `ready URL`
+ * once it serves, and the declared keys once each has been reconciled. Its log is lines for people on a terminal, else
+ * JSON.
  *
- * @throws the signal's reason where the signal aborts before it serves
+ * @throws the signal's reason if the signal aborts before it serves
  */
 export async function runUp(
   flags: UpFlags,
@@ -179,9 +180,9 @@ export async function runUp(
 }
 
 /**
- * The encryption keys as given, or the one that the data folder keeps, which is made at the first start.
+ * Returns the given encryption keys, or the key in the data folder, which the first start makes.
  *
- * @throws EncryptionKeyError where none is given, and the one that was made is gone
+ * @throws EncryptionKeyError if none is given, and the key in the folder is lost
  */
 async function openKeyring(env: Environment, flags: UpFlags, { db }: Store): Promise<Keyring> {
   const given = await encryptionKeys(env, flags.encryptionKeyFile);
@@ -198,7 +199,10 @@ function encryptionKeySource(env: Environment, flags: UpFlags): string | null {
   return env.KEYPLANE_ENCRYPTION_KEY ? null : encryptionKeyFile(resolve(flags.data));
 }
 
-/** A folder that is gone removes nothing; one that never was, or a file, is a slip of the pen. */
+/**
+ * Refuses a path that never was a folder, or is a file: a mistake on the command line. A folder that disappeared later
+ * is accepted, since that removes nothing.
+ */
 async function refuseNoFolder({ manifests, data }: UpFlags): Promise<void> {
   const there = await stat(manifests).catch(() => undefined);
   if (there?.isFile()) throw new UsageError(`--manifests ${manifests}: that is a file: name the folder that it is in`);

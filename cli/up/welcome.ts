@@ -11,23 +11,23 @@ type Gateway = StatusObject<"ModelGateway">;
 type Library = StatusObject<"MemoryLibrary">;
 type Team = StatusObject<"PlatformTeam">;
 
-/** What {@link welcome} shows. */
+/** Data that {@link welcome} shows. */
 export type Welcome = {
-  /** The data folder, as an absolute path: what is shown is pasted in whatever folder. */
+  /** Data folder as an absolute path: commands with it are pasted in any folder. */
   readonly data: string;
   readonly url: string;
-  /** Signs in to the console once. */
+  /** URL that signs in to the console once. */
   readonly link: string;
-  /** Prints another link. */
+  /** Command that prints another such URL. */
   readonly linkCommand: string;
-  /** Prints the keys. */
+  /** Command that prints the keys. */
   readonly listCommand: string;
-  /** How many declared objects have not been looked at yet; null where it is not known what is declared. */
+  /** Number of declared objects that have not been reconciled yet; null if it is not known what is declared. */
   readonly waiting: number | null;
 };
 
 /**
- * What a newcomer is shown once it runs: the declared keys, calls to paste that read a key from its Secret, and the way to
+ * Returns the text for a newcomer: the declared keys, calls to paste that read a key from its Secret, and the URL of
  * the console.
  */
 export async function welcome({ data, url, link, linkCommand, listCommand, waiting }: Welcome): Promise<string> {
@@ -77,7 +77,7 @@ function isReady({ status }: Key | Gateway | Library): boolean {
   return findCondition(status?.conditions, "Ready")?.status === "True";
 }
 
-/** Why a gateway is not ready, as a comment: one line, whatever its message is. */
+/** Returns why a gateway is not ready, as a comment of one line; undefined if it is not known to be unready. */
 function unreadyLine({ metadata, status }: Gateway): string | undefined {
   const ready = findCondition(status?.conditions, "Ready");
   if (ready?.status !== "False") return undefined;
@@ -93,7 +93,10 @@ function isRestricted({ spec }: Key): boolean {
   return spec?.libraryAccess?.mode === "Restricted";
 }
 
-/** What a save of a key has to name: nothing where there is a default library. Undefined where it reaches no library. */
+/**
+ * Returns the fields with which a key's save names a library: none if there is a default library. Undefined if the key
+ * reaches no library.
+ */
 function savedBy(writer: Key, libraries: readonly Library[], teams: readonly Team[]) {
   const { libraryAccess, mcpDefaultLibraryRef } = writer.spec ?? {};
   if (mcpDefaultLibraryRef !== undefined) return { writer, into: {} };
@@ -115,7 +118,7 @@ function savedBy(writer: Key, libraries: readonly Library[], teams: readonly Tea
   return library && { writer, into: { library: `${library.metadata.namespace}/${library.metadata.name}` } };
 }
 
-/** A call of a route by the first key that may make it. */
+/** Returns a call of a route, by the first key that may make it. */
 function routeCall(keys: readonly Key[], gateways: readonly Gateway[]) {
   for (const caller of keys) {
     for (const { metadata, spec, status } of gateways) {
@@ -133,7 +136,7 @@ function routeCall(keys: readonly Key[], gateways: readonly Gateway[]) {
 
 type Call = { readonly path: string; readonly headers: readonly string[]; readonly body: object };
 
-/** In the format of the upstream that the route leads to: nothing is translated. */
+/** Returns a call in the format of the route's upstream, since nothing is translated. */
 function helloTo(model: string, dialect: Dialect): Call {
   const messages = [{ role: "user", content: "Hello" }];
   switch (dialect) {
@@ -150,7 +153,10 @@ function helloTo(model: string, dialect: Dialect): Call {
   }
 }
 
-/** The header comes from a file descriptor: a key in an argument would be in the list of processes. */
+/**
+ * Returns the beginning of a curl command. The header comes from a file descriptor: as an argument, the key would be in
+ * the list of processes.
+ */
 function curl(data: string, { metadata, status }: Key): string {
   const { name = metadata.name, dataKey = "api-key" } = status?.secretRef ?? {};
   const file = join(data, "secrets", metadata.namespace, name, dataKey);

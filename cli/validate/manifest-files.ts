@@ -13,17 +13,19 @@ import { STDIN } from "../command/command.ts";
 import { UsageError } from "../command/usage-error.ts";
 import { isDataFolder } from "../data/data-folder.ts";
 
-/** The spec of an object as it is stored, to check what may not change; undefined for a new one. */
+/** Looks up the stored spec of an object, to check immutable fields; undefined for a new object. */
 type StoredSpec = (kind: Kind, namespace: string, name: string) => Spec | undefined;
 
-/** What comes by standard input where one of the paths stands for it. */
+/** Reads standard input if one of the paths stands for it. */
 export async function readStdin(paths: readonly string[]): Promise<string | undefined> {
   return paths.includes(STDIN) ? text(process.stdin) : undefined;
 }
 
 /**
- * @param flag that names the paths; empty where they are arguments
- * @throws UsageError for one of the paths that leads nowhere
+ * Checks that all paths exist.
+ *
+ * @param flag flag that names the paths; empty if they are arguments
+ * @throws UsageError for a path that does not exist
  */
 export function assertPresent(
   paths: readonly string[],
@@ -34,8 +36,8 @@ export function assertPresent(
 }
 
 /**
- * A file as it is named; of a folder the manifests in it and below, in the order of their names, without dot files and
- * what is in a data folder of `up`.
+ * Lists a file as named, or the manifests in a folder and below, sorted by name. Dot files and data folders of `up` are
+ * left out.
  */
 export function listManifestFiles(path: string): string[] {
   if (path === STDIN || !statSync(path).isDirectory()) return [path];
@@ -51,13 +53,13 @@ export function listManifestFiles(path: string): string[] {
 
 type FileOptions = {
   readonly storedSpec?: StoredSpec;
-  /** What came by standard input, for the path that stands for it. */
+  /** Text of standard input, for the path that stands for it. */
   readonly stdin?: string | undefined;
-  /** As of `readManifest`. */
+  /** Predicate of kinds whose encrypted values may stay unread, as `readManifest` takes it. */
   readonly mayBeUnread?: Parameters<typeof readManifest>[3];
 };
 
-/** What is in one file, and what is wrong with each of its documents alone. */
+/** Reads a file: its documents, and the faults in each document by itself. */
 export function readManifestFile(
   path: string,
   { storedSpec = () => undefined, stdin, mayBeUnread }: FileOptions = {},

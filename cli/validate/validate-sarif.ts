@@ -1,17 +1,17 @@
-/** What `validate` finds in SARIF 2.1.0, which code scanning and editors read. */
+/** Findings of `validate` in SARIF 2.1.0, which code scanning and editors read. */
 import { isAbsolute, normalize, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Diagnostic } from "../../domain/manifest/document/diagnostic.ts";
 import { packageVersion } from "../version/package-version.ts";
 
-/** A rule for each severity: ids that stay, by which a code scanner keeps what was dismissed. */
+/** Rules by severity. Their ids never change, since code scanners keep dismissals by id. */
 const RULES: Readonly<Record<Diagnostic["severity"], { readonly id: string; readonly text: string }>> = {
   error: { id: "invalid-manifest", text: "Admission refuses this." },
   warning: { id: "doubtful-manifest", text: "This is admitted, but is probably not what is meant." },
   note: { id: "passed-over", text: "This is not looked at." },
 };
 
-/** As a log file of SARIF has it, in the order of the diagnostics. */
+/** Returns a SARIF log, in the order of the diagnostics. */
 export function sarifOf(diagnostics: readonly Diagnostic[]): object {
   const rules = Object.values(RULES).map(({ id, text }) => ({ id, shortDescription: { text } }));
   return {
@@ -36,7 +36,10 @@ function resultOf({ severity, file, line, column, path, message }: Diagnostic): 
   return { ruleId: RULES[severity].id, level: severity, message: { text }, locations: [location] };
 }
 
-/** Relative to where the command was called, as the file was named: for a code scanner the root of the repository. */
+/**
+ * Returns the URI of a file, relative to the working directory if it was named so: for a code scanner that is the root
+ * of the repository.
+ */
 function uriOf(file: string): string {
   if (isAbsolute(file)) return pathToFileURL(file).href;
   return normalize(file).split(sep).map(encodeURIComponent).join("/");

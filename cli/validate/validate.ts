@@ -14,7 +14,7 @@ import { sarifOf } from "./validate-sarif.ts";
 
 type Output = StructuredFormat | "sarif";
 
-/** What ends with 1. */
+/** Lowest severity that exits with 1. */
 type FailOn = "errors" | "warnings";
 
 type Flags = {
@@ -51,22 +51,23 @@ export const addValidate: AddCommand = (program, { out, exit }) => {
 
 type ValidateOptions = {
   readonly paths: readonly string[];
-  /** A price list. */
+  /** Path of a price list. */
   readonly prices?: string | undefined;
-  /** What came by standard input, where a path is `-`. */
+  /** Text of standard input, for the path `-`. */
   readonly stdin?: string | undefined;
-  /** Undefined for lines. */
+  /** Output format; undefined for lines. */
   readonly output?: Output | undefined;
-  /** With `warnings` they count as faults do; notes never. */
+  /** Lowest severity that fails. With `warnings`, warnings count as errors do; notes never count. */
   readonly failOn?: FailOn;
 };
 
 /**
- * `keyplane validate`: checks files, and folders with all below them, as admission would and without a cluster, and
- * warns of what they show of one another. Each fault is one line on `out`, then a summary; or all of it is one document.
+ * Runs `keyplane validate`: checks files, and folders with all below them, as admission would and without a cluster,
+ * and warns about references between them. Each fault is a line on `out`, followed by a summary; or everything is one
+ * document.
  *
  * @returns the exit code: 0 valid, 1 faults or nothing to check
- * @throws UsageError for no path, and for one that leads nowhere
+ * @throws UsageError if no path is given, or a path does not exist
  */
 export async function runValidate(
   { paths, prices, stdin, output, failOn = "errors" }: ValidateOptions,
@@ -90,17 +91,17 @@ export async function runValidate(
   return faults > 0 || (paths.length > 0 && isNothing(found)) ? 1 : 0;
 }
 
-/** As `-o json` has it. */
+/** Result as `-o json` shows it. */
 type Checked = {
   readonly manifests: number;
   readonly errors: number;
   readonly warnings: number;
-  /** Of other kinds. */
+  /** Number of manifests of other kinds. */
   readonly passedOver: number;
   readonly diagnostics: readonly Diagnostic[];
 };
 
-/** What is wrong with a price list; it has no manifests. */
+/** Returns the faults of a price list. It has no manifests. */
 function checkPrices(file: string): Diagnostic[] {
   const read = parsePriceList(readFileSync(file, "utf8"));
   return "list" in read ? [] : read.faults.map((fault) => ({ severity: "error", file, ...fault }));

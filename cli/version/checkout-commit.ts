@@ -3,10 +3,10 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * The commit of a checkout, with `-dirty` where files differ from it.
+ * Returns the commit of a checkout, with `-dirty` if files differ from it.
  *
  * @param root the checkout's own root: a folder within another checkout has no commit of its own
- * @returns null where it is no checkout, or git fails
+ * @returns null if it is not a checkout, or git fails
  */
 export function checkoutCommit(root: string): string | null {
   if (!existsSync(join(root, ".git"))) return null;

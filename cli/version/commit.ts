@@ -1,2 +1,2 @@
-/** The commit that the package was built of: its build writes it here. Null in a checkout. */
+/** Commit that the package was built from. The build writes it into the compiled file; null in a checkout. */
 export const COMMIT: string | null = null;

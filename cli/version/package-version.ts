@@ -3,16 +3,16 @@ import { findPackageJSON } from "node:module";
 import { dirname } from "node:path";
 
 /**
- * The version of the package that this file is of, in a checkout and where it is installed.
+ * Returns the version of the package that this file belongs to, in a checkout and where it is installed.
  *
- * @throws where its package.json is gone
+ * @throws if its package.json is missing
  */
 export function packageVersion(): string {
   const { version }: { version: string } = JSON.parse(readFileSync(packageFile(), "utf8"));
   return version;
 }
 
-/** The root of the package, or of the checkout. @throws where its package.json is gone */
+/** Returns the root of the package, or of the checkout. @throws if its package.json is missing */
 export function packageFolder(): string {
   return dirname(packageFile());
 }

@@ -6,7 +6,7 @@ import { checkoutCommit } from "./checkout-commit.ts";
 import { COMMIT } from "./commit.ts";
 import { packageFolder, packageVersion } from "./package-version.ts";
 
-/** `keyplane version`: what a report of a fault needs, and what an upgrade has to fit. Asks no server. */
+/** Adds `keyplane version`, which prints what a bug report needs and what an upgrade depends on. It asks no server. */
 export const addVersion: AddCommand = (program, { out }) => {
   program
     .command("version")

@@ -1,4 +1,6 @@
-/** What `keyplane wait` waits for, as kubectl names it: `condition=Ready`, `condition=Ready=False`, `delete`. */
+/**
+ * State that `keyplane wait` waits for, written as for kubectl: `condition=Ready`, `condition=Ready=False`, `delete`.
+ */
 import { CONDITION_TYPES } from "../../domain/conditions.ts";
 import { suggestion } from "../../domain/manifest/document/suggestion.ts";
 import { UsageError } from "../command/usage-error.ts";
@@ -7,17 +9,23 @@ import type { ListedObject } from "../source/source.ts";
 
 export type AwaitedState = {
   /**
-   * @param object undefined where there is none
-   * @param first the object as it was seen first: one that is made anew under its name is another
+   * True if the object is in the state.
+   *
+   * @param object undefined if there is none
+   * @param first the object as it was first seen: an object made again under its name is another
    */
   isMet(object: ListedObject | undefined, first?: ListedObject): boolean;
-  /** What is so instead, for a person. */
+  /** Returns how the object is instead, for a person. */
   instead(object: ListedObject | undefined): string;
 };
 
 const STATUSES = ["True", "False", "Unknown"];
 
-/** @throws UsageError for what nothing can be waited for by */
+/**
+ * Parses the state.
+ *
+ * @throws UsageError for anything else
+ */
 export function parseAwaitedState(text: string): AwaitedState {
   if (text === "delete") return { isMet: isGone, instead: () => "it is still there" };
   const [, word, status = "True"] = /^condition=(\w+)(?:=(\w+))?$/.exec(text) ?? [];
@@ -46,13 +54,13 @@ export function parseAwaitedState(text: string): AwaitedState {
   };
 }
 
-/** As kubectl has it: also where another of its name has taken its place. */
+/** True if the object is gone, as in kubectl: also if another object of its name has taken its place. */
 function isGone(object: ListedObject | undefined, first = object): boolean {
   const [uid, firstUid] = [object?.metadata.uid, first?.metadata.uid];
   return object === undefined || (uid !== undefined && firstUid !== undefined && uid !== firstUid);
 }
 
-/** A condition, and whether it is about the object as it is declared now. */
+/** Returns a condition, and whether it is about the object as it is declared now. */
 function conditionOf(object: ListedObject | undefined, type: string) {
   const { status, metadata } = object ?? {};
   const condition = status?.conditions?.find((one) => one.type === type);

@@ -17,7 +17,10 @@ type Flags = DeclaredFlags & {
   readonly output?: StructuredFormat;
 };
 
-/** `keyplane wait`: as `kubectl wait`, but that it waits for what is not there yet, too: a folder takes a while to be read. */
+/**
+ * Adds `keyplane wait`, which works as `kubectl wait` but also waits for an object that does not exist yet: a folder
+ * takes a while to be read.
+ */
 export const addWait: AddCommand = (program, { env, out, interrupt, progress }) => {
   declaredOptions(
     program
@@ -63,13 +66,17 @@ export const addWait: AddCommand = (program, { env, out, interrupt, progress }) 
     });
 };
 
-/** As many as a timer takes. Milliseconds. */
+/** Longest time that a timer takes. Milliseconds. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
-/** How long one look may take where no time to wait is given. Milliseconds. */
+/** Longest time for a single look, with a timeout of 0. Milliseconds. */
 const ONE_LOOK_MS = 30_000;
 
-/** @throws UsageError for what is no duration */
+/**
+ * Parses `--timeout`, into milliseconds.
+ *
+ * @throws UsageError if it is not a duration
+ */
 function timeoutOf(text: string): number {
   if (text === "0") return 0;
   try {
@@ -82,15 +89,17 @@ function timeoutOf(text: string): number {
 type Wait = { readonly kind: Kind; readonly wanted: ListFilter; readonly state: AwaitedState };
 type Waited = {
   readonly isMet: boolean;
-  /** What was seen last, undefined where there was none; not there where no look has had an answer. */
+  /** Last look at the object, which is undefined if there was none. Missing if no look had an answer. */
   readonly seen?: { readonly object: ListedObject | undefined };
 };
 
 /**
- * @param end whatever is asked and not answered by then is not waited for
- * @returns what was seen once it is as wanted, or has been looked at once, or the end has come
- * @throws Error where it cannot be read
- * @throws UsageError where there are several of its name
+ * Waits until the object is in the state.
+ *
+ * @param end signal after which pending requests are dropped
+ * @returns the last look, once the state is reached, or after one look, or at the end
+ * @throws Error if the object cannot be read
+ * @throws UsageError if several have its name
  */
 async function waitForState(
   source: Source,

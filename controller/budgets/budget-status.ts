@@ -3,8 +3,8 @@ import { mergeConditions } from "../cluster/merge-conditions.ts";
 import type { DeclaredObject, ObjectStatus } from "../cluster/port.ts";
 
 /**
- * A status with what budgets say of its object, which is no part of Ready: the object is as declared, also where what it
- * may use is used.
+ * Adds to a status what budgets say of its object. This is no part of Ready: the object is as declared, even if all
+ * that it may use is used.
  *
  * @param now milliseconds since the epoch
  */
@@ -18,7 +18,7 @@ export function withBudgetConditions<Status extends ObjectStatus>(
   return { ...status, conditions };
 }
 
-/** When one of these that is used resets, in milliseconds from now; undefined where none does. */
+/** Returns the milliseconds until one of these budgets that is used resets; undefined if none does. */
 export function beginsInMs(standings: readonly BudgetStanding[], now: number): number | undefined {
   const beginsAt = nextBegin(standings);
   return Number.isFinite(beginsAt) ? beginsAt - now : undefined;

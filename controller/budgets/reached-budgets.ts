@@ -2,7 +2,9 @@ import { reachedBudgets } from "../../store/budgets/reached-budgets.ts";
 import type { ObjectRef } from "../cluster/port.ts";
 import type { ControllerDeps } from "../context/deps.ts";
 
-/** A report that was begun earlier may be there later: so far a look reaches back before the one before. Milliseconds. */
+/**
+ * Milliseconds by which a look overlaps the look before: a report that was begun earlier may be stored later.
+ */
 const OVERLAP_MS = 5_000;
 
 const KINDS = { key: "PlatformKey", team: "PlatformTeam", policy: "PlatformKeyPolicy" } as const;

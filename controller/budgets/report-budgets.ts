@@ -5,8 +5,8 @@ import type { ControllerDeps } from "../context/deps.ts";
 import { recordEvent } from "../context/record-event.ts";
 
 /**
- * Records an event for each threshold that a budget has reached, before the status says so for the first time: once, and
- * not at every look. A status that is left to another controller never has it: it has no event either.
+ * Records an event for each threshold that a budget has reached, before the status says so for the first time: once,
+ * and not at every look. A status that is left to another controller never says so, and there is no event either.
  */
 export async function reportBudgets(
   deps: ControllerDeps,

@@ -2,7 +2,7 @@ import { findCondition, type StatedCondition } from "../../domain/conditions.ts"
 import { rfc3339 } from "../../domain/rfc3339.ts";
 import type { Condition, DeclaredObject } from "./port.ts";
 
-/** Conditions as they are written: a transition time stays while its status does. */
+/** Returns conditions as they are written: a transition time stays as long as its status does. */
 export function mergeConditions(object: DeclaredObject, stated: readonly StatedCondition[], now: number): Condition[] {
   return stated.map((condition) => {
     const before = findCondition(object.status?.conditions, condition.type);

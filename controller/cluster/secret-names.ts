@@ -4,7 +4,10 @@ import type { DeclaredObject, ObjectRef } from "./port.ts";
 
 export type SecretName = { readonly namespace: string; readonly name: string };
 
-/** The Secrets that an object delivers to, imports from, takes credentials from or signs with; each of them once. */
+/**
+ * Returns the Secrets that an object delivers to, imports from, takes credentials from or signs with, each of them
+ * once.
+ */
 export function secretsNamedBy(object: DeclaredObject): SecretName[] {
   const { namespace } = object;
   if (isOf("PlatformKey", object)) {
@@ -23,11 +26,11 @@ export function secretsNamedBy(object: DeclaredObject): SecretName[] {
   return refs.filter((ref, i) => refs.findIndex((one) => isDeepStrictEqual(one, ref)) === i);
 }
 
-/** Which objects name which Secrets. */
+/** Index of the objects that name each Secret. */
 export type SecretIndex = {
-  /** Takes note of an object as it is now; undefined for one that is gone. */
+  /** Notes an object as it is now; undefined if it is gone. */
   note(ref: ObjectRef, now: DeclaredObject | undefined): void;
-  /** The objects that name a Secret; empty for one that none names. */
+  /** Returns the objects that name a Secret; empty if none does. */
   namersOf(namespace: string, name: string): readonly ObjectRef[];
 };
 
@@ -35,7 +38,7 @@ export type SecretIndex = {
  * Makes an index that knows no object yet.
  *
  * @param onFirst called with a namespace in which a Secret is named from now on
- * @param onLast called with a namespace in which none is named any more
+ * @param onLast called with a namespace in which no Secret is named any more
  * @param onDropped called with a Secret that nothing names any more
  */
 export function createSecretIndex(
@@ -43,9 +46,9 @@ export function createSecretIndex(
   onLast: (namespace: string) => void = () => {},
   onDropped: (namespace: string, name: string) => void = () => {},
 ): SecretIndex {
-  /** What each object names, by its kind, namespace and name. */
+  /** Secrets that each object names, by the object's kind, namespace and name. */
   const named = new Map<string, { readonly ref: ObjectRef; readonly secrets: readonly SecretName[] }>();
-  /** Who names each Secret, by the Secret's namespace and name. */
+  /** Objects that name each Secret, by the Secret's namespace and name. */
   const namers = new Map<string, Map<string, ObjectRef[]>>();
 
   function add({ namespace, name }: SecretName, ref: ObjectRef): void {
@@ -80,7 +83,7 @@ export function createSecretIndex(
       const secrets = now === undefined ? [] : secretsNamedBy(now);
       if (secrets.length === 0) named.delete(key);
       else named.set(key, { ref, secrets });
-      // Before the old ones go: a Secret that is still named is not dropped in between.
+      // New names before old ones go: a Secret that is still named is not dropped in between.
       for (const secret of secrets) add(secret, ref);
       for (const secret of before?.secrets ?? []) remove(secret, ref);
     },

@@ -1,7 +1,7 @@
 import { errorText } from "../../domain/error-text.ts";
 import { type Cluster, ClusterError, type SecretObject } from "./port.ts";
 
-/** Reads a Secret, undefined where there is none; or says why it may not be read: a right that a person has to give. */
+/** Reads a Secret, undefined if there is none. If a right is missing that a person has to give, returns why instead. */
 export async function readIfAllowed(
   cluster: Cluster,
   namespace: string,

@@ -4,25 +4,25 @@ import { createConfirmer } from "../../store/replicas/confirmer.ts";
 import { replicaRegister } from "../../store/replicas/replicas.ts";
 
 /**
- * The waits between two looks at the replicas' acknowledgements, in milliseconds: the first when no other key waits,
- * then ever longer ones; and the one after a look that confirmed some keys, so that the next of many come together.
+ * Milliseconds between two looks at the replicas' acknowledgements: the first wait if no other key waits, then ever
+ * longer ones; and the wait after a look that confirmed some keys, so that the next of many come together.
  */
 const FIRST_POLL_MS = 5;
 const NEXT_POLL_MS = 20;
 const MAX_POLL_MS = 250;
-/** Stands for the seq of a change whose answer is outstanding, or lost. */
+/** Placeholder for the seq of a change whose answer is outstanding, or lost. */
 const UNKNOWN = Number.POSITIVE_INFINITY;
 
 /**
- * Knows which keys are confirmed, by the uid of their declaration: every replica decides by them as they are now
+ * Record of the keys that are confirmed, by the uid of their declaration: every replica decides by them as they are now
  * (architecture §3). A key without a noted change is confirmed once the head that was found at the start is.
  */
 export type Confirmations = {
-  /** Notes that a key is about to be changed: it is not confirmed from here on, also where the answer gets lost. */
+  /** Notes that a key is about to be changed: it is not confirmed from here on, even if the answer gets lost. */
   changing(uid: string): void;
-  /** Notes the seq of a change of a key; the same one again is no news. */
+  /** Notes the seq of a change of a key; the same seq again is no news. */
   changed(uid: string, seq: number): void;
-  /** Answers from memory; a no may be out of date. */
+  /** True if a key is confirmed, from memory; false may be out of date. */
   isConfirmed(uid: string): boolean;
   /** Calls back once a key is confirmed, and blocks no caller meanwhile. Never after the signal. */
   whenConfirmed(uid: string, resume: () => void, signal: AbortSignal): void;
@@ -30,6 +30,8 @@ export type Confirmations = {
 };
 
 /**
+ * Makes the record, and watches the replicas' acknowledgements.
+ *
  * @param monotonic milliseconds on a clock that never jumps
  * @param onConfirmed called with how long a key has waited, in milliseconds
  */
@@ -39,12 +41,15 @@ export function watchConfirmations(
   onConfirmed: (waitedMs: number) => void = () => {},
 ): Confirmations {
   const confirm = createConfirmer(replicaRegister(store), monotonic);
-  /** The last change of a key, until a look that began after it was noted finds it confirmed. */
+  /** Last change of each key, until a look that began after it was noted finds it confirmed. */
   const unconfirmed = new Map<string, number>();
-  /** The change of a key that was last found confirmed. */
+  /** Change of each key that was last found confirmed. */
   const proven = new Map<string, number>();
   const waiting = new Map<string, { readonly since: number; readonly resume: () => void }>();
-  /** Confirmed before any change that was noted: the head at the start, or since the database was rolled back. */
+  /**
+   * Position that is confirmed before any change that was noted: the head at the start, or since the database was
+   * rolled back.
+   */
   let floor = { seq: 0, isConfirmed: false, history: -1 };
   let polling = false;
 
@@ -71,7 +76,7 @@ export function watchConfirmations(
     }
   }
 
-  /** Asks one question at a time, however many keys wait. */
+  /** Makes one query at a time, however many keys wait. */
   async function poll(signal: AbortSignal): Promise<void> {
     polling = true;
     let pause = FIRST_POLL_MS;

@@ -1,21 +1,24 @@
 import type { LogLine } from "../../runtime/log-line.ts";
 
 /**
- * A difference from the monotonic clock between two readings that is no drift: a clock that was set, or a machine that
- * slept.
+ * Largest difference from the monotonic clock between two readings that counts as drift. A larger difference is a clock
+ * that was set, or a machine that slept.
  */
 const MAX_JUMP_MS = 60_000;
-/** How long a clock has to run on after a jump to be believed: correcting one that was set wrongly takes minutes. */
+/**
+ * Milliseconds that a clock has to run on after a jump to be believed: correcting a clock that was set wrongly takes
+ * minutes.
+ */
 const STEADY_AFTER_MS = 10 * 60_000;
 
-/** Watches the clock that decides, which is the database's: with the embedded one that is the machine's own. */
+/** Watch of the clock that decides, which is the database's: with the embedded database that is the machine's own. */
 export type DatabaseClock = {
   /** Passes on an answer that has the database's time, and compares that time with the monotonic clock. */
   timed<T extends { readonly now: number }>(ask: () => Promise<T>): Promise<T>;
   /**
-   * From when on the effects of time alone may be final, in milliseconds since the epoch by the database's clock. Until
-   * then, after a jump that may be set right again, nothing is retired and no interval has passed. What expires is
-   * refused meanwhile, which can be undone.
+   * Returns the time from which the effects of time alone may be final, in milliseconds since the epoch by the
+   * database's clock. Until then, after a jump that may be set right again, nothing is retired and no interval has
+   * passed. What expires is refused meanwhile, which can be undone.
    *
    * @param now by the database's clock
    */
@@ -28,7 +31,7 @@ export function watchDatabaseClock(monotonic: () => number, log: LogLine): Datab
   let steadyAt = Number.NEGATIVE_INFINITY;
 
   function note(reading: Reading): void {
-    // Of two questions under way at once, the older one's answer may come later.
+    // If two queries are under way at once, the answer to the older may come later.
     if (last !== undefined && reading.askedAt < last.askedAt) return;
     const jump = last === undefined ? 0 : jumpBetween(last, reading);
     last = reading;
@@ -56,10 +59,12 @@ export function watchDatabaseClock(monotonic: () => number, log: LogLine): Datab
   };
 }
 
-/** What the database said, at some moment between a question and its answer on the monotonic clock. Milliseconds. */
+/**
+ * Database time that was read at some moment between a question and its answer on the monotonic clock. Milliseconds.
+ */
 type Reading = { readonly askedAt: number; readonly answeredAt: number; readonly now: number };
 
-/** How much more, or less, time passed by the database's clock than can have passed. */
+/** Returns how much more, or less, time passed by the database's clock than can have passed. */
 function jumpBetween(before: Reading, after: Reading): number {
   const passed = after.now - before.now;
   const [least, most] = [after.askedAt - before.answeredAt, after.answeredAt - before.askedAt];

@@ -8,25 +8,25 @@ import type { Confirmations } from "./confirmations.ts";
 import type { DatabaseClock } from "./database-clock.ts";
 import type { PendingEvents } from "./pending-events.ts";
 
-/** What every reconciler is given. */
+/** Dependencies of every reconciler. */
 export type ControllerDeps = {
   readonly cluster: Cluster;
   readonly store: Store;
-  /** This leader's right to write: every change of the store carries it. */
+  /** Right of this leader to write: every change of the store carries it. */
   readonly fence: Fence;
   readonly keyring: Keyring;
   readonly confirmations: Confirmations;
   readonly pendingEvents: PendingEvents;
-  /** This process's own clock: for what is shown, and for nothing that is decided. */
+  /** Clock of this process: for what is shown, and for nothing that is decided. */
   readonly clock: { now(): number };
   readonly databaseClock: DatabaseClock;
-  /** A CSPRNG. */
+  /** Returns cryptographically secure random bytes. */
   readonly randomBytes: (size: number) => Uint8Array;
-  /** Where clients reach the server. */
+  /** URL at which clients reach the server. */
   readonly publicUrl: string;
-  /** The namespace that Keyplane runs in, which is no team's; undefined outside of a cluster. */
+  /** Namespace that Keyplane runs in, which is no team's; undefined outside of a cluster. */
   readonly ownNamespace?: string | undefined;
   readonly log: LogLine;
-  /** Called after each look at a kind, with whether its garbage collection is paused. */
+  /** Called after each look at a kind, with true if its garbage collection is paused. */
   readonly onCollected?: (kind: Kind, isPaused: boolean) => void;
 };

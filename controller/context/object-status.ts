@@ -4,7 +4,7 @@ import { namespaceUnclaimed, readyOf } from "../../domain/object-conditions.ts";
 import { mergeConditions } from "../cluster/merge-conditions.ts";
 import { ClusterError, type DeclaredObject, type ObjectStatus } from "../cluster/port.ts";
 
-/** The status of a team, library or gateway: ready when every one of its own conditions is True. */
+/** Returns the status of a team, library or gateway: ready if every one of its own conditions is True. */
 export function declaredStatus(object: DeclaredObject, stated: readonly StatedCondition[], now: number): ObjectStatus {
   const ready = readyOf(stated);
   return {
@@ -13,15 +13,16 @@ export function declaredStatus(object: DeclaredObject, stated: readonly StatedCo
   };
 }
 
-/** The status of what is declared in a namespace that no team holds. */
+/** Returns the status of an object that is declared in a namespace that no team holds. */
 export function unclaimedStatus(object: DeclaredObject, now: number): ObjectStatus {
   return declaredStatus(object, [namespaceUnclaimed()], now);
 }
 
 /**
- * The status of what could not be brought to rest: as it was, and why it is tried again. Readiness is about the present
- * generation: of one that was not looked at yet it is unknown, and one that could not be applied is not ready. Where
- * an admission control refuses a Secret, it is named there, also of a key whose earlier version works on.
+ * Returns the status of an object that could not be brought to rest: as it was, with the reason for the retry.
+ * Readiness is about the present generation: it is unknown for a generation that was not looked at yet, and false for a
+ * generation that could not be applied. If an admission control refuses a Secret, the status names it, even for a key
+ * whose earlier version works on.
  */
 export function retryingStatus(object: DeclaredObject, error: unknown, now: number): ObjectStatus {
   const message = `The last attempt failed: ${errorText(error)}.`;
@@ -43,7 +44,7 @@ export function retryingStatus(object: DeclaredObject, error: unknown, now: numb
   return { ...object.status, conditions: [...mergeConditions(object, stated, now), ...others] };
 }
 
-/** Whether an admission control of the cluster refused what was written. */
+/** True if an admission control of the cluster refused what was written. */
 export function isAdmissionRefusal(error: unknown): boolean {
   return error instanceof ClusterError && error.code === "Refused";
 }

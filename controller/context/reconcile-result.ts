@@ -1,13 +1,13 @@
 import type { BackgroundTask } from "../queue/work-queue.ts";
 
-/** Where a reconciliation has left an object. */
+/** State in which a reconciliation has left an object. */
 export type ReconcileResult =
-  /** At rest. When to look again, in milliseconds from now; undefined for not before something changes. */
+  /** Object at rest, with the milliseconds until the next look; undefined for not before something changes. */
   | { readonly requeueAfterMs: number | undefined }
-  /** To be continued once the change of the declaration with this uid is confirmed for every replica. */
+  /** Object to be reconciled further once the change of the declaration with this uid is confirmed for every replica. */
   | { readonly unconfirmed: string }
-  /** To be continued once its workloads are restarted. */
+  /** Object to be reconciled further once its workloads are restarted. */
   | BackgroundTask;
 
-/** Until something changes. */
+/** Result for an object that is at rest until something changes. */
 export const AT_REST: ReconcileResult = { requeueAfterMs: undefined };

@@ -4,7 +4,7 @@ import type { ClusterEvent, DeclaredObject } from "../cluster/port.ts";
 import { titleOf } from "../cluster/titles.ts";
 import type { ControllerDeps } from "./deps.ts";
 
-/** Records an event. It informs people: that it cannot be written holds up nothing. */
+/** Records an event. It informs people: a failure to write it holds up nothing. */
 export async function recordEvent(deps: ControllerDeps, object: DeclaredObject, event: ClusterEvent): Promise<void> {
   try {
     await deps.cluster.recordEvent(object, event);
@@ -13,10 +13,10 @@ export async function recordEvent(deps: ControllerDeps, object: DeclaredObject, 
   }
 }
 
-/** How often the events that wait are looked at. Milliseconds. */
+/** Milliseconds between two looks at the events that wait. */
 export const PENDING_EVENTS_INTERVAL_MS = 1_000;
 
-/** Records the events that have waited for long enough and whose reason still holds, one after the other, until the signal. */
+/** Records the events that have waited for long enough and whose reason still holds, one by one, until the signal. */
 export async function recordPendingEvents(deps: ControllerDeps, signal: AbortSignal): Promise<void> {
   const { cluster, pendingEvents } = deps;
   while (!signal.aborted && !cluster.isReplaced()) {

@@ -6,7 +6,9 @@ import type { DeclaredObject, ObjectStatus } from "../cluster/port.ts";
 import type { ControllerDeps } from "./deps.ts";
 import { recordEvent } from "./record-event.ts";
 
-/** What is declared together is found in some order: what is not there at the first look may be there at the next. */
+/**
+ * Reasons that may come from the order of a start alone: what is missing at the first look may be there at the next.
+ */
 const ORDER_OF_START: ReadonlySet<string> = new Set([
   "NamespaceUnclaimed",
   "LibraryNotFound",
@@ -15,17 +17,17 @@ const ORDER_OF_START: ReadonlySet<string> = new Set([
   "NoTeamSelected",
 ] satisfies Reason[]);
 
-/** What is wrong with a key that works. */
+/** Reasons that say what is wrong with a key that works. */
 const WRONG_THOUGH_READY: ReadonlySet<string> = new Set(["SecretAltered", "SecretRefused"] satisfies Reason[]);
 
-/** What is wrong beside Ready, and the status of the condition that says so. */
+/** Conditions that say what is wrong beside Ready, each with the status that says so. */
 const WRONG_BESIDE_READY = [
   ["Leaked", "True"],
   ["PolicyViolated", "True"],
   ["CredentialsAccepted", "False"],
 ] as const;
 
-/** The kinds whose conditions are recorded with each status; those of keys are with their declarations. */
+/** Kinds whose conditions are recorded with each status; those of keys are recorded with their declarations. */
 const RECORDED: { readonly [K in Kind]?: ObjectKind } = {
   PlatformTeam: "team",
   MemoryLibrary: "library",
@@ -33,11 +35,11 @@ const RECORDED: { readonly [K in Kind]?: ObjectKind } = {
 };
 
 /**
- * Writes what was found of an object, and first into the store, for those who do not look at the cluster. Where it is not
- * ready, or works with something wrong, for a reason or in words that its status does not have yet, an event says so too,
- * and so it does of what is wrong beside Ready: once, and not at every look. What may be the order of a start alone is an
- * event once it has lasted. A status that is left to another controller never has what was found here: it has no event
- * either.
+ * Writes what was found of an object to its status, and first to the store, for readers that do not look at the
+ * cluster. Records an event if the object is not ready, or works with something wrong, for a reason or in words that
+ * its status does not have yet; and for what is wrong beside Ready: once, and not at every look. A reason that may come
+ * from the order of a start alone becomes an event once it has lasted. A status that is left to another controller
+ * never has what was found here, and there is no event either.
  */
 export async function writeStatus(deps: ControllerDeps, object: DeclaredObject, status: ObjectStatus): Promise<void> {
   const { cluster, pendingEvents, store } = deps;
@@ -52,7 +54,7 @@ export async function writeStatus(deps: ControllerDeps, object: DeclaredObject, 
   const before = findCondition(object.status?.conditions, "Ready");
   const isNews = ready?.reason !== before?.reason || ready?.message !== before?.message;
   const isWrong = ready !== undefined && (ready.status === "False" || WRONG_THOUGH_READY.has(ready.reason));
-  // That an object goes is no news, but for what keeps it.
+  // The deletion of an object is no news, except for what prevents it.
   const isGoing = object.deleting && ready?.reason !== "SecretRefused";
   const refusal = isWrong && isNews && !isGoing ? ready : undefined;
   const isStarting = before === undefined || before.status === "Unknown" || pendingEvents.has(object.uid);

@@ -88,7 +88,7 @@ export async function reconcileGateway(
   return AT_REST;
 }
 
-/** Undefined when the public id is another's. */
+/** Saves a gateway; undefined if the public id is another's. */
 async function save(deps: ControllerDeps, draft: GatewayDraft): Promise<{ gatewayId: string } | undefined> {
   try {
     return (await change(deps.store, deps.fence, (tx) => saveGateway(tx, draft, deps.keyring))).result;
@@ -101,8 +101,8 @@ async function save(deps: ControllerDeps, draft: GatewayDraft): Promise<{ gatewa
 type MissingCredential = Parameters<typeof gatewayCredentials>[0][number];
 
 /**
- * The upstreams with their credentials; one that is not there leaves its upstream without, which forwards nothing.
- * Where we have no right to read them: why.
+ * Returns the upstreams with their credentials. A missing credential leaves its upstream without, which forwards
+ * nothing. If we have no right to read a credential, returns why.
  */
 async function readUpstreams(
   deps: ControllerDeps,
@@ -123,7 +123,7 @@ async function readUpstreams(
   return { upstreams, missing };
 }
 
-/** The upstreams that refuse their credentials, as calls have shown to any server. */
+/** Returns the upstreams that refuse their credentials, as calls have shown to any server. */
 async function refusingUpstreams(
   { store }: ControllerDeps,
   { spec }: DeclaredObject<"ModelGateway">,

@@ -4,7 +4,7 @@ import type { ControllerDeps } from "../context/deps.ts";
 
 /**
  * Makes a query for the gateways of which an upstream has come to refuse its credential since the query before, or no
- * longer does. The first query returns those of which any upstream refuses it.
+ * longer does. The first query returns the gateways of which any upstream refuses it.
  */
 export function watchRefusedCredentials({
   cluster,

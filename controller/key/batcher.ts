@@ -1,19 +1,23 @@
-/** Group commit: what is asked for one by one is done together with what is asked for meanwhile. */
+/** Group commit: items that are handed in one by one are processed together with the items that come meanwhile. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 
 export type BatcherOptions<T> = {
-  /** Does all of a batch, or nothing of it. */
+  /** Processes all of a batch, or nothing of it. */
   readonly run: (items: readonly T[]) => Promise<number>;
   readonly maxSize: number;
-  /** Whether a failure is that of each item; any other may be of one of them, which the rest does not have to share. */
+  /**
+   * True if a failure is that of each item. Any other failure may be of one item, and the rest does not have to share
+   * it.
+   */
   readonly isCommon: (error: unknown) => boolean;
 };
 
 /**
- * Makes a function that has an item done in a batch, one batch at a time: what comes in the same turn of the event loop,
- * or while a batch is under way, waits for the next. A batch that fails is halved until the items that fail are alone.
+ * Makes a function that processes an item in a batch, one batch at a time. Items that come in the same turn of the
+ * event loop, or while a batch is under way, wait for the next batch. A batch that fails is halved until the items that
+ * fail are alone.
  *
- * @returns resolves with what `run` gives for the batch that the item was done in
+ * @returns function that resolves with the result of `run` for the batch of its item
  */
 export function createBatcher<T>({ run, maxSize, isCommon }: BatcherOptions<T>): (item: T) => Promise<number> {
   type Waiting = { readonly item: T; resolve(result: number): void; reject(error: unknown): void };

@@ -5,10 +5,10 @@ import { draftSecret } from "./key-secret.ts";
 import { rememberWrite } from "./observe-secret.ts";
 
 /**
- * Writes the whole Secret that delivers a version: over the one that was read, or a new one where there is none.
+ * Writes the whole Secret that delivers a version: replaces the Secret that was read, or creates a new one if none was.
  *
- * @returns what was answered; undefined for a key that is not stored
- * @throws ClusterError: `Unclear` where the Secret may have been written
+ * @returns the Secret of the cluster's answer; undefined if the key is not stored
+ * @throws ClusterError: `Unclear` if the Secret may have been written
  */
 export async function deliverSecret(
   deps: KeyDeps,
@@ -27,7 +27,7 @@ export async function deliverSecret(
   return written;
 }
 
-/** Whether a text stands anywhere in a Secret: something else may have changed what was written. */
+/** True if a text stands anywhere in a Secret: something else may have changed what was written. */
 export function holdsText({ data }: SecretObject, text: string): boolean {
   return Object.values(data).some((value) => value.includes(text));
 }

@@ -34,15 +34,15 @@ type Act<A extends KeyAction["do"]> = (
   action: Extract<KeyAction, { do: A }>,
 ) => Promise<void>;
 
-/** The actions that have an effect; `Nothing` and `Wait` have none. */
+/** Actions that have an effect; `Nothing` and `Wait` have none. */
 type Effect = Exclude<KeyAction["do"], "Nothing" | "Wait">;
 
-/** Why a workload cannot be restarted, which holds up nothing else. */
+/** Error codes for which a workload is not restarted, while everything else goes on. */
 const PASSED_OVER: ReadonlySet<ClusterError["code"]> = new Set(["NotFound", "Forbidden"] as const);
 
 /**
- * How each planned action is carried out: one effect each, so that a crash is always between two observations. Publish
- * has a note before its effect, which alone is no more than caution.
+ * Functions that carry out the planned actions. Each has one effect, so that a crash is always between two
+ * observations. Publish also writes a note before its effect; a note without the effect is no more than caution.
  */
 const ACTS: { readonly [A in Effect]: Act<A> } = {
   AddFinalizer: (deps, { object }) => deps.cluster.addFinalizer(object),
@@ -170,7 +170,7 @@ const ACTS: { readonly [A in Effect]: Act<A> } = {
       try {
         await deps.cluster.restartWorkload(object.namespace, target, annotation);
       } catch (error) {
-        // One that is not there reads the new value when it starts; one closed to us is for a person to restart.
+        // A missing workload reads the new value when it starts. A person has to restart a forbidden one.
         if (!(error instanceof ClusterError && PASSED_OVER.has(error.code))) throw error;
         const message = `${target.kind} ${target.name} is not restarted: ${errorText(error)}`;
         await recordEvent(deps, object, { type: "Warning", reason: "NotRestarted", message });
@@ -209,7 +209,7 @@ const ACTS: { readonly [A in Effect]: Act<A> } = {
 /**
  * Carries out one planned action.
  *
- * @throws ClusterError or StoreError: read again before the next step
+ * @throws ClusterError or StoreError: the caller observes again before the next step
  */
 export function actOnKey(
   deps: KeyDeps,
@@ -222,16 +222,16 @@ export function actOnKey(
 }
 
 /**
- * Counts the team's keys again where it may have so many: others have been made since the key was observed.
+ * Counts the team's keys again before a new key is stored: others may have been made since the key was observed.
  *
- * @throws NoPlaceError where it has as many
+ * @throws NoPlaceError if the team has as many keys as it may have
  */
 async function takePlace(tx: Tx, { maxKeys, rows: { team } }: KeyObservation): Promise<void> {
   if (maxKeys === null || team === undefined || (await countKeysBeforeNew(tx, team.id)) < maxKeys) return;
   throw new NoPlaceError(`team ${team.name} may have ${maxKeys} keys, and has as many by now`);
 }
 
-/** The row that a declaration gets with its first version. */
+/** Returns the row that a declaration gets with its first version. */
 function newKey(deps: KeyDeps, { object, observed, declared }: KeyObservation): Reservation["key"] {
   return {
     id: newId("key"),
@@ -265,7 +265,7 @@ async function changeKey<T>(
   return result;
 }
 
-/** Under the fence as every change, of what no replica hears of and nothing waits for. */
+/** Commits, under the fence as every change, a change that no replica hears of and nothing waits for. */
 async function changeUnseen<T>({ store, fence }: KeyDeps, body: (tx: Tx) => Promise<T>): Promise<T> {
   const { result } = await commitChange(store, fence, body);
   return result;

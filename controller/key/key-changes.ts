@@ -6,12 +6,12 @@ import { type PolicyUpdate, updateKeyPolicies } from "../../store/keys/lifecycle
 import { revokeKeys } from "../../store/keys/lifecycle/revocation.ts";
 import { createBatcher } from "./batcher.ts";
 
-/** So that others have the database in between, also where it takes one transaction at a time. */
+/** Largest number of keys in one transaction: others have the database in between, even if it takes one at a time. */
 const MAX_KEYS = 100;
 
 /**
- * Revokes keys and changes what they may do: those that are asked for at once in one transaction, so that of thousands
- * that end together the last one has not to wait for a transaction each.
+ * Revokes keys and changes what they may do. Changes that are requested at once go in one transaction, so that of
+ * thousands of keys that end together the last one does not wait for a transaction each.
  */
 export type KeyChanges = {
   /**

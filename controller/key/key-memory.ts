@@ -2,24 +2,24 @@ import type { AlteredSecret } from "../../domain/key/observed/observed-key.ts";
 import type { ClusterEvent, SecretObject } from "../cluster/port.ts";
 
 /**
- * What this process alone knows of the keys it works on, by the uid of their declaration. Losing it is safe at every
- * moment: where a plaintext is lost, a new secret is minted (architecture §2).
+ * Memory of this process alone about the keys it works on, by the uid of their declaration. Losing it is safe at every
+ * moment: if a plaintext is lost, a new secret is minted (architecture §2).
  */
 export type KeyMemory = {
-  /** A secret that was minted and is not yet known to be in its Secret. */
+  /** Secrets that were minted and are not yet known to be in their Secret. */
   readonly held: Map<string, HeldSecret>;
   /**
-   * Secrets that were as they should be when the cluster last answered with them; null for one that was not, or that a
+   * Secrets that were as declared when the cluster last answered with them. null for a Secret that was not, or that a
    * write with an unclear outcome may have changed.
    */
   readonly delivered: Map<string, Delivered | null>;
-  /** What something else changed of Secrets as they were last written, or before. */
+  /** Changes that something else made to Secrets: to what was last written, or to what that write replaced. */
   readonly altered: Map<string, AlteredWrite>;
-  /** Since when a Secret is found lost or edited, in milliseconds since the epoch. */
+  /** Time since which a Secret is found lost or edited, in milliseconds since the epoch. */
   readonly undoneSince: Map<string, number>;
-  /** The version that a key's workloads were restarted for, until its status says so. */
+  /** Version that a key's workloads were restarted for, until the key's status has it. */
   readonly restarted: Map<string, number>;
-  /** What has been done in the store, and is to be recorded once all keys that end together have ended. */
+  /** Events of changes made in the store, which are recorded once all keys that end together have ended. */
   readonly events: Map<string, readonly ClusterEvent[]>;
 };
 
@@ -28,21 +28,24 @@ export type HeldSecret = {
   readonly digest: string;
 };
 
-/** A Secret that was read, or written, and was as declared: what there is to know of it without keeping its data. */
+/** Facts about a Secret that was as declared when it was read or written, without its data. */
 export type Delivered = {
   readonly resourceVersion: string;
-  /** Of the key that it holds: SHA-256, 32 latin1 characters. */
+  /** SHA-256 of the key that the Secret holds, 32 latin1 characters. */
   readonly digest: string;
-  /** A hash of all else that it should have: another one shows that something else is declared by now. */
+  /** Hash of all else that the Secret should have: a different hash shows that something else is declared by now. */
   readonly content: string;
-  /** As {@link SecretObject} has them. */
+  /** Marks of the Secret, as in {@link SecretObject}. */
   readonly marks: readonly string[];
 };
 
 export type AlteredWrite = AlteredSecret & {
-  /** Of the Secret that was written: it is the key's, whatever it has become. */
+  /** Uid of the Secret that was written: it is the key's Secret, whatever has been changed in it. */
   readonly secretUid: string;
-  /** A hash of all but its key that it should have: another one shows that something else is declared by now. */
+  /**
+   * Hash of all that the Secret should have except its key: a different hash shows that something else is declared by
+   * now.
+   */
   readonly content: string;
 };
 
@@ -57,7 +60,7 @@ export function newKeyMemory(): KeyMemory {
   };
 }
 
-/** Of a declaration that is gone, or about to go. */
+/** Forgets all that is known of a declaration that is gone, or about to go. */
 export function forgetKey(memory: KeyMemory, uid: string): void {
   for (const known of Object.values(memory)) known.delete(uid);
 }

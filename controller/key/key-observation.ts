@@ -33,31 +33,34 @@ import { observeAltered, type SecretContext } from "./key-secret.ts";
 import { observeUsage, reportedUse } from "./key-usage.ts";
 import type { SecretObservation } from "./observe-secret.ts";
 
-/** What was observed of a key without asking the cluster for anything. */
+/** Observation of a key without a request to the cluster. */
 export type DeclarationObservation = Pick<SecretContext, "object" | "declared" | "stored"> & {
   readonly observed: ObservedDeclaration;
   readonly rows: DeclaredRows;
-  /** How many keys its team may have; null for any number. */
+  /** Number of keys that the team may have; null if there is no limit. */
   readonly maxKeys: number | null;
 };
 
-/** What was observed of a key, and what only acting on it needs. */
+/** Observation of a key, with what only acting on it needs. */
 export type KeyObservation = DeclarationObservation &
   SecretContext & {
     readonly observed: ObservedKey;
-    /** The Secret as it was read, for writes under its uid and resourceVersion; undefined where it was not. */
+    /**
+     * Secret as it was read, for writes under its uid and resourceVersion; undefined if it was not read, or is not
+     * there.
+     */
     readonly secret: SecretObject | undefined;
     readonly isRead: boolean;
-    /** How far its own budgets are used; none for a key without, or one that was revoked. */
+    /** Use of the key's own budgets; empty for a key without budgets, and for a revoked key. */
     readonly budgets: readonly BudgetStanding[];
-    /** The name of the team that holds the namespace. */
+    /** Name of the team that holds the namespace; null if none does. */
     readonly team: string | null;
   };
 
 /**
  * Observes what the declaration of a key and the store say of it.
  *
- * @param rows what is stored of it, where that has just been read
+ * @param rows rows of the key, if they have just been read
  */
 export async function observeDeclaration(
   deps: KeyDeps,
@@ -86,8 +89,8 @@ export async function observeDeclaration(
 /**
  * Observes all that matters for one declared key.
  *
- * @param look how its Secret is looked at
- * @param rows what is stored of it, where that has just been read
+ * @param look observes the key's Secret
+ * @param rows rows of the key, if they have just been read
  */
 export async function observeKey(
   deps: KeyDeps,
@@ -133,7 +136,7 @@ async function observeBudgets(
   return readKeyBudgets(store.db, stored.id, now);
 }
 
-/** Holds what is declared to the policies of its team. */
+/** Applies the policies of the key's team to what is declared. */
 async function holdDeclared(
   { cluster, store }: KeyDeps,
   declared: DeclaredKey,
@@ -142,7 +145,7 @@ async function holdDeclared(
   object: DeclaredObject<"PlatformKey">,
 ): Promise<HoldResult & Pick<DeclarationObservation, "maxKeys">> {
   const policies = policiesOf(cluster, team?.name ?? null);
-  // What was revoked as its namespace moved is history: the declaration starts again.
+  // A key that was revoked as its namespace moved is history: the declaration starts again.
   const stored = row?.revocation?.reason === "Moved" ? undefined : row;
   const maxKeys = lowest(policies.policies.map((policy) => policy.maxKeys));
   const isCounted = team !== undefined && maxKeys !== null;
@@ -151,13 +154,13 @@ async function holdDeclared(
     isApplied: stored !== undefined && stored.generation >= object.generation,
     applied: stored?.appliedRotation ?? null,
     boundTo: await boundGateway(store.db, declared, stored, references),
-    // A key that is taken over has its place already.
+    // A key that is taken over is already counted among the team's keys.
     keysBefore: isCounted ? await countKeysBefore(store.db, team.id, stored?.id ?? namedKey(object)) : null,
   });
   return { ...held, maxKeys };
 }
 
-/** The gateway that a key is bound to, as policies name it; null for none. */
+/** Returns the gateway that a key is bound to, as policies name it; null if it is bound to none. */
 async function boundGateway(
   db: Db,
   { gatewayRef }: DeclaredKey,
@@ -165,7 +168,7 @@ async function boundGateway(
   { gatewayId }: ResolvedReferences,
 ): Promise<NamedRef | null> {
   const bound = stored?.policy.boundGatewayId ?? null;
-  // One that is not there is none that the declaration names: that may name another one by now.
+  // The id is "" if the gateway is gone: the declaration may name another gateway by now.
   return bound === gatewayId && bound !== "" ? gatewayRef : gatewayOfPolicy(db, bound);
 }
 
@@ -179,7 +182,7 @@ function readRows(
   return databaseClock.timed(() => findDeclaredKey(store.db, asked));
 }
 
-/** What a declaration without a key imports, or takes over. */
+/** Finds what a declaration without a key imports or takes over; null if it does neither. */
 async function readImportable(
   deps: KeyDeps,
   object: DeclaredObject<"PlatformKey">,
@@ -194,12 +197,12 @@ async function readImportable(
   return "refused" in decision ? { takeOverRefused: decision.refused } : { takesOver: request.keyId };
 }
 
-/** The id of the key that an object names to take over; undefined where it names none, or what is no id. */
+/** Returns the id of the key that an object names to take over; undefined if it names none, or no valid id. */
 function namedKey({ takeOver }: DeclaredObject<"PlatformKey">): string | undefined {
   return takeOver !== null && isKeyId(takeOver) ? takeOver : undefined;
 }
 
-/** What an object asks for that names a key to take over. */
+/** Returns the take-over that an object requests; undefined if it names no key to take over. */
 export function takeOverRequest(
   { takeOver }: DeclaredObject<"PlatformKey">,
   { source }: DeclaredKey,
@@ -208,7 +211,9 @@ export function takeOverRequest(
   return takeOver === null ? undefined : { keyId: takeOver, hash: source.hash, teamId };
 }
 
-/** What `spec.source` would import; the value itself goes no further than here. */
+/**
+ * Reads what `spec.source` would import; null if it has nothing to import. The value itself goes no further than here.
+ */
 async function readImport(
   deps: KeyDeps,
   { namespace }: DeclaredObject<"PlatformKey">,
@@ -226,8 +231,9 @@ async function readImport(
 }
 
 /**
- * An import of a secret that is known already, an ended one included, would be a second key with the same secret; one
- * under another key's prefix would be taken for that key wherever it is listed or logged.
+ * Returns a problem instead of an import whose secret or prefix is another key's. An import of a known secret, even an
+ * ended one, would be a second key with the same secret. An import under another key's prefix would be taken for that
+ * key wherever it is listed or logged.
  */
 async function withoutTaken(
   { store: { db } }: KeyDeps,
@@ -244,7 +250,7 @@ async function withoutTaken(
   };
 }
 
-/** What was read of references, as {@link resolveReferences} asks for it: it was read for the team that it asks for. */
+/** Returns the look-up of references for {@link resolveReferences}, from rows that were read for the same team. */
 function foundIn(declared: DeclaredKey, { gateway, libraryIds }: DeclaredRows): ReferenceScope["find"] {
   const libraries = new Map(
     referencedLibraries(declared).map((ref, i) => [`${ref.namespace}/${ref.name}`, libraryIds[i]]),
@@ -257,7 +263,8 @@ function foundIn(declared: DeclaredKey, { gateway, libraryIds }: DeclaredRows): 
 }
 
 /**
- * Whether the namespace ends: that may be why a Secret has gone, or why it may not be read while its declaration goes.
+ * True if the namespace is being deleted and that may be why a Secret has gone, or why it may not be read while its
+ * declaration is being deleted.
  */
 async function namespaceTerminates(
   { cluster }: KeyDeps,
@@ -269,23 +276,23 @@ async function namespaceTerminates(
   return isAsked && versionIn(stored, "active") !== undefined && cluster.namespaceTerminates(namespace);
 }
 
-/** The reserved version whose plaintext this process holds. */
+/** Returns the number of the reserved version whose plaintext this process holds; null if it holds none. */
 function observeHeld({ keyMemory }: KeyDeps, uid: string, stored: ObservedKey["stored"]): number | null {
   const held = keyMemory.held.get(uid);
   const version = stored?.versions.find(({ digest, state }) => digest === held?.digest && state === "reserved");
   return version?.number ?? null;
 }
 
-/** Whether the Secret of a key that is delivered is lost or edited. */
+/** True if the key has been delivered and its Secret is lost or edited. */
 function isUndone(stored: LoadedKey | undefined, secret: ObservedKey["secret"]): boolean {
   const active = versionIn(stored, "active");
   return active !== undefined && (isLost(secret) || isTampered(secret, active));
 }
 
 /**
- * Since when the Secret is lost or edited, as far as this process knows.
+ * Notes and returns the time since which the Secret is lost or edited, as far as this process knows; null if it is not.
  *
- * @param foundAt when it was found to be so now; null where it is not
+ * @param foundAt time at which it was found lost or edited now, in milliseconds since the epoch; null if it was not
  */
 function noteUndone({ keyMemory: { undoneSince } }: KeyDeps, uid: string, foundAt: number | null): number | null {
   const since = foundAt === null ? null : (undoneSince.get(uid) ?? foundAt);
@@ -294,7 +301,10 @@ function noteUndone({ keyMemory: { undoneSince } }: KeyDeps, uid: string, foundA
   return since;
 }
 
-/** Kept in the status: losing it repeats an annotation with the same value, which restarts nothing. */
+/**
+ * Reads from the status the version that workloads were restarted for. If the status loses it, an annotation is written
+ * again with the same value, which restarts nothing.
+ */
 function restartedVersion({ status }: DeclaredObject<"PlatformKey">): number | null {
   const version = status?.restartedVersion;
   return typeof version === "number" ? version : null;

@@ -16,19 +16,19 @@ import {
 } from "../cluster/port.ts";
 import type { AlteredWrite, Delivered } from "./key-memory.ts";
 
-/** A key's Secret is the one that its declaration names; these decide what it should be. */
+/** Inputs that decide what a key's Secret should be. A key's Secret is the Secret that its declaration names. */
 export type SecretContext = {
   readonly object: DeclaredObject<"PlatformKey">;
   readonly declared: DeclaredKey;
-  /** The key as the plan has it, with what is recorded of its Secret. */
+  /** Key as the plan has it, with what is recorded of its Secret. */
   readonly stored: LoadedKey | undefined;
-  /** What the Secret's template writes of addresses. */
+  /** Addresses that the Secret's template may write. */
   readonly endpoints: Endpoints;
 };
 
 type VersionName = { readonly keyId: string; readonly number: number };
 
-/** The Secret that delivers a version: the whole of it, as the declaration wants it. */
+/** Returns the whole Secret that delivers a version, as the declaration wants it. */
 export function draftSecret(
   { object, declared, endpoints }: SecretContext,
   plaintext: string,
@@ -47,11 +47,11 @@ export function draftSecret(
 }
 
 /**
- * What a plan may know of a Secret as it was read. It is ours by its owner reference; where it has none, by what it
- * holds, a secret that was minted for a key of this name, or, where it is declared to outlive its key, by the key id it
- * carries. That a value is ours is decided by its digest alone (I3).
+ * Returns what a plan may know of a Secret as it was read. The Secret is ours by its owner reference. If it has none,
+ * it is ours by its content, a secret that was minted for a key of this name, or, if it is declared to outlive its key,
+ * by the key id it carries. Its digest alone decides that a value is ours (I3).
  *
- * @param isOurs whether it is ours also without an owner reference: by what it holds, or since we have just written it
+ * @param isOurs true if it is ours even without an owner reference: by its content, or since we have just written it
  */
 export function observedSecret(
   secret: SecretObject | undefined,
@@ -80,10 +80,12 @@ export function observedSecret(
   };
 }
 
-/** Stands for the key where what surrounds it is compared. */
+/** Placeholder for the key, for comparing the rest of a Secret. */
 const NO_KEY = "";
 
-/** What is remembered of a Secret that was answered: undefined unless it is ours and as declared. */
+/**
+ * Returns what is remembered of a Secret that the cluster answered with; undefined unless it is ours and as declared.
+ */
 export function deliveredAs(
   secret: SecretObject,
   observed: ObservedSecret,
@@ -98,14 +100,16 @@ export function deliveredAs(
   return { resourceVersion, digest: version.digest, content, marks: secret.marks };
 }
 
-/** What a Secret that has not changed since is now: undefined where something else is declared of it by now. */
+/**
+ * Returns the state of a Secret that is unchanged since it was remembered; undefined if its declaration has changed.
+ */
 export function observeDelivered({ digest, content }: Delivered, context: SecretContext): ObservedSecret | undefined {
   const { declared, stored } = context;
   const version = stored?.versions.find((one) => one.digest === digest);
   if (stored === undefined || version === undefined) return undefined;
   if (contentOf(context, { keyId: stored.id, number: version.number }) !== content) return undefined;
   const { deleteWithKey } = declared.secret;
-  // Whether it is immutable, or goes, matters to what would write to it, or delete it, and that is decided by a read.
+  // That it is immutable, or being deleted, matters only to a write or a deletion, which are decided by a read.
   return {
     ...{ state: "ours", holds: version.number, rendered: true, owned: deleteWithKey },
     ...{ immutable: false, deleting: false },
@@ -118,10 +122,10 @@ function contentOf(context: SecretContext, version: VersionName): string {
 }
 
 /**
- * What something else has changed of a Secret: of what was written, as the answer shows it; or since it was last as it
- * is declared now. Undefined where nothing has.
+ * Returns what something else has changed of a Secret: of what was written, as the answer shows it, or since the Secret
+ * was last as it is declared now. undefined if nothing was changed.
  *
- * @param before the Secret as it was read before it was written; undefined for a new one
+ * @param before the Secret as it was read before it was written; undefined for a new Secret
  * @param version the number of the version that was written
  * @param writtenAt milliseconds since the epoch, by the database's clock
  */
@@ -141,7 +145,7 @@ export function alteredWrite(
   return { version, fields, isAnswered, writtenAt, content, secretUid: written.uid };
 }
 
-/** A write of a Secret: what was sent, over what, and what was answered. */
+/** Write of a Secret: the draft that was sent, the Secret that it replaced, and the Secret of the answer. */
 export type SecretWrite = {
   readonly draft: SecretDraft;
   readonly before: SecretObject | undefined;
@@ -149,10 +153,10 @@ export type SecretWrite = {
 };
 
 /**
- * What is known of the last write of a Secret: null where nothing was changed by something else, or something else is
- * declared by now. Where its key stands in it, its fields are those of the Secret as it is now.
+ * Returns what is known of the last write of a Secret: null if nothing else changed it, or if something else is
+ * declared by now. If the Secret holds the written version, the fields are those of the Secret as it is now.
  *
- * @param secret as it was read; undefined where it was not, or is gone
+ * @param secret the Secret as it was read; undefined if it was not read, or is gone
  */
 export function observeAltered(
   altered: AlteredWrite | undefined,
@@ -169,15 +173,15 @@ export function observeAltered(
   return { ...altered, fields: changedFields(secret, draftSecret(context, value, version)) };
 }
 
-/** The version whose secret a value is. */
+/** Returns the version whose secret a value is; undefined if there is none. */
 function versionHolding(value: string, key: StoredKey | undefined) {
   const digest = keyDigest(value);
   return key?.versions.find((version) => version.digest === digest);
 }
 
 /**
- * The fields of a Secret that are not as declared; what others add to its labels and annotations is theirs. An immutable
- * one is not made anew for the version alone by which its owner is named.
+ * Returns the fields of a Secret that are not as declared. Labels and annotations that others add are theirs. An
+ * immutable Secret is not made anew only because its owner is named by another API version.
  */
 function changedFields(read: SecretObject, wanted: SecretDraft): SecretField[] {
   const changed = (want: Readonly<Record<string, string>>, have: Readonly<Record<string, string>>) =>

@@ -13,12 +13,12 @@ import { mergeConditions } from "../cluster/merge-conditions.ts";
 import type { DeclaredObject, ObjectStatus } from "../cluster/port.ts";
 import type { KeyObservation } from "./key-observation.ts";
 
-/** How many versions a status lists. */
+/** Largest number of versions that a status lists. */
 const VERSIONS_SHOWN = MAX_RETIRING + 1;
-/** Last use is written at most this often; the management API has it finer. Milliseconds. */
+/** Milliseconds between two writes of the last use to a status; the management API has it finer. */
 const LAST_USED_STEP = 24 * 3_600_000;
 
-/** What is written back for a key: never more of it than its prefix. */
+/** Returns the status that is written back for a key. It never has more of the key's text than its prefix. */
 export function keyStatus(
   { object, observed, declared, budgets, team }: KeyObservation,
   plan: KeyPlan,
@@ -51,7 +51,7 @@ export function keyStatus(
   });
 }
 
-/** Every version that works, and of the others the newest. */
+/** Returns every version that works, and the newest of the others. */
 function shownVersions({ versions }: StoredKey): StoredVersion[] {
   const works = ({ state }: StoredVersion) => state === "active" || state === "retiring";
   const others = versions.filter((version) => !works(version));
@@ -59,7 +59,10 @@ function shownVersions({ versions }: StoredKey): StoredVersion[] {
   return versions.filter((version) => works(version) || left.includes(version));
 }
 
-/** The Secret of the key. An imported one has none before its first rotation: what it was learned from is not ours. */
+/**
+ * Returns the Secret of the key. An imported key has none before its first rotation: the Secret it was learned from is
+ * not ours.
+ */
 function secretRef({ declared, secret }: ObservedKey, active: StoredVersion | undefined) {
   const { name, dataKey } = declared.secret;
   const isImported = active?.imported ?? declared.source.type !== "Generate";
@@ -81,20 +84,27 @@ function versionStatus(version: StoredVersion, { status }: DeclaredObject) {
   });
 }
 
-/** @param before what the status has of it, which stands until a day later */
+/**
+ * Returns the last use to show: the time that the status has, until the key is used a day later than that.
+ *
+ * @param before the part of the status that has the last use
+ */
 function lastUsedTime(usedAt: number, before: unknown): string | undefined {
   const written = isRecord(before) ? before.lastUsedTime : undefined;
   if (typeof written === "string" && usedAt - Date.parse(written) < LAST_USED_STEP) return written;
   return usedAt > 0 ? rfc3339(usedAt) : undefined;
 }
 
-/** The end that is near enough for a warning. It is kept, so that leaders after this one do not report it again. */
+/**
+ * Returns the expiry that is near enough for a warning. The status keeps it, so that later leaders do not report it
+ * again.
+ */
 function expiryWarned(observed: ObservedKey, key: StoredKey | undefined, now: number): string | undefined {
   const notice = key && expiryNotice(observed.declared, key, now);
   return notice !== undefined && notice.from <= now ? rfc3339(notice.expiry) : undefined;
 }
 
-/** The next plan reads back what is reported here: see `reportedUse`. */
+/** Returns the late use that the status reports. The next plan reads it back: see `reportedUse`. */
 function staleConsumerStatus(observed: ObservedKey, key: StoredKey | undefined, now: number) {
   const use = staleUse(observed, key, now)?.use;
   if (use === undefined) return undefined;
@@ -106,7 +116,10 @@ function staleConsumerStatus(observed: ObservedKey, key: StoredKey | undefined, 
   });
 }
 
-/** The receipt (architecture §3): which change revoked the key, and since when no replica accepts it. */
+/**
+ * Returns the receipt of a revocation (architecture §3): the change that revoked the key, and since when no replica
+ * accepts it.
+ */
 function revocation(object: DeclaredObject, confirmed: boolean, key: StoredKey | undefined, now: number) {
   if (key?.revocation == null) return undefined;
   const before = object.status?.revocation;

@@ -5,10 +5,13 @@ import { readKnownUsage } from "../../store/keys/uses/usage.ts";
 import type { DeclaredObject } from "../cluster/port.ts";
 import type { ControllerDeps } from "../context/deps.ts";
 
-/** The longest that a status shows of what a consumer says of itself, in characters. */
+/** Largest number of characters that a status shows of a consumer's own text. */
 const MAX_LENGTH = 120;
 
-/** What is known of the uses of a key. What a consumer says of itself is untrusted text, and is sanitized here. */
+/**
+ * Reads what is known of the uses of a key. Text that a consumer supplies about itself is untrusted, and is sanitized
+ * here.
+ */
 export async function observeUsage({ store }: ControllerDeps, keyId: string): Promise<KnownUsage> {
   const usage = await readKnownUsage(store.db, keyId);
   const clean = (text: string | null) => text && sanitizeUntrusted(text, MAX_LENGTH);
@@ -22,7 +25,10 @@ export async function observeUsage({ store }: ControllerDeps, keyId: string): Pr
   };
 }
 
-/** The use of an old version that a status reports, read back: a last use that moves on is not reported each time. */
+/**
+ * Reads back the use of an old version that a status reports, so that a last use that moves on is not reported each
+ * time.
+ */
 export function reportedUse({ status }: DeclaredObject<"PlatformKey">): LastUse | null {
   const reported: unknown = status?.staleConsumer;
   if (!isRecord(reported)) return null;

@@ -6,8 +6,8 @@ import type { ControllerDeps } from "../context/deps.ts";
 import { recordEvent } from "../context/record-event.ts";
 
 /**
- * Reports an end that is near, or consumers that are late, when the status says so for the first time. The status keeps
- * what was reported; the store does too, for the team's webhooks.
+ * Reports a near expiry or late consumers when the status says so for the first time. The status keeps what was
+ * reported. The store keeps it too, for the team's webhooks.
  */
 export async function reportNotices(
   deps: ControllerDeps,

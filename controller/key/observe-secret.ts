@@ -1,6 +1,6 @@
 /**
- * How a key's Secret is observed: from what was answered last, as long as nothing else has been heard of it; else by
- * reading it. What is heard may keep a key at rest. That a Secret is lost or was edited is decided by a read alone.
+ * Observation of a key's Secret: from the last answer, as long as the watch has reported nothing newer; else by reading
+ * it. The watch alone may keep a key at rest. Only a read decides that a Secret is lost or was edited.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { ObservedSecret } from "../../domain/key/observed/observed-key.ts";
@@ -23,12 +23,14 @@ import {
 
 export type SecretObservation = {
   readonly observed: ObservedSecret;
-  /** As it was read, for writes under its uid and resourceVersion; undefined where it was not. */
+  /**
+   * Secret as it was read, for writes under its uid and resourceVersion; undefined if it was not read, or is not there.
+   */
   readonly secret: SecretObject | undefined;
   readonly isRead: boolean;
 };
 
-/** Looks at a key's Secret without a request, where that will do. */
+/** Observes a key's Secret, without a request if that is enough. */
 export async function observeSecret(deps: KeyDeps, context: SecretContext): Promise<SecretObservation> {
   const observed = recallSecret(deps, context);
   return observed === undefined ? readSecretOf(deps, context) : { observed, secret: undefined, isRead: false };
@@ -40,14 +42,16 @@ function recallSecret(deps: KeyDeps, context: SecretContext): ObservedSecret | u
   if (known === null) return undefined;
   const heard = deps.cluster.cachedSecretVersion(object.namespace, declared.secret.name);
   if (heard === null && known === undefined && !object.deleting && isUnpublished(deps, object.uid, stored)) {
-    // Creating it decides: where there is one all the same, nothing is written, and it is read.
+    // Creating it decides: if there is one all the same, the creation fails, and the Secret is read.
     return { state: "absent" };
   }
   if (heard === undefined || heard === null || known?.resourceVersion !== heard) return undefined;
   return observeDelivered(known, context);
 }
 
-/** What this process has seen of it last, or else what was found by one before it. */
+/**
+ * Returns what this process last saw of the Secret, or else what an earlier process recorded; null if it must be read.
+ */
 function knownSecret({ keyMemory }: KeyDeps, uid: string, stored: LoadedKey | undefined): Delivered | null | undefined {
   const seen = keyMemory.delivered.get(uid);
   if (seen !== undefined) return seen;
@@ -56,9 +60,7 @@ function knownSecret({ keyMemory }: KeyDeps, uid: string, stored: LoadedKey | un
   return version ? { ...found, digest: version.digest } : undefined;
 }
 
-/**
- * What a process after this one should know of a key's Secret; undefined where that is recorded, or there is nothing.
- */
+/** Returns what a later process should know of a key's Secret; undefined if that is recorded, or there is nothing. */
 export function secretToRecord(
   { cluster, keyMemory }: KeyDeps,
   { object: { namespace, uid }, declared, stored }: SecretContext,
@@ -73,7 +75,9 @@ export function secretToRecord(
   return isDeepStrictEqual(found, stored?.secretFound) ? undefined : found;
 }
 
-/** Whether no secret of this key can be in any Secret: it has none, or its first one has never left this process. */
+/**
+ * True if no secret of this key can be in any Secret: the key has none, or its first one has never left this process.
+ */
 function isUnpublished({ keyMemory }: KeyDeps, uid: string, stored: LoadedKey | undefined): boolean {
   if (stored === undefined) return true;
   const [first, ...others] = stored.versions;
@@ -101,7 +105,7 @@ export async function readSecretOf(deps: KeyDeps, context: SecretContext): Promi
   return { observed, secret, isRead: true };
 }
 
-/** Takes note of a Secret as the cluster has answered with it. */
+/** Remembers a Secret as the cluster has answered with it. */
 export function rememberSecret(
   { keyMemory }: KeyDeps,
   context: SecretContext,
@@ -113,7 +117,7 @@ export function rememberSecret(
 }
 
 /**
- * Takes note of a Secret as the cluster has answered a write of it.
+ * Remembers a Secret as the cluster has answered a write of it.
  *
  * @param version the number of the version that was written
  * @param writtenAt milliseconds since the epoch, by the database's clock
@@ -133,8 +137,8 @@ export function rememberWrite(
 }
 
 /**
- * Whether an unowned Secret holds a secret that was minted for a key of this name, whatever else was stripped from it.
- * One that a former declaration released belongs to no declaration: it delivers a key that lives on.
+ * True if an unowned Secret holds a secret that was minted for a key of this name, whatever else was stripped from it.
+ * A Secret that a former declaration released belongs to no declaration: it delivers a key that lives on.
  */
 async function isMintedForThisName(
   { cluster, store }: KeyDeps,

@@ -27,7 +27,10 @@ import { reportNotices } from "./notices.ts";
 import { observeSecret, readSecretOf, secretToRecord } from "./observe-secret.ts";
 import { actOnStore, recordEvents } from "./store-action.ts";
 
-/** No plan takes as many steps; one that does is going in circles, and is left to the queue's back-off. */
+/**
+ * Largest number of steps. No plan takes as many: a key that does is going in circles, and is left to the queue's
+ * back-off.
+ */
 const MAX_STEPS = 32;
 
 /**
@@ -35,7 +38,7 @@ const MAX_STEPS = 32;
  * is written once, at rest. No worker waits while the replicas acknowledge a change or workloads restart: it works on
  * another key.
  *
- * @throws StaleLeaderError when another leader has taken over: nothing may be written any more
+ * @throws StaleLeaderError if another leader has taken over: nothing may be written any more
  */
 export async function reconcileKey(deps: KeyDeps, name: KeyName, signal: AbortSignal): Promise<ReconcileResult> {
   const result = await reportFailureInStatus(deps, name, signal, runUntilStable(deps, name, signal));
@@ -43,10 +46,10 @@ export async function reconcileKey(deps: KeyDeps, name: KeyName, signal: AbortSi
 }
 
 /**
- * Revokes or suspends one declared key, where it is to end and has not yet, and does nothing else for it: of thousands
- * that end together no event, Secret or finalizer comes before the last has ended (threats c71).
+ * Revokes or suspends one declared key, if that is due, and does nothing else for it: of thousands of keys that end
+ * together no event, Secret or finalizer comes before the last has ended (threats c71).
  *
- * @throws StaleLeaderError when another leader has taken over: nothing may be written any more
+ * @throws StaleLeaderError if another leader has taken over: nothing may be written any more
  */
 export async function endKey(deps: KeyDeps, name: KeyName, signal: AbortSignal): Promise<void> {
   await reportFailureInStatus(deps, name, signal, endInStore(deps, name));
@@ -62,7 +65,9 @@ async function endInStore(deps: KeyDeps, { namespace, name }: KeyName): Promise<
 
 type KeyName = { readonly namespace: string; readonly name: string };
 
-/** A step that failed, with what the key was found to be like before it. The cause is the error of the step. */
+/**
+ * Error of a step, with the status that the key was found to have before it. The cause is what the step failed with.
+ */
 class FailedStep extends Error {
   readonly uid: string;
   readonly status: ObjectStatus;
@@ -75,9 +80,10 @@ class FailedStep extends Error {
 }
 
 /**
- * Has the status report a failure, and what was found not to be as declared before it.
+ * Awaits a task and, if it fails, writes the failure to the status, with what was found not to be as declared before
+ * it.
  *
- * @throws what the task failed with: of a failed step, its cause
+ * @throws the error of the task; for a failed step, its cause
  */
 async function reportFailureInStatus<T>(
   deps: KeyDeps,
@@ -146,7 +152,7 @@ async function runUntilStable(deps: KeyDeps, name: KeyName, signal: AbortSignal)
   }
 }
 
-/** @throws FailedStep where the step fails */
+/** @throws FailedStep if the step fails */
 async function carryOut(
   deps: KeyDeps,
   observation: KeyObservation,
@@ -164,18 +170,18 @@ function failedStep(cause: unknown, observation: KeyObservation, plan: KeyPlan):
   return new FailedStep(cause, observation.object.uid, keyStatus(observation, plan, observation.rows.now));
 }
 
-/** Whether the version that this process holds is to be written once more: something else changed what it wrote. */
+/** True if the version that this process holds is to be written once more: something else changed what it wrote. */
 function isWrittenAgain({ observed: { altered, held } }: KeyObservation): boolean {
   return held !== null && altered?.version === held;
 }
 
-/** Steps on the way to a key after which the next one needs nothing new of the store: it need not be asked again. */
+/** Steps on the way to a key after which the next step needs nothing new from the store, and does not read it again. */
 const NOT_IN_STORE: ReadonlySet<KeyAction["do"]> = new Set(["AddFinalizer", "Publish"] as const);
 
-/** After these there is nothing to do before the change is confirmed for every replica. */
+/** Steps after which there is nothing to do before the change is confirmed for every replica. */
 const IS_CONFIRMED_NEXT: ReadonlySet<KeyAction["do"]> = new Set(["Reserve", "Activate"] as const);
 
-/** So that a process after this one need not read it again. */
+/** Records what is known of the key's Secret, so that a later process need not read it again. */
 async function recordSecret(deps: KeyDeps, observation: KeyObservation): Promise<void> {
   const { stored } = observation;
   const found = secretToRecord(deps, observation);
@@ -183,8 +189,9 @@ async function recordSecret(deps: KeyDeps, observation: KeyObservation): Promise
 }
 
 /**
- * So that the key can be shown as it is declared, and is rotated as its declaration has it while an edit is held: one
- * that is not applied is not recorded, nor one of which nothing but a suspension is.
+ * Records the declaration, so that the key can be shown as it is declared, and is rotated by its recorded declaration
+ * while an edit is held. A declaration that is not applied is not recorded, nor one of which only a suspension is
+ * applied.
  */
 async function recordDeclaration({ store }: KeyDeps, { object, observed, stored }: KeyObservation): Promise<void> {
   const { uid: ownerUid, generation, spec } = object;
@@ -196,7 +203,7 @@ async function recordDeclaration({ store }: KeyDeps, { object, observed, stored 
   await recordKeyDeclaration(store.db, stored.id, { ...found, spec: recordedSpec(spec) });
 }
 
-/** So that the key's page can say what is wrong with it. */
+/** Records the conditions, so that the key's page can say what is wrong with it. */
 async function recordFound(
   { store }: KeyDeps,
   { stored, rows }: KeyObservation,
@@ -208,19 +215,21 @@ async function recordFound(
 
 const OUTRUN: ReadonlySet<ClusterError["code"]> = new Set(["AlreadyExists", "Conflict", "NotFound"] as const);
 
-/** Another writer was first, or an assumption is wrong: nothing was written, and what is there now decides. */
+/**
+ * True if another writer was first, or an assumption is wrong: nothing was written, and the next observation decides.
+ */
 function isOutrun(error: unknown, plan: KeyPlan, observation: KeyObservation): boolean {
   if (error instanceof NoPlaceError) return true;
   if (!(error instanceof ClusterError)) return false;
   return OUTRUN.has(error.code) || mayBeForbidden(error, plan, observation);
 }
 
-/** Whether the right to the Secrets of a namespace may be missing. A read of one shows that, and why. */
+/** True if the right to the Secrets of a namespace may be missing. Reading the Secret shows that, and why. */
 function mayBeForbidden({ code }: ClusterError, { action }: KeyPlan, { isRead }: KeyObservation): boolean {
   return code === "Forbidden" && action.do === "Publish" && !isRead;
 }
 
-/** Actions on a Secret that is there: what they do is decided by a read of it. */
+/** Actions on an existing Secret: they are decided after the Secret is read. */
 const NEEDS_READ: ReadonlySet<KeyAction["do"]> = new Set([
   "Reserve",
   "Publish",

@@ -9,7 +9,7 @@ import type { DeclarationObservation } from "./key-observation.ts";
 /**
  * Revokes a key, or changes what it may do, and nothing else: the event waits in memory for {@link recordEvents}.
  *
- * @throws StoreError: read again before the next step
+ * @throws StoreError: the caller observes again before the next step
  */
 export async function actOnStore(
   { confirmations, keyChanges, keyMemory }: KeyDeps,
@@ -39,7 +39,7 @@ function eventOf(action: StoreAction, stored: StoredKey): ClusterEvent | undefin
   return message === "" ? undefined : { type: "Normal", reason: "Updated", message };
 }
 
-/** Records what {@link actOnStore} has done. */
+/** Records the events of what {@link actOnStore} has done. */
 export async function recordEvents(deps: KeyDeps, object: DeclaredObject<"PlatformKey">): Promise<void> {
   const events = deps.keyMemory.events.get(object.uid) ?? [];
   deps.keyMemory.events.delete(object.uid);

@@ -13,18 +13,18 @@ import type { ControllerDeps } from "../context/deps.ts";
 import { AT_REST, type ReconcileResult } from "../context/reconcile-result.ts";
 import { modelDraft } from "./model-draft.ts";
 
-/** Until the progress is looked at again, while atoms are being embedded and while none is. */
+/** Milliseconds until the progress is looked at again: while atoms are being embedded, and while none is. */
 const UNDER_WAY_MS = 5_000;
 const AT_REST_MS = 60_000;
 
 type LibraryEmbedding = {
-  /** What Ready depends on. */
+  /** Gateways that Ready depends on. */
   readonly gateways: readonly LibraryGateway[];
   readonly progress: readonly StatedCondition[];
   readonly result: ReconcileResult;
 };
 
-/** Has a library embedded as it declares, or no longer. */
+/** Declares or ends the embedding of a library in the store, as its declaration has it. */
 export async function reconcileEmbedding(
   deps: ControllerDeps,
   object: DeclaredObject<"MemoryLibrary">,
@@ -50,7 +50,10 @@ export async function reconcileEmbedding(
   };
 }
 
-/** Where nothing can be embedded until a person acts, looks are rare: many libraries may be so for a long time. */
+/**
+ * Returns the milliseconds until the next look. If nothing can be embedded until a person acts, looks are rare: many
+ * libraries may be so for a long time.
+ */
 export function nextLookMs(progress: EmbeddingProgress | undefined): number {
   const canGoOn = progress?.hasVectors === true && progress.revoked === null;
   return canGoOn && !isAtRest(progress) ? UNDER_WAY_MS : AT_REST_MS;
@@ -60,10 +63,10 @@ function isAtRest({ waiting, isMore, failure }: EmbeddingProgress): boolean {
   return waiting === 0 && !isMore && failure === null;
 }
 
-/** By which model a library is embedded: its name, and the gateway as `namespace/name`. */
+/** Model that a library is embedded by: its name, and the gateway as `namespace/name`. */
 type CalledModel = { readonly model: string; readonly gateway: string };
 
-/** How far the embedding is, in words. */
+/** Returns the condition that says how far the embedding is. */
 export function embeddedCondition(progress: EmbeddingProgress, { model, gateway }: CalledModel): StatedCondition {
   const { hasVectors, keyId, revoked, failure, setAside, refusal } = progress;
   const not = (reason: StatedCondition["reason"], message: string) => condition("Embedded", "False", reason, message);
@@ -87,7 +90,7 @@ function setAsideInWords(setAside: number): string {
   return setAside > MAX_COUNTED_ATOMS ? `More than ${count} atoms` : `${count} atoms`;
 }
 
-/** In round numbers, so that a library of many atoms takes few different messages. */
+/** Says how many atoms wait, in round numbers, so that a library of many atoms takes few different messages. */
 function waitingInWords({ waiting, isMore }: EmbeddingProgress): string {
   if (isMore && waiting === 0) return "The atoms are about to be looked through";
   if (isMore) return `More than ${waiting.toLocaleString("en")} atoms wait to be embedded`;

@@ -6,9 +6,9 @@ import type { ControllerDeps } from "../context/deps.ts";
 import { modelDraft } from "./model-draft.ts";
 
 /**
- * Has a library take atoms out of conversations as it declares, or no longer.
+ * Declares or ends in the store that a library takes atoms out of conversations, as its declaration has it.
  *
- * @returns the gateway that it calls for it
+ * @returns the gateway that the library calls for that; empty if it takes none
  */
 export async function reconcileExtraction(
   deps: ControllerDeps,

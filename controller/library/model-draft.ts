@@ -10,7 +10,7 @@ type DeclaredModel = {
   readonly model: string;
 };
 
-/** A model that a library declares to call, as the store takes it, and whether its gateway is there. */
+/** Returns a model that a library declares to call, as the store takes it, and whether its gateway is there. */
 export async function modelDraft(
   { cluster, store, randomBytes }: ControllerDeps,
   { namespace, name, generation }: DeclaredObject<"MemoryLibrary">,

@@ -14,7 +14,10 @@ import { writeStatus } from "../context/status-write.ts";
 import { reconcileEmbedding } from "./library-embedding.ts";
 import { reconcileExtraction } from "./library-extraction.ts";
 
-/** What one worker does before it turns to others, and when it goes on. The servers do the same meanwhile. */
+/**
+ * Number of slices that a worker deletes before it turns to other objects, and milliseconds until it goes on. The
+ * servers delete meanwhile too.
+ */
 const SLICES_A_ROUND = 20;
 const NEXT_ROUND_MS = 1_000;
 
@@ -108,7 +111,7 @@ async function endLibrary(
   return { requeueAfterMs: NEXT_ROUND_MS };
 }
 
-/** In round numbers: the deletion of a million atoms takes a hundred different messages. */
+/** Says how far a deletion is, in round numbers: the deletion of a million atoms takes a hundred different messages. */
 function inWords({ deleted, left, isMore }: DeletionProgress): string {
   const step = deleted < 10_000 ? 1_000 : 10_000;
   const done = deleted < step ? `${deleted}` : `more than ${(Math.floor(deleted / step) * step).toLocaleString("en")}`;

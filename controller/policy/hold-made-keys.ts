@@ -10,15 +10,16 @@ import { gatewayOfPolicy, policiesMark, policiesOfTeam } from "../../store/polic
 import type { ControllerDeps } from "../context/deps.ts";
 import { storePresence } from "./stored-policies.ts";
 
-/** The most keys that one look is at. */
+/** Largest number of keys in one look. */
 const MAX_KEYS = 500;
 
 /**
- * Has what policies ask come to hold of keys that were made by hand, and to hold no more once no policy asks for it: the
- * server judges a key when it is made or changed, and time passes without it. Each look is at the next ones, and after
- * the last at the first again. Where there are no policies there is one round, and none until there is one.
+ * Makes a function that applies policies to keys that were made by hand, and undoes that once no policy asks for it:
+ * the server judges a key only when it is made or changed, and what policies ask depends on the time too. Each look
+ * takes the next keys, and after the last the first again. Without policies there is one round, and no other until
+ * there is a policy.
  *
- * @returns takes one look; throws StaleLeaderError
+ * @returns a function that takes one look; throws StaleLeaderError
  */
 export function createMadeKeyHolder(deps: ControllerDeps): () => Promise<void> {
   const { cluster, store } = deps;
@@ -33,7 +34,7 @@ export function createMadeKeyHolder(deps: ControllerDeps): () => Promise<void> {
     const keys = await madeKeysAfter(store.db, cluster.uid, afterId, MAX_KEYS);
     const policies = new Map<string, TeamPolicies>();
     for (const key of keys) {
-      // One that fails comes round again, and holds up none behind it.
+      // A key that fails comes round again, and holds up no other.
       afterId = key.id;
       const team = policies.get(key.teamId) ?? (await policiesOfTeam(store.db, key.teamId));
       policies.set(key.teamId, team);
@@ -43,7 +44,7 @@ export function createMadeKeyHolder(deps: ControllerDeps): () => Promise<void> {
   };
 }
 
-/** What does not hold yet of a key; undefined where all does. */
+/** Returns the values that policies change of a key; undefined if the key is as they ask. */
 async function newValues(db: Db, key: LoadedKey, team: TeamPolicies) {
   if (key.spec === null) return undefined;
   const isCounted = team.policies.some(({ maxKeys }) => maxKeys !== null);

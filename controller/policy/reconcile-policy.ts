@@ -19,15 +19,15 @@ import type { ReconcileResult } from "../context/reconcile-result.ts";
 import { writeStatus } from "../context/status-write.ts";
 import { storePolicy, storePresence } from "./stored-policies.ts";
 
-/** The namespaces that each policy was last found to be for, by its name. */
+/** Namespaces that each policy was last found to be for, by its name. */
 export type PolicyNamespaces = Map<string, readonly string[]>;
 
 /**
- * Notes in a policy's status, and in the store, which teams it is for, and since when each of its rules holds; and has
- * the keys looked at that it is for, or was for. One that is being deleted is for none.
+ * Notes in a policy's status, and in the store, which teams it is for, and since when each of its rules holds. Enqueues
+ * the keys that it is for, or was for. A policy that is being deleted is for none.
  *
  * @param known changed by this
- * @param enqueue called once the status is written: what a key is held to is read from it
+ * @param enqueue called once the status is written: keys are held to what the status says
  */
 export async function reconcilePolicy(
   deps: ControllerDeps,
@@ -57,11 +57,11 @@ export async function reconcilePolicy(
 }
 
 type AppliedPolicy = {
-  /** Those of the teams that the policy is for. */
+  /** Namespaces of the teams that the policy is for. */
   readonly namespaces: readonly string[];
-  /** Whether its keys are held to something else than its status said. */
+  /** True if its keys are held to something else than its status said. */
   readonly isNews: boolean;
-  /** When a budget that is used resets, in milliseconds from now; undefined for none. */
+  /** Milliseconds until a budget that is used resets; undefined if none does. */
   readonly beginInMs: number | undefined;
 };
 
@@ -71,11 +71,11 @@ async function applyPolicy(deps: ControllerDeps, object: DeclaredObject<"Platfor
   const { now } = await databaseClock.timed(async () => ({ now: await databaseTime(store.db) }));
   const teams = cluster
     .list("PlatformTeam")
-    // Also those that are being deleted: their keys are held to it for as long as they are there.
+    // Teams that are being deleted, too: their keys are held to the policy for as long as they are there.
     .filter((team) => selectsTeam(object.spec.teamSelector, team))
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
   const namespaces = [...new Set(teams.flatMap(heldNamespaces))].sort();
-  // What is written there is ours.
+  // We write this status.
   const before = object.status as PlatformKeyPolicyStatus | undefined;
   const at = rfc3339(now);
   const facts = {
@@ -84,7 +84,7 @@ async function applyPolicy(deps: ControllerDeps, object: DeclaredObject<"Platfor
     rules: rulesInForce(spec, before?.rules ?? [], at, await findPolicySpec(store.db, { cluster: cluster.uid, uid })),
   };
   const { teams: selects, rules: says } = facts;
-  // Before its status: what is made by hand from here on is held to it, whatever becomes of that.
+  // Before its status: keys made by hand from here on are held to it, even if the status cannot be written.
   await storePolicy(deps, { cluster: cluster.uid, uid, name, spec, teams: selects, rules: says });
   const budgets = await observeShared(deps, object, now);
   const changedAt = deps.clock.now();
@@ -100,7 +100,7 @@ async function applyPolicy(deps: ControllerDeps, object: DeclaredObject<"Platfor
   };
 }
 
-/** How far what the policy's teams share is used. */
+/** Reads the use of the budgets that the policy's teams share. */
 async function observeShared(
   { cluster, store }: ControllerDeps,
   { name, spec }: DeclaredObject<"PlatformKeyPolicy">,
@@ -111,8 +111,10 @@ async function observeShared(
   return readUses(store.db, budgetsOfPolicy({ owner: policyOwner(cluster.uid, name), items }), now);
 }
 
-/** As the team's status has them; those that it claims where no controller has reconciled it yet. */
+/**
+ * Returns a team's namespaces as its status has them, or those that it claims if no controller has reconciled it yet.
+ */
 function heldNamespaces({ spec, status }: DeclaredObject<"PlatformTeam">): readonly string[] {
-  // What is written there is ours.
+  // We write this status.
   return (status as PlatformTeamStatus | undefined)?.namespaces ?? spec.namespaces;
 }

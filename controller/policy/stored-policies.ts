@@ -1,4 +1,4 @@
-/** Keeps what the store has of policies, by which servers judge what is made by hand, as the cluster has it. */
+/** Keeps the policies in the store, by which servers judge what is made by hand, as the cluster has them. */
 import type { PlatformKeyPolicyStatus } from "../../domain/kinds/generated/platform-key-policy.ts";
 import { change } from "../../store/database/change.ts";
 import {
@@ -13,19 +13,19 @@ import {
 import type { DeclaredObject } from "../cluster/port.ts";
 import type { ControllerDeps } from "../context/deps.ts";
 
-/** Stores a policy as it was found; writes nothing where it is stored so. */
+/** Stores a policy as it was found; writes nothing if it is stored so. */
 export async function storePolicy({ store, fence }: ControllerDeps, found: FoundPolicy): Promise<void> {
   if (await isPolicySaved(store.db, found)) return;
   await change(store, fence, (tx) => savePolicy(tx, found));
 }
 
 /**
- * Stores which policies cannot be read, and again those that were forgotten by mistake; and forgets those that are being
- * deleted, or of which the cluster itself says that they are gone: a list that lacks some loosens nothing.
+ * Stores which policies cannot be read, and stores again those that were forgotten by mistake. Forgets policies that
+ * are being deleted, or that the cluster itself says are gone: a list that lacks some loosens nothing.
  */
 export async function storePresence({ cluster, store, fence }: ControllerDeps): Promise<void> {
   const stored = await policiesOfCluster(store.db, cluster.uid);
-  // Later than what is stored: one that another look has removed meanwhile is not there any more, and not forgotten.
+  // Read after what is stored, so that a policy that another look has removed meanwhile is not taken for forgotten.
   const readable = cluster.list("PlatformKeyPolicy");
   const known = new Set(readable.map(({ uid }) => uid));
   const unreadable = cluster.uids("PlatformKeyPolicy").filter((uid) => !known.has(uid));
@@ -33,7 +33,7 @@ export async function storePresence({ cluster, store, fence }: ControllerDeps): 
   const deleted = new Set(readable.filter(({ deleting }) => deleting).map(({ uid }) => uid));
   const gone: string[] = [];
   for (const { uid, name } of stored.filter((one) => !present.has(one.uid))) {
-    // Of one that could never be read no name is known to ask for.
+    // A policy that could never be read has no known name, and cannot be looked up.
     const isGone =
       deleted.has(uid) ||
       name === "" ||
@@ -52,19 +52,19 @@ export async function storePresence({ cluster, store, fence }: ControllerDeps): 
   });
 }
 
-/** A policy as its status has it. */
+/** Returns a policy as its status has it. */
 function asFound(cluster: string, { uid, name, spec, status }: DeclaredObject<"PlatformKeyPolicy">): FoundPolicy {
-  // What is written there is ours.
+  // We write this status.
   const { teams = [], rules = [] } = (status ?? {}) as Partial<PlatformKeyPolicyStatus>;
   return { cluster, uid, name, spec, teams, rules };
 }
 
-/** The time between two looks at what teams share, in milliseconds. */
+/** Milliseconds between two looks at what teams share. */
 export const SHARED_BUDGETS_INTERVAL_MS = 600_000;
 
 /**
- * Has teams share what policies say by now: beside this version one that knows nothing of it may serve for a while, and
- * what it saves of a team that no cluster declares comes round no other way.
+ * Makes teams share what policies say by now. A version that knows nothing of shared budgets may serve beside this one
+ * for a while. Without this look, a team that it saves and that no cluster declares would not be put right.
  */
 export async function lookAtSharedBudgets({ cluster, store, fence }: ControllerDeps): Promise<void> {
   await change(store, fence, (tx) => renewSharedBudgets(tx, cluster.uid));

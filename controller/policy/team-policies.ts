@@ -9,7 +9,11 @@ import { selectsTeam } from "../../domain/key/policies/team-selector.ts";
 import type { PlatformKeyPolicyStatus } from "../../domain/kinds/generated/platform-key-policy.ts";
 import type { Cluster, DeclaredObject } from "../cluster/port.ts";
 
-/** The policies of a team, by what the cluster shows; none of what no team holds. @param team its name */
+/**
+ * Returns the policies of a team, by what the cluster shows; none if no team holds the namespace.
+ *
+ * @param team name of the team; null if no team holds the namespace
+ */
 export function policiesOf(cluster: Pick<Cluster, "get" | "list" | "uids">, team: string | null): TeamPolicies {
   if (team === null) return NO_POLICIES;
   const readable = cluster.list("PlatformKeyPolicy");
@@ -24,12 +28,12 @@ export function policiesOf(cluster: Pick<Cluster, "get" | "list" | "uids">, team
   };
 }
 
-/** A policy as its status has it for one of its teams. */
+/** Returns a policy as its status has it for one of its teams. */
 export function teamPolicy(
   { name, spec, status }: Pick<DeclaredObject<"PlatformKeyPolicy">, "name" | "spec" | "status">,
   team: string,
 ): TeamPolicy {
-  // What is written there is ours.
+  // We write this status.
   const written = status as PlatformKeyPolicyStatus | undefined;
   const selected = written?.teams?.find((one) => one.name === team)?.since;
   return policyForTeam(name, spec, { rules: written?.rules ?? [], selected });

@@ -1,11 +1,11 @@
-/** No back-off is longer (architecture §2, I8). */
+/** Longest back-off in milliseconds (architecture §2, I8). */
 const MAX_BACKOFF_MS = 30_000;
 
 /**
- * How long to wait before the next attempt, which doubles with each failure.
+ * Returns how long to wait before the next attempt. The wait doubles with each failure.
  *
  * @param firstMs the longest wait after one failure
- * @param failed how often it had failed before this time, in a row
+ * @param failed number of failures in a row before this one
  * @param random uniform in [0, 1): takes up to half of the wait away
  * @returns milliseconds
  */

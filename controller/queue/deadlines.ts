@@ -1,6 +1,6 @@
 /**
- * A later deadline is checked this often against both clocks. So a machine that was suspended, whose timers stood still
- * meanwhile, is not late by more than this.
+ * Milliseconds after which a later deadline is checked against both clocks. So a machine that was suspended, whose
+ * timers stood still meanwhile, is not late by more than this.
  */
 const MAX_TIMEOUT_MS = 30_000;
 
@@ -9,14 +9,14 @@ export type Timers = {
   clearTimeout(timer: unknown): void;
 };
 
-/** What is to be done later, by name: of several deadlines of one name the earliest is kept. */
+/** Actions that are to be done later, by name: of several deadlines of one name the earliest is kept. */
 type Deadlines = {
-  /** Has `run` called `delayMs` from now, unless it or another is due before under this name. */
+  /** Calls `run` `delayMs` from now, unless it or another action is due before under this name. */
   set(name: string, delayMs: number, run: () => void): void;
   clear(): void;
 };
 
-/** @param clock in milliseconds: since the epoch, and one that never jumps */
+/** @param clock in milliseconds: since the epoch, and a clock that never jumps */
 export function createDeadlines(
   clock: { now(): number; monotonic(): number },
   timers: Timers = globalTimers,

@@ -1,55 +1,58 @@
 /**
- * The names that wait and those that are in hand, after client-go's queue: a name waits at most once, is in one hand at
- * a time, and waits again when it was added meanwhile.
+ * Queue of the names that wait and of those that are in hand, after client-go's queue: a name waits at most once, is in
+ * hand at most once, and waits again if it was added meanwhile.
  */
 import { createWaitingLine, type EarlyLane, type Lane } from "./waiting-line.ts";
 
 export type NameQueueMetrics = {
-  /** How many names wait now. */
+  /** Sets the number of names that wait now. */
   depth(waiting: number): void;
   added(): void;
   started(waitedMs: number): void;
 };
 
 export type NameQueueOptions<T> = {
-  /** The name of an item. Items of one name are the same: which of them is taken is not promised. */
+  /** Returns the name of an item. Items of one name are equivalent: it is not promised which of them is taken. */
   readonly key: (item: T) => string;
   /**
-   * The lane in which an item passes those that wait where they were added; undefined for one that does not. Asked
-   * whenever it begins to wait, or is added again.
+   * Returns the lane in which an item passes the items that wait where they were added; undefined if it passes none.
+   * Called whenever the item begins to wait, or is added again.
    */
   readonly earlyLane?: (item: T) => EarlyLane | undefined;
-  /** What an item belongs to, such as a namespace: of several, each has a name worked on in its turn. */
+  /** Returns the group of an item, such as its namespace: the groups of those that wait take turns. */
   readonly turn: (item: T) => string;
-  /** Milliseconds on a clock that never jumps. */
+  /** Clock in milliseconds that never jumps. */
   readonly clock: { monotonic(): number };
   readonly metrics?: NameQueueMetrics;
 };
 
 type NameQueue<T> = {
-  /** Has the item wait in that lane, at once or after it was in hand. Whether its name has come to wait by this. */
+  /**
+   * Makes the item wait in that lane, at once or after it was in hand. Returns true if its name has come to wait by
+   * this.
+   */
   add(lane: Lane, item: T): boolean;
   /** Takes the next name in hand. */
   get(): { readonly name: string; readonly item: T; readonly isUrgent: boolean } | undefined;
   /**
-   * The name is in hand no longer.
+   * Notes that the name is in hand no longer.
    *
-   * @param remains whether there is more to do for it, which waits until no urgent name does
+   * @param remains true if there is more to do for it, which waits until no urgent name does
    */
   done(name: string, item: T, remains: boolean): void;
-  /** How many names are in hand. */
+  /** Returns the number of names in hand. */
   inHand(): number;
-  /** Drops what waits, and what would wait again. */
+  /** Drops the names that wait, and those that would wait again. */
   clear(): void;
 };
 
 export function createNameQueue<T>(options: NameQueueOptions<T>): NameQueue<T> {
   const { key, turn, clock, metrics, earlyLane = () => undefined } = options;
   const waiting = createWaitingLine<T>();
-  /** The names in hand, each with whether it was added meanwhile. */
+  /** Names in hand; `again` is true if the name was added meanwhile. */
   const working = new Map<string, { readonly isUrgent: boolean; again: boolean }>();
 
-  /** Whether it was not waiting yet. */
+  /** Makes a name wait. Returns true if it was not waiting yet. */
   function enter(lane: Lane, name: string, item: T): boolean {
     const isNew = waiting.put(lane, name, { item, turn: turn(item), since: clock.monotonic() });
     metrics?.depth(waiting.size());

@@ -1,10 +1,10 @@
 /**
- * Names that wait in line, each in the turn of those that it belongs with: the turns alternate, and within each the
- * oldest is first. Nothing is kept of a turn of which no name waits.
+ * Queue of names in groups; an entry's group is its `turn`. The groups take turns, and within each the oldest name is
+ * first. A group without a waiting name is dropped.
  */
 export class TurnLine<Entry extends { readonly turn: string }> {
   readonly #entries = new Map<string, Entry>();
-  /** In the order of their turns; a Map keeps the order in which they were put there. */
+  /** Names of each group, in the order in which the groups take turns; a Map keeps the order of insertion. */
   readonly #turns = new Map<string, Set<string>>();
 
   get size(): number {
@@ -19,7 +19,7 @@ export class TurnLine<Entry extends { readonly turn: string }> {
     return this.#entries.get(name);
   }
 
-  /** Puts a name that does not wait behind those of its turn. */
+  /** Puts a name that does not wait behind the other names of its group. */
   set(name: string, entry: Entry): void {
     const names = this.#turns.get(entry.turn) ?? new Set();
     this.#turns.set(entry.turn, names.add(name));
@@ -34,7 +34,7 @@ export class TurnLine<Entry extends { readonly turn: string }> {
     this.#entries.delete(name);
   }
 
-  /** Takes the first name of the turn that is next, which goes behind the others. */
+  /** Takes the first name of the group that is next, and puts the group behind the others. */
   take(): [name: string, entry: Entry] | undefined {
     for (const [turn, names] of this.#turns) {
       for (const name of names) {

@@ -1,29 +1,34 @@
-/** The names that wait for a worker of the queue, and which of them is next. */
+/** Queue of the names that wait for a worker: decides which of them is next. */
 import { TurnLine } from "./turn-line.ts";
 
-/** What is urgent, and what remains to be done once nothing urgent waits or is worked on. */
+/** Lanes of what is urgent, and of what remains to be done once nothing urgent waits or is worked on. */
 const EARLY_LANES = ["urgent", "remaining"] as const;
-/** What is half done, and all else. */
+/** Lanes of what is half done, and of all else. */
 const LATE_LANES = ["resumed", "ordinary"] as const;
-/** From the first to the last. Within each those of one turn alternate with those of others, the oldest first. */
+/** Lanes from the first to the last. Within each the groups of names take turns, the oldest name of a group first. */
 const LANES = [...EARLY_LANES, ...LATE_LANES] as const;
 export type EarlyLane = (typeof EARLY_LANES)[number];
 export type Lane = (typeof LANES)[number];
 
-/** After so many names of the early lanes in a row a late one has its turn, so that none starves. */
+/** Number of names of the early lanes in a row after which a late one follows, so that none starves. */
 const MAX_EARLY_IN_A_ROW = 3;
 const LATE_FIRST: readonly Lane[] = [...LATE_LANES, ...EARLY_LANES];
 
-/** @param since when it began to wait, in milliseconds on a clock that never jumps */
+/**
+ * @param turn the group that the item takes turns with
+ * @param since when it began to wait, in milliseconds on a clock that never jumps
+ */
 type Waiting<T> = { readonly item: T; readonly turn: string; readonly since: number };
 
 export type WaitingLine<T> = {
-  /** Whether the name was not waiting yet. One that was goes to the lane where that is an earlier one. */
+  /**
+   * Makes a name wait. Returns true if it was not waiting yet. A name that waits moves if the lane is an earlier one.
+   */
   put(lane: Lane, name: string, entry: Waiting<T>): boolean;
   /**
    * Takes the next name out.
    *
-   * @param isUrgentUnderWay whether an urgent name is being worked on: what remains of others waits for that, too
+   * @param isUrgentUnderWay true if an urgent name is being worked on: what remains of others waits for that, too
    */
   take(
     isUrgentUnderWay: boolean,
@@ -33,7 +38,7 @@ export type WaitingLine<T> = {
 };
 
 export function createWaitingLine<T>(): WaitingLine<T> {
-  /** By name. */
+  /** Queues by lane. */
   const lanes: Readonly<Record<Lane, TurnLine<Waiting<T>>>> = {
     urgent: new TurnLine(),
     remaining: new TurnLine(),

@@ -1,7 +1,7 @@
 /**
- * The queue that every reconciler hangs on, after client-go and controller-runtime: it carries names, not events. A
- * name waits in it at most once, is worked on by one worker at a time, and is worked on again when it was added
- * meanwhile. Whether and when to retry is decided here and nowhere else.
+ * Queue that every reconciler hangs on, after client-go and controller-runtime: it carries names, not events. A name
+ * waits in it at most once, is worked on by one worker at a time, and is worked on again if it was added meanwhile.
+ * Whether and when to retry is decided here and nowhere else.
  */
 
 import { backoffMs } from "./backoff.ts";
@@ -9,39 +9,39 @@ import { createDeadlines, type Timers } from "./deadlines.ts";
 import { createNameQueue, type NameQueueMetrics, type NameQueueOptions } from "./name-queue.ts";
 import type { Lane } from "./waiting-line.ts";
 
-/** The longest wait before the first retry. */
+/** Longest wait before the first retry, in milliseconds. */
 const FIRST_RETRY_MS = 5;
 
-/** What `workqueue_*` counts. Durations are milliseconds. */
+/** Counters behind the metrics `workqueue_*`. Durations are milliseconds. */
 export type QueueMetrics = NameQueueMetrics & {
-  /** A name failed, in a worker's hands or behind them. */
+  /** Counts a failure of a name, in a worker's hands or in the background. */
   retried(): void;
   finished(tookMs: number, result: "success" | "error"): void;
 };
 
-/** The urgent part of an item's work is done: the rest waits until that of every other item is. */
+/** Result for an item whose urgent work is done: the rest waits until the urgent work of every other item is done. */
 export const REMAINS = Symbol("the rest waits until nothing urgent does");
 
-/** Something that goes on without a worker: the name is worked on again when it ends, and retried when it fails. */
+/** Task that goes on without a worker: the name is worked on again when it ends, and retried if it fails. */
 export type BackgroundTask = { readonly done: Promise<void> };
 
 export type WorkQueueOptions<T> = NameQueueOptions<T> & {
   /**
-   * Does the work of one item. What it resolves with is when to look again, in milliseconds from then; undefined for
-   * not before something changes. A failure is retried after a back-off of the name's own.
+   * Does the work of one item. Resolves with the milliseconds until the next look; undefined for not before something
+   * changes. A failure is retried after a back-off of the name's own.
    *
-   * @param isUrgent whether it waited as urgent: the rest of its work may be left for when nothing else does
+   * @param isUrgent true if the item waited as urgent: the rest of its work may be left until nothing else is urgent
    */
   readonly work: (
     item: T,
     signal: AbortSignal,
     isUrgent: boolean,
   ) => Promise<number | BackgroundTask | typeof REMAINS | undefined>;
-  /** How many names are worked on at once. */
+  /** Number of names that are worked on at once. */
   readonly concurrency: number;
-  /** Milliseconds: since the epoch, and on a clock that never jumps. */
+  /** Clock in milliseconds: since the epoch, and a clock that never jumps. */
   readonly clock: { now(): number; monotonic(): number };
-  /** Uniform in [0, 1): the jitter that keeps retries apart. */
+  /** Returns a number that is uniform in [0, 1): the jitter that keeps retries apart. */
   readonly random: () => number;
   /** Called with each failure and the delay before the next attempt. */
   readonly onFailure: (item: T, error: unknown, retryInMs: number) => void;
@@ -52,11 +52,13 @@ export type WorkQueueOptions<T> = NameQueueOptions<T> & {
 export type WorkQueue<T> = {
   /** Has the item worked on as soon as a worker is free. */
   add(item: T): void;
-  /** The same, before all that was added and is not urgent: what is half done is finished before anything is begun. */
+  /**
+   * Adds an item before all that was added and is not urgent: half-done work is finished before other work is begun.
+   */
   resume(item: T): void;
-  /** The same, `delayMs` from now. A name with several deadlines keeps the earliest. */
+  /** Adds an item `delayMs` from now. A name with several deadlines keeps the earliest. */
   addAfter(item: T, delayMs: number): void;
-  /** Works until the signal, then resolves once the work in hand has ended. What still waits is dropped. */
+  /** Works until the signal, then resolves once the work in hand has ended. The names that still wait are dropped. */
   run(signal: AbortSignal): Promise<void>;
 };
 
@@ -76,7 +78,7 @@ export function createWorkQueue<T>(options: WorkQueueOptions<T>): WorkQueue<T> {
     if (state !== "stopped" && names.add(lane, item)) startWork();
   }
 
-  /** @param put how it gets into the queue then */
+  /** @param put puts the item into the queue when it is due */
   function addAfter(item: T, delayMs: number, put = add): void {
     if (state === "stopped") return;
     if (delayMs <= 0) put(item);
@@ -124,8 +126,8 @@ export function createWorkQueue<T>(options: WorkQueueOptions<T>): WorkQueue<T> {
     failures.set(name, failed + 1);
     const delay = backoffMs(FIRST_RETRY_MS, failed, options.random());
     metrics?.retried();
-    // Behind a thousand others, one request without an answer would cost what was half done minutes. Once: a name that
-    // goes on failing takes its turn among the others.
+    // The first retry goes before the others: behind a thousand of them, one request without an answer would delay
+    // half-done work by minutes. A name that goes on failing waits among the others.
     addAfter(item, delay, failed === 0 ? resume : add);
     options.onFailure(item, error, delay);
   }

@@ -1,30 +1,35 @@
 /**
- * Which of several teams gets a namespace that no team holds: the team that comes first and can have it. What is known
- * of failures is in memory alone: after a restart each team has its attempts again.
+ * Choice of the team that gets a namespace that several teams claim and none holds: the team that comes first and can
+ * have it. Failures are kept in memory alone: after a restart each team has its attempts again.
  */
 import { firstClaims } from "../../domain/namespace-claims.ts";
 import type { Cluster, DeclaredObject } from "../cluster/port.ts";
 
-/** After so many failures in a row, some seconds by the queue's back-off, a team's claims hold up no other team's. */
+/**
+ * Number of failures in a row, some seconds by the queue's back-off, after which a team's claims hold up no other
+ * team's.
+ */
 const MAX_FAILURES = 10;
 
 type Team = DeclaredObject<"PlatformTeam">;
 
 export type ClaimOrder = {
-  /** Of the namespaces that a team claims those that another team gets before it: that team's name, by namespace. */
+  /**
+   * Returns the namespaces that a team claims and that another team gets before it, each with that other team's name.
+   */
   othersBefore(team: Team): ReadonlyMap<string, string>;
   /**
-   * Stores a team, and keeps account of whether that succeeds.
+   * Stores a team, and counts its failures.
    *
-   * @param task resolves with undefined where the declaration, as it is, is never stored
+   * @param task resolves with undefined if the declaration, as it is, is never stored
    */
   attempt<T>(team: Team, task: () => Promise<T | undefined>): Promise<T | undefined>;
-  /** There is no such team any more. */
+  /** Notes that there is no such team any more. */
   forget(name: string): void;
 };
 
 export function createClaimOrder(cluster: Pick<Cluster, "list">): ClaimOrder {
-  /** By the team's name. */
+  /** Failures by the team's name. */
   const failures = new Map<string, Pick<Team, "uid" | "generation"> & { readonly count: number }>();
 
   function failuresOf({ name, uid, generation }: Team): number {

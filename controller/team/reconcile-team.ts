@@ -22,12 +22,14 @@ import { writeStatus } from "../context/status-write.ts";
 import type { ClaimOrder } from "./claim-order.ts";
 import { type ReadWebhooks, readWebhooks } from "./team-webhooks.ts";
 
-/** How soon a team is looked at again while it leaves a namespace to another team that is yet to be stored. Milliseconds. */
+/**
+ * Milliseconds until a team is looked at again while it leaves a namespace to another team that is yet to be stored.
+ */
 const LEFT_INTERVAL_MS = 1_000;
 
 /**
- * Brings a team's claims, members and policy into the store. A namespace stays with the team that holds it; one that no
- * team holds is left to the team that comes first.
+ * Brings a team's claims, members and policy into the store. A namespace stays with the team that holds it; a namespace
+ * that no team holds is left to the team that comes first.
  *
  * @param moved called, as soon as the change is committed, with the namespaces that have another team now
  */
@@ -70,7 +72,7 @@ export async function reconcileTeam(
   return left.length > 0 ? { requeueAfterMs: LEFT_INTERVAL_MS } : { requeueAfterMs: budgets.beginInMs };
 }
 
-/** How far a team's budgets are used, and when one that is used resets, in milliseconds from now. */
+/** Reads the use of a team's budgets, and the milliseconds until a budget that is used resets. */
 async function observeBudgets(
   { store }: ControllerDeps,
   { spec }: DeclaredObject<"PlatformTeam">,
@@ -83,16 +85,16 @@ async function observeBudgets(
   return { standings, beginInMs: beginsInMs(standings, now) };
 }
 
-/** What was stored of a team, and what could not be. */
+/** Result of storing a team: what was stored, and what could not be. */
 type StoredTeam = SavedTeam &
   Pick<ReadWebhooks, "missing" | "why"> & {
-    /** Of its namespaces those that are no team's. */
+    /** Namespaces of the team that can be no team's. */
     readonly reserved: readonly string[];
-    /** Those that no team holds, and that go to another one. */
+    /** Namespaces that no team holds, and that go to another team. */
     readonly left: readonly LeftClaim[];
   };
 
-/** Undefined when a later generation of the declaration has been applied. */
+/** Stores a team; undefined if a later generation of the declaration has been applied. */
 async function storeTeam(
   deps: ControllerDeps,
   order: ClaimOrder,
@@ -136,7 +138,7 @@ async function storeTeam(
   }
 }
 
-/** What a team says of libraries that it does not have; undefined where it has all that it names. */
+/** Returns the condition for libraries that a team names and does not have; undefined if it has all of them. */
 async function missingLibraries(
   { store, cluster }: ControllerDeps,
   { mcpAgentPolicy, members }: Spec<"PlatformTeam">,
@@ -151,9 +153,11 @@ async function missingLibraries(
 }
 
 /**
- * @param libraries what is said of libraries that do not exist; undefined where all do
- * @param missing the Secrets that webhooks would be signed with
- * @param why one of them may not be read; undefined where all may
+ * Returns the condition of a team's references.
+ *
+ * @param libraries condition for libraries that do not exist; undefined if all do
+ * @param missing Secrets that webhooks would be signed with, and that are missing or hold no signing secret
+ * @param why reason why one of them may not be read; undefined if all may
  */
 function references(
   libraries: StatedCondition | undefined,

@@ -8,18 +8,18 @@ import type { ControllerDeps } from "../context/deps.ts";
 
 export type ReadWebhooks = {
   readonly webhooks: readonly WebhookDraft[];
-  /** The Secrets that are not there, or hold no signing secret. */
+  /** Secrets that are not there, or hold no signing secret. */
   readonly missing: readonly string[];
-  /** Why one of them may not be read; undefined where all may. */
+  /** Reason why one of them may not be read; undefined if all may. */
   readonly why: string | undefined;
 };
 
 /**
- * A team's webhooks with their signing secrets. A webhook whose Secret is missing has no signing secret; one whose
- * Secret may not be read keeps the one that it had. Only Secrets in a namespace of this team, or of no team yet, are
- * read.
+ * Reads a team's webhooks with their signing secrets. A webhook whose Secret is missing has no signing secret; a
+ * webhook whose Secret may not be read keeps the secret that it had. Only Secrets in a namespace of this team, or of no
+ * team yet, are read.
  *
- * @param reserved namespaces that are no team's
+ * @param reserved namespaces that can be no team's
  */
 export async function readWebhooks(
   { cluster, store }: ControllerDeps,

@@ -4,18 +4,18 @@ import { OPERATIONS, type OperationName } from "./operations.ts";
 import { type Product, productScopes, type ScopeSet, scopeBit } from "./scopes.ts";
 import { type Client, refusedSource, type SourceRefusal } from "./source-addresses.ts";
 
-/** What a request asks for, as its matched route says. */
+/** Product and operation that a request asks for, by its matched route. */
 export type AccessRequest =
   | { readonly product: "memory" | "key"; readonly operation: OperationName | undefined }
   | {
       readonly product: "gateway";
       /** Undefined for a path and method that are no operation. */
       readonly operation: OperationName | undefined;
-      /** The gateway that the path's public id names, where one exists. */
+      /** Gateway that the path's public id names; undefined if there is none. */
       readonly gateway: { readonly gatewayId: string; readonly teamId: string } | undefined;
     };
 
-/** Why a request is refused. `unauthorized` is 401, `address_not_allowed` and `forbidden` are 403, `not_found` is 404. */
+/** Reason for a refusal. `unauthorized` is 401, `address_not_allowed` and `forbidden` are 403, `not_found` is 404. */
 type Denial =
   | { readonly code: "unauthorized"; readonly cause: RefusalCause }
   | { readonly code: "address_not_allowed"; readonly by: SourceRefusal }
@@ -46,7 +46,7 @@ const PRODUCT_SCOPES: Record<Product, ScopeSet> = {
   key: productScopes("key"),
 };
 
-/** The bits that an operation asks for, any one of which lets it through. */
+/** Scope bits that each operation asks for, any of which permits it. */
 const NEEDED: Record<OperationName, ScopeSet> = Object.fromEntries(
   Object.entries(OPERATIONS).map(([name, { product, scope }]) => [
     name,
@@ -57,11 +57,13 @@ const NEEDED: Record<OperationName, ScopeSet> = Object.fromEntries(
 /**
  * Decides one request: the only place that does (spec §2). Pure and without allocation.
  *
- * @param key the record that the presented secret's digest found, or undefined for none
+ * @param key the record found by the presented secret's digest, or undefined if none was found
  * @param now milliseconds since the epoch
- * @param client who makes it; null for the server itself, which acts for a library or answers a question about the key
- * @returns undefined when the request may go on, else the first denial in the order of spec §2.8; which cause of a 401 comes
- *   first, docs/reference/key-rules.md says
+ * @param client caller of the request; null for the server itself, which acts for a library or answers a question about
+ * the key
+ * @returns undefined if the request may go on, else the first denial in the order of spec §2.8;
+ * docs/reference/key-rules.md
+ * says which cause of a 401 comes first
  */
 export function authorize(
   key: KeyRecord | undefined,
@@ -85,12 +87,12 @@ export function authorize(
   return permits(key, request.operation) ? undefined : SCOPE_MISSING;
 }
 
-/** The bits of which a key needs one; for a path and method that are no operation, its product's. */
+/** Returns the scope bits of which a key needs one; for a path and method that are no operation, its product's. */
 export function neededScopes({ product, operation }: Pick<AccessRequest, "product" | "operation">): ScopeSet {
   return operation === undefined ? PRODUCT_SCOPES[product] : NEEDED[operation];
 }
 
-/** Whether the key's scopes cover an operation: for the rights that only a parsed body decides (spec §2.8). */
+/** True if the key's scopes cover an operation: for rights that depend on a parsed body (spec §2.8). */
 export function permits(key: KeyRecord, operation: OperationName): boolean {
   return (key.scopes & NEEDED[operation]) !== 0;
 }

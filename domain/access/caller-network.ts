@@ -1,13 +1,13 @@
-/** What is kept of where a key is called from: a network, and no address (docs/decisions/caller-networks.md). */
+/** Recorded locations of a key's callers: networks, and no addresses (docs/decisions/caller-networks.md). */
 import { addressText, isNetworkWithin, parseAddress } from "./source-addresses.ts";
 
-/** A network that a key was called from, and the last day of that in UTC, as `2026-11-25`. */
+/** A network that a key was called from, and the last day of such a call in UTC, as `2026-11-25`. */
 export type CallerNetwork = { readonly network: string; readonly lastSeenOn: string };
 
-/** So many networks of a key are kept, the last ones: where there are as many, there may have been more. */
+/** Maximum number of networks recorded for a key, the latest ones: a key with as many may have had more. */
 export const MAX_CALLER_NETWORKS = 16;
 
-/** The network of an address that is kept of it: a /24 of IPv4, a /56 of IPv6. Undefined for what is no address. */
+/** Returns the network that is recorded for an address: a /24 of IPv4, a /56 of IPv6. Undefined if it is no address. */
 export function callerNetwork(ip: string | undefined): string | undefined {
   const address = parseAddress(ip ?? "");
   if (address === undefined) return undefined;
@@ -16,7 +16,7 @@ export function callerNetwork(ip: string | undefined): string | undefined {
   return `${addressText([first, second, third, fourth & 0xff00, 0, 0, 0, 0])}/56`;
 }
 
-/** What a list lets in of a network: all, or what is in these, its own; none of it where there are none. */
+/** Part of a network that a list allows: all of it, or the list's own networks within it, which may be none. */
 type Part = "all" | readonly string[];
 
 function partOf(network: string, cidrs: readonly string[] | null): Part {
@@ -24,10 +24,10 @@ function partOf(network: string, cidrs: readonly string[] | null): Part {
   return cidrs.filter((cidr) => isNetworkWithin(cidr, [network]));
 }
 
-/** The lists that a caller's address has to be in, the key's and its team's; null for anywhere. */
+/** Lists that a caller's address has to be in, the key's and its team's; null for any address. */
 export type SourceLists = readonly [key: readonly string[] | null, team: readonly string[] | null];
 
-/** Whether lists refuse anything that those before let in; where one of several networks comes for another, perhaps. */
+/** True if lists refuse something that the lists before allowed, or may: several networks may together replace one. */
 export function areNarrower(before: SourceLists, after: SourceLists): boolean {
   return after.some((list, place) => {
     const was = before[place] ?? null;
@@ -35,13 +35,13 @@ export function areNarrower(before: SourceLists, after: SourceLists): boolean {
   });
 }
 
-/** Callers that other lists refuse, and those that they may refuse: of a caller the network alone is known. */
+/** Callers that other lists refuse, and callers that they may refuse: of a caller only the network is known. */
 export type NarrowedCallers = {
   readonly refused: readonly CallerNetwork[];
   readonly doubtful: readonly CallerNetwork[];
 };
 
-/** Which callers other lists let in less than those before do. */
+/** Returns the callers of which other lists allow less than the lists before. */
 export function narrowedCallers(
   callers: readonly CallerNetwork[],
   before: SourceLists,
@@ -64,7 +64,7 @@ function isNone(part: Part): boolean {
   return part !== "all" && part.length === 0;
 }
 
-/** Whether a part lacks something of what was let in before. */
+/** True if a part lacks something of what was allowed before. */
 function isLess(part: Part, before: Part): boolean {
   if (part === "all") return false;
   return before === "all" || before.some((cidr) => !isNetworkWithin(cidr, part));

@@ -2,24 +2,24 @@ import { type BudgetSpec, declareBudgets } from "../budget/budget.ts";
 import type { GatewayRecord, RouteRecord } from "./key-record.ts";
 import type { DeclaredLimits, DeclaredRate, LimitSpec, TokenLimit } from "./rate-limit.ts";
 
-/** What is declared of an owner's calls, and by which id they are counted. */
+/** Declared limits of an owner's calls, and the id under which the calls are counted. */
 export type OwnedLimits = DeclaredLimits & { readonly id: string };
 
-/** Reads a valid `rateLimit`, its defaults filled in; null where it declares no rate. */
+/** Parses a valid `rateLimit`, with its defaults filled in; null if it declares no rate. */
 export function declareRate(spec: LimitSpec | undefined): DeclaredRate | null {
   if (spec?.requestsPerMinute === undefined) return null;
   const { requestsPerMinute, burst = requestsPerMinute, scope = "Replica" } = spec;
   return { requestsPerMinute, burst, scope };
 }
 
-/** Reads the tokens of a valid `rateLimit`, its defaults filled in; null where it declares none. */
+/** Parses the token limit of a valid `rateLimit`, with its defaults filled in; null if it declares none. */
 export function declareTokens(spec: LimitSpec | undefined): TokenLimit | null {
   if (spec?.tokensPerMinute === undefined) return null;
   const { tokensPerMinute, scope = "Replica" } = spec;
   return { tokensPerMinute, scope };
 }
 
-/** Reads a valid `rateLimit`, and `budgets`, of what has no limit where none is declared: null then. */
+/** Parses a valid `rateLimit`, and `budgets`, of an owner without default limits; null if neither is declared. */
 export function declareLimits(
   spec: LimitSpec | undefined,
   budgetSpecs?: readonly BudgetSpec[] | undefined,
@@ -35,7 +35,7 @@ export function declareLimits(
   };
 }
 
-/** Writes what limits were declared as; undefined for none. What may be left out is. */
+/** Writes limits as the spec that declares them; undefined for no limits. Members that may be left out are. */
 export function limitSpec({ rate, concurrent, tokens }: DeclaredLimits): LimitSpec | undefined {
   if (rate === null && concurrent === null && tokens === undefined) return undefined;
   const scope = rate?.scope ?? tokens?.scope;
@@ -47,7 +47,7 @@ export function limitSpec({ rate, concurrent, tokens }: DeclaredLimits): LimitSp
   };
 }
 
-/** The limits of a gateway's route; undefined for none. A route is known by its model among those of its gateway. */
+/** Returns the limits of a gateway's route, which is identified by its model within the gateway; undefined for none. */
 export function routeLimits(
   { gatewayId }: Pick<GatewayRecord, "gatewayId">,
   { model, rateLimit }: RouteRecord,

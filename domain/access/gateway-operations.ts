@@ -1,59 +1,60 @@
 /**
- * Every operation of the gateway, a row each. Longer than most files: the rows are all that the decisions, the paths, the
- * reading of requests and answers, the traces and the description of the API know of an operation.
+ * Every operation of the gateway, one row for each. Longer than most files: decisions, paths, the parsing of requests
+ * and
+ * answers, traces and the API description know nothing of an operation but its row.
  */
 import type { Dialect } from "./key-record.ts";
 import type { Scope } from "./scopes.ts";
 
-/** Where an operation is served, behind `/g/<public id>/`. */
+/** Method and path of an operation behind `/g/<public id>/`. */
 export type ServedAt = {
   readonly method: "GET" | "POST" | "DELETE";
-  /** With `{model}` where it names the model, or another name in braces where it names what an upstream keeps. */
+  /** Path of the operation. `{model}` stands for the model, another name in braces for what an upstream keeps. */
   readonly path: `${"v1" | "v1beta"}/${string}`;
-  /** Left out where the formats share the path, and the gateway answers: the caller's head says which is meant. */
+  /** Format of the operation. Left out if formats share the path and the gateway itself answers: the headers tell. */
   readonly dialect?: Dialect;
 };
 
-/** The members that say how much a call may use, as its format spells them. */
+/** Names of the members of a request's body that bound how much a call may use, in the spelling of its format. */
 export type BoundMembers = {
-  /** The most tokens of one answer; left out where none is written. */
+  /** Members for the maximum number of tokens of one answer; left out if no tokens are generated. */
   readonly most?: readonly string[];
-  /** How many answers there are to be. */
+  /** Members for the number of answers. */
   readonly answers?: readonly string[];
-  /** What is answered, each element of a list by itself. */
+  /** Members for the prompts: each element of a list is answered by itself. */
   readonly prompts?: readonly string[];
-  /** What these are within where they are not at the top. */
+  /** Members that contain the others, if these are not at the top level. */
   readonly within?: readonly string[];
-  /** What names a text to read that is kept elsewhere: an id, or an object that has one. */
+  /** Members that refer to an input kept elsewhere: an id, or an object that has an id. */
   readonly references?: readonly string[];
-  /** The items to read, of which one that says nothing but its id stands for a part of an earlier response. */
+  /** Members for the input items. An item with nothing but an id stands for a part of an earlier response. */
   readonly items?: readonly string[];
-  /** What has the answer come before it is written. */
+  /** Members by which the response comes before the answer is generated. */
   readonly background?: readonly string[];
 };
 
 export type OperationRow = {
   readonly scope: Scope;
   readonly served: readonly ServedAt[];
-  /** `json` and `bytes` come from an upstream and pass as they are; the others the gateway makes of its own routes. */
+  /** Origin of the answer: `json` and `bytes` pass unchanged from an upstream; the gateway makes the others. */
   readonly answer: "json" | "bytes" | "route list" | "route";
-  /** Where the model is named; with `none` there is none, and a key or a gateway that is held to models refuses. */
+  /** Place of the model's name. With `none`, a key or gateway that is restricted to models refuses the operation. */
   readonly models: "in the body" | "in the path" | "none";
-  /** When a route's next upstream may be asked: as long as the client has got nothing, or never. */
+  /** Period in which a route's next upstream may be asked: until the client has received something, or never. */
   readonly fallback: "until answered" | "never";
-  /** By OpenTelemetry's conventions; the operation's own name where they have none. */
+  /** Operation name by OpenTelemetry's conventions; left out if they have none: then it is the operation's own name. */
   readonly span?: "chat" | "text_completion" | "generate_content" | "embeddings";
   readonly summary: string;
-  /** A body that an SDK may send. */
+  /** Example of a body that an SDK may send. */
   readonly example?: object;
 } & (
   | {
-      /** Where tokens are counted, a form is refused: what a model has to read of it is not known. */
+      /** Kind of the body. If tokens are counted, a form is refused, because its input for the model is not known. */
       readonly body: "json" | "form";
-      /** What bounds that which an answer reports; `unread` where a call uses nothing that is counted. */
+      /** Bounds of the usage that an answer reports; `unread` if a call uses nothing that is counted. */
       readonly usage: "unread" | { readonly bounds?: BoundMembers };
     }
-  /** What the client sends is not passed on. */
+  /** The client's body is not passed on. */
   | { readonly body: "none"; readonly usage: "unread" }
 );
 
@@ -74,7 +75,7 @@ function post(path: ServedAt["path"], dialect: Dialect): readonly ServedAt[] {
   return [{ method: "POST", path, dialect }];
 }
 
-/** What may be done with a model of Gemini's. */
+/** Returns the paths of an action on a Gemini model. */
 function action(name: string): readonly ServedAt[] {
   return (["v1", "v1beta"] as const).flatMap((version) => post(`${version}/models/{model}:${name}`, "gemini"));
 }
@@ -119,7 +120,7 @@ const ROWS = {
     ...IN_BODY,
     scope: "gateway:embed",
     served: post("v1/embeddings", "openai"),
-    // What is embedded is all in the body, and nothing is written.
+    // The input is all in the body, and no tokens are generated.
     usage: {},
     span: "embeddings",
     summary: "Embed, as OpenAI",
@@ -206,19 +207,19 @@ const ROWS = {
   },
 } as const satisfies Readonly<Record<`gateway.${string}`, OperationRow>>;
 
-/** An operation that has a path. */
+/** Name of an operation that has a path. */
 export type ServedOperation = keyof typeof ROWS;
 
 export const GATEWAY_OPERATIONS: Readonly<Record<ServedOperation, OperationRow>> = ROWS;
 
 export const SERVED_OPERATIONS = Object.keys(GATEWAY_OPERATIONS) as readonly ServedOperation[];
 
-/** Whether the gateway asks an upstream for the answer. */
+/** True if the gateway asks an upstream for the answer. */
 export function isForwarded({ answer }: OperationRow): boolean {
   return answer === "json" || answer === "bytes";
 }
 
-/** Whether the answers to an operation may report what the call used. */
+/** True if the answers to an operation may report what the call used. */
 export function reportsUsage({ usage }: OperationRow): boolean {
   return usage !== "unread";
 }

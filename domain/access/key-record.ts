@@ -4,73 +4,73 @@ import type { DeclaredLimits, DeclaredRate, LimitSpec, TokenLimit } from "./rate
 import type { ScopeSet } from "./scopes.ts";
 import type { SubjectRule } from "./subject.ts";
 
-/** What is declared of a key as a whole. `active` is the only state that may be used. */
+/** State of a whole key. Only an `active` key may be used. */
 export type KeyState = "active" | "suspended" | "revoked";
 
 /**
- * The life of one version, that is of one secret (architecture §2): `reserved` before its Secret is written, `active`,
- * `retiring` while its successor takes over, then one of the three ends.
+ * State of one version, that is of one secret (architecture §2): `reserved` before its Secret is written, `active`,
+ * `retiring` while its successor takes over, then one of the three end states.
  */
 export type VersionState = "reserved" | "active" | "retiring" | "retired" | "voided" | "revoked";
 
-/** What a decision reads of a key and that many keys have in common: a replica keeps each such combination once. */
+/** Attributes of a key that a decision reads and that many keys share: a replica keeps each combination once. */
 export type KeyAttributes = {
   readonly teamId: string;
-  /** The namespace that bare library names are looked up in; empty for a key that no namespace declares. */
+  /** Namespace in which bare library names are looked up; empty for a key that no namespace declares. */
   readonly namespace: string;
   /** False while the key's namespace is not claimed by its team: the key is suspended until it is again. */
   readonly teamHoldsNamespace: boolean;
   readonly state: KeyState;
   readonly versionState: VersionState;
   readonly scopes: ScopeSet;
-  /** Null: any gateway of the team. Otherwise the id of the one gateway, or `""` when that gateway is gone. */
+  /** Id of the only gateway that the key may call, `""` if that gateway is gone; null for any gateway of the team. */
   readonly boundGatewayId: string | null;
-  /** Ids of the libraries that may be reached, or null for all of the team's. */
+  /** Ids of the libraries that the key may reach, or null for all of the team's. */
   readonly libraryIds: readonly string[] | null;
   readonly mcpDefaultLibraryId: string | null;
   /** The team's own default, from its MCP agent policy. */
   readonly teamDefaultLibraryId: string | null;
-  /** Routes and models that may be named at a gateway, or null for any. */
+  /** Routes and models that the key may name at a gateway, or null for any. */
   readonly allowedModels: readonly string[] | null;
   readonly rateLimit: DeclaredRate | null;
-  /** Calls that may be under way at once; null for the usual bound. */
+  /** Maximum number of concurrent calls; null for the default limit. */
   readonly concurrent: number | null;
-  /** Of the tokens that its calls of models use. */
+  /** Limit on the tokens that its model calls use. */
   readonly tokenLimit: TokenLimit | null;
-  /** Whose memory it is for; null for what is shared. */
+  /** Rule for the subject whose memory calls reach; null for the shared memory alone. */
   readonly subject: SubjectRule | null;
-  /** The networks that it may be used from; null for anywhere. */
+  /** Networks from which the key may be used; null for any. */
   readonly allowedCIDRs: readonly string[] | null;
-  /** Those of its team's keys, besides. */
+  /** Networks from which all keys of its team may be used; they apply besides the key's own. Null for any. */
   readonly teamAllowedCIDRs: readonly string[] | null;
-  /** What all calls of its team have together; null where the team declares nothing. */
+  /** Limits that all calls of its team share; null if the team declares none. */
   readonly teamLimits: DeclaredLimits | null;
-  /** What its calls of models may use by period; undefined for no bound. Its team's are among the team's limits. */
+  /** Budgets for its model calls by period; undefined for none. Its team's budgets are among the team's limits. */
   readonly budgets?: KeyBudgets | undefined;
 };
 
-/** What a caller has that is held to nothing but its scopes, its team and that team's limits. */
+/** Attributes of a caller that is restricted only by its scopes, its team and that team's limits. */
 export const UNRESTRICTED = {
   ...{ boundGatewayId: null, libraryIds: null, mcpDefaultLibraryId: null, allowedModels: null },
   ...{ rateLimit: null, concurrent: null, tokenLimit: null, subject: null, allowedCIDRs: null },
 } as const satisfies Partial<KeyAttributes>;
 
 /**
- * Everything that deciding a request needs to know of one version of a key: a row of a replica's index, found by the
- * digest of the presented secret. Times are milliseconds since the epoch.
+ * Everything that a decision on a request needs to know of one version of a key: a row of a replica's index, found by
+ * the digest of the presented secret. Times are milliseconds since the epoch.
  */
 export type KeyRecord = KeyAttributes & {
   readonly keyId: string;
   readonly version: number;
-  /** The earliest of the key's end, the version's end and, when retiring, its deadline; Infinity for none. */
+  /** Earliest of the key's expiry, the version's expiry and, when retiring, its deadline; Infinity for none. */
   readonly expiresAt: number;
-  /** Of a team's member with a token in place of a key: whose, and in which team. */
+  /** Membership of a caller with a token instead of a key: the token and the team. Left out for a key. */
   readonly membership?: Membership;
 };
 
 /**
- * The version number of whatever stands for a key and is none that the database has: a placeholder, or a team's member
- * with a token. Stored versions begin at 1.
+ * Version number of a record that stands for a key but is not in the database: a placeholder, or a team's member with a
+ * token. Stored versions begin at 1.
  */
 export const UNSTORED_VERSION = 0;
 
@@ -83,7 +83,7 @@ export type GatewayRecord = {
   readonly gatewayId: string;
   readonly publicId: string;
   readonly teamId: string;
-  /** False while its namespace is not claimed by its team: it serves no call. */
+  /** False while its namespace is not claimed by its team: the gateway then serves no call. */
   readonly teamHoldsNamespace: boolean;
   readonly routesOnly: boolean;
   readonly upstreams: readonly UpstreamRecord[];
@@ -107,6 +107,6 @@ export type RouteRecord = {
   readonly upstream: string;
   readonly upstreamModel: string;
   readonly fallbacks: readonly { readonly upstream: string; readonly upstreamModel: string }[];
-  /** What all calls that name it have together, as it was declared. */
+  /** Limits that all calls naming this route share, as declared. */
   readonly rateLimit?: LimitSpec;
 };

@@ -1,6 +1,6 @@
 import type { KeyRecord } from "./key-record.ts";
 
-/** Why a credential is refused with 401; counted and sampled, never disclosed to the caller (spec §2.2). */
+/** Cause for which a credential is refused with 401; counted and sampled, never disclosed to the caller (spec §2.2). */
 export type RefusalCause =
   | "missing"
   | "repeated_carrier"
@@ -12,8 +12,8 @@ export type RefusalCause =
   | "wrong_team";
 
 /**
- * Why this version of a key may not be used at `now` (milliseconds since the epoch), or undefined when it may.
- * Written as what is allowed, so that a state this build has never heard of is refused.
+ * Returns why this version of a key may not be used at `now` (milliseconds since the epoch), or undefined if it may.
+ * Written as what is allowed, so that a state unknown to this build is refused.
  */
 export function unusableBecause(key: KeyRecord, now: number): RefusalCause | undefined {
   if (key.state === "suspended") return "suspended";

@@ -1,38 +1,38 @@
 import { MOST_OWED_MINUTES, type RateLimit } from "./rate-limit.ts";
 
-/** What a replica asks of the cell that all replicas share for a limit. */
+/** Request of a replica to draw from the cell of a limit, the state that all replicas share. */
 export type LimitDraw = {
   readonly limitId: string;
   readonly limit: RateLimit;
-  /** Requests that it expects; negative for those that it drew and gives back. */
+  /** Number of requests that the replica expects; negative for requests that it drew and gives back. */
   readonly wanted: number;
-  /** Whether they have been made already: they are granted as far as so much may be owed. */
+  /** True if the requests have been made already: they are then granted up to the amount that may be owed. */
   readonly areUsed?: boolean;
 };
 
-/** What the cell gives. Times are microseconds. */
+/** Result of a draw from a cell. Times are microseconds. */
 export type DrawnRequests = {
-  /** Of the requests that were wanted: none, some, or all; never more. What is given back is granted as it is. */
+  /** Number of requests granted, at most as many as were wanted. Requests given back are granted unchanged. */
   readonly granted: number;
-  /** When all that was ever granted is paid off. */
+  /** Time at which everything ever granted is paid off. */
   readonly paidAt: number;
-  /** The cell's time at the draw. */
+  /** Time of the draw by the cell's clock. */
   readonly now: number;
 };
 
-/** What is left in a cell. Times are microseconds. */
+/** Remaining capacity of a cell. Times are microseconds. */
 export type CellState = {
-  /** How many more it would grant now. */
+  /** Number of further requests that it would grant now. */
   readonly remaining: number;
-  /** Until it would grant so many; 0 while it would. */
+  /** Time until it would grant the amount asked for; 0 if it would now. */
   readonly retryAfter: number;
-  /** Until the whole burst is there again. */
+  /** Time until the whole burst is available again. */
   readonly resetAfter: number;
 };
 
 const MINUTE = 60e6;
 
-/** What a request costs, in microseconds. Rounded up: never more than what is declared. */
+/** Returns the cost of a request, in microseconds. Rounded up, so that no more than the declared rate passes. */
 export function requestCost({ requestsPerMinute }: RateLimit): number {
   return Math.ceil(MINUTE / requestsPerMinute);
 }
@@ -40,7 +40,7 @@ export function requestCost({ requestsPerMinute }: RateLimit): number {
 /**
  * Draws from a cell by the generic cell rate algorithm, as `judgeRate` judges one request.
  *
- * @param paidAt of the draw before; anything before `now` where there is nothing to pay
+ * @param paidAt that of the draw before; any time before `now` if there is nothing to pay
  */
 export function drawRequests(
   limit: RateLimit,
@@ -58,9 +58,9 @@ export function drawRequests(
 }
 
 /**
- * What a cell would give at a moment.
+ * Returns the state of a cell at a given time.
  *
- * @param amount how many requests are to be had together
+ * @param amount how many requests are to be granted together
  */
 export function cellState(limit: RateLimit, paidAt: number, now: number, amount = 1): CellState {
   const cost = requestCost(limit);
@@ -69,12 +69,12 @@ export function cellState(limit: RateLimit, paidAt: number, now: number, amount 
   return { remaining, retryAfter: Math.max(0, owed + (amount - limit.burst) * cost), resetAfter: owed };
 }
 
-/** What may be owed beyond a burst, in requests: only what counts tokens charges after the call. */
+/** Returns how much may be owed beyond a burst, in requests: only a limit that counts tokens charges after the call. */
 export function mostOwed({ requestsPerMinute, unit }: RateLimit): number {
   return unit === undefined ? 0 : Math.ceil(requestsPerMinute * MOST_OWED_MINUTES);
 }
 
-/** Never more than may be owed: a clock that was set back, or a larger limit of before, holds up no one for longer. */
+/** Returns the time to be paid, at most what may be owed: a clock set back, or a larger limit before, adds no more. */
 function owedOf(limit: RateLimit, paidAt: number, now: number): number {
   return Math.min(Math.max(paidAt - now, 0), (limit.burst + mostOwed(limit)) * requestCost(limit));
 }

@@ -4,11 +4,11 @@ import { type Scope, type ScopeSet, scopeBit, scopeSet } from "./scopes.ts";
 import type { MemberNames } from "./team-member.ts";
 
 /**
- * How long after it was issued a token opens the memory at most, in milliseconds, whatever its issuer says: as long as
- * what revokes it is kept.
+ * Maximum age in milliseconds at which a token opens the memory, whatever its issuer says: revocations of tokens are
+ * kept for as long.
  */
 export const MAX_TOKEN_AGE_MS = 90 * 24 * 3_600_000;
-/** The scopes that tokens are asked for. */
+/** Scopes that tokens are asked for. */
 export const MEMBER_SCOPES: readonly Scope[] = ["memory:read", "memory:write"];
 
 const ROLE_SCOPES: ReadonlyMap<string, ScopeSet> = new Map([
@@ -17,12 +17,12 @@ const ROLE_SCOPES: ReadonlyMap<string, ScopeSet> = new Map([
   ["admin", scopeSet(MEMBER_SCOPES)],
 ]);
 
-/** As {@link RoleOfMember} names a member. */
+/** Builds the name of a member as in {@link RoleOfMember}. */
 function memberName(kind: string, value: string): string {
   return `${kind} ${value}`;
 }
 
-/** All names that may stand for a person or a program among the members of a team. */
+/** Returns all names under which a person or a program may stand among the members of a team. */
 export function standingNames({ subject, groups, serviceAccount }: MemberNames): ReadonlySet<string> {
   const names = groups.map((group) => memberName("group", group));
   if (serviceAccount !== null) names.push(memberName("serviceAccount", serviceAccount));
@@ -30,8 +30,8 @@ export function standingNames({ subject, groups, serviceAccount }: MemberNames):
 }
 
 /**
- * The memory's scopes among those that a token names, in one text (RFC 6749 §3.3) or, as some issuers write them, in a
- * list; any other is another's.
+ * Returns the memory's scopes among those that a token names, in one text (RFC 6749 §3.3) or, as some issuers write
+ * them, in a list. Other scopes belong to other services.
  */
 export function memberScopes(claim: unknown): ScopeSet {
   const named: readonly unknown[] = typeof claim === "string" ? claim.split(" ") : Array.isArray(claim) ? claim : [];
@@ -39,15 +39,15 @@ export function memberScopes(claim: unknown): ScopeSet {
 }
 
 /**
- * What the bearer of a token may do in a team, in the shape of a key; undefined where they are no member of it. The
- * strongest of their roles applies, with the libraries that it is given for, and with those of its scopes that the
+ * Returns the rights of a token's bearer in a team, in the shape of a key; undefined if the bearer is no member of it.
+ * The bearer's strongest role applies, with the libraries that it is given for, and with those of its scopes that the
  * token was asked for.
  */
 export function memberRecord(token: MemberToken, team: TeamRecord): KeyRecord | undefined {
   const role = roleScopes({ token, team });
   if (role === 0) return undefined;
   return {
-    // The same in all teams: how many calls may be under way at once is counted for the person.
+    // The same in all teams: concurrent calls are counted for the person.
     keyId: token.actor,
     version: UNSTORED_VERSION,
     teamId: team.teamId,
@@ -76,7 +76,7 @@ function isRevoked({ names, issuedAt }: MemberToken, { revoked }: TeamRecord): b
   return revoked.some(({ name, atMs }) => names.has(name) && issuedAt <= atMs);
 }
 
-/** Null for all, which any way of having the role may give. */
+/** Returns the ids of the libraries that a role is given for; null for all, if one grant of the role is for all. */
 function libraryIdsOf({ token, team }: Membership, scopes: ScopeSet): readonly string[] | null {
   const ids: string[] = [];
   for (const { role, name, libraryIds } of team.members) {
@@ -88,8 +88,8 @@ function libraryIdsOf({ token, team }: Membership, scopes: ScopeSet): readonly s
 }
 
 /**
- * The scopes to ask a new token for, where this one was asked for fewer than its bearer's role has; undefined where no
- * other token would do more.
+ * Returns the scopes to ask a new token for, if this token has fewer than its bearer's role; undefined if no other
+ * token would permit more.
  */
 export function stepUpScopes(membership: Membership): readonly Scope[] | undefined {
   const role = roleScopes(membership);

@@ -1,44 +1,44 @@
 import type { DeclaredLimits } from "./rate-limit.ts";
 import type { ScopeSet } from "./scopes.ts";
 
-/** A team as requests are decided by. */
+/** A team as decisions on requests read it. */
 export type TeamRecord = {
   readonly teamId: string;
   readonly name: string;
   readonly cluster: string;
-  /** Of its MCP agent policy, where that library is there. */
+  /** Default library of its MCP agent policy; null if there is none, or if that library does not exist. */
   readonly defaultLibraryId: string | null;
   readonly members: readonly RoleOfMember[];
-  /** The networks that its keys and its members' tokens may be used from; null for anywhere. */
+  /** Networks from which its keys and its members' tokens may be used; null for any. */
   readonly allowedCIDRs: readonly string[] | null;
-  /** What all calls of its keys and of its members' tokens have together; null for no limit. */
+  /** Limits that all calls of its keys and of its members' tokens share; null for none. */
   readonly limits: DeclaredLimits | null;
-  /** Whose tokens are refused that were issued until then, in milliseconds since the epoch. */
+  /** Members whose tokens are refused if they were issued until the given time, in milliseconds since the epoch. */
   readonly revoked: readonly { readonly name: string; readonly atMs: number }[];
 };
 
-/** A role that a team gives. One of a later build gives nothing. */
+/** A role that a team gives to a member. A role unknown to this build gives no rights. */
 export type RoleOfMember = {
   readonly role: string;
-  /** The kind of name that they stand by, and the name: `group leads`. */
+  /** Kind and name of the member: `group leads`. */
   readonly name: string;
-  /** Ids of the libraries that may be reached by it, or null for all of the team's. */
+  /** Ids of the libraries that the role gives access to, or null for all of the team's. */
   readonly libraryIds: readonly string[] | null;
 };
 
-/** What a token of an issuer says of its bearer and what it was asked for, once it is verified. */
+/** Verified claims of an issuer's token about its bearer, and the scopes that it was asked for. */
 export type MemberToken = {
-  /** As the audit log names its bearer. */
+  /** Name of its bearer in the audit log. */
   readonly actor: string;
-  /** Everything that its bearer may stand by among members, as {@link RoleOfMember} has it. */
+  /** All names under which its bearer may be a member, in the form of {@link RoleOfMember}. */
   readonly names: ReadonlySet<string>;
-  /** Of the memory's, those that it was asked for. */
+  /** Scopes of the memory that it was asked for. */
   readonly scopes: ScopeSet;
-  /** The earliest that it may have been issued, by a clock that may be off; in milliseconds since the epoch. */
+  /** Earliest time at which it may have been issued, by a clock that may be off; in milliseconds since the epoch. */
   readonly issuedAt: number;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
 };
 
-/** Who makes a request with a token in place of a key, and the team as it was when that was decided. */
+/** Caller with a token instead of a key, and the team as it was when the request was decided. */
 export type Membership = { readonly token: MemberToken; readonly team: TeamRecord };

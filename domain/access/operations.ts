@@ -2,9 +2,10 @@ import { GATEWAY_OPERATIONS, SERVED_OPERATIONS, type ServedOperation } from "./g
 import type { Product, Scope } from "./scopes.ts";
 
 /**
- * Every operation that a key may be used for, and the scope it needs: the one table that REST, MCP and the gateway
- * read (spec §2). `scope: null` means that any scope of the product lets a caller in; what it may do there is decided
- * by the operations behind it, as for the MCP endpoint's tools.
+ * Every operation that a key may be used for, and the scope it needs: the table that REST, MCP and the gateway all read
+ * (spec §2). `scope: null` means that any scope of the product admits a caller; the operations behind it, such as the
+ * MCP
+ * endpoint's tools, decide what the caller may do there.
  */
 export const OPERATIONS = {
   "atoms.list": { product: "memory", scope: "memory:read" },
@@ -34,7 +35,7 @@ export const OPERATIONS = {
   "mcp.memory_forget_atom": { product: "memory", scope: "memory:write" },
 
   ...ofGateway(),
-  /** A body's `model` that names a logical route: needed besides the operation's own scope. */
+  /** Resolution of a body's `model` that names a logical route: needed besides the operation's own scope. */
   "gateway.resolve_route": { product: "gateway", scope: "gateway:routes" },
 
   "key.whoami": { product: "key", scope: null },
@@ -42,10 +43,10 @@ export const OPERATIONS = {
 
 export type OperationName = keyof typeof OPERATIONS;
 
-/** The operations of the memory, as their names begin. */
+/** Operations of the memory, selected by the beginning of their names. */
 export type MemoryOperation = Extract<OperationName, `atoms.${string}` | `mcp.${string}`>;
 
-/** Of the gateway's table what a decision reads: all operations have the same members, which is quicker to read. */
+/** Returns what decisions read of the gateway's table. Entries with equal members are quicker to read. */
 function ofGateway(): Readonly<Record<ServedOperation, { readonly product: "gateway"; readonly scope: Scope }>> {
   const operations = SERVED_OPERATIONS.map((name) => {
     return [name, { product: "gateway", scope: GATEWAY_OPERATIONS[name].scope }] as const;

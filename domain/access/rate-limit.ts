@@ -1,42 +1,42 @@
 import type { Budget, SharedBudgets } from "../budget/budget.ts";
 
-/** A rate limit: so many requests a minute in the long run, and so many at once; or of tokens so many units of them. */
+/** A rate limit: a long-run number of requests a minute and a burst. A token limit counts units of tokens instead. */
 export type RateLimit = {
   readonly requestsPerMinute: number;
   readonly burst: number;
-  /** How many tokens are counted as one request; undefined where requests are counted. */
+  /** Number of tokens that count as one request; undefined if requests are counted. */
   readonly unit?: number;
 };
 
-/** Who counts together for a limit: each replica for itself, or all of an installation. */
+/** Scope in which calls count together for a limit: each replica by itself, or the whole installation. */
 export type LimitScope = "Replica" | "Installation";
 
 /** A rate limit as it is declared. */
 export type DeclaredRate = RateLimit & { readonly scope: LimitScope };
 
-/** A limit of the tokens that calls of models use, as it is declared: a minute's worth may be used at once. */
+/** Declared limit on the tokens that model calls use: a minute's worth may be used at once. */
 export type TokenLimit = { readonly tokensPerMinute: number; readonly scope: LimitScope };
 
-/** The calls that a key may have under way where it declares nothing (spec §4). */
+/** Number of concurrent calls allowed to a key that declares none (spec §4). */
 export const UNDECLARED_CONCURRENT = 256;
 
-/** Whose calls a limit bounds together. */
+/** Kind of owner whose calls a limit bounds together. */
 export type LimitOwner = "key" | "team" | "route";
 
-/** What is declared of the calls that an owner makes together. */
+/** Declared limits of the calls that an owner makes together. */
 export type DeclaredLimits = {
   readonly rate: DeclaredRate | null;
-  /** Calls under way at once; null where none is declared. */
+  /** Maximum number of concurrent calls; null if none is declared. */
   readonly concurrent: number | null;
-  /** Undefined where none is declared. */
+  /** Token limit; undefined if none is declared. */
   readonly tokens?: TokenLimit;
-  /** Of what its calls of models may use by period. Undefined where none is declared, and for a route. */
+  /** Budgets for its model calls by period. Undefined if none is declared, and for a route. */
   readonly budgets?: readonly Budget[];
-  /** What a team's calls share with those of others, by the policies that say so. Undefined for nothing. */
+  /** Budgets that a team's calls share with other teams, by policies that say so. Undefined for none. */
   readonly shared?: readonly SharedBudgets[];
 };
 
-/** `rateLimit` as it is written. */
+/** `rateLimit` of a spec. */
 export type LimitSpec = {
   readonly requestsPerMinute?: number;
   readonly burst?: number;
@@ -45,38 +45,39 @@ export type LimitSpec = {
   readonly scope?: LimitScope;
 };
 
-/** What a request meets at a rate limit. Times are nanoseconds. */
+/** Verdict of a rate limit on a request. Times are nanoseconds. */
 export type RateVerdict = {
   readonly admitted: boolean;
-  /** When the last request that was charged is paid off: what the next one is judged by. */
+  /** Time at which the last charged request is paid off: the state for the next judgement. */
   readonly paidAt: number;
-  /** How many more would be admitted now. */
+  /** Number of further requests that would be admitted now. */
   readonly remaining: number;
-  /** Until one is admitted, or of a request that was refused until it is; 0 while any is. */
+  /** Time until a request is admitted: the refused request, or else a next one; 0 if it would be admitted now. */
   readonly retryAfter: number;
-  /** Until the whole burst is there again. */
+  /** Time until the whole burst is available again. */
   readonly resetAfter: number;
 };
 
-/** A limit, and when the last request that was charged to it is paid off. */
+/** A limit, and the time at which the last request charged to it is paid off. */
 type RateState = { readonly limit: RateLimit; readonly paidAt: number; readonly amount?: number | undefined };
 
 const MINUTE = 60e9;
-/** What may be owed beyond a burst, in minutes of the rate: what is reported after a call holds others up no longer. */
+/** Maximum debt beyond a burst, in minutes of the rate: usage reported after a call delays others no longer. */
 export const MOST_OWED_MINUTES = 60;
 
-/** What a request costs, in nanoseconds. Rounded up: never more than what is declared. */
+/** Returns the cost of a request, in nanoseconds. Rounded up, so that no more than the declared rate passes. */
 export function rateCost({ requestsPerMinute }: RateLimit): number {
   return Math.ceil(MINUTE / requestsPerMinute);
 }
 
 /**
- * Judges one request by the generic cell rate algorithm, which needs one number of state: each request costs the time
- * that the rate takes for one, and may be paid later by as much as a burst of them costs.
+ * Judges one request by the generic cell rate algorithm, whose state is one number: each request costs the time that
+ * the
+ * rate takes for one, and may be paid later by at most the cost of a burst.
  *
- * @param paidAt of the verdict before; 0, or anything before `now`, when there is nothing to pay
+ * @param paidAt that of the verdict before; 0, or any time before `now`, if there is nothing to pay
  * @param now nanoseconds on a clock that never goes back
- * @param amount as how many requests it counts
+ * @param amount how many requests it counts as
  */
 export function judgeRate(limit: RateLimit, paidAt: number, now: number, amount = 1): RateVerdict {
   const cost = rateCost(limit);
@@ -86,8 +87,8 @@ export function judgeRate(limit: RateLimit, paidAt: number, now: number, amount 
 }
 
 /**
- * Charges what was used already, also where nothing is left: later requests wait until it is paid. Beyond a burst no
- * more than {@link MOST_OWED_MINUTES} of the rate is owed.
+ * Charges what was used already, even if nothing is left: later requests wait until it is paid. Beyond a burst at most
+ * {@link MOST_OWED_MINUTES} of the rate are owed.
  *
  * @returns when all of it is paid, in nanoseconds
  */
@@ -98,11 +99,10 @@ export function chargeUsed(limit: RateLimit, paidAt: number, now: number, amount
 }
 
 /**
- * Judges one request by several limits, each of which has to admit it. Where one refuses it, it costs none of them
- * anything.
+ * Judges one request by several limits, each of which has to admit it. If any refuses it, it is charged to none.
  *
- * @param now as of {@link judgeRate}
- * @returns what it meets at each of them, in their order
+ * @param now as in {@link judgeRate}
+ * @returns the verdict of each limit, in their order
  */
 export function judgeRates(states: readonly RateState[], now: number): RateVerdict[] {
   const verdicts = states.map(({ limit, paidAt, amount }) => judgeRate(limit, paidAt, now, amount));
@@ -114,14 +114,14 @@ export function judgeRates(states: readonly RateState[], now: number): RateVerdi
 }
 
 /**
- * What of a charge that was made before is to be paid yet, in nanoseconds: no more can be taken back, since time has paid
- * the rest, and who comes later has had it. The least that it may be, whatever was charged since.
+ * Returns the unpaid part of an earlier charge, in nanoseconds. No more can be refunded, because time has paid the rest
+ * and later callers have used it. It is the least that may be unpaid, whatever was charged since.
  */
 export function unpaidOf(limit: RateLimit, { paidAt }: Pick<RateVerdict, "paidAt">, now: number, amount = 1): number {
   return Math.min(amount * rateCost(limit), Math.max(paidAt - now, 0));
 }
 
-/** What a limit has left that is paid off at a moment, for a request that it has admitted. */
+/** Returns the state of a limit that is paid off at a given time, for a request that it has admitted. */
 export function rateState(limit: RateLimit, paidAt: number, now: number): RateVerdict {
   return verdictOf(limit, paidAt, now, true);
 }

@@ -1,17 +1,18 @@
 /**
- * What a caller may reach: the libraries of its team, all of them or the named ones. It is in the WHERE of every
- * statement about atoms, so that an atom beyond it is not there: not in a list, a count, a rank or an error (threats
- * b58, b60).
+ * Scope of a caller's access: the libraries of its team, all or the named ones. It is in the WHERE of every statement
+ * about atoms, so that an atom outside it does not exist for the caller: not in a list, a count, a rank or an error
+ * (threats b58, b60).
  */
 export type Reach = {
   readonly teamId: string;
-  /** Null: every library of the team. */
+  /** Ids of the libraries. Null: every library of the team. */
   readonly libraryIds: readonly string[] | null;
   /**
-   * Whose memory it is: the atoms of this subject are in the reach beside the shared ones, and are the only ones
-   * that may be changed. Left out, the shared ones are, and no atom of any subject is in the reach.
+   * Subject whose memory it is: the atoms of this subject are reachable beside the shared ones, and only they may be
+   * changed. Without a subject, the shared atoms are reachable and may be changed, and no atom of any subject is
+   * reachable.
    */
   readonly subject?: string | undefined;
-  /** Only what is the subject's, without what is shared. */
+  /** True if only the subject's atoms are reachable, without the shared ones. */
   readonly isOwnOnly?: boolean;
 };

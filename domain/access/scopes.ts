@@ -1,9 +1,9 @@
-/** What each scope grants (spec §1). The order fixes each scope's bit; append only. */
+/** Names of the scopes; what each grants: spec §1. The order fixes each scope's bit; append only. */
 export const SCOPES = ["gateway:generate", "gateway:embed", "gateway:routes", "memory:read", "memory:write"] as const;
 
 export type Scope = (typeof SCOPES)[number];
 
-/** Each scope in words: as a form asks for it (`words`), and as a page says what its bearer may do (`means`). */
+/** Wording of each scope: for a form that asks for it (`words`), and for a page that says what it permits (`means`). */
 export const SCOPE_TEXTS: Readonly<Record<Scope, { readonly words: string; readonly means: string }>> = {
   "gateway:generate": { words: "Ask models", means: "Have models generate: chat, messages and completions" },
   "gateway:embed": { words: "Make embeddings", means: "Have models embed texts" },
@@ -12,7 +12,7 @@ export const SCOPE_TEXTS: Readonly<Record<Scope, { readonly words: string; reado
   "memory:write": { words: "Write and delete atoms", means: "Save, change and delete atoms of the memory" },
 };
 
-/** What a key is used for: a product that scopes belong to, the part before their colon; or `key`, to ask of itself. */
+/** Product that a key is used for: that of a scope, the part before its colon; or `key`, for questions about itself. */
 export type Product = "gateway" | "memory" | "key";
 
 /** The named sets of scopes that a declaration may ask for instead of a list. */
@@ -28,7 +28,7 @@ export function isPreset(text: string): text is Preset {
   return Object.hasOwn(PRESETS, text);
 }
 
-/** The preset of exactly these scopes, in any order; undefined where there is none. */
+/** Returns the preset of exactly these scopes, in any order; undefined if there is none. */
 export function presetOf(scopes: readonly string[]): Preset | undefined {
   return Object.keys(PRESETS)
     .filter(isPreset)
@@ -45,7 +45,7 @@ export function scopeSet(scopes: readonly Scope[]): ScopeSet {
   return scopes.reduce((set, scope) => set | scopeBit(scope), 0);
 }
 
-/** The scopes of a set, in their order. */
+/** Returns the scopes of a set, in the order of {@link SCOPES}. */
 export function scopesIn(set: ScopeSet): Scope[] {
   return SCOPES.filter((scope) => (set & scopeBit(scope)) !== 0);
 }
@@ -54,13 +54,13 @@ export function scopeBit(scope: Scope): ScopeSet {
   return 1 << SCOPES.indexOf(scope);
 }
 
-/** All scopes of one product, any one of which lets a caller in: of `key` all there are. */
+/** Returns all scopes of one product, any of which admits a caller; for `key` all scopes. */
 export function productScopes(product: Product): ScopeSet {
   if (product === "key") return scopeSet(SCOPES);
   return scopeSet(SCOPES.filter((scope) => scope.startsWith(`${product}:`)));
 }
 
-/** Whether the text is a scope that exists; there are no wildcards. */
+/** True if the text is a scope that exists; there are no wildcards. */
 export function isScope(text: string): text is Scope {
   return (SCOPES as readonly string[]).includes(text);
 }

@@ -1,31 +1,32 @@
-/** From which addresses a key may be used: the networks that it and its team declare (docs/decisions/source-addresses.md). */
+/** Addresses from which a key may be used: networks of the key and of its team (docs/decisions/source-addresses.md). */
 import type { KeyAttributes } from "./key-record.ts";
 
 /**
- * Who makes a request, as far as its address goes. `ip` may be worked out anew whenever it is read, and is read only where
- * a list asks for it. Undefined, or anything that is no address, for a caller whose address is not known.
+ * Address of a request's caller. `ip` may be computed anew whenever it is read, and is read only if a list asks for it.
+ * Undefined, or any text that is no address, for a caller whose address is not known.
  */
 export type Client = { readonly ip: string | undefined };
 
-/** Numbers of 16 bits: two for IPv4, eight for IPv6. */
+/** Address as numbers of 16 bits: two for IPv4, eight for IPv6. */
 export type Address = readonly number[];
-/** The addresses that begin with the first `length` bits of `start`. */
+/** Network: the addresses that begin with the first `length` bits of `start`. */
 type Network = { readonly start: Address; readonly length: number };
 
 const GROUP_BITS = 16;
-/** In front of an IPv4 address that is written as one of IPv6 (RFC 4291 §2.5.5.2). */
+/** Prefix of an IPv4 address that is written as an IPv6 address (RFC 4291 §2.5.5.2). */
 const MAPPED: Address = [0, 0, 0, 0, 0, 0xffff];
 const MAPPED_BITS = MAPPED.length * GROUP_BITS;
 
-/** Whose list refuses a request; `unknown` where there is one and the caller's address is not known. */
+/** Owner of the list that refuses a request; `unknown` if a list exists and the caller's address is not known. */
 export type SourceRefusal = "key" | "team" | "unknown";
 
 /**
- * Decides whether a key may be used from where a request comes: both lists hold, the key's and its team's. Where none is
- * declared, nothing of the client is read.
+ * Decides whether a key may be used from the address of a request: both lists apply, the key's and its team's. If
+ * neither
+ * is declared, nothing of the client is read.
  *
  * @param client null for the server itself, which acts for a library or answers a question about the key
- * @returns undefined where it may
+ * @returns undefined if it may
  */
 export function refusedSource(
   { allowedCIDRs, teamAllowedCIDRs }: Pick<KeyAttributes, "allowedCIDRs" | "teamAllowedCIDRs">,
@@ -38,10 +39,10 @@ export function refusedSource(
   return teamAllowedCIDRs === null || isAmong(address, teamAllowedCIDRs) ? undefined : "team";
 }
 
-/** Equal lists of an index are one object, of which each is read once. */
+/** Parsed networks of each list. Equal lists of an index are one object, so each is parsed once. */
 const read = new WeakMap<readonly string[], readonly Network[]>();
 
-/** Of what is stored and is no network nothing is let in. */
+/** True if an address is in a list. A stored text that is no network matches no address. */
 function isAmong(address: Address, cidrs: readonly string[]): boolean {
   let networks = read.get(cidrs);
   if (networks === undefined) {
@@ -55,7 +56,9 @@ function isAmong(address: Address, cidrs: readonly string[]): boolean {
 }
 
 /**
- * Whether all addresses of a network are in one of several others. What is no network is in none, and has none in it.
+ * True if a single one of several networks contains all addresses of a network. A text that is no network is in none,
+ * and
+ * contains none.
  *
  * @param cidr as declared
  */
@@ -76,13 +79,13 @@ function isWithin(address: Address, { start, length }: Network): boolean {
   });
 }
 
-/** The bits of one group that the first `length` bits of an address have. */
+/** Returns the mask of one group: the bits that lie within the first `length` bits of an address. */
 function maskOf(place: number, length: number): number {
   const bits = Math.min(Math.max(length - place * GROUP_BITS, 0), GROUP_BITS);
   return 0xffff & (0xffff << (GROUP_BITS - bits));
 }
 
-/** What is wrong with a network as it is written, and what to write instead; undefined for nothing. */
+/** Returns the fault of a network as it is written, and what to write instead; undefined if there is none. */
 export function networkFault(text: string): string | undefined {
   const network = parseNetwork(text);
   return "fault" in network ? network.fault : undefined;
@@ -90,7 +93,7 @@ export function networkFault(text: string): string | undefined {
 
 const NO_NETWORK = { fault: "is no network: write an address and a length, such as 203.0.113.0/24 or 2001:db8::/32" };
 
-/** A network in CIDR notation (RFC 4632, RFC 4291 §2.3), or what is wrong with it. */
+/** Parses a network in CIDR notation (RFC 4632, RFC 4291 §2.3), or returns its fault. */
 function parseNetwork(text: string): Network | { readonly fault: string } {
   const [written = "", ...lengths] = text.split("/");
   const address = written.includes("%") ? undefined : parseAddress(written);
@@ -103,7 +106,7 @@ function parseNetwork(text: string): Network | { readonly fault: string } {
   const isMapped = written.includes(":") && bits === 32;
   const length = Number(lengthText) - (isMapped ? MAPPED_BITS : 0);
   if (length > bits) return { fault: `has a length beyond its ${bits} bits: write ${single} for this one address` };
-  // Of the networks that have all of IPv4 in them, none means it: a length of 0 does.
+  // An IPv6 network that contains all of IPv4 does not mean it: 0.0.0.0/0 does.
   if (length < 0) return { fault: "mixes IPv4 and IPv6: write 0.0.0.0/0 for all of IPv4" };
   const start = address.map((group, place) => group & maskOf(place, length));
   const meant = `${addressText(start)}/${length}`;
@@ -114,7 +117,7 @@ function parseNetwork(text: string): Network | { readonly fault: string } {
   return { start, length };
 }
 
-/** An address as the lists are compared with it, an IPv4 one also where it is written as one of IPv6; without its zone. */
+/** Parses an address for comparison with the lists: without its zone, and as IPv4 if it is IPv4 written as IPv6. */
 export function parseAddress(text: string): Address | undefined {
   const bare = text.replace(/%.*$/, "");
   if (IPV4.test(bare)) {
@@ -129,10 +132,10 @@ export function parseAddress(text: string): Address | undefined {
 }
 
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
-/** What a URL has between its brackets, and what its parser would pass over is not in it. */
+/** Characters of an IPv6 address in a URL's brackets, without those that the URL parser would skip. */
 const IPV6 = /^[\da-f:.]+$/i;
 
-/** As RFC 5952 writes it, without an IPv4 address at its end. */
+/** Formats an IPv6 address as in RFC 5952, without an IPv4 address at its end. */
 function canonical(ipv6: string): string {
   return new URL(`http://[${ipv6}]`).hostname.slice(1, -1);
 }
@@ -141,13 +144,13 @@ function groupsOf(text: string): number[] {
   return text === "" ? [] : text.split(":").map((group) => Number.parseInt(group, 16));
 }
 
-/** An address as it is shown. */
+/** Formats an address as it is shown. */
 export function addressText(address: Address): string {
   if (address.length === 2) return address.flatMap((group) => [group >> 8, group & 0xff]).join(".");
   return canonical(address.map((group) => group.toString(16)).join(":"));
 }
 
-/** The address of a client as it is shown; undefined where it is not known. */
+/** Returns the address of a client as it is shown; undefined if it is not known. */
 export function shownSource({ ip = "" }: Client): string | undefined {
   const address = parseAddress(ip);
   return address && addressText(address);

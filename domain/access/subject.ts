@@ -2,15 +2,15 @@
 export const SUBJECT_HEADER = "x-keyplane-subject";
 
 /**
- * Whose memory a key is for: of one subject always, or of the one that each call names. A key without a rule is for what
- * is shared.
+ * Subject whose memory a key is for: always the same subject, or the subject that each call names. A key without a rule
+ * is for the shared memory.
  */
 export type SubjectRule =
   | { readonly mode: "Bound"; readonly subject: string }
-  /** Each call names one. */
+  /** Each call names a subject. */
   | { readonly mode: "Required" };
 
-/** Reads a valid `subjectAccess`; null for none. */
+/** Parses a valid `subjectAccess`; null for none. */
 export function declareSubject(
   access: { readonly mode: SubjectRule["mode"]; readonly subject?: string } | undefined,
 ): SubjectRule | null {
@@ -18,7 +18,7 @@ export function declareSubject(
   return access.mode === "Required" ? { mode: "Required" } : { mode: "Bound", subject: access.subject ?? "" };
 }
 
-/** For people. */
+/** Formats a rule for people. */
 export function subjectText({
   mode,
   subject = "",
@@ -29,12 +29,12 @@ export function subjectText({
   return mode === "Bound" ? subject : "whom each call names";
 }
 
-/** Why it is not clear whose memory a call means, or why it may not be that one's. */
+/** Reason for which the subject of a call is not clear, or not allowed. */
 export type SubjectFault = "malformed" | "missing" | "another" | "not_declared";
 
 /**
- * What a subject is, as JSON Schema says it; a PlatformKey says the same (crds/). Of one alphabet that needs no quoting
- * anywhere: what a proxy makes of two headers is none.
+ * Form of a subject as JSON Schema; a PlatformKey has the same (crds/). The alphabet needs no quoting anywhere, and
+ * excludes the separators with which a proxy joins two headers.
  */
 export const SUBJECT_FORM = {
   type: "string",
@@ -42,7 +42,7 @@ export const SUBJECT_FORM = {
   maxLength: 128,
   pattern: "^[A-Za-z0-9._@:+=/-]+$",
 } as const;
-/** The same for people. */
+/** The form in words, for people. */
 export const SUBJECT_CHARACTERS = `1 to ${SUBJECT_FORM.maxLength} of the characters A-Z a-z 0-9 . _ @ : + = / and -`;
 const SUBJECT = new RegExp(SUBJECT_FORM.pattern);
 
@@ -51,10 +51,10 @@ export function isSubject(text: string): boolean {
 }
 
 /**
- * Decides whose memory a call means: the only place that does. What a call names is never ignored.
+ * Decides whose memory a call means: the only place that does. A subject that a call names is never ignored.
  *
  * @param named the values of the header, in the order of their lines
- * @returns `subject` undefined for what is shared
+ * @returns `subject` undefined for the shared memory
  */
 export function meantSubject(
   rule: SubjectRule | null,

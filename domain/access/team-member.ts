@@ -1,16 +1,16 @@
 import type { Spec } from "../kinds/kinds.ts";
 
-/** Who belongs to a team, and what they may do. */
+/** A member of a team, with role and libraries. */
 export type TeamMember = {
   readonly role: "admin" | "member" | "viewer";
   readonly kind: "subject" | "group" | "serviceAccount";
   /** An OIDC subject or group, or a ServiceAccount as `namespace/name`. */
   readonly value: string;
-  /** The libraries that tokens reach by it; left out for all of the team's. */
+  /** Libraries that tokens reach by this role; left out for all of the team's. */
   readonly libraryRefs?: readonly { readonly namespace: string; readonly name: string }[];
 };
 
-/** By what a person or a machine is named among a team's members (spec §5, PlatformTeam). */
+/** Names under which a person or a machine may be a member of a team (spec §5, PlatformTeam). */
 export type MemberNames = {
   readonly subject: string;
   readonly groups: readonly string[];
@@ -18,16 +18,17 @@ export type MemberNames = {
   readonly serviceAccount: string | null;
 };
 
-/** The names of a person or a program, as a token or a session says them. */
+/** Names of a person or a program, from a token or a session. */
 export type IssuedNames = MemberNames & {
   /**
-   * When the token was issued, at the earliest, or the session begun: in milliseconds since the epoch. What was issued
-   * before a team revoked the subject opens nothing of that team.
+   * Earliest time at which the token was issued, or the session begun, in milliseconds since the epoch. Tokens and
+   * sessions
+   * from before a team revoked the subject open nothing of that team.
    */
   readonly issuedAt: number;
 };
 
-/** A member as it is declared, which is by one of three names. */
+/** Returns a declared member in one form: a member is declared by one of three kinds of name. */
 export function teamMember(member: Spec<"PlatformTeam">["members"][number]): TeamMember {
   const { role, libraryRefs } = member;
   const reach = libraryRefs === undefined ? {} : { libraryRefs };

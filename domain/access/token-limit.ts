@@ -1,30 +1,31 @@
 import type { DeclaredRate, TokenLimit } from "./rate-limit.ts";
 
-/** Of a minute's tokens. The time that one costs is never rounded by more than a thousandth; calls are rounded up to whole ones. */
+/** Maximum number of units in a minute's tokens: rounding changes a unit's time by at most a thousandth. */
 const UNITS_A_MINUTE = 60_000;
 
-/** A limit of tokens as a rate, which counts in units of so many tokens that the time of one can be measured. */
+/** Token limit as a rate. It counts units of tokens, each so large that its time can be measured. */
 export type TokenRate = DeclaredRate & { readonly unit: number };
 
-/** The rate that a limit of tokens is kept as: a minute's worth at once. */
+/** Returns the rate by which a token limit is enforced: a minute's worth at once. */
 export function tokenRate({ tokensPerMinute, scope }: TokenLimit): TokenRate {
   const unit = Math.ceil(tokensPerMinute / UNITS_A_MINUTE);
   return { requestsPerMinute: tokensPerMinute / unit, burst: Math.floor(tokensPerMinute / unit), scope, unit };
 }
 
-/** By which id the tokens of an owner are counted, beside its requests. No owner's id begins so. */
+/** Returns the id under which an owner's tokens are counted, beside its requests. No owner's id begins like this. */
 export function tokensId(ownerId: string): string {
   return `tokens:${ownerId}`;
 }
 
-/** So many tokens in the units of a rate. */
+/** Converts a number of tokens to the units of a rate. */
 export function tokenUnits({ unit }: TokenRate, tokens: number): number {
   return Math.ceil(tokens / unit);
 }
 
 /**
- * What a call that is expected to use so many tokens is charged before it is made, in units. One that is expected to use
- * more than the limit has at once is charged all of that: it passes while nothing else is owed, and the rest is charged
+ * Returns the units that a call is charged before it is made, for the tokens that it is expected to use. A call that is
+ * expected to use more than the burst is charged the burst: it passes while nothing else is owed, and the rest is
+ * charged
  * after it.
  */
 export function reservedUnits(rate: TokenRate, tokens: number): number {

@@ -1,5 +1,5 @@
 /**
- * A library that a key has used, null for one that it may not reach any more; and the last day of that in UTC, as
+ * A library that a key has used, null if the key may no longer reach it; and the last day of its use in UTC, as
  * `2026-11-25`.
  */
 export type UsedLibrary = {
@@ -7,5 +7,5 @@ export type UsedLibrary = {
   readonly lastUsedOn: string;
 };
 
-/** So many libraries of a key are kept, the last ones: where there are as many, there may have been more. */
+/** Maximum number of libraries recorded for a key, the latest ones: a key with as many may have used more. */
 export const MAX_USED_LIBRARIES = 64;

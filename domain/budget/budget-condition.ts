@@ -3,12 +3,12 @@ import { rfc3339 } from "../rfc3339.ts";
 import { type Budget, budgetSize } from "./budget.ts";
 import { higherThreshold, type Threshold } from "./threshold.ts";
 
-/** How far a budget is used in its present period. */
+/** Use of a budget in its present period. */
 export type BudgetStanding = {
   readonly budget: Budget;
-  /** The highest threshold that is reached; undefined below the first. */
+  /** Highest threshold that is reached; undefined below the first. */
   readonly reached: Threshold | undefined;
-  /** Milliseconds since the epoch; Infinity for what never resets. */
+  /** End of the period in milliseconds since the epoch; Infinity for a budget that never resets. */
   readonly endsAt: number;
 };
 
@@ -18,12 +18,12 @@ const REASON_OF = {
   100: "BudgetExhausted",
 } as const satisfies Record<Threshold, Reason>;
 
-/** That a budget has reached a threshold, in the words of its condition. */
+/** Event that a budget has reached a threshold, in the words of its condition. */
 type BudgetNews = { readonly type: "Normal" | "Warning"; readonly reason: Reason; readonly message: string };
 
 /**
- * What a status says of budgets, by the one that is used the most; nothing where there are none. The words change with a
- * threshold and a period alone, and not with each call.
+ * Returns the condition about budgets, with the reason of the most used one; none without budgets. The message changes
+ * only with a threshold or a period, not with each call.
  */
 export function budgetConditions(standings: readonly BudgetStanding[]): StatedCondition[] {
   if (standings.length === 0) return [];
@@ -34,9 +34,9 @@ export function budgetConditions(standings: readonly BudgetStanding[]): StatedCo
 }
 
 /**
- * What an event is to say: of each budget the threshold that it has reached and that its condition did not have yet.
+ * Returns the events to report: for each budget the reached threshold, if its condition did not have it yet.
  *
- * @param before the message of the condition until now; undefined where there was none
+ * @param before the message of the condition until now; undefined if there was none
  */
 export function budgetNews(standings: readonly BudgetStanding[], before: string | undefined): BudgetNews[] {
   return standings.flatMap((standing) => {
@@ -47,7 +47,7 @@ export function budgetNews(standings: readonly BudgetStanding[], before: string 
   });
 }
 
-/** When a budget that has reached a threshold resets, the next of them; Infinity where none does. */
+/** Returns when the next budget that has reached a threshold resets; Infinity if none does. */
 export function nextBegin(standings: readonly BudgetStanding[]): number {
   return Math.min(Number.POSITIVE_INFINITY, ...standings.flatMap(({ reached, endsAt }) => (reached ? endsAt : [])));
 }

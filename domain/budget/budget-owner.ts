@@ -1,6 +1,6 @@
 import type { BudgetPeriod } from "./period.ts";
 
-/** Whose a budget is, and what it counts, as its id says. */
+/** Owner of a budget, and its unit and period, as its id states them. */
 export type BudgetOwner = { readonly unit: string; readonly period: BudgetPeriod } & (
   | { readonly of: "team"; readonly teamId: string }
   | {
@@ -17,7 +17,7 @@ const POLICY_ID = /^policy (?<cluster>[^/ ]*)\/(?<name>\S+) (?<unit>\S+) (?<peri
 const ID = /^(?<of>key|team) (?<teamId>\S+)(?<place> .+)? (?<unit>\S+) (?<period>Day|Week|Month|Total)$/;
 const PLACE = /^ (?<cluster>[^/]*)\/(?<namespace>[^/]*)\/(?<name>.+)$/;
 
-/** Reads the id that `budgetsOf` gives; undefined for another text, as a later build may write. */
+/** Parses an id that `budgetsOf` gives; undefined for another text, such as an id of a later build. */
 export function ownerOfBudget(id: string): BudgetOwner | undefined {
   const ofPolicy = POLICY_ID.exec(id)?.groups;
   if (ofPolicy !== undefined) {

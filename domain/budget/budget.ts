@@ -1,18 +1,18 @@
 import { type BudgetSize, budgetUnit, mostOf, sizeText } from "./budget-size.ts";
 import type { BudgetPeriod } from "./period.ts";
 
-/** What happens to a call that a budget has no room for: it is refused, or passes and is counted. */
+/** Action on a call that exceeds a budget: it is refused, or passes and is counted. */
 type OnExhausted = "Refuse" | "Alert";
 
-/** A budget as it is declared, its defaults filled in. */
+/** A budget as it is declared, with its defaults filled in. */
 export type Budget = BudgetSize & {
   readonly period: BudgetPeriod;
-  /** Where the period begins: an IANA name. */
+  /** IANA name of the time zone in which the period begins. */
   readonly timeZone: string;
   readonly onExhausted: OnExhausted;
 };
 
-/** `budgets` as it is written. */
+/** `budgets` of a spec. */
 export type BudgetSpec = {
   readonly tokens?: number;
   readonly cost?: string;
@@ -22,32 +22,32 @@ export type BudgetSpec = {
   readonly onExhausted?: OnExhausted;
 };
 
-/** Budgets that the keys of several teams share: as whose they are counted, `CLUSTER/POLICY`, which outlasts the policy. */
+/** Budgets that keys of several teams share. They count under an owner, `CLUSTER/POLICY`, that outlasts the policy. */
 export type SharedBudgets = { readonly owner: string; readonly items: readonly Budget[] };
 
-/** The budgets of a key, and as whose they are counted, which outlasts the key. */
+/** Budgets of a key. They are counted under the owner, which outlasts the key. */
 export type KeyBudgets = { readonly owner: string; readonly items: readonly Budget[] };
 
-/** A budget that a call is held to. */
+/** A budget that applies to a call. */
 export type OwnedBudget = Budget & {
-  /** The same for as long as the owner's name and the period are. */
+  /** Id of the budget, which stays for as long as the owner's name and the period stay. */
   readonly id: string;
   readonly of: "key" | "team" | "policy";
-  /** The PlatformKeyPolicy whose teams share it; undefined for a key's and a team's own. */
+  /** Name of the PlatformKeyPolicy whose teams share it; undefined for a key's and a team's own. */
   readonly policy?: string;
 };
 
-/** What says which budgets a call is held to: the record of its key. */
+/** Members of a key's record that determine which budgets apply to a call. */
 type Budgeted = {
   readonly teamId: string;
   readonly budgets?: KeyBudgets | undefined;
   readonly teamLimits: TeamBudgets | null;
 };
 
-/** What the limits of a team say of budgets. */
+/** Budgets among the limits of a team. */
 type TeamBudgets = { readonly budgets?: readonly Budget[]; readonly shared?: readonly SharedBudgets[] };
 
-/** Reads valid `budgets`, their defaults filled in; null for none. */
+/** Parses valid `budgets`, with their defaults filled in; null for none. */
 export function declareBudgets(specs: readonly BudgetSpec[] | undefined): readonly Budget[] | null {
   if (specs === undefined || specs.length === 0) return null;
   return specs.map(({ tokens = 0, cost, currency = "", period, timeZone = "UTC", onExhausted = "Refuse" }) => ({
@@ -56,12 +56,12 @@ export function declareBudgets(specs: readonly BudgetSpec[] | undefined): readon
   }));
 }
 
-/** A budget of another size. */
+/** Returns a budget with another size. */
 export function withSize({ period, timeZone, onExhausted }: Budget, size: BudgetSize): Budget {
   return { ...size, period, timeZone, onExhausted };
 }
 
-/** Whether a call of a key is held to a budget that counts what it costs, so that its model has to be known. */
+/** True if a budget that counts costs applies to a call of a key, so that the call's model has to be known. */
 export function hasCostBudget({ budgets, teamLimits }: Omit<Budgeted, "teamId">): boolean {
   return (
     countCost(budgets?.items) ||
@@ -74,12 +74,12 @@ function countCost(budgets: readonly Budget[] | undefined): boolean {
   return budgets?.some((budget) => "cost" in budget) === true;
 }
 
-/** Whether a call of a key is held to a budget. */
+/** True if a budget applies to a call of a key. */
 export function hasBudget({ budgets, teamLimits }: Omit<Budgeted, "teamId">): boolean {
   return budgets !== undefined || teamLimits?.budgets !== undefined || teamLimits?.shared !== undefined;
 }
 
-/** The budgets that a call of a key is held to: its own before its team's, and those before what teams share. */
+/** Returns the budgets that apply to a call of a key: its own first, then its team's, then those that teams share. */
 export function budgetsOf({ budgets, teamLimits, teamId }: Budgeted): OwnedBudget[] {
   return [
     ...(budgets === undefined ? [] : owned("key", budgets.owner, budgets.items)),
@@ -88,12 +88,12 @@ export function budgetsOf({ budgets, teamLimits, teamId }: Budgeted): OwnedBudge
   ];
 }
 
-/** As whose the shared budgets of a policy are counted. */
+/** Returns the owner under which the shared budgets of a policy are counted. */
 export function policyOwner(cluster: string, policy: string): string {
   return `${cluster}/${policy}`;
 }
 
-/** The budgets that the keys of a policy's teams share. */
+/** Returns the budgets that the keys of a policy's teams share. */
 export function budgetsOfPolicy({ owner, items }: SharedBudgets): OwnedBudget[] {
   const policy = owner.slice(owner.indexOf("/") + 1);
   return owned("policy", owner, items).map((budget) => ({ ...budget, policy }));
@@ -103,22 +103,22 @@ function owned(of: OwnedBudget["of"], owner: string, items: readonly Budget[]): 
   return items.map((item) => ({ ...item, of, id: `${of} ${owner} ${budgetUnit(item)} ${item.period}` }));
 }
 
-/** A budget as people read it, such as `5,000,000 tokens a month (Europe/Berlin), refuses`. */
+/** Formats a budget for people, such as `5,000,000 tokens a month (Europe/Berlin), refuses`. */
 export function budgetText(budget: Budget): string {
   return `${budgetSize(budget)}, ${budget.onExhausted === "Refuse" ? "refuses" : "alerts"}`;
 }
 
-/** How much a budget has, such as `5,000,000 tokens a month (Europe/Berlin)` or `250.00 USD in all`. */
+/** Formats the size of a budget, such as `5,000,000 tokens a month (Europe/Berlin)` or `250.00 USD in all`. */
 export function budgetSize(budget: Budget): string {
   return `${sizeText(budget)} ${budgetPeriod(budget)}`;
 }
 
-/** For how long a budget is, such as `a month (Europe/Berlin)` or `in all`. */
+/** Formats the period of a budget, such as `a month (Europe/Berlin)` or `in all`. */
 export function budgetPeriod({ period, timeZone }: Pick<Budget, "period" | "timeZone">): string {
   return period === "Total" ? "in all" : `a ${period.toLowerCase()} (${timeZone})`;
 }
 
-/** Whether each budget that refuses is kept by one that is no larger. */
+/** True if for each budget that refuses calls there still is such a budget, no larger. */
 export function areBudgetsKept(after: readonly Budget[] | null, before: readonly Budget[] | null): boolean {
   return (before ?? []).every(
     (kept) =>

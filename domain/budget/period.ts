@@ -1,27 +1,27 @@
 import { rfc3339Millis } from "../rfc3339.ts";
 
-/** How long a budget lasts before it resets. */
+/** Kind of period after which a budget resets. */
 export type BudgetPeriod = "Day" | "Week" | "Month" | "Total";
 
-/** One of the times that a budget lasts. Times are milliseconds since the epoch; a week begins on Monday. */
+/** A period of a budget. Times are milliseconds since the epoch; a week begins on Monday. */
 export type Period = {
-  /** Its first day as a calendar there has it, such as `2026-11-01`; `total` for what does not end. */
+  /** First day of the period by the calendar of its time zone, such as `2026-11-01`; `total` for an endless period. */
   readonly name: string;
   readonly beginsAt: number;
-  /** Infinity for what does not end. */
+  /** End of the period; Infinity if it has none. */
   readonly endsAt: number;
 };
 
 const DAY_MS = 24 * 3_600_000;
-/** No place is further from UTC, in milliseconds. */
+/** Upper bound of the difference between any time zone and UTC, in milliseconds. */
 const FURTHEST = 15 * 3_600_000;
 const TOTAL: Period = { name: "total", beginsAt: Number.NEGATIVE_INFINITY, endsAt: Number.POSITIVE_INFINITY };
 
 /**
- * The period that a moment is in, by the calendar of a place. It begins with the first moment of its first day, which is
- * not midnight where a clock is put forward then; so a day may have 23 or 25 hours.
+ * Returns the period that contains a given time, by the calendar of a time zone. It begins with the first moment of its
+ * first day, which is not midnight if a clock is put forward then; so a day may have 23 or 25 hours.
  *
- * @param timeZone an IANA name; UTC stands in for one that is not known here
+ * @param timeZone an IANA name; UTC replaces a name that is not known here
  * @param at milliseconds since the epoch
  */
 export function periodAt(period: BudgetPeriod, timeZone: string, at: number): Period {
@@ -35,7 +35,7 @@ export function periodAt(period: BudgetPeriod, timeZone: string, at: number): Pe
   };
 }
 
-/** The first day of the period that a day is in, and that of the next one. Days are their midnights in UTC. */
+/** Returns the first day of the period that contains a day, and that of the next. Days are their midnights in UTC. */
 function daysOf(period: Exclude<BudgetPeriod, "Total">, day: number): readonly [number, number] {
   if (period === "Day") return [day, day + DAY_MS];
   const date = new Date(day);
@@ -47,7 +47,7 @@ function daysOf(period: Exclude<BudgetPeriod, "Total">, day: number): readonly [
   return [Date.UTC(year, month), Date.UTC(year, month + 1)];
 }
 
-/** The first moment of a day: no clock is ever put back to the day before. */
+/** Returns the first moment of a day. The search relies on no clock ever being put back to the day before. */
 function beginOf(calendar: Intl.DateTimeFormat, day: number): number {
   let [before, from] = [day - FURTHEST, day + FURTHEST];
   while (from - before > 1) {

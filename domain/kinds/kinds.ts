@@ -8,17 +8,17 @@ import type { PlatformTeamSpec, PlatformTeamStatus } from "./generated/platform-
 export const KINDS = ["PlatformKey", "PlatformTeam", "PlatformKeyPolicy", "ModelGateway", "MemoryLibrary"] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** Group and version of every kind, as Keyplane asks for it and writes it. */
+/** Group and version of every kind in Keyplane's requests and in what it writes. */
 export const API_VERSION = "keyplane.dev/v1alpha1";
 
 /**
- * The version that the API server prefers, by which Kubernetes' garbage collector knows an owner: it asks for one that is
- * named by another version, and takes the 404 of a kind that is not served for its end
+ * Version that the API server prefers, and by which Kubernetes' garbage collector looks owners up: it requests an owner
+ * that is named by another version, and takes the 404 of a kind that is not served as the owner's end
  * (docs/decisions/kubernetes-secrets.md).
  */
 export const PREFERRED_API_VERSION = "keyplane.dev/v1beta1";
 
-/** What a manifest may say: the versions differ in their names alone (docs/decisions/api-versions.md). */
+/** Versions that a manifest may state: they differ only in their names (docs/decisions/api-versions.md). */
 export const API_VERSIONS: readonly string[] = [API_VERSION, PREFERRED_API_VERSION];
 
 type Specs = {
@@ -37,17 +37,17 @@ type Statuses = {
   MemoryLibrary: MemoryLibraryStatus;
 };
 
-/** What a manifest of that kind declares, with the schema's defaults applied. */
+/** Declared part of a manifest of a kind, with the schema's defaults applied. */
 export type Spec<K extends Kind = Kind> = Specs[K];
-/** What Keyplane writes back. A field that is not in here does not survive the API server. */
+/** Part that Keyplane writes back. A field that is not in here does not survive the API server. */
 export type Status<K extends Kind = Kind> = Statuses[K];
 
-/** Whether the text is one of our kinds, spelt exactly so. */
+/** True if the text is one of our kinds, in exact spelling. */
 export function isKind(text: string): text is Kind {
   return (KINDS as readonly string[]).includes(text);
 }
 
-/** Whether objects of that kind have no namespace. */
+/** True if objects of a kind have no namespace. */
 export function isClusterScoped(kind: Kind): boolean {
   return kind === "PlatformTeam" || kind === "PlatformKeyPolicy";
 }

@@ -1,6 +1,7 @@
 /**
- * The part of Kubernetes' structural schemas that `crds/` uses. What is written there and not listed here is not
- * understood by the offline validator, so that a test refuses it.
+ * Part of Kubernetes' structural schemas that `crds/` uses. The offline validator does not understand any other
+ * keyword,
+ * so a test refuses it.
  */
 export type Schema = {
   readonly description?: string;
@@ -24,11 +25,11 @@ export type Schema = {
   readonly "x-kubernetes-validations"?: readonly CelRule[];
 };
 
-/** A CEL rule. One that speaks of `oldSelf` is checked against the stored object alone: a transition rule. */
+/** A CEL rule. A rule that mentions `oldSelf` is a transition rule: it is checked only if there is a stored object. */
 export type CelRule = {
   readonly rule: string;
-  /** What to write instead. */
+  /** Message that says what to write instead. */
   readonly message: string;
-  /** The field that is at fault, such as `.spec.preset`, from the node that carries the rule. */
+  /** Path of the faulty field, such as `.spec.preset`, from the node that carries the rule. */
   readonly fieldPath?: string;
 };

@@ -1,20 +1,20 @@
-/** What a call of a model costs, in millionths of a currency's unit, with a fraction: what is summed up is rounded. */
+/** Cost of a model call, in millionths of a currency's unit, unrounded: only sums are rounded. */
 import type { PriceOrder, Prices } from "./price-list.ts";
 import type { ExpectedTokens } from "./token-reservation.ts";
 import { TOKEN_KINDS, type TokenKind, type Tokens } from "./tokens.ts";
 
-/** What a token, or a call of a tool, costs; for each kind as much as it may at most, where it has no price of its own. */
+/** Prices of a token, or of a tool call, by kind: a kind without its own price has the most that it may cost. */
 export type CallPrices = {
   readonly of: Readonly<Record<TokenKind, number>>;
-  /** The most that a token costs that is read, and one that is written; undefined where that is not known. */
+  /** Maximum prices of a token that is read, and of a token that is generated; undefined if not known. */
   readonly read: number;
   readonly written: number | undefined;
 };
 
-/** Prices are for so many. */
+/** Number of tokens or calls that a listed price is for. */
 const MANY = 1e6;
 
-/** The most that each kind costs by any of several models' prices; undefined where reading has no price. */
+/** Returns the highest price of each kind among the prices of several models; undefined if any has no input price. */
 export function callPrices(all: readonly Prices[]): CallPrices | undefined {
   const dearest = (...kinds: readonly TokenKind[]): number | undefined => {
     const known = all.flatMap((prices) => kinds.flatMap((kind) => prices[kind] ?? []));
@@ -35,26 +35,30 @@ export function callPrices(all: readonly Prices[]): CallPrices | undefined {
   };
 }
 
-/** The most that a call costs that uses what is expected; undefined where that is not known. */
+/** Returns the maximum cost of a call that uses the expected tokens; undefined if it is not known. */
 export function expectedCost({ read, written }: CallPrices, { input, output }: ExpectedTokens): number | undefined {
   if (output === 0) return read * input;
   return written === undefined ? undefined : read * input + written * output;
 }
 
-/** What the tokens and calls of tools cost that an answer has reported. */
+/** Returns the cost of the tokens and tool calls that an answer has reported. */
 export function reportedCost({ of }: CallPrices, tokens: Tokens): number {
   return TOKEN_KINDS.reduce((sum, kind) => sum + of[kind] * tokens[kind], 0);
 }
 
-/** The prices of models at one time. */
+/** Prices of models at one time. */
 export type PricesInForce = {
-  /** Undefined for a model that no entry is for, or none yet. */
+  /** Returns the prices of a model; undefined for a model without an entry, or before the day of its first entry. */
   of(model: string): Prices | undefined;
-  /** When they are others, in milliseconds since the epoch; Infinity where no later ones are listed. */
+  /** Time at which the prices change, in milliseconds since the epoch; Infinity if no later prices are listed. */
   readonly until: number;
 };
 
-/** @param at milliseconds since the epoch */
+/**
+ * Returns the prices in force.
+ *
+ * @param at milliseconds since the epoch
+ */
 export function pricesInForce({ names, days, spans }: PriceOrder, at: number): PricesInForce {
   const begun = days.filter((day) => day <= at).length;
   const inForce = new Map(

@@ -2,10 +2,10 @@ import type { Dialect } from "../access/key-record.ts";
 import { type Figures, largestFigures, type ReportedFigures } from "./reported-figures.ts";
 import type { Tokens } from "./tokens.ts";
 
-/** `fits` is false where a part is larger than its whole: it counts beside it. */
+/** Disjoint token counts. `fits` is false if a part was reported larger than its whole, and so is counted beside it. */
 type Disjoint = { readonly tokens: Tokens; readonly fits: boolean };
 
-/** Makes what was reported disjoint, as the dialect has it: which of its figures include others. */
+/** Makes the reported figures disjoint: the dialect determines which figures include others. */
 export function disjointTokens(dialect: Dialect, reported: ReportedFigures): Disjoint {
   return DISJOINT[dialect](largestFigures(dialect, reported));
 }
@@ -17,9 +17,11 @@ const DISJOINT: Readonly<Record<Dialect, (figures: Figures) => Disjoint>> = {
 };
 
 /**
- * OpenAI's prompt includes what the cache had and what was written to it, and its completion the reasoning. Providers that
- * have either beside it say so by their total, which is of all that was used. Perplexity's total is not: what it has found
- * is read beside its prompt, and its reasoning is a step before the completion.
+ * Makes OpenAI's figures disjoint: the prompt includes cache reads and writes, and the completion includes reasoning.
+ * Providers whose figures have either of these beside it reveal that by their total, which covers everything that was
+ * used.
+ * Perplexity's total does not: what it has found is read beside its prompt, and its reasoning is a step before the
+ * completion.
  */
 function disjointOfOpenAi(figures: Figures): Disjoint {
   const { cached = 0, completion = 0, reasoning = 0, total = 0, citations = 0, searches = 0, written1h = 0 } = figures;
@@ -46,7 +48,7 @@ function disjointOfOpenAi(figures: Figures): Disjoint {
   };
 }
 
-/** Anthropic's are apart. */
+/** Makes Anthropic's figures disjoint: they are reported apart. */
 function disjointOfAnthropic(figures: Figures): Disjoint {
   const { prompt = 0, cached = 0, written1h = 0, completion = 0, searches = 0, fetches = 0 } = figures;
   return {
@@ -63,12 +65,12 @@ function disjointOfAnthropic(figures: Figures): Disjoint {
   };
 }
 
-/** Of both lifetimes. A sum without them is of the provider's usual one, five minutes. */
+/** Returns the cache writes of both lifetimes. A sum without lifetimes is of the provider's usual one, five minutes. */
 function writtenOf({ written = 0, written5m = 0, written1h = 0 }: Figures): number {
   return Math.max(written, written5m + written1h);
 }
 
-/** Gemini's prompt includes what is cached; thoughts, and what tools brought, are apart. The total is of all of them. */
+/** Makes Gemini's figures disjoint: the prompt includes cached tokens, the total all; thoughts and tools are apart. */
 function disjointOfGemini(figures: Figures): Disjoint {
   const { cached = 0, completion = 0, reasoning = 0, toolPrompt = 0, total = 0 } = figures;
   const apart = completion + reasoning + toolPrompt;

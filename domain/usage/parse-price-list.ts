@@ -12,7 +12,7 @@ import type { TokenKind } from "./tokens.ts";
 const MAX_BYTES = 1024 * 1024;
 const MAX_ENTRIES = 2_000;
 
-/** The fields of prices, as usage by the API has them; a million of tokens each, and one call of `toolCalls`. */
+/** Token kinds by the fields of a price entry. Prices are for a million tokens, that of `toolCalls` for one call. */
 const PRICE_FIELDS = {
   input: "input",
   cached: "cached",
@@ -26,10 +26,10 @@ const ENTRY_FIELDS: readonly string[] = ["model", "from", ...Object.keys(PRICE_F
 const START: Position = { line: 1, column: 1 };
 const CALLS_IN_PRICE = 1_000_000n;
 
-/** What is wrong in a price list, where, and what to do. */
+/** A fault of a price list, with its position and the instruction how to correct it. */
 export type PriceFault = Position & { readonly path: string; readonly message: string };
 
-/** Reads a price list, in YAML or JSON: with every fault, and no list where there is one. */
+/** Parses a price list, in YAML or JSON. If there are faults, returns all of them and no list. */
 export function parsePriceList(
   text: string,
 ): { readonly list: PriceList } | { readonly faults: readonly PriceFault[] } {
@@ -37,7 +37,7 @@ export function parsePriceList(
   const lines = new LineCounter();
   let root: unknown;
   try {
-    // All values are texts as they are written: 2.50 is not to become a floating point.
+    // All values are read as texts: 2.50 must not become a floating-point number.
     const document = parseDocument(text, {
       ...{ schema: "failsafe", uniqueKeys: false, merge: false },
       ...{ lineCounter: lines, prettyErrors: false },
@@ -65,7 +65,7 @@ export function parsePriceList(
   }
 }
 
-/** Notes a fault at a field, or at its nearest parent where it is missing. */
+/** Records a fault at a field, or at its nearest parent if the field is missing. */
 type Note = (path: Path, message: string, of?: "key" | "value") => void;
 
 function readList(value: unknown, note: Note): Omit<PriceList, "version"> {
@@ -153,7 +153,7 @@ function readModel(model: unknown): Pick<PriceEntry, "name" | "isPrefix"> | unde
   return model.endsWith("*") ? { name: model.slice(0, -1), isPrefix: true } : { name: model, isPrefix: false };
 }
 
-/** Milliseconds since the epoch. */
+/** Parses a day in UTC to milliseconds since the epoch. */
 function readDay(text: unknown): number | undefined {
   if (typeof text !== "string" || !/^\d{4}-\d{2}-\d{2}$/.test(text)) return undefined;
   const ms = Date.parse(`${text}T00:00:00Z`);

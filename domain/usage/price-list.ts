@@ -1,36 +1,36 @@
 import type { TokenKind } from "./tokens.ts";
 
 /**
- * What models' answers cost: millionths of the currency's unit for a million tokens, and of `tool_calls` for a million
- * calls. Null is unknown.
+ * Prices of a model: millionths of the currency's unit for a million tokens, and of `tool_calls` for a million calls.
+ * Null is unknown.
  */
 export type Prices = Readonly<Record<TokenKind, bigint | null>>;
 
-/** The prices of models by their names, from a day on. */
+/** Prices of models by their names, from a day on. */
 export type PriceEntry = {
-  /** A model's name, or what it begins with. */
+  /** Name of a model, or the beginning of names. */
   readonly name: string;
   readonly isPrefix: boolean;
-  /** Milliseconds since the epoch, the beginning of a day in UTC. */
+  /** First day of the prices: milliseconds since the epoch, the beginning of a day in UTC. */
   readonly from: number;
   readonly prices: Prices;
 };
 
 /** The prices of an installation, all in one currency. */
 export type PriceList = {
-  /** By ISO 4217. */
+  /** Currency code by ISO 4217. */
   readonly currency: string;
   /** The first twelve digits of the file's SHA-256, in hexadecimal. */
   readonly version: string;
   readonly entries: readonly PriceEntry[];
 };
 
-/** A price list in the order in which it is looked up: the first name that fits a model decides, whatever the day. */
+/** A price list in look-up order: the first name that fits a model decides, whatever the day. */
 export type PriceOrder = {
   readonly names: readonly Pick<PriceEntry, "name" | "isPrefix">[];
   /** Days on which any price changes, ascending, in milliseconds since the epoch. */
   readonly days: readonly number[];
-  /** Each holds for the name at a place of `names`, from a place in `days` up to another, counted from 1. */
+  /** Price spans: the index of the name in `names`, and positions in `days`, counted from 1, the end not included. */
   readonly spans: readonly {
     readonly name: number;
     readonly first: number;
@@ -40,8 +40,8 @@ export type PriceOrder = {
 };
 
 /**
- * The longest name that fits wins, and a model's own name over what it begins with. Before the first day of that name its
- * prices are unknown, though a shorter one may have some.
+ * Sorts a price list for look-up. The longest name that fits wins, and a model's own name over the beginning of names.
+ * Before the first day of that name its prices are unknown, even if a shorter name has some.
  */
 export function priceOrder({ entries }: PriceList): PriceOrder {
   const byName = Map.groupBy(entries, ({ name, isPrefix }) => `${isPrefix ? "*" : "="}${name}`);

@@ -1,6 +1,6 @@
 import type { Dialect } from "../access/key-record.ts";
 
-/** The figures of the dialects, before they are made disjoint. */
+/** Names of the figures of all dialects, before they are made disjoint. */
 type Figure =
   | "prompt"
   | "cached"
@@ -16,17 +16,17 @@ type Figure =
   | "fetches";
 export type Figures = Partial<Record<Figure, number>>;
 
-/** What has been reported so far: of each figure the last above 0. */
+/** Figures reported so far: the last value above 0 of each. */
 export type ReportedFigures = {
   readonly said: Figures;
-  /** As the items of lists add up to it. */
+  /** Figures that are sums over the items of lists. */
   readonly summed: Figures;
 };
 
-/** A figure, and the names under which it stands, one within the other. */
+/** A figure, and the path of names under which it is reported. */
 type Place = readonly [Figure, ...names: string[]];
 
-/** Anthropic's tokens: of the answer itself, and of each of its iterations. */
+/** Paths of Anthropic's tokens, in the answer itself and in each of its iterations. */
 const ANTHROPIC_TOKENS: readonly Place[] = [
   ["prompt", "input_tokens"],
   ["completion", "output_tokens"],
@@ -36,7 +36,7 @@ const ANTHROPIC_TOKENS: readonly Place[] = [
   ["written1h", "cache_creation", "ephemeral_1h_input_tokens"],
 ];
 
-/** Where each dialect reports its figures; which provider does, docs/decisions/token-counts.md says. */
+/** Paths of the figures by dialect. docs/decisions/token-counts.md says which provider reports which. */
 const PLACES: Readonly<Record<Dialect, Readonly<Record<keyof ReportedFigures, readonly Place[]>>>> = {
   openai: {
     said: [
@@ -46,18 +46,18 @@ const PLACES: Readonly<Record<Dialect, Readonly<Record<keyof ReportedFigures, re
       ["cached", "prompt_tokens_details", "cached_tokens"],
       ["written", "prompt_tokens_details", "cache_write_tokens"],
       ["reasoning", "completion_tokens_details", "reasoning_tokens"],
-      // Responses.
+      // OpenAI's Responses API.
       ["prompt", "input_tokens"],
       ["completion", "output_tokens"],
       ["cached", "input_tokens_details", "cached_tokens"],
       ["written", "input_tokens_details", "cache_write_tokens"],
       ["reasoning", "output_tokens_details", "reasoning_tokens"],
-      // DeepSeek's, Moonshot's, and what gateways make of Claude's.
+      // DeepSeek, Moonshot, and gateways in front of Claude.
       ["cached", "prompt_cache_hit_tokens"],
       ["cached", "cached_tokens"],
       ["cached", "cache_read_input_tokens"],
       ["written", "cache_creation_input_tokens"],
-      // Within the details, those of Qwen and of LiteLLM.
+      // Qwen and LiteLLM, within the details.
       ["written", "prompt_tokens_details", "cache_creation_input_tokens"],
       ["written", "prompt_tokens_details", "cache_creation_tokens"],
       ["written", "x_details", "prompt_tokens_details", "cache_creation_input_tokens"],
@@ -65,7 +65,7 @@ const PLACES: Readonly<Record<Dialect, Readonly<Record<keyof ReportedFigures, re
       ["written1h", "prompt_tokens_details", "cache_creation", "ephemeral_1h_input_tokens"],
       ["written5m", "prompt_tokens_details", "cache_creation_token_details", "ephemeral_5m_input_tokens"],
       ["written1h", "prompt_tokens_details", "cache_creation_token_details", "ephemeral_1h_input_tokens"],
-      // Perplexity's, and SGLang's.
+      // Perplexity and SGLang.
       ["citations", "citation_tokens"],
       ["searches", "num_search_queries"],
       ["reasoning", "reasoning_tokens"],
@@ -98,20 +98,20 @@ const PLACES: Readonly<Record<Dialect, Readonly<Record<keyof ReportedFigures, re
   },
 };
 
-/** More than any call has: an upstream that reports more is not believed. */
+/** Highest figure that is accepted, more than any call has: an upstream that reports more is not believed. */
 const MOST = 1_000_000_000;
 
-/** Makes room for what is to be reported. */
+/** Returns an empty record for reported figures. */
 export function noFigures(): ReportedFigures {
   return { said: {}, summed: {} };
 }
 
 /**
- * Notes what one usage reports, over what was reported before. The figures of a stream are cumulative: a 0 says nothing of
- * one that was above it.
+ * Records the figures of one usage report, over those reported before. The figures of a stream are cumulative: a 0 does
+ * not replace a higher value.
  *
  * @param usage as it was parsed
- * @returns false where something in it cannot be; that is left out
+ * @returns false if something in it is not possible; that is left out
  */
 export function noteUsage(reported: ReportedFigures, dialect: Dialect, usage: unknown): boolean {
   if (typeof usage !== "object" || usage === null || Array.isArray(usage)) return false;
@@ -129,9 +129,10 @@ export function noteUsage(reported: ReportedFigures, dialect: Dialect, usage: un
 }
 
 /**
- * The figure at a place, of a list the sum over its items; undefined where there is none, and NaN where it cannot be.
+ * Returns the figure at a path, for a list the sum over its items; undefined if there is none, and NaN if it is not
+ * possible.
  *
- * @param depth of the name that is looked for next
+ * @param depth index of the next name in the path
  */
 function figureAt(value: unknown, place: Place, depth = 1): number | undefined {
   if (value === undefined || value === null) return undefined;
@@ -154,7 +155,7 @@ function memberOf(value: unknown, name: string): unknown {
   return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
 }
 
-/** Of each figure the larger: what is said and what a list adds up to are of the same. */
+/** Returns the larger value of each figure: the reported figure and the sum over a list measure the same. */
 export function largestFigures(dialect: Dialect, { said, summed }: ReportedFigures): Figures {
   const figures: Figures = { ...said };
   for (const [figure] of PLACES[dialect].summed) {

@@ -1,30 +1,30 @@
 import { type AnswerUsage, addTokens, NO_TOKENS, TOKEN_KINDS } from "./tokens.ts";
 
-/** What is counted of answers: how many there were, of which endings and doubtful, and what they used. */
+/** Counters of answers: their number, those that ended in each incomplete way or are doubtful, and the tokens used. */
 export const TOKEN_FIGURES = ["calls", "cut", "unreported", "unread", "doubtful", ...TOKEN_KINDS] as const;
 export type TokenFigures = Readonly<Record<(typeof TOKEN_FIGURES)[number], number>>;
 
-/** The answers of one key by one gateway, route and model, within the five minutes that begin at a moment. */
+/** Counters of the answers of one key by one gateway, route and model, within five minutes. */
 export type TokenCount = {
   readonly keyId: string;
-  /** Milliseconds since the epoch. */
+  /** Start of the five minutes, in milliseconds since the epoch. */
   readonly slot: number;
   readonly gatewayId: string;
-  /** The empty string where no route was named. */
+  /** Id of the route; the empty string if no route was named. */
   readonly routeId: string;
   readonly model: string;
-  /** The key's team as the last of them was counted. */
+  /** Id of the key's team when the last of the answers was counted. */
   readonly teamId: string;
   readonly figures: TokenFigures;
 };
 
-/** Of no answer. */
+/** Counters of no answer. */
 export const NO_FIGURES: TokenFigures = Object.freeze({
   ...{ calls: 0, cut: 0, unreported: 0, unread: 0, doubtful: 0 },
   ...NO_TOKENS,
 });
 
-/** Adds one answer, in place: it happens for each call. */
+/** Adds one answer, in place because it happens for each call. */
 export function addAnswer(
   figures: Record<keyof TokenFigures, number>,
   { tokens, ending, isDoubtful }: AnswerUsage,

@@ -1,6 +1,6 @@
 /**
- * What a call used, in one form for every dialect. The kinds of tokens are disjoint: they may be added, and priced each
- * by itself. `tool_calls` are those of the provider's own tools, such as a search of the web.
+ * Kinds of tokens that a call uses, the same for every dialect. The kinds are disjoint: they may be added, and each has
+ * its own price. `tool_calls` counts calls of the provider's own tools, such as a web search.
  */
 export const TOKEN_KINDS = [
   "input",
@@ -15,19 +15,19 @@ export type TokenKind = (typeof TOKEN_KINDS)[number];
 export type Tokens = Readonly<Record<TokenKind, number>>;
 
 /**
- * How an answer reported its usage: `reported` to its end; `cut` where the answer ended before, and what was seen counts;
- * `unreported` where a whole answer said nothing; `unread` where it came in a coding that is not read.
+ * Ways in which an answer reported its usage: `reported` to its end; `cut` if the answer was cut off, and what was seen
+ * counts; `unreported` if a whole answer reported nothing; `unread` if its content coding is not read.
  */
 export const ANSWER_ENDINGS = ["reported", "cut", "unreported", "unread"] as const;
 export type AnswerEnding = (typeof ANSWER_ENDINGS)[number];
 
-/** What one answer reported. */
+/** Usage reported by a single answer. */
 export type AnswerUsage = {
   readonly tokens: Tokens;
-  /** As the answer names it, in any letters; undefined for none. */
+  /** Name of the model as the answer spells it; undefined for none. */
   readonly model: string | undefined;
   readonly ending: AnswerEnding;
-  /** Whether something was reported that cannot be: it counts as nothing, or as the least that it may mean. */
+  /** True if something impossible was reported: it counts as nothing, or as the least that it may mean. */
   readonly isDoubtful: boolean;
 };
 
@@ -42,8 +42,8 @@ export const NO_TOKENS: Tokens = Object.freeze({
 });
 
 /**
- * Adds tokens to a sum, in place. Each kind by its name: it happens for each call, and a loop over names reads each by a
- * search.
+ * Adds tokens to a sum, in place. It happens for each call, so each kind is added by its name: a loop over names would
+ * look each one up.
  */
 export function addTokens(sum: Record<TokenKind, number>, tokens: Tokens): void {
   sum.input += tokens.input;

@@ -2,38 +2,42 @@ import { formatAmount } from "../money.ts";
 import type { PriceList } from "./price-list.ts";
 import type { TokenFigures } from "./token-count.ts";
 
-/** What counted answers come to by a price list. */
+/** Cost of counted answers by a price list. */
 export type UsageCost = {
-  /** Of all that has a price, in trillionths of the currency's unit. */
+  /** Cost of everything that has a price, in trillionths of the currency's unit. */
   readonly trillionths: bigint;
-  /** Tokens, and calls of tools, that have no price. */
+  /** Number of tokens, and of tool calls, that have no price. */
   readonly unpricedTokens: number;
   readonly unpricedToolCalls: number;
 };
 
-/** Of no answer. */
+/** Cost of no answer. */
 export const NO_COST: UsageCost = Object.freeze({ trillionths: 0n, unpricedTokens: 0, unpricedToolCalls: 0 });
 
 /** A cost as it is shown: null is unknown, never zero. */
 export type ShownCost = {
   readonly currency: string | null;
-  /** In the currency's unit, with six decimals; null where a part of it is not known. */
+  /** Cost in the currency's unit, with six decimals; null if a part of it is not known. */
   readonly cost: string | null;
-  /** Of what is known: the cost is at least that. */
+  /** Cost of everything that has a known price: a lower bound of the whole cost. */
   readonly knownCost: string | null;
   readonly unpricedTokens: number | null;
   readonly unpricedToolCalls: number | null;
-  /** The version of the price list. */
+  /** Version of the price list. */
   readonly priceList: string | null;
 };
 
-/** Whether all of it is known: every token has a price, and every answer has reported its usage to the end. */
+/** True if the whole cost is known: every token has a price, and every answer has reported its usage to the end. */
 export function isWholeCost({ unpricedTokens, unpricedToolCalls }: UsageCost, figures: TokenFigures): boolean {
   const { cut, unreported, unread, doubtful } = figures;
   return unpricedTokens + unpricedToolCalls + cut + unreported + unread + doubtful === 0;
 }
 
-/** @param prices null for an installation without prices */
+/**
+ * Returns a cost as it is shown.
+ *
+ * @param prices null for an installation without prices
+ */
 export function showCost(prices: PriceList | null, cost: UsageCost | undefined, figures: TokenFigures): ShownCost {
   if (prices === null || cost === undefined) {
     return {

@@ -1,6 +1,6 @@
 const [SECOND, MINUTE, HOUR] = [1_000, 60_000, 3_600_000];
 
-/** What passes between a try that failed and the next: ten tries in all, over 24 hours. Milliseconds. */
+/** Milliseconds between a failed attempt and the next: ten attempts in all, over 24 hours. */
 const PAUSES = [
   5 * SECOND,
   5 * MINUTE,
@@ -13,16 +13,16 @@ const PAUSES = [
   5 * HOUR,
 ] as const;
 
-/** However late a receiver asks for the next try, it comes by then. */
+/** Maximum delay that a receiver may ask for, in milliseconds. */
 const MAX_ASKED = 5 * HOUR;
 
-/** By how much of itself a pause is longer or shorter, so that what failed together is not tried together. */
+/** Fraction by which a pause is longer or shorter, so that deliveries that failed together are not retried together. */
 const JITTER = 0.1;
 
 /**
- * How long to wait before a delivery is tried again; undefined where it is given up.
+ * Returns how long to wait before a delivery is retried; undefined if it is given up.
  *
- * @param tries that have failed
+ * @param tries number of attempts that have failed
  * @param random from 0 up to 1
  * @param asked how long the receiver asks to wait, in milliseconds
  * @returns milliseconds
@@ -33,7 +33,7 @@ export function pauseAfter(tries: number, random: number, asked = 0): number | u
   return Math.round(Math.max(pause * (1 + JITTER * (2 * random - 1)), Math.min(asked, MAX_ASKED)));
 }
 
-/** Whether an answer means that the delivery is not wanted, now or later: 410 (Standard Webhooks). */
+/** True if an answer means that the delivery is not wanted, now or later: 410 (Standard Webhooks). */
 export function isEndpointGone(status: number | null): boolean {
   return status === 410;
 }

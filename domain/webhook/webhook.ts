@@ -1,15 +1,15 @@
 import type { PlatformTeamSpec } from "../kinds/generated/platform-team.ts";
 
-/** What a webhook can be notified of, as declarations name it. */
+/** Event that a webhook can be notified of, as declarations name it. */
 export type WebhookEvent = PlatformTeamSpec["webhooks"][number]["events"][number];
 
-/** A webhook's signing secret: what follows the prefix is this many bytes in base64 (Standard Webhooks). */
+/** Pattern of a webhook's signing secret: behind the prefix, MIN_BYTES to MAX_BYTES in base64 (Standard Webhooks). */
 const SECRET = /^whsec_([A-Za-z0-9+/]{32,88}={0,2})$/;
 const [MIN_BYTES, MAX_BYTES] = [24, 64];
-/** The one that comes, and the one that goes. */
+/** Maximum number of signing secrets: the present secret and its replacement. */
 const MAX_SECRETS = 2;
 
-/** The keys of a text of signing secrets, with white space between them; undefined for one that holds another thing. */
+/** Parses signing secrets, separated by white space, into their keys; undefined if the text has anything else. */
 export function parseWebhookSecrets(text: string): Uint8Array[] | undefined {
   const words = text.trim().split(/\s+/);
   const keys = words.map((word) => {

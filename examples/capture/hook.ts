@@ -1,7 +1,7 @@
 /**
- * A hook of Claude Code and of Codex: `node examples/capture/hook.ts --config ~/.keyplane/capture.json`. As a session
- * starts it gives the agent what a library remembers; as one ends it hands the conversation over. It never fails, and
- * never holds a session up for long: what cannot be sent now is sent as the next session starts.
+ * Hook of Claude Code and of Codex: `node examples/capture/hook.ts --config ~/.keyplane/capture.json`. At the start of
+ * a session it gives the agent what a library remembers; at the end it hands the conversation over. It never fails, and
+ * never holds a session up for long: what cannot be sent now is sent at the start of the next session.
  */
 import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
@@ -13,7 +13,7 @@ import { type Memory, wakeUp, whyOf } from "./memory.ts";
 import { keep, sendKept, takeProblem } from "./spool.ts";
 import { readConversation } from "./transcript.ts";
 
-/** What agents wait for at most: Codex gives the end of a session a second. */
+/** Milliseconds that agents wait at most: Codex gives the end of a session a second. */
 const LIMITS_MS = { SessionStart: 4_000, SessionEnd: 900, send: 60_000 };
 
 const { values } = parseArgs({
@@ -24,7 +24,7 @@ const { values } = parseArgs({
 });
 
 type Config = Memory & {
-  /** Where conversations wait that could not be sent. */
+  /** Folder of the conversations that could not be sent yet. */
   readonly spool: string;
 };
 
@@ -38,7 +38,7 @@ async function readConfig(): Promise<Config> {
   return { url, library, spool, key: (await readFile(keyFile, "utf8")).trim() };
 }
 
-/** In a process of its own, which goes on when the session has ended. */
+/** Starts a process that sends the kept conversations, and goes on when the session has ended. */
 function sendLater(): void {
   const args = [import.meta.filename, "--send", "--config", values.config];
   spawn(process.execPath, args, { detached: true, stdio: "ignore" }).unref();

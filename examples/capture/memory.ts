@@ -1,17 +1,17 @@
-/** What the hook asks of Keyplane. */
+/** Calls of Keyplane that the hook makes. */
 import type { SaidMessage } from "./transcript.ts";
 
-/** A library, and how it is reached. */
+/** Library, and how it is reached. */
 export type Memory = { readonly url: string; readonly key: string; readonly library: string };
 
 const WAKE_UP_MS = 3_000;
 const HAND_OVER_MS = 15_000;
-/** Tokens of what an agent is given as it starts. */
+/** Tokens of the text that an agent is given at its start. */
 const MAX_TOKENS = 1_500;
-/** By this frame Keyplane knows again what was recalled, and takes no atoms out of it. */
+/** Frame by which Keyplane recognizes what was recalled, and takes no atoms out of it. */
 const FRAME = "keyplane-memory";
 
-/** What a library remembers, for an agent that starts. */
+/** Returns what a library remembers, for an agent that starts. */
 export async function wakeUp({ url, key, library }: Memory): Promise<string> {
   const params = { name: "memory_wake_up", arguments: { library, maxTokens: MAX_TOKENS } };
   const response = await fetch(new URL("/api/v1/memory/mcp", url), {
@@ -35,14 +35,14 @@ export async function wakeUp({ url, key, library }: Memory): Promise<string> {
 }
 
 /**
- * What becomes of a conversation that was sent: it may be tried again, as any other, or when there is room for one of
- * its length; it is too large; or it is never taken.
+ * Outcome for a conversation that was sent: taken; to be tried again (`later`), or once the library has tokens for one
+ * of its length (`spent`); too large; or never taken (`refused`).
  */
 export type Sent =
   | { readonly kind: "taken" }
   | { readonly kind: "later" | "spent" | "large" | "refused"; readonly why: string };
 
-/** What is not configured yet (404, 409), and all others, may be later. */
+/** Outcomes by the answer's status. Any other failure is `later`, such as what is not configured yet (404, 409). */
 const MEANT: ReadonlyMap<number, "spent" | "large" | "refused"> = new Map([
   [400, "refused"],
   [413, "large"],
@@ -71,7 +71,7 @@ async function send({ url, key, library }: Memory, messages: readonly SaidMessag
   return { kind: MEANT.get(response.status) ?? "later", why };
 }
 
-/** Undefined for what a proxy answers. */
+/** Returns the detail of a problem; undefined for the answer of a proxy. */
 function detailOf(body: string): string | undefined {
   try {
     return JSON.parse(body).detail;
@@ -80,7 +80,7 @@ function detailOf(body: string): string | undefined {
   }
 }
 
-/** What fetch says of a server that cannot be reached is in the cause. */
+/** Returns the message of an error, with its cause: fetch has there why a server cannot be reached. */
 export function whyOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;

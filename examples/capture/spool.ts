@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type Memory, sendConversation } from "./memory.ts";
 import type { SaidMessage } from "./transcript.ts";
 
-/** Of more the oldest are given up. */
+/** Number of conversations that are kept; of more, the oldest are given up. */
 const MAX_KEPT = 100;
 const PROBLEM = "problem.txt";
 
@@ -17,11 +17,11 @@ export async function keep(folder: string, messages: readonly SaidMessage[]): Pr
   await rename(`${name}.part`, `${name}.json`);
 }
 
-/** Sends what is kept, the oldest first, until one cannot be sent now. */
+/** Sends the kept conversations, the oldest first, until a conversation cannot be sent now. */
 export async function sendKept(folder: string, memory: Memory): Promise<void> {
   const names = (await readdir(folder)).filter((name) => name.endsWith(".json")).toSorted();
   for (const name of names.slice(0, -MAX_KEPT)) await rm(join(folder, name), { force: true });
-  /** From so many characters on there is no room at present. */
+  /** Length, in characters, from which on the library has no tokens for a conversation at present. */
   let tooMany = Number.POSITIVE_INFINITY;
   for (const name of names.slice(-MAX_KEPT)) {
     const file = join(folder, name);
@@ -48,7 +48,7 @@ export async function sendKept(folder: string, memory: Memory): Promise<void> {
   }
 }
 
-/** Undefined where another process has sent it meanwhile. */
+/** Renames a file, to be sent no more; undefined if another process has sent it meanwhile. */
 function putAside(file: string, end: string): Promise<string | undefined> {
   const aside = file.replace(/json$/, end);
   return rename(file, aside).then(
@@ -65,14 +65,14 @@ function conversationIn(text: string): readonly SaidMessage[] | undefined {
   }
 }
 
-/** Once, however often it comes up before a session starts. */
+/** Adds a problem to be shown as a session starts, once, however often it comes up until then. */
 async function addProblem(folder: string, why: string): Promise<void> {
   const file = join(folder, PROBLEM);
   const said = await readFile(file, "utf8").catch(() => "");
   if (!said.split("\n").includes(why)) await writeFile(file, said === "" ? why : `${said}\n${why}`, { mode: 0o600 });
 }
 
-/** What went wrong since it was last asked, a line each; undefined where nothing did. */
+/** Returns the problems since the last call, a line each; undefined if there were none. */
 export async function takeProblem(folder: string): Promise<string | undefined> {
   const file = join(folder, PROBLEM);
   const why = await readFile(file, "utf8").catch(() => undefined);

@@ -1,15 +1,15 @@
-/** What was said in a session, from the file that Claude Code or Codex writes of it: a JSON object on each line. */
+/** Reads what was said in a session, from the file of Claude Code or Codex: a JSON object on each line. */
 import { open } from "node:fs/promises";
 
 export type SaidMessage = { readonly role: "user" | "assistant"; readonly content: string };
 
-/** Of a long session its end: bytes of the file, and characters that are handed over, as JSON. */
+/** Limits of a long session, of which the end is read: bytes of the file, and characters to hand over, as JSON. */
 const MAX_BYTES = 8 << 20;
 const MAX_CHARACTERS = 150_000;
-/** What agents write in the place of a person: `<environment_context>`, `<command-name>` and the like. */
+/** Text that agents write in the place of a person: `<environment_context>`, `<command-name>` and the like. */
 const OF_AGENT = /^\s*(?:<[a-z]+[-_][a-z_-]*>|# AGENTS\.md instructions)/;
 
-/** The messages of people and of the assistant, without what tools gave. Lines of any other form are left out. */
+/** Reads the messages of people and of the assistant, without what tools gave. Lines of any other form are left out. */
 export async function readConversation(path: string): Promise<readonly SaidMessage[]> {
   const said = (await lastLines(path)).flatMap(messagesOf);
   const kept: SaidMessage[] = [];
@@ -45,7 +45,7 @@ function messagesOf(line: string): SaidMessage[] {
   const message = isCodex ? entry?.payload : entry?.message;
   const role = message?.role;
   if (entry?.isMeta || entry?.isSidechain || (role !== "user" && role !== "assistant")) return [];
-  // Of NUL characters the memory takes none.
+  // The memory takes no NUL characters.
   const content = textOf(message?.content).replaceAll("\0", "");
   return content.trim() === "" || (role === "user" && OF_AGENT.test(content)) ? [] : [{ role, content }];
 }

@@ -1,26 +1,29 @@
-/** What the three dialects of the stub have in common: the text of its answers, and how they are sent. */
+/** Parts that the three dialects of the stub have in common: the text of its answers, and how they are sent. */
 import type { ServerResponse } from "node:http";
 
 /** A parsed JSON body, as far as the stub looks into it. */
 export type Body = Readonly<Record<string, unknown>>;
 
-/** An answer: in one piece, or as events of which each is `[name, data]`; a name of null writes none. */
+/** Answer in one piece, or as events, each `[name, data]`; for a name of null none is written. */
 export type StubAnswer =
   | { readonly status?: number; readonly json: object }
   | { readonly events: readonly (readonly [string | null, object | string])[] };
 
-/** The pause between two tokens, in milliseconds. */
+/** Pause between two tokens, in milliseconds. */
 const PACE_MS = 10;
 
-/** What the stub says, whatever it is asked, in pieces as a model would stream them. */
+/** Returns the text of each answer, whatever was asked, in pieces as a model would stream them. */
 export function tokensOf(model: unknown): string[] {
   return `I am a stub, not a model. You asked for ${typeof model === "string" ? model : "no model"}.`.split(/(?<= )/);
 }
 
-/** What Keyplane asks of a model that is to take statements out of a conversation. */
+/** Part of Keyplane's instructions to a model that is to take statements out of a conversation. */
 const ASKS_FOR_STATEMENTS = '{"statements":';
 
-/** As if a model had read a conversation: what each of its users says. Undefined where no statements are asked for. */
+/**
+ * Returns the statements that a model might find in a conversation: what each of its users says. Undefined if no
+ * statements are asked for.
+ */
 export function statementsIn(messages: unknown): string | undefined {
   const [system, user]: unknown[] = Array.isArray(messages) ? messages : [];
   const instructions = contentOf(system);
@@ -47,7 +50,7 @@ const SYNONYMS: readonly (readonly string[])[] = [
 ];
 const MEANING = new Map(SYNONYMS.flatMap(([first = "", ...others]) => others.map((word) => [word, first] as const)));
 
-/** A vector as if a model had made it: near to that of a text with the same words, or with {@link SYNONYMS} of them. */
+/** Returns a vector as a model might: near to that of a text with the same words, or with {@link SYNONYMS} of them. */
 export function vectorOf(text: unknown, dimensions: unknown): number[] {
   const length = typeof dimensions === "number" ? dimensions : 64;
   const json = JSON.stringify(text ?? "").toLowerCase();
@@ -56,13 +59,13 @@ export function vectorOf(text: unknown, dimensions: unknown): number[] {
   return Array.from({ length }, (_, i) => Math.fround(directions.reduce((sum, at) => sum + at(i), 0)));
 }
 
-/** A direction of a word's own: of 64 numbers, those of two words are nearly at right angles. */
+/** Returns a direction of a word's own: of 64 numbers, the directions of two words are nearly at right angles. */
 function directionOf(word: string): (i: number) => number {
   const seed = [...word].reduce((sum, letter) => (sum * 31 + (letter.codePointAt(0) ?? 0)) % 65_521, 7);
   return (i) => Math.sin(seed * (i + 1));
 }
 
-/** Roughly the tokens of anything: four characters each. */
+/** Estimates the tokens of any value: four characters each. */
 export function countOf(value: unknown): number {
   return Math.max(1, Math.ceil(JSON.stringify(value ?? "").length / 4));
 }

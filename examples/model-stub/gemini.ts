@@ -12,7 +12,7 @@ export function generateContent(body: Body, model: string): StubAnswer {
   return { json: { candidates: [candidate(tokens.join(""), "STOP")], ...about(body, model, tokens.length) } };
 }
 
-/** As the API does it: events where the caller asks for `alt=sse`, else one array. */
+/** Streams as the API does: events if the caller asks for `alt=sse`, else one array. */
 export function streamGenerateContent(body: Body, model: string, query: URLSearchParams): StubAnswer {
   const tokens = tokensOf(model);
   const pieces = tokens.map((text, i) => {
@@ -30,7 +30,7 @@ export function embedContent(body: Body): StubAnswer {
   return { json: { embedding: { values: vectorOf(body.content, body.outputDimensionality) } } };
 }
 
-/** Wants, as the API does, that each request repeats the model of the path. */
+/** Refuses, as the API does, a batch in which a request does not repeat the model of the path. */
 export function batchEmbedContents(body: Body, model: string): StubAnswer {
   const requests: unknown[] = Array.isArray(body.requests) ? body.requests : [];
   if (requests.some((request) => !isRecord(request) || request.model !== `models/${model}`)) {

@@ -37,7 +37,7 @@ const GEMINI: Readonly<Record<string, (body: Body, model: string, query: URLSear
   batchEmbedContents,
 };
 
-/** Where each dialect's provider looks for its credential. Any value will do, but there must be one. */
+/** Checks for each dialect's credential, where its provider looks for it. Any value will do, but there must be one. */
 const CREDENTIALS: Readonly<Record<Dialect, (request: IncomingMessage, query: URLSearchParams) => boolean>> = {
   openai: ({ headers }) => /^Bearer ./.test(headers.authorization ?? ""),
   gemini: ({ headers }, query) => Boolean(headers["x-goog-api-key"] ?? query.get("key")),
@@ -52,7 +52,7 @@ const REFUSALS: Readonly<Record<Dialect, StubAnswer>> = {
 /**
  * Starts the stub on loopback.
  *
- * @param port 0 for any that is free
+ * @param port 0 for any free port
  */
 export async function startModelStub(port = 0): Promise<ModelStub> {
   const server = createServer((request, response) => {

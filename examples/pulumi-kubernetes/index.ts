@@ -31,5 +31,8 @@ const docsAgent = new PlatformKey("docs-agent", {
   },
 });
 
-/** For a container: `env: [{ name: "KEYPLANE_API_KEY", valueFrom: { secretKeyRef: docsAgentSecret } }]`. */
+/**
+ * Reference to the key's Secret, for a container: `env: [{ name: "KEYPLANE_API_KEY", valueFrom: { secretKeyRef:
+ * docsAgentSecret } }]`.
+ */
 export const docsAgentSecret = docsAgent.secretRef;

@@ -1,6 +1,6 @@
 /**
- * `npm run example:pulumi`: the program beside this file against a running `keyplane up`, with nothing kept but in a
- * folder that goes at the end. It asks what would be made, makes it, uses a key, and destroys it all.
+ * Runs the program beside this file (`npm run example:pulumi`) against a running `keyplane up`. All that it keeps is in
+ * a folder that is deleted at the end. It shows what would be made, makes it, uses a key, and destroys it all.
  */
 import { randomBytes } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -69,7 +69,7 @@ async function run(): Promise<void> {
   }
 }
 
-/** What `keyplane up` says of itself in its data folder. */
+/** Reads what `keyplane up` writes of itself in its data folder. */
 function findServer(): { url: string; tokenFile: string } {
   try {
     const { url }: { url: string } = JSON.parse(readFileSync(join(data, "server.json"), "utf8"));

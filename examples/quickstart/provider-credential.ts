@@ -2,7 +2,7 @@ import { access, chmod, mkdir, realpath, rename, writeFile } from "node:fs/promi
 import { join } from "node:path";
 import { closeOwnFolder } from "../../controller/cluster/files/own-folder.ts";
 
-/** By the example of a provider, the variable that has its credential, as the provider's own SDK reads it. */
+/** Variables with a provider's credential, as the provider's own SDK reads them, by the name of its example. */
 export const CREDENTIAL_VARIABLES: ReadonlyMap<string, string> = new Map([
   ["openai", "OPENAI_API_KEY"],
   ["anthropic", "ANTHROPIC_API_KEY"],
@@ -10,12 +10,12 @@ export const CREDENTIAL_VARIABLES: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Puts a provider's credential where `keyplane up` reads the Secret of its name in `research` from: a file of this user's
- * alone, in the data folder. What is there stays where none is given.
+ * Puts a provider's credential where `keyplane up` reads the Secret of its name in `research` from: a file of this
+ * user's alone, in the data folder. If none is given, an earlier one stays.
  *
- * @param provider as its example is called, whose Secret no other example's gateway names
- * @returns whether one is there
- * @throws Error where the data folder is another user's, or others can write there
+ * @param provider the name of its example, whose Secret no other example's gateway names
+ * @returns true if there is a credential
+ * @throws Error if the data folder is another user's, or others can write there
  */
 export async function keepCredential(data: string, provider: string, given: string | undefined): Promise<boolean> {
   const folder = join(data, "secrets/research", provider);

@@ -1,6 +1,6 @@
 /**
- * `npm start`: the embedded default on the manifests beside this file, with the model stub as its provider; with
- * `--example NAME` on those of a real provider, whose credential comes from the environment.
+ * Runs `npm start`: the embedded default on the manifests beside this file, with the model stub as its provider; with
+ * `--example NAME` on the manifests of a real provider, whose credential comes from the environment.
  */
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -9,7 +9,7 @@ import { errorText } from "../../domain/error-text.ts";
 import { startModelStub } from "../model-stub/stub.ts";
 import { CREDENTIAL_VARIABLES, keepCredential } from "./provider-credential.ts";
 
-/** Where the gateway's manifest expects the stub. */
+/** Port at which the gateway's manifest expects the stub. */
 const stubPort = Number(process.env.MODEL_STUB_PORT ?? 9100);
 
 const { values, tokens } = parseArgs({

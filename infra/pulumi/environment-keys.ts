@@ -1,4 +1,4 @@
-/** One application's keys for development, staging and production, with no more rights than each of them needs. */
+/** Keys of one application for development, staging and production, with no more rights than each of them needs. */
 import { ComponentResource, type ComponentResourceOptions, type Input, type Output, output } from "@pulumi/pulumi";
 import type { Preset, Scope } from "../../domain/access/scopes.ts";
 import {
@@ -16,33 +16,37 @@ import type { PlatformKeyArgs } from "./generated/types.ts";
 import { PlatformKey } from "./resources.ts";
 
 /**
- * What may be said of one environment's key: all of a key but whose it is. It counts before what the component says.
+ * Properties of one environment's key: all of a key except its owner. They win over the properties of the component.
  */
 export type EnvironmentArgs = Partial<Omit<PlatformKeyArgs, "team" | "namespace" | "scopes" | "preset">> & {
   readonly scopes?: readonly Scope[];
 };
 
 export type EnvironmentKeysArgs = {
-  /** The team that the keys belong to. */
+  /** Team that the keys belong to. */
   readonly team: Input<string>;
-  /** What the application needs; `memory:read` where neither this nor a preset is given. */
+  /** Scopes that the application needs; `memory:read` if neither scopes nor a preset are given. */
   readonly scopes?: readonly Scope[];
   readonly preset?: Preset;
-  /** The one gateway that the keys are bound to, where they have a gateway scope. */
+  /** Gateway that the keys with a gateway scope are bound to. */
   readonly gatewayRef?: NonNullable<PlatformKeyArgs["gatewayRef"]>;
-  /** The memory libraries that the keys may reach, where they have a memory scope; all of the team's where it is left out. */
+  /** Memory libraries that the keys with a memory scope may reach; all of the team's if left out. */
   readonly libraryAccess?: NonNullable<PlatformKeyArgs["libraryAccess"]>;
-  /** What is different in one environment. */
+  /** Differences of single environments. */
   readonly environments?: { readonly [environment in Environment]?: EnvironmentArgs };
 };
 
 /** Keys for dev, staging and production, declared once. */
 export class EnvironmentKeys extends ComponentResource {
   readonly keys: ForEach<PlatformKey>;
-  /** The secret of each, as one secret output. */
+  /** Secrets of the keys, as one secret output. */
   readonly secrets: Output<ForEach<string>>;
 
-  /** @throws RangeError where an environment would be left without a scope, or an argument is unknown */
+  /**
+   * Creates the keys.
+   *
+   * @throws RangeError if a key would be left without a scope, or an argument is unknown
+   */
   constructor(name: string, args: EnvironmentKeysArgs, options?: ComponentResourceOptions) {
     const made = forEachEnvironment((environment) => keyArgs(name, environment, args));
     super("keyplane:index:EnvironmentKeys", name, {}, options);
@@ -55,7 +59,7 @@ export class EnvironmentKeys extends ComponentResource {
   }
 }
 
-/** What one environment's key is to be. */
+/** Returns the properties of one environment's key. */
 function keyArgs(name: string, environment: Environment, args: EnvironmentKeysArgs): PlatformKeyArgs {
   const { team, gatewayRef, libraryAccess, environments = {}, ...needs } = args;
   refuseUnknownArguments(args);

@@ -1,6 +1,7 @@
 /**
- * What `EnvironmentKeys` makes of an application's needs: the key of each environment. The component of the TypeScript
- * library and the one that the provider constructs for all other languages hand it their values, each in its own form.
+ * Rules by which `EnvironmentKeys` makes the key of each environment from an application's needs. The component of the
+ * TypeScript library and the component that the provider constructs for all other languages call them, each with its
+ * own form of values.
  */
 import { PRESETS, type Preset, type Scope } from "../../domain/access/scopes.ts";
 import { defined } from "../../domain/defined.ts";
@@ -10,14 +11,14 @@ import schema from "./schema.json" with { type: "json" };
 export const ENVIRONMENTS = ["dev", "staging", "production"] as const;
 export type Environment = (typeof ENVIRONMENTS)[number];
 
-/** Something of each environment. */
+/** Value for each environment. */
 export type ForEach<T> = { readonly [environment in Environment]: T };
 
 export function forEachEnvironment<T>(make: (environment: Environment) => T): ForEach<T> {
   return { dev: make("dev"), staging: make("staging"), production: make("production") };
 }
 
-/** The name of one environment's key as a resource. @param name the component's */
+/** Returns the resource name of one environment's key. @param name the component's name */
 export function keyName(name: string, environment: Environment): string {
   return `${name}-${environment}`;
 }
@@ -28,8 +29,9 @@ type Life = {
 };
 
 /**
- * How long a key lives without an `up`, when an `up` renews it, and how long the one before works on. The nearer to
- * people's machines, the shorter. A production key does not end by itself: that would be an outage, not a safeguard.
+ * Lifetime of a key without an `up`, interval after which an `up` renews it, and overlap of the version before. The
+ * nearer to people's machines, the shorter. A production key does not end by itself: that would be an outage, not a
+ * safeguard.
  */
 const LIFE: ForEach<Life> = {
   dev: { expiresAfter: "168h", rotation: { interval: "96h", overlap: "1h" } },
@@ -38,7 +40,8 @@ const LIFE: ForEach<Life> = {
 };
 
 /**
- * What no production key has unless `environments.production.scopes` says so: production is not for trying things out.
+ * Scopes that a key lacks unless `environments.<environment>.scopes` names them: production is not for trying things
+ * out.
  */
 const NOT_BY_DEFAULT: ForEach<readonly string[]> = {
   dev: [],
@@ -50,20 +53,21 @@ const ARGUMENTS = Object.keys(schema.resources["keyplane:index:EnvironmentKeys"]
 const OF_ONE_ENVIRONMENT = Object.keys(schema.types["keyplane:index:EnvironmentKeysEnvironment"].properties);
 
 /**
- * A misspelt restriction would be none: a program that no compiler has checked gets no wider key for it.
+ * Refuses unknown arguments: a misspelt restriction would not restrict, and a program that no compiler has checked must
+ * not get a wider key for it.
  *
- * @throws RangeError that names what is known
+ * @throws RangeError that names the known arguments
  */
 export function refuseUnknownArguments(args: object): void {
   refuseUnknown("argument", args, ARGUMENTS);
 }
 
-/** The same for what is said of each environment. @throws RangeError */
+/** Refuses unknown environments likewise. @throws RangeError */
 export function refuseUnknownEnvironments(environments: object): void {
   refuseUnknown("environment", environments, ENVIRONMENTS);
 }
 
-/** The same for what is said of one. @throws RangeError */
+/** Refuses unknown properties of one environment likewise. @throws RangeError */
 export function refuseUnknownProperties(environment: Environment, special: object): void {
   refuseUnknown("property", special, OF_ONE_ENVIRONMENT, `environments.${environment}.`);
 }
@@ -77,10 +81,10 @@ function refuseUnknown(noun: string, given: object, known: readonly string[], pa
 }
 
 /**
- * What an application's key may do in an environment that says nothing of it.
+ * Returns the scopes of a key in an environment that names none itself.
  *
- * @param needs what the application asks for; `memory:read` where that is nothing
- * @throws RangeError where both are given, or the key would be left without a scope
+ * @param needs needs of the application; `memory:read` if these are empty
+ * @throws RangeError if both scopes and a preset are given, or the key would be left without a scope
  */
 export function defaultScopes<Text extends string>(
   environment: Environment,
@@ -98,7 +102,7 @@ export function defaultScopes<Text extends string>(
   );
 }
 
-/** What a key is to be, but for its scopes: what all three have, and what one has instead. */
+/** Properties of a key except its scopes: those of all three environments, and the special ones of one. */
 type Given<Team, Gateway, Libraries, Special> = {
   readonly team: Team;
   readonly gatewayRef?: Gateway | undefined;
@@ -106,7 +110,7 @@ type Given<Team, Gateway, Libraries, Special> = {
   readonly special: Special;
 };
 
-/** The properties of a key, as {@link environmentKey} makes them. */
+/** Properties of a key, as {@link environmentKey} makes them. */
 type EnvironmentKey<Text, Team, Gateway, Libraries, Special> = {
   readonly team: Team;
   readonly displayName: string;
@@ -118,9 +122,9 @@ type EnvironmentKey<Text, Team, Gateway, Libraries, Special> = {
 } & Special;
 
 /**
- * The properties of one environment's key: what is said of that environment counts before what the component says.
+ * Returns the properties of one environment's key. Those of the environment win over those of the component.
  *
- * @param name the component's
+ * @param name the component's name
  */
 export function environmentKey<
   Text extends string,

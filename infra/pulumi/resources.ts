@@ -1,4 +1,4 @@
-/** The resources and functions of the Pulumi package `keyplane`; its schema is schema.json. */
+/** Resources and functions of the Pulumi package `keyplane`, whose schema is schema.json. */
 
 import {
   CustomResource,
@@ -35,7 +35,10 @@ import schema from "./schema.json" with { type: "json" };
 
 const { version } = schema;
 
-/** Where Keyplane is, for resources that are given this provider; the stack's configuration says it for all others. */
+/**
+ * Provider with its own location of Keyplane, for the resources that are given it. All others use the stack's
+ * configuration.
+ */
 export class Provider extends ProviderResource {
   constructor(name: string, args: ProviderArgs = {}, options: ResourceOptions = {}) {
     super("keyplane", name, args, mergeOptions({ version }, options));
@@ -46,10 +49,10 @@ type Outputs<State> = { readonly [property in keyof State]: Output<State[propert
 type Resource<Args, State> = {
   new (name: string, args: Args, options?: CustomResourceOptions): CustomResource & Outputs<State>;
   /**
-   * One that is there already, as another stack or client has made it: this stack reads it and never changes it.
+   * Reads an object that exists already, made by another stack or client. This stack never changes it.
    *
-   * @param name the resource's, in this program
-   * @param id the object's, as `key_abcdefghijklmnopqrst`
+   * @param name the resource's name in this program
+   * @param id the object's id, such as `key_abcdefghijklmnopqrst`
    */
   get<T>(
     this: new (
@@ -63,7 +66,7 @@ type Resource<Args, State> = {
   ): T;
 };
 
-/** The class of a resource. What the provider answers is set on it by its name, as the schema has it. */
+/** Returns the class of a resource. The provider's answer is set on it by name, as the schema has it. */
 function resourceOf<Args extends object, State>(kind: keyof typeof schema.resources): Resource<Args, State> {
   const outputs = Object.fromEntries(Object.keys(schema.resources[kind].properties).map((name) => [name, undefined]));
   class Managed extends CustomResource {
@@ -89,27 +92,27 @@ function resourceOf<Args extends object, State>(kind: keyof typeof schema.resour
   return Managed as unknown as Resource<Args, State>;
 }
 
-/** An API key. Its secret is the output `secret`, encrypted in the state, or nowhere: see `deliver`. */
+/** API key. Its secret is the output `secret`, encrypted in the state, or nowhere: see `deliver`. */
 export class PlatformKey extends resourceOf<PlatformKeyArgs, PlatformKeyState>("keyplane:index:PlatformKey") {}
 
-/** A team, to which keys, gateways and libraries belong. Its webhooks' signing secrets are secrets here. */
+/** Team, to which keys, gateways and libraries belong. The signing secrets of its webhooks are marked as secret. */
 export class PlatformTeam extends resourceOf<PlatformTeamArgs, PlatformTeamState>("keyplane:index:PlatformTeam") {
   constructor(name: string, args: PlatformTeamArgs = {}, options?: CustomResourceOptions) {
     super(name, { ...args, ...(args.webhooks && { webhooks: sealedWebhooks(args.webhooks) }) }, options);
   }
 }
 
-/** A library of memories. */
+/** Library of memories. */
 export class MemoryLibrary extends resourceOf<MemoryLibraryArgs, MemoryLibraryState>("keyplane:index:MemoryLibrary") {}
 
-/** A gateway to model providers, whose credentials are secrets here, and on the server's side alone. */
+/** Gateway to model providers. Their credentials are marked as secret, and stay on the server's side. */
 export class ModelGateway extends resourceOf<ModelGatewayArgs, ModelGatewayState>("keyplane:index:ModelGateway") {
   constructor(name: string, args: ModelGatewayArgs, options?: CustomResourceOptions) {
     super(name, { ...args, upstreams: sealed(args.upstreams) }, options);
   }
 }
 
-/** The provider seals them too; here it is before the engine has seen them. */
+/** Marks credentials as secret. The provider does so too, but only after the engine has seen them. */
 function sealed(upstreams: ModelGatewayArgs["upstreams"]): ModelGatewayArgs["upstreams"] {
   if (!Array.isArray(upstreams)) return upstreams;
   return upstreams.map((upstream) =>
@@ -128,7 +131,7 @@ function sealedWebhooks(
   );
 }
 
-/** What looks something up: at once, or once what it is looked up by is known. */
+/** Look-up of an object: `now` at once, `output` once its arguments are known. */
 type Lookup<Args, Result> = {
   readonly now: (args: Args, options?: InvokeOptions) => Promise<Result>;
   readonly output: (args: Wrapped<Args>, options?: InvokeOptions) => Output<Result>;
@@ -143,15 +146,15 @@ function lookup<Args extends Inputs, Result>(token: keyof typeof schema.function
 }
 
 /**
- * A key that is there, whether or not this stack has made it: by its id, or by its name, team and namespace. Never its
+ * Looks up a key, made by this stack or not, by its id, or by its name, team and namespace. It never returns the
  * secret.
  */
 export const { now: getKey, output: getKeyOutput } = lookup<GetKeyArgs, GetKeyResult>("keyplane:index:getKey");
 
-/** A team that is there, by its id or its name. */
+/** Looks up a team by its id or its name. */
 export const { now: getTeam, output: getTeamOutput } = lookup<GetTeamArgs, GetTeamResult>("keyplane:index:getTeam");
 
-/** A gateway that is there, by its id, or by its name, team and namespace. Never its credentials. */
+/** Looks up a gateway by its id, or by its name, team and namespace. It never returns the credentials. */
 export const { now: getGateway, output: getGatewayOutput } = lookup<GetGatewayArgs, GetGatewayResult>(
   "keyplane:index:getGateway",
 );

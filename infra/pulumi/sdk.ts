@@ -1,4 +1,4 @@
-/** The library that programs import as `keyplane/pulumi`. */
+/** Library that programs import as `keyplane/pulumi`. */
 export { EnvironmentKeys, type EnvironmentKeysArgs } from "./environment-keys.ts";
 export { ENVIRONMENTS, type Environment } from "./environments.ts";
 export type {

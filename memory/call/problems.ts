@@ -5,16 +5,17 @@ import type { LibraryUser } from "../../server/libraries/library-use.ts";
 import type { Db } from "../../store/database/change.ts";
 import type { ReachableLibrary } from "../../store/libraries/reachable-libraries.ts";
 
-/** The refusal of a change of an atom that all subjects share, by a call for one of them. */
+/** Refusal of a change of an atom that all subjects share, by a call for one of them. */
 export const SHARED_ATOM =
   "This atom is shared by all subjects, and a call for one subject changes that subject's own alone: save what applies to this one as a new atom, or change the shared one with a key that has no subject.";
 
 export const NO_ATOM = problem("not_found", "There is no atom of this id for this key.");
 
 /**
- * The library that a call means, and uses: the one that it names, else the default.
+ * Returns the library that a call means, and notes its use: the library that it names, else the default.
  *
- * @throws Problem `not_found` for one that the key may not reach either; `invalid_request` where there is no default
+ * @throws Problem `not_found` for a library that is not there, or that the key may not reach; `invalid_request` if
+ * there is no default
  */
 export async function requireLibrary(
   db: Db,

@@ -25,21 +25,23 @@ type Embedding = {
 };
 
 const POLL_MS = 1_000;
-/** Libraries that one process goes on with at a time, of one team half of them: PGlite answers one question at a time. */
+/** Libraries that a process embeds at a time, of one team half of them: PGlite answers one question at a time. */
 const MAX_TURNS = { postgres: 6, pglite: 2 } as const;
-/** Models embed a request's texts in less. */
+/** Milliseconds from which on a turn is slow: models embed a request's texts in less. */
 const SLOW_MS = 5_000;
-/** A turn asks three times at most, for the longest atom in two requests, and all are over before its claim is. */
+/**
+ * Milliseconds of a request. A turn makes three at most (two for the longest atom), which end before its claim does.
+ */
 const TIMEOUT_MS = 18_000;
-/** A text that every model takes: a model that refuses this one, or fails at it, does so to them all. */
+/** Text that every model takes: a model that refuses it, or fails at it, does so to all texts. */
 const PROBE = "keyplane";
 
 /**
- * Embeds the atoms of the libraries that are to be embedded, behind every save: the libraries take turns of one request
- * each, whichever process has them, and so do their teams, so that neither much to do nor a model that takes its time holds
- * up others. What fails is tried again later.
+ * Embeds the atoms of the libraries that are to be embedded, in the background, after each save. The libraries take
+ * turns of one request each, whichever process has them, and so do their teams, so that neither much work nor a slow
+ * model holds up others. What fails is tried again later.
  *
- * @returns ends it: what is under way is waited for
+ * @returns stops it, and waits for what is under way
  */
 export function startLibraryEmbedder(embedding: Embedding, pollMs = POLL_MS): { close(): Promise<void> } {
   const { store, log } = embedding;
@@ -71,7 +73,7 @@ async function take({ store, embedder, count }: Embedding, turn: EmbeddingTurn):
 
 const NOTHING: TurnResult = { kind: "nothing" };
 
-/** Whether the model embeds anything: of a library without atoms, that it does not is said before the first is saved. */
+/** Tests whether the model embeds anything, so that a library shows a failure before its first atom is saved. */
 async function tryModel(embedder: Embedding["embedder"], turn: EmbeddingTurn): Promise<TurnResult> {
   const result = await ask(embedder, turn, [PROBE]);
   return result.kind === "vectors" ? NOTHING : { retryAfterMs: undefined, ...result, kind: "failed" };
@@ -118,7 +120,7 @@ async function embed(
   }
 }
 
-/** Providers take so many texts in a request, and some no more. */
+/** Asks for the vectors of texts in requests of at most {@link MAX_TEXTS}: some providers take no more. */
 async function askInParts(
   ask: (texts: readonly string[]) => Promise<EmbedResult>,
   texts: readonly string[],

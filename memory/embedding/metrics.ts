@@ -2,7 +2,7 @@ import { Counter, type Registry } from "@prometheus-io/client";
 
 const EMBEDDED_ATOMS = ["embedded", "refused", "failed"] as const;
 
-/** Embedded; refused by the upstream, to be tried alone and set aside; or failed as a whole, and to be tried again. */
+/** Outcome: embedded; refused by the upstream, to be tried alone and set aside; or failed as a whole, to be retried. */
 type EmbeddedAtoms = (typeof EMBEDDED_ATOMS)[number];
 
 /** Counts atoms by the outcome of an attempt to embed them. */

@@ -4,9 +4,12 @@ import { SharedCache } from "../../server/context/shared-cache.ts";
 import type { EmbedRequest, EmbedResult } from "../../server/gateway/library/embed-request.ts";
 import type { QuestionSpace, QuestionVector } from "../store/search/candidates/nearest.ts";
 
-/** How long a search waits for the vectors of its question at most. Milliseconds. */
+/** Milliseconds that a search waits for the vectors of its question at most. */
 const TIMEOUT_MS = 1_000;
-/** Questions of all teams that are remembered with their vectors, and how long; and how long that a team has none embedded. */
+/**
+ * Limits of two caches: of the vectors of questions of all teams (entries, age in milliseconds), and of the teams that
+ * have no library embedded (age in milliseconds, entries).
+ */
 const MAX_CACHED = 256;
 const CACHED_MS = 5 * 60_000;
 const NONE_MS = 5_000;
@@ -14,10 +17,10 @@ const MAX_TEAMS = 10_000;
 
 export type QuestionEmbedder = {
   /**
-   * What a question means, by the models of the libraries that it is asked of.
+   * Returns the vectors of a question, by the models of the libraries that it is asked of.
    *
-   * @param spacesOf asks the database, where that is not known of the team
-   * @returns undefined where the search goes by words alone: nothing is embedded, or not every model answered in time
+   * @param spacesOf asks the database; not called while the team is known to have no library embedded
+   * @returns undefined if the search goes by words alone: nothing is embedded, or not every model answered in time
    */
   vectorsOf(
     question: Question,
@@ -25,10 +28,10 @@ export type QuestionEmbedder = {
   ): Promise<QuestionVectors | undefined>;
 };
 
-/** Embeds nothing: every search goes by words alone. */
+/** Embedder that embeds nothing: every search goes by words alone. */
 export const WORDS_ALONE: QuestionEmbedder = { vectorsOf: async () => undefined };
 
-/** A question's vectors. */
+/** Vectors of a question. */
 export type QuestionVectors = readonly QuestionVector[];
 
 type Question = { readonly reach: Pick<Reach, "teamId" | "subject">; readonly text: string };
@@ -39,7 +42,7 @@ export function createQuestionEmbedder(
   monotonic: () => number,
 ): QuestionEmbedder {
   const vectors = new SharedCache<{ readonly vector: readonly number[]; readonly at: number }>(MAX_CACHED);
-  /** Teams without an embedded library, and when that was so. */
+  /** Times at which a team was found to have no embedded library, by the team. */
   const none = new Map<string, number>();
 
   async function vectorIn(space: QuestionSpace, { reach, text }: Question): Promise<readonly number[] | undefined> {

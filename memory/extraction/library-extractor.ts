@@ -32,24 +32,24 @@ type Extraction = {
 };
 
 const POLL_MS = 1_000;
-/** Conversations that one process reads at a time: a turn waits for its model, and asks little of the database. */
+/** Conversations that a process reads at a time: a turn waits for its model, and asks little of the database. */
 const MAX_TURNS = 8;
-/** Models read a passage in less. */
+/** Milliseconds from which on a turn is slow: models read a passage in less. */
 const SLOW_MS = 20_000;
-/** A turn asks twice at most, and is over before its claim is. */
+/** Milliseconds of the call for a passage, and of the probe: a turn makes no other, and ends before its claim does. */
 const TIMEOUT_MS = 60_000;
 const PROBE_TIMEOUT_MS = 30_000;
-/** What every model has an answer to: one that fails at this fails at every conversation. */
+/** Conversation that every model has an answer to: a model that fails at it fails at every conversation. */
 const PROBE = JSON.stringify([{ role: "user", content: "Anna drinks tea." }]);
-/** Libraries of which a process remembers whose turn was the last. */
+/** Libraries of which a process remembers the part that was served last. */
 const MAX_REMEMBERED = 1_000;
 
 /**
- * Has models read the conversations that libraries are handed, behind every other work: the libraries take turns of one
- * passage each, whichever process has them, and so do their teams, and a library's subjects. A model adds statements, and
- * nothing else; what fails is tried again later.
+ * Has models read the conversations that libraries are handed, in the background. The libraries take turns of one
+ * passage each, whichever process has them, and so do their teams, and a library's subjects. A model adds statements,
+ * and nothing else; what fails is tried again later.
  *
- * @returns ends it: what is under way is waited for
+ * @returns stops it, and waits for what is under way
  */
 export function startLibraryExtractor(extraction: Extraction, pollMs = POLL_MS): { close(): Promise<void> } {
   const { store, log } = extraction;
@@ -67,10 +67,10 @@ export function startLibraryExtractor(extraction: Extraction, pollMs = POLL_MS):
   });
 }
 
-/** As the metrics have them. */
+/** Outcomes of a turn as the metrics name them. */
 const OUTCOMES = { read: "read", done: "read", useless: "useless", stuck: "failed", failed: "failed" } as const;
 
-/** What was paid for and cannot be saved counts as an answer of no use, or it would be asked for without end. */
+/** Takes a turn. An answer that cannot be saved counts as useless, or it would be asked and paid for without end. */
 async function take(extraction: Extraction, turn: ExtractionTurn): Promise<void> {
   try {
     const result = await read(extraction, turn);
@@ -107,7 +107,10 @@ async function read({ store, generator }: Extraction, turn: ExtractionTurn): Pro
   return turn.isLast ? saveNew(store, turn, statements) : { kind: "read", statements };
 }
 
-/** What the library has almost so already is not saved again: it may well have been recalled in the conversation. */
+/**
+ * Returns the statements to save. A statement that the library has almost so is left out: it may well have been
+ * recalled in the conversation.
+ */
 async function saveNew(
   { db }: Store,
   turn: ExtractionTurn,

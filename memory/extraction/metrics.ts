@@ -2,7 +2,7 @@ import { Counter, type Registry } from "@prometheus-io/client";
 
 const READ_PASSAGES = ["read", "useless", "failed"] as const;
 
-/** Read; answered by what is of no use, or refused; or not answered, and to be tried again. */
+/** Outcome: read; answered with what is of no use, or refused; or not answered, to be tried again. */
 type ReadPassage = (typeof READ_PASSAGES)[number];
 
 /** Counts passages of conversations by the outcome of an attempt to have them read. */

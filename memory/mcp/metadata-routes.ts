@@ -4,7 +4,10 @@ import { MCP_METADATA, METADATA_ROOT, protectedResource } from "../../server/aut
 import { cachedText } from "../../server/http/answers/cached-text.ts";
 import type { ServerDeps } from "../../server/product/deps.ts";
 
-/** Pages of any origin may read it, by the header that MCP clients send: it is the same for every caller. */
+/**
+ * CORS headers: pages of any origin may read the metadata, by the header that MCP clients send. It is the same for
+ * every caller.
+ */
 const CORS = {
   "access-control-allow-origin": "*",
   "access-control-allow-methods": "GET",
@@ -13,9 +16,9 @@ const CORS = {
 } as const;
 
 /**
- * Says where tokens for the memory's MCP endpoint come from (RFC 9728), at the endpoint's well-known address and, for
- * clients that ask there first, at the root's. Where no token opens it there is nothing: no client begins a sign-in
- * that cannot end.
+ * Serves where tokens for the memory's MCP endpoint come from (RFC 9728), at the endpoint's well-known address and, for
+ * clients that ask there first, at the root's. If no token opens the endpoint, nothing is served: no client begins a
+ * sign-in that cannot end.
  */
 export function metadataRoutes(app: FastifyInstance, { config }: ServerDeps): void {
   const resource = protectedResource(config);

@@ -20,7 +20,7 @@ import { exchange } from "./protocol/exchange.ts";
 import { type Message, messageFault, readMessage, toolOf } from "./protocol/message.ts";
 import type { McpDeps } from "./protocol/server.ts";
 
-/** JSON-RPC's code for each status that this endpoint reports by itself. */
+/** Codes of JSON-RPC for the statuses that this endpoint reports by itself. */
 const RPC_CODES: Readonly<Record<number, number>> = {
   400: -32_600,
   405: -32_000,
@@ -33,8 +33,8 @@ const INSUFFICIENT_SCOPE = -32_003;
 const INVALID_PARAMS = -32_602;
 
 /**
- * The memory over MCP (spec §3): Streamable HTTP without sessions, for both protocol eras. The checks come in the order
- * of spec §2.8: Host and Origin, the key, Accept, Content-Type, the body, the tool.
+ * Serves the memory over MCP (spec §3): Streamable HTTP without sessions, for both protocol eras. The checks come in
+ * the order of spec §2.8: Host and Origin, the key, Accept, Content-Type, the body, the tool.
  *
  * @param questions embeds the questions of searches
  */
@@ -105,7 +105,7 @@ const requireBothTypes: onRequestHookHandler = (request, _reply, done) => {
   done(problem("not_acceptable", "Send the header Accept: application/json, text/event-stream."));
 };
 
-/** The operation of a tool whose scope the key lacks; undefined for anything that may go on. */
+/** Returns the operation of a tool whose scope the key lacks; undefined for anything that may go on. */
 function deniedTool({ principal }: FastifyRequest, operation: MemoryOperation | undefined) {
   return operation === undefined || permits(principal, operation) ? undefined : operation;
 }

@@ -8,21 +8,21 @@ import type { Atom, AtomMetadata, AtomRevision } from "../store/rows/atom.ts";
 import type { StoredLibrary } from "./libraries-page.ts";
 import { stateBadges, tagChips } from "./library-page.ts";
 
-/** What an atom's page shows. */
+/** Content of an atom's page. */
 export type AtomPage = {
   readonly library: StoredLibrary;
   readonly atom: Atom;
-  /** The id of the atom that replaces it. */
+  /** Id of the atom that replaces it. */
   readonly replacedBy: string | undefined;
-  /** Earlier ones, the latest first. */
+  /** Earlier revisions, the latest first. */
   readonly earlier: readonly AtomRevision[];
-  /** The last of them that is shown, where there are more. */
+  /** Number of the last revision that is shown, if there are more; else null. */
   readonly moreBefore: number | null;
   /** Milliseconds since the epoch. */
   readonly now: number;
 };
 
-/** An atom as it stands: whatever is written in it is text. */
+/** Renders an atom: whatever is written in it is text. */
 export function atomContent({ library, atom, replacedBy, earlier, moreBefore, now }: AtomPage): Html {
   const path = `/dashboard/libraries/${library.id}`;
   return html`<div class="head"><div><p class="crumb"><a href="/dashboard/libraries">Libraries</a> / <a href="${path}">${refName(library)}</a></p><h1>Atom</h1>${stateBadges(atom, replacedBy, now)}</div></div>

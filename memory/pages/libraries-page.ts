@@ -14,17 +14,17 @@ import { type LibrariesQuery, librariesUrl } from "./library-query.ts";
 
 export type StoredLibrary = StoredOf["library"];
 
-/** What the list of libraries shows. */
+/** Content of the list of libraries. */
 export type LibraryList = {
   readonly clusters: ClusterNames;
   readonly query: LibrariesQuery;
   readonly libraries: readonly StoredLibrary[];
-  /** The last id of this page; null at the end. */
+  /** Last id of this page; null at the end. */
   readonly nextId: string | null;
-  /** Of which library MCP clients of its team write to where they name none. */
+  /** Ids of the libraries that MCP clients of their team write to if a call names none. */
   readonly defaults: ReadonlySet<string>;
   readonly conditions: ConditionsById;
-  /** Names to choose from. */
+  /** Names of teams to choose from. */
   readonly teams: readonly string[];
   /** Milliseconds since the epoch. */
   readonly now: number;

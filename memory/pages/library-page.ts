@@ -14,28 +14,28 @@ import type { Atom } from "../store/rows/atom.ts";
 import type { StoredLibrary } from "./libraries-page.ts";
 import { type AtomsQuery, atomsUrl } from "./library-query.ts";
 
-/** An atom in a list. */
+/** Atom in a list. */
 export type ListedAtom = {
   readonly atom: Atom;
-  /** The passages that a search has found: the words themselves between `**`. */
+  /** Passages that a search has found, with the matching words between `**`. */
   readonly snippet?: string;
-  /** The id of the atom that replaces it. */
+  /** Id of the atom that replaces it. */
   readonly replacedBy?: string | undefined;
 };
 
-/** What a library's page shows. */
+/** Content of a library's page. */
 export type LibraryPage = {
   readonly clusters: ClusterNames;
   readonly library: StoredLibrary;
   readonly isDefault: boolean;
   readonly count: { readonly atoms: number; readonly isMore: boolean };
-  /** Undefined where it takes no conversations. */
+  /** State of the library's conversations; undefined if it takes none. */
   readonly extraction: ExtractionState | undefined;
-  /** Undefined for a library that the API made. */
+  /** Conditions of the library; undefined for a library that the API made. */
   readonly conditions: readonly ReportedCondition[] | undefined;
   readonly query: AtomsQuery;
   readonly atoms: readonly ListedAtom[];
-  /** Where the next page begins. */
+  /** Position behind which the next page begins. */
   readonly next: AtomsQuery["after"];
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -72,7 +72,7 @@ ${page.extraction !== undefined && conversations(page.extraction)}
   }</div>`;
 }
 
-/** How the library takes atoms out of conversations, and what becomes of those. */
+/** Renders how the library takes atoms out of conversations, and the state of the conversations. */
 function conversations(extraction: ExtractionState): Html {
   const { gateway, model, isRevoked, tokensPerDay, usedTokens, waiting, failed, lastFailure } = extraction;
   const number = (of: number) => of.toLocaleString("en");
@@ -123,7 +123,7 @@ function listed(
   }</span><a href="/dashboard/libraries/${libraryId}/atoms/${id}" aria-label="Read atom ${id}">Read</a></p></li>`;
 }
 
-/** Why an atom is not to be relied on now: another one replaces it, or it is not valid yet or any more. */
+/** Renders why an atom is not to be relied on now: another one replaces it, or it is not valid yet or any more. */
 export function stateBadges(
   { validFrom, validTo }: Pick<Atom, "validFrom" | "validTo">,
   replacedBy: string | undefined,
@@ -136,7 +136,7 @@ export function stateBadges(
   }`;
 }
 
-/** Tags, each of which leads to the atoms that have it too. */
+/** Renders tags, each as a link to the atoms that have it too. */
 export function tagChips(libraryId: string, tags: readonly string[], text = ""): Html | string {
   if (tags.length === 0) return "";
   return html`<span class="chips">${tags.map(
@@ -148,7 +148,9 @@ function excerpt(content: string): string {
   return content.length > EXCERPT ? `${content.slice(0, EXCERPT).toWellFormed()}…` : content;
 }
 
-/** A search puts each word that it has found between `**`. A word that its author wrote so is marked too. */
+/**
+ * Renders a snippet, with the matches marked that stand between `**`. A word that its author wrote so is marked too.
+ */
 function marked(snippet: string): Content {
   return snippet.split(/\*\*([^\s*]+)\*\*/).map((part, i) => (i % 2 === 1 ? html`<mark>${part}</mark>` : part));
 }

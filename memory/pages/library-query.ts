@@ -4,17 +4,17 @@ import type { AtomPosition } from "../store/rows/atom.ts";
 
 type Given = Readonly<Record<string, unknown>>;
 
-/** What the list of libraries is asked for. */
+/** Query of the list of libraries. */
 export type LibrariesQuery = { readonly team: string; readonly afterId: string | undefined };
 
-/** What a library's page is asked for: its newest atoms, or with a text the closest to it. */
+/** Query of a library's page: for its newest atoms, or with a text for the atoms closest to it. */
 export type AtomsQuery = {
   readonly text: string;
   readonly tag: string;
   readonly after: AtomPosition | null;
 };
 
-/** Up to the year 9999, in milliseconds. */
+/** Last millisecond of the year 9999, since the epoch. */
 const LAST_MOMENT = 253_402_300_799_999;
 
 export function readLibrariesQuery({ team, after }: Given): LibrariesQuery {
@@ -40,7 +40,7 @@ export function atomsUrl(libraryId: string, { text = "", tag = "", after }: Part
   });
 }
 
-/** @throws Problem `invalid_request` for what is none of ours */
+/** @throws Problem `invalid_request` for a text that is no position of ours */
 function readPosition(text: string): AtomPosition {
   const [, at, id] = /^(\d{1,15})_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/.exec(text) ?? [];
   if (at === undefined || id === undefined || Number(at) > LAST_MOMENT) throw BROKEN_PAGE;

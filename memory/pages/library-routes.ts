@@ -37,7 +37,7 @@ const ATOMS = 30;
 const FOUND = 100;
 const REVISIONS = 10;
 
-/** Adds the pages of libraries and their atoms, to read: for everybody who has a role in the team. */
+/** Adds the pages of libraries and their atoms, for reading, for all people who have a role in the team. */
 export function libraryRoutes(app: FastifyInstance, management: Management): void {
   addLibraries(app, management);
   addLibrary(app, management);
@@ -124,9 +124,9 @@ function addAtom(app: FastifyInstance, { store, clock }: Management): void {
 }
 
 /**
- * Asks the memory in the team's turn, as keys do; who asks is looked at again when the turn has come.
+ * Runs a task on the memory in the team's slot, as calls of keys do. The person's rights are checked again in the slot.
  *
- * @throws Problem `not_found` for a library that is another team's too
+ * @throws Problem `not_found` for a library that is not there, or that is another team's
  */
 async function inTurn<T>(
   store: Store,
@@ -163,7 +163,7 @@ async function atomsOf(
   return { atoms, next: last === undefined ? null : positionOf("newest", last) };
 }
 
-/** Which of these libraries is its team's default. */
+/** Returns the ids of those libraries that are their team's default. */
 async function defaultsAmong(db: Db, libraries: readonly StoredLibrary[]): Promise<ReadonlySet<string>> {
   const teamIds = [...new Set(libraries.map(({ teamId }) => teamId))];
   const teams = await listObjects(db, "team", { teamIds, limit: teamIds.length });
@@ -175,7 +175,7 @@ async function defaultsAmong(db: Db, libraries: readonly StoredLibrary[]): Promi
   return new Set(chosen.map(({ id }) => id));
 }
 
-/** @throws Problem `invalid_request` for what is no revision */
+/** @throws Problem `invalid_request` for a text that is no revision */
 function readRevision(text: unknown): number | undefined {
   if (text === undefined) return undefined;
   if (typeof text === "string" && /^\d{1,9}$/.test(text)) return Number(text);

@@ -5,12 +5,12 @@ import type { AtomFields, AtomLink, AtomMetadata } from "../store/rows/atom.ts";
 import { assertEverValid } from "../store/writes/atom-writes.ts";
 import { readTime } from "./times.ts";
 
-/** Of an atom whose writer says none. */
+/** Importance of an atom whose writer gives none. */
 export const DEFAULT_IMPORTANCE = 5;
-/** Bytes of metadata as JSON. */
+/** Bytes of metadata, as JSON. */
 const MAX_METADATA = 4_096;
 
-/** What a caller says of an atom; what may be changed of one. */
+/** Fields of an atom as a caller gives them. */
 export type AtomInput = {
   content: string;
   tags?: string[];
@@ -25,10 +25,10 @@ export type AtomInput = {
 export type AtomChanges = Partial<AtomInput>;
 
 /**
- * A new atom's fields, with what was left out.
+ * Returns a new atom's fields, with defaults for those that were left out.
  *
  * @param now milliseconds since the epoch
- * @throws InvalidAtomError for what no schema says
+ * @throws InvalidAtomError for what no schema checks
  */
 export function atomFields(input: AtomInput, now: number): AtomFields {
   const fields = {
@@ -42,10 +42,10 @@ export function atomFields(input: AtomInput, now: number): AtomFields {
 }
 
 /**
- * The fields of new atoms that are sent together.
+ * Returns the fields of new atoms that are sent together.
  *
  * @param now milliseconds since the epoch
- * @throws InvalidAtomError as {@link atomFields} does, with the place of the atom
+ * @throws InvalidAtomError as {@link atomFields} does, with the index of the atom
  */
 export function fieldsOfAll(inputs: readonly AtomInput[], now: number): AtomFields[] {
   return inputs.map((input, index) => {
@@ -57,21 +57,21 @@ export function fieldsOfAll(inputs: readonly AtomInput[], now: number): AtomFiel
   });
 }
 
-/** The fault of one of several atoms, with its place, which is counted from 0. */
+/** Adds to the fault of one of several atoms its index, from 0 on. */
 export function faultOfOne(error: unknown, index: number): unknown {
   if (!(error instanceof InvalidAtomError)) return error;
   return new InvalidAtomError(`In "atoms.${index}": ${error.message}`);
 }
 
-/** The refusal of a correction that changes nothing. */
+/** Message for a correction that changes nothing. */
 export const NOTHING_CHANGED =
   "Give at least one of content, tags, source, importance, metadata, links, expiresAt, validFrom and validTo: nothing would change.";
 
 /**
- * Only the fields that are given: to correct an atom.
+ * Returns the fields that are given, and no others, for a correction.
  *
  * @param now milliseconds since the epoch
- * @throws InvalidAtomError for what no schema says
+ * @throws InvalidAtomError for what no schema checks
  */
 export function atomChanges(changes: AtomChanges, now: number): Partial<AtomFields> {
   const { content, tags, source, importance, metadata, links, expiresAt, validFrom, validTo } = changes;
@@ -93,7 +93,10 @@ function statement(content: string): string {
   throw new InvalidAtomError('"content" says nothing: write the statement, not spaces or unseen characters alone.');
 }
 
-/** Half a character, which the database's JSON does not take, becomes U+FFFD, as in all other text. */
+/**
+ * Returns metadata as it can be stored: half a character, which the database's JSON does not take, becomes U+FFFD, as
+ * in all other text.
+ */
 function storable(metadata: AtomMetadata): AtomMetadata {
   if (Buffer.byteLength(JSON.stringify(metadata)) > MAX_METADATA) {
     throw new InvalidAtomError(`"metadata" has more than ${MAX_METADATA} bytes: keep what is longer in the content.`);

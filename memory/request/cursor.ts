@@ -2,36 +2,37 @@ import { createHash } from "node:crypto";
 import type { Reach } from "../../domain/access/reach.ts";
 import { EARLIEST, LATEST } from "./times.ts";
 
-/** What a cursor belongs to: it continues this list and no other. */
+/** List that a cursor continues: this list, and no other. */
 export type CursorScope = {
   readonly list: "atoms" | "search" | "revisions" | "neighbours" | "libraries";
-  /** Whose it is. */
+  /** Owner of the list. */
   readonly reach: Pick<Reach, "teamId" | "subject">;
-  /** The library that the list is of, as long as it is that one: null where the list spans libraries. */
+  /** Library that the list is of, in one incarnation; null if the list spans libraries. */
   readonly library: { readonly id: string; readonly incarnation: string } | null;
-  /** What else narrows the list and orders it: filters, a search, an atom's id. */
+  /** Filters, search or atom's id that narrow the list, and its order. */
   readonly filter: string | null;
 };
 
 /**
- * Where the next page begins: of atoms the time and the id of the last one, and its importance where they are ordered by
- * it; of a search how many were before, and the id of the last; of revisions its number, of libraries the id.
+ * Position behind which the next page begins: of atoms the time and the id of the last, and its importance if they are
+ * ordered by it; of a search the number of results before and the id of the last; of revisions its number; of libraries
+ * the id.
  */
 export type CursorPosition = {
   readonly at: number;
   readonly id: string;
   readonly importance?: number;
-  /** The page begins within the content of this revision, behind so many characters, and not behind the revision. */
+  /** Characters of this revision's content behind which the page begins, and not behind the revision. */
   readonly offset?: number;
 };
 
 /**
- * `malformed` is 400; `elsewhere`, a cursor of another team, list or incarnation of a library, is 404 (threats b58,
- * b62).
+ * Result of reading a cursor: `malformed` is 400; `elsewhere`, a cursor of another team, list or incarnation of a
+ * library, is 404 (threats b58, b62).
  */
 type ReadCursor = CursorPosition | "malformed" | "elsewhere";
 
-/** What a position may be, so that nothing that a caller makes up fails in the database. */
+/** Limits of positions, so that nothing that a caller makes up fails in the database. */
 const ATOM = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const POSITIONS = {
   atoms: { first: EARLIEST, last: LATEST, id: ATOM },

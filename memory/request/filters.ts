@@ -5,21 +5,21 @@ import type { AtomFilter } from "../store/rows/atom-filter.ts";
 import { METADATA } from "./schemas.ts";
 import { readTime } from "./times.ts";
 
-/** What narrows a list or a search, as callers send it and its schema lets it through. */
+/** Filter of a list or a search, as callers send it and its schema lets it through. */
 export type FilterInput = {
   since?: string;
   until?: string;
   source?: string;
   importance?: number;
   asOf?: string;
-  /** As no schema says it. */
+  /** Names and values of metadata, which no schema checks. */
   metadata?: Readonly<Record<string, unknown>>;
 };
 
 /**
- * What is asked for, in the store's terms.
+ * Reads a filter into the store's terms.
  *
- * @throws InvalidAtomError for what no schema says: the times of the calendar, and what no metadata can be
+ * @throws InvalidAtomError for what no schema checks: times that are not in the calendar, and what no metadata can be
  */
 export function readFilter(
   { since, until, source, importance, asOf, metadata }: FilterInput,
@@ -42,7 +42,10 @@ export function readFilter(
   });
 }
 
-/** In the order of the names, whichever they came in: a cursor is bound to it. Undefined for none. */
+/**
+ * Reads the metadata to filter by, in the order of the names, whichever they came in: a cursor is bound to it.
+ * Undefined for none.
+ */
 function readMetadata(given: Readonly<Record<string, unknown>>): AtomMetadata | undefined {
   const names = Object.keys(given).sort();
   if (names.length === 0) return undefined;
@@ -71,7 +74,7 @@ function isText(value: unknown, most: number): value is string {
   return typeof value === "string" && value.length <= most && !value.includes("\0");
 }
 
-/** What a cursor is bound to beside its library: null for a list of all, the newest first. */
+/** Returns the text that a cursor is bound to beside its library: null for a list of all atoms, the newest first. */
 export function cursorFilter(filter: AtomFilter, sort: string, query?: string): string | null {
   const isPlain = Object.keys(filter).length === 0 && sort === "newest" && query === undefined;
   return isPlain ? null : JSON.stringify([filter, sort, query]);

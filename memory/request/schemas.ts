@@ -1,12 +1,12 @@
 import { SORTS } from "../store/rows/atom-order.ts";
 
 /**
- * What REST and MCP take, as JSON Schema. The limits are those of docs/decisions/memory-api.md. The database stores no
- * NUL character, so none is let in.
+ * Pattern of a text without NUL characters, which the database does not store. The JSON Schemas here are of what REST
+ * and MCP take; their limits are those of docs/decisions/memory-api.md.
  */
 const TEXT = "^[^\\u0000]*$";
 
-/** A library as callers name it: two names of Kubernetes objects and a slash at most. */
+/** JSON Schema of a library as callers name it: two names of Kubernetes objects and a slash at most. */
 export const LIBRARY = {
   type: "string",
   minLength: 1,
@@ -41,7 +41,7 @@ export const IMPORTANCE = {
   maximum: 10,
   description: "From 0 (trivia) to 10 (never forget).",
 } as const;
-/** As JSON Schema says it; the bytes of all together are bounded beside it, in atom-fields.ts. */
+/** JSON Schema of metadata; the limit on the bytes of all of it is in atom-fields.ts. */
 export const METADATA = {
   type: "object",
   maxProperties: 16,
@@ -60,9 +60,9 @@ export const EXPIRES_AT = {
 const VALIDITY = { type: ["string", "null"], maxLength: 64, pattern: RFC3339 } as const;
 export const VALID_FROM = { ...VALIDITY, description: "When it becomes true in the world." } as const;
 export const VALID_TO = { ...VALIDITY, description: "When it is true no longer." } as const;
-/** A time, as a filter has it, or an atom that comes from elsewhere. */
+/** JSON Schema of a time, in a filter or of an atom that comes from elsewhere. */
 export const TIME = { type: "string", maxLength: 64, pattern: RFC3339 } as const;
-/** What narrows a list or a search, beside tags. */
+/** JSON Schemas of the filters of a list or a search, beside tags. */
 export const FILTERS = {
   since: {
     ...TIME,
@@ -121,7 +121,7 @@ export const LINKS = {
   },
   description: "Other atoms it has to do with; rel replaces: what it makes outdated.",
 } as const;
-/** What a writer sets of an atom. */
+/** JSON Schemas of the fields that a writer sets of an atom. */
 export const ATOM_INPUT = {
   content: CONTENT,
   tags: TAGS,
@@ -134,7 +134,7 @@ export const ATOM_INPUT = {
   validTo: VALID_TO,
 } as const;
 
-/** Several atoms of one call. `fields` are what is taken of each. */
+/** Returns the schema of several atoms of one call; `fields` are the schemas of each atom's fields. */
 export function atomListSchema(maxItems: number, fields: Readonly<Record<string, object>> = ATOM_INPUT) {
   const items = { type: "object", additionalProperties: false, required: ["content"], properties: fields } as const;
   return { type: "array", minItems: 1, maxItems, items } as const;

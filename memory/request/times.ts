@@ -1,14 +1,15 @@
 import { InvalidAtomError } from "../../store/database/errors.ts";
 
-/** Milliseconds since the epoch of the years 1 to 9999: what RFC 3339 and every database have a name for. */
+/** First and last millisecond, since the epoch, of the years 1 to 9999, which RFC 3339 and every database can name. */
 export const EARLIEST = Date.parse("0001-01-01T00:00:00Z");
 export const LATEST = Date.parse("9999-12-31T23:59:59.999Z");
 
 /**
- * A time as a caller wrote it, in milliseconds since the epoch.
+ * Reads a time as a caller wrote it, in milliseconds since the epoch.
  *
  * @param text has the form of RFC 3339
- * @throws InvalidAtomError for one that no calendar has, such as of 30 February, which `Date` takes for one of March
+ * @throws InvalidAtomError for a time that is not in the calendar, such as of 30 February, which `Date` takes for a day
+ * of March
  */
 export function readTime(field: string, text: string): number {
   const at = Date.parse(text);

@@ -17,7 +17,7 @@ const NOT_KEPT = problem(
   `There is no atom of this id to restore for this key: one that was forgotten is kept for ${DAYS_KEPT} days, and one that was deleted is gone.`,
 );
 
-/** Atoms to correct, to delete and to restore: decided again behind the write, by the database. */
+/** Adds the routes that correct, delete and restore atoms. Access is decided again after the write, by the database. */
 export function memoryChangeRoutes(app: FastifyInstance, deps: ServerDeps): void {
   const { clock } = deps;
 

@@ -12,10 +12,10 @@ import { listAtoms } from "../store/lists/atom-list.ts";
 import type { Atom, AtomPosition } from "../store/rows/atom.ts";
 import { EXPORT_QUERY, type ExportQuery } from "./request-schemas.ts";
 
-/** Atoms that are read for one piece of an export, and no more bytes than a page has: what a server holds at a time. */
+/** Atoms that are read for a piece of an export, up to the bytes of a page: all that a server holds at a time. */
 const PIECE = 20;
 
-/** A library as JSON Lines, in as many calls of the memory as it has pieces. */
+/** Adds the export of a library as JSON Lines, in as many calls of the memory as it has pieces. */
 export function memoryExportRoutes(app: FastifyInstance, deps: ServerDeps): void {
   app.get<{ Querystring: ExportQuery }>(
     "/atoms/export",
@@ -55,7 +55,10 @@ async function* linesOf(call: MemoryCaller, library: ReachableLibrary, own: bool
   } while (after !== null);
 }
 
-/** Throws where the key or the library has ended since the piece before: what came so far must not look whole. */
+/**
+ * Reads a piece of an export. Throws if the key or the library has ended since the piece before: what came so far must
+ * not look whole.
+ */
 function readPiece(
   call: MemoryCaller,
   { id, incarnation }: ReachableLibrary,
@@ -65,7 +68,7 @@ function readPiece(
   return call(async (db, _user, whole) => {
     const reach = own ? ownReach(whole) : whole;
     const piece = await listAtoms(db, reach, { libraryId: id, after, limit: PIECE });
-    // After them: a library that goes in between has no atoms, as one that is through.
+    // Read after the atoms: a library that is deleted in between has no atoms, like a library at its end.
     const library = await findLibraryById(db, reach, id);
     if (library?.incarnation !== incarnation) throw new Error("the library is not there any more");
     return piece;

@@ -15,7 +15,7 @@ import { type Conversation, findJob, type HandedOver, handOver, MAX_OPEN } from 
 import { writeAs } from "../writes/write-as.ts";
 import { EXTRACT_BODY, EXTRACT_EXAMPLE, type ExtractBody, JOB_QUERY } from "./request-schemas.ts";
 
-/** Conversations, for a model of the library to take statements out of (docs/decisions/capture.md). */
+/** Adds the routes for conversations that a library's model takes statements out of (docs/decisions/capture.md). */
 export function memoryExtractRoutes(app: FastifyInstance, deps: ServerDeps): void {
   app.post<{ Body: ExtractBody }>(
     "/atoms/extract",
@@ -80,7 +80,7 @@ export function memoryExtractRoutes(app: FastifyInstance, deps: ServerDeps): voi
   );
 }
 
-/** @throws Problem 400 or 413 for one of which no passages come */
+/** @throws Problem 400 for a conversation in which nothing is said, 413 for a conversation that is too long */
 function conversationOf(messages: ExtractBody["messages"], libraryId: string): Conversation {
   const passages = conversationPassages(messages);
   if (passages === undefined) throw TOO_LONG;

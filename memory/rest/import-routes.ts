@@ -12,7 +12,10 @@ import { markSaved, repeatableSave, saveOnce } from "../writes/save-once.ts";
 import { rollBack } from "../writes/write-as.ts";
 import { IMPORT_BODY, IMPORT_EXAMPLE, type ImportBody, type ImportedInput } from "./request-schemas.ts";
 
-/** Atoms that come from elsewhere, with their own times: decided again behind the write, by the database. */
+/**
+ * Adds the import of atoms that come from elsewhere, with their own times. Access is decided again after the write, by
+ * the database.
+ */
 export function memoryImportRoutes(app: FastifyInstance, deps: ServerDeps): void {
   app.post<{ Body: ImportBody }>(
     "/atoms/import",
@@ -66,7 +69,7 @@ export function memoryImportRoutes(app: FastifyInstance, deps: ServerDeps): void
   );
 }
 
-/** @throws InvalidAtomError where a link could lead to either of two */
+/** @throws InvalidAtomError for two atoms of one id, since a link could lead to either */
 function assertNoIdTwice(atoms: readonly ImportedInput[]): void {
   const first = new Map<string, number>();
   for (const [index, { id }] of atoms.entries()) {
@@ -81,7 +84,7 @@ function assertNoIdTwice(atoms: readonly ImportedInput[]): void {
   }
 }
 
-/** Undefined for one that has expired meanwhile. */
+/** Reads an imported atom; undefined if it has expired meanwhile. */
 function importedAtom(input: ImportedInput, index: number, now: number): ImportedAtom | undefined {
   const { id, created, updated, expiresAt = null, ...rest } = input;
   try {
@@ -89,7 +92,7 @@ function importedAtom(input: ImportedInput, index: number, now: number): Importe
     const fields = atomFields({ ...rest, expiresAt }, now);
     const updatedAt = updated === undefined ? undefined : readTime("updated", updated);
     const createdAt = created === undefined ? (updatedAt ?? now) : readTime("created", created);
-    // A list that goes back by one time reads no further than the other.
+    // Lists rely on it: a filter by the time of changes bounds the time of creation too.
     if (updatedAt !== undefined && updatedAt < createdAt) {
       throw new InvalidAtomError('"updated" is before "created": nothing is changed before it is made.');
     }

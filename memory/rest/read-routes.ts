@@ -97,7 +97,7 @@ function addAtomSearch(app: FastifyInstance, deps: ServerDeps, questions: Questi
       const query = spaced(request.query.q);
       const libraryIn = async (db: Db, user: LibraryUser) => (named ? requireLibrary(db, user, named) : null);
       const question = { reach: reachOfCall(request.principal, request), text: query };
-      // What is sorted by more than closeness is looked for by its words.
+      // A search in another order goes by words alone.
       const meaning =
         sort === "rank" && isPlainSearch(query)
           ? await questions.vectorsOf(question, () =>

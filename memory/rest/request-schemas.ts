@@ -21,7 +21,7 @@ import type { Sort } from "../store/rows/atom-order.ts";
 import type { SearchSort } from "../store/search/atom-search.ts";
 import { type DuplicatePolicy, MAX_BATCH } from "../writes/save-atoms.ts";
 
-/** What the REST routes take: a schema, and the type of what has passed it. */
+/** Query of a page. The REST routes take what the schemas here let through; the types are of what has passed them. */
 export type AtomPageQuery = { limit: number; cursor?: string };
 type Filtered = Omit<FilterInput, "metadata"> & { library?: string; tag?: string | string[] } & {
   [name: `metadata.${string}`]: unknown;
@@ -29,7 +29,7 @@ type Filtered = Omit<FilterInput, "metadata"> & { library?: string; tag?: string
 export type AtomListQuery = AtomPageQuery & Filtered & { own?: boolean; sort: Sort };
 export type CreateBody = AtomInput & { library?: string };
 export type BatchBody = { atoms: AtomInput[]; library?: string };
-/** As {@link AtomInput}, with what the atom was called and its times. */
+/** Fields of {@link AtomInput}, with the id that the atom had elsewhere and its times. */
 export type ImportedInput = AtomInput & { id?: string; created?: string; updated?: string };
 export type ImportBody = { atoms: ImportedInput[]; library?: string; upsert?: boolean };
 export type ExportQuery = { library?: string; own?: boolean };
@@ -38,14 +38,14 @@ export type ExtractBody = { messages: ConversationMessage[]; library?: string };
 export type UpdateBody = AtomChanges & { id: string; revision: number };
 export type SearchQuery = AtomPageQuery & Filtered & { q: string; sort: SearchSort };
 
-/** The tags of a query, of which an atom has one: named once, or several times. */
+/** Returns the tags of a query, of which an atom has one; the parameter is given once, or several times. */
 export function tagsOf({ tag = [] }: Filtered): string[] {
   return [tag].flat();
 }
 
 const METADATA_PREFIX = "metadata.";
 
-/** What narrows a list, with what it says of metadata in one place. */
+/** Returns the filters of a list, with all parameters for metadata as one object. */
 export function filtersOf(query: Filtered): FilterInput {
   const given = Object.entries(query).filter(
     ([name, value]) => name.startsWith(METADATA_PREFIX) && value !== undefined,
@@ -63,7 +63,7 @@ const METADATA_FILTERS = {
   },
 } as const;
 
-/** `key` is the credential's carrier, and not a filter. */
+/** JSON Schemas of a query's filters. The parameter `key`, beside them, carries the credential, and is no filter. */
 const QUERY_FILTERS = {
   library: LIBRARY,
   tag: {
@@ -112,7 +112,7 @@ export const BATCH_BODY = {
   required: ["atoms"],
   properties: { library: LIBRARY, atoms: atomListSchema(MAX_BATCH) },
 } as const;
-/** Atoms of one import. */
+/** Number of atoms of one import. */
 const MAX_IMPORT = 100;
 export const IMPORT_BODY = {
   type: "object",
@@ -178,7 +178,7 @@ export const EXTRACT_BODY = {
     },
   },
 } as const;
-/** Of a job, which is named by its path. */
+/** JSON Schema of the query for a job, which is named by its path. */
 export const JOB_QUERY = { type: "object", additionalProperties: false, properties: { key: {} } } as const;
 export const UPDATE_BODY = {
   type: "object",

@@ -11,8 +11,8 @@ import { memoryReadRoutes } from "./read-routes.ts";
 import { memorySaveRoutes } from "./save-routes.ts";
 
 /**
- * The memory over REST (spec §3, docs/decisions/memory-api.md). Every statement carries the key's team and libraries,
- * so that what a key may not reach is not there.
+ * Adds the routes of the memory over REST (spec §3, docs/decisions/memory-api.md). Every statement carries the key's
+ * team and libraries, so that what a key may not reach is not there.
  *
  * @param questions embeds the questions of searches
  */
@@ -29,8 +29,9 @@ export function memoryRoutes(app: FastifyInstance, deps: ServerDeps, questions: 
 }
 
 /**
- * Takes the parameters of a query that are there and empty for left out, as forms and programs mean them. Their names
- * stay: one that is unknown is refused all the same. What writes is refused: it might do more than was meant.
+ * Takes the empty parameters of a query for left out, as forms and programs mean them. Their names stay: an unknown
+ * name is refused all the same. Only reads are changed: an empty parameter of a write is refused, since the write might
+ * do more than was meant.
  */
 const leaveOutEmptyParameters: preValidationHookHandler = (request, _reply, done) => {
   if (request.method !== "GET" && request.method !== "HEAD") return done();
@@ -39,7 +40,7 @@ const leaveOutEmptyParameters: preValidationHookHandler = (request, _reply, done
   done();
 };
 
-/** @param value a parameter's, or an array of them where it is given several times */
+/** @param value of a parameter, or an array of its values if it is given several times */
 function withoutEmpty(value: unknown): unknown {
   if (!Array.isArray(value)) return value === "" ? undefined : value;
   const given = value.filter((each) => each !== "");

@@ -31,7 +31,7 @@ import {
   type SaveQuery,
 } from "./request-schemas.ts";
 
-/** Atoms to save, one or many: decided again behind the write, by the database. */
+/** Adds the routes that save atoms, one or many. Access is decided again after the write, by the database. */
 export function memorySaveRoutes(app: FastifyInstance, deps: ServerDeps): void {
   const { clock } = deps;
 
@@ -116,7 +116,7 @@ export function memorySaveRoutes(app: FastifyInstance, deps: ServerDeps): void {
   }
 }
 
-/** What a save has made, with the atoms that are still there. */
+/** Atoms that a save has made, with those of them that are still there. */
 type MadeHere = MadeAtoms & { readonly atoms: ReadonlyMap<string, Atom> };
 
 function madeOf(atoms: readonly Atom[], beside: MadeAtoms["beside"]): MadeHere {
@@ -127,12 +127,14 @@ function idsOf({ atomIds }: MadeAtoms): string[] {
   return atomIds.filter((id) => id !== null);
 }
 
-/** An atom as it was saved, or its id alone: one that was corrected since may say what this key may not read. */
+/**
+ * Returns an atom as it was saved, or, if it was corrected since, its id alone: the key may not be allowed to read it.
+ */
 function savedJson(key: KeyRecord, id: string, atom: Atom | undefined) {
   return atom?.revision === 1 ? atomJson(key, atom) : { id };
 }
 
-/** A key that only writes learns nothing of what is there. */
+/** Refuses reports of duplicates to a key that only writes: it learns nothing of what is there. */
 function requireRead(key: KeyRecord, duplicates: DuplicatePolicy): void {
   if (duplicates === "allow" || permits(key, "atoms.get")) return;
   throw problem("forbidden", 'Reporting duplicates needs the scope memory:read: leave "duplicates" out.');

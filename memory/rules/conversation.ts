@@ -2,27 +2,30 @@ import { hideSecrets } from "./hidden-secrets.ts";
 
 export const ROLES = ["user", "assistant", "tool", "system"] as const;
 
-/** What was said in a conversation, and by whom. */
+/** Message of a conversation, and the role of its author. */
 export type ConversationMessage = { readonly role: (typeof ROLES)[number]; readonly content: string };
 
-/** What a program puts around what it has recalled, so that it is not remembered again as something new. */
+/** Marks that a program puts around what it has recalled, so that it is not remembered again as something new. */
 export const RECALLED = { begin: "<keyplane-memory>", end: "</keyplane-memory>" } as const;
 
-/** Characters of one passage, each of which is one call of a model; and passages, and so calls, of one conversation. */
+/** Characters of a passage, which is read in one call of a model; and passages, and so calls, of one conversation. */
 const MAX_PASSAGE = 20_000;
 const MAX_MODEL_CALLS = 10;
-/** Of one message: a longer one is several, so that each passage but the last is nearly full. */
+/** Characters of a piece of a message: a long message is several, so that each passage but the last is nearly full. */
 const MAX_PIECE = 3_000;
-/** So many always fit, as JSON: less than ten passages without the room for a piece, and what the pieces have beside. */
+/**
+ * Length of a conversation, in characters as JSON, that always fits: ten passages, less the space for a piece that each
+ * may lack, and less what the pieces have beside their text.
+ */
 export const MAX_CONVERSATION = 160_000;
-/** More never do. */
+/** Length of a conversation, in characters, beyond which it never fits. */
 const NEVER_FIT = MAX_MODEL_CALLS * MAX_PASSAGE;
 
 /**
- * A conversation as a model is to read it, in passages: JSON arrays of messages, which nothing that is said can end. What
- * tools gave, what the system said and what was recalled are left out, and secrets are hidden.
+ * Divides a conversation into the passages that a model is to read: JSON arrays of messages, which nothing that is said
+ * can end. What tools gave, what the system said and what was recalled are left out, and secrets are hidden.
  *
- * @returns none where nothing was said; undefined where it takes more than {@link MAX_MODEL_CALLS}
+ * @returns no passages if nothing was said; undefined if there would be more than {@link MAX_MODEL_CALLS}
  */
 export function conversationPassages(messages: readonly ConversationMessage[]): readonly string[] | undefined {
   const kept = messages
@@ -69,7 +72,7 @@ function lengthInJson(character: string): number {
   return isEscaped ? JSON.stringify(character).length - 2 : character.length;
 }
 
-/** One that does not end goes on to the end of the text. */
+/** Leaves out the recalled parts of a text; a part without an end mark goes on to the end of the text. */
 function withoutRecalled(text: string): string {
   const [before = "", ...others] = text.split(RECALLED.begin);
   return before + others.map((rest) => rest.split(RECALLED.end).slice(1).join("")).join("");

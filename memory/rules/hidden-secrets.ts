@@ -1,14 +1,14 @@
 import { redactKeys } from "../../domain/redact.ts";
 
-/** What stands where a secret was. */
+/** Text that stands in place of a secret. */
 export const SECRET_MARK = "[secret]";
 
 /**
- * Credentials that are known by their form. A form begins only where what it repeats cannot have begun before, and fails
- * after few steps or takes what it has read: so a long text takes no longer by its form.
+ * Patterns of credentials that are known by their form. A pattern begins only where what it repeats cannot have begun
+ * before, and fails after few steps or takes what it has read: so no form of a long text makes it take longer.
  */
 const CREDENTIALS: readonly RegExp[] = [
-  // Up to its end, or that of what is left of it: its headers and its armor have hyphens too.
+  // Up to its end mark, or the end of a truncated key: its headers and its armor have hyphens too.
   /-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[^-]|-(?!----(?:BEGIN|END) )){0,65536}(?:-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?/g,
   // OpenAI, Anthropic and others; Stripe; GitHub; GitLab; Slack; npm; Hugging Face.
   /\b(?:sk|rk|pk)[-_][A-Za-z0-9_-]{16,}/g,
@@ -20,19 +20,22 @@ const CREDENTIALS: readonly RegExp[] = [
   /(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}/g,
 ];
 const BEARER = /\b(Bearer|Basic)\s+[A-Za-z0-9._~+/=-]{16,}/gi;
-/** The password of a URL's user, who may have no name: up to the last `@`, which a password may have too. */
+/** Password of a URL's user, who may have no name: up to the last `@`, which a password may have too. */
 const IN_URL = /(:\/\/[^\s:/]*):[^\s/]+@/g;
-/** What is said to be one: `password: hunter2`, `"api_key": "..."`, `CLIENT_SECRET=...`, `Authorization: Token ...`. */
+/**
+ * Patterns of a secret with its name: `password: hunter2`, `"api_key": "..."`, `CLIENT_SECRET=...`, `Authorization:
+ * Token ...`.
+ */
 const SCHEME = "(?:(?:Bearer|Basic|Token|Api-?Key|Key|Digest)\\s{1,3})";
 const NAME = [
   "passw(?:or)?d|passphrase|secret|token|(?<![a-z])(?:db)?(?:pass|pwd)",
   "(?:secret|api|access|account|auth|private|encryption|signing|master)[-_ ]?key",
-  // Much else is called so: what begins with a scheme, or is long.
+  // Much else is named so: only a value that begins with a scheme, or is long, is hidden.
   String.raw`\bauthorization(?=["']?\s{0,3}[:=]\s{0,3}["']?(?:${SCHEME}|\S{16}))`,
 ].join("|");
 const VALUE = [
   String.raw`\\"[^"\n]{4,4096}"?|"(?:[^"\\\n]|\\[^\n]){4,4096}"?|'[^'\n]{4,4096}'?`,
-  // What ends a sentence or closes a bracket is not of it.
+  // The end of a sentence and a closing bracket are no part of the value.
   "\\S{3,}[^\\s\"',;.)}\\]]",
 ].join("|");
 const SAID = new RegExp(
@@ -40,9 +43,9 @@ const SAID = new RegExp(
   "gi",
 );
 
-/** A text in which {@link SECRET_MARK} stands for each credential that is known by its form, or by what it is called. */
+/** Puts {@link SECRET_MARK} in place of each credential in a text that is known by its form, or by its name. */
 export function hideSecrets(text: string): string {
-  // By its form first: of a key of many lines, what it is called shows the first.
+  // By form first: by its name, only the first line of a key of many lines is found.
   return CREDENTIALS.reduce((shown, form) => shown.replace(form, SECRET_MARK), redactKeys(text))
     .replace(IN_URL, `$1:${SECRET_MARK}@`)
     .replace(BEARER, `$1 ${SECRET_MARK}`)

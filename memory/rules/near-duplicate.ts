@@ -1,32 +1,32 @@
 import { createHash } from "node:crypto";
 
-/** Characters of a folded statement that are compared: what is longer is compared by its beginning and its length. */
+/** Characters of a folded statement that are compared: a longer one is compared by its beginning and its length. */
 const MAX_COMPARED = 2_048;
-/** From which share of their parts in common on two statements are near-duplicates. */
+/** Share of their parts in common from which on two statements are near-duplicates. */
 const NEAR = 0.7;
-/** Two statements that share {@link NEAR} of their parts have a band in common in 99 of 100 cases. */
+/** Number of bands: two statements that share {@link NEAR} of their parts have a band in common in 99 of 100 cases. */
 const BANDS = 12;
 const HASHES_OF_BAND = 3;
 const SEEDS = Uint32Array.from({ length: BANDS * HASHES_OF_BAND }, (_, i) => mix(i + 1));
 
 const MARKS = /\p{M}+/gu;
-/** A minus sign before a number, and no hyphen between two. */
+/** Minus sign before a number, and no hyphen between two numbers. */
 const MINUS = /(?<=^|\s)[-\u2212](?=\p{N})/gu;
 /** Words of scripts with spaces, in which letters beside a digit are part of a number, as in versions and ids. */
 const RUNS = /[\p{Script=Latin}\p{Script=Greek}\p{Script=Cyrillic}\p{N}]+/gu;
 const DIGIT = /\p{N}/u;
 
-/** By what a statement is found again. Each number is of 64 bits, as text. */
+/** Fingerprints by which a statement is found again. Each is a number of 64 bits, as text. */
 export type Sketch = {
-  /** The same for the same statement, whatever its case, accents, punctuation and spaces are. */
+  /** Fingerprint of the statement, whatever its case, accents, punctuation and spaces are. */
   readonly same: string;
-  /** The same for the same statement with any numbers. */
+  /** Fingerprint of the statement, whatever its numbers are. */
   readonly numberless: string;
-  /** Statements that are alike have one in common, most probably. */
+  /** Fingerprints of its parts: two statements that are alike most probably share one. */
   readonly bands: readonly string[];
 };
 
-/** Lower case without marks, and one space for whatever is neither letter nor number. */
+/** Folds a statement: lower case without marks, and one space for whatever is neither letter nor number. */
 export function foldStatement(text: string): string {
   const folded = text
     // Marks go first too: to put many behind one letter in their order takes the square of their number.
@@ -37,11 +37,11 @@ export function foldStatement(text: string): string {
     .replace(MINUS, "minus")
     .replace(/[^\p{L}\p{N}]+/gu, " ")
     .trim();
-  // Of signs alone nothing else is left.
+  // A statement of signs alone stays as it is.
   return folded === "" ? text.trim() : folded;
 }
 
-/** The sketch of a statement: MinHash over its runs of three characters, which no language splits wrongly. */
+/** Returns the sketch of a statement: MinHash over its runs of three characters, which no language splits wrongly. */
 export function sketchOf(text: string): Sketch {
   const folded = foldStatement(text);
   const hashes = [...partsOf(folded)].map(hashOf);
@@ -56,19 +56,20 @@ export function sketchOf(text: string): Sketch {
   return { same: digest(["same", folded]), numberless: digest(["numberless", withoutNumbers(folded)]), bands };
 }
 
-/** What two statements that say almost the same have in common. */
+/** Likeness of two statements that say almost the same. */
 export type Nearness = {
-  /** 1 for the same statement. */
+  /** Share of their parts that they have in common: 1 for the same statement. */
   readonly similarity: number;
   /**
-   * They have other numbers: of two builds, ports, versions or dates each is worth remembering. They are no duplicates.
+   * True if they have other numbers: of two builds, ports, versions or dates each is worth remembering. They are no
+   * duplicates.
    */
   readonly otherNumbers: boolean;
 };
 
 /**
- * Compares statements with one: how near each is; undefined where they do not say almost the same, whatever their numbers
- * are. What is known of the one is worked out once.
+ * Returns a function that compares statements with this statement: undefined if two do not say almost the same,
+ * whatever their numbers are. What is computed of this statement is computed once.
  */
 export function nearnessTo(one: string): (other: string) => Nearness | undefined {
   const statement = new Folded(foldStatement(one));
@@ -83,7 +84,7 @@ function nearness(a: Folded, b: Folded): Nearness | undefined {
   return isNear ? { similarity: Math.min(0.99, Math.round(shareOf(a, b) * 100) / 100), otherNumbers } : undefined;
 }
 
-/** A folded statement, and what it is compared by, each worked out when it is asked for. */
+/** Folded statement, and the forms that it is compared by, each computed when it is asked for. */
 class Folded {
   readonly text: string;
   #numbers: string | undefined;
@@ -116,7 +117,7 @@ function areNear(a: Folded, b: Folded): boolean {
   return isAboutAsLong && shareOf(a, b) >= NEAR;
 }
 
-/** The share of their parts that two folded statements have in common. */
+/** Returns the share of their parts that two folded statements have in common. */
 function shareOf(a: Folded, b: Folded): number {
   const common = [...a.parts].filter((part) => b.parts.has(part)).length;
   return common / (a.parts.size + b.parts.size - common);
@@ -126,7 +127,7 @@ function numbersOf(folded: string): string {
   return (folded.match(RUNS) ?? []).filter((run) => DIGIT.test(run)).join(" ");
 }
 
-/** One sign for each number, and for what is written as several: a version, a date, thousands. */
+/** Puts one sign in place of each number, and of what is written as several: a version, a date, thousands. */
 function withoutNumbers(folded: string): string {
   return folded.replace(RUNS, (run) => (DIGIT.test(run) ? "#" : run)).replace(/#(?: #)+/g, "#");
 }
@@ -142,7 +143,7 @@ function hashOf(part: string): number {
   return hash;
 }
 
-/** Spreads 32 bits over all of them, as MurmurHash3 ends. */
+/** Spreads the 32 bits of a value over all of them, as the last step of MurmurHash3 does. */
 function mix(value: number): number {
   let mixed = Math.imul(value ^ (value >>> 16), 0x85eb_ca6b);
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2_ae35);

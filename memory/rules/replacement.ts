@@ -1,11 +1,11 @@
-/** What the link of an atom is called that replaces the one it leads to. */
+/** Kind of a link to the atom that the link's own atom replaces. */
 export const REPLACES = "replaces";
 
 /**
- * By which atom each is replaced in the end, at the end of its chain. Atoms that replace one another in a circle are all
- * present: none of them is replaced, and a chain that leads into the circle ends at its first.
+ * Maps each replaced atom to the atom at the end of its chain of replacements. Atoms that replace one another in a
+ * circle are all present: none of them is replaced, and a chain that leads into the circle ends at its first.
  *
- * @param replacedBy by which atom each is replaced, one step of a chain
+ * @param replacedBy maps each atom to the atom that replaces it, one step of a chain
  */
 export function lastReplacements(replacedBy: ReadonlyMap<string, string>): ReadonlyMap<string, string> {
   const inCircle = atomsInCircles(replacedBy);

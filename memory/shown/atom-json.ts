@@ -6,28 +6,28 @@ import type { LibraryUser } from "../../server/libraries/library-use.ts";
 import type { AtomChanges } from "../request/atom-fields.ts";
 import type { Atom, AtomFields, AtomLink, AtomMetadata, AtomRevision } from "../store/rows/atom.ts";
 
-/** An atom as REST and MCP show it. */
+/** Atom as REST and MCP show it. */
 export type AtomJson = {
   readonly id: string;
-  /** As this key names it: `name`, or `namespace/name` where it is another namespace's. */
+  /** Name of the library as this key writes it: `name`, or `namespace/name` for a library in another namespace. */
   readonly library: string;
   readonly content: string;
   readonly tags: readonly string[];
   readonly source: string | null;
   readonly importance: number;
   readonly metadata: AtomMetadata;
-  /** To atoms that this key may read. */
+  /** Links to atoms that this key may read. */
   readonly links: readonly AtomLink[];
-  /** RFC 3339; null for never. */
+  /** Time of expiry, in RFC 3339; null for never. */
   readonly expiresAt: string | null;
-  /** RFC 3339; null where it is not said. */
+  /** Times from which and until which the statement is true, in RFC 3339; null if it is not said. */
   readonly validFrom: string | null;
   readonly validTo: string | null;
-  /** RFC 3339. */
+  /** Times of creation and of the last change, in RFC 3339. */
   readonly created: string;
   readonly updated: string;
   readonly revision: number;
-  /** In a call for a subject: by all subjects. */
+  /** True if all subjects share it, false if it is the subject's own; left out if the call is for no subject. */
   readonly shared?: boolean;
 };
 
@@ -43,13 +43,13 @@ export function atomJson(key: KeyRecord, atom: Atom): AtomJson {
   };
 }
 
-/** An atom that a call has read: it uses the atom's library. */
+/** Returns an atom that a call has read, and notes the use of its library. */
 export function readAtomJson({ key, noteLibrary }: LibraryUser, atom: Atom): AtomJson {
   noteLibrary(atom.library.id);
   return atomJson(key, atom);
 }
 
-/** An atom that was corrected: for a key that may not read it, what the correction itself says. */
+/** Atom that was corrected: for a key that may not read it, only what the correction itself says. */
 type CorrectedAtomJson = Pick<AtomJson, "id" | "updated" | "revision"> & Partial<AtomJson>;
 
 export function correctedJson(key: KeyRecord, atom: Atom, changes: AtomChanges): CorrectedAtomJson {
@@ -74,7 +74,7 @@ function timeJson(ms: number | null): string | null {
   return ms === null ? null : rfc3339Millis(ms);
 }
 
-/** A revision of an atom. */
+/** Revision of an atom. */
 export type AtomRevisionJson = Omit<AtomJson, "id" | "library" | "created">;
 
 export function revisionJson(revision: AtomRevision): AtomRevisionJson {
@@ -85,7 +85,7 @@ export function revisionJson(revision: AtomRevision): AtomRevisionJson {
   };
 }
 
-/** An atom as exports have it, for an import: without what is of the place where it was. */
+/** Returns an atom as exports have it, for an import: without what belongs to its former place. */
 export function atomLine({ id, createdAt, updatedAt, ...atom }: Atom) {
   return { id, ...fieldsJson(atom), created: rfc3339Millis(createdAt), updated: rfc3339Millis(updatedAt) };
 }

@@ -4,11 +4,12 @@ import { rankAtoms } from "../store/search/atom-search.ts";
 import type { SearchFilter } from "../store/search/candidates/search-scope.ts";
 import { partSearch } from "../store/search/words/search-words.ts";
 
-/** So many are counted. */
+/** Number of hidden atoms that are counted. */
 const MAX_COUNTED = 100;
 
 /**
- * What to say of a search that found nothing: how many atoms its exclusions hide. Undefined where they hide none.
+ * Returns the note on a search that found nothing, with the number of atoms that its exclusions hide. Undefined if they
+ * hide none.
  *
  * @param remedy what the caller can do, a sentence
  */
@@ -23,7 +24,7 @@ export async function hiddenByExclusions(
   const names = excluded.map((text) => JSON.stringify(text)).join(", ");
   const asked = rest === "" ? excluded.map((text) => `"${text}"`).join(" or ") : rest;
   const found = await rankAtoms(db, reach, { ...filter, query: asked, limit: MAX_COUNTED + 1 });
-  // What follows where few are found has not the words that were asked for.
+  // The nearest atoms, which follow if few are found, do not have the words that were asked for.
   const hidden = found.filter(({ match }) => match !== "nearest").length;
   if (hidden === 0) return undefined;
   const count = hidden > MAX_COUNTED ? `more than ${MAX_COUNTED} atoms` : hidden === 1 ? "1 atom" : `${hidden} atoms`;

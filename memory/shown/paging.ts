@@ -2,7 +2,10 @@ import { problem } from "../../server/http/problems/problem.ts";
 import { type ListPage, PAGE_BYTES } from "../../store/libraries/page.ts";
 import { type CursorPosition, type CursorScope, readAtomCursor, writeCursor } from "../request/cursor.ts";
 
-/** Where a page begins: null for the first. Throws a problem for a cursor that is not of this list. */
+/**
+ * Returns the position behind which a page begins: null for the first. Throws a problem for a cursor that is not of
+ * this list.
+ */
 export function position(scope: CursorScope, cursor: string | undefined): CursorPosition | null {
   if (!cursor) return null;
   const read = readAtomCursor(scope, cursor);
@@ -12,14 +15,14 @@ export function position(scope: CursorScope, cursor: string | undefined): Cursor
   return read;
 }
 
-/** A list, and how a row of it is shown and found again. */
+/** Scope of a list, and the functions that show a row and give its position. */
 type PagedList<Row, Json> = {
   readonly scope: CursorScope;
   positionOf(row: Row): CursorPosition;
   json(row: Row): Json;
 };
 
-/** A page as it is shown: of the rows that were read, as many as there is room for. */
+/** Returns a page as it is shown: of the rows that were read, as many as fit. */
 export function page<Row, Json>(
   found: ListPage<Row>,
   { scope, positionOf, json }: PagedList<Row, Json>,
@@ -29,10 +32,10 @@ export function page<Row, Json>(
   return { items, nextCursor: last === undefined ? null : writeCursor(scope, positionOf(last)) };
 }
 
-/** Of a page's bytes those that its items may have: what stands around them takes less than the rest. */
+/** Bytes of a page that its items may have: what stands around them takes less than the rest. */
 const ITEM_BYTES = PAGE_BYTES - 65_536;
 
-/** The first of these rows as they are shown, as many as a page has room for: one in any case (threats b109). */
+/** Returns the first of these rows as they are shown, as many as fit into a page: one in any case (threats b109). */
 function fittingItems<Row, Json>(rows: readonly Row[], json: (row: Row) => Json): Json[] {
   const items: Json[] = [];
   let left = ITEM_BYTES;
@@ -45,7 +48,7 @@ function fittingItems<Row, Json>(rows: readonly Row[], json: (row: Row) => Json)
   return items;
 }
 
-/** Bytes of a value as JSON, and of the comma behind it. */
+/** Returns the bytes of a value as JSON, and of the comma behind it. */
 function encodedBytes(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value)) + 1;
 }

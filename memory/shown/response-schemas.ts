@@ -1,4 +1,4 @@
-/** What the memory answers, as JSON Schema: for its description. A test holds the answers to it. */
+/** JSON Schemas of what the memory answers, for its description. A test holds the answers to them. */
 import { OUTCOMES } from "../store/writes/import-atoms.ts";
 
 const TEXT = { type: "string" } as const;
@@ -31,10 +31,10 @@ const ATOM_FIELDS = {
       "In a call for a subject alone: whether all subjects share it, so that no such call changes it, or it is this one's own.",
   },
 } as const;
-/** Of an atom, what is not there in each call. */
+/** Fields of an atom that are not in each answer. */
 const OPTIONAL = ["shared"];
 
-/** How an atom that was searched for matches. */
+/** JSON Schemas of how an atom matches a search. */
 export const RANKING = {
   rank: { type: "number", description: "Higher is closer; only to be compared within one answer." },
   match: {
@@ -68,7 +68,7 @@ const NEXT = {
 } as const;
 
 export const ATOM = closedObject("Atom", ATOM_FIELDS);
-/** The answer of a correction. */
+/** JSON Schema of the answer to a correction. */
 export const CORRECTED_ATOM = {
   ...ATOM,
   title: "CorrectedAtom",
@@ -109,7 +109,7 @@ export const REVISION_PAGE = list(
   NEXT,
 );
 
-/** How an atom and its neighbour are linked. */
+/** JSON Schema of the links between an atom and its neighbour. */
 export const RELATIONS = {
   type: "array",
   items: {
@@ -156,7 +156,7 @@ const NEAR_DUPLICATES = {
     "Where duplicates=report asked for them; with duplicates=refuse those with other numbers, which refuse nothing.",
 } as const;
 
-/** The answer of a save, with what was asked for beside it. */
+/** JSON Schema of the answer to a save, with what was asked for beside it. */
 export const SAVED_ATOM = {
   ...ATOM,
   title: "SavedAtom",
@@ -170,7 +170,7 @@ export const SAVED_ATOMS = {
   properties: { items: { type: "array", items: ATOM }, nearDuplicates: NEAR_DUPLICATES },
 } as const;
 
-/** The answers of a save that is repeated with its Idempotency-Key. */
+/** JSON Schema of an atom in the answer to a save that is repeated with its Idempotency-Key. */
 const ATOM_OR_ID = {
   ...ATOM,
   title: "AtomOrId",

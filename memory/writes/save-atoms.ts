@@ -10,13 +10,13 @@ import { type AtomDraft, insertAtom } from "../store/writes/atom-writes.ts";
 import { findNearDuplicates, MAX_SHOWN, type NearDuplicate } from "../store/writes/near-duplicates.ts";
 import { type MemoryWrite, rollBack } from "./write-as.ts";
 
-/** Atoms of one batch, which is saved whole or not at all. */
+/** Number of atoms in a batch, which is saved whole or not at all. */
 export const MAX_BATCH = 50;
 
-/** What becomes of a statement that the library has almost so already. */
+/** Policy for a statement that the library has almost so already. */
 export type DuplicatePolicy = "allow" | "report" | "refuse";
 
-/** A near-duplicate of one of the statements that are to be saved, which `index` counts. */
+/** Near-duplicate of one of the statements that are to be saved, with the statement's `index`. */
 export type FoundDuplicate = NearDuplicate & { readonly index: number };
 
 /** Statements that are to be saved in a library. */
@@ -24,17 +24,21 @@ type Statements = {
   readonly libraryId: string;
   readonly contents: readonly string[];
   readonly policy: DuplicatePolicy;
-  /** Whether its caller has saved one of them before, and is to be answered by that; `near` is what it was compared with. */
+  /**
+   * Returns true if the caller has saved this statement before, and is to be answered by that; `near` is what it was
+   * compared with.
+   */
   isRepeated?(index: number, near: readonly NearDuplicate[]): Promise<boolean>;
 };
 
-/** Those for which a save is refused; what has other numbers is shown beside what is saved. */
+/** Returns the near-duplicates that a save is refused for; those with other numbers are only shown beside it. */
 export function refusing(near: readonly FoundDuplicate[]): readonly FoundDuplicate[] {
   return near.filter(({ otherNumbers }) => !otherNumbers);
 }
 
 /**
- * What a library has almost so already; nothing where it is not asked for, and of what refuses a save the first MiB.
+ * Finds the atoms that say almost the same as statements: none by the policy `allow`; of atoms that refuse a save, the
+ * first MiB.
  *
  * @throws InvalidAtomError for a batch that says the same twice
  */
@@ -54,7 +58,7 @@ export async function findDuplicateAtoms(
     if (near.length > 0 && (await isRepeated(index, near))) continue;
     const ofIndex = near.slice(0, MAX_SHOWN).map((duplicate) => ({ ...duplicate, index }));
     const refused = refusing(ofIndex);
-    // Of what is shown a page does: of what refuses nothing there may be as much again.
+    // Duplicates that refuse nothing are shown up to a page of bytes.
     found.push(...(heldBeside > PAGE_BYTES ? refused : ofIndex));
     held += bytesOf(refused);
     heldBeside += bytesOf(ofIndex) - bytesOf(refused);
@@ -80,9 +84,9 @@ function assertNoneTwice(contents: readonly string[]): void {
 }
 
 /**
- * Stores one of some atoms that are saved together.
+ * Stores one of several atoms that are saved together.
  *
- * @throws InvalidAtomError for a link that leads nowhere, with the place of the atom where there are several
+ * @throws InvalidAtomError for a link that leads nowhere, with the index of the atom if there are several
  */
 export async function insertOneOf(
   tx: Tx,
@@ -97,7 +101,7 @@ export async function insertOneOf(
 }
 
 /**
- * Stores atoms in a library: all of them, or none.
+ * Returns the write that stores atoms in a library: all of them, or none.
  *
  * @param at milliseconds since the epoch
  */

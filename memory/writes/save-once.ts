@@ -17,23 +17,23 @@ import {
 } from "../store/writes/repeatable-saves.ts";
 import { type MemoryWrite, rollBack, writeAs } from "./write-as.ts";
 
-/** A save that is made once for its Idempotency-Key. */
+/** Save that is made once for its Idempotency-Key. */
 type Save<T extends MadeAtoms> = {
-  /** How it is known again; undefined where the request does not say. */
+  /** Identity by which the save is recognized; undefined if the request has no Idempotency-Key. */
   readonly known: RepeatableSave | undefined;
-  /** What is to be written where it was not before; throws where it is refused. */
+  /** Prepares the write of a save that was not made before; throws if it is refused. */
   prepare(): Promise<{ readonly libraryId: string; write(tx: Tx, reach: Reach): Promise<T> }>;
-  /** What has been made, as it is shown again. */
+  /** Reads what was made before, to be shown again. */
   recall(tx: Tx, reach: Reach, made: MadeAtoms): Promise<T>;
 };
 
 type Saved<T> = { readonly made: T; readonly libraryId: string; readonly isReplayed: boolean };
 
 /**
- * How a save is known again: by its key and its Idempotency-Key, whatever the key's version. Undefined where it has none.
+ * Returns the identity of a save: its key, whatever the version, and its Idempotency-Key. Undefined if it has none.
  *
  * @param asked all that decides what is made, beside the operation
- * @throws Problem `invalid_request` for a malformed one
+ * @throws Problem `invalid_request` for a malformed Idempotency-Key
  */
 export function repeatableSave(request: FastifyRequest, asked: unknown): RepeatableSave | undefined {
   const key = readIdempotencyKey(request);
@@ -47,27 +47,27 @@ export function repeatableSave(request: FastifyRequest, asked: unknown): Repeata
 }
 
 /**
- * Names a key, whichever of its versions is used, and the subject that it saves for: a placeholder is called by its place
- * in a list that may be another one tomorrow, of another team's keys.
+ * Returns the name of a key, the same for each of its versions, and of the subject that it saves for. The name of a
+ * placeholder has its team: its id is a position in a list, which may be another team's tomorrow.
  */
 export function callerOf({ keyId, teamId, version }: KeyRecord, { subject }: Reach): string {
   const key = version === UNSTORED_VERSION ? `${teamId}/${keyId}` : keyId;
   return subject === undefined ? key : `${key}/of/${subject}`;
 }
 
-/** For JSON.stringify: members of an object in the order of their names, since it is the same object in any. */
+/** Orders the members of an object by their names, for JSON.stringify: it is the same object in any order. */
 export function inOrder(_name: string, value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)));
 }
 
 /**
- * Saves as {@link writeAs} does, once for each Idempotency-Key: the record of it is written in the transaction of the
- * atoms, so that a refusal leaves none. A repetition is decided as any save, and finds what was made.
+ * Saves as {@link writeAs} does, once for each Idempotency-Key. The record of it is written in the transaction of the
+ * atoms, so that a refused save leaves none. A repetition is authorized as any save is, and finds what was made.
  *
- * @returns undefined where the key does not reach the library any more
- * @throws Problem `idempotency_mismatch` where the Idempotency-Key was used for another request; `rate_limited` where
- *   the key has saved too often with one
+ * @returns undefined if the key does not reach the library any more
+ * @throws Problem `idempotency_mismatch` if the Idempotency-Key was used for another request; `rate_limited` if the key
+ * has saved too often with an Idempotency-Key
  */
 export async function saveOnce<T extends MadeAtoms>(
   deps: ServerDeps,
@@ -92,7 +92,7 @@ export async function saveOnce<T extends MadeAtoms>(
   const prepared = await requireRoom(deps, db, known)
     .then(prepare)
     .catch(async (error: unknown) => {
-      // What is refused as a duplicate, or has taken the last room, may be what the same request has saved meanwhile.
+      // A refusal as a duplicate, or for lack of capacity, may be due to what the same request has saved meanwhile.
       const made = await findSave(db, known);
       if (made === undefined) throw error;
       return made;
@@ -109,12 +109,15 @@ export async function saveOnce<T extends MadeAtoms>(
   });
 }
 
-/** Answers 201, or 200 where it was made before. */
+/** Answers 201, or 200 if the save was made before. */
 export function markSaved(reply: FastifyReply, isReplayed: boolean): FastifyReply {
   return isReplayed ? reply.code(200).header("idempotency-replayed", "true") : reply.code(201);
 }
 
-/** With what the other one has made, as the management API says it, where that is one atom. */
+/**
+ * Returns the problem of an Idempotency-Key that was used for another request. It names the atom that the other request
+ * has made, if it is one, as the management API does.
+ */
 function anotherRequest({ atomIds }: MadeAtoms): Problem {
   const [id] = atomIds;
   const made = atomIds.length === 1 && typeof id === "string" ? { id } : {};

@@ -11,23 +11,23 @@ import { insertOneOf } from "./save-atoms.ts";
 import { callerOf, inOrder } from "./save-once.ts";
 import { type MemoryWrite, rollBack } from "./write-as.ts";
 
-/** Atoms that are known again by all that they say, for callers that have no Idempotency-Key. */
+/** Atoms that are recognized by all that they say, for callers that have no Idempotency-Key. */
 export type RepeatableAtoms = {
   /**
-   * Whether the key has saved this one before, it is still as it was saved, and nothing near it that says otherwise was
-   * saved since: else it is saved anew.
+   * Returns true if the key has saved this atom before, it is still as it was saved, and no near atom that says
+   * otherwise was saved since: else it is saved anew.
    *
-   * @param near what it was compared with; it is compared now, where it is left out
+   * @param near atoms that it was compared with; it is compared now if they are left out
    */
   isRepeated(db: Db, index: number, near?: readonly NearDuplicate[]): Promise<boolean>;
-  /** Saves those that are not there yet, in one transaction: all of them, or none. */
+  /** Write that saves the atoms that are not there yet, in one transaction: all of them, or none. */
   readonly insertion: MemoryWrite<SavedAtoms>;
 };
 
 type SavedAtoms = {
-  /** In the order of what was sent. */
+  /** Atoms in the order of the request. */
   readonly atoms: readonly Atom[];
-  /** How many atoms were written now. */
+  /** Number of atoms that were written now. */
   readonly made: number;
 };
 
@@ -39,7 +39,7 @@ type AtomsToSave = {
   readonly recordRoom: SaveRecords;
 };
 
-/** What a key saves in a library, each statement once for its content and all other fields. */
+/** Prepares the save of a key's atoms in a library, each once by its content and all other fields. */
 export function repeatableAtoms(
   key: KeyRecord,
   reach: Reach,
@@ -49,7 +49,7 @@ export function repeatableAtoms(
   const digests = atoms.map((fields) => sha256(JSON.stringify([libraryId, fields], inOrder)));
   const overruled = new Set<string>();
   let found: Promise<ReadonlyMap<string, Atom>> | undefined;
-  /** What there is of the call, by digest. */
+  /** Finds the atoms of the call that were saved before, by digest. */
   const findKnown = (db: Db) => {
     found ??= findAll(new Set(digests), (digest) => findSavedAtom(db, reach, caller, digest));
     return found;

@@ -15,16 +15,16 @@ import type { Correction, Deletion } from "../store/writes/atom-writes.ts";
 import type { Forgetting } from "../store/writes/forgotten-atoms.ts";
 import { findKeyAtCommit, findMemberAtCommit } from "../store/writes/key-at-commit.ts";
 
-/** A change of the memory. */
+/** Change of the memory, which is made in a transaction. */
 export type MemoryWrite<T> = {
   write(tx: Tx, reach: Reach): Promise<T>;
-  /** The library that was written to; undefined where nothing was. */
+  /** Returns the library that was written to; undefined if nothing was. */
   libraryOf(result: T): string | undefined;
-  /** Where it is not the route's own. */
+  /** Operation that is decided on, if it is not the route's own. */
   readonly operation?: OperationName;
 };
 
-/** What rolls a write back: the key has lost the right to it, or the library. */
+/** Error that rolls a write back: the key has lost the right to it, or does not reach the library any more. */
 class RolledBack extends Error {
   readonly refused: Refused | "unreachable";
   constructor(refused: RolledBack["refused"]) {
@@ -34,12 +34,12 @@ class RolledBack extends Error {
 }
 
 /**
- * Writes as the key of a request. What the key may do is decided again before the transaction, by the index, and within
- * it behind the write, by the database itself: a key that has ended leaves no row, whatever the request waited for.
+ * Writes as the key of a request. Access is decided again before the transaction, by the index, and after the write
+ * within it, by the database itself: a key that has ended leaves no row, whatever the request waited for.
  *
  * @param db the call's handle of the database
- * @returns undefined where the key does not reach the library any more
- * @throws Problem 401, 403 or 503 as at the door
+ * @returns undefined if the key does not reach the library any more
+ * @throws Problem 401, 403 or 503, as for a request that is refused before its route
  */
 export async function writeAs<T>(
   deps: ServerDeps,
@@ -73,12 +73,12 @@ export async function writeAs<T>(
   }
 }
 
-/** What a write has done that may not be committed yet. */
+/** Write that may not be committed yet, and what decides whether it may. */
 type DoneWrite = {
   readonly granted: Granted;
   readonly operation: OperationName;
   readonly libraryId: string | undefined;
-  /** Whether the call means the same subject's memory by its key as that is by now. */
+  /** Returns true if the call means the same subject's memory by the key as it is now. */
   isOfSubject(key: KeyRecord): boolean;
 };
 
@@ -109,17 +109,17 @@ async function assertMayCommit(
   if (!again.granted) throw new RolledBack(again);
 }
 
-/** Takes back what a write has done so far: its library is not there any more. {@link writeAs} gives undefined. */
+/** Rolls back a write whose library is not there any more; {@link writeAs} then returns undefined. */
 export function rollBack(): never {
   throw new RolledBack("unreachable");
 }
 
-/** The library of an atom that was corrected. */
+/** Returns the library of an atom that was corrected. */
 export function correctedLibrary(correction: Correction): string | undefined {
   return correction.kind === "corrected" ? correction.atom.library.id : undefined;
 }
 
-/** The library of an atom that was deleted or forgotten. */
+/** Returns the library of an atom that was deleted or forgotten. */
 export function deletedLibrary(deletion: Deletion | Forgetting): string | undefined {
   return "libraryId" in deletion ? deletion.libraryId : undefined;
 }

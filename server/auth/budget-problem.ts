@@ -4,13 +4,13 @@ import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import type { BudgetRefusal } from "../budgets/budget-grants.ts";
 import { type Problem, problem } from "../http/problems/problem.ts";
 
-/** No answer asks for a longer wait, in seconds: a budget may be raised meanwhile. */
+/** Seconds that an answer asks to wait at most: a budget may be raised meanwhile. */
 const LONGEST_WAIT = 3_600;
-/** Until what calls under way do not use is there again, in seconds. */
+/** Seconds until what calls under way do not use is there again. */
 const SHORT_WAIT = 2;
 
 /**
- * What answers a call that a budget has no room for: which budget, and when it resets.
+ * Returns the answer to a call that a budget refuses: which budget, and when it resets.
  *
  * @param now milliseconds since the epoch
  */
@@ -58,7 +58,7 @@ export function budgetProblem(refusal: BudgetRefusal, now: number): Problem {
   });
 }
 
-/** The providers' SDKs wait no longer for a Retry-After, and try again at once. */
+/** Seconds that the providers' SDKs wait for a Retry-After at most: for a longer one they try again at once. */
 const SDK_WAITS = 60;
 const NO_RETRY = { "x-should-retry": "false" };
 
@@ -67,7 +67,7 @@ function whose({ of, policy }: OwnedBudget): string {
   return of === "key" ? "This key's" : "The team's";
 }
 
-/** Why it is not known what a call costs, and what to do. */
+/** Returns the reason why the cost of a call is not known, and what to do. */
 function lackOf({ budget, currency, models }: Extract<BudgetRefusal, { kind: "unpriced" }>): string {
   const unit = budgetUnit(budget);
   if (currency === null) return "the servers have no price list, which --prices gives them";

@@ -16,50 +16,50 @@ import type { KeyIndexView } from "../key-index/key-index-view.ts";
 import { type DrawnLimit, PERIOD_MS } from "../limits/held-limit.ts";
 import type { InstallationLimits } from "../limits/installation-limits.ts";
 
-/** What counts the requests of keys, of teams and of routes. */
+/** Parts that count the requests of keys, of teams and of routes. */
 export type RateDeps = {
   readonly index: Pick<KeyIndexView, "chargeRates" | "chargeUsed" | "judgeRates" | "refundRate">;
   readonly clock: Pick<Clock, "monotonic">;
-  /** Null where there is one replica alone, whose own count is the installation's. */
+  /** Null if there is one replica alone, whose own count is the installation's. */
   readonly installationLimits: Pick<InstallationLimits, "charge" | "refund" | "rest" | "settle"> | null;
 };
 
-/** A rate limit that a request is held to. */
+/** A rate limit that applies to a request. */
 type AppliedRate = OwnedRate & {
-  /** Of whose calls it is, which take turns at the cells that all replicas share. */
+  /** Team of the calls: draws from the cells that all replicas share are queued by team. */
   readonly teamId: string;
   readonly of: LimitOwner;
   readonly limit: DeclaredRate;
-  /** Its requests that wait for the cell at once, where all replicas share one: more are refused. */
+  /** Requests that may wait for the cell at once, if all replicas share one: more are refused. */
   readonly mostWaiting: number;
 };
 
-/** A rate limit that a request was judged by, and what it met there. */
+/** A rate limit that a request was judged by, and its verdict. */
 export type MetRate = OwnedRate & {
   readonly teamId: string;
   readonly of: LimitOwner;
   readonly limit: DeclaredRate;
   readonly verdict: RateVerdict;
-  /** When that was: nanoseconds on the monotonic clock. */
+  /** Time of the verdict: nanoseconds on the monotonic clock. */
   readonly at: number;
 };
 
-/** What was met, at once or once the cells have answered. */
+/** Verdicts of the limits, at once or when the cells have answered. */
 type Met = readonly MetRate[] | Promise<readonly MetRate[]>;
 
-/** In a millisecond. */
+/** Nanoseconds in a millisecond. */
 const NANOSECONDS = 1e6;
-/** Of a team or a route that declares no bound of calls under way. */
+/** Requests of a team or a route that may wait, if it declares no bound of calls under way. */
 const MANY_WAITING = 4 * CALL_LIMITS.callsPerKey;
 const NO_RATES: readonly MetRate[] = [];
 
 /**
- * Judges a request by the rate limits of its key and of its team, and charges it to them where all admit it: a request
- * that one of them refuses costs the others nothing. A limit of the installation may have to be asked for.
+ * Judges a request by the rate limits of its key and of its team, and charges it to them if all admit it: a request
+ * that any limit refuses costs the others nothing. A limit of the installation may have to be asked for.
  *
- * @param route the limits of the route that it names, where that is known already
- * @param tokens how many it is expected to use, where that is known already and counts
- * @returns what it met at each limit, up to one that refuses it; nothing where none is declared
+ * @param route the limits of the route that the request names, if that is known already
+ * @param tokens how many the request is expected to use, if that is known already and counts
+ * @returns the verdict of each limit, up to the limit that refuses; empty if none is declared
  */
 export function chargeRates(deps: RateDeps, key: KeyRecord, route?: OwnedLimits, tokens?: number): Met {
   const { rateLimit, teamLimits } = key;
@@ -73,21 +73,24 @@ export function chargeRates(deps: RateDeps, key: KeyRecord, route?: OwnedLimits,
   return chargeAll(deps, rates);
 }
 
-/** The same by what its body has said, once its key and its team have been charged for a request. */
+/**
+ * Judges a request by the limits that depend on its body, and charges it to them, once its key and its team have been
+ * charged for it.
+ */
 export function chargeBody(deps: RateDeps, key: KeyRecord, route?: OwnedLimits, tokens?: number): Met {
   return chargeAll(deps, ratesOfBody(key, route, tokens));
 }
 
-/** Whether a call of a key counts by the tokens that it uses. */
+/** True if a call of a key counts by the tokens that it uses. */
 export function countsTokens({ tokenLimit, teamLimits }: KeyRecord, route?: OwnedLimits): boolean {
   return tokenLimit !== null || teamLimits?.tokens !== undefined || route?.tokens !== undefined;
 }
 
 /**
- * Takes back what was charged, for a request that another limit refuses after all, as far as time has not paid for it:
- * of a limit of the installation within the second that requests are drawn for.
+ * Takes back what was charged for a request that another limit refuses after all, as far as time has not paid for it;
+ * from a limit of the installation, within the second that requests are drawn for.
  *
- * @returns what is left then
+ * @returns the limits with what is left of them then
  */
 export function refundRates({ index, clock, installationLimits }: RateDeps, rates: readonly MetRate[]): MetRate[] {
   const now = clock.monotonic() * NANOSECONDS;
@@ -102,7 +105,10 @@ export function refundRates({ index, clock, installationLimits }: RateDeps, rate
   });
 }
 
-/** What a thread has admitted by itself, while the database is away, no cell has given: it cannot have it back. */
+/**
+ * Takes back what was drawn from a limit of the installation. What a thread has admitted by itself, while the database
+ * was away, was given by no cell, and is not given back.
+ */
 function takeBackDrawn(installationLimits: DrawnDeps["installationLimits"], rate: MetRate, isInTime = true): MetRate {
   const drawn = drawnFrom(rate);
   if (isInTime && rate.verdict.paidAt === 0) installationLimits.refund(drawn.limitId, rate.amount);
@@ -144,7 +150,7 @@ function chargeAll(deps: RateDeps, rates: readonly AppliedRate[]): Met {
   );
 }
 
-/** Of the limits that refuse a request the one that does so for the longest; undefined where all admit it. */
+/** Returns, of the limits that refuse a request, the limit that does so for the longest; undefined if all admit it. */
 export function refusingRate(rates: readonly MetRate[]): MetRate | undefined {
   let refusing: MetRate | undefined;
   for (const rate of rates) {
@@ -157,8 +163,8 @@ export function refusingRate(rates: readonly MetRate[]): MetRate | undefined {
 type DrawnDeps = RateDeps & { readonly installationLimits: NonNullable<RateDeps["installationLimits"]> };
 
 /**
- * Judges by what is counted here first, so that a request that is refused here asks no cell; charges it last, since a
- * charge that is taken back may have refused others meanwhile.
+ * Judges a request by what is counted here first, so that a request that is refused here asks no cell. Charges that
+ * last, since a charge that is taken back may have refused others meanwhile.
  */
 function chargeDrawn(
   { index, clock, installationLimits }: DrawnDeps,
@@ -197,13 +203,13 @@ function met(rates: readonly AppliedRate[], verdicts: readonly RateVerdict[], at
   return all;
 }
 
-/** A key's before its team's and that before a route's, wherever each is counted. */
+/** Sorts limits, wherever each is counted: the key's, then the team's, then the route's. */
 function inOrder(rates: readonly MetRate[]): readonly MetRate[] {
   return rates.toSorted((a, b) => OWNERS.indexOf(a.of) - OWNERS.indexOf(b.of));
 }
 const OWNERS: readonly LimitOwner[] = ["key", "team", "route"];
 
-/** A limit as its cell is drawn from that all replicas share. */
+/** Returns a limit as it is drawn from the cell that all replicas share. */
 export function drawnFrom({ owner, teamId, limit }: Pick<MetRate, "owner" | "teamId" | "limit">): DrawnLimit {
   return { limitId: typeof owner === "string" ? owner : owner.keyId, teamId, limit };
 }

@@ -1,10 +1,12 @@
 import { MAX_KEY_LENGTH } from "../../domain/key/secret/key-format.ts";
 
-/** Where a key may stand in a request, in the order in which they apply (spec §2.1). */
+/** Carriers of a key in a request, in the order in which they apply (spec §2.1). */
 export const CARRIERS = ["vendor", "query", "bearer", "x-api-key"] as const;
 export type Carrier = (typeof CARRIERS)[number];
 
-/** What a request presents: the text of the carrier that applies, or why there is none that could be a key. */
+/**
+ * Credential of a request: the text of the carrier that applies, or the reason why there is none that could be a key.
+ */
 type Presented =
   | { readonly carrier: Carrier; readonly key: string }
   | { readonly carrier: Carrier | undefined; readonly bad: "missing" | "repeated_carrier" | "malformed" };
@@ -19,8 +21,8 @@ const MALFORMED: Readonly<Record<Carrier, Presented>> = {
 };
 
 /**
- * Finds the credential of a request (spec §2.1). The first carrier that holds one applies, and alone; an empty one
- * holds none; one that appears twice is refused wherever it stands, as two readers of it could take two different keys.
+ * Finds the credential of a request (spec §2.1). The first carrier that is not empty applies, and no other. A carrier
+ * that appears twice is refused in any case, since two readers of it could take two different keys.
  *
  * @param rawHeaders names and values in turn, as Node's parser gives them
  * @param url the request's target as it was sent
@@ -56,8 +58,8 @@ export function extractCredential(rawHeaders: readonly string[], url: string, ve
 }
 
 /**
- * The token of the one Authorization header, where it is a Bearer credential; undefined where there is none, or more
- * than one, or it is longer than any that is in use.
+ * Returns the token of the Authorization header, if it is a Bearer credential; undefined if there is no such header or
+ * more than one, or if the token is longer than any that is in use.
  */
 export function readBearer(rawHeaders: readonly string[], maxLength: number): string | undefined {
   let authorization: string | undefined;
@@ -70,14 +72,14 @@ export function readBearer(rawHeaders: readonly string[], maxLength: number): st
   return token && token.length <= maxLength ? token : undefined;
 }
 
-/** Whether a request presents a credential in any carrier, good or bad, an `Authorization` of whatever scheme among them. */
+/** True if a request presents a credential in any carrier, good or bad, or an `Authorization` of whatever scheme. */
 export function presentsCredential(rawHeaders: readonly string[], url: string, vendorHeader: string): boolean {
   const hasAuthorization = rawHeaders.some((name, i) => i % 2 === 0 && isHeader(name, "authorization"));
   const presented = extractCredential(rawHeaders, url, vendorHeader);
   return hasAuthorization || !("bad" in presented) || presented.bad !== "missing";
 }
 
-/** Bounds what is looked at any further, before a checksum or a hash is computed. */
+/** Refuses a credential that is too long or has a comma, before a checksum or a hash is computed. */
 function bounded(carrier: Carrier, key: string): Presented {
   if (key.length > MAX_KEY_LENGTH) return MALFORMED[carrier];
   return key.includes(",") ? REPEATED : { carrier, key };
@@ -88,12 +90,12 @@ function isHeader(name: string, wanted: string): boolean {
 }
 
 const SCHEME = "bearer";
-/** The characters that a scheme's name is made of (RFC 9110, token). */
+/** Pattern of the characters that a scheme's name is made of (RFC 9110, token). */
 const TOKEN_CHARACTER = /[!#$%&'*+\-.^_`|~0-9A-Za-z]/;
 
 /**
- * The token of a Bearer credential; undefined for another scheme or an empty token, which are no carrier; null for what
- * begins as one and is not: the scheme takes exactly one space behind it.
+ * Returns the token of a Bearer credential; undefined for another scheme or an empty token, which are no carrier; null
+ * for a text that begins as a Bearer credential and is none: the scheme takes exactly one space behind it.
  */
 function bearerToken(value: string): string | undefined | null {
   if (value.length < SCHEME.length || value.slice(0, SCHEME.length).toLowerCase() !== SCHEME) return undefined;
@@ -104,7 +106,9 @@ function bearerToken(value: string): string | undefined | null {
 
 const EQUALS = 61;
 
-/** The value of the parameter `key`, decoded once as a form is; undefined for none, null when it appears twice. */
+/**
+ * Returns the value of the parameter `key`, decoded once as a form is; undefined for none, null if it appears twice.
+ */
 function queryKey(url: string): string | undefined | null {
   const start = url.indexOf("?");
   if (start === -1) return undefined;
@@ -122,10 +126,10 @@ function queryKey(url: string): string | undefined | null {
   return found;
 }
 
-/** The longest that three characters get when every one is percent-encoded. */
+/** Characters of the name `key` if every one is percent-encoded. */
 const MAX_NAME = 9;
 
-/** Whether the parameter at `from` is named `key`, in whatever way its letters are encoded. */
+/** True if the parameter at `from` is named `key`, in whatever way its letters are encoded. */
 function isKeyParameter(url: string, from: number, end: number): boolean {
   if (url.startsWith("key", from)) return from + 3 === end || url.charCodeAt(from + 3) === EQUALS;
   const equals = url.indexOf("=", from);
@@ -135,7 +139,7 @@ function isKeyParameter(url: string, from: number, end: number): boolean {
   return name.includes("%") && decodeForm(name) === "key";
 }
 
-/** Decodes one part of a query; what cannot be decoded stays as it is, and is then no key. */
+/** Decodes one part of a query. A part that cannot be decoded stays as it is, and is then no key. */
 function decodeForm(text: string): string {
   if (!text.includes("%") && !text.includes("+")) return text;
   try {

@@ -7,10 +7,10 @@ import { protectedResource } from "./protected-resource.ts";
 import { noSingleTeam, notAMember, type Refused, STALE, tooManyCalls, unauthorized, unavailable } from "./refused.ts";
 import { type ValidateJwt, validateOrWarn } from "./tokens/jwt.ts";
 
-/** What a team's name is made of, or its id. */
+/** Pattern of a team's name or id. */
 const TEAM = /^[a-z0-9][-_.a-z0-9]{0,252}$/;
 
-/** Undefined for a request that presents no token. */
+/** Decides a request; undefined for a request that presents no token. */
 type DecideToken = (
   rawHeaders: readonly string[],
   url: string,
@@ -18,15 +18,18 @@ type DecideToken = (
   client: Client,
 ) => Promise<Granted | Refused> | undefined;
 
-/** What requests that present a token are decided with. */
+/** Parts that decide requests that present a token. */
 export type TokenDeciderDeps = Pick<DecisionDeps, "index" | "clock" | "streams" | "installationLimits"> & {
   readonly config: Pick<ServerConfig, "oidc" | "publicUrl" | "vendorHeader">;
   readonly log: Logger;
-  /** Null where no issuer is trusted. */
+  /** Null if no issuer is trusted. */
   readonly validateJwt: ValidateJwt | null;
 };
 
-/** What decides requests that present a token of an issuer, and no others; undefined where no token opens anything. */
+/**
+ * Creates the decider of requests that present a token of an issuer, and of no others; undefined if no token opens
+ * anything.
+ */
 export function tokenDecider(deps: TokenDeciderDeps): DecideToken | undefined {
   const { config, validateJwt } = deps;
   const audience = protectedResource(config)?.url;
@@ -38,17 +41,17 @@ export function tokenDecider(deps: TokenDeciderDeps): DecideToken | undefined {
   };
 }
 
-/** What the decision reads. */
+/** Parts that the decision reads. */
 type MemberDecisionDeps = Omit<TokenDeciderDeps, "config" | "validateJwt"> & {
   readonly validateJwt: ValidateJwt;
-  /** The audience that a token needs. */
+  /** Audience that a token needs. */
   readonly audience: string;
 };
 
 /**
- * Decides a request of a token's bearer from its head alone, as `decide` does one with a key: by the members of the
- * team that the address names, or of the only one that the bearer belongs to (docs/decisions/mcp-oauth.md). What is
- * waited for is the issuer's keys, and now and then a limit of the installation.
+ * Decides a request of a token's bearer from its head alone, as `decide` does a request with a key: by the members of
+ * the team that the address names, or of the only team that the bearer belongs to (docs/decisions/mcp-oauth.md). It
+ * waits for the issuer's keys, and now and then for a limit of the installation.
  *
  * @param url the request's target as it was sent: only its query is read here
  */
@@ -80,7 +83,7 @@ async function decideMember(
   return chargeGranted(deps, { granted: true, ...decided, carrier: "bearer", client, rates: [] });
 }
 
-/** The team that the address names, by name or id; null where it names none, and undefined where it can be none. */
+/** Returns the team that the address names, by name or id; null if it names none, and undefined if it can be none. */
 function namedTeam(url: string): string | null | undefined {
   const query = url.indexOf("?");
   const [named, ...more] = query === -1 ? [] : new URLSearchParams(url.slice(query)).getAll("team");

@@ -23,13 +23,13 @@ import {
   unauthorized,
 } from "./refused.ts";
 
-/** What the matched route needs a key to be allowed. */
+/** Access that the matched route requires of a key. */
 export type RouteAccess = Asked & {
-  /** Of a gateway's route: the public id that the router matched. */
+  /** Public id that the router matched, on a gateway's route. */
   readonly publicId: string | undefined;
 };
 
-/** A request that may go on, and as whom. */
+/** A request that may go on, with its key and its operation. */
 export type Granted = {
   readonly granted: true;
   readonly key: KeyRecord;
@@ -37,13 +37,13 @@ export type Granted = {
   readonly gateway: GatewayRecord | null;
   readonly operation: OperationName;
   readonly carrier: Carrier;
-  /** Who made it. */
+  /** Client that made it. */
   readonly client: Client;
-  /** The rate limits that it was charged to, and what is left of them. */
+  /** Rate limits that it was charged to, and what is left of them. */
   readonly rates: readonly MetRate[];
 };
 
-/** What a decision reads. */
+/** Parts that a decision reads. */
 export type DecisionDeps = RateDeps & {
   readonly index: KeyIndexView;
   readonly clock: Clock;
@@ -54,13 +54,12 @@ export type DecisionDeps = RateDeps & {
 
 /**
  * Decides a request from its head alone (spec §2.8): a current index, then the credential's carrier, its shape, its
- * digest, its record, what the record may do, and last its rate limit and its
- * team's, which a refusal costs nothing of. Nothing is
- * logged. Nothing waits, and the database is not asked, but now and then for a limit of the installation.
+ * digest, its record, what the record may do, and last its rate limit and its team's, which a refusal does not charge.
+ * Logs nothing. Waits for nothing and does not ask the database, but now and then for a limit of the installation.
  *
  * @param rawHeaders names and values in turn, as Node's parser gives them
  * @param url the request's target as it was sent: only its query is read here
- * @param client who makes it
+ * @param client client that makes it
  */
 export function decide(
   deps: DecisionDeps,
@@ -98,7 +97,7 @@ export function decide(
   return chargeGranted(deps, granted);
 }
 
-/** The last step of a decision: charges a request that may go on to the limits of its key and its team. */
+/** Charges a request that may go on to the limits of its key and its team: the last step of a decision. */
 export function chargeGranted(
   deps: RateDeps & Parameters<typeof decideAgain>[0],
   granted: Granted,
@@ -118,10 +117,10 @@ function withRates(granted: Granted, rates: readonly MetRate[]): Granted | Refus
 
 /**
  * Decides a request again, right before it takes effect, after whatever was waited for: by what its key's version, the
- * gateway and the index are now. The rate limit was charged at the door, and is not again.
+ * gateway and the index are now. The rate limit was charged on arrival, and is not charged again.
  *
- * @param granted what is given back where neither the key nor the gateway has changed
- * @param operation what is about to be done, where only the body says it
+ * @param granted returned as it is if neither the key nor the gateway has changed
+ * @param operation what is about to be done, if only the body says it
  */
 export function decideAgain(
   deps: Pick<DecisionDeps, "index" | "clock">,
@@ -145,7 +144,8 @@ export function decideAgain(
  * Decides what a key may do to the memory by its record in the database.
  *
  * @param now milliseconds since the epoch, by the database
- * @param client who asked for it
+ * @param client client that asked for it
+ * @returns undefined if the key may do it
  */
 export function decideStored(
   key: KeyRecord | undefined,
@@ -161,7 +161,8 @@ export function decideStored(
 type Judged = Pick<Granted, "key" | "gateway" | "operation">;
 
 /**
- * What every decision has in common: a record, and the gateway that the path names, as they are at this moment.
+ * Decides by a key's record, and by the gateway that the path names, as they are at this moment. All decisions share
+ * this.
  *
  * @param client null for the server itself
  */
@@ -183,7 +184,10 @@ function hasPlaceholders({ config: { production, placeholders } }: DecisionDeps)
   return !production && placeholders.length > 0;
 }
 
-/** A gateway whose namespace its team has lost is to everybody as if it were not there. */
+/**
+ * Finds a gateway. A gateway whose namespace its team has lost is not found: to every caller it is as if it did not
+ * exist.
+ */
 function servingGateway(index: KeyIndexView, publicId: string): GatewayRecord | undefined {
   const gateway = index.findGateway(publicId);
   return gateway?.teamHoldsNamespace ? gateway : undefined;

@@ -25,9 +25,9 @@ export function holdExpectations(
 }
 
 /**
- * Asks for the body where the client waits to be asked: the request has been let through.
+ * Asks for the body if the client waits to be asked: the request has been authorised.
  *
- * @returns the refusal of what cannot be met
+ * @returns the refusal of an expectation that cannot be met
  */
 export function meetExpectation(request: IncomingMessage, response: ServerResponse): Problem | undefined {
   const expected = expecting.get(request);

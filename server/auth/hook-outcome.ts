@@ -1,17 +1,20 @@
 import type { Problem } from "../http/problems/problem.ts";
 
-/** Of a request that needs no other answer any more. */
+/** Outcome of a hook that has answered its request itself. */
 export const ANSWERED = "answered";
 
-/** What a hook decides of a request: a refusal of it, or undefined for one that goes on. */
+/** Outcome of a hook: the refusal of its request, {@link ANSWERED}, or undefined for a request that goes on. */
 export type HookOutcome = Problem | typeof ANSWERED | undefined;
 
-/** Goes on with what was decided, or that it could not be: nothing that fails on the way there may end the process. */
+/**
+ * Goes on with a decision once it is made, or with the error that kept it from being made: no failure on the way there
+ * may end the process.
+ */
 export function finishHookAsync(decided: Promise<HookOutcome>, done: (refusal?: Error) => void): void {
   decided.then((outcome) => finishHook(outcome, done), done);
 }
 
-/** Goes on with what is decided already. */
+/** Goes on with a decision that is made already. */
 export function finishHook(outcome: HookOutcome, done: (refusal?: Error) => void): void {
   if (outcome !== ANSWERED) done(outcome);
 }

@@ -23,9 +23,9 @@ import type { ConsoleSession } from "./session/authenticate-session.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** As what it was last let through; null until the hook has done so, and on public routes. */
+    /** Last decision that let the request through; null until the hook has made it, and on public routes. */
     access: Granted | null;
-    /** From its head on; null where there is no key. */
+    /** The call since its head came; null if there is no key. */
     openCall: OpenCall | null;
     /** The key that the request is made with. Throws on a public route. */
     readonly principal: KeyRecord;
@@ -33,16 +33,19 @@ declare module "fastify" {
     readonly gateway: GatewayRecord | null;
     readonly operation: OperationName;
     readonly carrier: Carrier;
-    /** Who is let through to a management route, or to a page of the console; null elsewhere. */
+    /** Principal that is admitted to a management route, or to a page of the console; null elsewhere. */
     managementPrincipal: Principal | null;
-    /** Whose room their answers take; null for the installation's own, and where there is no such principal. */
+    /**
+     * Team whose memory budget the principal's answers take; null for a principal of the installation, and if there is
+     * none.
+     */
     readonly managementTeamId: string | null;
-    /** The session that they are let through by; null where it is a token. On a page of the console there is one. */
+    /** Session that admitted the principal; null if a token did. On a page of the console there is always one. */
     session: ConsoleSession | null;
   }
 }
 
-/** What authentication works with. */
+/** Parts that authentication works with. */
 type AuthDeps = KeyHookDeps & ManagementHookDeps & ManagedBodyDeps & { readonly answers: Pick<AnswerRoom, "limits"> };
 
 /**
@@ -93,7 +96,7 @@ export function requireKeys(app: FastifyInstance, deps: AuthDeps, publicRoutes: 
   });
 }
 
-/** Decides again where a body was waited for. */
+/** Decides again if a body was waited for. */
 function behindBody(again: preValidationHookHandler): preValidationHookHandler {
   return function (request, reply, done) {
     if (hasBody(request.raw)) return again.call(this, request, reply, done);
@@ -102,8 +105,8 @@ function behindBody(again: preValidationHookHandler): preValidationHookHandler {
 }
 
 /**
- * Takes room for what a route answers, before its handler asks the database; and decides again where a turn was waited
- * for, or a body. The memory's calls have turns there.
+ * Takes memory for what a route answers, before its handler asks the database; decides again if a slot was waited for,
+ * or a body. The memory's calls wait for slots at the database instead.
  */
 function takeTurns({
   answers,

@@ -21,10 +21,10 @@ import { type Refused, tooManyCalls } from "./refused.ts";
 import { type KeyedAccess, productOf, type Refuse } from "./route-config.ts";
 import { lacksScope, TOKEN_PROBLEMS } from "./tokens/token-problems.ts";
 
-/** What a request with a key is decided with, and its refusal recorded. */
+/** Parts that decide a request with a key, and record its refusal. */
 export type AccessDeps = DecisionDeps & RefusalDeps;
 
-/** What lets requests with a key or a member's token through. */
+/** Parts that authenticate requests with a key or a member's token. */
 export type KeyHookDeps = AccessDeps &
   TokenDeciderDeps & {
     readonly streams: Pick<OpenStreams, "fullOf" | "track">;
@@ -117,7 +117,7 @@ function ratesOf(decided: Granted | Refused): readonly MetRate[] {
   return decided.by.kind === "rate limit" ? decided.by.rates : [];
 }
 
-/** Decides it once more when its body is there. */
+/** Decides a request once more when its body is there. */
 export function authenticateKeyAgain(deps: AccessDeps): preValidationHookHandler {
   return (request, _reply, done) => {
     const decision = accessNow(deps, request);
@@ -127,8 +127,8 @@ export function authenticateKeyAgain(deps: AccessDeps): preValidationHookHandler
 }
 
 /**
- * Decides a request that was let through once more, right before it takes effect: what it may do is in `request.access`
- * from then on. Counts and records a refusal, and gives the answer to it.
+ * Decides a request that was let through once more, right before it takes effect: `request.access` has the decision
+ * from then on. Counts and records a refusal, and returns the answer to it.
  */
 export function accessNow(deps: AccessDeps, request: FastifyRequest, operation?: OperationName): Granted | Problem {
   const decision = decideAgain(deps, grantedOf(request), operation);
@@ -137,7 +137,7 @@ export function accessNow(deps: AccessDeps, request: FastifyRequest, operation?:
   return decision;
 }
 
-/** Counts and records a refusal that came after the door, and gives the answer to it. */
+/** Counts and records a refusal that came after authentication, and returns the answer to it. */
 export function refusalOf(deps: AccessDeps, request: FastifyRequest, refused: Refused): Problem {
   recordRefusal(deps, request, request.routeOptions.url, refused);
   return problemFor(deps, request, refused, NOT_FOUND);
@@ -163,7 +163,7 @@ function rateProblem({ of, limit, amount = 1, verdict }: MetRate): Problem {
   });
 }
 
-/** One object for each answer: what is the same for every caller is made once. */
+/** Answers to refusals by their code, each made once: they are the same for every caller. */
 const REFUSAL_PROBLEMS: Readonly<Record<Exclude<Refused["code"], "not_found">, Problem>> = {
   unavailable: STALE_VIEW,
   unauthorized: problem("unauthorized"),
@@ -174,10 +174,10 @@ const REFUSAL_PROBLEMS: Readonly<Record<Exclude<Refused["code"], "not_found">, P
   invalid_request: problem("invalid_request"),
 };
 const CALLER_LEFT = problemOf(new CallerLeftError("the caller has left"));
-/** For a path and method that are no operation, behind the key's check: a route's `refuse` may say more of it. */
+/** Answer to a path and method that are no operation, behind the key's check: a route's `refuse` may say more. */
 export const NOT_FOUND = problem("not_found");
 
-/** How to read what a route needs: once at start where it is the same for every request. */
+/** Returns a reader of what a route requires. If that is the same for every request, it is made once at the start. */
 function routeAccessOf(access: KeyedAccess): (request: FastifyRequest) => RouteAccess {
   const operation = "operation" in access ? access.operation : undefined;
   if (typeof operation === "function") {
@@ -189,14 +189,14 @@ function routeAccessOf(access: KeyedAccess): (request: FastifyRequest) => RouteA
   return () => routeAccess;
 }
 
-/** The public id as the router matched it; the empty string, which no gateway has, where there is none. */
+/** Returns the public id as the router matched it; the empty string, which no gateway has, if there is none. */
 export function requestedPublicId(request: FastifyRequest): string {
   const { params } = request;
   if (typeof params !== "object" || params === null || !("publicId" in params)) return "";
   return typeof params.publicId === "string" ? params.publicId : "";
 }
 
-/** As what a request was let through. Throws on a public route. */
+/** Returns the decision that let a request through. Throws on a public route. */
 export function grantedOf(request: FastifyRequest): Granted {
   if (request.access === null) throw new Error("a public route asked for the key of its request");
   return request.access;

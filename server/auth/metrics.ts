@@ -1,10 +1,12 @@
 import type { Registry } from "@prometheus-io/client";
 import { registerCounted } from "../context/counted-metric.ts";
 
-/** Exposed as 0 from the start: to Prometheus, a series that first appears as a 1 has not increased. */
+/**
+ * Reasons that are exposed as 0 from the start: to Prometheus, a series that first appears as a 1 has not increased.
+ */
 const LOST_AUDIT = ["sampled", "limited", "unwritten"] as const;
 
-/** Why a refusal was dropped: beyond what the process keeps or the installation writes, or the write failed. */
+/** Reason why a refusal was dropped: beyond what the process keeps or the installation writes, or the write failed. */
 export type LostAudit = (typeof LOST_AUDIT)[number];
 
 export type AuthMetrics = {
@@ -16,7 +18,7 @@ export type AuthMetrics = {
   countLostAudit(reason: LostAudit, count: number): void;
 };
 
-/** Registers the metrics of decisions and of what is refused. */
+/** Registers the metrics of decisions and of refusals. */
 export function authMetrics(registry: Registry): AuthMetrics {
   const refusals = new Map<string, number>();
   const lostAudit = new Map<LostAudit, number>(LOST_AUDIT.map((reason) => [reason, 0]));

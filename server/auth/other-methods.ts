@@ -6,7 +6,7 @@ import { productOf } from "./route-config.ts";
 /**
  * Answers the methods that a plugin's routes leave out, once `register` has added them. A path that needs a key or a
  * token needs it for every method, and the answer to an authenticated caller lists the served methods. There is no
- * implicit OPTIONS, and so no preflight; HEAD is served where a route has it.
+ * implicit OPTIONS, and so no preflight; HEAD is served if a route has it.
  */
 export async function refuseOtherMethods(
   app: FastifyInstance,

@@ -1,15 +1,15 @@
 import type { IssuedNames } from "../../domain/access/team-member.ts";
 
 /**
- * What the installation's own may do, in every team (server/management/rights.ts says it for each): everything; or with
- * the bootstrap token, to begin where no issuer is configured, and to end keys where one is.
+ * Rights of the installation's principals in every team (server/management/rights.ts says which): everything; or with
+ * the bootstrap token, to begin if no issuer is configured, and to end keys if one is.
  */
 export type InstallationRole = "everything" | "bootstrap" | "emergency";
 
-/** Who is let through to the management API. */
+/** A principal that is admitted to the management API. */
 export type Principal = {
-  /** Their name in the audit log. Idempotency keys are kept apart by it too. */
+  /** Name in the audit log. Idempotency keys are kept apart by it too. */
   readonly actor: string;
-  /** What PlatformTeam members are named by, or the role of the installation's own. */
+  /** Names by which members of a PlatformTeam are found, or the role of a principal of the installation. */
   readonly as: IssuedNames | InstallationRole;
 };

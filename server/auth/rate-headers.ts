@@ -4,12 +4,13 @@ import type { MetRate } from "./charge-rate.ts";
 const SECOND = 1e9;
 
 /**
- * The fields of draft-ietf-httpapi-ratelimit-headers, from its eighth version on: the policies, and what is left of them.
+ * Fields of draft-ietf-httpapi-ratelimit-headers, from its eighth version on: the policies, and what is left of them.
  */
 type RateHeaders = { readonly "RateLimit-Policy": string; readonly RateLimit: string };
 
 /**
- * The headers that report rate limits, each by whose it is. `t` is the seconds until the whole burst is there again.
+ * Returns the headers that report rate limits, each by its owner. `t` is the seconds until the whole burst is there
+ * again.
  */
 export function rateHeaders(rates: readonly MetRate[]): RateHeaders {
   return {
@@ -28,7 +29,7 @@ function rest({ of, limit: { unit }, verdict }: MetRate): string {
   return `"${name}";r=${remaining};t=${Math.ceil(verdict.resetAfter / SECOND)}`;
 }
 
-/** Whole seconds, never none: a client that waits so long is admitted. */
+/** Returns the seconds to wait: whole, and never none. A client that waits so long is admitted. */
 export function retryAfterSeconds({ retryAfter }: RateVerdict): string {
   return String(Math.max(1, Math.ceil(retryAfter / SECOND)));
 }

@@ -23,7 +23,7 @@ export type Refused = {
     | "rate_limited"
     | "budget_exceeded"
     | "invalid_request";
-  /** Label of the refusal in metrics and the audit log. */
+  /** Label of the refusal in metrics and the audit log, which may choose among the answers of the code. */
   readonly cause: string;
   /** The key that the credential resolves to; undefined if it resolves to none. */
   readonly key: KeyRecord | undefined;

@@ -4,40 +4,42 @@ import { OPERATIONS, type OperationName } from "../../domain/access/operations.t
 import type { Product } from "../../domain/access/scopes.ts";
 import type { Problem } from "../http/problems/problem.ts";
 
-/** Names the operation of a gateway's request from what the router matched; undefined where there is none. */
+/** Names the operation of a gateway's request from what the router matched; undefined if there is none. */
 type Classifier = (request: FastifyRequest) => ServedOperation | undefined;
 
-/** Answers a request that was refused at the door. */
+/** Answers a request that authentication refused. */
 export type Refuse = (request: FastifyRequest, reply: FastifyReply, shown: Problem) => void;
 
-/** What a route declares that needs a key: exactly one of these. */
+/** Access that a route with a key declares: exactly one of these. */
 export type KeyedAccess =
   /** A key whose scopes cover the operation. A function stands for a gateway's operations. */
   | {
       readonly operation: OperationName | Classifier;
-      /** An issuer's token is accepted too, where an audience marks the tokens for this path: on the MCP endpoint. */
+      /** True if an issuer's token is accepted too: on the MCP endpoint, for which an audience marks the tokens. */
       readonly memberTokens?: true;
     }
-  /** A method that is not served on a path that is: 405 behind the key's own checks. */
+  /** A method that is not served, on a path that is served: 405 behind the key's own checks. */
   | { readonly unservedMethodOf: Product; readonly allow: string };
 
-/** What a route of the management API declares: the installation's token, and no API key. */
+/** Access that a route of the management API declares: a token or a session, and no API key. */
 export type ManagedAccess = {
   readonly management: true;
-  /** Of a method that is not served on a path that is: those that are. 405 behind the token's check. */
+  /** Methods that are served on the path, for a method that is not: 405 behind the token's check. */
   readonly allow?: string;
 };
 
-/** What a page of the console declares: a session, and no other credential. A GET without one is sent to sign in. */
+/**
+ * Access that a page of the console declares: a session, and no other credential. A GET without one is sent to sign in.
+ */
 export type ConsoleAccess = {
   readonly console: true;
-  /** Whether a session does that its issuer has to be asked anew about: to end it. */
+  /** True if a session is enough although its issuer has to be asked anew: to end the session. */
   readonly anyClaims?: true;
-  /** As of a route of the management API. */
+  /** Methods that are served on the path, as for a route of the management API. */
   readonly allow?: string;
 };
 
-/** What every route declares of its access. */
+/** Access that a route declares. */
 type Access =
   | KeyedAccess
   | ManagedAccess
@@ -49,7 +51,10 @@ declare module "fastify" {
   interface FastifyContextConfig {
     operation?: OperationName | Classifier;
     memberTokens?: true;
-    /** Where it is not the error handler's to do, whose way through the framework costs a flood as much as deciding. */
+    /**
+     * Answers a refusal instead of the error handler, whose way through the framework costs a flood as much as
+     * deciding.
+     */
     refuse?: Refuse;
     unservedMethodOf?: Product;
     management?: true;
@@ -60,7 +65,7 @@ declare module "fastify" {
   }
 }
 
-/** Reads a route's declaration; throws for one that declares no access, or more than one. */
+/** Reads a route's declaration; throws if it declares no access, or more than one. */
 export function declaredAccess(route: RouteOptions, publicRoutes: ReadonlySet<string>): Access {
   const {
     operation,
@@ -90,7 +95,7 @@ export function declaredAccess(route: RouteOptions, publicRoutes: ReadonlySet<st
   return { public: true };
 }
 
-/** The product that a route belongs to. */
+/** Returns the product that a route belongs to. */
 export function productOf(access: KeyedAccess): Product {
   if ("unservedMethodOf" in access) return access.unservedMethodOf;
   return typeof access.operation === "function" ? "gateway" : OPERATIONS[access.operation].product;

@@ -2,12 +2,12 @@ import { rateCost } from "../../domain/access/rate-limit.ts";
 import type { UsedTokens } from "../../domain/usage/token-reservation.ts";
 import { drawnFrom, type MetRate, type RateDeps } from "./charge-rate.ts";
 
-/** In a millisecond. */
+/** Nanoseconds in a millisecond. */
 const NANOSECONDS = 1e6;
 
 /**
- * Charges what a call has used in the end to the limits of tokens that it was charged to before: what was reported beyond
- * that, also where nothing is left, so that later calls wait; what was not used is given back.
+ * Charges what a call has used in the end to the token limits that it was charged to before. What was reported beyond
+ * that is charged even if nothing is left, so that later calls wait; what was not used is given back.
  */
 export function settleTokens(
   { index, clock, installationLimits }: RateDeps,

@@ -9,57 +9,67 @@ import type { CallPricer } from "../usage/call-pricer.ts";
 import { type HeldBudget, HeldBudgets, lineOf } from "./held-budgets.ts";
 import { type BudgetedCall, type MeasuredCall, measureCall } from "./measure-call.ts";
 
-/** What was used is written so often, and what no call has asked for in that time is given back. */
+/**
+ * Milliseconds between two rounds: each writes what was used, and gives back what no call has asked for since the last.
+ */
 export const ROUND_MS = 1_000;
-/** What the ledger has lost, as by a restore, is written again within this time. */
+/** Milliseconds within which what the ledger has lost, as by a restore, is written again. */
 const REWRITE_MS = 600_000;
-/** A call waits so long at most for its turn, and as long for the database, and the next ones do not wait for this long. */
+/**
+ * Milliseconds that a call waits for its slot at most, and as long for the database; below, those for which the next
+ * ones do not wait.
+ */
 const ANSWER_MS = 500;
 const AWAY_MS = 1_000;
-/** A refusal holds for calls that may use as much, for as long as others may give something back; and so does a lock. */
+/**
+ * Milliseconds that a refusal holds for calls that may use as much, while others may give something back; and so does a
+ * lock.
+ */
 const REFUSED_MS = 500;
-/** Others may take what was granted for a call: it asks again so often at most. */
+/** Times that a call asks for more at most: others may take what was granted for it. */
 const MOST_TRIES = 1_000;
-/** A period is kept so long after its end, in which its budget may get a time zone where it is under way. */
+/**
+ * Milliseconds that a period is kept after its end: meanwhile its budget may get a time zone in which it is under way.
+ */
 const KEPT_MS = 48 * 3_600_000;
 
 type BudgetGrantsDeps = {
-  /** Writes this thread's lines to the ledger, of which none is there twice. */
+  /** Writes this thread's lines to the ledger, each at most once. */
   readonly write: (lines: readonly LedgerLine[]) => Promise<readonly (LedgerAnswer | null)[]>;
-  /** How many lines `write` takes at once. */
+  /** Number of lines that `write` takes at once. */
   readonly mostLines: number;
-  /** Milliseconds that a call waits for its turn, and as many for the database. */
+  /** Milliseconds that a call waits for its slot, and as many for the database. */
   readonly answerMs?: number;
   readonly clock: Clock;
   readonly pricer: CallPricer;
 };
 
-/** What a call has reserved of each of its budgets, to be settled once. */
+/** Amounts that a call has reserved of each of its budgets, to be settled once. */
 export type BudgetReservation = {
   readonly parts: readonly { readonly held: HeldBudget; readonly isRefusing: boolean; readonly call: MeasuredCall }[];
 };
 
-/** Why a call is refused. Amounts are parts of the budget's unit. */
+/** Reason why a call is refused. Amounts are parts of the budget's unit. */
 export type BudgetRefusal =
   | {
       readonly kind: "exhausted";
       readonly budget: OwnedBudget;
-      /** What all have used in the period so far. */
+      /** Amount that all have used in the period so far. */
       readonly spent: number;
-      /** What threads that ended still hold, and no call can have. */
+      /** Amount that threads that ended still hold, and no call can have. */
       readonly silent: number;
-      /** What the call may use. */
+      /** Amount that the call may use. */
       readonly expected: number;
-      /** Milliseconds since the epoch; Infinity for never. */
+      /** End of the period in milliseconds since the epoch; Infinity for never. */
       readonly endsAt: number;
     }
-  /** What is held here is too little, and the database does not answer. */
+  /** The thread holds too little, and the database does not answer. */
   | { readonly kind: "away"; readonly budget: OwnedBudget }
-  /** The database answers, and others have the budget, or their turns, before this call. */
+  /** The database answers, but other calls have the budget, or their slots, before this one. */
   | { readonly kind: "busy"; readonly budget: OwnedBudget }
-  /** Its own team's calls have their turns before this one. */
+  /** Calls of its own team have their slots before this one. */
   | { readonly kind: "crowded"; readonly budget: OwnedBudget }
-  /** What the call may cost is not known: the price list is of another currency, null for none, or lacks a model. */
+  /** The cost of the call is not known: the price list is of another currency, null for none, or lacks a model. */
   | {
       readonly kind: "unpriced";
       readonly budget: OwnedBudget;
@@ -67,15 +77,15 @@ export type BudgetRefusal =
       readonly models: BudgetedCall["models"];
     };
 
-/** A budget that refuses calls, what one is to reserve of it, and in whose turn that is asked for. */
+/** A budget that refuses calls, what a call is to reserve of it, and the queue in which that is asked for. */
 type WantedPart = BudgetReservation["parts"][number] & { readonly budget: OwnedBudget; readonly turn: string };
 /** The same, once it is known how much that is. */
 type WantedAmount = Pick<WantedPart, "held" | "budget" | "turn"> & { readonly expected: number };
 
 /**
- * Budgets that hold for the whole installation: a ledger in the database grants each thread a part of what is left,
- * from which calls reserve what they may use, and to which they settle what they have used. What a thread that dies
- * held counts as used.
+ * Budgets that hold for the whole installation: a ledger in the database grants each thread a share of what is left,
+ * from which calls reserve what they may use, and to which they settle what they have used. The share of a thread that
+ * dies counts as used.
  */
 export class BudgetGrants {
   readonly #deps: BudgetGrantsDeps;
@@ -93,8 +103,9 @@ export class BudgetGrants {
   }
 
   /**
-   * Reserves what a call may use of its budgets: of all of them, or of none. What its key's own refuse asks nothing of its
-   * team's, nor what those refuse of what teams share; of each the database is asked together (threats b289). Never fails.
+   * Reserves what a call may use of its budgets: of all of them, or of none. If its key's own budgets refuse it, its
+   * team's are not asked; if those refuse it, the budgets that teams share are not. The budgets of each of the three
+   * are asked for together (threats b289). Never rejects.
    */
   async reserve(key: KeyRecord, call: BudgetedCall): Promise<BudgetReservation | BudgetRefusal> {
     const { clock, pricer } = this.#deps;
@@ -132,8 +143,8 @@ export class BudgetGrants {
   }
 
   /**
-   * Writes what has changed, and gives back what no call has asked for since the last round, and what was too little for
-   * one: several threads may have enough together. Never fails.
+   * Writes what has changed, and gives back what no call has asked for since the last round, and what was too little
+   * for a call: several threads may have enough together. Never rejects.
    */
   endRound(): Promise<void> {
     this.#round ??= this.#write(false).finally(() => {
@@ -142,7 +153,7 @@ export class BudgetGrants {
     return this.#round;
   }
 
-  /** Gives back everything that is held, once no call is under way. Never fails. */
+  /** Gives back everything that is held, once no call is under way. Never rejects. */
   async close(): Promise<void> {
     this.#draws.end();
     await this.#round;
@@ -184,7 +195,9 @@ export class BudgetGrants {
     return first && { kind: "away", budget: first.budget };
   }
 
-  /** Why a budget that lacks what a call wants is not asked for now; undefined where it is. */
+  /**
+   * Returns the reason why a budget that lacks what a call wants is not asked for now; undefined if it is to be asked.
+   */
   #knownRefusal({ held, budget, expected }: WantedAmount): BudgetRefusal | undefined {
     const now = this.#deps.clock.monotonic();
     const { refused, busy, period, free } = held;
@@ -196,7 +209,7 @@ export class BudgetGrants {
     return now < this.#awayUntil ? { kind: "away", budget } : undefined;
   }
 
-  /** Has more asked for, or waits for the line that is under way. Rejects where that takes too long. */
+  /** Has more asked for, or waits for the line that is under way. Rejects if that takes too long. */
   async #ask({ held, turn, expected }: WantedAmount): Promise<void> {
     held.writing ??= this.#draw(held, turn, expected - Math.max(0, held.free)).finally(() => {
       held.writing = undefined;
@@ -204,7 +217,7 @@ export class BudgetGrants {
     await answerWithin(2 * this.#answerMs, held.writing);
   }
 
-  /** Asks the ledger for more; where it has too little, that is remembered. */
+  /** Asks the ledger for more; if it has too little, that is remembered. */
   async #draw(held: HeldBudget, turn: string, wanted: number): Promise<void> {
     const { clock } = this.#deps;
     let { most } = held;
@@ -224,7 +237,7 @@ export class BudgetGrants {
       const { granted, rest, spent, silent } = answer;
       // What was granted of a budget that was lowered meanwhile goes back with the next line.
       if (held.most < most) held.isChanged = true;
-      // Where the ledger has room beside all that was used, what was owed by then is owed no more.
+      // If the ledger has capacity beside all that was used, what was owed by then is owed no more.
       else if (rest >= 0) held.free += granted + owed;
       held.refused = granted > 0 ? undefined : { left: rest, spent, silent, until: clock.monotonic() + REFUSED_MS };
     } catch (error) {
@@ -283,7 +296,10 @@ export class BudgetGrants {
   }
 }
 
-/** In whose turn a budget is drawn from: what several teams share waits behind no team's many. */
+/**
+ * Returns the queue in which a budget is drawn from. A budget that several teams share has its own, and waits behind no
+ * team's many.
+ */
 function turnOf({ id, of }: OwnedBudget, { teamId }: KeyRecord): string {
   return of === "policy" ? id : teamId;
 }

@@ -4,7 +4,7 @@ import type { LedgerAnswer, LedgerLine } from "../../store/budgets/budget-ledger
 import type { BudgetNotice } from "../../store/budgets/budget-notices.ts";
 import { keepNewest } from "../context/bounded-map.ts";
 
-/** Of so many budgets a thread knows what is recorded; of one that it has forgotten, the store knows. */
+/** Budgets of which a thread knows what is recorded; of a budget that it has forgotten, the store knows. */
 const MOST_KNOWN = 10_000;
 
 type BudgetNoticesDeps = {
@@ -14,21 +14,22 @@ type BudgetNoticesDeps = {
 };
 
 /**
- * Has the thresholds recorded that budgets reach, as the ledger's answers to a thread's lines show them: the thread
- * whose line passes one sees it, and any other does with its next line where that thread is gone. No call waits for it.
+ * Has the thresholds recorded that budgets reach, as the ledger's answers to a thread's lines show them. The thread
+ * whose line passes a threshold sees it; if that thread is gone, any other does with its next line. No call waits for
+ * it.
  */
 export class BudgetNotices {
   readonly #deps: BudgetNoticesDeps;
-  /** What is recorded, by budget, period and how large it is. */
+  /** Thresholds that are recorded, by budget, period and the budget's size. */
   readonly #recorded = new Map<string, Threshold>();
-  /** One after the other: a thread that begins finds many budgets half used. */
+  /** End of the queue of recordings: one after the other, since a thread that begins finds many budgets half used. */
   #recording: Promise<void> = Promise.resolve();
 
   constructor(deps: BudgetNoticesDeps) {
     this.#deps = deps;
   }
 
-  /** Looks at what the ledger has answered to lines. */
+  /** Looks for thresholds in what the ledger has answered to lines. */
   note(lines: readonly LedgerLine[], answers: readonly (LedgerAnswer | null)[]): void {
     for (const [place, line] of lines.entries()) {
       const answer = answers[place];

@@ -4,59 +4,63 @@ import { type Period, periodAt } from "../../domain/budget/period.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import type { LedgerLine } from "../../store/budgets/budget-ledger.ts";
 
-/** What sums of fractions are off by, in parts. */
+/** Error of sums of fractions, in parts. */
 const NOISE = 1e-6;
 /**
- * A hundred times the largest budget. A caller may ask for more, and an upstream report more, than the database has
- * numbers for: it would take no line that is written together with such a one (threats b151).
+ * Largest amount that is stored: a hundred times the largest budget. A caller may ask for more, and an upstream report
+ * more, than the database has numbers for: it would take no line that is written together with such an amount (threats
+ * b151).
  */
 const MOST_STORED = 1e15;
 
-/** What this thread holds of a budget in one period. Amounts are parts of the budget's unit. */
+/** Share of a budget that this thread holds in one period. Amounts are parts of the budget's unit. */
 export type HeldBudget = {
   readonly id: string;
   readonly timeZone: string;
   readonly period: Period;
-  /** As it was last declared. */
+  /** Size of the budget, as it was last declared. */
   most: number;
   spent: number;
-  /** What calls under way may use. */
+  /** Amount that calls under way may use. */
   reserved: number;
-  /** What was granted, and no call has reserved; below 0, what calls have used beyond all of that. */
+  /** Amount that was granted, and no call has reserved; below 0, what calls have used beyond all of that. */
   free: number;
   turn: number;
-  /** Whether the ledger lacks something that it should know. */
+  /** True if the ledger lacks something that it should know. */
   isChanged: boolean;
-  /** Whether a call has asked for some since the last round. */
+  /** True if a call has asked for some since the last round. */
   isAsked: boolean;
-  /** By the monotonic clock. */
+  /** Time of the last write, by the monotonic clock. */
   writtenAt: number;
   writing: Promise<void> | undefined;
-  /** Until when, by the monotonic clock, others have it, or their turns, before a call; and whether those are its team's. */
+  /**
+   * Time, by the monotonic clock, until which others have the budget, or their slots, before a call; `crowded` if those
+   * are of its own team.
+   */
   busy: { readonly kind: "busy" | "crowded"; readonly until: number } | undefined;
   refused:
     | { readonly left: number; readonly spent: number; readonly silent: number; readonly until: number }
     | undefined;
 };
 
-/** What this thread holds of each budget, by the periods in which it was used. */
+/** Shares that this thread holds of each budget, by the periods in which it was used. */
 export class HeldBudgets {
   readonly #clock: Clock;
-  /** By the budget's id and the period's name. */
+  /** Shares by the budget's id and the period's name. */
   readonly #byPeriod = new Map<string, HeldBudget>();
-  /** Of the period that is under way, by the budget's id. */
+  /** Shares of the period that is under way, by the budget's id. */
   readonly #current = new Map<string, HeldBudget>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  /** Of periods that are over, too. */
+  /** Returns the shares of all periods, also of those that are over. */
   all(): Iterable<HeldBudget> {
     return this.#byPeriod.values();
   }
 
-  /** What is held of a budget in the period that is under way, as the budget is declared now. */
+  /** Returns what is held of a budget in the period that is under way, as the budget is declared now. */
   of(budget: OwnedBudget): HeldBudget {
     const { id, timeZone, period } = budget;
     const most = mostOf(budget);
@@ -87,7 +91,10 @@ export class HeldBudgets {
   }
 }
 
-/** What the ledger is to know of a budget, and how much more is wanted of it: a later turn than any line before. */
+/**
+ * Returns a line for the ledger: what it is to know of a budget, and how much more is wanted of it. Its `turn` is
+ * greater than that of any line before.
+ */
 export function lineOf(held: HeldBudget, wanted: number): LedgerLine {
   const { id, period, most, spent, reserved, free } = held;
   const { name, endsAt } = period;
@@ -96,12 +103,15 @@ export function lineOf(held: HeldBudget, wanted: number): LedgerLine {
   return { budget: id, period: name, endsAt, turn: held.turn, ...amounts, most };
 }
 
-/** Whole parts, as the ledger has them: sums are rounded up, and not each call. */
+/** Rounds up to whole parts, as the ledger has them: sums are rounded, and not each call. */
 function whole(parts: number): number {
   return Math.min(Math.ceil(parts - NOISE), MOST_STORED);
 }
 
-/** Of a budget that is lowered nothing more is used that was granted before: what is left is asked for anew. */
+/**
+ * Updates the size of a budget. If it is lowered, nothing more is used that was granted before: what is left is asked
+ * for anew.
+ */
 function asDeclared(held: HeldBudget, most: number): HeldBudget {
   if (most < held.most && held.free > 0) {
     held.free = 0;

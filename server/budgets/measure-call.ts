@@ -6,23 +6,23 @@ import type { ListedPrices } from "../usage/call-pricer.ts";
 
 /** A call as a budget sees it before it is made. */
 export type BudgetedCall = {
-  /** The most that it is expected to use. */
+  /** Most tokens that it is expected to use. */
   readonly tokens: ExpectedTokens;
-  /** Those that may answer it, as their upstreams name them; undefined for one that is not known. */
+  /** Models that may answer it, as their upstreams name them; undefined for a model that is not known. */
   readonly models: readonly (string | undefined)[];
 };
 
 /** A call in parts of a budget's unit. */
 export type MeasuredCall = {
-  /** The most that it is expected to use; undefined where that is not known. */
+  /** Most that it is expected to use; undefined if that is not known. */
   readonly expected: number | undefined;
-  /** What it has used in the end. */
+  /** Returns what it has used in the end. */
   usedBy(used: UsedTokens): number;
 };
 
 /**
  * Measures a call as a budget counts it: in tokens, or in what they cost by the prices of the model that answers, or,
- * where it has none, of those that were asked. It is settled by the prices that it was measured by.
+ * if it has none, of the models that were asked. It is settled by the prices that it was measured by.
  */
 export function measureCall(budget: OwnedBudget, { tokens, models }: BudgetedCall, listed: ListedPrices): MeasuredCall {
   if ("tokens" in budget) {

@@ -6,20 +6,23 @@ type PacedRequest = {
   readonly socket: { readonly bytesRead: number };
 };
 
-/** How long a body that is waited for may bring less than {@link MIN_BYTES}. */
+/** Milliseconds for which a body that is waited for may bring less than {@link MIN_BYTES}. */
 const WINDOW_MS = 30_000;
-/** 1 KiB a second: a body that is held back on purpose comes slower, one from a poor line does not. */
+/**
+ * Bytes in a window at least: 1 KiB a second. A body that is held back on purpose comes slower, a body over a poor line
+ * does not.
+ */
 const MIN_BYTES = (WINDOW_MS / 1_000) * 1_024;
 
-/** Since when less than the least has come, and what had come until then. */
+/** Time since which less than the minimum has come, and the bytes that had come until then. */
 type Pace = { since: number; bytes: number };
 
-/** How fast the bodies come that are waited for. Asked from time to time: nothing is noted with each piece. */
+/** Pace of the bodies that are waited for. It is looked at from time to time: nothing is noted with each piece. */
 export class BodyPace {
   readonly #paces = new WeakMap<PacedRequest, Pace>();
 
   /**
-   * Whether a request's body comes more slowly than any may. Time in which it is not read does not count: then this
+   * True if a request's body comes more slowly than any may. Time in which it is not read does not count: then this
    * server, or the upstream behind it, holds it up.
    *
    * @param now milliseconds on the monotonic clock

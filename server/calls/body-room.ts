@@ -1,43 +1,43 @@
-/** Whose a body is. */
+/** Key and team that a body is counted for. */
 export type BodyHolder = { readonly keyId: string; readonly teamId: string };
 
-/** Whose bound a body would break. */
+/** Owner of the bound that a body would break. */
 export type BodyBound = "key" | "team" | "process";
 
-/** What a room reads of a body. */
+/** Facts about a body that a memory budget reads. */
 type RoomedBody = { readonly holder: BodyHolder; readonly room: BodyRoom | undefined; readonly bytes: number };
 
-/** The parts of a room that one key and one team may fill. */
+/** Parts of a memory budget that a key and a team may fill. */
 const KEY_PART = 1 / 8;
 const TEAM_PART = 1 / 4;
 
 /**
- * Room for so many bytes, of which no key and no team fills more than its part; but a body that is the only one of its
- * key or its team here may be larger than that. What each has is counted only while all together have more than one key
- * may: below that a body costs its room a comparison and an addition.
+ * Memory budget for bodies, of which no key and no team fills more than its part; but a body that is the only one of
+ * its key or its team here may be larger than that. What each has is counted only while all together have more than one
+ * key may: below that, a body costs a comparison and an addition.
  */
 export class BodyRoom {
-  /** In bytes. */
+  /** Bytes of the budget. */
   readonly limit: number;
   readonly #bodies: Iterable<RoomedBody>;
   #held = 0;
   #counts: Counts | undefined;
 
-  /** @param bodies all of them, as they are at any time: those of this room and others */
+  /** @param bodies all of them, as they are at any time: those in this budget and others */
   constructor(limit: number, bodies: Iterable<RoomedBody>) {
     this.limit = limit;
     this.#bodies = bodies;
   }
 
-  /** In bytes. */
+  /** Bytes that are taken. */
   get held(): number {
     return this.#held;
   }
 
   /**
-   * Whose bound would break if a body grew here; undefined for none.
+   * Returns the owner of the bound that would break if a body grew here; undefined for none.
    *
-   * @param from the bytes that it has here: 0 where it has none yet
+   * @param from the bytes that it has here: 0 if it has none yet
    * @param to the bytes that it would have here
    */
   boundOf(holder: BodyHolder, from: number, to: number): BodyBound | undefined {
@@ -51,7 +51,7 @@ export class BodyRoom {
     return all > this.limit ? "process" : undefined;
   }
 
-  /** Notes that a holder has so many bytes more here, or fewer. */
+  /** Notes that a holder has `bytes` more here, or fewer if the number is negative. */
   change(holder: BodyHolder, bytes: number): void {
     this.#held += bytes;
     if (this.#counts === undefined) return;
@@ -67,7 +67,7 @@ export class BodyRoom {
   }
 }
 
-/** Bytes by the ids of those that have some. */
+/** Bytes by the ids of the keys and the teams that have some. */
 type Counts = { readonly keys: Map<string, number>; readonly teams: Map<string, number> };
 
 function count({ keys, teams }: Counts, { keyId, teamId }: BodyHolder, bytes: number): void {

@@ -1,11 +1,11 @@
-/** From so many calls on they are counted for each owner; below that, `countOf` goes through the list. */
+/** Number of calls from which on they are counted for each owner; below that, `countOf` goes through the list. */
 const COUNTED_FROM = 128;
 
 /**
- * How many of the open calls each owner has: each key, or each team. To count a call, its owner's id has to be read, and
- * a key's even written out, which costs each call something. It is done only while many calls are open, when going
- * through the list for one owner would cost as much, and from when the first count is asked for: where no call comes
- * near a bound, none is ever counted.
+ * Number of the open calls that each owner has: each key, or each team. To count a call, its owner's id has to be read,
+ * and a key's even written out, which costs each call something. It is done only while many calls are open, when going
+ * through the list for one owner would cost as much, and from when the first count is asked for: if no call comes near
+ * a bound, none is ever counted.
  */
 export class CallCounts<Call> {
   readonly #calls: readonly Call[];
@@ -14,19 +14,19 @@ export class CallCounts<Call> {
 
   /**
    * @param calls the list of all, as it is at any time
-   * @param ownerOf always the same of one call
+   * @param ownerOf returns the owner of a call, always the same
    */
   constructor(calls: readonly Call[], ownerOf: (call: Call) => string) {
     this.#calls = calls;
     this.#ownerOf = ownerOf;
   }
 
-  /** A call has been put on the list. */
+  /** Notes that a call has been put on the list. */
   add(call: Call): void {
     if (this.#counts !== undefined) this.#count(this.#counts, call);
   }
 
-  /** A call is about to be taken from the list. */
+  /** Notes that a call is about to be taken from the list. */
   remove(call: Call): void {
     if (this.#counts === undefined) return;
     const owner = this.#ownerOf(call);

@@ -14,7 +14,7 @@ export function cutStreamMetrics(registry: Registry): CountCutStream {
   return () => counter.inc();
 }
 
-/** Exports how many calls are under way, the bytes of their bodies, and what was refused for want of room. */
+/** Exports how many calls are under way, the bytes of their bodies, and how many calls and bodies were refused. */
 export function observeCalls(registry: Registry, streams: Pick<OpenStreams, "figures">): void {
   const registers = [registry];
   new Gauge({

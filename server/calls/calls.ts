@@ -4,8 +4,8 @@ import type { LimitOwner } from "../../domain/access/rate-limit.ts";
 import type { BodyBound, BodyHolder } from "./body-room.ts";
 
 /**
- * Why a call is broken off: its key may no longer be used, nothing proves any more that it may be, its body does not
- * come, its body has been waited for the longest while all bodies have no more room, or this server stops.
+ * Cause for which a call is broken off: its key may no longer be used, nothing proves any more that it may be, its body
+ * does not come, its body has been waited for the longest while the memory for bodies is full, or this server stops.
  */
 export type CutCause = "key_ended" | "stale_index" | "slow_body" | "no_room" | "stopping";
 
@@ -14,38 +14,38 @@ export type OpenBody = {
   /**
    * Notes that so many bytes more of it are kept, until the end.
    *
-   * @returns whose bound they would break, and then they are not to be kept; undefined for none
+   * @returns the owner of the bound that they would break, and then they are not to be kept; undefined for none
    */
   keep(bytes: number): BodyBound | undefined;
-  /** Its call has ended: nothing of it is kept any more. */
+  /** Notes that its call has ended: nothing of it is kept any more. */
   end(): void;
 };
 
 /** A call that is watched from its head on, with its body. */
 export type OpenCall = OpenBody & {
   /**
-   * Counts it for one more owner, as for the route that it has named, until it ends.
+   * Counts it for one more owner, such as the route that it has named, until it ends.
    *
-   * @param owner by its id
-   * @returns false where the owner has as many calls under way as it may
+   * @param owner the owner's id
+   * @returns false if the owner has as many calls under way as it may
    */
   countFor(owner: string, limit: number): boolean;
   /** Called once, when the call is to be broken off. */
   readonly onCut: (cause: CutCause) => void;
   /**
-   * Has a handler's own functions called from here on. They come as arguments, since V8 makes a function in the old space
-   * where it stands in an assignment to a property, and each would keep its dead call until the whole heap is collected.
+   * Has a handler's own functions called from here on. They come as arguments: if a function stands in an assignment to
+   * a property, V8 makes it in the old space, and it would keep its dead call until the whole heap is collected.
    *
-   * @param onCut in the place of {@link onCut}
-   * @param onEnd called once, when the call has ended without having been broken off; as before where it is left out
+   * @param onCut called instead of {@link onCut}
+   * @param onEnd called once, when the call has ended without having been broken off; as before if it is left out
    */
   takeOver(onCut: (cause: CutCause) => void, onEnd?: () => void): void;
 };
 
-/** What open calls take of this process. */
+/** Figures of the open calls of this process. */
 export type CallFigures = {
   readonly calls: number;
-  /** Of bodies that are kept. */
+  /** Bytes of bodies that are kept. */
   readonly keptBytes: number;
   readonly refusedCalls: number;
   readonly refusedBodies: number;
@@ -53,8 +53,8 @@ export type CallFigures = {
 
 export type OpenStreams = {
   /**
-   * Whose calls under way are as many as they may be, so that a key may have none more, as far as can be said before it
-   * is tracked; undefined where it may.
+   * Returns the owner that has as many calls under way as it may, so that a key may have none more, as far as is known
+   * before the call is tracked; undefined if the key may.
    */
   fullOf(key: KeyRecord): LimitOwner | undefined;
   figures(): CallFigures;
@@ -62,15 +62,15 @@ export type OpenStreams = {
    * Watches a call, which outlives its decision. It is cut when the key's version stops being usable (by the feed at
    * once, by expiry within a second), when the lease runs out, and when its body does not come.
    *
-   * @param request where its body may be waited for
-   * @returns whose calls under way are as many as they may be, where that is so
+   * @param request given if its body may be waited for
+   * @returns the call, or the owner that has as many calls under way as it may
    */
   track(key: KeyRecord, onCut: (cause: CutCause) => void, request?: IncomingMessage): OpenCall | LimitOwner;
   /**
-   * Makes room for the body of a request that no key stands for.
+   * Takes memory for the body of a request without a key.
    *
-   * @param holder whose it is, in the place of a key and its team
-   * @param answer answers the request, where its body has to make way for another
+   * @param holder ids that stand for a key and its team
+   * @param answer answers the request if its body has to make way for another
    */
   openBody(holder: BodyHolder, request: IncomingMessage, answer: () => void): OpenBody;
   /**

@@ -1,31 +1,32 @@
 import { type BodyBound, type BodyHolder, BodyRoom } from "./body-room.ts";
 
-/** Up to so many bytes a body has the reserve beside the room of all. */
+/** Bytes up to which a body may take the reserve, beside the memory budget of all. */
 const SMALL_BODY = 64 << 10;
-/** The reserve's part of what is kept. */
+/** Part of the memory for bodies that is the reserve. */
 const RESERVE_PART = 1 / 4;
 
-/** A request's body as far as it has come, kept until its call has ended. Its fields are {@link KeptBodies}' to set. */
+/** A request's body as far as it has come, kept until its call has ended. Only {@link KeptBodies} sets its fields. */
 export abstract class KeptBody {
   abstract readonly holder: BodyHolder;
-  /** Whether more of it is to come. */
+  /** True if more of it is to come. */
   abstract readonly isAwaited: boolean;
   bytes = 0;
-  /** Where they are; undefined while there are none. */
+  /** Memory budget that its bytes take; undefined while there are none. */
   room: BodyRoom | undefined = undefined;
-  /** On the list of all. */
+  /** Position on the list of all bodies. */
   bodyPlace = 0;
-  /** Counts up: what came later has the greater one. */
+  /** Number that counts up: what came later has the greater one. */
   lastCame = 0;
 
-  /** Takes it out for good, and ends its call with an answer: another body needs the room. */
+  /** Takes it out for good, and ends its call with an answer: another body needs the memory. */
   abstract makeWay(): void;
 }
 
 /**
- * What bodies hold of a thread's memory. The first 64 KiB of a body have a reserve of their own and, where its key or
- * team fills its part of that, the room of all; what is larger has the room of all alone. Where a room is full, the body
- * makes way whose next byte has been waited for the longest: one that is whole, and worked on, does not.
+ * Bodies that are kept in a thread's memory. The first 64 KiB of a body have a reserve of their own and, if its key or
+ * team fills its part of that, the memory budget of all; what is larger has the budget of all alone. If a budget is
+ * full, the body makes way whose next byte has been waited for the longest: a body that is whole, and worked on, does
+ * not.
  */
 export class KeptBodies {
   readonly #bodies: KeptBody[] = [];
@@ -34,18 +35,18 @@ export class KeptBodies {
   #came = 0;
   #refused = 0;
 
-  /** @param limit of all bytes that are kept */
+  /** @param limit bytes of all that is kept */
   constructor(limit: number) {
     this.#reserve = new BodyRoom(limit * RESERVE_PART, this.#bodies);
     this.#roomOfAll = new BodyRoom(limit - limit * RESERVE_PART, this.#bodies);
   }
 
-  /** In bytes. */
+  /** Bytes that are kept. */
   get held(): number {
     return this.#reserve.held + this.#roomOfAll.held;
   }
 
-  /** Bodies that found no room, or had to make way. */
+  /** Number of bodies that found no space, or had to make way. */
   get refused(): number {
     return this.#refused;
   }
@@ -53,7 +54,7 @@ export class KeptBodies {
   /**
    * Notes that so many bytes more of a body are kept.
    *
-   * @returns whose bound they would break, and then they are not to be kept; undefined for none
+   * @returns the owner of the bound that they would break, and then they are not to be kept; undefined for none
    */
   keep(body: KeptBody, bytes: number): BodyBound | undefined {
     const to = body.bytes + bytes;
@@ -93,7 +94,7 @@ export class KeptBodies {
     body.lastCame = ++this.#came;
   }
 
-  /** Has others make way where a room is full; whose bound is still in the way then. */
+  /** Has others make way if a budget is full; returns the owner of the bound that is still in the way then. */
   #clear(room: BodyRoom, body: KeptBody, to: number): BodyBound | undefined {
     let bound = boundIn(room, body, to);
     while (bound === "process" && to <= room.limit) {
@@ -116,7 +117,7 @@ export class KeptBodies {
   }
 }
 
-/** Whose bound would break if a body had so many bytes in this room, with what it has there already. */
+/** Returns the owner of the bound that would break if a body had `to` bytes in this budget. */
 function boundIn(room: BodyRoom, body: KeptBody, to: number): BodyBound | undefined {
   return room.boundOf(body.holder, body.room === room ? body.bytes : 0, to);
 }

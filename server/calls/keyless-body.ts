@@ -3,7 +3,7 @@ import type { BodyBound, BodyHolder } from "./body-room.ts";
 import type { OpenBody } from "./calls.ts";
 import { type KeptBodies, KeptBody } from "./kept-bodies.ts";
 
-/** The body of a request that no key stands for: its caller is the holder, and no open call watches it. */
+/** Body of a request without a key: its caller is the holder, and no open call watches it. */
 export class KeylessBody extends KeptBody implements OpenBody {
   readonly holder: BodyHolder;
   readonly #bodies: KeptBodies;

@@ -1,10 +1,13 @@
 import type { SharedCalls } from "./shared-calls.ts";
 
-/** How many calls owners have under way on the one thread that serves, as {@link SharedCalls} has it for several. */
+/**
+ * Number of calls that owners have under way on the one thread that serves, as {@link SharedCalls} counts them for
+ * several threads.
+ */
 export class LocalCalls implements Pick<SharedCalls, "take" | "giveBack"> {
   readonly #counts = new Map<string, number>();
 
-  /** Counts a call. False where its owner has so many already. */
+  /** Counts a call. Returns false if its owner has so many already. */
   take(owner: string, limit: number): boolean {
     const count = this.#counts.get(owner) ?? 0;
     if (count >= limit) return false;
@@ -12,7 +15,7 @@ export class LocalCalls implements Pick<SharedCalls, "take" | "giveBack"> {
     return true;
   }
 
-  /** A call that was counted has ended. */
+  /** Notes that a call that was counted has ended. */
   giveBack(owner: string): void {
     const count = this.#counts.get(owner) ?? 0;
     if (count > 1) this.#counts.set(owner, count - 1);

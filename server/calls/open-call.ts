@@ -8,10 +8,10 @@ import { STALE_VIEW } from "../http/problems/problem-of.ts";
 import type { BodyHolder } from "./body-room.ts";
 import type { CutCause, OpenBody, OpenCall, OpenStreams } from "./calls.ts";
 
-/** For a process whose bodies take up all the room that it has for them. */
+/** Answer of a process whose bodies take up all the memory that it has for them. */
 const FULL = problem("unavailable", "This server holds as many bodies as it can: try again.");
 
-/** The answer to a call that is cut before anything was sent. */
+/** Answers to a call that is cut before anything was sent, by the cause. */
 export const CUT_PROBLEMS: Readonly<Record<CutCause, Problem>> = {
   key_ended: problem("unauthorized"),
   stale_index: STALE_VIEW,
@@ -22,7 +22,9 @@ export const CUT_PROBLEMS: Readonly<Record<CutCause, Problem>> = {
 
 /**
  * Tracks a request that was let through. The listener that sees its response close ends the call; the code that goes on
- * with the call may set how it is cut. Whose calls under way are as many as they may be, where that is so.
+ * with the call may set how it is cut.
+ *
+ * @returns the call, or the owner that has as many calls under way as it may
  */
 export function trackCall(
   streams: Pick<OpenStreams, "track">,
@@ -33,7 +35,7 @@ export function trackCall(
   return streams.track(key, (cause) => endCall(reply, cause), request.raw);
 }
 
-/** Ends a call at once: with the answer where nothing was sent, else by breaking its connection. */
+/** Ends a call at once: with the answer if nothing was sent, else by breaking its connection. */
 function endCall(reply: FastifyReply, cause: CutCause): void {
   const { raw } = reply;
   if (reply.sent || raw.headersSent) {
@@ -43,7 +45,7 @@ function endCall(reply: FastifyReply, cause: CutCause): void {
   reply.send(CUT_PROBLEMS[cause]);
 }
 
-/** The answers to a call beyond a limit of concurrent calls, by whose it is. */
+/** Answers to a call beyond a limit of concurrent calls, by the owner of the limit. */
 export const TOO_MANY_CALLS: Readonly<Record<LimitOwner, Problem>> = {
   key: tooManyOf("This key"),
   team: tooManyOf("The team"),
@@ -55,7 +57,7 @@ function tooManyOf(owner: string): Problem {
   return problem("rate_limited", detail, { "retry-after": "1" });
 }
 
-/** The answer to a call whose body finds no room. */
+/** Answers to a call whose body finds no space, by the owner of the bound. */
 const NO_ROOM = {
   key: heldByOthers("key or token"),
   team: heldByOthers("team"),
@@ -68,24 +70,24 @@ function heldByOthers(of: string): Problem {
 }
 
 /**
- * Notes so many bytes more of a body that is kept as long as its call lasts; the problem to answer where there is no
- * room.
+ * Notes so many bytes more of a body that is kept as long as its call lasts; returns the problem to answer if there is
+ * no space for them.
  */
 export function roomFor(body: OpenBody | null, bytes: number): Problem | undefined {
   const full = body?.keep(bytes);
   return full && NO_ROOM[full];
 }
 
-/** Counts a body of a call that the framework reads. */
+/** Counts the body of a call, which the framework reads. */
 export const keepBody: preParsingHookHandler = (request, reply, payload, done) => {
   if (hasBody(request.raw)) keepPieces(request.openCall, reply, payload);
   done(null, payload);
 };
 
 /**
- * Counts a body of a request that no key stands for: the framework reads it, too.
+ * Counts the body of a request without a key, which the framework reads, too.
  *
- * @param holderOf whose it is; undefined for one that is bounded elsewhere
+ * @param holderOf returns what the body is counted for; undefined for a body that is bounded elsewhere
  */
 export function keepKeylessBody(
   streams: Pick<OpenStreams, "openBody">,

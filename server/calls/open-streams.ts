@@ -12,7 +12,7 @@ import { KeylessBody } from "./keyless-body.ts";
 import { LocalCalls } from "./local-calls.ts";
 import type { SharedCalls } from "./shared-calls.ts";
 
-/** What open calls may take of this process: of each thread, where there are several. */
+/** Limits of what open calls may take of this process: of each thread, if there are several. */
 export type CallLimits = {
   /** Calls under way of one key that declares no bound of its own. */
   readonly callsPerKey: number;
@@ -35,11 +35,11 @@ class TrackedCall extends KeptBody implements OpenCall {
   onCut: (cause: CutCause) => void;
   #onEnd = ignore;
   request: IncomingMessage | undefined;
-  /** On the list of all. */
+  /** Position on the list of all calls. */
   place = 0;
-  /** The owners that it is counted for by their ids, over all threads. */
+  /** Ids of the owners that it is counted for, over all threads. */
   countedFor: readonly string[] = NO_OWNERS;
-  /** As it was when it was let through: a key may be another team's by its end. */
+  /** Team at the time when it was let through: a key may be another team's by its end. */
   readonly teamId: string;
   readonly #registry: StreamRegistry;
 
@@ -96,14 +96,14 @@ export class StreamRegistry implements OpenStreams {
   readonly #onKeyEnded: () => void;
   readonly #callsPerKey: number;
   readonly #shared: SharedCalls | null;
-  /** What is counted by its id: the calls of owners that no list has. */
+  /** Counts by an owner's id: of the calls of owners that no list has. */
   readonly #counts: Pick<SharedCalls, "take" | "giveBack">;
   readonly #bodies: KeptBodies;
   #refusedCalls = 0;
 
   /**
    * @param onKeyEnded called for every call that is cut because its key has ended
-   * @param shared where several threads serve: counts the calls of keys and teams that declare a bound
+   * @param shared given if several threads serve: counts the calls of keys and teams that declare a bound
    */
   constructor(
     onKeyEnded: () => void,
@@ -151,7 +151,10 @@ export class StreamRegistry implements OpenStreams {
     return boundsOf(key).find(({ id, limit }) => shared.countOf(id) >= limit)?.of;
   }
 
-  /** Counts a call over all threads, for each that declares a bound; whose has none left, where it is counted for none. */
+  /**
+   * Counts a call over all threads, for each owner that declares a bound. Returns the owner that has no call left, if
+   * there is one, and then it is counted for none.
+   */
   #takeOverall(key: KeyRecord): readonly string[] | LimitOwner {
     const shared = this.#shared;
     if (shared === null) return NO_OWNERS;
@@ -196,7 +199,7 @@ export class StreamRegistry implements OpenStreams {
     return call;
   }
 
-  /** Takes a call out, once: the last one takes its place. False where it was out already. */
+  /** Takes a call out, once: the last call takes its position. Returns false if it was out already. */
   remove(call: TrackedCall): boolean {
     const { place } = call;
     if (this.#calls[place] !== call) return false;
@@ -218,7 +221,7 @@ export class StreamRegistry implements OpenStreams {
   /**
    * Cuts the calls whose key may not be used any more. Run after each change of the index, and between them for expiry.
    *
-   * @param findPresent what a key's version is now; undefined when the index has it no more
+   * @param findPresent returns what a key's version is now; undefined if the index has it no more
    * @param now milliseconds since the epoch
    */
   revalidate(findPresent: (record: KeyRecord) => KeyRecord | undefined, now: number): void {
@@ -239,7 +242,7 @@ export class StreamRegistry implements OpenStreams {
     }
   }
 
-  /** Cuts every call: of a lease that has run out, and the last of a drain. */
+  /** Cuts every call: when a lease has run out, and at the end of a drain. */
   cutAll(cause: CutCause): void {
     for (const call of [...this.#calls]) this.cut(call, cause);
   }
@@ -251,7 +254,7 @@ export class StreamRegistry implements OpenStreams {
   }
 }
 
-/** The bounds that a key's calls are counted by over all threads. */
+/** Returns the bounds that a key's calls are counted by over all threads. */
 function boundsOf(key: KeyRecord): readonly { of: LimitOwner; id: string; limit: number }[] {
   const { concurrent, teamLimits } = key;
   if (concurrent === null && teamLimits === null) return NO_BOUNDS;

@@ -1,28 +1,28 @@
 import { packVersion } from "../context/packed-key-id.ts";
 
-/** Keys that may have calls under way at once. One more is refused. */
+/** Keys that may have calls under way at once. A further key is refused. */
 const MOST_KEYS = 2 ** 15;
-/** Linear probing stays short up to a load of a half. */
+/** Slots of the table: linear probing stays short up to a load of a half. */
 const SLOTS = 2 * MOST_KEYS;
-/** The lock, and how many keys there are. */
+/** Words before the slots: the lock, and the number of keys. */
 const [LOCK, KEYS, HEAD_WORDS] = [0, 1, 2];
-/** A slot is an id's four words, and how many calls it has under way: no slot in use has 0. */
+/** Words of a slot: an id's four, and the number of calls that it has under way: no slot in use has 0. */
 const [COUNT, SLOT_WORDS] = [4, 5];
 const ID_BITS = 0x3ff;
 
-/** What the lock says: nothing holds it, one thread does, and others may wait for it. */
+/** States of the lock: no thread holds it, one thread does, and others may wait for it. */
 const [FREE, HELD, AWAITED] = [0, 1, 2];
 
 /**
- * How many calls keys have under way, over all threads of a server: those that declare how many they may have. A table
- * of open addresses in shared memory, under a lock that is held for some hundred nanoseconds. A thread that dies takes
- * its server with it, so that no count outlives its calls.
+ * Number of calls that keys and teams have under way, over all threads of a server, if they declare how many they may
+ * have. A table of open addresses in shared memory, under a lock that is held for some hundred nanoseconds. A thread
+ * that dies takes its server with it, so that no count outlives its calls.
  */
 export class SharedCalls {
   readonly buffer: SharedArrayBuffer;
   readonly #words: Int32Array;
 
-  /** @param buffer of another thread's counts; new ones where it is left out */
+  /** @param buffer memory of another thread's counts; new memory if it is left out */
   constructor(buffer = new SharedArrayBuffer((HEAD_WORDS + SLOTS * SLOT_WORDS) * Int32Array.BYTES_PER_ELEMENT)) {
     this.buffer = buffer;
     this.#words = new Int32Array(buffer);
@@ -32,7 +32,7 @@ export class SharedCalls {
     return this.#locked(() => this.#word(this.#slotOf(idOf(keyId)), COUNT));
   }
 
-  /** Counts a call. False where its key has so many already, or there is no room for one key more. */
+  /** Counts a call. Returns false if its key has so many already, or there is no space for one key more. */
   take(keyId: string, limit: number): boolean {
     const id = idOf(keyId);
     return this.#locked(() => {
@@ -45,7 +45,7 @@ export class SharedCalls {
     });
   }
 
-  /** A call that was counted has ended. */
+  /** Notes that a call that was counted has ended. */
   giveBack(keyId: string): void {
     const id = idOf(keyId);
     this.#locked(() => {
@@ -65,7 +65,7 @@ export class SharedCalls {
     return true;
   }
 
-  /** Empties a slot. What stands behind it and belongs before moves up, so that no search ends too early. */
+  /** Empties a slot. An entry behind it that belongs before moves up, so that no search ends too early. */
   #takeOut(slot: number): void {
     this.#words[KEYS] = (this.#words[KEYS] ?? 0) - 1;
     let gap = slot;
@@ -78,7 +78,7 @@ export class SharedCalls {
     this.#words[at(gap) + COUNT] = 0;
   }
 
-  /** Where a key's count is, or would be. */
+  /** Returns the slot in which a key's count is, or would be. */
   #slotOf(id: readonly number[]): number {
     let slot = startOf(id[0] ?? 0);
     while (this.#word(slot, COUNT) !== 0 && !id.every((word, index) => this.#word(slot, index) === word)) {

@@ -2,7 +2,7 @@ import type { Readable } from "node:stream";
 import type { FastifyReply } from "fastify";
 import { rfc3339 } from "../../domain/rfc3339.ts";
 
-/** Answers with a file, which a browser saves and does not show. Its text is UTF-8. */
+/** Sends a file, in UTF-8, that a browser saves and does not show. */
 export function sendAttachment(
   reply: FastifyReply,
   { name, type }: { readonly name: string; readonly type: string },
@@ -14,7 +14,7 @@ export function sendAttachment(
     .send(content);
 }
 
-/** The name of a file that says what it has, and of when. @param at milliseconds since the epoch */
+/** Returns a file name that tells the content and the time of the file. @param at milliseconds since the epoch */
 export function fileNameAt(what: "audit" | "keys", at: number, ending: string): string {
   return `keyplane-${what}-${rfc3339(at).replaceAll(":", "-")}.${ending}`;
 }

@@ -6,7 +6,7 @@ import type { BudgetUse } from "../../store/budgets/read-budgets.ts";
 import { type Html, html } from "../pages/html.ts";
 import { ago, moment } from "./times.ts";
 
-/** How a threshold is said, and how serious it is. */
+/** Word and tone for each threshold of a budget. */
 const REACHED = {
   50: { word: "50 % reached", tone: "" },
   80: { word: "80 % reached", tone: "warn" },
@@ -14,7 +14,8 @@ const REACHED = {
 } as const satisfies Record<Threshold, { word: string; tone: string }>;
 
 /**
- * How much is used of budgets, for people, each with a bar and below it what is left, until when, and what comes then.
+ * Shows the use of each budget with a bar, and below it what is left, when it resets, and what happens once it is used
+ * up.
  *
  * @param now milliseconds since the epoch
  */
@@ -30,7 +31,10 @@ export function shownBudgets(uses: readonly BudgetUse[], now: number): Html[] {
   });
 }
 
-/** The same in a list: how much is used of how much, and when it resets. */
+/**
+ * Shows the use of each budget in short, for a list: how much of how much is used, and when it resets. @param now
+ * milliseconds since the epoch
+ */
 export function listedBudgets(uses: readonly BudgetUse[], now: number): Html[] {
   return uses.map((use) => {
     const { budget, endsAt } = use;
@@ -44,7 +48,7 @@ function headline(use: BudgetUse, used: string): Html {
   return html`<span><b>${used}</b> ${budgetPeriod(use.budget)}${badge(use)}</span>`;
 }
 
-/** In words, but the percentage. */
+/** Returns the amounts of a budget as text, and the percentage used as a number. */
 function amountsOf({ budget, spent, unsettled }: BudgetUse) {
   const shown = amountIn(budgetUnit(budget));
   const most = mostOf(budget);
@@ -56,7 +60,7 @@ function amountsOf({ budget, spent, unsettled }: BudgetUse) {
   };
 }
 
-/** How parts of a unit are written: tokens as a number, money with its sign, such as `$0.00`. */
+/** Returns a formatter for parts of a unit: tokens as a number, money with its sign, such as `$0.00`. */
 function amountIn(unit: string): (parts: number) => string {
   if (unit === budgetUnit({ tokens: 0 })) return (parts) => partsText(unit, parts);
   const digits = { minimumFractionDigits: 2, maximumFractionDigits: 6 };
@@ -69,8 +73,8 @@ function badge({ reached }: BudgetUse): Html | false {
 }
 
 /**
- * How much is used, drawn with attributes alone, as pages have no styles within them, and said to a screen reader. What
- * servers that ended held counts as used.
+ * Draws the used share of a budget, with a text for screen readers. Uses attributes alone, as pages have no inline
+ * styles. Counts what ended servers held as used.
  */
 function bar(use: BudgetUse, used: string): Html {
   const { budget, spent, unsettled, reached } = use;

@@ -2,35 +2,35 @@ import { type Html, html } from "../pages/html.ts";
 
 const WIDTH = 320;
 const HEIGHT = 150;
-/** Of the numbers beside the chart, and of the times below it. */
+/** Width of the numbers beside the chart and height of the times below it. */
 const LEFT = 42;
 const FOOT = 22;
 const TOP = 10;
 const GAP = 2;
-/** What a label takes: the last one has to end within the chart. */
+/** Width of a label: the last label has to end within the chart. */
 const LABEL = 34;
-/** Of the lines across the chart. */
+/** Number of intervals between the lines across the chart. */
 const TICKS = 2;
 
-/** A column: what stands in it, from below, and what it says to those who point at it. */
+/** Column of a chart: its pieces are stacked from below, each with a title that appears under the pointer. */
 export type ChartColumn = {
-  /** Below it, where there is room for it. */
+  /** Text below the column, shown if there is space for it. */
   readonly label: string;
   readonly pieces: readonly { readonly series: number; readonly count: number; readonly title: string }[];
 };
 
 export type ColumnChart = {
   readonly title: string;
-  /** Beside the title: what it comes to. */
+  /** Text beside the title: what the chart adds up to. */
   readonly said: string;
-  /** In words, for people who do not see it. */
+  /** Text for people who do not see the chart. */
   readonly summary: string;
   readonly columns: readonly ChartColumn[];
-  /** Every so manyth column has its label. */
+  /** Interval of labels: every `labelEvery`th column has its label. */
   readonly labelEvery: number;
 };
 
-/** Columns of pieces over time, drawn by the server: with attributes alone, as pages have no styles within them. */
+/** Draws stacked columns over time on the server, with attributes alone, as pages have no inline styles. */
 export function columnChart({ title, said, summary, columns, labelEvery }: ColumnChart): Html {
   const max = niceMax(Math.max(...columns.map(({ pieces }) => pieces.reduce((sum, { count }) => sum + count, 0))));
   const width = (WIDTH - LEFT) / columns.length;
@@ -44,7 +44,7 @@ ${columns.map(({ label }, i) => i % labelEvery === 0 && LEFT + i * width + LABEL
 </svg></figure>`;
 }
 
-/** What the colours of a chart mean. */
+/** Renders the legend of a chart: the name of each series beside its colour. */
 export function chartLegend(
   label: string,
   entries: readonly { readonly series: number; readonly name: Html | string }[],
@@ -68,7 +68,7 @@ function drawColumn(
   });
 }
 
-/** The least of 2, 4, 6, 8, 10, 20, 40 and so on that is no smaller: half of it is a whole number. */
+/** Returns the least of 2, 4, 6, 8, 10, 20, 40 and so on that is not below `max`. Half of it is a whole number. */
 function niceMax(max: number): number {
   const power = 10 ** Math.floor(Math.log10(Math.max(max, 1)));
   const nice = [1, 2, 4, 6, 8, 10].map((factor) => factor * power).find((value) => value >= max && value >= 2);
@@ -77,12 +77,12 @@ function niceMax(max: number): number {
 
 const SHORT = new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 1 });
 
-/** A number in three figures or so, as 12.3M. */
+/** Formats a number in about three figures, such as 12.3M. */
 export function shortNumeral(count: number): string {
   return SHORT.format(count);
 }
 
-/** A number in full, as 12,345,678. */
+/** Formats a number in full, such as 12,345,678. */
 export function numeral(count: number): string {
   return count.toLocaleString("en-US");
 }

@@ -3,12 +3,12 @@ import type { ClusterNames } from "../../store/objects/cluster-names.ts";
 import type { StoredObject } from "../../store/objects/objects.ts";
 import { type Content, type Html, html } from "../pages/html.ts";
 
-/** Characters of an id that tell two clusters of one name apart. */
+/** Characters of an id that tell apart two clusters of the same name. */
 const ID_LENGTH = 8;
 
 /**
- * In which cluster something is declared: nothing where there is one alone, else by the cluster's name, kept apart from
- * the text around it, or by its id where it has none.
+ * Names the cluster that something is declared in, isolated from the direction of the text around it, or gives its id
+ * if it has no name. Empty if there is only one cluster.
  */
 export function inCluster(names: ClusterNames, cluster: string): Html | string {
   if (names.size === 0 || (names.size === 1 && names.has(cluster))) return "";
@@ -18,12 +18,12 @@ export function inCluster(names: ClusterNames, cluster: string): Html | string {
   return html` in <bdi>${name}</bdi>${isShared && html` (<code>${cluster.slice(0, ID_LENGTH)}</code>)`}`;
 }
 
-/** Where something is declared, in a list: a badge that breaks between words alone. */
+/** Shows in a list where something is declared, as a badge that breaks only between words. */
 export function placeBadge(place: Content): Html {
   return html`<i class="place">${place}</i>`;
 }
 
-/** Where a team, a library or a gateway is declared. */
+/** Names the place where a team, a library or a gateway is declared. */
 export function declarationPlace(
   { cluster, namespace, name }: Pick<StoredObject, "cluster" | "namespace" | "name">,
   clusters: ClusterNames,

@@ -6,31 +6,39 @@ import { requestedTeams } from "../management/requested-teams.ts";
 import { rightsOf } from "../management/rights.ts";
 import type { ServerDeps } from "../product/deps.ts";
 
-/** The exports of a thread at a time, each for another actor, and of those of a team: a slow reader keeps one for long. */
+/**
+ * Limits on the exports of a thread at a time, all in all and for each team. Each actor has one: a slow reader keeps
+ * one for long.
+ */
 const MAX_EXPORTS = 16;
 const MAX_OF_TEAM = 2;
-/** A client that takes nothing for so long is cut off. */
+/** Milliseconds after which a client that takes nothing is cut off. */
 const STALL_MS = 30_000;
 
-/** A file of what a search finds, however many pages that has. */
+/** Export of all pages of a search as one file. */
 export type SearchExport = {
-  /** The caller, as the audit log names them. */
+  /** Caller, as the audit log names them. */
   readonly actor: string;
-  /** One of the caller's, or what stands in its place. */
+  /** Id of a team of the caller, or the stand-in that `managedBodyHolder` gives. */
   readonly teamId: string;
-  /** Read as the client takes it, and no further once it has left: empty ones, too, where nothing is found for long. */
+  /**
+   * Content, read only as the client takes it, and no further once the client has left. Pieces may be empty while
+   * nothing is found.
+   */
   readonly pieces: AsyncIterable<string>;
 };
 
-/** Begins to write a file. */
+/**
+ * Begins to write a file. @throws Problem if the actor, the team or the thread has as many exports under way as it may
+ */
 export type StartExport = (task: SearchExport) => Readable;
 
-/** Writes files, a few at a time. */
+/** Returns a function that starts exports, and limits how many are under way. */
 export function createExports(): StartExport {
-  /** The teams, by the actors. */
+  /** Teams of the exports under way, by their actors. */
   const underWay = new Map<string, string>();
   return (task) => {
-    // A slow client keeps its place for long: each actor has one place.
+    // A slow client keeps its slot for long: each actor has one slot.
     if (underWay.has(task.actor)) {
       throw problem("unavailable", "Another of your exports is under way here: try again when it is done.");
     }
@@ -58,8 +66,8 @@ export function createExports(): StartExport {
  * Checks the caller's session and roles again, between two pieces of a file.
  *
  * @param named the team that was asked for, empty for all
- * @param teamIds whose the first piece was
- * @throws Error where they may not read the same any more
+ * @param teamIds teams that the first piece was read from
+ * @throws Error if the caller may no longer read the same teams
  */
 export async function checkSameTeams(
   deps: ServerDeps,
@@ -72,7 +80,7 @@ export async function checkSameTeams(
   if (String(now) !== String(teamIds)) throw new Error("what they may read has changed");
 }
 
-/** Passes on what comes, and calls `onStall` where the client does not take it. */
+/** Passes on each piece, and calls `onStall` if the client does not take it within `STALL_MS`. */
 async function* withoutStall<T>(all: AsyncIterable<T>, onStall: () => void): AsyncGenerator<T> {
   for await (const one of all) {
     const impatience = setTimeout(onStall, STALL_MS).unref();

@@ -1,7 +1,7 @@
 import type { LimitSpec } from "../../domain/access/rate-limit.ts";
 import { numeral } from "./column-chart.ts";
 
-/** What a key is limited to, or a team, or a route, for people. */
+/** Describes the limits of a key, a team or a route, for people. */
 export function shownLimits({ requestsPerMinute, burst, tokensPerMinute, scope, concurrent }: LimitSpec): string {
   return [
     requestsPerMinute === undefined ? "" : `${numeral(requestsPerMinute)} requests a minute`,

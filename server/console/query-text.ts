@@ -2,12 +2,12 @@ import { searchedText } from "../../domain/key/secret/searched-text.ts";
 import { isId } from "../../store/database/ids.ts";
 import { problem } from "../http/problems/problem.ts";
 
-/** The longest name, and the longest id. */
+/** Length of the longest name and of the longest id. */
 export const MAX_NAME_LENGTH = 253;
 
 /**
- * What an address gives for one of its parameters, as text that a database takes; empty for none. Of a whole key, which
- * a page without its script sends, no more than may be shown.
+ * Reads a parameter of a URL as text that the database can store; empty for none. Shortens a whole key, which a page
+ * without its script sends, to the part that may be shown.
  */
 export function queryText(value: unknown, maxLength = MAX_NAME_LENGTH): string {
   if (typeof value !== "string" || !value.isWellFormed()) return "";
@@ -15,9 +15,9 @@ export function queryText(value: unknown, maxLength = MAX_NAME_LENGTH): string {
 }
 
 /**
- * The last id of the page before, as an address gives it; undefined for the first page.
+ * Reads the id of the last item of the previous page from a URL; undefined for the first page.
  *
- * @throws Problem `invalid_request` for what is none of ours
+ * @throws Problem `invalid_request` for a text that is no id
  */
 export function readAfterId(value: unknown): string | undefined {
   if (value === undefined || value === "") return undefined;
@@ -30,7 +30,7 @@ export const BROKEN_PAGE = problem(
   "This address of a page of the list is broken: begin at the first page.",
 );
 
-/** An address with these parameters; empty ones are left out. */
+/** Returns a URL with these parameters, without empty ones. */
 export function urlWithQuery(path: string, given: Readonly<Record<string, string>>): string {
   const search = new URLSearchParams(Object.entries(given).filter(([, value]) => value !== "")).toString();
   return search === "" ? path : `${path}?${search}`;

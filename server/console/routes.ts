@@ -28,13 +28,13 @@ import { consoleUsageRoutes } from "./usage/usage-routes.ts";
 import { readViewerRoles } from "./viewer-roles.ts";
 import { webhookRoutes } from "./webhooks/webhook-routes.ts";
 
-/** Adds the pages of a part of the console that is not in this folder. */
+/** Adds pages of the console that are not in this folder. */
 export type ConsolePages = (app: FastifyInstance, management: Management) => void;
 
 /**
  * Adds the console (spec §7): pages that the server renders, with the effects of the management API.
  *
- * @param others pages of other products
+ * @param others functions that add the pages of other products
  */
 export function consoleRoutes(app: FastifyInstance, deps: ServerDeps, others: readonly ConsolePages[] = []): void {
   const { store, keyring, clock, prices } = deps;

@@ -4,7 +4,7 @@ import { listObjects, type ObjectKind, type StoredOf } from "../../store/objects
 import { problem } from "../http/problems/problem.ts";
 import { type Rights, visibleTeams } from "../management/rights.ts";
 
-/** @throws Problem `not_found` for one that is another team's too */
+/** Reads an object that the caller may see. @throws Problem `not_found`, also for an object of another team */
 export async function seeObject<K extends ObjectKind>(
   db: Db,
   kind: K,

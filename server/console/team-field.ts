@@ -3,16 +3,16 @@ import { offeredNames, offeredTeamRows } from "../../store/teams/team-names.ts";
 import { type Rights, visibleTeams } from "../management/rights.ts";
 import { type Html, html } from "../pages/html.ts";
 
-/** Names of teams for a filter to offer. */
+/** Reads the names of teams that a filter offers. */
 export async function offeredTeams(db: Db, rights: Rights): Promise<string[]> {
   const { rows } = await offeredTeamRows(visibleTeams(rights)).execute(db);
   return offeredNames(rows);
 }
 
 /**
- * A filter's field for a team.
+ * Renders a filter's field for a team.
  *
- * @param label `unseen` where its placeholder says what it is
+ * @param label `unseen` if its placeholder is enough
  */
 export function teamField(team: string, teams: readonly string[], label: "seen" | "unseen" = "seen"): Html {
   return html`<div class="field"><label for="team"${label === "unseen" && html` class="unseen"`}>Team</label>

@@ -13,9 +13,9 @@ const RELATIVE = new Intl.RelativeTimeFormat("en", { numeric: "always" });
 const ABSOLUTE = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short", timeZone: "UTC" });
 
 /**
- * A moment as people say it, with the moment itself behind it: in UTC, and by script in the reader's zone too.
+ * Shows how far a time is from now, with the exact time as its title: in UTC, and by script in the reader's zone too.
  *
- * @param iso RFC 3339
+ * @param iso time in RFC 3339
  * @param now milliseconds since the epoch
  */
 export function ago(iso: string, now: number): Html {
@@ -24,21 +24,24 @@ export function ago(iso: string, now: number): Html {
   return html`<time datetime="${toTheMinute}" title="${absolute(iso)}">${relative(at - now)}</time>`;
 }
 
-/** A moment as a calendar and a clock have it: in UTC, and by script in the reader's zone. */
+/** Shows a time as date and clock, in UTC, or by script in the reader's zone, and how far it is from now. */
 export function moment(iso: string, now: number): Html {
   return html`<time datetime="${iso}" data-local="minute">${absolute(iso)}</time> <span class="muted small">(${relative(Date.parse(iso) - now)})</span>`;
 }
 
-/** As a word of its own: it is no part of a URL, in which others may write what looks like one. */
+/** Matches a time that is a whole word, not part of a URL, which others may choose to look like a time. */
 const MOMENT_IN_TEXT = /(?<!\S)(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/;
 
-/** A sentence of the API, whose moments are shown as {@link moment} shows them. */
+/** Shows a sentence of the API, with the times in it as {@link moment} shows them. */
 export function withMoments(text: string, now: number): Html {
   const isMoment = (part: string, i: number) => i % 2 === 1 && !Number.isNaN(Date.parse(part));
   return html`${text.split(MOMENT_IN_TEXT).map((part, i) => (isMoment(part, i) ? moment(part, now) : part))}`;
 }
 
-/** A moment to the second, as {@link moment}, over how long ago it was. Both in milliseconds since the epoch. */
+/**
+ * Shows a time to the second, as {@link moment} does, above how far it is from now. Both in milliseconds since the
+ * epoch.
+ */
 export function exactMoment(at: number, now: number): Html {
   const iso = rfc3339Millis(at);
   return html`<time datetime="${iso}" data-local="second">${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC</time><small>${relative(at - now)}</small>`;

@@ -2,7 +2,7 @@ import type { FastifyInstance } from "fastify";
 import type { Store } from "../../store/database/store.ts";
 import { rolesOf } from "../../store/teams/team-roles.ts";
 
-/** Reads which roles the person has whom a page is for, as its account menu says. Nothing is decided by them. */
+/** Reads the roles of the viewer for the account menu. No decision depends on them. */
 export function readViewerRoles(app: FastifyInstance, store: Pick<Store, "db">): void {
   app.decorateRequest("viewerRoles", undefined);
   app.addHook("preHandler", async (request) => {

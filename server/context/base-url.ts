@@ -1,4 +1,4 @@
-/** A URL that paths are put behind: without a slash at its end. */
+/** Returns a URL without a slash at its end, so that paths can be put behind it. */
 export function baseUrl({ href }: URL): string {
   return href.replace(/\/$/, "");
 }

@@ -1,4 +1,4 @@
-/** Adds to a map, and drops what has been there longest where it is full. */
+/** Adds to a map; if it is full, drops what has been there longest. */
 export function keepNewest<K, V>(map: Map<K, V>, key: K, value: V, most: number): void {
   map.delete(key);
   map.set(key, value);

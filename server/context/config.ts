@@ -5,29 +5,29 @@ import { ConfigError, type Flags, readSettings, type Settings } from "../../runt
 import { type Placeholder, parsePlaceholders } from "./placeholders.ts";
 import { NO_CLIENT, rangesOf, SERVER_RULES, SERVER_SETTINGS } from "./settings.ts";
 
-/** Whose JWTs open the management API and, each for its own audience, the memory over MCP. */
+/** Issuers whose JWTs open the management API and, each for its own audience, the memory over MCP. */
 export type OidcConfig = {
-  /** Each exactly as its tokens name it. */
+  /** Issuers, each exactly as its tokens name it. */
   readonly issuers: readonly string[];
   /** The audience that a token needs for the management API. */
   readonly audience: string;
-  /** Whose members may do what the installation's token may. */
+  /** Groups whose members may do what the installation's token may. */
   readonly adminGroups: readonly string[];
 };
 
-/** How people of an issuer sign in to the console. */
+/** Client by which people of an issuer sign in to the console. */
 export type ConsoleClient = {
   /** One of {@link OidcConfig.issuers}. */
   readonly issuer: string;
-  /** As the issuer knows Keyplane. */
+  /** Id by which the issuer knows Keyplane. */
   readonly clientId: string;
   /** The file of the client's secret; null for a public client. */
   readonly secretFile: string | null;
 };
 
-/** Where traces go. */
+/** Destination of traces. */
 export type OtlpConfig = {
-  /** Of a collector that speaks OTLP over HTTP, without a trailing slash. */
+  /** URL of a collector that speaks OTLP over HTTP, without a trailing slash. */
   readonly endpoint: string;
   /** The share of requests that is traced, from 0 to 1, of those whose caller has not decided it. */
   readonly ratio: number;
@@ -41,11 +41,13 @@ export type ServerConfig = {
   readonly adminHost: string;
   readonly adminPort: number;
   readonly logLevel: LogLevel;
-  /** Where the audit log goes beside the database; null for nowhere. */
+  /** Destination of the audit log beside the database; null for none. */
   readonly auditLog: "stdout" | null;
   /** The first carrier, in lower case: `x-<vendor>-api-key`. */
   readonly vendorHeader: string;
-  /** Where clients reach this server: for links, mcp.json and the Origin check. Null: derived from the address. */
+  /**
+   * URL at which clients reach this server: for links, mcp.json and the Origin check. Null: derived from the address.
+   */
   readonly publicUrl: URL | null;
   /** Files of the certificate chain and its key, in PEM. */
   readonly tls: { readonly certFile: string; readonly keyFile: string } | null;
@@ -57,34 +59,37 @@ export type ServerConfig = {
   readonly production: boolean;
   /** Development keys that no store holds; none of them works in production. */
   readonly placeholders: readonly Placeholder[];
-  /** Null where no issuer is trusted. */
+  /** Null if no issuer is trusted. */
   readonly oidc: OidcConfig | null;
-  /** In the order in which the sign-in page offers them; empty where people do not sign in by an issuer. */
+  /** Clients in the order in which the sign-in page offers them; empty if people do not sign in by an issuer. */
   readonly consoleClients: readonly ConsoleClient[];
   /** The file of the token that begins an installation, and ends keys when no issuer can be asked; null for none. */
   readonly bootstrapTokenFile: string | null;
-  /** Where GitHub shows the keys that it signs reports of leaked keys with; null where no report is taken for its. */
+  /**
+   * URL at which GitHub shows the keys that it signs reports of leaked keys with; null if no report is accepted as
+   * GitHub's.
+   */
   readonly leaksGithubKeysUrl: string | null;
-  /** How long the audit log is kept, in milliseconds. */
+  /** Milliseconds that the audit log is kept. */
   readonly retentionMs: number;
-  /** How long requests and tokens are kept by day, in milliseconds. */
+  /** Milliseconds that requests and tokens are kept by day. */
   readonly usageRetentionMs: number;
   /** The price list of models; null for none. */
   readonly pricesFile: string | null;
-  /** Null where nothing is traced. */
+  /** Null if nothing is traced. */
   readonly otlp: OtlpConfig | null;
-  /** How long a replica decides without having asked the database for the feed's head, in milliseconds. */
+  /** Milliseconds that a replica decides without having asked the database for the feed's head. */
   readonly leaseMs: number;
 };
 
 /** Flags of a command that serves, as the command line gives them. */
 export type ServerFlags = Flags<typeof SERVER_SETTINGS>;
 
-/** What a command takes where nothing is given. */
+/** Values that a command takes if nothing is given. */
 type ServerDefaults = {
-  /** Whether it is always production; else NODE_ENV says. */
+  /** True if it is always production; else NODE_ENV says. */
   readonly production?: boolean;
-  /** The address of the public listener; loopback where it is left out. */
+  /** Address of the public listener; loopback if it is left out. */
   readonly host?: string;
 };
 

@@ -4,7 +4,7 @@ import { ConfigError } from "../../runtime/settings.ts";
 /**
  * Reads a file that a flag names.
  *
- * @throws ConfigError for one that cannot be read
+ * @throws ConfigError for a file that cannot be read
  */
 export async function readConfiguredFile(flag: string, file: string): Promise<Buffer> {
   return readFile(file).catch((error: NodeJS.ErrnoException) => {

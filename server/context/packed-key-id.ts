@@ -9,10 +9,10 @@ export type PackedVersion = {
   readonly second: number;
   readonly third: number;
   /**
-   * 10 bits of the id, one that says whether the key may have the format of another system, and the version's number.
+   * 10 bits of the id, a bit that says whether the key may have the format of another system, and the version's number.
    */
   readonly last: number;
-  /** Whether the words say it all. An id of another shape is known by its hash, and its text is kept elsewhere. */
+  /** True if the words say it all. An id of another shape is known by its hash, and its text is kept elsewhere. */
   readonly whole: boolean;
 };
 
@@ -57,7 +57,7 @@ export function packVersion(keyId: string, version: number, importedFormat: bool
   return { first: word(0), second: word(4), third: word(8), last: (word(12) & ID_BITS) | flag, whole: false };
 }
 
-/** The id in words that are {@link PackedVersion.whole}. */
+/** Returns the id in words that are {@link PackedVersion.whole}. */
 export function unpackKeyId(first: number, second: number, third: number, last: number): string {
   return SCHEME + sixOf(first) + sixOf(second) + sixOf(third) + pair(last & ID_BITS);
 }
@@ -78,7 +78,7 @@ export function isImportedFormat(last: number): boolean {
   return (last & IMPORTED_FORMAT) !== 0;
 }
 
-/** Whether two last words belong to the same id. */
+/** True if two last words belong to the same id. */
 export function isSameId(last: number, other: number): boolean {
   return ((last ^ other) & ID_BITS) === 0;
 }

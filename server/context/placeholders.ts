@@ -1,14 +1,15 @@
 import { keyDigest, keyShape } from "../../domain/key/secret/key-format.ts";
 
 /**
- * A development key of `PLATFORM_API_KEYS` (spec §2.10): its digest, and the team it asks for; null for the only one.
+ * A development key of `PLATFORM_API_KEYS` (spec §2.10): its digest, and the team that it asks for; null for the only
+ * one.
  */
 export type Placeholder = { readonly digest: string; readonly team: string | null };
 
 /**
  * Reads `PLATFORM_API_KEYS`: `key` or `key@team`, separated by commas. The plaintext is forgotten here.
  *
- * @returns faults name an entry by its place, never by its text
+ * @returns faults name an entry by its position, never by its text
  */
 export function parsePlaceholders(text: string): { placeholders: Placeholder[]; faults: string[] } {
   const placeholders: Placeholder[] = [];

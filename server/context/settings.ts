@@ -19,7 +19,7 @@ import { isTrustworthyUrl } from "./trustworthy-url.ts";
 
 /** The settings of every command that serves. */
 export const LISTENER_SETTINGS = {
-  /** Its default is the command's. */
+  /** Address to listen on. Its default is the command's. */
   host: optional({
     takes: "<address>",
     help: "the address to listen on",
@@ -36,7 +36,7 @@ export const LISTENER_SETTINGS = {
   adminPort: ADMIN_PORT,
   logLevel: LOG_LEVEL,
   auditRetention: AUDIT_RETENTION,
-  /** In milliseconds. */
+  /** Milliseconds that daily usage is kept. */
   usageRetention: withDefault("400d", {
     takes: "<duration>",
     help: "how long daily usage is kept: 40d to 3660d",
@@ -126,7 +126,7 @@ export const REPLICA_SETTINGS = {
     parse: (text) => (/^[1-9]\d{0,2}$/.test(text) ? Number(text) : undefined),
     wanted: "a number of threads from 1 to 999",
   }),
-  /** In milliseconds. */
+  /** Milliseconds of the lease. */
   lease: withDefault("5s", {
     takes: "<duration>",
     help: "how long it serves without the database: 3s to 60s",
@@ -142,10 +142,10 @@ export const REPLICA_SETTINGS = {
 /** All settings of the server. */
 export const SERVER_SETTINGS = { ...LISTENER_SETTINGS, ...REPLICA_SETTINGS };
 
-/** Stands in a list for a client, or a secret, that there is not. */
+/** Text that stands in a list for a client, or a secret, that does not exist. */
 export const NO_CLIENT = "-";
 
-/** What the settings of one server must be beside each other. */
+/** Rules that the settings of one server must keep beside each other. */
 export const SERVER_RULES: readonly SettingsRule<typeof SERVER_SETTINGS>[] = [
   {
     name: "tlsCert",
@@ -181,9 +181,9 @@ export const SERVER_RULES: readonly SettingsRule<typeof SERVER_SETTINGS>[] = [
 ];
 
 /**
- * The ranges of addresses of a setting.
+ * Returns the ranges of addresses of a setting.
  *
- * @param texts addresses and CIDRs of both families, each one that {@link isRange} accepts
+ * @param texts addresses and CIDRs of both families, each accepted by {@link isRange}
  */
 export function rangesOf(texts: readonly string[]): BlockList {
   const ranges = new BlockList();
@@ -195,7 +195,7 @@ export function rangesOf(texts: readonly string[]): BlockList {
   return ranges;
 }
 
-/** Whether a text is an address or a CIDR. */
+/** True if a text is an address or a CIDR. */
 function isRange(text: string): boolean {
   const [ip = "", bits, ...rest] = text.split("/");
   const version = isIP(ip);
@@ -208,8 +208,9 @@ function usageRetention(text: string): number | undefined {
   return ms !== undefined && ms >= 40 * DAY_MS && ms <= 3_660 * DAY_MS ? ms : undefined;
 }
 
-/** Without a trailing slash. */
-/** Below which `/v1/traces` is: collectors' pages give either. */
+/**
+ * Parses the URL of a collector, without a trailing slash: below it is `/v1/traces`, and collectors' pages give either.
+ */
 function collectorUrl(text: string): string | undefined {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol)) return undefined;
@@ -223,7 +224,7 @@ function vendorHeader(text: string): string | undefined {
   return /^x-[a-z0-9]+(-[a-z0-9]+)*-api-key$/.test(name) ? name : undefined;
 }
 
-/** In milliseconds, whole ones, as replicas register it: 16.1s are 16,100.000000000002 ms. */
+/** Parses a lease to milliseconds, whole ones, as replicas register it: 16.1s are 16,100.000000000002 ms. */
 function lease(text: string): number | undefined {
   const ms = duration(text);
   return ms !== undefined && ms >= LEASE_RANGE_MS.least && ms <= LEASE_RANGE_MS.most ? Math.round(ms) : undefined;

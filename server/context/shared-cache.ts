@@ -1,5 +1,5 @@
 /**
- * Values of several teams, a bounded number in all. Where it is full, the team that has the most loses its oldest: one
+ * Values of several teams, a bounded number in all. If it is full, the team that has the most loses its oldest: a team
  * that asks much evicts its own (threats b138).
  */
 export class SharedCache<V> {
@@ -23,7 +23,10 @@ export class SharedCache<V> {
     if (this.#size > this.#most) this.#dropOne();
   }
 
-  /** Each team is looked at: what is kept here took a call of a model. */
+  /**
+   * Drops the oldest value of the team that has the most. Each team is looked at: what is kept here took a call of a
+   * model.
+   */
   #dropOne(): void {
     let largest: { readonly teamId: string; readonly values: Map<string, V> } | undefined;
     for (const [teamId, values] of this.#teams) {

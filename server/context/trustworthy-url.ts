@@ -1,4 +1,4 @@
-/** Whether a URL is https, or http on this machine. */
+/** True if a URL is https, or http on this machine, and has no user or password. */
 export function isTrustworthyUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname, username, password } = new URL(text);

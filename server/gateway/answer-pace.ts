@@ -1,15 +1,15 @@
 import type { UpstreamTimes } from "./upstream/upstream-times.ts";
 
-/** Bounds an answer of several pieces: each piece, and all of them. */
+/** Bounds the time of an answer that comes in several pieces: between two pieces, and in all. */
 export class AnswerPace {
   readonly #deadline: NodeJS.Timeout;
   readonly #silence: NodeJS.Timeout;
 
   /**
-   * Begins to wait with the first piece.
+   * Starts both timers as the first piece comes.
    *
-   * @param onTooLong called once all of it has taken too long
-   * @param onSilence called once the next piece has taken too long; not again before {@link wait}
+   * @param onTooLong called when the whole answer has taken too long
+   * @param onSilence called when the next piece has taken too long; not again before {@link wait}
    */
   constructor({ silence, whole }: UpstreamTimes, onTooLong: () => void, onSilence: () => void) {
     this.#deadline = setTimeout(onTooLong, whole).unref();

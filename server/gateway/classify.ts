@@ -7,24 +7,27 @@ import {
 } from "../../domain/access/gateway-operations.ts";
 import type { Dialect } from "../../domain/access/key-record.ts";
 
-/** What a request under `/g/<public id>/` asks for. */
+/** Operation that a request under `/g/<public id>/` asks for, with the parts of its path. */
 export type GatewayCall = {
   readonly operation: ServedOperation;
   readonly method: ServedAt["method"];
-  /** The wire format of its path; undefined where three formats share a path, and the caller's headers say which. */
+  /** Wire format of the path; undefined if three formats share the path and the caller's headers say which. */
   readonly dialect: Dialect | undefined;
-  /** The path to ask of an upstream, with the model, decoded, left out. */
+  /** Path to request from an upstream; a model is left out of it and stands decoded in `model`. */
   readonly path: UpstreamPath;
-  /** The model that the path names, decoded once; undefined where the body names it. */
+  /** Model that the path names, decoded once; undefined if the path names none. */
   readonly model: string | undefined;
-  /** The path as {@link SERVED_PATHS} has it. */
+  /** Path as it stands in {@link SERVED_PATHS}. */
   readonly servedPath: ServedAt["path"];
 };
 
-/** A path as an upstream is asked for it: built from the operation, never from what the client sent. */
+/**
+ * Parts of the path to request from an upstream, between which a model goes. Built from the operation, never copied
+ * from the client's path.
+ */
 export type UpstreamPath = { readonly version: "v1" | "v1beta"; readonly before: string; readonly after: string };
 
-/** A path that is served behind `/g/<public id>/`, with `{model}` where a model's name stands. */
+/** Path that is served behind `/g/<public id>/`, with a placeholder such as `{model}` for a name. */
 export type ServedPath = Pick<GatewayCall, "operation" | "method" | "dialect"> & Pick<ServedAt, "path">;
 
 const PATHS = SERVED_OPERATIONS.flatMap((operation) =>
@@ -35,17 +38,17 @@ const PATHS = SERVED_OPERATIONS.flatMap((operation) =>
 const PLAIN = PATHS.filter(({ path }) => !path.includes("{"));
 const NAMING = PATHS.filter(({ path }) => path.includes("{"));
 
-/** Every path that {@link classify} takes for an operation: those that name something last. */
+/** Every path that {@link classify} recognises; paths with a placeholder come last. */
 export const SERVED_PATHS: readonly ServedPath[] = [...PLAIN, ...NAMING];
 
-/** The paths that are one operation as they stand, with a call of each, made once. */
+/** Paths without a placeholder, each with its call, which is made once. */
 const FIXED = PLAIN.map((served) => {
   const { version, rest } = partsOf(served.path);
   const call = callOf(served, { version, before: rest, after: "" }, undefined);
   return { method: served.method, rawPath: served.path, call };
 });
 
-/** The paths that name a model or what an upstream keeps, taken apart at the name. */
+/** Paths with a placeholder for a model or for an object that an upstream keeps, split at the placeholder. */
 const NAMED = NAMING.map((served) => {
   const { version, rest } = partsOf(served.path);
   const [, before = "", name, after = ""] = /^(.*)\{(\w+)\}(.*)$/.exec(rest) ?? [];
@@ -68,21 +71,21 @@ function callOf(
   return { operation, method, dialect, path, model, servedPath };
 }
 
-/** What a path may hold as it comes off the wire: no semicolon, no second slash, nothing outside of RFC 3986. */
+/** Pattern of a path as it comes off the wire: no semicolon, no double slash, nothing outside of RFC 3986. */
 const RAW_PATH = /^(?:[A-Za-z0-9\-._~!$&'()*+,=:@]|%[0-9A-Fa-f]{2}|\/(?!\/))+$/;
 /**
- * What a name may be once decoded: neither a path, nor anything that is decoded a second time, nor a key of
- * ours that a client has put in the wrong place, which must not go upstream.
+ * Pattern of a decoded name: no path, nothing that would be decoded a second time, and no key of ours, which a client
+ * may have put in the wrong place and which must not go upstream.
  */
 const NAME = /^(?!\.{1,2}$)(?!.*inf_[0-9A-Za-z]{8})[^\p{Cc}/\\%;?#]+$/u;
 const MAX_NAME = 256;
 
 /**
- * Says which operation a request is (spec §4), by method and the undecoded path. Pure. It compares with a list: to compare
- * a few texts costs less than to hash the path for a map.
+ * Finds the operation that a request asks for (spec §4), by its method and its undecoded path. Pure. It compares with a
+ * list: comparing a few texts costs less than hashing the path for a map.
  *
- * @param rawPath what stands between `/g/<public id>/` and the query, as it came off the wire
- * @returns undefined for anything that is no operation: it is answered 404 and never forwarded
+ * @param rawPath text between `/g/<public id>/` and the query, as it came off the wire
+ * @returns undefined for a request that is no operation: it is answered 404 and never forwarded
  */
 export function classify(method: string, rawPath: string): GatewayCall | undefined {
   for (const fixed of FIXED) if (fixed.rawPath === rawPath && fixed.method === method) return fixed.call;
@@ -101,7 +104,7 @@ export function classify(method: string, rawPath: string): GatewayCall | undefin
   return undefined;
 }
 
-/** A path with a name in it that stays as it is, whichever upstream is asked. */
+/** Returns a path with a name in it, which stays the same whichever upstream is asked. */
 function withName({ version, before, after }: UpstreamPath, name: string): UpstreamPath {
   return { version, before: `${before}${encodeURIComponent(name)}${after}`, after: "" };
 }

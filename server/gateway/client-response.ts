@@ -9,44 +9,47 @@ import { CredentialMask, maskWhole, type Needle, needleOf } from "./headers/cred
 import { readResponseHead, type UpstreamHead } from "./headers/headers.ts";
 import type { UpstreamPool } from "./upstream/pools.ts";
 
-/** How long a client may take to read the end of an answer that was broken off. */
+/** Milliseconds that a client has to read the end of an answer that was broken off. */
 const LAST_READ_MS = 1_000;
 
 /**
- * An upstream's error that is held back until it has been inspected: in an encoding that the mask cannot see into, or one
- * that may be about the gateway's own credential.
+ * An upstream's error, held back until it is inspected: its encoding hides the text from the mask, or it may be about
+ * the gateway's own credential.
  */
 type HeldError = {
   readonly status: number;
   readonly headers: string[];
   readonly encoding: string | undefined;
   readonly needle: Needle;
-  /** Whether it may be about the gateway's own credential. */
+  /** True if the error may be about the gateway's own credential. */
   readonly isAboutUs: boolean;
   readonly chunks: Buffer[];
   size: number;
 };
 
-/** Takes out nothing: for answers of our own. */
+/** Needle that matches nothing, for answers of our own. */
 const NO_NEEDLE = needleOf("");
 
 const WITHHELD = problem("bad_gateway", "The upstream answered with an error that cannot be shown.");
 
-/** The response to one client, from an upstream's or of our own. */
+/** The response to one client: an upstream's answer, or a problem of our own. */
 export class ClientResponse {
   readonly #response: ServerResponse;
   readonly #dialect: Dialect;
   #needle = NO_NEEDLE;
-  /** Of a body that comes in pieces. */
+  /** Mask for a body that comes in pieces. */
   #mask: CredentialMask | undefined;
-  /** Whether an event of ours can be put behind what was sent: an event stream, in plain text, of no stated length. */
+  /**
+   * True if an event of ours can follow what was sent: the answer is an event stream, in plain text, of no stated
+   * length.
+   */
   #takesEvents = false;
-  /** The last characters of the body that were sent. */
+  /** Last bytes of the body that were sent, at most four; kept for event streams alone. */
   #tail = "";
   #held: HeldError | undefined;
-  /** The length that the upstream states of its body; undefined where it states none. */
+  /** Length that the upstream states for its body; undefined if it states none. */
   #length: string | undefined;
-  /** The body where it came in one piece: it is sent with its end. */
+  /** The whole body, if it came in one piece: it is sent together with its end. */
   #whole: Buffer | undefined;
 
   constructor(response: ServerResponse, dialect: Dialect) {
@@ -54,15 +57,15 @@ export class ClientResponse {
     this.#dialect = dialect;
   }
 
-  /** Whether anything has been sent. */
+  /** True once anything has been sent. */
   get begun(): boolean {
     return this.#response.headersSent;
   }
 
   /**
-   * Sends an upstream's head.
+   * Sends an upstream's head, unless an error is held back.
    *
-   * @param isHeld whether an error is not to be sent before all of it has come
+   * @param isHeld true if an error is not to be sent before all of it has come
    */
   begin(
     { status, isHeld }: { readonly status: number; readonly isHeld: boolean },
@@ -85,7 +88,10 @@ export class ClientResponse {
     if (isEventStream) this.#flushHead();
   }
 
-  /** Sends a stream's head at the end of this turn, with an event that came along: the first may be long in coming. */
+  /**
+   * Sends a stream's head on the next tick, together with an event that came along: the first event may be long in
+   * coming.
+   */
   #flushHead(): void {
     const { socket } = this.#response;
     socket?.cork();
@@ -93,7 +99,9 @@ export class ClientResponse {
     process.nextTick(() => socket?.uncork());
   }
 
-  /** Whether an error that was to be held back says this, in whatever encoding. */
+  /**
+   * True if an error was held back because it may be about our credential, and matches a pattern, in whatever encoding.
+   */
   heldErrorSays(what: RegExp): boolean {
     if (!this.#held?.isAboutUs || this.#held.size > MAX_ENCODED) return false;
     const { chunks, encoding } = this.#held;
@@ -102,12 +110,12 @@ export class ClientResponse {
     return text !== undefined && what.test(text.toString());
   }
 
-  /** Whether all of the body that the upstream stated has come, in one piece. */
+  /** True if the body came in one piece that has the length that the upstream stated. */
   get isWhole(): boolean {
     return this.#whole !== undefined;
   }
 
-  /** Takes a chunk of an upstream's body; false while the client is slower than the upstream. */
+  /** Takes a chunk of an upstream's body; returns false while the client is slower than the upstream. */
   write(chunk: Buffer): boolean {
     if (this.#held !== undefined) {
       const held = this.#held;
@@ -127,7 +135,7 @@ export class ClientResponse {
     return this.#response.write(bytes);
   }
 
-  /** Sends an error that is too long to be one of a refused credential, from its beginning on. */
+  /** Sends an error that was held back and is too long to be about a refused credential, from its beginning on. */
   #letGo({ status, headers, needle, chunks }: HeldError, chunk: Buffer): boolean {
     this.#held = undefined;
     this.#needle = needle;
@@ -158,8 +166,8 @@ export class ClientResponse {
   }
 
   /**
-   * Ends an answer before its upstream did: with the problem where nothing was sent, with an event that says so where
-   * the stream can take one, else by breaking the connection, so that no client takes a part for the whole.
+   * Ends an answer before its upstream did. If nothing was sent, the client gets the problem; if the stream can take an
+   * event, an event with the problem; else the connection is broken, so that no client takes a part for the whole.
    */
   breakOff(shown: Problem): void {
     if (!this.begun) {
@@ -176,7 +184,7 @@ export class ClientResponse {
   }
 }
 
-/** Whether a stream that was sent as far as this tail is between two events. */
+/** True if a stream that ends in this tail is between two events. */
 function endsEvent(tail: string): boolean {
   return tail === "" || tail.endsWith("\n\n") || tail.endsWith("\r\n\r\n") || tail.endsWith("\r\r");
 }

@@ -8,7 +8,7 @@ function closed(title: string, properties: Readonly<Record<string, object>>): Js
   return { title, type: "object", required: Object.keys(properties), properties };
 }
 
-/** How each API says that something went wrong: what its SDK reads. */
+/** Schemas of each API's errors, as its SDK reads them. */
 export const ERROR_SCHEMAS: Readonly<Record<Dialect, JsonSchema>> = {
   openai: closed("OpenAIError", {
     error: {
@@ -35,7 +35,10 @@ export const ERROR_SCHEMAS: Readonly<Record<Dialect, JsonSchema>> = {
   }),
 };
 
-/** What the gateway itself says in the form of an API: with our code, at a place of its own or before the message. */
+/**
+ * Returns the schema of an error of our own in the form of an API: with our code in a field of its own, or before the
+ * message.
+ */
 export function errorSchema(dialect: Dialect, status: number, codes: readonly ProblemCode[]): JsonSchema {
   const message = { pattern: `^(?:${codes.join("|")}): ` };
   const own: Readonly<Record<Dialect, object>> = {
@@ -46,7 +49,7 @@ export function errorSchema(dialect: Dialect, status: number, codes: readonly Pr
   return { allOf: [ERROR_SCHEMAS[dialect]], properties: { error: { properties: own[dialect] } } };
 }
 
-/** One logical route in the form of each API. */
+/** Schemas of one logical route, in the form of each API. */
 export const MODEL_SCHEMAS: Readonly<Record<Dialect, JsonSchema>> = {
   openai: closed("OpenAIModel", { id: TEXT, object: { const: "model" }, created: { type: "integer" }, owned_by: TEXT }),
   gemini: closed("GeminiModel", {
@@ -58,7 +61,7 @@ export const MODEL_SCHEMAS: Readonly<Record<Dialect, JsonSchema>> = {
 
 const TEXT_OR_NULL = { type: ["string", "null"] } as const;
 
-/** The logical routes in the form of each API. */
+/** Schemas of the list of logical routes, in the form of each API. */
 export const MODEL_LIST_SCHEMAS: Readonly<Record<Dialect, JsonSchema>> = {
   openai: closed("OpenAIModelList", {
     object: { const: "list" },

@@ -11,9 +11,9 @@ import { SERVED_PATHS, type ServedPath } from "./classify.ts";
 import { ERROR_SCHEMAS, errorSchema, MODEL_LIST_SCHEMAS, MODEL_SCHEMAS } from "./described-schemas.ts";
 import { ROUTE_ID_HEADER } from "./headers/headers.ts";
 
-/** What every path under `/g/` refuses with. */
+/** Problems with which every path under `/g/` may refuse. */
 const ALWAYS = [...KEY_REFUSALS, "upgrade_required"] as const satisfies readonly ProblemCode[];
-/** What a call refuses with besides that goes to an upstream. */
+/** Further problems with which a call that goes to an upstream may be refused. */
 const FORWARDED = [
   "not_found",
   "bad_gateway",
@@ -21,7 +21,9 @@ const FORWARDED = [
   "gateway_timeout",
 ] as const satisfies readonly ProblemCode[];
 
-/** The gateway's operations by their paths: as they are classified, so that no path is left out. */
+/**
+ * Returns the gateway's operations by their paths, from the list that requests are classified by: no path is left out.
+ */
 export function gatewayPaths(): Paths {
   const paths: Record<string, Record<string, Operation>> = {};
   for (const served of SERVED_PATHS) {
@@ -121,7 +123,7 @@ function models(one: boolean, dialect: Dialect | undefined): ResponseObject {
   };
 }
 
-/** In the form of the path's API. An upstream's own refusal of the same status passes as it is. */
+/** Makes error bodies in the form of the path's API. An upstream's own refusal of the same status passes as it is. */
 function errorBody(dialect: Dialect | undefined, isAsked: boolean): RefusalBody {
   return (status, codes): MediaTypes => {
     const dialects = dialect === undefined ? (Object.keys(ERROR_SCHEMAS) as Dialect[]) : [dialect];

@@ -43,25 +43,28 @@ export function forward(deps: ForwardingDeps, call: ForwardedCall): void {
   new Exchange(deps, call).start();
 }
 
-/** What an upstream is sent: a buffer says by itself how long it is. */
+/**
+ * Body as it is sent to an upstream. The length is undefined for a buffer, which states its own, and for a chunked
+ * body.
+ */
 type SentBody = { readonly length: number | undefined; readonly content: Buffer | Readable | null };
 
-/** One client's call on its way through one upstream after the other. */
+/** One client's call, which asks one upstream after the other. */
 class Exchange implements AttemptListener {
   readonly #deps: ForwardingDeps;
   readonly #call: ForwardedCall;
   readonly #response: ClientResponse;
-  /** The candidate that is being asked; events of an earlier one are ignored. */
+  /** Attempt that is under way; events of earlier attempts are ignored. */
   #attempt: UpstreamAttempt | undefined;
   #collected: Buffer | undefined;
   #done = false;
-  /** Where the call goes, as it was last decided. */
+  /** Candidates of the call and its route, as last decided. */
   #resolved: Resolved;
-  /** Of an answer of several pieces. */
+  /** Timers of an answer that comes in several pieces. */
   #pace: AnswerPace | undefined;
-  /** Gives up the place in an upstream's queue; undefined where the call is in none. */
+  /** Leaves an upstream's queue; undefined while the call is in none. */
   #leaveQueue: (() => void) | undefined;
-  /** What is shown the answer as it passes; undefined for one that cannot report what the call used. */
+  /** Reader of the usage in the answer as it passes; undefined if the answer cannot report what the call used. */
   #tap: AnswerTap | undefined;
 
   constructor(deps: ForwardingDeps, call: ForwardedCall) {
@@ -89,7 +92,7 @@ class Exchange implements AttemptListener {
     }
   }
 
-  /** Whether the call may still be made; where not, it has been broken off. */
+  /** Decides the call again. Returns false if it may not be made any more, and has then broken it off. */
   #decideAgain(): boolean {
     const resolved = this.#call.resolveAgain(this.#resolved);
     if (resolved instanceof Problem) {
@@ -112,7 +115,7 @@ class Exchange implements AttemptListener {
     }
   }
 
-  /** Asks a candidate as soon as its upstream takes one more call. */
+  /** Asks a candidate as soon as its upstream has a free slot. */
   #dispatch(attempt: UpstreamAttempt): void {
     const { upstream } = attempt.candidate;
     if (!isReachable(upstream)) {
@@ -170,7 +173,7 @@ class Exchange implements AttemptListener {
       },
       attempt,
     );
-    // It still does what it was given.
+    // It still carries out what was dispatched to it.
     if (attempt.isRepeat) void sockets.close();
   }
 
@@ -200,7 +203,7 @@ class Exchange implements AttemptListener {
     return !this.#done && this.#attempt === attempt;
   }
 
-  /** A candidate's head is there: it begins the answer, or makes the next candidate the one to ask. */
+  /** Handles the head of a candidate's answer: begins the answer with it, or asks the next candidate. */
   onHeaders(
     attempt: UpstreamAttempt,
     controller: Dispatcher.DispatchController,
@@ -235,7 +238,7 @@ class Exchange implements AttemptListener {
     this.#tap = openTap(this.#call, status, parsed, pool.needle);
   }
 
-  /** Passes on a piece of the answer, and holds the upstream up while the client is slower. */
+  /** Passes on a piece of the answer, and pauses the upstream while the client is slower. */
   onData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     const flows = this.#response.write(chunk);
     this.#tap?.push(chunk);
@@ -257,7 +260,10 @@ class Exchange implements AttemptListener {
     }
   }
 
-  /** Each attempt's answer has its own time: an error that was held back has used up none of its fallback's. */
+  /**
+   * Stops the timers: each attempt's answer has its own, so that an error that was held back uses up no time of its
+   * fallback.
+   */
   #stopPace(): void {
     this.#pace?.stop();
     this.#pace = undefined;
@@ -282,7 +288,7 @@ class Exchange implements AttemptListener {
     this.#finish(true);
   }
 
-  /** @param isWhole whether the upstream's answer has come to its end */
+  /** @param isWhole true if the upstream's answer has come to its end */
   #count({ candidate, trace, atWork }: UpstreamAttempt, isWhole: boolean): void {
     const { gatewayId, pathModel, onAnswered, onOver } = this.#call;
     const tap = this.#tap;
@@ -315,7 +321,7 @@ class Exchange implements AttemptListener {
     return true;
   }
 
-  /** An upstream failed: the next one is asked where it may be, else the client is answered with the failure. */
+  /** Handles an upstream's failure: asks the next candidate if it may, else answers the client with the failure. */
   onFailure(attempt: UpstreamAttempt, { shown, refused, error }: UpstreamFailure): void {
     const { gatewayId, request } = this.#call;
     const { upstream } = attempt.candidate;
@@ -334,17 +340,22 @@ class Exchange implements AttemptListener {
     this.#breakOff(shown);
   }
 
-  /** The first candidate, as the route leads now, that was not asked up to this attempt: none is asked twice. */
+  /** Returns the first of the route's present candidates that no attempt up to this one has asked. */
   #next(attempt: UpstreamAttempt): UpstreamCandidate | undefined {
     return this.#resolved.candidates.find((candidate) => !attempt.hasAsked(candidate));
   }
 
-  /** Ends a call that may not go on: what was begun says so as every stream does that is cut. */
+  /**
+   * Ends a call that may not go on. An answer that has begun ends with the same problem as every answer that is cut.
+   */
   #cut(shown: Problem): void {
     this.#breakOff(this.#response.begun ? ENDED : shown);
   }
 
-  /** Whether the call may go on to this upstream: it never has the whole of one that may not. */
+  /**
+   * True if the call may still go to this upstream. Checked before each piece of a body, so that an upstream that may
+   * not have the call never has all of it.
+   */
   #mayReach(upstream: UpstreamRecord): boolean {
     if (this.#done || !this.#decideAgain()) return false;
     return this.#resolved.candidates.some((each) => isSameUpstream(each.upstream, upstream));
@@ -358,9 +369,9 @@ class Exchange implements AttemptListener {
   }
 
   /**
-   * Lets go of everything that the exchange holds, however it ended.
+   * Releases everything that the exchange holds, however it ended.
    *
-   * @param isWhole whether the upstream's answer has come to its end
+   * @param isWhole true if the upstream's answer has come to its end
    */
   #finish(isWhole = false): void {
     if (this.#done) return;
@@ -386,7 +397,7 @@ const NO_CREDENTIAL = problem(
 
 const BUSY = problem("unavailable", "Too many calls to this upstream are under way: try again.");
 
-/** An upstream that redirects the caller: following it would carry the request to an address that is not declared. */
+/** Error for an upstream that redirects: following it would carry the request to an address that is not declared. */
 class RedirectError extends Error {}
 
 function isReachable(upstream: UpstreamRecord): upstream is ReachableUpstream {

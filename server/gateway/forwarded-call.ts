@@ -15,7 +15,7 @@ import type { UpstreamPools } from "./upstream/pools.ts";
 import type { UpstreamOutcomes } from "./upstream/upstream-outcomes.ts";
 import type { UpstreamTimes } from "./upstream/upstream-times.ts";
 
-/** What forwarding needs of the server. */
+/** Parts of the server that forwarding needs. */
 export type ForwardingDeps = {
   readonly pools: UpstreamPools;
   readonly log: Logger;
@@ -23,35 +23,35 @@ export type ForwardingDeps = {
   readonly outcomes: UpstreamOutcomes;
 };
 
-/** A call that has been let through and resolved. */
+/** A call that has been authorised and resolved. */
 export type ForwardedCall = {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** The call as it is watched, from its head on. */
+  /** The call as it is tracked, since its head came. */
   readonly openCall: OpenCall;
   readonly gatewayId: string;
-  /** The gateway's. */
+  /** Team of the gateway. */
   readonly teamId: string;
   readonly operation: ServedOperation;
   readonly method: ServedAt["method"];
   readonly dialect: Dialect;
   readonly path: UpstreamPath;
-  /** The model to write into the path; undefined where the body names it. */
+  /** Model to write into the path; undefined if the path names none. */
   readonly pathModel: string | undefined;
   readonly query: string;
   readonly head: RequestHead;
   readonly body: ForwardedBody;
   readonly resolved: Resolved;
   /**
-   * Decides the call again, right before an upstream is asked: where it goes now, or the problem to answer.
+   * Decides the call again, right before an upstream is asked; returns where it goes now, or the problem to answer.
    *
-   * @param last where it went as it was last decided
+   * @param last result of the last decision
    */
   readonly resolveAgain: (last: Resolved) => Resolved | Problem;
-  /** Takes what an answer reported, once it is over, however it ended. */
+  /** Called with what an answer reported, once the answer is over, however it ended. */
   readonly onAnswered: (answer: CountedAnswer) => void;
-  /** Takes once how it has ended, where what it used is settled: the body of such a call was read whole. */
+  /** Called once with how the call has ended; undefined if its usage is not settled. Its body was read whole. */
   readonly onOver: ((end: CallEnd) => void) | undefined;
-  /** The call in its caller's trace; null where nothing is traced. */
+  /** The call in its caller's trace; null if nothing is traced. */
   readonly trace: RequestTrace | null;
 };

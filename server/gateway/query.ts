@@ -2,11 +2,11 @@ import { problem } from "../http/problems/problem.ts";
 import { isModelName } from "./headers/header-names.ts";
 import { isSteeringName } from "./headers/steering-names.ts";
 
-/** Encodings within encodings that are inspected; no client means more than one. */
+/** Layers of encoding that are decoded at most; no client means more than one layer. */
 const MAX_LAYERS = 8;
 /**
- * Parameters by which some upstreams take a request for another one: its method, its headers or its body, or have their
- * answer leave out what it used.
+ * Parameters that make some upstreams take a request for another one, by its method, its headers or its body, or leave
+ * the usage out of its answer.
  */
 const OVERRIDES: ReadonlySet<string> = new Set([
   "$ct",
@@ -20,14 +20,14 @@ const OVERRIDES: ReadonlySet<string> = new Set([
   "x-http-method-override",
   "x-method-override",
 ]);
-/** By which Google's APIs choose the form of an answer, and the forms that are read for what it used. */
+/** Parameters by which Google's APIs choose the form of an answer; below, the forms in which its usage is read. */
 const FORM: ReadonlySet<string> = new Set(["alt", "$alt"]);
 const READ_FORMS: ReadonlySet<string> = new Set(["json", "sse"]);
 /**
- * A query without the parameters that carry a key: `key` in any encoding, and any other one that holds a key of ours,
- * however often it is encoded. Nor does one pass that makes another request of this one, says where it is to go, or keeps
- * its answer from being read. One of several that some upstreams read where a semicolon stands takes the others with it.
- * The rest stays byte by byte.
+ * Returns a query without the parameters that must not go upstream: `key` in any encoding; any parameter that holds a
+ * key of ours, however often it is encoded; and parameters that make another request of this one, say where it is to
+ * go, or keep its answer from being read. If some upstreams read several parameters in a text with semicolons, one bad
+ * parameter takes the others with it. The rest stays byte by byte.
  */
 export function forwardedQuery(query: string): string {
   return query === "" ? "" : query.split("&").filter(mayPass).join("&");
@@ -50,7 +50,8 @@ function isForwarded(text: string): boolean {
 
 /**
  * Refuses a query that names a model: an upstream that reads it would take it for the request's. Some readers end a
- * parameter at a semicolon, and some decode a query before they take it apart: what is one for any of them is one here.
+ * parameter at a semicolon, and some decode a query before they split it: a parameter for any of them is a parameter
+ * here.
  *
  * @throws Problem `invalid_request`
  */
@@ -65,13 +66,13 @@ const MODEL_IN_QUERY = problem(
   "The query names a model, by `model` or a name like `engine` or `deployment`: name it in the path or in the body alone.",
 );
 
-/** What may be a parameter's name: an equals sign that was encoded may be of the name, or stand behind it. */
+/** Returns the texts that may be a parameter's name: an encoded equals sign may be a part of the name, or end it. */
 function namesOf(pair: string): string[] {
   const pieces = pair.split("=");
   return pieces.slice(0, Math.max(1, pieces.length - 1));
 }
 
-/** Whether a parameter, or a part of what it is nested in, names a model to a reader of Latin-1 or of UTF-8. */
+/** True if a parameter's name, or a part of a nested name, names a model to a reader of Latin-1 or of UTF-8. */
 function namesModel(name: string): boolean {
   return [name, Buffer.from(name, "latin1").toString()].some((reading) =>
     reading.split(/[.[\]]/).some((part) => isModelName(part.toLowerCase())),
@@ -83,7 +84,7 @@ function nameOf(pair: string): string {
   return equals === -1 ? pair : pair.slice(0, equals);
 }
 
-/** Decodes a text until nothing in it is encoded any more; undefined where there is no end to it. */
+/** Decodes a text until nothing in it is encoded any more; undefined after {@link MAX_LAYERS} layers. */
 function decodeWholly(text: string): string | undefined {
   if (!/[%+]/.test(text)) return text;
   let decoded = text;
@@ -96,8 +97,8 @@ function decodeWholly(text: string): string | undefined {
 }
 
 /**
- * Decodes each escape by itself, so that a broken one elsewhere does not hide a name; and those of four digits, which
- * some servers read.
+ * Decodes one layer. Each escape is decoded by itself, so that a broken escape elsewhere does not hide a name; escapes
+ * of four digits, which some servers read, are decoded too.
  */
 function decode(text: string): string {
   return text

@@ -6,19 +6,22 @@ import { BodyPieces } from "../http/bodies/body-pieces.ts";
 import { ReceivedBody } from "../http/bodies/received-body.ts";
 import { type Problem, problem } from "../http/problems/problem.ts";
 
-/** The largest body that is read for its model or its tokens (spec §4). */
+/** Largest body that is read for its model or its tokens, in bytes (spec §4). */
 const MAX_READ_BODY = 32 * 1024 * 1024;
-/** Up to this length a body is read in whole whatever the gateway: one write to the upstream instead of a stream. */
+/**
+ * Largest body that is read whole whatever the gateway, in bytes: it takes one write to the upstream instead of a
+ * stream.
+ */
 export const SMALL_BODY: number = 64 * 1024;
 
-/** Whether a body is one that {@link collectBody} may take. `length`: as it is declared. */
+/** True if {@link collectBody} may take a body of this declared length. */
 export function isSmallBody(length: number | undefined): boolean {
   return length !== undefined && length <= SMALL_BODY;
 }
 
 /**
- * Reads a small body, whose length Node's parser holds it to; calls back with the problem where there is no room for
- * it, and not at all where the client leaves before its end.
+ * Reads a small body, whose length Node's parser enforces. Calls back with the body, or with the problem if there is no
+ * memory left for it; never if the client leaves before the body's end.
  */
 export function collectBody(
   request: IncomingMessage,
@@ -42,10 +45,10 @@ export function collectBody(
 }
 
 /**
- * A body as a stream of its own, so that an upstream that fails does not take the client's socket with it.
+ * Returns a body as a stream of its own, so that an upstream that fails does not take the client's socket with it.
  *
- * @param mayPass asked before each piece, and before the end
- * @param cut called instead of passing on what may not be
+ * @param mayPass called before each piece, and before the end
+ * @param cut called instead of passing on what may not pass
  */
 export function passOnBody(request: IncomingMessage, mayPass: () => boolean, cut: () => void): Transform {
   const body = new Transform({
@@ -60,12 +63,12 @@ export function passOnBody(request: IncomingMessage, mayPass: () => boolean, cut
 }
 
 /**
- * Reads a whole body, which is kept as long as its call lasts. A large one is to be released then
+ * Reads a whole body, which is kept as long as its call lasts. A large body is to be released then
  * ({@link releaseLargeBody}).
  *
- * @param length its declared length, or undefined where it comes in chunks
- * @throws Problem 413 beyond {@link MAX_READ_BODY}: at once where the length is declared, else when it has come in; 429
- *   or 503 where there is no room for it
+ * @param length declared length; undefined if the body is chunked
+ * @throws Problem 413 beyond {@link MAX_READ_BODY}: at once if the length is declared, else when so much has come in;
+ *   429 or 503 if there is no memory left for it; 400 if it ends too early
  */
 export function readBody(request: IncomingMessage, call: OpenCall | null, length: number | undefined): Promise<Buffer> {
   if (length !== undefined && length > MAX_READ_BODY) return Promise.reject(tooLarge());

@@ -2,11 +2,11 @@ import type { Dialect } from "../../domain/access/key-record.ts";
 import type { UpstreamPath } from "./classify.ts";
 import { forwardedQuery } from "./query.ts";
 
-/** The parts of a request's target under `/g/`, as they came off the wire. */
+/** Parts of a request's target under `/g/`, as they came off the wire. */
 export type RequestTarget = {
-  /** Between `/g/<public id>/` and the query; undefined where the path was spelt in another way than the route's. */
+  /** Path between `/g/<public id>/` and the query; undefined if it was spelt in another way than the route's. */
   readonly rawPath: string | undefined;
-  /** Behind the question mark, without it. */
+  /** Query, without its question mark. */
   readonly query: string;
 };
 
@@ -14,9 +14,10 @@ const PREFIX = "/g/";
 const ORIGIN = /^https?:\/\/[^/?#]*/i;
 
 /**
- * Splits a request's target. The public id is the one that the router matched: where the raw text does not hold it
- * letter by letter (`/%67/…`, an encoded id), there is no raw path, and so no operation, whatever the router made of
- * it.
+ * Splits a request's target. If the raw text does not hold the public id letter by letter (`/%67/…`, an encoded id),
+ * there is no raw path, and so no operation, whatever the router made of it.
+ *
+ * @param publicId as the router matched it
  */
 export function splitTarget(url: string, publicId: string): RequestTarget {
   const target = url.startsWith("/") ? url : url.replace(ORIGIN, "");
@@ -28,16 +29,19 @@ export function splitTarget(url: string, publicId: string): RequestTarget {
   return { rawPath: isSpeltOut ? path.slice(end + 1) : undefined, query };
 }
 
-/** What stands before the operation's path at an upstream: its base URL's path, and the version where one is put there. */
+/**
+ * Prefix of the operation's path at an upstream, by the path's version: the base URL's path, and the version if one is
+ * added.
+ */
 export type PathPrefixes = Readonly<Record<UpstreamPath["version"], string>>;
 
-/** A version among the segments of a path, such as in `/v1`, `/api/paas/v4` and `/v1beta/openai`. */
+/** Pattern of a path with a version among its segments, such as `/v1`, `/api/paas/v4` and `/v1beta/openai`. */
 const HAS_VERSION = /\/v\d+(?:\.\d+)*(?:(?:alpha|beta)\d*)?(?:\/|$)/;
 
 /**
- * How an upstream's base URL and a path's version are joined, as the SDK of its dialect has it (spec §4). OpenAI's SDK
- * is given the version with its base URL: one that has a version anywhere gets no other one. Those of Anthropic and
- * Google put theirs behind whatever they are given, but it is not repeated where the base URL ends in it.
+ * Joins an upstream's base URL and a path's version, as the SDK of its dialect does (spec §4). OpenAI's SDK takes the
+ * version as a part of its base URL: a base URL that has a version anywhere gets no other. The SDKs of Anthropic and
+ * Google append theirs to any base URL, but it is not repeated if the base URL ends in it.
  */
 export function pathPrefixes({ pathname }: URL, dialect: Dialect): PathPrefixes {
   const base = pathname.replace(/\/+$/, "");
@@ -47,7 +51,10 @@ export function pathPrefixes({ pathname }: URL, dialect: Dialect): PathPrefixes 
   return { v1: prefix("v1"), v1beta: prefix("v1beta") };
 }
 
-/** The target to ask of an upstream: its prefix, the operation's path, and what may pass of the client's query. */
+/**
+ * Returns the target to request from an upstream: its prefix, the operation's path, and what may pass of the client's
+ * query.
+ */
 export function upstreamTarget(
   prefixes: PathPrefixes,
   { version, before, after }: UpstreamPath,

@@ -4,27 +4,29 @@ import { listed } from "../http/listed.ts";
 import { type Problem, problem } from "../http/problems/problem.ts";
 import { nameableRoutes } from "./model/models.ts";
 
-/** One upstream to ask, and the model to ask of it; undefined where the client's own words stay as they are. */
+/** One upstream to ask, and the model to ask it for; the model is undefined if the client's own text stays as it is. */
 export type UpstreamCandidate = { readonly upstream: UpstreamRecord; readonly model: string | undefined };
 
-/** Where a call goes: the first candidate, and the ones to try when it fails. */
+/** Candidates of a call: the first is asked, and the others when it fails. */
 export type Resolved = {
   readonly candidates: readonly [UpstreamCandidate, ...UpstreamCandidate[]];
-  /** The id of the logical route that the model named. */
+  /** Id of the logical route that the model named; undefined if it named none. */
   readonly routeId: string | undefined;
-  /** What all calls that name that route have together; undefined for no limit. */
+  /** Limits that all calls of that route share; undefined for no limit. */
   readonly limits: OwnedLimits | undefined;
 };
 
-/** What resolving needs to know of the key. */
+/** Facts about the key that resolving needs. */
 export type ResolvingKey = { readonly allowedModels: readonly string[] | null; readonly mayResolveRoutes: boolean };
 
-/** Whether the model that a body names can matter: else the body is not inspected (spec §4). */
+/** True if the model that a body names can matter; else the body is not inspected (spec §4). */
 export function needsModel(gateway: GatewayRecord, allowedModels: readonly string[] | null): boolean {
   return gateway.routes.length > 0 || gateway.routesOnly || allowedModels !== null;
 }
 
-/** Whether a key with these allowed models may name a model; with null any, and else none that is not known. */
+/**
+ * True if a key with these allowed models may name a model. Null allows any; a list allows no model that is unknown.
+ */
 export function mayName(allowedModels: readonly string[] | null, model: string | undefined): boolean {
   return allowedModels === null || (model !== undefined && allowedModels.includes(model));
 }
@@ -32,8 +34,8 @@ export function mayName(allowedModels: readonly string[] | null, model: string |
 /**
  * Finds the upstream for a call (spec §4). Pure.
  *
- * @param model the model that the path or the body names; undefined where it names none, or where none can matter
- * @returns the problem to answer where the call goes nowhere
+ * @param model model that the path or the body names; undefined if it names none, or if none can matter
+ * @returns the candidates, or the problem to answer if the call goes nowhere
  */
 export function resolve(
   gateway: GatewayRecord,
@@ -73,14 +75,19 @@ function unspoken({ upstreams }: GatewayRecord, dialect: Dialect): Problem {
 
 const ROUTES_ONLY = "This gateway serves its logical routes alone";
 
-/** The routes that a key may name in this format, where it has the scope that lists them. */
+/**
+ * Returns a sentence with the routes that a key may name in this format, or with the scope that it lacks to see them.
+ */
 function routesFor(gateway: GatewayRecord, key: ResolvingKey, dialect: Dialect): string {
   if (!key.mayResolveRoutes) return " To name one takes the scope gateway:routes, which this key lacks.";
   const routes = nameableRoutes(gateway, key.allowedModels, dialect).map(({ model }) => model);
   return ` This key may name: ${routes.length === 0 ? `none in the ${dialect} format` : listed(routes)}.`;
 }
 
-/** Nothing is translated: a route leads to an upstream that speaks the path's own dialect, or it is refused. */
+/**
+ * Resolves a logical route. Nothing is translated: a route whose upstream speaks another dialect than the path is
+ * refused.
+ */
 function resolveRoute(gateway: GatewayRecord, route: RouteRecord, dialect: Dialect): Resolved | Problem {
   const first = candidate(gateway, route);
   if (first === undefined) return problem("not_found", "The upstream of this logical route is gone.");
@@ -107,12 +114,12 @@ function candidate(
   return found && { upstream: found, model: upstreamModel };
 }
 
-/** The same with no other upstream to ask where the first fails. */
+/** Returns the same resolution with its first candidate alone. */
 export function withoutFallbacks({ candidates: [first], ...resolved }: Resolved): Resolved {
   return { ...resolved, candidates: [first] };
 }
 
-/** Whether a call that is on its way to one may go on to the other. */
+/** True if a call that is on its way to one upstream may go on to the other. */
 export function isSameUpstream(one: UpstreamRecord, other: UpstreamRecord): boolean {
   return one === other || (one.baseUrl === other.baseUrl && one.credential === other.credential);
 }

@@ -11,14 +11,15 @@ import type { Problem } from "../http/problems/problem.ts";
 import type { ServerDeps } from "../product/deps.ts";
 
 /**
- * Holds a call to what its body has said: to the limits of the route that it names, and to those of the tokens that it
- * is expected to use, of its key, its team and its route, and last to the budgets of its key and its team. It is counted
- * for the route until it ends, and charged once, however many upstreams are asked. Where one of them refuses it, its key and its team have back what they were charged
- * at the door.
+ * Applies the limits that depend on a call's body: those of the route that it names; the token limits of its key, its
+ * team and its route; and last the budgets of its key and its team. The call counts for the route until it ends, and is
+ * charged once, however many upstreams are asked. If it is refused, its key and its team get back what they were
+ * charged on its arrival.
  *
- * @param limits of the route; undefined for none
- * @param call what it is expected to use; undefined where no limit counts that
- * @returns what takes how many it has used in the end, or the problem to answer where it is refused, counted and recorded
+ * @param limits limits of the route; undefined for none
+ * @param call what the call is expected to use; undefined if no limit counts that
+ * @returns a function that takes what the call has used in the end, or the problem to answer if it is refused, which is
+ *   then counted and recorded
  */
 export async function holdToBody(
   deps: AccessDeps & Pick<ServerDeps, "budgets">,

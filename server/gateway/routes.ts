@@ -45,16 +45,16 @@ import { UPSTREAM_TIMES, type UpstreamTimes } from "./upstream/upstream-times.ts
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Under `/g/`: what the request was classified as, once, before it was authorised. */
+    /** Operation that a request under `/g/` was classified as, once, before it was authorised. */
     gatewayCall: GatewayCall | undefined;
-    /** Under `/g/`: its target's parts. */
+    /** Parts of the target of a request under `/g/`. */
     gatewayTarget: RequestTarget | undefined;
   }
 }
 
 type GatewayDeps = ServerDeps & { readonly forwarding: ForwardingDeps };
 
-/** The model gateway under `/g/<public id>/` (spec §4). */
+/** Registers the model gateway under `/g/<public id>/` (spec §4). */
 export function gatewayRoutes(
   app: FastifyInstance,
   deps: ServerDeps,
@@ -100,7 +100,7 @@ const UPGRADE_REFUSED = problem("upgrade_required", "The gateway speaks HTTP alo
   connection: "upgrade, close",
 });
 
-/** The answer to a request that is no operation, behind its key's check. */
+/** Returns the answer to a request that is no operation, which is given behind its key's check. */
 function notFound({ index }: ServerDeps, request: FastifyRequest): Problem {
   if (isWebSocket(request)) return UPGRADE_REFUSED;
   const gateway = index.findGateway(requestedPublicId(request));
@@ -120,7 +120,7 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
   const { principal: key, raw, openCall } = request;
   if (openCall === null) throw new Error("a gateway request reached its handler without an open call");
   const sent = readHead(raw.rawHeaders, deps.config.vendorHeader);
-  // Most calls' bodies are not read, and so no promise either.
+  // Most calls' bodies are not read: such a call needs no promise either.
   const row = rowOf(call);
   const counts = reportsUsage(row);
   const need = bodyNeed(sent, row.body, {
@@ -196,7 +196,7 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
     .finally(() => releaseAfter(reply.raw, text));
 }
 
-/** Releases a body that was read, once nothing can be asked with it any more. */
+/** Releases the memory of a body that was read, once no upstream can be asked with it any more. */
 function releaseAfter(response: ServerResponse, body: Buffer | undefined): void {
   if (body === undefined) return;
   if (response.closed) releaseLargeBody(body);
@@ -204,9 +204,9 @@ function releaseAfter(response: ServerResponse, body: Buffer | undefined): void 
 }
 
 /**
- * Decides a call again, and where it goes, by its key and its gateway as they are now.
+ * Decides a call again by its key and its gateway as they are now; returns where it goes, or the problem to answer.
  *
- * @param last where it went as it was last decided; undefined where that is not known
+ * @param last result of the last decision; undefined if it is not known
  */
 function resolveAgain(
   deps: ServerDeps,
@@ -221,8 +221,8 @@ function resolveAgain(
 }
 
 /**
- * Where a call goes as it was last let through, or the problem to answer instead. That the key may not name the model is
- * counted and recorded, as what the door refuses is.
+ * Returns where a call goes as it was last authorised, or the problem to answer. A key that may not name the model is
+ * counted and recorded, like the refusals of the authentication hook.
  */
 function resolveFor(deps: ServerDeps, request: FastifyRequest, model: string | undefined): Resolved | Problem {
   const { call, dialect, gateway } = gatewayCallOf(request);
@@ -261,7 +261,7 @@ const INERT: Readonly<Record<string, string>> = Object.fromEntries(
   INERT_HEADERS.flatMap((name, i) => (i % 2 === 0 ? [[name, INERT_HEADERS[i + 1] ?? ""]] : [])),
 );
 
-/** The problem that answers a failed request under `/g/`; logs the failure. */
+/** Returns the problem that answers a failed request under `/g/`, and logs the failure. */
 function shownOf(deps: ServerDeps, error: unknown, request: FastifyRequest): Problem {
   const shown = problemOf(error);
   logFailure(deps.log, request, { error, shown, message: "a gateway request failed" });
@@ -275,7 +275,7 @@ function dialectOf(deps: ServerDeps, request: FastifyRequest): Dialect {
   return gatewayCall?.dialect ?? callerDialect(request.method, rawPath, rawHeaders, url, deps.config.vendorHeader);
 }
 
-/** What the authentication hook has made sure of. */
+/** Returns the call, its dialect and its gateway, which the authentication hook has made sure of. */
 function gatewayCallOf(request: FastifyRequest): { call: GatewayCall; dialect: Dialect; gateway: GatewayRecord } {
   const { gatewayCall: call, gateway } = request;
   if (call === undefined || gateway === null)
@@ -294,7 +294,8 @@ function targetOf(request: FastifyRequest): RequestTarget {
 }
 
 /**
- * Other protocols' upgrades, such as HTTP/2's, are offers: they are passed over, and the request is served as it is.
+ * True if a request asks for a WebSocket. Upgrades to other protocols, such as HTTP/2, are offers: they are ignored,
+ * and the request is served as it is.
  */
 function isWebSocket(request: FastifyRequest): boolean {
   const protocols = headerOf(request.raw.rawHeaders, "upgrade");

@@ -4,13 +4,13 @@ import { type Problem, problem } from "../http/problems/problem.ts";
 import { classify, type GatewayCall, SERVED_PATHS } from "./classify.ts";
 
 const METHODS = [...new Set(SERVED_PATHS.map(({ method }) => method))];
-/** A path of more segments is near to none that is served. */
+/** Segments at most of a path that is compared: a longer path is near to none that is served. */
 const MAX_SEGMENTS = 8;
-/** Characters: a longer path is compared with none, since each comparison reads all of it. */
+/** Characters at most of a path that is compared: each comparison reads all of it. */
 const MAX_LENGTH = 1024;
-/** In what stands where a model's id does: a path, or what is done with a model. */
+/** Pattern of a text that stands where a model's id does, but is a path, or an action on a model. */
 const BEYOND_ID = /\/|:[A-Za-z]+$/;
-/** The base URL that the clients of a format take, behind `/g/<public id>`. */
+/** Base URL that the clients of each format take, behind `/g/<public id>`. */
 const BASE_URLS: Readonly<Record<Dialect, string>> = {
   openai: "OpenAI's SDKs take a base URL that ends in /v1",
   anthropic: "Anthropic's SDKs take a base URL that ends in the public id, and @ai-sdk/anthropic one that ends in /v1",
@@ -18,11 +18,11 @@ const BASE_URLS: Readonly<Record<Dialect, string>> = {
 };
 
 /**
- * The answer to a request that is no operation of the gateway (spec §4): which paths this gateway serves, and the one
- * nearest to what was asked for. Nothing of the path is repeated, since a key may stand in it.
+ * Returns the answer to a request that is no operation of the gateway (spec §4): which paths this gateway serves, and
+ * which of them is nearest to the request's. It repeats nothing of the path, since a key may stand in it.
  *
  * @param asked the method of the request
- * @param rawPath the undecoded path behind `/g/<public id>/`; undefined where there is none
+ * @param rawPath the undecoded path behind `/g/<public id>/`; empty if there is none
  */
 export function unservedPath(gateway: GatewayRecord, asked: string, rawPath = ""): Problem {
   const spoken = spokenBy(gateway);
@@ -39,8 +39,8 @@ export function unservedPath(gateway: GatewayRecord, asked: string, rawPath = ""
 }
 
 /**
- * The path is taken without slashes that are too many, without what stands in front of it, and with a version. One of a
- * format that no upstream speaks would lead to the next refusal.
+ * Finds the served path that is nearest: without surplus slashes, without what stands in front of it, and with a
+ * version. undefined if no upstream speaks its format, which would lead to the next refusal.
  */
 function nearestTo(asked: string, rawPath: string, spoken: Spoken): GatewayCall | undefined {
   if (rawPath.length > MAX_LENGTH) return undefined;
@@ -58,8 +58,8 @@ function nearestTo(asked: string, rawPath: string, spoken: Spoken): GatewayCall 
 }
 
 /**
- * What a path is by a method. A model that is read may have any id, so nearly every path behind `models/` names one: a
- * POST of such a path asks for something else.
+ * Classifies a path under a method. A model that is read may have any id, so nearly every path behind `models/` names
+ * one: a POST to a path that goes beyond an id asks for something else.
  */
 function servedCall(asked: string, method: string, path: string): GatewayCall | undefined {
   const call = classify(method, path);
@@ -71,14 +71,14 @@ function adviceOn({ method, servedPath, dialect = "openai" }: GatewayCall, { pub
   return `The nearest is ${method} /g/${publicId}/${servedPath}: ${BASE_URLS[dialect]}.`;
 }
 
-/** The formats of its upstreams, and undefined for the paths that are several formats'. */
+/** Formats of the gateway's upstreams, and undefined for the paths that several formats share. */
 type Spoken = ReadonlySet<Dialect | undefined>;
 
 function spokenBy({ upstreams }: GatewayRecord): Spoken {
   return new Set([undefined, ...upstreams.map(({ dialect }) => dialect)]);
 }
 
-/** The paths of the formats that its upstreams speak, and those that it answers by itself. */
+/** Lists the paths of the formats that the upstreams speak, and the paths that the gateway answers by itself. */
 function pathsOf(spoken: Spoken): string {
   const served = SERVED_PATHS.filter(({ dialect, path }) => spoken.has(dialect) && path.startsWith("v1/"));
   const lists = METHODS.flatMap((method) => {
@@ -89,7 +89,7 @@ function pathsOf(spoken: Spoken): string {
   return `This gateway serves ${lists.join("; ")}.${versions}`;
 }
 
-/** What may be done with a model has the model's path in front of the first alone. */
+/** Returns a path as it is listed: of several actions on a model, only the first has the model's path in front. */
 function abbreviated(path: string, at: number, paths: readonly string[]): string {
   const colon = path.indexOf(":");
   return colon !== -1 && paths[at - 1]?.startsWith(path.slice(0, colon + 1)) ? path.slice(colon) : path;

@@ -7,7 +7,7 @@ import { operationSection } from "./operation-section.ts";
 import { prose } from "./prose.ts";
 import { schemaTable } from "./schema-fields.ts";
 
-/** A page of the reference: an area's operations, and the schemas of their requests and responses. */
+/** Renders a page of the reference: an area's operations, and the schemas of their requests and responses. */
 export function areaPage(document: OpenApiDocument, { name, description }: OpenApiDocument["tags"][number]): Html {
   const operations = operationsIn(document, name);
   const schemas = schemasIn(document, operations);

@@ -1,10 +1,10 @@
 import type { JsonSchema, OpenApiDocument } from "../openapi/format.ts";
 import type { DescribedOperation } from "./operation-section.ts";
 
-/** Paths of operations that are shown by another one of theirs. */
+/** Matches paths of operations that the reference shows under another path. */
 const ALIAS = /^\/api\/v1\/memory\/atoms|\/v1\/models\/\{model\}:/;
 
-/** The operations of an area, in the document's order. */
+/** Returns the operations of an area, in the document's order. */
 export function operationsIn({ paths }: OpenApiDocument, area: string): DescribedOperation[] {
   return Object.entries(paths)
     .filter(([path]) => !ALIAS.test(path))
@@ -14,7 +14,7 @@ export function operationsIn({ paths }: OpenApiDocument, area: string): Describe
     .filter(({ operation }) => operation.tags.includes(area));
 }
 
-/** The schemas that a value refers to, directly or through one of them, by name. */
+/** Returns the schemas that a value refers to, directly or through other schemas, with their names. */
 export function schemasIn({ components }: OpenApiDocument, value: unknown): [name: string, schema: JsonSchema][] {
   const named = new Set<string>();
   const collect = (part: unknown): void => {

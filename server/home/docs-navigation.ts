@@ -4,9 +4,9 @@ import { type Html, html } from "../pages/html.ts";
 import { operationsIn } from "./docs-areas.ts";
 
 /**
- * The navigation of the reference: its pages, and the parts of the present one.
+ * Renders the navigation of the reference: its pages, and the parts of the present page.
  *
- * @param present the area whose page it stands on; null for the overview
+ * @param present area of the present page; null for the overview
  */
 export function docsNavigation(document: OpenApiDocument, present: string | null): Html {
   const parts = present === null ? OVERVIEW_PARTS : operationParts(document, present);
@@ -28,7 +28,7 @@ function operationParts(document: OpenApiDocument, area: string): Html {
   )}`;
 }
 
-/** What an entry of the navigation needs of a path whose area it stands under: it may break before each part. */
+/** Shortens a path for an entry of the navigation, under the area that it belongs to. It may break before each part. */
 function shortened(path: string): Html {
   const parts = path.replace(/^\/api\/v1|^\/g\/\{publicId\}/, "").split(/(?=[/:])/);
   return html`${parts.map((part) => html`<wbr>${part}`)}`;

@@ -9,10 +9,10 @@ import { docsNavigation } from "./docs-navigation.ts";
 import { inlineProse, prose } from "./prose.ts";
 
 /**
- * The overview of the reference: how to call the API, its areas with their operations, and the codes of its errors. Each
- * area has a page of its own.
+ * Renders the overview of the reference: how to call the API, its areas with their operations, and the codes of its
+ * errors. Each area has a page of its own.
  *
- * @param base where clients reach this server, without a slash at its end
+ * @param base URL at which clients reach this server, without a slash at its end
  */
 export function docsPage(document: OpenApiDocument, base: string): Html {
   return layout({
@@ -38,7 +38,10 @@ ${table(
   });
 }
 
-/** An area in short. An operation has its id here too: links to it led to this page before it had another. */
+/**
+ * Renders an area in short. Its operations have their ids here too, since links to them led to this page before areas
+ * had their own.
+ */
 function area(document: OpenApiDocument, { name, description }: OpenApiDocument["tags"][number]): Html {
   const page = referencePath(name);
   return html`<section class="panel" aria-labelledby="area-${name}"><h3 id="area-${name}"><a href="${page}">${name}</a></h3>${prose(description)}

@@ -1,8 +1,8 @@
 import type { Operation } from "../openapi/format.ts";
 
 /**
- * A call of an operation for a shell. The header comes from a file descriptor: a key in an argument would be in the list
- * of processes.
+ * Returns a call of an operation for a shell. The header comes from a file descriptor: a key in an argument would be in
+ * the list of processes.
  */
 export function exampleCall(method: string, path: string, { parameters, requestBody, security }: Operation): string {
   const headers = parameters.filter((one) => one.in === "header" && one.required).map(({ name }) => `-H '${name}: *'`);

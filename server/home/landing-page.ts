@@ -3,10 +3,10 @@ import { type Html, html } from "../pages/html.ts";
 import { layout } from "../pages/layout.ts";
 
 /**
- * What runs here and where, for people who open the server's address. It shows nothing that the API's public
+ * Renders what runs here and where, for people who open the server's address. It shows nothing that the API's public
  * description does not.
  *
- * @param base where clients reach this server, without a slash at its end
+ * @param base URL at which clients reach this server, without a slash at its end
  */
 export function landingPage(base: string): Html {
   return layout({
@@ -35,12 +35,15 @@ ${example("mcp", mcpConfig(base))}
   });
 }
 
-/** A text to paste, with a button that copies it. */
+/** Renders a text to paste, with a button that copies it. */
 function example(id: string, text: string): Html {
   return html`<div class="paste"><pre tabindex="0"><code id="${id}">${text}</code></pre><button type="button" data-copy="${id}">Copy</button></div>`;
 }
 
-/** The header comes from a file descriptor: a key in an argument would be in the list of processes. */
+/**
+ * Returns a call for a shell. The header comes from a file descriptor: a key in an argument would be in the list of
+ * processes.
+ */
 function curl(base: string): string {
   return `curl -H @<(printf 'Authorization: Bearer %s' "$KEYPLANE_API_KEY") \\\n  '${base}/atoms'`;
 }
@@ -51,7 +54,7 @@ function mcpConfig(publicUrl: string): string {
   return renderSecretData(KEY_VARIABLE, { scopes: ["memory:read"], secret }, endpoints)["mcp.json"] ?? "";
 }
 
-/** As clients write a variable of their environment. */
+/** Placeholder of the key, as clients write a variable of their environment. */
 // biome-ignore lint/suspicious/noTemplateCurlyInString: the client fills it in
 const KEY_VARIABLE = "${KEYPLANE_API_KEY}";
 

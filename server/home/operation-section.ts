@@ -7,7 +7,7 @@ import { descriptionOf, schemaTable, typeOf } from "./schema-fields.ts";
 
 export type DescribedOperation = { readonly method: string; readonly path: string; readonly operation: Operation };
 
-/** One operation: its parameters, request body, responses and errors, and an example. */
+/** Renders an operation: its parameters, request body, responses and errors, and an example. */
 export function operationSection({ method, path, operation }: DescribedOperation): Html {
   const { operationId, summary, description, parameters, responses } = operation;
   const codes = Object.entries(responses).flatMap(([status, answer]) =>

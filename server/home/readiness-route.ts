@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { ServerDeps } from "../product/deps.ts";
 
-/** Where load balancers ask whether this replica should be given requests. */
+/** Path at which load balancers ask whether this replica should get requests. */
 const PATH = "/readyz";
 
 /**
- * The readiness of the admin port on the public one, for load balancers that reach no other: 200 while this replica
- * decides, else 503. It takes any Host, since a load balancer asks an address, and says nothing else.
+ * Serves the readiness of the admin port on the public port, for load balancers that reach no other: 200 while this
+ * replica decides, else 503. It takes any Host, since a load balancer asks an address, and says nothing else.
  */
 export function readinessRoute(app: FastifyInstance, { index }: Pick<ServerDeps, "index">): void {
   app.route({

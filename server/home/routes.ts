@@ -15,8 +15,7 @@ import { landingPage } from "./landing-page.ts";
 const HTML = "text/html; charset=utf-8";
 
 /**
- * The pages for everybody (spec §8): what runs here, and how it is called. No session is looked at, and no database is
- * asked.
+ * Serves the public pages (spec §8): what runs here, and how it is called. They read no session and query no database.
  */
 export function homeRoutes(app: FastifyInstance, { config, log }: ServerDeps): void {
   protectPages(app, config);

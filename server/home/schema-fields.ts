@@ -5,14 +5,14 @@ import { inlineProse } from "./prose.ts";
 
 const NAMED = "#/components/schemas/";
 
-/** A schema's fields, those within its fields too, as a table; or what kind of value it is, where it has none. */
+/** Renders a schema's fields as a table, nested fields included, or the type of its value if it has no fields. */
 export function schemaTable(schema: JsonSchema, label: string): Html {
   const fields = fieldsOf(schema, "", true);
   if (fields.length === 0) return html`<p>${typeOf(schema)}<span class="line">${descriptionOf(schema)}</span></p>`;
   return table(label, ["Field", "Type", "Description"], fields, "reference");
 }
 
-/** The kind of value that a schema takes, in few words; a named one by its name. */
+/** Renders the type of value that a schema takes, in few words; a named schema by its name. */
 export function typeOf(schema: JsonSchema): Content {
   const { $ref, anyOf, type, items, enum: values, const: constant } = schema;
   if (typeof $ref === "string") {
@@ -31,7 +31,7 @@ export function typeOf(schema: JsonSchema): Content {
   return typeof type === "string" ? type : "any";
 }
 
-/** @param isWhole whether the schema's own name goes without saying */
+/** Returns a row for each field. @param isWhole true if the page already shows the schema's own name */
 function fieldsOf(schema: JsonSchema, path: string, isWhole = false): Content[][] {
   const { properties, items, required, allOf } = schema;
   if (!isWhole && schema.$ref !== undefined) return [];
@@ -51,7 +51,7 @@ function fieldsOf(schema: JsonSchema, path: string, isWhole = false): Content[][
   });
 }
 
-/** What is said of a value, and its bounds. */
+/** Renders the description of a value, and its bounds. */
 export function descriptionOf(schema: JsonSchema): Html {
   const { description, minimum, maximum, minLength, maxLength, minItems, maxItems, format, default: left } = schema;
   const bounds = [

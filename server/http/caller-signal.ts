@@ -1,6 +1,9 @@
 import type { FastifyReply } from "fastify";
 
-/** Aborted when the connection ends before its answer does, and once the answer is sent: no caller waits then. */
+/**
+ * Returns a signal that is aborted when the connection ends before its answer, and once the answer is sent: no caller
+ * waits then.
+ */
 export function callerSignal({ raw }: FastifyReply): AbortSignal {
   const left = new AbortController();
   if (raw.destroyed) left.abort();

@@ -1,7 +1,8 @@
 const MAPPED = "::ffff:";
 
 /**
- * The address of a client as people write it: a listener on all addresses gets those of IPv4 in a form of IPv6.
+ * Returns the address of a client as people write it. A listener on all addresses gets addresses of IPv4 in a form of
+ * IPv6.
  *
  * @param ip undefined for a connection that was reset, whatever the framework's type says
  */

@@ -2,11 +2,13 @@ import { isIP } from "node:net";
 import type { Route } from "./connections/pipelining-limit.ts";
 
 const HEADER = "x-forwarded-for";
-/** An address of IPv6 in brackets, or one that ends as IPv4 does, and a port. */
+/** Matches an address of IPv6 in brackets, or an address that ends like IPv4, with an optional port. */
 const WITH_PORT = /^(?:\[([\da-f]*:[^\]]*)\]|([\da-f:.]*\.\d{1,3}))(?::(\d{1,5}))?$/i;
 const MAX_PORT = 65_535;
 
-/** Takes the ports off the addresses in `X-Forwarded-For`, which some proxies write, before anything reads them. */
+/**
+ * Strips the ports from the addresses in `X-Forwarded-For`, which some proxies write, before any other code reads them.
+ */
 export function withoutPorts(route: Route): Route {
   return (request, response) => {
     const { headers } = request;
@@ -16,7 +18,7 @@ export function withoutPorts(route: Route): Route {
   };
 }
 
-/** A list of addresses without their ports and brackets. What is none with a port stays as it is. */
+/** Returns a list of addresses without ports and brackets. An entry that is no address stays as it is. */
 export function addressesOf(list: string): string {
   return list.split(",").map(addressOf).join(",");
 }

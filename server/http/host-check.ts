@@ -3,11 +3,14 @@ import type { onRequestHookHandler } from "fastify";
 import type { ServerConfig } from "../context/config.ts";
 import { type Problem, problem } from "./problems/problem.ts";
 
-/** What decides whether a request is for us: where it arrived, and the two headers that a browser sets by itself. */
+/**
+ * Facts that decide whether a request is meant for this server: where it arrived, and the two headers that a browser
+ * sets by itself.
+ */
 export type Arrival = {
   readonly host: string | undefined;
   readonly origin: string | undefined;
-  /** Of the connection: `http:` or `https:`. */
+  /** Scheme of the connection: `http:` or `https:`. */
   readonly scheme: string;
   readonly localAddress: string | undefined;
   readonly localPort: number | undefined;
@@ -17,8 +20,8 @@ const LOOPBACK_NAMES: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "
 const LOOPBACK_ADDRESS = /^(?:::1|(?:::ffff:)?127\.\d+\.\d+\.\d+)$/;
 
 /**
- * Which header names another's host, if one does. Allowed are the public URL's host and, on a connection to a loopback
- * address, the loopback names with our port; without an Origin no page asks.
+ * Returns the header that names another's host or page, if any. Allowed are the public URL's host and, on a connection
+ * to a loopback address, the loopback names with the listener's port. A request without an Origin is from no page.
  */
 export function foreignHeader(arrival: Arrival, publicUrl: URL | null): "host" | "origin" | undefined {
   const { host, origin, scheme } = arrival;
@@ -34,14 +37,17 @@ export function foreignHeader(arrival: Arrival, publicUrl: URL | null): "host" |
 }
 
 /**
- * Refuses requests for another's host name, or from another's page, before anything else is looked at (threats b54, DNS
- * rebinding). What a proxy forwards in headers of its own is never asked.
+ * Refuses requests for another's host name, or from another's page, before any other check (threats b54, DNS
+ * rebinding). Headers that a proxy adds are never read.
  */
 export function refuseForeignHosts({ publicUrl }: Pick<ServerConfig, "publicUrl">): onRequestHookHandler {
   return ({ raw }, _reply, done) => done(refusalOfForeign(raw, publicUrl));
 }
 
-/** The refusal of a request for another's host name, or from another's page; undefined for one that is for us. */
+/**
+ * Returns the refusal of a request for another's host name, or from another's page; undefined for a request that is
+ * meant for this server.
+ */
 export function refusalOfForeign({ headers, socket }: IncomingMessage, publicUrl: URL | null): Problem | undefined {
   const { host, origin } = headers;
   const { localAddress, localPort } = socket;
@@ -55,7 +61,7 @@ const REFUSALS = {
   origin: problem("forbidden_origin", "This endpoint does not answer to pages of that Origin."),
 } as const;
 
-/** Whether a Host is a name that every machine has for itself. */
+/** True if a Host is a name that every machine has for itself. */
 export function isLoopbackHost(host: string | undefined): boolean {
   return LOOPBACK_NAMES.has(parseOrigin(`http://${host}`)?.hostname ?? "");
 }
@@ -66,7 +72,7 @@ function isOurLoopback(url: URL | undefined, { localAddress, localPort }: Arriva
   return Number(url.port || (url.protocol === "https:" ? 443 : 80)) === localPort;
 }
 
-/** A scheme and an authority, and nothing else. */
+/** Parses a text that is a scheme and an authority, and nothing else; undefined for any other. */
 function parseOrigin(text: string): URL | undefined {
   return /^https?:\/\/[\w.:[\]-]+$/i.test(text) && URL.canParse(text) ? new URL(text) : undefined;
 }

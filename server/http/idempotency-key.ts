@@ -2,15 +2,18 @@ import { createHash } from "node:crypto";
 import type { FastifyRequest } from "fastify";
 import { problem } from "./problems/problem.ts";
 
-/** As most clients write it. */
+/** Matches a key in the form that most clients send. */
 const PLAIN = /^[\x21\x23-\x7e][\x21-\x7e]{0,254}$/;
-/** As a string of structured fields (RFC 9651), which draft-ietf-httpapi-idempotency-key-header asks for. */
+/**
+ * Matches a key as a string of structured fields (RFC 9651), which draft-ietf-httpapi-idempotency-key-header asks for.
+ */
 const QUOTED = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\]){1,255})"$/;
 
 /**
- * The Idempotency-Key of a request; undefined where it has none. Plain and quoted are two spellings of one value.
+ * Reads the Idempotency-Key of a request; undefined if it has none. Plain and quoted are two spellings of the same
+ * value.
  *
- * @throws Problem `invalid_request` for one that is malformed, or there twice
+ * @throws Problem `invalid_request` for a key that is malformed, or given twice
  */
 export function readIdempotencyKey({ headers, raw }: Pick<FastifyRequest, "headers" | "raw">): string | undefined {
   const value = headers["idempotency-key"];
@@ -20,7 +23,7 @@ export function readIdempotencyKey({ headers, raw }: Pick<FastifyRequest, "heade
   return key;
 }
 
-/** The SHA-256 of a text, in 32 latin1 characters. */
+/** Returns the SHA-256 of a text, in 32 latin1 characters. */
 export function sha256(text: string): string {
   return createHash("sha256").update(text).digest("latin1");
 }
@@ -30,7 +33,10 @@ function keyText(text: string): string | undefined {
   return QUOTED.exec(text)?.[1]?.replace(/\\(.)/g, "$1");
 }
 
-/** Node joins two of a header by a comma and a space, which a quoted one may hold. */
+/**
+ * True if the header is given once. Node joins two headers of a name by a comma and a space, which a quoted key may
+ * contain.
+ */
 function isOnce(rawHeaders: readonly string[]): boolean {
   return rawHeaders.filter((text, at) => at % 2 === 0 && text.toLowerCase() === "idempotency-key").length === 1;
 }

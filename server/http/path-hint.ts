@@ -1,4 +1,6 @@
-/** Where a path that is not served is probably meant to lead, by how it begins, or by an operation of an SDK that it has. */
+/**
+ * Hints to what a path that is not served is probably meant for: by how it starts, or by an operation of an SDK in it.
+ */
 const PLACES: readonly (readonly [RegExp, string])[] = [
   [
     /^\/(?:memory|v1|api(?:\/v1)?)\/atoms(?:\/|$)/,
@@ -14,10 +16,10 @@ const PLACES: readonly (readonly [RegExp, string])[] = [
 const ELSEWHERE = "There is nothing at this path. The page at / has the addresses of all that is served.";
 
 /**
- * The answer to a request for a path that no route has: where what it asks for is served. It says the same to all
- * callers, and nothing of the path is repeated, since a key may stand in it.
+ * Returns the detail of a 404 for a path without a route: where the probable target is served. It depends on no caller,
+ * and repeats nothing of the path, which may contain a key.
  *
- * @param path of the request, with or without its query
+ * @param path path of the request, with or without its query
  */
 export function pathHint(path: string): string {
   const [bare = ""] = path.split("?", 1);

@@ -2,14 +2,14 @@ import { Histogram, type Registry } from "@prometheus-io/client";
 import { registerCounted } from "../context/counted-metric.ts";
 
 export type RequestMetrics = {
-  /** Counts an answered request, which took so many milliseconds from its head to the end of its answer. */
+  /** Counts an answered request. @param tookMs milliseconds from its head to the end of its answer */
   countRequest(operation: string, status: number, tookMs: number): void;
 };
 
-/** Seconds: from a read of the memory to a streamed answer of a model. */
+/** Bounds in seconds: from a read of the memory to a streamed answer of a model. */
 const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-/** What is known of an operation's answers. */
+/** Counts of an operation's answers. */
 type Answered = {
   readonly byStatus: Map<number, number>;
   readonly durations: { observe(seconds: number): void };

@@ -1,2 +1,2 @@
-/** Of RFC 9110: they change nothing. */
+/** Methods that change nothing (RFC 9110). */
 export const SAFE_METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS", "TRACE"]);

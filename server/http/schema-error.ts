@@ -2,7 +2,7 @@ import type { ErrorObject } from "ajv";
 import { MANAGED_BY_PATTERN } from "../../domain/key/declaration/managed-by.ts";
 import { PATTERNS } from "../../domain/manifest/validation/schema-check.ts";
 
-/** Where and why a value breaks its schema, and what to write instead; it never repeats the value itself. */
+/** Describes where and why a value breaks its schema, and what to write instead. Never repeats the value itself. */
 export function describeSchemaError(fault: ErrorObject | undefined, whole: string): string {
   if (fault === undefined) return `${whole} is not valid.`;
   const where = whereOf(fault, whole);
@@ -11,7 +11,10 @@ export function describeSchemaError(fault: ErrorObject | undefined, whole: strin
   return describe?.(where, params, fault) ?? `${where} ${fault.message ?? "is not valid"}.`;
 }
 
-/** Fields of a map are named by callers: of those only what cannot be a secret in the wrong place is repeated. */
+/**
+ * Names the field of a fault. Callers name the fields of a map: only a name that cannot be a misplaced secret is
+ * repeated.
+ */
 function whereOf({ instancePath, propertyName }: ErrorObject, whole: string): string {
   const path = instancePath.slice(1).split("/");
   const shown = path.map((name) => (FIELD_NAME.test(name) ? name : "…")).join(".");
@@ -21,7 +24,7 @@ function whereOf({ instancePath, propertyName }: ErrorObject, whole: string): st
 
 const FIELD_NAME = /^[\w-]{1,40}$/;
 
-/** What each pattern asks for that the APIs have beside those of `crds/`. */
+/** Texts for the patterns of the APIs that are not in `crds/`. */
 const API_PATTERNS: Readonly<Record<string, string>> = {
   "^[^\\u0000]*$": "must not contain a NUL character",
   "^[ -~]+$": "must be ASCII that can be printed",
@@ -47,7 +50,7 @@ const MESSAGES: Readonly<Record<string, Message>> = {
 
 function unknownField(where: string, field: unknown, fault: ErrorObject): string {
   const known = fieldsOf(fault.parentSchema);
-  // Only what looks like a field's name is repeated: nothing that could be a secret in the wrong place.
+  // Repeats only a text that looks like a field's name, not what could be a misplaced secret.
   const named = typeof field === "string" && /^[A-Za-z_-]\w{0,39}$/.test(field) ? field : undefined;
   const near =
     named && named.length > 3 ? known.find((field) => isNear(named.toLowerCase(), field.toLowerCase())) : undefined;
@@ -62,7 +65,7 @@ function fieldsOf(schema: unknown): string[] {
   return [...named, ...prefixes.map((pattern) => `${pattern.replaceAll(/[^\w.]/g, "")}NAME`)];
 }
 
-/** Whether two words are at most two edits apart. Both are short. */
+/** True if two words are at most two edits apart. Both are short. */
 function isNear(a: string, b: string): boolean {
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);
   for (let i = 1; i <= a.length; i++) {

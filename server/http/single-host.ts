@@ -5,7 +5,7 @@ import { problem } from "./problems/problem.ts";
 const TWO_HOSTS = problem("invalid_request", "A request has one Host line.");
 
 /**
- * Refuses a request with two Host lines (RFC 9112 section 3.2): Node hands out the first, a proxy may go by the last.
+ * Refuses a request with two Host lines (RFC 9112 section 3.2): Node hands out the first, and a proxy may use the last.
  */
 export function requireSingleHost(route: Route): Route {
   return (request, response) => {
@@ -14,7 +14,7 @@ export function requireSingleHost(route: Route): Route {
   };
 }
 
-/** @param raw names and values in turn */
+/** Counts the Host lines of a request. @param raw alternating names and values */
 function countHosts(raw: readonly string[]): number {
   let count = 0;
   for (let i = 0; i < raw.length; i += 2) {

@@ -8,7 +8,7 @@ const NAMES: Readonly<Record<string, string>> = { body: "The body", querystring:
 const compileExact = compiler({});
 const compileText = compiler({ coerceTypes: true });
 
-/** Compiles each schema once, whatever plugins and servers of the process have it. */
+/** Returns a function that compiles each schema once, however many plugins and servers of the process use it. */
 function compiler(options: Options): (schema: object) => ValidateFunction {
   const ajv = new Ajv({ strict: true, allowUnionTypes: true, verbose: true, useDefaults: true, ...options });
   const compiled = new Map<string, ValidateFunction>();
@@ -21,15 +21,18 @@ function compiler(options: Options): (schema: object) => ValidateFunction {
 }
 
 /**
- * Compiles what arrives as text. It is judged again as the numbers that were made of it: Ajv holds one that is not
- * finite, such as 1e400, to no bound while it makes it.
+ * Compiles the schema of input that arrives as text. Validates it again after its numbers were converted: while Ajv
+ * converts, it applies no bound to a number that is not finite, such as 1e400.
  */
 function compileQuery(schema: object) {
   const validate = compileText(schema);
   return (data: unknown) => (validate(data) && validate(data)) || { error: validate.errors ?? [] };
 }
 
-/** A declaration's spec is checked by the declarations' own validator, which names every fault and what to write. */
+/**
+ * Returns a schema that accepts any `spec`: the declarations' own validator checks it, and names every fault and what
+ * to write.
+ */
 function withoutSpec(schema: object): object {
   if (!("properties" in schema) || typeof schema.properties !== "object" || schema.properties === null) return schema;
   return "spec" in schema.properties
@@ -38,8 +41,8 @@ function withoutSpec(schema: object): object {
 }
 
 /**
- * Has the routes of a plugin validate what they take: nothing is removed or guessed, but for numbers in a query, which
- * arrive as text. Unknown fields are an error where a schema says so (threats b59).
+ * Has the routes of a plugin validate their input strictly: nothing is removed or guessed, except that numbers in a
+ * query, which arrive as text, are converted. Unknown fields are an error if a schema says so (threats b59).
  */
 export function validateStrictly(app: FastifyInstance): void {
   app.setValidatorCompiler(({ schema, httpPart }) =>

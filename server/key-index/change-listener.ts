@@ -4,14 +4,16 @@ import type { Logger } from "../../runtime/log.ts";
 import type { ListenConnection } from "../../store/database/store.ts";
 import type { Feed } from "./feed.ts";
 
-/** Between two pings of the connection: nothing else would show that it is dead. */
+/** Milliseconds between two pings of the connection: nothing else would show that it is dead. */
 const PING_MS = 5_000;
-/** A question that is not answered by then never will be. */
+/** Milliseconds that an answer may take: a question that is not answered by then never will be. */
 const ANSWER_MS = 2_000;
 
 type ChangeListenerDeps = { readonly feed: Feed; readonly clock: Clock; readonly log: Logger };
 
-/** Keeps the connection that hints at changes. Without it they are seen a beat later, and nothing else is different. */
+/**
+ * Keeps the connection that hints at changes. Without it, changes are seen a beat later, and nothing else is different.
+ */
 export class ChangeListener {
   readonly #deps: ChangeListenerDeps;
   readonly #onHint: () => void;
@@ -26,7 +28,7 @@ export class ChangeListener {
     this.#onHint = onHint;
   }
 
-  /** Opens the connection where there is none, and looks after it now and then. One at a time, and it never throws. */
+  /** Opens the connection if there is none, and pings it now and then. One call at a time; never throws. */
   tend(): Promise<void> {
     this.#tending ??= this.#tend().finally(() => {
       this.#tending = undefined;

@@ -2,16 +2,16 @@ import { LEASE_MARGIN_MS } from "../../domain/protocol.ts";
 import { watchReplicas } from "../../store/replicas/replica-watch.ts";
 import type { Neighbour, ReplicaRegister } from "../../store/replicas/replicas.ts";
 
-/** Between two readings of all replicas. */
+/** Milliseconds between two readings of all replicas. */
 const READING_MS = 2_000;
 
 /**
- * Creates the function that takes out dead replicas. The replicas form a ring, and each one's heartbeat returns the
- * last sign of life of the one before it: while all live, this costs no further statement. When that one gives no sign
- * for longer than it may, all replicas are read until it is gone, and with it any others that have died.
+ * Creates the function that removes dead replicas. The replicas form a ring, and each heartbeat returns the last sign
+ * of life of the replica before it: while all live, this costs no further statement. If that replica gives no sign for
+ * longer than it may, all replicas are read until it is gone, and with it any others that have died.
  *
  * @param monotonic milliseconds on a clock that never jumps
- * @returns to be called with each heartbeat's {@link Heartbeat.neighbour}; what it does has no result, and does not throw
+ * @returns a function to call with each heartbeat's {@link Heartbeat.neighbour}; it has no result, and does not throw
  */
 export function createRemover(
   register: ReplicaRegister,

@@ -7,7 +7,9 @@ import type { IndexMetrics } from "./metrics.ts";
 import type { ServedState } from "./served-state.ts";
 import type { SharedCells } from "./shared-cells.ts";
 
-/** How long a snapshot may take, and changes of which it is known that they are there: they may be many. Milliseconds. */
+/**
+ * Milliseconds that a snapshot may take, and so may changes of which it is known that they are there: they may be many.
+ */
 export const SNAPSHOT_MS = 60_000;
 /** Changes that are asked for at once. */
 const BATCH = 1_000;
@@ -23,13 +25,16 @@ type FeedReaderDeps = {
 };
 
 /**
- * Reads what the index is made of, and applies it: a snapshot, and the changes after it. It knows which change was
+ * Reads the contents of the index, and applies them: a snapshot, and the changes after it. It knows which change was
  * applied last, and by that whether the database was rolled back.
  */
 export class FeedReader {
   readonly #deps: FeedReaderDeps;
   #last: FeedPosition | null = null;
-  /** The database was rolled back: sessions that had ended may live in it, and uses of keys are lost. */
+  /**
+   * True while the effects of a rollback are to be repaired: sessions that had ended may live in the database, and uses
+   * of keys are lost.
+   */
   #mustMakeGood = false;
 
   constructor(deps: FeedReaderDeps) {
@@ -41,7 +46,7 @@ export class FeedReader {
     return this.#last;
   }
 
-  /** Beside the beats, and again with the next round where it fails. */
+  /** Repairs the effects of a rollback, beside the beats; if that fails, it is repeated with the next round. */
   makeGood(): void {
     if (!this.#mustMakeGood) return;
     this.#mustMakeGood = false;
@@ -50,7 +55,7 @@ export class FeedReader {
     });
   }
 
-  /** Reads everything anew, and puts it in the old index's place when it is whole. */
+  /** Reads everything anew, and replaces the old index when the new one is whole. */
   async load(): Promise<FeedPosition> {
     const { feed, log } = this.#deps;
     let index: KeyIndex | undefined;
@@ -70,10 +75,10 @@ export class FeedReader {
   }
 
   /**
-   * Applies what came after `from`. With each answer the id of the last change that was applied is checked, as of the
-   * same moment: a database that is rolled back in between is noticed.
+   * Applies the changes after `from`. Each answer has the id of the last change that was applied, as of the same
+   * moment: a database that is rolled back in between is noticed.
    *
-   * @param withinMs how long each answer may take
+   * @param withinMs milliseconds that each answer may take
    */
   async catchUp(from: FeedPosition, withinMs: number): Promise<FeedPosition> {
     for (let last = from; ; ) {
@@ -94,7 +99,7 @@ export class FeedReader {
     }
   }
 
-  /** Reports that changes which were applied are gone, and makes good what that has undone. */
+  /** Reports that changes which were applied are gone, and repairs the effects. */
   reportRollback(seq: number, head: number): void {
     this.#mustMakeGood = true;
     this.#deps.metrics.countRollback();

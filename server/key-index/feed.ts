@@ -15,18 +15,18 @@ import {
 } from "../../store/replicas/replicas.ts";
 import { endAllSessions } from "../../store/sessions/sessions.ts";
 
-/** What a replica asks of the database to keep its index current. */
+/** Questions that a replica asks the database to keep its index current. */
 export type Feed = {
-  /** @param leaseMs how long it may serve without an answer */
+  /** @param leaseMs milliseconds that the replica may serve without an answer */
   register(replica: string, leaseMs: number): Promise<void>;
   deregister(replica: string): Promise<void>;
   heartbeat(replica: string, last: FeedPosition): Promise<Heartbeat>;
   changesAfter(seq: number, limit: number): Promise<Changes>;
-  /** Throws SchemaVersionError for what this build cannot read. */
+  /** Reads a snapshot. Throws SchemaVersionError for a schema that this build cannot read. */
   snapshot(receive: (keys: readonly IndexedKey[], total: number) => void): Promise<Snapshot>;
   /**
-   * After the database was put back in time: says that uses of keys are missing, and ends the sessions that may have come
-   * back to life.
+   * Repairs the effects of a database that was put back in time: records that uses of keys are missing, and ends the
+   * sessions that may have come back to life.
    */
   makeGood(): Promise<void>;
   readonly replicas: ReplicaRegister;
@@ -34,8 +34,10 @@ export type Feed = {
 };
 
 /**
- * @param feedStore the same database by connections that nothing else uses: what keeps the lease goes by them. What may
- *   take long, or may have to wait, goes by `store`
+ * Creates a feed.
+ *
+ * @param feedStore the same database by connections that nothing else uses: questions that keep the lease go by them.
+ *   Questions that may take long, or may have to wait, go by `store`
  * @param hasSpareToken as {@link ReplicaTraits} has it
  */
 export function feedOf(store: Store, feedStore: Store, keyring: Keyring, hasSpareToken = false): Feed {

@@ -1,6 +1,6 @@
 import type { GatewayRecord } from "../../domain/access/key-record.ts";
 
-/** Gateways by public id. One that changes hands is the new gateway's alone. */
+/** Gateways by public id. A public id that changes hands is the new gateway's alone. */
 export class GatewayTable {
   readonly #gateways = new Map<string, GatewayRecord>();
   readonly #publicIds = new Map<string, string>();

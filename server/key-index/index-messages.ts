@@ -21,7 +21,7 @@ export type IndexMessage =
     }
   | { readonly kind: "attributes"; readonly attributes: RowAttributes }
   | { readonly kind: "limits"; readonly buffer: SharedArrayBuffer }
-  /** Where a limit is counted that is not a key's: 0 where it is no more. */
+  /** Cell of a limit that is not the request rate of a key; 0 if its owner has none any more. */
   | { readonly kind: "owned_cell"; readonly owner: string; readonly cell: number }
   | { readonly kind: "gateway"; readonly gateway: GatewayRecord }
   | { readonly kind: "gateway_removed"; readonly gatewayId: string }
@@ -29,7 +29,7 @@ export type IndexMessage =
   | { readonly kind: "team_removed"; readonly teamId: string }
   | { readonly kind: "imported_format"; readonly acceptsImportedFormat: boolean }
   | { readonly kind: "placeholders"; readonly records: ReadonlyMap<string, KeyRecord> }
-  /** Something was applied: open streams are to be looked through. */
+  /** Notice that something was applied: open streams are to be decided again. */
   | { readonly kind: "changed" };
 
 export type Broadcast = (message: IndexMessage) => void;

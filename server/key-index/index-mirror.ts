@@ -14,21 +14,21 @@ import { PlaceholderKeys } from "./placeholder-keys.ts";
 import type { SharedCells } from "./shared-cells.ts";
 import { TeamTable } from "./team-table.ts";
 
-/** How often one row may be published anew during one look-up: more is a fault, and better an error than a loop. */
+/** Times that a row may be published anew during one look-up: more is a fault, and better an error than a loop. */
 const PUBLISHED_MEANWHILE = 100;
 
 type MirrorDeps = {
   readonly port: MessagePort;
   readonly cells: SharedCells;
   readonly lease: Lease;
-  /** Called when something was applied that open streams may hang on: perhaps in the middle of a decision. */
+  /** Called when something was applied that open streams may depend on: perhaps in the middle of a decision. */
   readonly onChanged: () => void;
 };
 
 /**
- * The index of another thread, as a worker decides by it. Its rows are that thread's own; all else comes as messages,
- * which are taken in before a decision that begins after they were broadcast: also by a worker that has not been idle
- * since.
+ * The index of another thread, by which a worker decides. Its rows are shared with that thread; all else comes as
+ * messages, which are read before a decision that begins after they were broadcast: also by a worker that has not been
+ * idle since.
  */
 export class IndexMirror extends IndexTables implements KeyIndexView {
   readonly #deps: MirrorDeps;
@@ -66,7 +66,7 @@ export class IndexMirror extends IndexTables implements KeyIndexView {
     return row === 0 ? this.#placeholders.find(digest) : this.recordOf(row);
   }
 
-  /** Whether all that the row refers to is here. */
+  /** True if all that the row refers to is here. */
   #isWhole(row: number): boolean {
     const { table, attributes } = this.rows;
     const limit = table.limitOf(row);

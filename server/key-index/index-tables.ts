@@ -16,19 +16,19 @@ export type KeyRows = {
   readonly generation: number;
 };
 
-/** A rate limit, and whose it is: a key's, or what is known by its id alone, such as a team. */
+/** A rate limit and its owner: a key, or an owner that is known by its id alone, such as a team. */
 export type OwnedRate = {
   readonly owner: KeyRecord | string;
   readonly limit: RateLimit;
-  /** As how many requests one counts; 1 where it is left out. */
+  /** Number of requests that a request counts as; 1 if it is left out. */
   readonly amount?: number | undefined;
 };
 
-/** What can be asked of an index, on the thread that writes it and on those that mirror it. */
+/** Part of an index that is the same on the thread that writes it and on the threads that mirror it. */
 export abstract class IndexTables {
   protected rows: KeyRows;
   protected limits = new LimitCells();
-  /** The cells of limits that are not keys', by the ids of those that have them. */
+  /** Cells of all limits but the request rates of keys, by the owner's id. */
   protected ownedCells = new Map<string, number>();
   protected gateways = new GatewayTable();
   protected teams = new TeamTable();
@@ -37,7 +37,7 @@ export abstract class IndexTables {
     this.rows = rows;
   }
 
-  /** The present record of one version of a key. */
+  /** Returns the present record of one version of a key. */
   findVersion(keyId: string, version: number): KeyRecord | undefined {
     for (const row of this.rows.table.rowsOf(packVersion(keyId, version, false))) {
       const record = this.recordOf(row);
@@ -46,12 +46,12 @@ export abstract class IndexTables {
     return undefined;
   }
 
-  /** What the bearer of a token may do, for each team that is meant; see {@link TeamTable}. */
+  /** Returns what the bearer of a token may do, for each requested team; see {@link TeamTable}. */
   findMember(token: MemberToken, named: string | null): KeyRecord[] {
     return this.teams.findMember(token, named);
   }
 
-  /** What a version that was found before is now: the same record where nothing has taken its place. */
+  /** Returns what a version that was found before is now: the same record if nothing has taken its place. */
   presentOf(record: KeyRecord): KeyRecord | undefined {
     if (record.membership !== undefined) return this.teams.presentOf(record);
     const isSame = record instanceof KeyRow && record.generation === this.rows.generation;
@@ -60,32 +60,32 @@ export abstract class IndexTables {
   }
 
   /**
-   * Judges a request by several rate limits, and charges it to each where all admit it. One that has no cell, as when it
-   * has just been declared, admits and counts nothing.
+   * Judges a request by several rate limits, and charges it to each if all admit it. A limit without a cell, such as a
+   * limit that has just been declared, admits and counts nothing.
    *
    * @param now nanoseconds on the clock that all threads share
-   * @returns what it meets at each, in their order
+   * @returns the verdict of each limit, in their order
    */
   chargeRates(rates: readonly OwnedRate[], now: number): RateVerdict[] {
     return this.limits.chargeAll(rates.map(this.#inCell), now);
   }
 
-  /** What {@link chargeRates} would say, charged to none. */
+  /** Returns what {@link chargeRates} would return, and charges nothing. */
   judgeRates(rates: readonly OwnedRate[], now: number): RateVerdict[] {
     return this.limits.judgeAll(rates.map(this.#inCell), now);
   }
 
   /**
-   * Takes back what is unpaid of a request that was charged: whatever has been read anew since has none to take back.
+   * Takes back what is unpaid of a request that was charged; nothing if the limit was read anew since.
    *
    * @param unpaid nanoseconds
-   * @param chargedAt as of {@link chargeRates}
+   * @param chargedAt time of the charge, as of {@link chargeRates}
    */
   refundRate(rate: OwnedRate, unpaid: number, chargedAt: number): void {
     this.limits.refund(this.#inCell(rate).cell, unpaid, chargedAt);
   }
 
-  /** Charges what was used already, also where nothing is left of the limit. */
+  /** Charges what was used already, even if nothing is left of the limit. */
   chargeUsed(rate: OwnedRate, now: number): void {
     this.limits.chargeUsed(this.#inCell(rate), now);
   }
@@ -102,7 +102,7 @@ export abstract class IndexTables {
     return present instanceof KeyRow ? present.limit : 0;
   }
 
-  /** Notes that a key was used: the last time, and how often. */
+  /** Notes that a key was used: the time of the last use, and the number of uses. */
   noteUse(key: KeyRecord, at: number): void {
     const isHere = key instanceof KeyRow && key.generation === this.rows.generation;
     const found = isHere ? key : this.findVersion(key.keyId, key.version);

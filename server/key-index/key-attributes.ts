@@ -1,16 +1,19 @@
 import type { KeyAttributes } from "../../domain/access/key-record.ts";
 
-/** Attributes as a row refers to them. */
+/** Attributes in the form in which a row refers to them. */
 export type RowAttributes = KeyAttributes & {
-  /** Of a version whose id or number the row's words have no place for. */
+  /** Id and number of a version, if one of them does not fit into the row's words. */
   readonly identity?: { readonly keyId: string; readonly version: number };
 };
 
-/** The attributes of all rows of a table, each combination once; a row has its number. */
+/** The attributes of all rows of a table, each combination once; a row has the number of its combination. */
 export class InternedAttributes {
   readonly #attributes: RowAttributes[] = [];
   readonly #numbers = new Map<string, number>();
-  /** One reading of the store gives equal attributes as one object: most are found without being written out. */
+  /**
+   * Numbers by object. One reading of the store gives equal attributes as one object: most are found without being
+   * written out.
+   */
   readonly #ofObject = new WeakMap<RowAttributes, number>();
 
   get size(): number {
@@ -21,7 +24,7 @@ export class InternedAttributes {
     return this.#attributes;
   }
 
-  /** Takes in the attributes that another thread has interned next. */
+  /** Adds the attributes that another thread has interned next. */
   add(attributes: RowAttributes): void {
     this.#attributes.push(attributes);
   }

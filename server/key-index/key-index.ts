@@ -11,17 +11,17 @@ import { InternedAttributes, type RowAttributes } from "./key-attributes.ts";
 import { KeyRow } from "./key-row.ts";
 import { KeyTable } from "./key-table.ts";
 
-/** States from which no version comes back: written as the ones that may, so that an unknown state has ended too. */
+/** States of a version that has not ended. No version comes back from any other state, also not from an unknown one. */
 const LIVING: ReadonlySet<string> = new Set<KeyRecord["versionState"]>(["reserved", "active", "retiring"]);
 /** Ended versions of a key that stay findable, so that the cause of a refusal can be counted. */
 const ENDED_KEPT = 8;
-/** Rows for changes to come: this many, or one for so many keys. */
+/** Spare rows for changes to come: this many, or one for every `KEYS_PER_SPARE_ROW` keys if that is more. */
 const SPARE_ROWS = 1_024;
 const KEYS_PER_SPARE_ROW = 32;
 /** Rows that are copied between two turns of the event loop. */
 const CHUNK = 10_000;
 
-/** A use of one version of a key, or several: the last of them, and how many. */
+/** Uses of one version of a key: the time of the last, and their number. */
 export type VersionUse = {
   readonly keyId: string;
   readonly version: number;
@@ -31,20 +31,20 @@ export type VersionUse = {
 };
 
 /**
- * What decisions read: key versions by the digest of their secret, gateways by public id. It is filled from one
- * snapshot and then changed entity by entity; whether it is current is the lease's to say.
+ * Key versions by the digest of their secret, and gateways by public id, as decisions read them. It is filled from one
+ * snapshot and then changed entity by entity; whether it is current, the lease says.
  */
 export class KeyIndex extends IndexTables {
-  /** Tables that were replaced, with how often they have been drained since: another thread may just be using one. */
+  /** Tables that were replaced, with the number of drains since: another thread may just be using one. */
   #former: readonly { readonly rows: KeyRows; readonly drains: number }[] = [];
   #keyCount = 0;
   #importedFormatCount = 0;
   #broadcast: Broadcast = () => {};
-  /** The ids of the limits that a gateway's routes have, by the gateway's id. */
+  /** Ids of the limits that a gateway's routes have, by the gateway's id. */
   readonly #routeCells = new Map<string, ReadonlySet<string>>();
 
   /**
-   * @param keys how many are expected
+   * @param keys number of keys that are expected
    * @param former the index that this one is to replace: {@link drainUses} takes the uses noted there too
    */
   constructor(keys = 0, former?: KeyIndex) {
@@ -56,7 +56,7 @@ export class KeyIndex extends IndexTables {
     return this.#keyCount;
   }
 
-  /** What the tables of keys take. */
+  /** Bytes that the tables of keys and the cells of limits take. */
   get bytes(): number {
     return this.rows.table.bytes + this.limits.bytes;
   }
@@ -81,14 +81,14 @@ export class KeyIndex extends IndexTables {
     return this.#importedFormatCount > 0;
   }
 
-  /** Takes in one version beside what is there: for filling an index from a snapshot. */
+  /** Adds one version to what is there, for filling an index from a snapshot. */
   add(key: IndexedKey): void {
     this.#publish(this.#write(key), 0);
   }
 
   /**
-   * Takes in the present state of a key. A version that the index has and `versions` does not has ended; one that has
-   * ended stays so, whatever an older row says of it (threats b30).
+   * Applies the present state of a key. A version that the index has and `versions` does not has ended. A version that
+   * has ended stays so, whatever an older row says of it (threats b30).
    *
    * @param versions all of its living versions, and perhaps some that have ended
    */
@@ -120,12 +120,12 @@ export class KeyIndex extends IndexTables {
     this.#setCell(tokensId(keyId), false);
   }
 
-  /** Makes room for so many more rows, in turns of the event loop. */
+  /** Makes space for so many more rows, over several turns of the event loop. */
   async prepareFor(rows: number): Promise<void> {
     for (const _ of this.#makeRoom(rows)) await new Promise(setImmediate);
   }
 
-  /** Takes all uses that were noted since the last time. A version may be there twice. */
+  /** Takes all uses that were noted since the last call. A version may be there twice. */
   drainUses(now: number): VersionUse[] {
     const uses: VersionUse[] = [];
     for (const { table, attributes } of [...this.#former.map(({ rows }) => rows), this.rows]) {
@@ -138,7 +138,7 @@ export class KeyIndex extends IndexTables {
     return uses;
   }
 
-  /** Takes in the present state of a gateway. */
+  /** Applies the present state of a gateway. */
   applyGateway(gateway: GatewayRecord): void {
     this.#giveRouteCells(
       gateway.gatewayId,
@@ -154,12 +154,12 @@ export class KeyIndex extends IndexTables {
     this.#broadcast({ kind: "gateway_removed", gatewayId });
   }
 
-  /** Every team, as it is now. */
+  /** Returns every team, as it is now. */
   allTeams(): TeamRecord[] {
     return this.teams.all();
   }
 
-  /** Takes in the present state of a team. */
+  /** Applies the present state of a team. */
   applyTeam(team: TeamRecord): void {
     this.#giveCell(team.teamId, team.limits);
     this.teams.apply(team);
@@ -172,7 +172,7 @@ export class KeyIndex extends IndexTables {
     this.#broadcast({ kind: "team_removed", teamId });
   }
 
-  /** Sees to it that an owner has a cell for each rate of its limits, and none otherwise. */
+  /** Gives an owner a cell for each rate of its limits, and takes back any other. */
   #giveCell(owner: string, limits: DeclaredLimits | null): void {
     this.#setCell(owner, limits !== null && limits.rate !== null);
     this.#setCell(tokensId(owner), limits?.tokens !== undefined);
@@ -197,7 +197,7 @@ export class KeyIndex extends IndexTables {
     else this.#routeCells.delete(gatewayId);
   }
 
-  /** Broadcasts all that there is, and from here on each change. */
+  /** Broadcasts everything, and from here on each change. */
   broadcastTo(broadcast: Broadcast): void {
     this.#broadcast = broadcast;
     this.#broadcastTables();
@@ -227,7 +227,7 @@ export class KeyIndex extends IndexTables {
     return hasEnded(attributes.get(table.attributesOf(row)));
   }
 
-  /** The cell of the rate limit that a key's rows share; 0 where none of them has one. */
+  /** Returns the cell of the rate limit that a key's rows share; 0 if none of them has one. */
   #limitOf(rows: readonly number[]): number {
     for (const row of rows) if (this.rows.table.limitOf(row) !== 0) return this.rows.table.limitOf(row);
     return 0;
@@ -292,7 +292,9 @@ export class KeyIndex extends IndexTables {
     for (const row of ended.slice(ENDED_KEPT)) this.#takeOut(row);
   }
 
-  /** Moves to a larger table where the rows would not fit, leaving out what is found no more; yields now and then. */
+  /**
+   * Moves to a larger table if the rows would not fit, leaving out rows that are found no more; yields now and then.
+   */
   *#makeRoom(rows: number): Generator<void> {
     const old = this.rows;
     if (old.table.room >= rows) return;

@@ -5,13 +5,13 @@ import type { KeyTable } from "./key-table.ts";
 
 /**
  * A key version as a row of a table has it. It does not hold on to the table: an answer that streams for an hour must
- * not keep one alive that has been replaced.
+ * not keep a table alive that has been replaced.
  */
 export class KeyRow implements KeyRecord {
   readonly row: number;
-  /** The cell of its key's rate limit; 0 where it has none. */
+  /** Cell of its key's rate limit; 0 if it has none. */
   readonly limit: number;
-  /** Of the table that `row` counts in. */
+  /** Generation of the table that `row` is a number in. */
   readonly generation: number;
   readonly version: number;
   readonly expiresAt: number;
@@ -34,7 +34,7 @@ export class KeyRow implements KeyRecord {
     this.#last = table.idWord(row, 3);
   }
 
-  /** Written out when it is asked for: most requests end without. */
+  /** Id of the key. It is written out when it is asked for: most requests end without. */
   get keyId(): string {
     return this.#attributes.identity?.keyId ?? unpackKeyId(this.#first, this.#second, this.#third, this.#last);
   }

@@ -2,11 +2,11 @@
 import { isImportedFormat, isSameId, type PackedVersion, unpackVersion } from "../context/packed-key-id.ts";
 
 /**
- * A row in 32-bit words, written before it is published and never again. It is one line of the processor's cache, so
- * that a reader waits for memory once.
+ * Words of 32 bits in a row, which is written before it is published and never again. A row is one line of the
+ * processor's cache, so that a reader waits for memory once.
  */
 const ROW_WORDS = 16;
-/** As a double: the first two words. */
+/** Words of the expiry, which is a double: the first two. */
 const EXPIRY_WORDS = 2;
 const DIGEST = EXPIRY_WORDS;
 const DIGEST_WORDS = 8;
@@ -14,18 +14,21 @@ const ID = DIGEST + DIGEST_WORDS;
 const ATTRIBUTES = ID + 4;
 const LIMIT = ATTRIBUTES + 1;
 
-/** Beside each row two words that every thread writes: when its version was last used, and how often. */
+/** Words beside each row that every thread writes: the time of the last use of its version, and the number of uses. */
 const USE_WORDS = 2;
 
-/** A slot is a row's number, with eight bits of what it is found by above it: a stranger's row is rarely looked at. */
+/**
+ * Bits of a slot that are a row's number. The eight bits above are of the digest or id that the row is found by, so
+ * that another key's row is rarely looked at.
+ */
 const ROW_BITS = 24;
 const ROW_MASK = 2 ** ROW_BITS - 1;
-/** Where an entry was taken out: no row has number 0. */
+/** Slot from which an entry was taken out: no row has number 0. */
 const TAKEN_OUT = 1 << ROW_BITS;
 /** Slots for each row. Linear probing stays short up to a load of two thirds. */
 const SLOTS_PER_ROW = 1.5;
 
-/** What makes a table: to be handed to another thread. */
+/** Buffers that make a table, to be handed to another thread. */
 export type KeyTableBuffers = {
   readonly capacity: number;
   readonly rows: SharedArrayBuffer;
@@ -36,10 +39,10 @@ export type KeyTableBuffers = {
   readonly used: SharedArrayBuffer;
 };
 
-/** What a row is made of, besides its digest. */
+/** Contents of a row, besides its digest. */
 type RowFields = PackedVersion & {
   readonly expiresAt: number;
-  /** The number of its attributes, and of its rate limit's cell; 0 for none. */
+  /** Number of its attributes; below, that of its rate limit's cell, 0 for none. */
   readonly attributes: number;
   readonly limit: number;
 };
@@ -89,7 +92,7 @@ export class KeyTable {
     return rows.byteLength + byDigest.byteLength + byId.byteLength + uses.byteLength + used.byteLength;
   }
 
-  /** How many rows can still be written. */
+  /** Number of rows that can still be written. */
   get room(): number {
     return this.buffers.capacity - this.#lastRow;
   }
@@ -98,7 +101,7 @@ export class KeyTable {
     return this.#lastRow;
   }
 
-  /** The row of a digest (32 latin1 characters); 0 where there is none. */
+  /** Returns the row of a digest (32 latin1 characters); 0 if there is none. */
   find(digest: string): number {
     const slots = this.#byDigest;
     const first = wordOf(digest, 0);
@@ -120,7 +123,7 @@ export class KeyTable {
     return true;
   }
 
-  /** The rows of all versions of a key that are in the table. */
+  /** Returns the rows of all versions of a key that are in the table. */
   rowsOf(id: PackedVersion): number[] {
     const rows: number[] = [];
     const slots = this.#byId;
@@ -170,7 +173,7 @@ export class KeyTable {
   }
 
   /**
-   * Writes a row that no search finds yet. There must be room.
+   * Writes a row that no search finds yet. There must be space for it.
    *
    * @param digest 32 latin1 characters
    */
@@ -199,7 +202,8 @@ export class KeyTable {
   }
 
   /**
-   * From here on the row is found by its digest, and among its key's rows. The row that it replaces is found no more.
+   * Publishes a row: from here on it is found by its digest, and among its key's rows. The row that it replaces is
+   * found no more.
    */
   publish(row: number): void {
     const slots = this.#byDigest;
@@ -217,12 +221,12 @@ export class KeyTable {
     Atomics.store(slots, slot, entry);
   }
 
-  /** Whether the row is the one that its digest finds. */
+  /** True if the row's digest finds this row. */
   isPublished(row: number): boolean {
     return this.#slotOf(row, this.#byDigest, this.#word(row, DIGEST)) !== -1;
   }
 
-  /** The row's digest finds nothing any more. */
+  /** Takes out a row: its digest finds nothing any more. */
   takeOut(row: number): void {
     this.#takeOutOfKey(row);
     const slot = this.#slotOf(row, this.#byDigest, this.#word(row, DIGEST));
@@ -258,7 +262,7 @@ export class KeyTable {
   /**
    * Notes that a row's version was used, on any thread.
    *
-   * @param at milliseconds since the epoch; kept modulo 2^32, for {@link drainUses} to come well within 24 days
+   * @param at milliseconds since the epoch; kept modulo 2^32, so that {@link drainUses} has to come well within 24 days
    */
   noteUse(row: number, at: number): void {
     const cell = row * USE_WORDS;
@@ -269,7 +273,8 @@ export class KeyTable {
   }
 
   /**
-   * Reports what was used since the last time, and how often, and forgets it. Rows replaced since are reported too.
+   * Reports each row that was used since the last call, and how often, and forgets that. Rows that were replaced since
+   * are reported too.
    */
   drainUses(now: number, report: (row: number, at: number, requests: number) => void): void {
     const moment = Math.floor(now);
@@ -285,7 +290,7 @@ export class KeyTable {
   }
 }
 
-/** Four characters of a digest as a word; the missing ones of a shorter text are zero. */
+/** Returns four characters of a digest as a word; the missing characters of a shorter text are zero. */
 function wordOf(digest: string, word: number): number {
   const at = 4 * word;
   return (
@@ -296,12 +301,12 @@ function wordOf(digest: string, word: number): number {
   );
 }
 
-/** Where a search begins: the hash, as a fraction of 2^32, of the slots. */
+/** Returns the slot at which a search begins: the hash, as a fraction of 2^32, of the slots. */
 function startOf(hash: number, slots: number): number {
   return Math.floor(((hash >>> 0) * slots) / 2 ** 32);
 }
 
-/** The 30 bits of an id's word over all 32. */
+/** Spreads the 30 bits of an id's word over all 32. */
 function spread(word: number): number {
   return word << 2;
 }

@@ -1,23 +1,23 @@
 import type { Clock } from "../../runtime/clock.ts";
 
 /**
- * How far the wall clock may move against the monotonic one: more is a machine that was suspended, or a clock that
- * jumped.
+ * Milliseconds that the wall clock may move against the monotonic one: more is a machine that was suspended, or a clock
+ * that jumped.
  */
 const MAX_JUMP_MS = 1_000;
-/** How far expiry may be decided from the database's time (threats c39). */
+/** Milliseconds that expiry may be decided off the database's time (threats c39). */
 const MAX_EARLY_MS = 1_000;
 
 /**
- * When the head was asked for, how far the wall clock was and the database's is from the monotonic one, and how long
- * that answer holds.
+ * Cells of a lease: when the head was asked for; how far the wall clock was, and the database's is, from the monotonic
+ * one; and how long that answer holds.
  */
 const [ASKED_AT, WALL_OFFSET, DATABASE_OFFSET, LENGTH, CELLS] = [0, 1, 2, 3, 4];
 
 /**
- * How long a replica's index counts as current, and what time it is by the database's clock. Both run on the monotonic
- * clock from the moment at which the database was asked, so that a wall clock which is set neither lengthens the one
- * nor revives an expired key by the other.
+ * Time for which a replica's index counts as current, and the time by the database's clock. Both run on the monotonic
+ * clock from the moment at which the database was asked, so that a wall clock which is set neither lengthens the lease
+ * nor revives an expired key.
  */
 export class Lease {
   readonly #clock: Clock;
@@ -29,9 +29,9 @@ export class Lease {
   }
 
   /**
-   * A lease that has run out.
+   * Returns a lease that has run out.
    *
-   * @param cells where it is kept, for other threads to {@link read}
+   * @param cells memory in which it is kept, for other threads to {@link read}
    */
   static begin(clock: Clock, cells: Float64Array = new Float64Array(CELLS)): Lease {
     const lease = new Lease(clock, cells);
@@ -41,7 +41,7 @@ export class Lease {
   }
 
   /**
-   * The lease that another thread renews.
+   * Returns the lease that another thread renews.
    *
    * @param clock its monotonic time is the same on all threads
    */
@@ -58,7 +58,7 @@ export class Lease {
   /**
    * Renews the lease: everything up to the head that was asked for at `moment` is applied.
    *
-   * @param lengthMs how long that holds
+   * @param lengthMs milliseconds that this holds
    */
   renew(moment: LeaseMoment, lengthMs: number): void {
     this.#cells[WALL_OFFSET] = moment.wallOffset;
@@ -79,12 +79,12 @@ export class Lease {
     this.#cells[ASKED_AT] = Number.NEGATIVE_INFINITY;
   }
 
-  /** Milliseconds since the head was asked for. */
+  /** Returns the milliseconds since the head was asked for. */
   age(): number {
     return this.#clock.monotonic() - this.#cell(ASKED_AT);
   }
 
-  /** Milliseconds until it is over, unless it is renewed; none or less where it is. */
+  /** Returns the milliseconds until it is over, unless it is renewed; 0 or less if it is over. */
   remaining(): number {
     return this.#cell(LENGTH) - this.age();
   }
@@ -95,7 +95,7 @@ export class Lease {
     return isYoung && Math.abs(this.#clock.now() - monotonic - this.#cell(WALL_OFFSET)) <= MAX_JUMP_MS;
   }
 
-  /** Milliseconds since the epoch by the database's clock, as far as this replica can know. */
+  /** Returns the milliseconds since the epoch by the database's clock, as far as this replica can know. */
   now(): number {
     return this.#clock.monotonic() + this.#cell(DATABASE_OFFSET);
   }
@@ -105,5 +105,5 @@ export class Lease {
   }
 }
 
-/** When a question was put: on the monotonic clock, and how far the wall clock was from it. */
+/** Moment at which a question was put: on the monotonic clock, and how far the wall clock was from it. */
 type LeaseMoment = { readonly monotonic: number; readonly wallOffset: number };

@@ -7,24 +7,27 @@ import {
   rateCost,
 } from "../../domain/access/rate-limit.ts";
 
-/** Cells in one buffer. */
+/** Bits of a cell's number that count within one buffer; below, the number of cells in it. */
 const CHUNK_BITS = 12;
 const CHUNK = 2 ** CHUNK_BITS;
-/** A cell's words: when the last request that was charged is paid off, and when the first one was, by its owner. */
+/**
+ * Words of a cell: when the last request that was charged is paid off, and when the first one was charged by its owner.
+ */
 const [PAID_AT, SINCE, WORDS] = [0, 1, 2];
 
 /** A cell, and the limit that is counted in it. */
 export type CellLimit = {
-  /** 0 for none: nothing is counted then. */
+  /** Number of the cell; 0 for none: nothing is counted then. */
   readonly cell: number;
   readonly limit: RateLimit;
-  /** As how many requests one counts that is charged to it; 1 where it is left out. */
+  /** Number of requests that a charge counts as; 1 if it is left out. */
   readonly amount?: number | undefined;
 };
 
 /**
- * What has been spent of rate limits: one cell of shared memory for each key that has one, which all its versions share,
- * and one for each other owner. Cells are numbered from 1, and a cell never moves: there are more buffers instead of larger ones.
+ * Amounts that have been spent of rate limits: one cell of shared memory for each key that has one, which all its
+ * versions share, and one for each other owner. Cells are numbered from 1, and a cell never moves: there are more
+ * buffers instead of larger ones.
  */
 export class LimitCells {
   readonly #buffers: SharedArrayBuffer[] = [];
@@ -36,23 +39,23 @@ export class LimitCells {
     return this.#chunks.length * CHUNK * WORDS * BigInt64Array.BYTES_PER_ELEMENT;
   }
 
-  /** What the cells are in, in the order of their numbers. */
+  /** Buffers that the cells are in, in the order of their numbers. */
   get buffers(): readonly SharedArrayBuffer[] {
     return this.#buffers;
   }
 
-  /** Takes in the next buffer, of cells that another thread gives out. */
+  /** Adds the next buffer, of cells that another thread gives out. */
   add(buffer: SharedArrayBuffer): void {
     this.#buffers.push(buffer);
     this.#chunks.push(new BigInt64Array(buffer));
   }
 
-  /** Whether the cell's buffer is here. */
+  /** True if the cell's buffer is here. */
   has(cell: number): boolean {
     return cell >>> CHUNK_BITS < this.#chunks.length;
   }
 
-  /** A cell that owes nothing. */
+  /** Takes a cell that owes nothing. */
   take(): number {
     const cell = this.#free.pop() ?? ++this.#last;
     if (!this.has(cell)) this.add(new SharedArrayBuffer(CHUNK * WORDS * BigInt64Array.BYTES_PER_ELEMENT));
@@ -65,7 +68,7 @@ export class LimitCells {
   }
 
   /**
-   * Judges a request by what is in the cell, and charges it there when it is admitted. Of threads that do so at once
+   * Judges a request by what is in the cell, and charges it there if it is admitted. If several threads do so at once,
    * each is judged by what the others have charged.
    *
    * @param now nanoseconds on the clock that all threads share, which counts milliseconds: fractions are left out
@@ -80,8 +83,8 @@ export class LimitCells {
   }
 
   /**
-   * Judges a request by several cells, and charges it to each where all admit it. Of threads that do so at once one is
-   * always done; another, whose charge is taken back, may refuse a third one's request for as long as that takes.
+   * Judges a request by several cells, and charges it to each if all admit it. If several threads do so at once, one of
+   * them is always done; while a charge is being taken back, it may refuse the request of a third thread.
    *
    * @param now as of {@link charge}
    */
@@ -96,7 +99,7 @@ export class LimitCells {
     }
   }
 
-  /** What {@link chargeAll} would say of a request, which is charged to none. */
+  /** Returns what {@link chargeAll} would return for a request, and charges nothing. */
   judgeAll(limits: readonly CellLimit[], now: number): RateVerdict[] {
     return this.#judge(
       limits,
@@ -106,10 +109,10 @@ export class LimitCells {
   }
 
   /**
-   * Takes back so many nanoseconds of a request that was charged: nothing where the cell was not charged by then, since
+   * Takes back `unpaid` nanoseconds of a request that was charged; nothing if the cell was not charged by then, since
    * it has become another owner's, or its owner's anew.
    *
-   * @param chargedAt as of {@link charge}
+   * @param chargedAt time of the charge, as of {@link charge}
    */
   refund(cell: number, unpaid: number, chargedAt: number): void {
     if (cell === 0) return;
@@ -121,7 +124,7 @@ export class LimitCells {
     Atomics.sub(this.#chunkOf(cell), placeOf(cell) + PAID_AT, BigInt(Math.floor(unpaid)));
   }
 
-  /** Charges what was used already, also where nothing is left of the limit. */
+  /** Charges what was used already, even if nothing is left of the limit. */
   chargeUsed({ cell, limit, amount = 1 }: CellLimit, now: number): void {
     if (cell === 0) return;
     const whole = Math.floor(now);
@@ -140,7 +143,10 @@ export class LimitCells {
     return judgeRates(states, Math.floor(now));
   }
 
-  /** False where another thread has charged one of the cells since: then none of them has been. */
+  /**
+   * Charges all cells. Returns false if another thread has charged one of them since: then none of them has been
+   * charged.
+   */
   #pay(limits: readonly CellLimit[], held: readonly bigint[], verdicts: readonly RateVerdict[], now: number): boolean {
     for (const [i, { cell }] of limits.entries()) {
       const verdict = verdicts[i];
@@ -153,7 +159,7 @@ export class LimitCells {
     return true;
   }
 
-  /** False where another thread has charged the cell since. */
+  /** Charges a cell. Returns false if another thread has charged it since. */
   #payOne(cell: number, held: bigint, { paidAt }: Pick<RateVerdict, "paidAt">, now: number): boolean {
     const chunk = this.#chunkOf(cell);
     const place = placeOf(cell);
@@ -169,7 +175,7 @@ export class LimitCells {
   }
 }
 
-/** Where a cell's words begin in its buffer. */
+/** Returns the position in its buffer at which a cell's words begin. */
 function placeOf(cell: number): number {
   return (cell & (CHUNK - 1)) * WORDS;
 }

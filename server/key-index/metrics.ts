@@ -1,26 +1,26 @@
 import { Counter, Gauge, type Registry } from "@prometheus-io/client";
 import { registerCounted } from "../context/counted-metric.ts";
 
-/** What the gauges read when they are scraped. */
+/** Values that the gauges read when they are scraped. */
 export type IndexFigures = {
   readonly keys: number;
-  /** What the tables of keys take. */
+  /** Bytes that the tables of keys take. */
   readonly keyBytes: number;
   readonly gateways: number;
-  /** Those whose credential none of this server's encryption keys opens. */
+  /** Number of gateways whose credential none of this server's encryption keys opens. */
   readonly unreadableGateways: number;
   readonly seq: number;
   /** Seconds since the index last asked the database for changes. */
   readonly age: number;
-  /** How old that may be. Seconds. */
+  /** Seconds that this age may reach. */
   readonly lease: number;
   readonly current: boolean;
-  /** How full the database's queue of notifications is, from 0 to 1. */
+  /** Share of the database's queue of notifications that is full, from 0 to 1. */
   readonly notificationQueue: number;
 };
 
 export type IndexMetrics = {
-  /** Counts requests that a key was let through with: by its id, or with others where too many keys are in use. */
+  /** Counts requests that a key was let through with: by its id, or with others if too many keys are in use. */
   countKeyRequests(keyId: string, count: number): void;
   /** Counts times that the database was found to have been rolled back. */
   countRollback(): void;

@@ -4,13 +4,14 @@ import type { TeamRecord } from "../../domain/access/membership.ts";
 import { SCOPES, scopeSet } from "../../domain/access/scopes.ts";
 import type { Placeholder } from "../context/placeholders.ts";
 
-/** A team as a placeholder is resolved against. */
+/** Facts about a team that a placeholder is resolved by. */
 type Team = Pick<TeamRecord, "teamId" | "name" | "defaultLibraryId" | "allowedCIDRs" | "limits">;
 
 /**
- * The records that placeholders stand for, by digest: every scope, all libraries, unbound.
+ * Returns the records that placeholders stand for, by digest: every scope, all libraries, unbound.
  *
- * @returns `unresolved` counts those whose team does not exist, or which name none where there is not exactly one
+ * @returns `unresolved` counts placeholders whose team does not exist, or which name none although there is not exactly
+ *   one
  */
 export function resolvePlaceholders(
   placeholders: readonly Placeholder[],
@@ -41,7 +42,8 @@ export function resolvePlaceholders(
 }
 
 /**
- * Placeholder keys as a decision finds them. A stored key goes before one of the same text, also when it is revoked.
+ * Placeholder keys as a decision finds them. A stored key goes before a placeholder of the same text, also when it is
+ * revoked.
  */
 export class PlaceholderKeys {
   readonly #records: ReadonlyMap<string, KeyRecord>;
@@ -60,7 +62,7 @@ export class PlaceholderKeys {
     return this.exist ? this.#records.get(digest) : undefined;
   }
 
-  /** What a placeholder that was found before is now. */
+  /** Returns what a placeholder that was found before is now. */
   findPresent({ keyId }: KeyRecord): KeyRecord | undefined {
     return [...this.#records.values()].find((record) => record.keyId === keyId);
   }

@@ -16,45 +16,48 @@ import { ServedState, type ServedStateDeps } from "./served-state.ts";
 import { type SharedCells, sharedCells } from "./shared-cells.ts";
 import { REVALIDATION_INTERVAL_MS, revalidateStreams } from "./stream-revalidation.ts";
 
-/** How many times in a lease the head is asked for when nothing hints at a change. */
+/** Times in a lease that the head is asked for when nothing hints at a change. */
 const BEATS_PER_LEASE = 5;
-/** Until the next one where something was applied that is not acknowledged: under a flood once for many changes. */
+/**
+ * Milliseconds until the next beat if something was applied that is not acknowledged: under a flood, one beat for many
+ * changes.
+ */
 const ACKNOWLEDGE_MS = 25;
 /**
- * Between two reads that follow hints; it grows with the number of replicas. In a flood, a read returns many changes,
- * which costs little more than one, and all replicas together read about a thousand times a second.
+ * Milliseconds between two reads that follow hints, which grow with the number of replicas. In a flood, a read returns
+ * many changes, which costs little more than one, and all replicas together read about a thousand times a second.
  */
 const SPACING_MS = 10;
 const SPACING_PER_REPLICA_MS = 1;
 const MAX_SPACING_MS = 250;
-/** A question for the head that has had no answer for this part of a lease is given up. */
+/** Share of a lease after which a question for the head that has had no answer is given up. */
 const ANSWER_SHARE = 0.4;
-/** So is one to be registered, or taken out. Milliseconds. */
+/** Milliseconds after which a question to be registered, or deregistered, is given up. */
 const ANSWER_MS = 2_000;
-/** The head is asked for again, by another connection, when there is no answer by then. */
+/** Milliseconds after which the head is asked for again, by another connection, if there is no answer. */
 const AGAIN_MS = 500;
-/** How long an answer to a read after a hint may take. If it fails, a beat asks for the head at once. */
+/** Milliseconds that an answer to a read after a hint may take. If it fails, a beat asks for the head at once. */
 const HINTED_MS = 1_000;
-/** After a beat that failed, for as long as the lease may still be saved. */
+/** Milliseconds until the next beat after a beat that failed, for as long as the lease may still be saved. */
 const RETRY_MS = 250;
 /**
- * However far away the next beat is: a lease that has ended, also by a clock that was set, is asked for anew by then,
- * and the connection that listens is looked after.
+ * Milliseconds between two rounds at most, however far away the next beat is: in each, a lease that has ended, also by
+ * a clock that was set, is asked for anew, and the connection that listens is looked after.
  */
 const ROUND_MS = 1_000;
-/** From here on the schema's record_change() notifies of no change, and an operator has to look. */
+/** Share of the queue from which on the schema's record_change() notifies of no change, and an operator has to look. */
 const FULL_QUEUE = 0.5;
 
 type ReplicaDeps = ServedStateDeps & {
-  /** This process's name among the replicas; never used twice. */
+  /** Name of this process among the replicas; never used twice. */
   readonly id: string;
   readonly feed: Feed;
-  /** How long it decides without having asked for the head. */
+  /** Milliseconds that it decides without having asked for the head. */
   readonly leaseMs: number;
   readonly clock: Clock;
   readonly metrics: IndexMetrics;
   readonly streams: StreamRegistry;
-  /** What other threads of this server read; with `broadcast`, where there are any. */
+  /** Memory that other threads of this server read; with `broadcast`, if there are any. */
   readonly cells?: SharedCells;
 };
 
@@ -65,8 +68,8 @@ type ReplicaDeps = ServedStateDeps & {
  * tries again.
  *
  * A lease that is longer than the usual one begins when the registration that announces it is a minute old. Until then
- * a process that waits for confirmations may not have seen it, and a failover may lose it: that process takes the usual
- * lease for the longest.
+ * a process that waits for confirmations may not have seen it, and a failover may lose it: such a process takes no
+ * lease to be longer than the usual one.
  */
 export class Replica {
   readonly #deps: ReplicaDeps;
@@ -80,22 +83,24 @@ export class Replica {
   #registeredAt = Number.NEGATIVE_INFINITY;
   #databaseTimeAtBeat: number | undefined;
   #notificationQueue = 0;
-  /** Something may have changed since the changes were last read. */
+  /** True if something may have changed since the changes were last read. */
   #hinted = false;
-  /** Since the changes were last read, until they are read for a hint. */
+  /** Milliseconds from the last read of the changes until they are read for a hint. */
   #spacing = SPACING_MS;
   #readAt = Number.NEGATIVE_INFINITY;
   #beatAt = Number.NEGATIVE_INFINITY;
-  /** From one beat to the next. */
+  /** Milliseconds from one beat to the next. */
   #pace = 0;
   #wake = Promise.withResolvers<void>();
-  /** What was last reported: that the index follows the database, that it does not, or that requests are refused. */
+  /**
+   * State that was last reported: that the index follows the database, that it does not, or that requests are refused.
+   */
   #reported: "follows" | "lags" | "refuses" = "follows";
   #stopped = false;
   #running: Promise<void> | undefined;
   #revalidation: NodeJS.Timeout | undefined;
 
-  /** This process's name among the replicas. */
+  /** Name of this process among the replicas. */
   readonly id: string;
 
   constructor(deps: ReplicaDeps) {
@@ -114,17 +119,17 @@ export class Replica {
     });
   }
 
-  /** What decisions read. */
+  /** Index that decisions read. */
   get view(): KeyIndexView {
     return this.#state;
   }
 
-  /** Milliseconds since the epoch by the database's clock: what expiry is decided by. */
+  /** Returns the milliseconds since the epoch by the database's clock, which expiry is decided by. */
   now(): number {
     return this.#lease.now();
   }
 
-  /** The database's time at the last beat, in milliseconds since the epoch; undefined before the first one. */
+  /** Returns the database's time at the last beat, in milliseconds since the epoch; undefined before the first one. */
   databaseTimeAtBeat(): number | undefined {
     return this.#databaseTimeAtBeat;
   }
@@ -164,8 +169,8 @@ export class Replica {
   /**
    * Stops. Nothing is decided from here on.
    *
-   * @param isWritten whether what was noted of keys is in the database: then this replica is taken out, so that no
-   *   change waits for it. Else its row goes with its lease, as that of one that died
+   * @param isWritten true if what was noted of keys is in the database: then this replica is deregistered, so that no
+   *   change waits for it. Else its row goes with its lease, as that of a replica that died
    */
   async close(isWritten = true): Promise<void> {
     this.#stopped = true;
@@ -205,7 +210,7 @@ export class Replica {
     this.#deps.log.info({ seq: this.#state.lastSeq() }, "the key index follows the database again");
   }
 
-  /** An error is what callers feel: as long as the lease holds, they do not. */
+  /** Reports a failure: as an error once callers feel it, which they do not as long as the lease holds. */
   #reportFailure(error: unknown): void {
     if (!this.#lease.holds()) {
       if (this.#reported === "refuses") return;
@@ -279,7 +284,7 @@ export class Replica {
     this.#registeredAt = clock.monotonic();
   }
 
-  /** Of a lease that is asked for now. */
+  /** Returns the length of a lease that is asked for now. */
   #leaseMs(): number {
     const { leaseMs, clock } = this.#deps;
     const isKnown = clock.monotonic() - this.#registeredAt >= LEASE_RANGE_MS.most;
@@ -296,7 +301,10 @@ export class Replica {
     return this.#reader.catchUp(from, withinMs);
   }
 
-  /** A queue that fills up fails others' transactions in the end, and ours lose their hints before. */
+  /**
+   * Notes how full the queue is. A queue that fills up fails others' transactions in the end, and ours lose their hints
+   * before.
+   */
   #noteQueue(usage: number): void {
     if (usage >= FULL_QUEUE && this.#notificationQueue < FULL_QUEUE) {
       this.#deps.log.error(

@@ -17,7 +17,7 @@ import type { Lease } from "./lease.ts";
 import { PlaceholderKeys, resolvePlaceholders } from "./placeholder-keys.ts";
 import type { SharedCells } from "./shared-cells.ts";
 
-/** Rows that a key which changes may take: its versions anew, where they end by not being given. */
+/** Rows that a change of a key may take: one for each of its versions that ends by not being given. */
 const ROWS_PER_KEY = 4;
 
 export type ServedStateDeps = {
@@ -28,14 +28,14 @@ export type ServedStateDeps = {
   readonly broadcast?: Broadcast;
 };
 
-/** What this replica decides by, as the store's answers make it: the index, and the placeholders beside it. */
+/** State that this replica decides by, as the store's answers make it: the index, and the placeholders beside it. */
 export class ServedState implements KeyIndexView {
   readonly #deps: ServedStateDeps;
   readonly #lease: Lease;
   readonly #cells: SharedCells;
   #index = new KeyIndex();
   #placeholders = new PlaceholderKeys();
-  /** The ids of gateways whose credential none of our encryption keys opens. */
+  /** Ids of gateways whose credential none of our encryption keys opens. */
   readonly #unreadable = new Set<string>();
 
   constructor(deps: ServedStateDeps, lease: Lease, cells: SharedCells) {
@@ -119,12 +119,12 @@ export class ServedState implements KeyIndexView {
     return isPlaceholder ? this.#placeholders.findPresent(record) : this.#index.presentOf(record);
   }
 
-  /** An index to fill with a snapshot's keys, for {@link replace}. */
+  /** Returns an index to fill with a snapshot's keys, for {@link replace}. */
   emptyIndex(keys: number): KeyIndex {
     return new KeyIndex(keys, this.#index);
   }
 
-  /** Puts an index that was filled in the old one's place when all else is there too: never empty, never half. */
+  /** Replaces the old index by an index that was filled, when all else is there too: it is never empty, never half. */
   replace(index: KeyIndex, { gateways, teams }: Snapshot): void {
     this.#unreadable.clear();
     for (const gateway of gateways) index.applyGateway(this.#open(gateway));
@@ -135,7 +135,7 @@ export class ServedState implements KeyIndexView {
     this.#deps.broadcast?.({ kind: "changed" });
   }
 
-  /** Takes in the present state of what changed. */
+  /** Applies the present state of what changed. */
   async apply({ changes, keys, gateways, teams, removed }: Changes): Promise<void> {
     await this.#index.prepareFor(keys.length + changes.length * ROWS_PER_KEY);
     const versions = byKey(keys);
@@ -157,7 +157,10 @@ export class ServedState implements KeyIndexView {
     this.#deps.broadcast?.({ kind: "changed" });
   }
 
-  /** A credential that does not open closes its own gateway's upstreams, not the whole replica. */
+  /**
+   * Opens a gateway's credentials. A credential that does not open closes its own gateway's upstreams, not the whole
+   * replica.
+   */
   #open(gateway: SealedGateway): GatewayRecord {
     this.#unreadable.delete(gateway.gatewayId);
     try {

@@ -2,12 +2,12 @@ import type { KeyRecord } from "../../domain/access/key-record.ts";
 import type { StreamRegistry } from "../calls/open-streams.ts";
 import type { Lease } from "./lease.ts";
 
-/** How often open streams are decided again: for expiry, and for the end of the lease. */
+/** Milliseconds between two decisions of open streams: for expiry, and for the end of the lease. */
 export const REVALIDATION_INTERVAL_MS = 200;
 
 /**
- * Cuts the open streams that nothing proves good: of keys that have ended, and all of them when the lease is about to,
- * or has by a clock that jumped.
+ * Cuts the open streams that nothing proves good: those of keys that have ended; all of them when the lease is about to
+ * end, or has ended by a clock that jumped.
  */
 export function revalidateStreams(
   streams: StreamRegistry,

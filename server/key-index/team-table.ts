@@ -11,7 +11,7 @@ export class TeamTable {
     return [...this.#teams.values()];
   }
 
-  /** Takes in the present state of a team. */
+  /** Applies the present state of a team. */
   apply(team: TeamRecord): void {
     this.remove(team.teamId);
     this.#teams.set(team.teamId, team);
@@ -31,9 +31,9 @@ export class TeamTable {
   }
 
   /**
-   * What the bearer of a token may do, for each team that they are a member of.
+   * Returns what the bearer of a token may do, for each team that they are a member of.
    *
-   * @param named the id or the name of the only team that is meant; null for any
+   * @param named the id or the name of the only team that is requested; null for any
    */
   findMember(token: MemberToken, named: string | null): KeyRecord[] {
     const teamIds = new Set<string>();
@@ -45,7 +45,7 @@ export class TeamTable {
     });
   }
 
-  /** What a member who was found before may do now: the same record where their team has not changed. */
+  /** Returns what a member who was found before may do now: the same record if their team has not changed. */
   presentOf(record: KeyRecord): KeyRecord | undefined {
     const { membership } = record;
     if (membership === undefined) return undefined;

@@ -7,15 +7,16 @@ import { endRetiring } from "../../store/keys/lifecycle/key-versions.ts";
 import { revokeKey } from "../../store/keys/lifecycle/revocation.ts";
 import { lockKey } from "../../store/keys/rows/api-managed-keys.ts";
 
-/** What a report has changed. `retired`: of a version that was on its way out, only it ended. */
+/** Changes that a report can cause. `retired`: only a version that was about to end has ended. */
 export const LEAK_OUTCOMES = ["none", "alerted", "retired", "revoked"] as const;
 export type LeakOutcome = (typeof LEAK_OUTCOMES)[number];
 
 /**
- * Does what the key's team wants done about a leaked secret, as it is by then: it may have been rotated, revoked or
- * reported meanwhile. Repeated, nothing more changes.
+ * Acts on a leaked secret as the key's team wants, by its present state: it may have been rotated, revoked or reported
+ * meanwhile. A repetition changes nothing more.
  *
- * @returns with the seq of the change; null where nothing ended, or the database is gone before it could say
+ * @returns outcome, and the seq of the change; null if nothing ended, or if the database went away before it gave the
+ * seq
  */
 export async function actOnLeak(
   store: Store,

@@ -4,14 +4,14 @@ import { actOnLeak } from "./act.ts";
 import type { CountLeak } from "./metrics.ts";
 import type { GithubMatch } from "./report.ts";
 
-/** The feedback on each match (GitHub's secret scanning partner program, "Provide feedback for false positives"). */
+/** Feedback on a match (GitHub's secret scanning partner program, "Provide feedback for false positives"). */
 export type GithubFeedback = {
   readonly token_hash: string;
   readonly token_type?: string;
   readonly label: "true_positive" | "false_positive";
 };
 
-/** Acts on what GitHub has found, whichever team's key it is. A report that is sent again changes nothing more. */
+/** Acts on GitHub's matches, whichever team's key they are. A report that is sent again changes nothing more. */
 export async function answerGithub(
   { store, count }: { readonly store: Store; readonly count: CountLeak },
   address: string,

@@ -19,8 +19,8 @@ type MemberDeps = {
 };
 
 /**
- * Answers an authenticated caller with what each secret is, of their teams' keys alone: all else is `unknown`. A leaked
- * key is acted on where the caller may revoke it; a viewer's report is only a question.
+ * Tells an authenticated caller what each secret is, if it is a key of their teams; any other is `unknown`. Acts on a
+ * leaked key if the caller may revoke it: a viewer's report only asks.
  */
 export async function answerMember(
   { store, clock, receipts, count }: MemberDeps,

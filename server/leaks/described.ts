@@ -47,7 +47,7 @@ const REPORT: Operation = {
   security: [...managementSecurity("POST"), {}],
 };
 
-/** @param path where reports are taken */
+/** Returns the description of the route for reports. @param path path of the route */
 export function leakPaths(path: string): Paths {
   return { [path]: { post: REPORT } };
 }

@@ -3,13 +3,13 @@ import type { IncomingHttpHeaders } from "node:http";
 import { isRecord } from "../../domain/manifest/document/identity.ts";
 import { fetchJson } from "../auth/tokens/issuer-http.ts";
 
-/** How old the keys may get before they are fetched again, and how old where GitHub does not give them. */
+/** Maximum age of the keys in milliseconds before they are fetched again, and while GitHub does not give them. */
 const FRESH_MS = 3_600_000;
 const USABLE_MS = 24 * 3_600_000;
-/** The least time between two requests for the keys, however many reports name keys that do not exist. */
+/** Minimum milliseconds between two requests for the keys, however many reports name keys that do not exist. */
 const MIN_INTERVAL_MS = 60_000;
 
-/** GitHub's keys cannot be fetched, so that the signature of a report cannot be verified. */
+/** Failure to fetch GitHub's keys, so that the signature of a report cannot be verified. */
 export class GithubUnavailableError extends Error {
   constructor(options?: ErrorOptions) {
     super("the keys of GitHub's secret scanning could not be fetched", options);
@@ -17,10 +17,10 @@ export class GithubUnavailableError extends Error {
   }
 }
 
-/** What GitHub signs a report with, as its headers say. */
+/** Signature of a report by GitHub, from its headers. */
 export type GithubSignature = { readonly keyId: string; readonly signature: Buffer };
 
-/** The signature that a request presents; undefined for one that presents none. */
+/** Reads the signature that a request presents; undefined if it presents none. */
 export function githubSignature(headers: IncomingHttpHeaders): GithubSignature | undefined {
   const [keyId, signature] = [headers["github-public-key-identifier"], headers["github-public-key-signature"]];
   if (typeof keyId !== "string" || typeof signature !== "string") return undefined;
@@ -30,12 +30,12 @@ export function githubSignature(headers: IncomingHttpHeaders): GithubSignature |
 type KnownKeys = { readonly keys: ReadonlyMap<string, KeyObject>; readonly at: number };
 
 /**
- * Creates the verifier of GitHub's signatures: ECDSA over P-256 and SHA-256 of the body as it was sent, by one of the
- * keys that GitHub shows at `url`. They are kept for an hour, and fetched again where a report names another one; while
- * they cannot be fetched, for a day.
+ * Creates the verifier of GitHub's signatures: ECDSA over P-256 and SHA-256 of the body as it was sent, by a key that
+ * GitHub shows at `url`. The keys are kept for an hour, or for a day while they cannot be fetched. They are fetched
+ * again if a report names a key that is not among them.
  *
  * @param monotonic milliseconds on a clock that never jumps
- * @returns throws {@link GithubUnavailableError}
+ * @returns verifier, which throws {@link GithubUnavailableError}
  */
 export function createGithubVerifier(
   url: string,
@@ -57,7 +57,7 @@ export function createGithubVerifier(
     }
   }
 
-  /** However many reports need the keys, they are fetched once at a time, and once a minute at most. */
+  /** Fetches the keys, once at a time and once a minute at most, however many reports need them. */
   async function refreshOnce(): Promise<void> {
     if (asking === undefined && monotonic() - askedAt < MIN_INTERVAL_MS) return;
     asking ??= refresh().finally(() => {
@@ -82,7 +82,7 @@ async function fetchKeys(url: string): Promise<ReadonlyMap<string, KeyObject>> {
   return new Map(given.flatMap((entry: unknown) => readKey(entry)));
 }
 
-/** None for what is no key on P-256: another kind of it would be verified by other rules. */
+/** Reads a key; none unless it is on P-256, since another kind of key would be verified by other rules. */
 function readKey(entry: unknown): [string, KeyObject][] {
   if (!isRecord(entry) || typeof entry.key_identifier !== "string" || typeof entry.key !== "string") return [];
   try {

@@ -3,7 +3,10 @@ import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import type { FoundSecret } from "../../store/keys/events/key-leaks.ts";
 import type { LeakOutcome } from "./act.ts";
 
-/** A secret as it is shown to a member: all null for one that is no key of the member's teams. Times are RFC 3339. */
+/**
+ * Secret as it is shown to a member. All fields but `state` and `outcome` are null if it is no key of the member's
+ * teams. Times are RFC 3339.
+ */
 export type LeakJson = {
   readonly state: SecretState | "unknown";
   readonly keyId: string | null;
@@ -13,13 +16,13 @@ export type LeakJson = {
   readonly namespace: string | null;
   readonly team: string | null;
   readonly teamId: string | null;
-  /** When it was first reported. */
+  /** Time of the first report. */
   readonly leakedAt: string | null;
-  /** What this report has changed. */
+  /** Change that this report has caused. */
   readonly outcome: LeakOutcome;
 };
 
-/** @param now milliseconds since the epoch */
+/** Returns a secret as it is shown. @param now milliseconds since the epoch */
 export function leakJson(secret: FoundSecret | undefined, outcome: LeakOutcome, now: number): LeakJson {
   const leakedAt = secret?.leakedAt ?? null;
   return {

@@ -2,10 +2,13 @@ import { Counter, type Registry } from "@prometheus-io/client";
 import { LEAK_REPORTERS, type LeakReporter } from "../../store/keys/events/key-leaks.ts";
 import { LEAK_OUTCOMES, type LeakOutcome } from "./act.ts";
 
-/** `unknown` is no key of ours; `dropped` was one report too many, or came while this server ended. */
+/**
+ * Outcome as it is counted. `unknown` is no key of this installation; `dropped` exceeded a limit, or came while this
+ * server ended.
+ */
 type CountedOutcome = LeakOutcome | "unknown" | "dropped";
 
-/** Counts reported secrets: who reported them, and what came of it. */
+/** Counts a reported secret by its reporter and outcome. */
 export type CountLeak = (reporter: LeakReporter, outcome: CountedOutcome) => void;
 
 /** Registers the metric of reported secrets. */

@@ -5,22 +5,22 @@ import { isRecord } from "../../domain/manifest/document/identity.ts";
 import { redactKeys } from "../../domain/redact.ts";
 import { withoutMark } from "../http/bodies/json-body.ts";
 
-/** As many leaks as one report of our own format may have; GitHub sends what it has found at a time. */
+/** Maximum number of leaks in a report of Keyplane's own format. GitHub sends all that it has found at a time. */
 export const MAX_LEAKS = 100;
 const MAX_MATCHES = 1_000;
 const MAX_URL = 512;
 
-/** One secret that the caller reports as found. The secret itself is not kept. */
+/** Secret that the caller reports as found. The secret itself is not kept. */
 export type ReportedSecret = {
-  /** SHA-256 as 32 latin1 characters; undefined for what cannot be a key. */
+  /** SHA-256 as 32 latin1 characters; undefined for a text that cannot be a key. */
   readonly digest: string | undefined;
-  /** Whether the whole key was sent: a caller who has only a hash may have found no leak at all. */
+  /** True if the whole key was sent: a caller who has only a hash may have found no leak at all. */
   readonly isWhole: boolean;
 };
 
-/** A match of GitHub's secret scanning. */
+/** Match of GitHub's secret scanning. */
 export type GithubMatch = ReportedSecret & {
-  /** SHA-256 of the token in hex, whatever it is. */
+  /** SHA-256 in hex of the token, even if it cannot be a key. */
   readonly tokenHash: string;
   readonly tokenType: string | undefined;
   readonly url: string | undefined;
@@ -31,8 +31,8 @@ export type Report =
   | { readonly format: "github"; readonly leaks: readonly GithubMatch[] };
 
 /**
- * Reads a report in either format: `{"leaks": [{"key"} or {"sha256"}], "dryRun"}`, or GitHub's list of
- * `{"token", "type", "url", "source"}`. Undefined for any other body, without a reason: an error's text would quote it.
+ * Parses a report in either format: `{"leaks": [{"key"} or {"sha256"}], "dryRun"}`, or GitHub's list of `{"token",
+ * "type", "url", "source"}`. undefined for any other body, without a reason: an error's text would quote it.
  */
 export function readReport(body: unknown): Report | undefined {
   const given = Buffer.isBuffer(body) ? parseJson(body) : undefined;
@@ -81,14 +81,17 @@ function allRead<T>(read: readonly (T | undefined)[]): read is readonly T[] {
   return !read.includes(undefined);
 }
 
-/** The digest by which a request with this text would be decided, if any; one too long to be a key is not hashed. */
+/**
+ * Returns the digest by which a request with this text would be decided, if any. A text too long to be a key is not
+ * hashed.
+ */
 function digestOf(text: string): string | undefined {
   if (text.length > MAX_KEY_LENGTH) return undefined;
   const shape = keyShape(text);
   return shape === "minted" || shape === "imported-format" ? keyDigest(text) : undefined;
 }
 
-/** Where it was found, as it may be kept: without query, fragment and credentials, and without a key. */
+/** Returns the URL where a secret was found as it may be kept: without query, fragment, credentials or a key. */
 function shownUrl(text: string): string | undefined {
   if (!URL.canParse(text)) return undefined;
   const { protocol, origin, pathname } = new URL(text);

@@ -20,9 +20,9 @@ import { leakMetrics } from "./metrics.ts";
 import { readReport } from "./report.ts";
 import { UnsignedReports } from "./unsigned-reports.ts";
 
-/** Of a report, in bytes: GitHub's hold all that it found at a time. */
+/** Maximum bytes of a report: GitHub's contain all that it found at a time. */
 const BODY_LIMIT = 1 << 20;
-/** The answer to an unauthenticated caller, whatever it sent (threats b99). */
+/** Answer to an unauthenticated caller, whatever it sent (threats b99). */
 const RECEIVED = { status: "received" };
 const MALFORMED = problem(
   "invalid_request",
@@ -30,9 +30,9 @@ const MALFORMED = problem(
 );
 
 /**
- * Where leaked keys are reported (docs/decisions/leaks.md): by members and the installation's own, who learn of their
- * teams' keys; by GitHub's secret scanning, which signs its reports; and by unauthenticated callers, who learn nothing.
- * Nothing of a report is logged.
+ * Serves reports of leaked keys (docs/decisions/leaks.md). Members and those who run the installation learn of their
+ * teams' keys; GitHub's secret scanning signs its reports; unauthenticated callers learn nothing. Nothing of a report
+ * is logged.
  */
 export function leakRoutes(app: FastifyInstance, deps: ServerDeps): void {
   const { store, clock, log, config } = deps;
@@ -100,7 +100,7 @@ export function leakRoutes(app: FastifyInstance, deps: ServerDeps): void {
     }
   }
 
-  /** The answer goes first, so that its time gives nothing away either. */
+  /** Answers before it acts on the report, so that the time of the answer gives nothing away either. */
   function receive(request: FastifyRequest, reply: FastifyReply): FastifyReply {
     const { body } = request;
     const address = clientAddress(request);

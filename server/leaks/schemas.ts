@@ -4,7 +4,7 @@ import { MAX_LEAKS } from "./report.ts";
 
 const TEXT_OR_NULL = { type: ["string", "null"] } as const;
 
-/** For the API description alone: a body is judged only once its sender is known. */
+/** Schema of a report for the API description alone: a body is checked only once its sender is known. */
 export const LEAKS_BODY = {
   title: "LeakReport",
   type: "object",
@@ -29,7 +29,7 @@ export const LEAKS_BODY = {
   },
 } as const;
 
-/** As GitHub's secret scanning partner program has it. */
+/** Schema of a report of GitHub's secret scanning partner program. */
 export const GITHUB_REPORT = {
   title: "GithubReport",
   type: "array",
@@ -72,7 +72,7 @@ const LEAK = closedObject("Leak", {
   outcome: { type: "string", enum: [...LEAK_OUTCOMES], description: "What this report has changed." },
 });
 
-/** The answer to an authenticated caller, in the order of the request. */
+/** Schema of the answer to an authenticated caller, in the order of the request. */
 export const LEAKS = closedObject("Leaks", {
   leaks: { type: "array", items: LEAK },
   change: { ...RECEIPT, title: "LeakReceipt", type: ["object", "null"], description: "Of what has ended." },

@@ -8,22 +8,22 @@ import { actOnLeak } from "./act.ts";
 import type { CountLeak } from "./metrics.ts";
 import { MAX_LEAKS, readReport } from "./report.ts";
 
-/** Room for as many of the longest keys as are looked at; a larger body is not parsed. In bytes. */
+/** Maximum bytes of a body that is parsed: enough for {@link MAX_LEAKS} of the longest keys. */
 const MAX_BODY = 64 << 10;
-/** Keys of ours that one network may report in a minute: one key's worth of work each. */
+/** Keys of this installation that a network may report in a minute: the work for each is that of one key. */
 const MAX_PER_NETWORK = 100;
-/** Keys that wait to be acted on, in one thread. */
+/** Maximum number of keys that wait to be acted on, in a thread. */
 const MAX_PENDING = 1_000;
 const RETRY_MS = 1_000;
 
-/** What reports are judged by. */
+/** Dependencies that reports are checked with. */
 type Deps = Pick<ServerDeps, "store" | "index" | "clock" | "log">;
 type Pending = { readonly digest: string; readonly address: string };
 
 /**
- * Acts on the reports of unauthenticated callers, after they were answered. A text that is no key of ours costs what a
- * request with it would: a look-up in the index. A key of ours is acted on once a minute, and a bounded number of keys
- * for each network: more is dropped, and counted. While the database is away, keys wait here.
+ * Acts on the reports of unauthenticated callers, after they were answered. A text that is no key of this installation
+ * costs as much as a request with it: a look-up in the index. A key is acted on once a minute, and the number of keys
+ * for each network is bounded: more are dropped, and counted. While the database is away, keys wait here.
  */
 export class UnsignedReports {
   readonly #deps: Deps;
@@ -32,7 +32,7 @@ export class UnsignedReports {
   #pending: Pending[] = [];
   #running: Promise<void> | undefined;
   #minute = Number.NaN;
-  /** Of this minute. */
+  /** Digests of the keys that were reported in this minute. */
   #seen = new Set<string>();
   #ofNetwork = new Map<string, number>();
 
@@ -41,7 +41,7 @@ export class UnsignedReports {
     this.#count = count;
   }
 
-  /** Looks at the first keys of a report. A bare hash is not acted on: it does not show that a secret has leaked. */
+  /** Looks up the first keys of a report. A bare hash is not acted on: it does not show that a secret has leaked. */
   take(body: unknown, address: string): void {
     if (Buffer.isBuffer(body) && body.length > MAX_BODY) {
       this.#count("anonymous", "dropped");
@@ -54,13 +54,13 @@ export class UnsignedReports {
     }
   }
 
-  /** Acts on what there is, unless the database is away. */
+  /** Acts on the keys that wait, unless the database is away. */
   async close(): Promise<void> {
     this.#ending.abort();
     await this.#running;
   }
 
-  /** While the index is not current, the database is asked. */
+  /** True if the index has the key, or is not current, so that the database has to be asked. */
   #mayBeOurs(digest: string): boolean {
     const { index } = this.#deps;
     const found = index.findKey(digest);
@@ -99,13 +99,13 @@ export class UnsignedReports {
         const waits = isAway && !this.#ending.signal.aborted;
         this.#deps.log.warn({ error }, `a reported leak was not acted on${waits ? " yet" : ""}`);
         if (waits) await delay(RETRY_MS, undefined, { signal: this.#ending.signal, ref: false }).catch(() => {});
-        // Each question may take as long as the database is given to answer: the end waits for one of them at most.
+        // Each query may last until the database's timeout: closing waits for one of them at most.
         else this.#drop(isAway ? this.#pending.length : 1);
       }
     }
   }
 
-  /** Drops the first of those that wait. */
+  /** Drops the first of the keys that wait. */
   #drop(count: number): void {
     for (const _ of this.#pending.splice(0, count)) this.#count("anonymous", "dropped");
   }

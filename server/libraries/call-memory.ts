@@ -13,14 +13,14 @@ import { reachOfCall } from "./reach-of-call.ts";
 /** Runs the statements of a request, as {@link callMemory} does. */
 export type MemoryCaller = <T>(body: MemoryCall<T>) => Promise<T>;
 
-/** What is done in a call, by the key as it is then, and by what the call reaches. */
+/** Body of a call, with the key as it is then, and the memory that the call reaches. */
 type MemoryCall<T> = (db: Db, user: LibraryUser, reach: Reach) => Promise<T>;
 
 /**
- * Runs the statements of a request: in its team's turn, and no longer than the caller waits for the answer. The request
- * may have waited for its turn, so that it is decided again when the turn comes.
+ * Runs the statements of a request in a slot of its team, and no longer than the caller waits for the answer. The
+ * request may have waited for its slot, so it is decided again when it gets one.
  *
- * @throws Problem 400, 401, 403 or 503 as on arrival, and 429 or 503 where there is no room for an answer
+ * @throws Problem 400, 401, 403 or 503 as on arrival, and 429 or 503 if there is no memory budget for an answer
  */
 export function callMemory<T>(
   deps: ServerDeps,
@@ -31,15 +31,18 @@ export function callMemory<T>(
   return memoryCaller(deps, request, reply)(body);
 }
 
-/** The same for a request that calls more than once: each has a turn, and a time, of its own. */
+/** Returns {@link callMemory} for a request that calls more than once: each call has a slot and a time of its own. */
 export function memoryCaller(deps: ServerDeps, request: FastifyRequest, reply: FastifyReply): MemoryCaller {
-  // One for all of its calls: each would leave a listener with the response.
+  // Shared by all of its calls, since each signal leaves a listener on the response.
   const signal = callerSignal(reply);
   return (body) =>
     callInTurn(deps, request, reply, (db, key) => body(db, libraryUser(deps, key), reachOfCall(key, request)), signal);
 }
 
-/** The same for a request about its key alone: it need not say whose memory it means. */
+/**
+ * Runs a function as {@link callMemory} does, for a request about its key alone, which need not say whose memory it
+ * means.
+ */
 export function callInTurn<T>(
   deps: ServerDeps,
   request: FastifyRequest,

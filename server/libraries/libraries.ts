@@ -10,14 +10,16 @@ import {
 } from "../../store/libraries/reachable-libraries.ts";
 import { listed, MAX_LISTED } from "../http/listed.ts";
 
-/** The libraries of its team's memory that a key may reach; as a reach, with what all share of them. */
+/**
+ * Returns the libraries of its team's memory that a key may reach, as a reach that includes what all subjects share.
+ */
 export function librariesOf(key: KeyRecord): Reach {
   return { teamId: key.teamId, libraryIds: key.libraryIds };
 }
 
 /**
- * The library that a caller names: `name` in the key's own namespace, `namespace/name` in another of its team.
- * Undefined for one that does not exist and, alike, for one that the key may not reach (spec §2.5).
+ * Finds the library that a caller names: `name` in the key's own namespace, `namespace/name` in another of its team.
+ * undefined if it does not exist and, alike, if the key may not reach it (spec §2.5).
  */
 export async function findNamedLibrary(db: Db, key: KeyRecord, named: string): Promise<ReachableLibrary | undefined> {
   const slash = named.indexOf("/");
@@ -25,13 +27,13 @@ export async function findNamedLibrary(db: Db, key: KeyRecord, named: string): P
   return findLibraryByName(db, librariesOf(key), namespace, named.slice(slash + 1));
 }
 
-/** The library that is meant where none is named: the key's default, else the team's (spec §2.6). */
+/** Finds the library that is meant if none is named: the key's default, else the team's (spec §2.6). */
 export async function findDefaultLibrary(db: Db, key: KeyRecord): Promise<ReachableLibrary | undefined> {
   const id = defaultLibraryOf(key);
   return id === undefined ? undefined : findLibraryById(db, librariesOf(key), id);
 }
 
-/** The library that a call means: the one that it names, else the default. Undefined as in both. */
+/** Finds the library that a call means: the named library, else the default. undefined as in both. */
 export async function findRequestedLibrary(
   db: Db,
   key: KeyRecord,
@@ -40,12 +42,12 @@ export async function findRequestedLibrary(
   return named === undefined ? findDefaultLibrary(db, key) : findNamedLibrary(db, key, named);
 }
 
-/** What a call that reads names all libraries by: no library has this name. */
+/** Name by which a call that reads means all libraries: no library has this name. */
 export const ALL_LIBRARIES = "*";
 
 /**
- * The library that a call over MCP reads: null for all that the key may reach, which are meant by {@link ALL_LIBRARIES},
- * and where none is named and there is no default. Undefined as in {@link findRequestedLibrary}.
+ * Finds the library that a call over MCP reads. null means all that the key may reach: for {@link ALL_LIBRARIES}, and
+ * if none is named and there is no default. undefined as in {@link findRequestedLibrary}.
  */
 export async function findLibraryToRead(
   db: Db,
@@ -59,14 +61,14 @@ export async function findLibraryToRead(
   return items.length === 0 ? undefined : null;
 }
 
-/** A library's name as this key would name it. */
+/** Returns a library's name as this key would give it. */
 export function libraryName(key: KeyRecord, library: { readonly namespace: string; readonly name: string }): string {
   return library.namespace === key.namespace ? library.name : `${library.namespace}/${library.name}`;
 }
 
 /**
- * The message for a caller when there is nothing by the name that it sent, or no default where it sent none, with the
- * libraries that its key may reach. Only a name that could be one is repeated.
+ * Returns the message for a caller if no library has the name that it sent, or if it sent none and there is no default.
+ * Lists the libraries that its key may reach. Repeats only a name that could be a library's.
  */
 export async function noSuchLibrary(db: Db, key: KeyRecord, named: string | undefined): Promise<string> {
   const { items } = await listLibraries(db, librariesOf(key), { after: null, limit: MAX_LISTED + 1 });

@@ -6,11 +6,11 @@ import { type Problem, problem } from "../http/problems/problem.ts";
 import { librariesOf } from "./libraries.ts";
 
 /**
- * What a call reaches of its team's memory, and whose it is: goes into every statement about atoms.
+ * Returns the memory that a call reaches, and its subject, for every statement about atoms.
  *
- * @param key as it is at that moment
- * @throws Problem `subject_required` or `invalid_request` where the call does not say whose memory it means as its key
- *   is declared; `forbidden` where that is another one's than the key is bound to
+ * @param key key as it is at that moment
+ * @throws Problem `subject_required` or `invalid_request` if the call does not name its subject as its key is declared;
+ * `forbidden` if it names another subject than the key is bound to
  */
 export function reachOfCall(key: KeyRecord, { raw }: Pick<FastifyRequest, "raw">): Reach {
   const meant = meantSubject(key.subject, headerValues(raw.rawHeaders));
@@ -19,7 +19,7 @@ export function reachOfCall(key: KeyRecord, { raw }: Pick<FastifyRequest, "raw">
 }
 
 /**
- * The same without what all share.
+ * Limits a reach to the subject's own memory, without what all subjects share.
  *
  * @throws Problem `invalid_request` in a call for no subject
  */
@@ -31,7 +31,7 @@ export function ownReach(reach: Reach): Reach {
   );
 }
 
-/** As they were sent: Node joins those of one name. */
+/** Returns the values of the subject header as they were sent: Node joins headers of the same name. */
 function headerValues(rawHeaders: readonly string[]): string[] {
   return rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]?.toLowerCase() === SUBJECT_HEADER);
 }

@@ -1,14 +1,14 @@
 import { answerWithin } from "../../runtime/deadline.ts";
 
-/** Statements that are under way at a time. */
+/** Statements that are under way at a time, at most. */
 const MOST_STATEMENTS = 2;
-/** What one statement asks for at most: it is over soon, and the next one has those that have come meanwhile. */
+/** Requests in one statement at most: it is over soon, and the next one has those that have come meanwhile. */
 const MOST_LINES = 25;
 
 type DrawTurnsDeps<Line, Answer> = {
-  /** Asks by one statement. Resolves to the answers in the order of the lines. */
+  /** Asks by one statement. Resolves to the answers in the order of the requests. */
   readonly ask: (lines: readonly Line[]) => Promise<readonly (Answer | undefined)[]>;
-  /** How long a statement may take, and how long a line waits for its turn, in milliseconds. */
+  /** Milliseconds that a statement may take, and that a request waits for its slot. */
   readonly answerMs: number;
 };
 
@@ -19,9 +19,9 @@ type Waiting<Line, Answer> = {
   readonly late: NodeJS.Timeout;
 };
 
-/** A line whose turn has not come in time, while the database answers those before it. */
+/** Error for a request whose slot has not come in time, while the database answers those before it. */
 export class LateTurnError extends Error {
-  /** Whether it has waited behind others of its own turn. */
+  /** True if it has waited behind others of its own queue. */
   readonly isOwn: boolean;
 
   constructor(isOwn: boolean) {
@@ -32,16 +32,16 @@ export class LateTurnError extends Error {
 }
 
 /**
- * Asks the database for what calls want of budgets and limits: of several by one statement, and of few teams' many no
- * sooner than of another team's one. So a team with however many of them takes two connections, and the others' calls
- * wait for two statements at most (threats b152, b176).
+ * Asks the database for what calls want of budgets and limits: several requests by one statement, and the queues of
+ * teams in turn, so that a team's many wait as long as another team's one. So a team with however many of them takes
+ * two connections, and the others' calls wait for two statements at most (threats b152, b176).
  */
 export class DrawTurns<Line, Answer> {
   readonly #deps: DrawTurnsDeps<Line, Answer>;
-  /** Those that wait by whose turn it is, the one first whose turn is longest ago. */
+  /** Requests that wait, by their queue; first the queue that was served longest ago. */
   readonly #turns = new Map<string, Waiting<Line, Answer>[]>();
   #underWay = 0;
-  /** Of those the ones that nothing waits for any more. */
+  /** Number of statements under way that nothing waits for any more. */
   #late = 0;
 
   constructor(deps: DrawTurnsDeps<Line, Answer>) {
@@ -49,11 +49,13 @@ export class DrawTurns<Line, Answer> {
   }
 
   /**
-   * @param turn of which team it is, or of what teams share: each has turns of its own
-   * @param line is made as it is sent; there is one at a time of what no statement may have twice
-   * @throws LateTurnError where it was not sent in time
-   * @throws what its statement has failed with, or one that was sent before it; at once while as many as may be under
-   *   way are late
+   * Sends a request as soon as it has a slot.
+   *
+   * @param turn queue of the request: that of its team, or of what teams share
+   * @param line makes the request as it is sent; there is one at a time of what no statement may have twice
+   * @throws LateTurnError if it was not sent in time
+   * @throws the error of its statement, or of a statement that was sent before it; at once while as many statements as
+   *   may be under way are late
    */
   async draw(turn: string, line: () => Line): Promise<Answer> {
     if (this.#late === MOST_STATEMENTS) throw new Error("the database has not answered the statements before");
@@ -68,7 +70,7 @@ export class DrawTurns<Line, Answer> {
     return promise;
   }
 
-  /** Has what waits asked for no more: its calls are over. */
+  /** Refuses what waits: its calls are over. */
   end(): void {
     this.#refuseWaiting(new Error("this thread asks for no more"));
   }
@@ -130,7 +132,7 @@ export class DrawTurns<Line, Answer> {
     }
   }
 
-  /** Async, so that a line that cannot be made is a statement that fails. */
+  /** Sends requests. Async, so that a request that cannot be made is a statement that fails. */
   async #asked(sent: readonly Waiting<Line, Answer>[]): Promise<readonly (Answer | undefined)[]> {
     return this.#deps.ask(sent.map(({ line }) => line()));
   }

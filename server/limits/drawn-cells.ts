@@ -2,29 +2,29 @@ import type { DrawnRequests, LimitDraw } from "../../domain/access/limit-draw.ts
 import { DrawTurns, LateTurnError } from "./draw-turns.ts";
 import { AGAIN_MS, type HeldLimit } from "./held-limit.ts";
 
-/** A request waits for the database so long at most, and the next ones do not wait for this long. */
+/** Milliseconds that a request waits for the database at most; below, those for which the next ones do not wait. */
 const ANSWER_MS = 500;
 const AWAY_MS = 1_000;
 
-/** What asks the cells. */
+/** Parts that ask the cells. */
 export type DrawnCellsDeps = {
   /**
-   * Draws from the cells that all replicas share, of which none is there twice. Nothing comes of those that another
-   * transaction has locked.
+   * Draws from cells that all replicas share; `draws` names no cell twice. A cell that another transaction has locked
+   * is not in the result.
    */
   readonly draw: (draws: readonly LimitDraw[]) => Promise<ReadonlyMap<string, DrawnRequests>>;
   /** Milliseconds on a clock that never goes back. */
   readonly monotonic: () => number;
 };
 
-/** What of a draw its limit does not say. */
+/** Amount of a draw, which its limit does not say. */
 type Amount = Pick<LimitDraw, "wanted" | "areUsed">;
 
-/** The cells of limits in the database, each of which is asked one thing at a time. */
+/** Cells of limits in the database, each of which is asked one thing at a time. */
 export class DrawnCells {
   readonly #deps: DrawnCellsDeps;
   readonly #turns: DrawTurns<LimitDraw, DrawnRequests | null>;
-  /** Until then the database is not asked, and this thread's part of each limit holds. */
+  /** Time until which the database is not asked, and this thread's share of each limit applies. */
   #awayUntil = 0;
 
   constructor(deps: DrawnCellsDeps) {
@@ -36,17 +36,17 @@ export class DrawnCells {
     this.#turns = new DrawTurns({ ask, answerMs: ANSWER_MS });
   }
 
-  /** Whether a cell is not asked: the database does not answer, or another transaction has the cell locked. */
+  /** True if a cell is not asked: the database does not answer, or another transaction has the cell locked. */
   isAway({ lockedUntil }: HeldLimit, now: number): boolean {
     return now < this.#awayUntil || now < lockedUntil;
   }
 
   /**
-   * Resolves with what the cell gave.
+   * Draws from a cell, and resolves with what the cell gave.
    *
-   * @param amount is asked for as the draw is sent, after what was asked of the cell before
-   * @throws LockedCellError where another transaction has the cell: nothing was drawn
-   * @throws what the statement has failed with. From then on the database is away, or the cell has nothing for now.
+   * @param amount called as the draw is sent, after what was asked of the cell before
+   * @throws LockedCellError if another transaction has the cell: nothing was drawn
+   * @throws the error of the statement. From then on the database is away, or the cell has nothing for now
    */
   ask(held: HeldLimit, amount: () => Amount): Promise<DrawnRequests> {
     const before = held.sent ?? Promise.resolve();
@@ -60,7 +60,7 @@ export class DrawnCells {
   }
 
   async #askNow(held: HeldLimit, amount: () => Amount): Promise<DrawnRequests> {
-    // One wait is enough: who waits behind it has the part.
+    // One wait is enough: the requests behind it have this thread's share.
     if (this.isAway(held, this.#deps.monotonic())) throw new Error("the cell did not answer");
     const { limitId, teamId } = held;
     try {
@@ -69,9 +69,9 @@ export class DrawnCells {
       return drawn;
     } catch (error) {
       const now = this.#deps.monotonic();
-      // The others have been drawn from.
+      // The other cells of the statement have been drawn from.
       if (error instanceof LockedCellError) held.lockedUntil = now + AWAY_MS;
-      // A team that asks for too much at once has no part beside it.
+      // A team that asks for too much at once has no share beside it.
       else if (error instanceof LateTurnError && error.isOwn) held.emptyUntil = now + AGAIN_MS;
       else this.#awayUntil = now + AWAY_MS;
       throw error;
@@ -79,7 +79,7 @@ export class DrawnCells {
   }
 }
 
-/** Another transaction has the cell locked: nothing was drawn. */
+/** Error for a cell that another transaction has locked: nothing was drawn. */
 export class LockedCellError extends Error {
   constructor() {
     super("another transaction has the cell locked");

@@ -1,50 +1,53 @@
 import { cellState, type DrawnRequests, requestCost } from "../../domain/access/limit-draw.ts";
 import { judgeRate, type RateLimit, type RateVerdict } from "../../domain/access/rate-limit.ts";
 
-/** Requests are drawn for so long at a time: what is not used by then is given back. */
+/** Milliseconds for which requests are drawn at a time: what is not used by then is given back. */
 export const PERIOD_MS = 1_000;
-/** A cell that had too little is asked again after this at the earliest, or when half of its burst is there again. */
+/**
+ * Milliseconds after which a cell that had too little is asked again, at the earliest; sooner if half of its burst is
+ * there again.
+ */
 export const AGAIN_MS = 100;
 const MINUTE_MS = 60_000;
-/** Of a microsecond and of a nanosecond, in a millisecond. */
+/** Microseconds, and below nanoseconds, in a millisecond. */
 const MICROSECONDS = 1e3;
 const NANOSECONDS = 1e6;
 
 /** A limit whose cell all replicas share. */
 export type DrawnLimit = {
   readonly limitId: string;
-  /** In whose turns the cell is drawn from. */
+  /** Team in whose queue the cell is drawn from. */
   readonly teamId: string;
   readonly limit: RateLimit;
 };
 
-/** What this thread knows of a limit. Times are milliseconds by its own clock, but for what `last` says. */
+/** State of a limit on this thread. Times are milliseconds by its own clock, but for what `last` says. */
 export type HeldLimit = DrawnLimit & {
   limit: RateLimit;
   /** Requests that were drawn and not made yet. */
   requests: number;
-  /** Requests that wait for the cell's answer, and as how many they count. */
+  /** Number of requests that wait for the cell's answer; below, as how many they count. */
   waiting: number;
   waitingFor: number;
-  /** What is to be charged after the calls, or given back where it is negative, and whether that is on its way. */
+  /** Amount to charge after the calls, or to give back if it is negative; below, true while that is on its way. */
   toSettle: number;
   isSettling: boolean;
-  /** Requests that there were in this period, refused ones too, and how many one is expected to have. */
+  /** Number of requests in this period, refused ones too; below, how many a period is expected to have. */
   asked: number;
   expected: number;
   last: { readonly drawn: DrawnRequests; readonly at: number } | undefined;
-  /** Until then the cell has nothing, and is not asked. */
+  /** Time until which the cell has nothing, and is not asked. */
   emptyUntil: number;
-  /** Until then another transaction has the cell locked, and this thread's part holds. */
+  /** Time until which another transaction has the cell locked, and this thread's share applies. */
   lockedUntil: number;
-  /** Of this thread's part: nanoseconds, as `judgeRate` has it. */
+  /** State of this thread's share: nanoseconds, as `judgeRate` has it. */
   paidAt: number;
   drawing: Promise<void> | undefined;
-  /** What was last asked of the cell, until it is answered: a statement has each cell once. */
+  /** Last question to the cell, until it is answered: a statement has each cell once. */
   sent: Promise<void> | undefined;
 };
 
-/** A limit of which nothing is known yet. */
+/** Returns the state of a limit of which nothing is known yet. */
 export function unaskedLimit({ limitId, teamId, limit }: DrawnLimit): HeldLimit {
   return {
     limitId,
@@ -67,8 +70,9 @@ export function unaskedLimit({ limitId, teamId, limit }: DrawnLimit): HeldLimit 
 }
 
 /**
- * What is to be drawn: for who waits, and for what is expected within a period. Nothing ahead where the limit admits
- * less than one request a second and thread: others would be refused for long what this one only expects.
+ * Returns how many requests are to be drawn: for those that wait, and for those that are expected within a period.
+ * Nothing is drawn ahead if the limit admits less than one request a second and thread: others would be refused for
+ * long what this thread only expects.
  */
 export function requestsWanted({ limit, requests, waitingFor, asked, expected }: HeldLimit, threads: number): number {
   const isFrequent = (limit.requestsPerMinute * PERIOD_MS) / MINUTE_MS >= threads;
@@ -112,7 +116,7 @@ export function judgePart(held: HeldLimit, amount: number, now: number, threads:
   return verdict;
 }
 
-/** What a thread may admit by itself while the cell is not asked. */
+/** Returns what a thread may admit by itself while the cell is not asked. */
 function partOf({ requestsPerMinute, burst, ...counted }: RateLimit, threads: number): RateLimit {
   return {
     ...counted,
@@ -121,12 +125,15 @@ function partOf({ requestsPerMinute, burst, ...counted }: RateLimit, threads: nu
   };
 }
 
-/** Until when, in milliseconds of the thread's clock, something is known of a limit that nothing asks for. */
+/**
+ * Returns the time, in milliseconds of the thread's clock, until which something is known of a limit that nothing asks
+ * for.
+ */
 export function knownUntil({ emptyUntil, lockedUntil, paidAt }: HeldLimit): number {
   return Math.max(emptyUntil, lockedUntil, paidAt / NANOSECONDS);
 }
 
-/** By what the cell had when it was last asked, and what is held. */
+/** Returns a verdict by what the cell had when it was last asked, and what is held. */
 export function verdictOf(
   { limit, last, requests, emptyUntil }: HeldLimit,
   admitted: boolean,

@@ -12,11 +12,13 @@ import {
   verdictOf,
 } from "./held-limit.ts";
 
-/** More is drawn ahead where what is held lasts for less than this part of a period. */
+/** Part of a period: if what is held lasts for less, more is drawn ahead. */
 const ENOUGH = 0.25;
 
 type InstallationLimitsDeps = DrawnCellsDeps & {
-  /** Among how many threads, of all replicas, a limit is divided while the database does not answer. */
+  /**
+   * Returns the number of threads, of all replicas, that a limit is divided among while the database does not answer.
+   */
   readonly threads: () => number;
 };
 
@@ -35,16 +37,16 @@ export class InstallationLimits {
     this.#cells = new DrawnCells(deps);
   }
 
-  /** How many limits anything is known of. */
+  /** Number of limits of which anything is known. */
   get size(): number {
     return this.#limits.size;
   }
 
   /**
-   * Judges a request, and counts it where it is admitted: at once, but where its cell has to be asked.
+   * Judges a request, and counts it if it is admitted: at once, unless its cell has to be asked.
    *
-   * @param mostWaiting requests that wait for the cell at once: more are refused
-   * @param amount as how many requests it counts
+   * @param mostWaiting number of requests that may wait for the cell at once: more are refused
+   * @param amount number of requests that it counts as
    */
   charge(drawn: DrawnLimit, mostWaiting: number, amount = 1): RateVerdict | Promise<RateVerdict> {
     const held = this.#heldOf(drawn);
@@ -56,7 +58,7 @@ export class InstallationLimits {
     return this.#judgeDrawn(held, amount);
   }
 
-  /** Takes back one request that was charged: the next one has it, or the cell once the period has ended. */
+  /** Takes back one request that was charged: the next request has it, or the cell once the period has ended. */
   refund(limitId: string, amount = 1): void {
     const held = this.#limits.get(limitId);
     if (held === undefined) return;
@@ -65,8 +67,9 @@ export class InstallationLimits {
   }
 
   /**
-   * Charges what was used beyond what a request was charged, also where the cell has nothing left; or gives back what
-   * was not used, where that is negative. What the database does not take is tried again at the end of the period.
+   * Charges what was used beyond what a request was charged, even if the cell has nothing left; or gives back what was
+   * not used, if `more` is negative. While the cell cannot be asked, the amount waits for the end of a period; an
+   * amount in a statement that fails is lost.
    */
   settle(drawn: DrawnLimit, more: number): void {
     const held = this.#heldOf(drawn);
@@ -98,7 +101,7 @@ export class InstallationLimits {
       });
   }
 
-  /** What a limit that has been charged before has left. */
+  /** Returns what a limit that has been charged before has left. */
   rest(drawn: DrawnLimit): RateVerdict {
     return verdictOf(this.#heldOf(drawn), true, this.#deps.monotonic());
   }
@@ -120,7 +123,7 @@ export class InstallationLimits {
     }
   }
 
-  /** What cannot be given back is lost. */
+  /** Gives back what is not needed; what cannot be given back is lost. */
   #giveBack(held: HeldLimit, spare: number): void {
     if (spare <= 0) return;
     held.requests -= spare;
@@ -141,7 +144,7 @@ export class InstallationLimits {
     return held;
   }
 
-  /** By what is known here; undefined where the cell has to be asked. */
+  /** Judges a request by what is known here; undefined if the cell has to be asked. */
   #judge(held: HeldLimit, amount: number): RateVerdict | undefined {
     const now = this.#deps.monotonic();
     if (held.requests >= amount) {
@@ -172,7 +175,7 @@ export class InstallationLimits {
     }
   }
 
-  /** Asks the cell, once at a time. */
+  /** Asks the cell, one question at a time. */
   #draw(held: HeldLimit): Promise<void> {
     held.drawing ??= this.#drawNow(held).finally(() => {
       held.drawing = undefined;

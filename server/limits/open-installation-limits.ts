@@ -5,7 +5,7 @@ import { PERIOD_MS } from "./held-limit.ts";
 import { InstallationLimits } from "./installation-limits.ts";
 
 type OpenLimits = {
-  /** Null where the database is embedded: its one replica's count is the installation's. */
+  /** Null if the database is embedded: its one replica's count is the installation's. */
   readonly installationLimits: InstallationLimits | null;
   close(): void;
 };
@@ -13,7 +13,7 @@ type OpenLimits = {
 /**
  * Opens the installation's limits for a thread.
  *
- * @param threads how many threads of all replicas there are
+ * @param threads returns the number of threads of all replicas
  */
 export function openInstallationLimits(
   store: Pick<Store, "db" | "engine">,

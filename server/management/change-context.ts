@@ -6,7 +6,7 @@ import type { Management } from "./context.ts";
 import type { ReasonBody } from "./request-schemas.ts";
 import { type Rights, rightsOf } from "./rights.ts";
 
-/** What a change is made with. */
+/** Context of a change: its author, their rights, and the means to make it. */
 export type ChangeContext = Pick<Management, "store" | "keyring"> & {
   readonly principal: Principal;
   readonly author: Author;
@@ -14,7 +14,7 @@ export type ChangeContext = Pick<Management, "store" | "keyring"> & {
 };
 
 /**
- * Who makes a change, what they may, and why they say they do.
+ * Returns the context of a change, with its author, their rights, and the reason that they give.
  *
  * @throws Problem `invalid_request` for a reason that holds what looks like a key
  */

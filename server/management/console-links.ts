@@ -13,7 +13,7 @@ const LINK = closedObject("ConsoleLink", {
   expiresAt: TIMESTAMP,
 });
 
-/** The link by which people without an issuer sign in to the console. */
+/** Serves the link by which people without an issuer sign in to the console. */
 export function consoleLinkRoutes(app: FastifyInstance, deps: ServerDeps): void {
   app.post(
     "/console-links",
@@ -36,7 +36,10 @@ export function consoleLinkRoutes(app: FastifyInstance, deps: ServerDeps): void 
   );
 }
 
-/** A session that could make another would never end, and nor would a JWT whose bearer has lost their role. */
+/**
+ * Requires the installation's token. If a session could make links, its holder could sign in again for ever, and so
+ * could the bearer of a JWT who has lost their role.
+ */
 function requireToken({ managementToken }: ServerDeps, request: FastifyRequest): void {
   const { actor, as } = principalOf(request);
   if (as === "everything" && actor === managementToken?.actor) return;

@@ -4,7 +4,7 @@ import type { Keyring } from "../../store/encryption/keyring.ts";
 import type { CurrentPrices } from "../usage/price-file.ts";
 import type { Receipts } from "./keys/shown/receipt.ts";
 
-/** What the routes of the management API share. */
+/** Dependencies of the routes of the management API. */
 export type Management = {
   readonly store: Store;
   readonly keyring: Keyring;

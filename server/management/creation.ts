@@ -7,35 +7,36 @@ import { problem } from "../http/problems/problem.ts";
 import type { Management } from "./context.ts";
 import type { Receipt } from "./keys/shown/receipt.ts";
 
-/** What a request has made, or made before. */
+/** Result of a creation: the object that this request made, or that the same request made before. */
 export type CreationResult<Shown> = {
   readonly id: string;
-  /** As it was when the request was done with it. */
+  /** Object as it was when the request was done with it. */
   readonly shown: Shown;
-  /** Of a key that the server has minted, and only in the answer to the request that minted it. */
+  /** Key that the server minted, only in the answer to the request that minted it; null otherwise. */
   readonly secret: string | null;
   readonly replayed: boolean;
   readonly change: Receipt;
 };
 
 /**
- * Longer than a replica can go on without proof that its view is current, unless it was started with a longer lease:
- * what is answered works everywhere, or the receipt says that this is not confirmed.
+ * Milliseconds that a creation waits for its confirmation. Longer than a replica can go on without proof that its view
+ * is current, unless it was started with a longer lease: the answer works everywhere, or its receipt says that this is
+ * not confirmed.
  */
 const PATIENCE_MS = 10_000;
-/** What has been made, with the secret that was minted for it. */
+/** New object, with the secret that was minted for it. */
 type Minted = { readonly id: string; readonly secret?: string | null };
 
 /**
- * Makes something once, however often the request is repeated with its Idempotency-Key: the record of it is written in
- * the transaction that makes it, and all of the answer is read there: a secret that was minted is lost otherwise, where
- * the database goes away after the COMMIT. Ends when every replica decides by it (architecture §3): what is answered
- * works.
+ * Makes something once, however often the request is repeated with its Idempotency-Key. The record of the request is
+ * written in the transaction that makes the object. All of the answer is read there too: otherwise a minted secret
+ * would be lost if the database goes away after the COMMIT. Waits up to {@link PATIENCE_MS} until every replica decides
+ * by the change (architecture §3): what is answered works, or its receipt says that this is not confirmed.
  *
- * @param creation how the request is known again; undefined where it does not say
+ * @param creation identity of the request, which recognises a repetition; undefined if the request gives none
  * @param make checks and makes; a refusal leaves no record, and the same key may be used again
  * @param show reads what has been made, or was made before
- * @param makeAgain makes something in the place of what was made before; undefined where that stands
+ * @param makeAgain replaces what was made before; its result is undefined if that stays
  * @throws Problem `idempotency_mismatch` when the key was used for another request
  */
 export async function createOnce<Shown>(
@@ -60,23 +61,23 @@ export async function createOnce<Shown>(
   return { ...result, change: await receipts.wait(await seqIfKnown(askSeq), PATIENCE_MS) };
 }
 
-/** Answers 201, with where to find what was made, and whether it was made before. */
+/** Sets status 201, the location of the new object, and a header if it was made before. */
 export function markCreated(reply: FastifyReply, path: string, { id, replayed }: CreationResult<unknown>): void {
   reply.code(201).header("location", `/api/v1/${path}/${id}`);
   if (replayed) reply.header("idempotency-replayed", "true");
 }
 
-/** How a request of the API is recognized when repeated, by its Idempotency-Key; undefined where it has none. */
+/** Returns the identity of a request by its Idempotency-Key; undefined if it has none. */
 export function creationOf(request: FastifyRequest): Creation | undefined {
   const key = readIdempotencyKey(request);
   return key === undefined ? undefined : creationBy(request, key, [request.method, request.url, request.body]);
 }
 
 /**
- * How a request is recognized when it is repeated.
+ * Returns the identity by which a repeated request is recognised.
  *
- * @param key what it is known by, among its caller's requests
- * @param content all that it asks for
+ * @param key key of the request, unique among its caller's requests
+ * @param content all that the request asks for
  */
 export function creationBy(request: FastifyRequest, key: string, content: unknown): Creation {
   return { caller: principalOf(request).actor, key: sha256(key), request: sha256(JSON.stringify(content)) };

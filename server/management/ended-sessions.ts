@@ -23,10 +23,10 @@ const ENDED = closedObject("EndedSessions", {
   ended: { type: "integer", description: "How many there were: each is refused by every replica from now on." },
 });
 
-/** What a program reads of it. */
+/** Answer, as programs read it. */
 export type EndedSessions = { readonly ended: number };
 
-/** Ends the console sessions of a subject in all teams, by hand and at once (docs/decisions/console.md). */
+/** Serves the end of a subject's console sessions in all teams, by hand and at once (docs/decisions/console.md). */
 export function endedSessionRoutes(
   app: FastifyInstance,
   management: Management,

@@ -32,10 +32,13 @@ const FORGOTTEN = closedObject("ForgottenPolicies", {
   forgotten: { type: "array", items: { type: "string" }, description: "The names of the policies that held." },
 });
 
-/** What a program reads of it. */
+/** Answer, as programs read it. */
 export type ForgottenPolicies = { readonly forgotten: readonly string[] };
 
-/** Ends what the PlatformKeyPolicies of a cluster that is gone ask of keys made by hand (docs/decisions/key-policies.md). */
+/**
+ * Serves the removal of a deleted cluster's PlatformKeyPolicies, so that they no longer apply to keys made by hand
+ * (docs/decisions/key-policies.md).
+ */
 export function forgottenPolicyRoutes(app: FastifyInstance, management: Management): void {
   app.post<{ Body: Body }>(
     "/forgotten-policies",

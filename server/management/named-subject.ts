@@ -2,7 +2,7 @@ import { containsKey } from "../../domain/redact.ts";
 import { actorOf } from "../auth/tokens/claims.ts";
 import { problem } from "../http/problems/problem.ts";
 
-/** A subject in a body. */
+/** Schema of a subject in a body. */
 export const SUBJECT = {
   type: "string",
   minLength: 1,
@@ -11,7 +11,10 @@ export const SUBJECT = {
   description: "As its tokens name it.",
 } as const;
 
-/** @throws Problem for what no token names as its subject: it would be said to be cut off, and work on */
+/**
+ * Requires a subject that tokens can name. Any other would be reported as cut off although its tokens work on. @throws
+ * Problem `invalid_request` for a subject that holds a key or names its issuer
+ */
 export function assertSubject(subject: string, issuers: readonly string[]): void {
   if (containsKey(subject)) throw HOLDS_KEY;
   const named = issuers.map((issuer) => actorOf(issuer, { subject: "" })).find((start) => subject.startsWith(start));

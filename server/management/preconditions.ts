@@ -2,15 +2,18 @@ import { createHash } from "node:crypto";
 import type { FastifyReply } from "fastify";
 import { problem } from "../http/problems/problem.ts";
 
-/** What a PUT changes of an object and no answer shows: it is in the entity tag alone, and no serialiser sees it. */
+/**
+ * Key of a property for what a PUT changes of an object and no answer shows. It counts for the entity tag, and no
+ * serialiser sees it.
+ */
 export const UNSEEN: unique symbol = Symbol("unseen");
 
-/** An object as it is shown, for its entity tag. */
+/** Object as it is shown, for its entity tag. */
 type Tagged = { readonly id: string; readonly spec: unknown; readonly [UNSEEN]?: string };
 
 /**
- * Stands for what a PUT changes of an object, and for nothing else: use of a key does not outrun an edit of it. It has no
- * hyphen, with which a proxy adds the name of a coding.
+ * Returns the entity tag for what a PUT changes of an object, and for nothing else: a use of a key does not outdate an
+ * edit of it. It has no hyphen, which a proxy puts before the name of a coding.
  */
 export function etagOf({ id, spec, [UNSEEN]: unseen }: Tagged): string {
   return `"${createHash("sha256")
@@ -19,34 +22,39 @@ export function etagOf({ id, spec, [UNSEEN]: unseen }: Tagged): string {
     .slice(0, 32)}"`;
 }
 
-/** An object as an answer, with what a PUT of it has to name. */
+/** Sets the entity tag that a PUT of the object has to name, and returns the object. */
 export function withEtag<T extends Tagged>(reply: FastifyReply, object: T): T {
   reply.header("etag", etagOf(object));
   return object;
 }
 
 /**
+ * Requires the header `If-Match`.
+ *
  * @param ifMatch the header: entity tags separated by commas, or `*`
- * @throws Problem `precondition_required`, where it is missing
+ * @throws Problem `precondition_required` if it is missing
  */
 export function requireIfMatch(ifMatch: string | undefined): string {
   if (ifMatch === undefined) throw problem("precondition_required");
   return ifMatch;
 }
 
-/** One of ours, as it was answered or with what a proxy made of it; each part begins with what the one before has not. */
+/**
+ * Matches an entity tag of this API, as it was sent or as a proxy changed it. Each part of the pattern begins with a
+ * character that the part before cannot match.
+ */
 const OURS = /^(?:W\/)?("[0-9a-f]+)(?:-+(?:gzip|br|zstd|deflate))?"$/;
 
 /**
- * An entity tag as it was answered. A proxy that compresses an answer makes the tag weak, or adds the coding's name; ours
- * are of an object, of which every coding says the same.
+ * Restores an entity tag as it was sent. A proxy that compresses an answer makes the tag weak, or adds the coding's
+ * name; our tags are those of an object, which every coding shows alike.
  */
 function asAnswered(tag: string): string | undefined {
   const [, ours] = OURS.exec(tag.trim()) ?? [];
   return ours && `${ours}"`;
 }
 
-/** @throws Problem `precondition_failed` for an object that is another by now */
+/** Checks a precondition. @throws Problem `precondition_failed` for an object that has changed */
 export function checkIfMatch(ifMatch: string | undefined, object: Tagged): void {
   if (ifMatch === undefined || ifMatch.trim() === "*") return;
   const tags = ifMatch.split(",").map(asAnswered);

@@ -1,15 +1,15 @@
 import { problem } from "../http/problems/problem.ts";
 
-/** The database stores no NUL character, so none is let in. */
+/** Pattern without the NUL character, which the database does not store. */
 const TEXT = "^[^\\u0000]*$";
 
-/** A name to look for, of an object or a namespace. */
+/** Name of an object or a namespace in a query. */
 export const NAME = { type: "string", minLength: 1, maxLength: 253, pattern: TEXT } as const;
 export const PAGE = {
   limit: { type: "integer", minimum: 1, maximum: 200, default: 50 },
   cursor: { type: "string", maxLength: 64, description: "nextCursor of the page before." },
 } as const;
-/** A moment of a query, RFC 3339. */
+/** Time in a query, in RFC 3339. */
 export const MOMENT = {
   type: "string",
   maxLength: 40,
@@ -17,9 +17,9 @@ export const MOMENT = {
 } as const;
 
 /**
- * A moment that {@link MOMENT} has let in, in milliseconds since the epoch.
+ * Parses a time that {@link MOMENT} has let in, to milliseconds since the epoch.
  *
- * @throws Problem `invalid_request` for what is no moment
+ * @throws Problem `invalid_request` for a text that is no time
  */
 export function readMoment(text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
@@ -37,7 +37,7 @@ export const OBJECTS_QUERY = {
 } as const;
 export type ObjectsQuery = PageQuery & { team?: string; namespace?: string; name?: string };
 
-/** Of something new. What a name may be is checked with the spec, so that all faults come at once. */
+/** Name of a new object. The spec's check also checks the form of the name, so that all faults come at once. */
 export const NEW_NAME = { ...NAME, description: "Its name, as Kubernetes has names, at most 63 characters." } as const;
 export const NEW_NAMESPACE = {
   type: "string",
@@ -63,7 +63,7 @@ export const REASON_BODY = { type: "object", additionalProperties: false, proper
 export const REASON_EXAMPLE = { reason: "ticket 12" } as const;
 export type ReplaceBody = ReasonBody & { spec: unknown };
 
-/** The body that gives an object another spec. */
+/** Returns the schema of a body that gives an object another spec. */
 export function replaceBody(spec: object) {
   return {
     type: "object",

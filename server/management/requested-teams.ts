@@ -2,7 +2,10 @@ import type { Db } from "../../store/database/change.ts";
 import { teamsNamed } from "../../store/teams/teams.ts";
 import { type Rights, visibleTeams } from "./rights.ts";
 
-/** The teams that the caller sees, or those of them with the given name or id; undefined for all teams. */
+/**
+ * Returns the ids of the teams that the caller sees, limited to the given name or id if it is not empty; undefined for
+ * all teams.
+ */
 export async function requestedTeams(db: Db, rights: Rights, named: string): Promise<readonly string[] | undefined> {
   const visible = visibleTeams(rights);
   if (named === "") return visible;

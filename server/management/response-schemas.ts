@@ -1,10 +1,10 @@
-/** What the management API answers, as JSON Schema: for its description. A test holds the answers to it. */
+/** JSON Schemas of the answers of the management API, for its description. A test checks the answers against them. */
 
 export const TIMESTAMP = { type: "string", format: "date-time" } as const;
 export const TIME_OR_NULL = { type: ["string", "null"], format: "date-time" } as const;
 export const TEXT = { type: "string" } as const;
 
-/** All fields are there: what is unknown is null. */
+/** Returns the schema of an object whose fields are all present, but for `optional`: an unknown value is null. */
 export function closedObject(
   title: string,
   properties: Readonly<Record<string, object>>,
@@ -20,10 +20,10 @@ export const RECEIPT_FIELDS = {
 } as const;
 export const RECEIPT = closedObject("Receipt", RECEIPT_FIELDS);
 
-/** Only in the answer to a change. */
+/** Field of the receipt, only in the answer to a change. */
 export const CHANGE_FIELD = { change: RECEIPT } as const;
 
-/** @param kind of the object that declares it */
+/** Returns the schema of the field `declaredIn`. @param kind kind of the declaring object */
 export function declaredInSchema(kind: string) {
   return {
     type: ["object", "null"],
@@ -34,7 +34,7 @@ export function declaredInSchema(kind: string) {
   } as const;
 }
 
-/** @param more what the kind has besides */
+/** Returns the schema of an object. @param more fields of the kind besides those of every object */
 export function objectSchema(title: string, kind: string, spec: object, more: Readonly<Record<string, object>>) {
   const home = kind === "PlatformTeam" ? {} : { namespace: TEXT, team: TEXT, teamId: TEXT };
   const fields = {

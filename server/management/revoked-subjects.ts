@@ -38,10 +38,13 @@ const REVOKED = closedObject("RevokedSubject", {
   },
 });
 
-/** What a program reads of it. */
+/** Answer, as programs read it. */
 export type RevokedSubject = Receipt & { readonly keys: readonly NamedKey[] };
 
-/** Ends what the tokens and sessions of a person or a program open of a team, by hand and at once (docs/decisions/mcp-oauth.md). */
+/**
+ * Serves the revocation of a subject: cuts the tokens and sessions of a person or a program off from a team, by hand
+ * and at once (docs/decisions/mcp-oauth.md).
+ */
 export function revokedSubjectRoutes(
   app: FastifyInstance,
   management: Management,
@@ -74,7 +77,7 @@ export function revokedSubjectRoutes(
         if (!(await revokeSubject(tx, { teamId: team.teamId, subject, by }))) throw TOO_MANY;
       });
       const receipt = await receipts.wait(await seqIfKnown(askSeq));
-      // Behind the revocation: what they made up to it is among them.
+      // Read after the revocation, so that all keys made before it are included.
       return { ...receipt, keys: await keysMadeBy(store.db, id, subject) };
     },
   );

@@ -3,7 +3,7 @@ import { rolesOf } from "../../store/teams/team-roles.ts";
 import type { InstallationRole, Principal } from "../auth/principal.ts";
 import { type Problem, problem } from "../http/problems/problem.ts";
 
-/** What may be done to a team's objects. Every role in the team may look at them. */
+/** Actions on a team's objects. Every role in the team may look at them. */
 export const ACTIONS = [
   "make keys",
   "change keys",
@@ -14,7 +14,7 @@ export const ACTIONS = [
   "change the team",
 ] as const;
 export type Action = (typeof ACTIONS)[number];
-/** What only the installation's own may do. */
+/** Actions that only those who run the installation may take. */
 type InstallationAction = "make a team" | "delete a team" | "end sessions" | "forget policies" | "release budgets";
 
 const ALLOWED: Readonly<Record<Action, readonly string[]>> = {
@@ -27,7 +27,7 @@ const ALLOWED: Readonly<Record<Action, readonly string[]>> = {
   "change the team": ["admin"],
 };
 
-/** What the bootstrap token may do in every team, and what the refusal of the rest says. */
+/** Actions that the bootstrap token may take in every team, and advice for the refusal of all others. */
 const BOOTSTRAP: Readonly<
   Record<
     Exclude<InstallationRole, "everything">,
@@ -44,10 +44,12 @@ const BOOTSTRAP: Readonly<
   },
 };
 
-/** A caller's roles by the team's id; for the installation's own, one role in every team. */
+/** Roles of a caller by the team's id. A caller who runs the installation has one role in every team. */
 export type Rights = InstallationRole | ReadonlyMap<string, readonly string[]>;
 
-/** Reads what a caller may do now. One who leaves a team loses access to it with the next request (threats b66). */
+/**
+ * Reads what a caller may do now. A person who leaves a team loses access to it with the next request (threats b66).
+ */
 export async function rightsOf(db: Db, { as }: Principal): Promise<Rights> {
   if (typeof as === "string") return as;
   const roles = new Map<string, string[]>();
@@ -55,7 +57,7 @@ export async function rightsOf(db: Db, { as }: Principal): Promise<Rights> {
   return roles;
 }
 
-/** The teams whose objects the caller may see; undefined for all. */
+/** Returns the ids of the teams whose objects the caller may see; undefined for all. */
 export function visibleTeams(rights: Rights): readonly string[] | undefined {
   return typeof rights === "string" ? undefined : [...rights.keys()];
 }
@@ -64,33 +66,38 @@ export function seesTeam(rights: Rights, teamId: string): boolean {
   return typeof rights === "string" || rights.has(teamId);
 }
 
-/** Whether the caller may do this in some team: for a page that offers it. */
+/** True if the caller may take the action in some team, for a page that offers it. */
 export function mayInSomeTeam(rights: Rights, action: Action): boolean {
   return typeof rights === "string"
     ? allows(rights, "", action)
     : [...rights.keys()].some((id) => allows(rights, id, action));
 }
 
-/** Whether a role in a team allows this there. */
+/** True if a role in a team allows the action there. */
 export function roleAllows(role: string, action: Action): boolean {
   return ALLOWED[action].includes(role);
 }
 
-/** Whether the caller may do this in a team. */
+/** True if the caller may take the action in a team. */
 export function allows(rights: Rights, teamId: string, action: Action): boolean {
   if (rights === "everything") return true;
   if (typeof rights === "string") return BOOTSTRAP[rights].may.includes(action);
   return rights.get(teamId)?.some((role) => roleAllows(role, action)) ?? false;
 }
 
-/** @throws Problem `forbidden` where the caller's roles in the team do not allow it */
+/**
+ * Requires the right to an action in a team. @throws Problem `forbidden` if the caller's roles in the team do not allow
+ * it
+ */
 export function requireRight(rights: Rights, teamId: string, action: Action): void {
   if (typeof rights === "string") requireInstallation(rights, action);
   else if (!allows(rights, teamId, action)) throw FORBIDDEN[action];
 }
 
 /**
- * @throws Problem `forbidden` for all but the installation's own, and where the bootstrap token does not allow it
+ * Requires a caller who runs the installation.
+ *
+ * @throws Problem `forbidden` for all others, and if the bootstrap token does not allow the action
  */
 export function requireInstallation(rights: Rights, action: Action | InstallationAction): void {
   if (typeof rights !== "string") throw problem("forbidden", `Only the installation's own may ${action}.`);

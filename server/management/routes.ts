@@ -22,7 +22,10 @@ import { revokedSubjectRoutes } from "./revoked-subjects.ts";
 import { usageRoutes } from "./usage/usage-routes.ts";
 import { webhookDeliveryRoutes } from "./webhook-deliveries.ts";
 
-/** The management API (spec §7, docs/reference/management-api.md): what the Pulumi provider and the commands use. */
+/**
+ * Serves the management API (spec §7, docs/reference/management-api.md), which the Pulumi provider and the commands
+ * use.
+ */
 export function managementRoutes(app: FastifyInstance, deps: ServerDeps): void {
   const { store, keyring, clock, prices } = deps;
   const management: Management = { store, keyring, clock, prices, receipts: createReceipts(store, clock) };

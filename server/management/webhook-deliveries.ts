@@ -34,7 +34,7 @@ const DELIVERY = closedObject("WebhookDelivery", {
 
 const QUERY = { type: "object", additionalProperties: false, properties: PAGE } as const;
 
-/** The deliveries of a team's webhooks, pending ones included. */
+/** Serves the deliveries of a team's webhooks, pending deliveries included. */
 export function webhookDeliveryRoutes(app: FastifyInstance, management: Management): void {
   const { store } = management;
 
@@ -76,9 +76,9 @@ export function webhookDeliveryRoutes(app: FastifyInstance, management: Manageme
 }
 
 /**
- * Has a delivery sent again at the caller's request.
+ * Sends a delivery again at the caller's request.
  *
- * @throws Problem `not_found`, `forbidden`, or `conflict` where its webhook is gone
+ * @throws Problem `not_found`, `forbidden`, or `conflict` if its webhook is deleted
  */
 export async function redeliverByHand({ store, rights, author }: ChangeContext, id: string): Promise<LoggedDelivery> {
   const { result } = await change(store, null, async (tx) => {

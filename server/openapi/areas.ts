@@ -1,4 +1,4 @@
-/** What operations are about: in the order in which they are read. */
+/** Areas of operations, in the order of the document. */
 const AREAS = [
   {
     name: "Memory",
@@ -28,15 +28,15 @@ const AREAS = [
   { name: "More", at: /^/, description: "What is asked about a key, the console's links, and this description." },
 ] as const;
 
-/** The area that a path belongs to. */
+/** Returns the area that a path belongs to. */
 export function areaOf(path: string): string {
   return AREAS.find(({ at }) => at.test(path))?.name ?? "More";
 }
 
-/** The areas, as the document names them. */
+/** Areas as tags of the document. */
 export const OPENAPI_TAGS = AREAS.map(({ name, description }) => ({ name, description }));
 
-/** Where the page of an area is, within the reference for people. */
+/** Returns the path of an area's page in the reference for people. */
 export function referencePath(name: string): string {
   return `/docs/${name.toLowerCase()}`;
 }

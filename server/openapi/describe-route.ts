@@ -8,17 +8,17 @@ import type { RouteDocs } from "./route-docs.ts";
 import { isOfMemory, refusalsOf } from "./route-refusals.ts";
 import { KEY_SECURITY, managementSecurity } from "./security.ts";
 
-/** A route's path as OpenAPI writes it. */
+/** Returns a route's path as OpenAPI writes it. */
 export function templateOf(url: string): string {
   return url.replace(/:(\w+)/g, "{$1}");
 }
 
-/** By which programs call an operation: its method and its path in one word. */
+/** Returns the id by which programs call an operation: its method and its path in one word. */
 export function operationIdOf(method: string, path: string): string {
   return `${method.toLowerCase()}${path.replace(/[^A-Za-z0-9]+(\w?)/g, (_, next: string) => next.toUpperCase())}`;
 }
 
-/** An operation, as its route says. */
+/** Returns the description of an operation from its route. */
 export function describeRoute(route: RouteOptions, docs: RouteDocs, method: string): Operation {
   const { url, schema = {}, config } = route;
   const path = templateOf(url);
@@ -66,7 +66,7 @@ function success(
   };
 }
 
-/** Of an operation that a key opens. */
+/** Describes the answer to a repeated request, for an operation that a key opens. */
 function replayed(schema: NonNullable<RouteDocs["response"]>): ResponseObject {
   return {
     description: `${schema.title}: it was made before, by the same Idempotency-Key.`,
@@ -88,7 +88,7 @@ function pathParameters(url: string): Parameter[] {
   return [...url.matchAll(/:(\w+)/g)].map(([, name = ""]) => ({ name, in: "path", required: true, schema: TEXT }));
 }
 
-/** But for `key`, a credential's carrier, which is described as one. */
+/** Describes the parameters of a query, except `key`, which carries a credential and is described as one. */
 function queryParameters({ querystring }: FastifySchema): Parameter[] {
   if (!isSchema(querystring)) return [];
   const required = Array.isArray(querystring.required) ? querystring.required : [];

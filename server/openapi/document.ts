@@ -8,15 +8,15 @@ import { securitySchemes } from "./security.ts";
 import { withSingleTypes } from "./single-types.ts";
 
 /**
- * Collects what the routes that are registered from here on say of themselves.
+ * Collects the descriptions of the routes that are registered from here on.
  *
- * @returns gives the OpenAPI 3.1 document of all of them
+ * @returns function that returns the OpenAPI 3.1 document of all of them
  */
 export function collectDocs(
   app: FastifyInstance,
   config: Pick<ServerConfig, "vendorHeader" | "publicUrl" | "tls">,
 ): () => OpenApiDocument {
-  // Put together once it is asked for: a server that starts has other things to do.
+  // Described only when the document is requested, to keep the start of a server short.
   const operations: { readonly path: string; readonly method: string; readonly operation: () => Operation }[] = [];
   app.addHook("onRoute", (route) => {
     const { docs, describes = {} } = route.config ?? {};
@@ -58,7 +58,7 @@ const INFO = {
     "Of several carriers of a key the first that is there applies, whatever it holds. Every refusal has a code and says what to do. Besides those that an operation names, any request is refused that is no HTTP/1.1 as RFC 9112 has it (400), whose head is longer than 16 KiB (431), or by a method that its path does not have (405).",
 } as const;
 
-/** Schemas with a title: described once, and referred to by it. */
+/** Schemas with a title: each is described once, and referred to by its title. */
 class NamedSchemas {
   readonly #named = new Map<string, { readonly source: string; readonly schema: JsonSchema }>();
 
@@ -66,7 +66,10 @@ class NamedSchemas {
     return Object.fromEntries([...this.#named].map(([title, { schema }]) => [title, schema]));
   }
 
-  /** The same operation, with one type in each place, and references in place of the schemas with a title. */
+  /**
+   * Returns the operation with a single type in each position, and with references in place of the schemas with a
+   * title.
+   */
   refer(operation: Operation): Operation {
     // References stand where schemas stood.
     return this.#refer(withSingleTypes(operation)) as Operation;

@@ -1,6 +1,6 @@
-/** The parts of OpenAPI 3.1 that the document is made of. */
+/** Types for the parts of OpenAPI 3.1 that the document has. */
 
-/** A JSON Schema, as far as it is passed on here. One with a title is described once, by that name. */
+/** JSON Schema, as far as the document uses it. A schema with a title is described once, under that name. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 export type Parameter = {
@@ -13,7 +13,7 @@ export type Parameter = {
 
 export type Header = {
   readonly description: string;
-  /** Whether every answer of this kind has it. */
+  /** True if every answer of this kind has it. */
   readonly required: boolean;
   readonly schema: JsonSchema;
 };
@@ -21,12 +21,12 @@ export type Header = {
 /** Bodies by their media type. */
 export type MediaTypes = Readonly<Record<string, { readonly schema: JsonSchema; readonly example?: unknown }>>;
 
-/** What is answered with one status. */
+/** Response with a status. */
 export type ResponseObject = {
   readonly description: string;
   readonly headers?: Readonly<Record<string, Header>>;
   readonly content?: MediaTypes;
-  /** Of a refusal: the codes that it may have. */
+  /** Codes that a refusal may have. */
   readonly "x-problem-codes"?: readonly string[];
 };
 
@@ -37,9 +37,9 @@ export type Operation = {
   readonly operationId: string;
   readonly parameters: readonly Parameter[];
   readonly requestBody?: { readonly required: boolean; readonly content: MediaTypes };
-  /** By status; `default` for what an upstream may answer besides. */
+  /** Responses by status; `default` for other answers of an upstream. */
   readonly responses: Readonly<Record<string, ResponseObject>>;
-  /** One of these is needed, and of each all that it names; none at all where there are none. */
+  /** Alternatives, each with all credentials that it needs. No credential is needed if there are none. */
   readonly security: readonly Readonly<Record<string, readonly []>>[];
 };
 

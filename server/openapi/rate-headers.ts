@@ -2,7 +2,7 @@ import type { Header } from "./format.ts";
 
 const TEXT = { type: "string" } as const;
 
-/** Of the answers to a key that is held to a rate limit. */
+/** Headers of the answers to a key that has a rate limit. */
 export const RATE_HEADERS: Readonly<Record<string, Header>> = {
   "RateLimit-Policy": {
     description:

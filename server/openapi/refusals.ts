@@ -1,7 +1,7 @@
 import { PROBLEMS, type ProblemCode } from "../http/problems/catalogue.ts";
 import type { Header, JsonSchema, MediaTypes, ResponseObject } from "./format.ts";
 
-/** RFC 9457, with the members of ours. */
+/** Schema of a problem document (RFC 9457), with Keyplane's own members. */
 export const PROBLEM: JsonSchema = {
   title: "Problem",
   type: "object",
@@ -55,10 +55,10 @@ const HEADERS: Partial<Record<number, Readonly<Record<string, Header>>>> = {
   503: { "Retry-After": RETRY_AFTER },
 };
 
-/** The body of the refusals of one status. */
+/** Returns the body of the refusals with a status. */
 export type RefusalBody = (status: number, codes: readonly ProblemCode[]) => MediaTypes;
 
-/** A problem document. */
+/** Returns a problem document as the body of refusals. */
 export const problemBody: RefusalBody = (status, codes) => ({
   "application/problem+json": {
     schema: { allOf: [PROBLEM], properties: { status: { const: status }, code: { enum: codes } } },
@@ -66,9 +66,9 @@ export const problemBody: RefusalBody = (status, codes) => ({
 });
 
 /**
- * The answers of an operation that refuses with these codes, by status.
+ * Returns the responses of an operation that refuses with these codes, by status.
  *
- * @param more headers besides, by status
+ * @param more additional headers, by status
  */
 export function refusals(
   codes: readonly ProblemCode[],

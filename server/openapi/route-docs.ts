@@ -3,37 +3,39 @@ import type { JsonSchema, OpenApiDocument, Paths } from "./format.ts";
 
 type Schema = JsonSchema & { readonly title: string };
 
-/** What a route says of itself besides the schemas of what it takes. */
+/** Description of a route besides the schemas of its input. */
 export type RouteDocs = {
   readonly summary: string;
-  /** Of a success; 200 where it is left out. */
+  /** Status of a success; 200 by default. */
   readonly status?: number;
-  /** The body of its response; none where it is left out. A named one is described once. */
+  /** Schema of the response's body; none by default. A schema with a title is described once. */
   readonly response?: Schema;
-  /** Of the response's body; JSON where it is left out. */
+  /** Media type of the response's body; JSON by default. */
   readonly mediaType?: string;
-  /** A body that it takes. */
+  /** Example of a request body. */
   readonly example?: unknown;
-  /** What it refuses with besides what its access, its parameters and its body bring with them. */
+  /** Codes of its refusals besides those that its access, its parameters and its body imply. */
   readonly refusals?: readonly ProblemCode[];
   readonly ifMatch?: "required" | "optional";
-  /** Whether it answers with the entity tag of an object that is not changed by it. */
+  /** True if it answers with the entity tag of an object that it does not change. */
   readonly etag?: true;
   /**
-   * Whether it may be repeated with an Idempotency-Key: then it is answered as the first time, with the entity tag and
-   * the place of the object; or with 200 and this body.
+   * Set if it may be repeated with an Idempotency-Key. With `true` a repetition is answered like the first time, with
+   * the entity tag and the location of the object; with `replay` it is answered 200 and this body.
    */
   readonly idempotent?: true | { readonly replay: Schema };
 };
 
 declare module "fastify" {
   interface FastifyInstance {
-    /** What all routes say of themselves, once the server is ready. */
+    /** Returns the document of all routes, once the server is ready. */
     describeApi(): OpenApiDocument;
   }
   interface FastifyContextConfig {
     docs?: RouteDocs;
-    /** Of a route that stands for several operations, or speaks another form than the rest: all of it, by path. */
+    /**
+     * Whole descriptions by path, for a route that stands for several operations, or whose form differs from the rest.
+     */
     describes?: Paths;
   }
 }

@@ -3,12 +3,12 @@ import type { ProblemCode } from "../http/problems/catalogue.ts";
 import { SAFE_METHODS } from "../http/safe-methods.ts";
 import type { RouteDocs } from "./route-docs.ts";
 
-/** Of whatever a key opens. */
+/** Refusals of every operation that a key opens. */
 export const KEY_REFUSALS = [
   ...(["unauthorized", "forbidden", "rate_limited"] as const),
   ...(["expectation_failed", "internal", "unavailable"] as const),
 ] as const satisfies readonly ProblemCode[];
-/** Of a request that a key opens and that may bring a body. */
+/** Refusals of an operation that a key opens and that may have a body. */
 export const KEY_BODY_REFUSALS = [
   ...(["invalid_request", "request_timeout", "payload_too_large", "unsupported_media_type"] as const),
 ] as const satisfies readonly ProblemCode[];
@@ -18,14 +18,14 @@ const MANAGEMENT = [
 ] as const satisfies readonly ProblemCode[];
 const BODY = ["invalid_request", "payload_too_large", "unsupported_media_type"] as const;
 
-/** Whether an operation is one of the memory over REST: its calls may be for a subject. */
+/** True for an operation of the memory over REST, whose calls may be for a subject. */
 export function isOfMemory(operation: unknown): boolean {
   return typeof operation === "string" && operation.startsWith("atoms.");
 }
 
 /**
- * Every code that a route refuses with: what comes with its access, its path, its query, its body and its
- * preconditions, and what it says itself.
+ * Lists every code that a route refuses with: those that its access, path, query, body and preconditions imply, and
+ * those that it declares.
  */
 export function refusalsOf({ url, schema, config }: RouteOptions, docs: RouteDocs, method: string): ProblemCode[] {
   const { ifMatch, idempotent, refusals = [] } = docs;

@@ -3,7 +3,7 @@ import type { ServerConfig } from "../context/config.ts";
 import { SAFE_METHODS } from "../http/safe-methods.ts";
 import type { Operation, SecurityScheme } from "./format.ts";
 
-/** What lets callers in, a key's carriers in the order in which they are looked at. */
+/** Returns the security schemes, with the carriers of a key in the order in which they are checked. */
 export function securitySchemes(config: Pick<ServerConfig, "vendorHeader" | "publicUrl" | "tls">) {
   return {
     vendorHeader: {
@@ -32,7 +32,7 @@ export function securitySchemes(config: Pick<ServerConfig, "vendorHeader" | "pub
   } as const satisfies Record<string, SecurityScheme>;
 }
 
-/** What opens an operation for a key: any of its carriers. */
+/** Security of an operation that a key opens: any of its carriers. */
 export const KEY_SECURITY: Operation["security"] = [
   { bearerKey: [] },
   { apiKeyHeader: [] },
@@ -40,7 +40,7 @@ export const KEY_SECURITY: Operation["security"] = [
   { queryKey: [] },
 ];
 
-/** What opens an operation of the management API. */
+/** Returns the security of an operation of the management API. */
 export function managementSecurity(method: string): Operation["security"] {
   return [{ managementToken: [] }, SAFE_METHODS.has(method) ? { session: [] } : { session: [], csrfToken: [] }];
 }

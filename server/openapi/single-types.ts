@@ -1,6 +1,6 @@
 type Json = Readonly<Record<string, unknown>>;
 
-/** The keywords that say something of one type alone. */
+/** Keywords that apply to a single type, by the type. */
 const KEYWORDS: Readonly<Record<string, readonly string[]>> = {
   string: ["minLength", "maxLength", "pattern", "format"],
   number: ["minimum", "maximum"],
@@ -10,9 +10,9 @@ const KEYWORDS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * The same schema with one type in each place: `type: [a, b]` as `anyOf`. The dialects that some clients turn the
- * schemas of tools into, such as Gemini's function declarations, have no list of types, and a tool with one is lost; so
- * is a field in what some programs generate of an OpenAPI document.
+ * Returns the same schema with a single type in each position: `type: [a, b]` becomes `anyOf`. The dialects that some
+ * clients convert the schemas of tools to, such as Gemini's function declarations, have no list of types, so that a
+ * tool with one is lost. Some programs that generate code from an OpenAPI document lose a field in the same way.
  */
 export function withSingleTypes(schema: Json): Json {
   const { type, ...rest } = Object.fromEntries(Object.entries(schema).map(([name, value]) => [name, within(value)]));

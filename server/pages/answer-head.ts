@@ -1,8 +1,8 @@
 import type { FastifyInstance } from "fastify";
 
 /**
- * Has every page that is added from now on answer HEAD as GET, without the body: what checks links and watches pages
- * asks so. Pages change nothing, whichever of both asks for them.
+ * Has every page that is added from now on answer HEAD like GET, without the body, for programs that check links and
+ * watch pages. Pages change nothing by either method.
  */
 export function answerHead(app: FastifyInstance): void {
   app.addHook("onRoute", (route) => {

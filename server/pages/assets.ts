@@ -7,7 +7,7 @@ import { problem } from "../http/problems/problem.ts";
 import { codingFor, type EncodedAsset, encodedAsset } from "./encoded-asset.ts";
 import { consoleSheet } from "./sheet.ts";
 
-/** A file that pages refer to. Its name changes with its content, so that it may be kept for ever. */
+/** File that pages refer to. Its name changes with its content, so that it may be cached for ever. */
 type Asset = { readonly name: string; readonly type: string; readonly content: EncodedAsset };
 
 const HTMX = createRequire(import.meta.url).resolve("htmx.org/dist/htmx.min.js");
@@ -21,10 +21,10 @@ const ASSETS = {
 
 const BY_NAME: ReadonlyMap<string, Asset> = new Map(Object.values(ASSETS).map((asset) => [asset.name, asset]));
 
-/** The only pattern of the console that needs no session, besides sign-in itself. */
+/** Route pattern of the files, which need no session. */
 export const ASSETS_ROUTE = "/dashboard/assets/:name";
 
-/** Where a page finds a file. */
+/** Returns the URL of a file for pages. */
 export function assetUrl(asset: keyof typeof ASSETS): string {
   return ASSETS_ROUTE.replace(":name", ASSETS[asset].name);
 }

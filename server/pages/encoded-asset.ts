@@ -1,16 +1,22 @@
 import { promisify } from "node:util";
 import { brotliCompress, gzip, type ZlibOptions } from "node:zlib";
 
-/** How a file's bytes come in each coding that it is sent in: made once, when they are first asked for. */
+/** Bytes of a file in each coding that it is sent in: encoded once, when the coding is first requested. */
 export type EncodedAsset = Readonly<Record<"br" | "gzip" | "identity", () => Promise<Buffer>>>;
 
-/** Off the serving thread, which decides calls: Brotli takes tens of milliseconds for a script. */
+/**
+ * Compression in other threads than the serving thread, which decides calls: Brotli takes tens of milliseconds for a
+ * script.
+ */
 const [toBrotli, toGzip] = [promisify(brotliCompress), promisify<Buffer, ZlibOptions, Buffer>(gzip)];
 
-/** The smallest first. */
+/** Codings that compress, the smallest result first. */
 const COMPRESSED = ["br", "gzip"] as const;
 
-/** Only of a file that is the same for all: the length of a compressed answer may say what is secret in it. */
+/**
+ * Encodes a file that is the same for all callers. Other content must not be compressed: the length of a compressed
+ * answer may reveal secrets in it.
+ */
 export function encodedAsset(content: Buffer): EncodedAsset {
   return {
     br: once(() => toBrotli(content)),
@@ -20,7 +26,7 @@ export function encodedAsset(content: Buffer): EncodedAsset {
 }
 
 /**
- * The coding in which a client is answered.
+ * Returns the coding to answer a client in.
  *
  * @param accepted its `Accept-Encoding`
  */

@@ -5,13 +5,13 @@ import { containsKey } from "../../domain/redact.ts";
 import { refuseUnstorableBodies } from "../http/bodies/body-text.ts";
 import { problem } from "../http/problems/problem.ts";
 
-/** What a form sends: a field that stands there more than once is a list. */
+/** Fields of a sent form. A field that occurs more than once is a list. */
 export type FormBody = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** More fields than any form of ours has. */
+/** Maximum number of fields: more than any form of the console has. */
 const MAX_FIELDS = 2_000;
 
-/** Makes forms the only thing that a plugin's routes parse: no other page's script sends one without being asked for. */
+/** Has a plugin's routes parse only forms. */
 export function parseForms(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser<string>(
@@ -29,30 +29,30 @@ export function parseForms(app: FastifyInstance): void {
   app.addHook("preValidation", refuseUnstorableBodies);
 }
 
-/** What was written into a field, without the spaces around it; empty for one that is not there. */
+/** Reads a field without the spaces around its text; empty if it is missing. */
 export function field(body: FormBody, name: string): string {
   const value = body[name];
   return (typeof value === "string" ? value : (value?.[0] ?? "")).trim();
 }
 
-/** What was typed, to be shown again: nothing of what may hold a key. */
+/** Returns typed text that is shown again; empty if it may contain a key. */
 export function withoutKeys(text: string): string {
   return containsKey(text) ? "" : text;
 }
 
-/** What was chosen in a field of several. */
+/** Reads the values of a field with several choices. */
 export function choices(body: FormBody, name: string): readonly string[] {
   const value = body[name];
   if (value === undefined) return [];
   return typeof value === "string" ? [value] : value;
 }
 
-/** By which a form is known again, however often it is sent. */
+/** Returns the id of a submission, which recognises a form that is sent again. */
 export function newSubmissionId(): string {
   return randomBytes(18).toString("base64url");
 }
 
-/** @throws Problem `invalid_request` for a form that is none of ours */
+/** Reads the id of a submission. @throws Problem `invalid_request` for a form that has none */
 export function readSubmissionId(body: FormBody): string {
   const once = field(body, "once");
   if (/^[\w-]{24}$/.test(once)) return once;

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import type { ServerConfig } from "../context/config.ts";
 
-/** What a page may load and do: its own files, no inline script or style, no frame around it. */
+/** Content security policy: a page loads its own files, no inline script or style, and has no frame around it. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -13,8 +13,8 @@ const POLICY = [
 ];
 
 /**
- * Puts headers on every answer of the console against framing, type sniffing, caching and passing its address on
- * (threats b65). A form leads to this server, and the sign-out on to its issuer: a browser checks each step against the
+ * Adds headers to every answer of the console against framing, type sniffing, caching, and passing on its URL (threats
+ * b65). A form leads to this server, and the form to sign out on to its issuer: a browser checks each step against the
  * policy.
  */
 export function protectPages(app: FastifyInstance, { consoleClients }: Pick<ServerConfig, "consoleClients">): void {
@@ -29,7 +29,7 @@ export function protectPages(app: FastifyInstance, { consoleClients }: Pick<Serv
     });
     // With no-referrer a browser would send its forms with `Origin: null`, as if they were another's.
     if (!reply.hasHeader("referrer-policy")) reply.header("referrer-policy", "same-origin");
-    // Only the files under their content's hash say otherwise.
+    // Only the files, whose names contain the hash of their content, set another value.
     if (!reply.hasHeader("cache-control")) reply.header("cache-control", "no-store");
   });
 }

@@ -5,7 +5,7 @@
 
 import { isolated, turnsDirection, withBalancedIsolates } from "./isolated-text.ts";
 
-/** A piece of a page. Only {@link html} makes one. */
+/** Piece of a page. Only {@link html} makes one. */
 export class Html {
   readonly #text: string;
 
@@ -27,13 +27,16 @@ export class Html {
   }
 }
 
-/** What may be put into a template. Nothing is shown of undefined, null, true and false; a list is shown in its order. */
+/**
+ * Values that may be put into a template. undefined, null, true and false render nothing; a list renders its items in
+ * order.
+ */
 export type Content = Html | string | number | boolean | null | undefined | readonly Content[];
 
-/** A template: ``html`<b>${name}</b>` ``. */
+/** Renders a template: ``html`<b>${name}</b>` ``. */
 export const html: (strings: TemplateStringsArray, ...contents: readonly Content[]) => Html = Html.of;
 
-/** An attribute that is there or not, such as `checked`: to be put into a tag behind a space. */
+/** Renders a boolean attribute, such as `checked`, for a tag, after a space; nothing if it is off. */
 export function flag(name: "checked" | "disabled" | "hidden" | "open" | "required" | "selected", isOn: boolean): Html {
   return isOn ? FLAGS[name] : NOTHING;
 }
@@ -57,8 +60,8 @@ function render(content: Content, place: Place): string {
 }
 
 /**
- * Where a text is put: `label` is shown and can hold no element, in an attribute or an element of text alone; `raw` is
- * any other attribute, and what a form sends.
+ * Context that a text is put into. `label` is shown text that can hold no element: in an attribute, or in an element of
+ * text alone. `raw` is any other attribute, and the values that a form sends.
  */
 type Place = "text" | "label" | "raw";
 
@@ -71,8 +74,8 @@ function placeAfter(text: string): Place {
 }
 
 /**
- * A text that may be a name: where it could turn the direction of what stands beside it, an element keeps it apart, or
- * U+2068 and U+2069 where none can stand.
+ * Escapes a text that may be a name. If it could turn the direction of the text beside it, an element isolates it, or
+ * U+2068 and U+2069 where no element can stand.
  */
 function escaped(text: string, place: Place): string {
   if (place === "raw" || !turnsDirection(text)) return escapeText(text);

@@ -1,6 +1,6 @@
 import { type Html, html } from "./html.ts";
 
-/** Small pictures beside words: they say nothing that the words do not. */
+/** Icons beside words: they say nothing that the words do not. */
 export const ICONS = {
   key: icon(html`<circle cx="7.5" cy="15.5" r="4.5"/><path d="m10.7 12.3 9.3-9.3"/><path d="m16 7 3 3"/>`),
   library: icon(html`<path d="M5 4h4v16H5z"/><path d="M9 4h4v16H9z"/><path d="m14.5 4.6 3.9-.9 3.2 15.4-3.9.9z"/>`),

@@ -3,7 +3,7 @@ import { type Content, type Html, html } from "./html.ts";
 import { ICONS } from "./icons.ts";
 import type { Viewer } from "./viewer.ts";
 
-/** Where the sidebar leads. */
+/** Entries of the sidebar. */
 const SECTIONS = [
   { id: "keys", title: "API keys", icon: ICONS.key },
   { id: "libraries", title: "Libraries", icon: ICONS.library },
@@ -16,23 +16,23 @@ const SECTIONS = [
   { id: "now", title: "Health", icon: ICONS.now },
 ] as const;
 
-/** For those who run the installation. */
+/** Section for those who run the installation. */
 const INSTALLATION_SECTION = "now";
 
 export type PageLayout = {
-  /** The page's one h1, and the window's title. */
+  /** Title of the window, as in the page's only h1. */
   readonly title: string;
-  /** The part of the console that it belongs to; undefined for none. */
+  /** Section of the console that the page belongs to; undefined for none. */
   readonly section?: (typeof SECTIONS)[number]["id"] | undefined;
-  /** Null where no person is signed in. */
+  /** Signed-in person; null for none. */
   readonly viewer: Viewer | null;
-  /** What leads through the page in place of the console's sections. */
+  /** Navigation that replaces the console's sections. */
   readonly side?: Html;
-  /** Has the h1. */
+  /** Content of the page, with its h1. */
   readonly content: Content;
 };
 
-/** Nothing of what htmx can do by evaluating text is wanted: the content security policy refuses it too. */
+/** Settings that turn off all that htmx does by evaluating text, which the content security policy refuses too. */
 const HTMX_CONFIG = JSON.stringify({
   includeIndicatorCSS: false,
   mode: "same-origin",
@@ -40,7 +40,7 @@ const HTMX_CONFIG = JSON.stringify({
   noSwap: [204, 304, "4xx", "5xx"],
 });
 
-/** A whole page of the console. */
+/** Renders a whole page of the console. */
 export function layout({ title, section, viewer, side, content }: PageLayout): Html {
   return html`<!doctype html>
 <html lang="en">
@@ -72,7 +72,7 @@ ${content}
 `;
 }
 
-/** On a phone it opens the navigation, which stands at the side elsewhere. */
+/** Button that opens the navigation on a phone. On wider screens the navigation is always visible. */
 const MENU = html`<button class="menu-button" type="button" popovertarget="sections">Menu</button>`;
 
 function navigation(section: PageLayout["section"], { runsInstallation }: Viewer): Html {
@@ -83,7 +83,7 @@ function navigation(section: PageLayout["section"], { runsInstallation }: Viewer
   )}</ul></nav>`;
 }
 
-/** Who is signed in, as what, and the way out. It opens without script. */
+/** Renders the menu of the account: who is signed in, with which roles, and the sign-out. It opens without script. */
 function account({ name, runsInstallation, roles, csrf }: Viewer): Html {
   const role = runsInstallation ? "Administrator of this installation" : rolesText(roles);
   return html`<details class="menu account"><summary class="button" aria-label="Account: ${name}"><span class="who">${name}</span></summary><div>
@@ -100,7 +100,7 @@ function rolesText(roles: Viewer["roles"]): string {
   return teams === 0 ? "None: you are in no team" : `${names} in ${teams === 1 ? "one team" : `${teams} teams`}`;
 }
 
-/** What every form that changes something carries. */
+/** Renders the token that every form carries which changes something. */
 export function csrfField(csrf: string): Html {
   return html`<input type="hidden" name="_csrf" value="${csrf}">`;
 }

@@ -11,7 +11,7 @@ import { layout } from "./layout.ts";
 import { sendPage } from "./send-page.ts";
 import { findViewer } from "./viewer.ts";
 
-/** What to do about a refusal, besides what it says itself. */
+/** Advice on refusals, besides their own text. */
 const ADVICE: Partial<Record<ProblemCode, string>> = {
   unauthorized: "Sign in, and open the page again.",
   forbidden: "A member with another role can do it: the admins are on the page of the team.",
@@ -27,16 +27,16 @@ const ADVICE: Partial<Record<ProblemCode, string>> = {
   internal: "Try again. If it stays like this, the server's log has the cause.",
 };
 
-/** What is done by a form is done once, however often it is sent. */
+/** Advice for a form whose outcome is unknown. A form takes effect once, however often it is sent. */
 const SEND_AGAIN = "Reload this page in a moment, and let the browser send the form again: it is done once at most.";
 
-/** Shows what is thrown, and that there is nothing at an address, as pages. */
+/** Shows errors, and URLs without a page, as pages. */
 export function showProblems(app: FastifyInstance, log: Logger): void {
   showErrors(app, log);
   app.setNotFoundHandler((request, reply) => sendProblemPage(request, reply, NO_PAGE));
 }
 
-/** Shows what is thrown as a page, with the words that the API would answer. */
+/** Shows an error as a page, with the words that the API would answer. */
 export function showErrors(app: FastifyInstance, log: Logger): void {
   app.setErrorHandler((error, request, reply) => {
     const shown = problemOf(error, request.method);
@@ -53,7 +53,10 @@ function sendProblemPage(request: FastifyRequest, reply: FastifyReply, shown: Pr
   return sendPage(reply, layout({ title: shown.title, viewer, content: problemContent(shown, request) }));
 }
 
-/** The page that a form which was refused for want of a session is on: it leads to the sign-in, and from there back. */
+/**
+ * Returns the page of a form that was refused for lack of a session: opening it leads to the sign-in, and from there
+ * back.
+ */
 function formPage({ url, server, routeOptions }: FastifyRequest): string {
   const isPage = routeOptions.url !== undefined && server.hasRoute({ method: "GET", url: routeOptions.url });
   return isPage && !containsKey(url) ? url : KEYS;

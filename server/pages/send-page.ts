@@ -3,7 +3,7 @@ import type { Html } from "./html.ts";
 import { layout, type PageLayout } from "./layout.ts";
 import { viewerOf } from "./viewer.ts";
 
-/** Answers with a page of the console for the person who is signed in. */
+/** Sends a page of the console for the person who is signed in. */
 export function sendConsolePage(
   request: FastifyRequest,
   reply: FastifyReply,

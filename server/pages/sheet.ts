@@ -2,10 +2,13 @@ import { readdirSync, readFileSync } from "node:fs";
 
 const FOLDER = new URL("assets/styles/", import.meta.url);
 const COMMENT = /\/\*.*?\*\/\s*/gs;
-/** A text in quotes, which stays as it is, or what may be shorter: the last `;` of a rule, spaces, and an `&` for what is within. */
+/**
+ * Matches a text in quotes, which stays as it is, and what may be shorter: the last `;` of a rule, spaces, and an `&`
+ * before a nested rule.
+ */
 const SPACED = /("[^"]*")|;\s*(?=\})|\s*([{};,])\s*(?:&\s+)?|(:)\s+|(\s)\s*/g;
 
-/** The sheets of the console as one, in the order in which one may change what another says. */
+/** Returns the style sheets of the console as one, in the order in which later rules may override earlier rules. */
 export function consoleSheet(): string {
   const within = (folder: string) =>
     readdirSync(new URL(`${folder}/`, FOLDER))
@@ -16,8 +19,8 @@ export function consoleSheet(): string {
 }
 
 /**
- * A sheet as a browser reads it, without what is there for people: comments, and spaces where they mean nothing. Before a
- * colon one says that `a :hover` is another than `a:hover`; behind it, none.
+ * Packs a style sheet: strips comments, and spaces that mean nothing. A space before a colon is kept, since `a :hover`
+ * differs from `a:hover`; a space after a colon is not.
  */
 export function packedSheet(sheet: string): string {
   return sheet

@@ -1,14 +1,15 @@
 import { type Content, type Html, html } from "./html.ts";
 
 /**
- * A column by its title, and what its cells are: `whole` breaks nowhere, `named` has room for a name and `word` for a
- * long word, the digits of `number` stand below each other, and `plain` says by itself what it is, so that a card does
- * without its title.
+ * Column with its title and the traits of its cells: `whole` does not break, `named` has the width for a name and
+ * `word` for a long word, the digits of `number` are aligned, and `plain` is clear without the title, so that a card
+ * leaves the title out.
  */
 export type Column = string | readonly [title: string, ...traits: ("whole" | "named" | "word" | "number" | "plain")[]];
 
 /**
- * A table that is one card for each row on a phone. The names of a first column that is `named` are headings of rows.
+ * Renders a table that becomes a card for each row on a phone. Names in a first column that is `named` are headings of
+ * rows.
  *
  * @param style `dense` for long rows, `reference` for running text, `figures` for a name and many numbers
  */
@@ -31,7 +32,7 @@ function heading(column: Column): Html {
   return html`<th scope="col"${layout && html` class="${layout}"`}>${title}</th>`;
 }
 
-/** The tag before what a cell of a column holds. */
+/** Returns the opening tag of a column's cell. */
 function startOfCell(column: Column, place: number): Html {
   const [title, ...traits] = typeof column === "string" ? [column] : column;
   if (place === 0 && traits.includes("named")) return html`<th scope="row">`;

@@ -19,21 +19,21 @@ import type { Tracing } from "../telemetry/tracing.ts";
 import type { CurrentPrices } from "../usage/price-file.ts";
 import type { UsageRecorder } from "../usage/usage-recorder.ts";
 
-/** Gives callers room for the records of what they save in the memory. */
+/** Capacity for the records of what callers save in the memory. */
 export type SaveRecords = {
   /**
-   * Takes room for some records.
+   * Takes capacity for some records.
    *
-   * @param records how many; one where it is left out
-   * @returns how long the caller has to wait for it, in milliseconds: 0 where there is room
+   * @param records number of records; one by default
+   * @returns milliseconds that the caller has to wait: 0 if there is capacity
    */
   waitFor(db: Db, caller: string, records?: number): Promise<number>;
 };
 
-/** All that the server's parts are given. */
+/** Dependencies of the server's parts. */
 export type ServerDeps = {
   readonly store: Store;
-  /** Seals and opens the providers' credentials. */
+  /** Encrypts and decrypts the providers' credentials. */
   readonly keyring: Keyring;
   readonly index: KeyIndexView;
   readonly streams: OpenStreams;
@@ -42,19 +42,19 @@ export type ServerDeps = {
   readonly usage: UsageRecorder;
   readonly prices: CurrentPrices;
   readonly refusals: RefusalRecorder;
-  /** Null where there is one replica alone. */
+  /** Limits of the installation; null if there is only one replica. */
   readonly installationLimits: InstallationLimits | null;
   readonly budgets: Pick<BudgetGrants, "reserve" | "settle">;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: RequestMetrics & AuthMetrics & { readonly registry: Registry };
-  /** Null where nothing is traced. */
+  /** Tracing; null if nothing is traced. */
   readonly tracing: Tracing | null;
   readonly config: ServerConfig;
-  /** The token that opens the management API; null where the installation has none. */
+  /** Token that opens the management API; null if the installation has none. */
   readonly managementToken: ManagementToken | null;
-  /** Prints a link that signs in to the console, on the machine of an embedded server. */
+  /** Command that prints a link to sign in to the console, on the machine of an embedded server. */
   readonly linkCommand?: string;
-  /** Validates issuers' tokens, which open the same API and the memory over MCP; null where no issuer is trusted. */
+  /** Validates tokens of issuers, which open the same API and the memory over MCP; null if no issuer is trusted. */
   readonly validateJwt: ValidateJwt | null;
 };

@@ -6,8 +6,8 @@ import { containsKey } from "../../domain/redact.ts";
 const PROPAGATOR = new W3CTraceContextPropagator();
 
 /**
- * The trace that a request's caller is in, by W3C Trace Context; none where its headers name none, or are not well
- * formed. What else a caller sends of its trace goes to the collector and upstream: nothing with a key in it is taken.
+ * Returns the trace that a request's caller is in, by W3C Trace Context; the root if its headers name none, or are
+ * malformed. A caller's trace state goes on to the collector and to upstreams, so it is dropped if it contains a key.
  */
 export function callerContext({ headers }: Pick<IncomingMessage, "headers">): Context {
   if (headers.traceparent === undefined) return ROOT_CONTEXT;
@@ -17,7 +17,7 @@ export function callerContext({ headers }: Pick<IncomingMessage, "headers">): Co
   return PROPAGATOR.extract(ROOT_CONTEXT, carrier, defaultTextMapGetter);
 }
 
-/** The headers that carry a trace on, names and values in turn. */
+/** Returns the headers that continue a trace, as alternating names and values. */
 export function traceHeaders(context: Context): string[] {
   const headers: string[] = [];
   PROPAGATOR.inject(context, headers, { set: (into, name, value) => into.push(name, value) });

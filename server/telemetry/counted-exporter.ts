@@ -3,7 +3,7 @@ import type { SpanExporter } from "@opentelemetry/sdk-trace";
 import type { Logger } from "../../runtime/log.ts";
 import type { CountSpans } from "./metrics.ts";
 
-/** Sends spans as an exporter does, counts them, and logs why a collector did not take them. */
+/** Wraps an exporter of spans: counts the spans, and logs why a collector did not take them. */
 export function countedExporter(sender: SpanExporter, count: CountSpans, log: Logger): SpanExporter {
   return {
     export(spans, done) {
@@ -22,7 +22,7 @@ export function countedExporter(sender: SpanExporter, count: CountSpans, log: Lo
   };
 }
 
-/** Of the collector's answer, whose words may be none. */
+/** Returns the status of the collector's answer, since the error's text may be empty. */
 function statusOf(error: (Error & { readonly code?: unknown }) | undefined): { readonly status?: number } {
   return typeof error?.code === "number" ? { status: error.code } : {};
 }

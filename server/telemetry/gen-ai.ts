@@ -1,21 +1,21 @@
-/** A model's call in the words of OpenTelemetry's semantic conventions for generative AI, 1.41 (in development). */
+/** Attributes of a model call by OpenTelemetry's semantic conventions for generative AI, 1.41 (in development). */
 import type { Attributes } from "@opentelemetry/api";
 import { GATEWAY_OPERATIONS, type ServedOperation } from "../../domain/access/gateway-operations.ts";
 import type { Dialect } from "../../domain/access/key-record.ts";
 import { isPlainModelName } from "../../domain/usage/model-name.ts";
 import type { AnswerUsage } from "../../domain/usage/tokens.ts";
 
-/** What an upstream is asked. */
+/** Call of an upstream. */
 export type AskedUpstream = {
   readonly operation: ServedOperation;
-  /** The gateway's. */
+  /** Dialect of the gateway. */
   readonly dialect: Dialect;
   readonly gatewayId: string;
-  /** Undefined where the call named no route. */
+  /** Id of the route; undefined if the call named none. */
   readonly routeId: string | undefined;
-  /** As it is declared. */
+  /** Name of the upstream, as declared. */
   readonly upstream: string;
-  /** Undefined where it is not known. */
+  /** Model; undefined if it is not known. */
   readonly model: string | undefined;
 };
 
@@ -25,12 +25,15 @@ const PROVIDERS: Readonly<Record<Dialect, string>> = {
   anthropic: "anthropic",
 };
 
-/** By the conventions, where they have one. */
+/** Returns the name of an operation by the conventions, if they have one. */
 function operationName(operation: ServedOperation): string {
   return GATEWAY_OPERATIONS[operation].span ?? operation.slice("gateway.".length);
 }
 
-/** Only a route's model is in it: others are callers' texts, of which there is no end (threats b342). */
+/**
+ * Returns the name of a span. It contains a model only if a route names it: other models are texts of callers, which
+ * are unlimited in number (threats b342).
+ */
 export function spanName({ operation, routeId, model }: AskedUpstream): string {
   return [operationName(operation), ...(routeId === undefined ? [] : shown(model))].join(" ");
 }
@@ -54,7 +57,7 @@ export function askedAttributes({
   };
 }
 
-/** The conventions count what was cached among the input, and reasoning among the output. */
+/** Returns the usage by the conventions, which count cached tokens among the input, and reasoning among the output. */
 export function usageAttributes({ tokens, model, ending }: AnswerUsage): Attributes {
   const [answered] = shown(model);
   const written = tokens.cache_write_5m + tokens.cache_write_1h;
@@ -71,7 +74,7 @@ export function usageAttributes({ tokens, model, ending }: AnswerUsage): Attribu
   };
 }
 
-/** Others' texts: nothing of one that is no plain name. */
+/** Returns a model's name if it is a plain name, since others chose the text; else nothing. */
 function shown(model: string | undefined): [] | [string] {
   return model !== undefined && isPlainModelName(model) ? [model] : [];
 }

@@ -2,7 +2,7 @@ import { Counter, type Registry } from "@prometheus-io/client";
 
 const SPAN_OUTCOMES = ["exported", "failed"] as const;
 
-/** Counts spans by whether the collector took them. */
+/** Counts spans by the outcome of sending them to the collector. */
 export type CountSpans = (outcome: (typeof SPAN_OUTCOMES)[number], spans: number) => void;
 
 /** Registers the metric of spans that were sent. */

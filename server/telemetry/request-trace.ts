@@ -3,20 +3,20 @@ import type { AnswerUsage } from "../../domain/usage/tokens.ts";
 import { traceHeaders } from "./caller-context.ts";
 import { type AskedUpstream, askedAttributes, spanName, usageAttributes } from "./gen-ai.ts";
 
-/** How a request has ended. */
+/** End of a request. */
 type RequestEnd = {
   readonly status: number;
-  /** Whether the caller has had its whole answer. */
+  /** True if the caller has got its whole answer. */
   readonly isAnswered: boolean;
-  /** The pattern of its route; undefined for none. */
+  /** Pattern of its route; undefined for none. */
   readonly route: string | undefined;
-  /** Undefined where no key was let through. */
+  /** Operation and key; undefined if no key was let through. */
   readonly access:
     | { readonly operation: string; readonly key: { readonly keyId: string; readonly teamId: string } }
     | undefined;
 };
 
-/** One request in its caller's trace, or in one that begins with it. */
+/** Trace of a request, within its caller's trace or as a new trace. */
 export class RequestTrace {
   readonly #tracer: Tracer;
   readonly #method: string;
@@ -35,7 +35,7 @@ export class RequestTrace {
     this.#context = trace.setSpan(caller, this.#span);
   }
 
-  /** Begins the part of an upstream that is asked. */
+  /** Begins the span of an upstream that is called. */
   ask(asked: AskedUpstream): UpstreamTrace {
     const options = { kind: SpanKind.CLIENT, attributes: askedAttributes(asked) };
     const span = this.#tracer.startSpan(spanName(asked), options, this.#context);
@@ -43,9 +43,9 @@ export class RequestTrace {
   }
 
   /**
-   * Its answer has begun, and goes no further.
+   * Notes that its answer has begun but will not be completed.
    *
-   * @param why the type of the problem, in few words that are the same for all of its kind
+   * @param why type of the problem, in few words that are the same for all of its kind
    */
   breakOff(why: string): void {
     this.#brokenOff = why;
@@ -70,10 +70,10 @@ export class RequestTrace {
   }
 }
 
-/** One upstream's part in a request. */
+/** Span of an upstream in a request. */
 export class UpstreamTrace {
   readonly #span: Span;
-  /** Names and values in turn of the headers that carry the trace on to the upstream. */
+  /** Headers that continue the trace at the upstream, as alternating names and values. */
   readonly headers: readonly string[];
 
   constructor(span: Span, context: Context) {
@@ -86,13 +86,16 @@ export class UpstreamTrace {
     if (status >= 400) fail(this.#span, String(status));
   }
 
-  /** @param why the type of the problem, in few words that are the same for all of its kind */
+  /** Ends the span as failed. @param why type of the problem, in few words that are the same for all of its kind */
   failed(why: string): void {
     fail(this.#span, why);
     this.#span.end();
   }
 
-  /** @param usage what the answer reported; undefined for one that reports none. A second end changes nothing. */
+  /**
+   * Ends the span. A second end changes nothing. @param usage reported usage of the answer; undefined if it reports
+   * none
+   */
   end(usage?: AnswerUsage): void {
     if (usage !== undefined) this.#span.setAttributes(usageAttributes(usage));
     this.#span.end();

@@ -1,4 +1,7 @@
-/** How requests are traced: a span for each, which goes on with its caller's trace, and one for each upstream asked. */
+/**
+ * Tracing of requests: a span for each request, which continues its caller's trace, and a span for each upstream that
+ * is called.
+ */
 import type { IncomingMessage } from "node:http";
 import type { Tracer } from "@opentelemetry/api";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-proto";
@@ -20,30 +23,33 @@ import { RequestTrace } from "./request-trace.ts";
 /** Begins the trace of a request in this process. */
 export type Tracing = { begin(request: IncomingMessage): RequestTrace };
 
-/** Spans that wait for a slow collector, some 10 MB at most; beyond that they are dropped, and no request waits. */
+/**
+ * Maximum number of spans that wait for a slow collector, about 10 MB. Any further spans are dropped, and no request
+ * waits.
+ */
 const MAX_WAITING = 8_192;
 const EXPORT_EVERY_MS = 1_000;
 const EXPORT_TIMEOUT_MS = 10_000;
-/** How long a server that ends waits for its last spans to be taken. */
+/** Milliseconds that a server waits at its end for its last spans to be taken. */
 const LAST_EXPORT_MS = 2_000;
 
 type TracingOptions = {
-  /** Null where nothing is traced. */
+  /** Endpoint of the collector; null if nothing is traced. */
   readonly otlp: OtlpConfig | null;
   readonly log: Logger;
   readonly count: CountSpans;
-  /** Names this process among the installation's servers. */
+  /** Name of this process among the installation's servers. */
   readonly replica: string;
 };
 
 /**
- * Has requests traced and their spans sent to a collector, as OTLP over HTTP. What goes with that is OpenTelemetry's
- * own: `OTEL_EXPORTER_OTLP_HEADERS` for a collector that wants a credential, `OTEL_SERVICE_NAME` and
+ * Opens the tracing of requests, whose spans are sent to a collector as OTLP over HTTP. OpenTelemetry's own variables
+ * apply: `OTEL_EXPORTER_OTLP_HEADERS` for a collector that requires a credential, `OTEL_SERVICE_NAME` and
  * `OTEL_RESOURCE_ATTRIBUTES`.
  */
 export function openTracing({ otlp, log, count, replica }: TracingOptions): {
   readonly tracing: Tracing | null;
-  /** Sends what waits, within two seconds. */
+  /** Sends the spans that wait, within two seconds. */
   close(): Promise<void>;
 } {
   if (otlp === null) return { tracing: null, close: async () => {} };
@@ -69,5 +75,5 @@ export function openTracing({ otlp, log, count, replica }: TracingOptions): {
   };
 }
 
-/** The exporter has logged why its spans were not taken. */
+/** Ignores a failure: the exporter has logged why its spans were not taken. */
 const ignore = (): void => {};

@@ -3,10 +3,10 @@ import { type PriceList, type Prices, priceOrder } from "../../domain/usage/pric
 import { keepNewest } from "../context/bounded-map.ts";
 import type { CurrentPrices } from "./price-file.ts";
 
-/** Of so many models a thread remembers the prices: names are what callers send. */
+/** Models whose prices a thread remembers: names are what callers send. */
 const MOST_MODELS = 1_000;
 
-/** What calls cost by the installation's price list, which is corrected while they are under way. */
+/** Prices calls by the installation's price list, which is corrected while they are under way. */
 export class CallPricer {
   readonly #prices: CurrentPrices;
   #list: PriceList | null = null;
@@ -17,7 +17,7 @@ export class CallPricer {
   }
 
   /**
-   * The prices of the list as it is, at a time; they stay as they are.
+   * Returns the prices that the list has at a time; they stay as they are.
    *
    * @param now milliseconds since the epoch
    */
@@ -34,9 +34,9 @@ export class CallPricer {
   }
 }
 
-/** What calls of models cost by one price list, until its prices are others. */
+/** Prices of calls by one price list, until its prices are others. */
 export class ListedPrices {
-  /** By ISO 4217; null without a price list. */
+  /** Currency by ISO 4217; null without a price list. */
   readonly currency: string | null;
   readonly #inForce: PricesInForce | undefined;
   readonly #known = new Map<string, Prices | "none">();
@@ -46,12 +46,12 @@ export class ListedPrices {
     this.#inForce = inForce;
   }
 
-  /** In milliseconds since the epoch; Infinity where no later prices are listed. */
+  /** End of these prices in milliseconds since the epoch; Infinity if no later prices are listed. */
   get until(): number {
     return this.#inForce?.until ?? Number.POSITIVE_INFINITY;
   }
 
-  /** The most that each kind of token costs by the prices of any of these models; undefined where one of them has none. */
+  /** Returns the most that each kind of token costs with any of these models; undefined if a model has no prices. */
   of(models: readonly (string | undefined)[]): CallPrices | undefined {
     const found = models.map((model) => (model === undefined ? undefined : this.#pricesOf(model)));
     const priced = found.filter((prices) => prices !== undefined);

@@ -10,7 +10,7 @@ import type { OfTeam } from "./waiting-notes.ts";
 type Callers = { last: string | undefined; readonly networks: string[] };
 
 /**
- * Notes from which networks keys are called, each once a day. A request costs one look-up by its key's row where its
+ * Notes from which networks keys are called, each once a day. A request costs one look-up by its key's row if its
  * address is that of the key's last request.
  */
 export class CallerNetworks {
@@ -18,7 +18,7 @@ export class CallerNetworks {
   #drained: OfTeam<NotedNetwork>[] = [];
 
   /**
-   * Notes the caller of a request that was let through. Those with a placeholder key are not noted.
+   * Notes the caller of a request that was let through. Requests with a placeholder key are not noted.
    *
    * @param at milliseconds since the epoch, by the database's clock
    */

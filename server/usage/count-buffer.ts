@@ -3,15 +3,15 @@ import type { Store } from "../../store/database/store.ts";
 import { outcomeOf } from "../../store/keys/uses/request-counts.ts";
 import { WaitingCounts } from "./waiting-counts.ts";
 
-/** What is counted, under a name that says of what, and how counts are written. */
+/** Kind of counts, each of which has a name that says of what it is, and how they are written. */
 export type Countable<C> = {
-  /** In the plural, for the log. */
+  /** Plural of what is counted, for the log. */
   readonly what: string;
-  /** How many counts wait at most, while the database is away. */
+  /** Counts that wait at most, while the database is away. */
   readonly maxWaiting: number;
-  /** How much a count is. */
+  /** Returns how much a count is. */
   sizeOf(count: C): number;
-  /** The team among whose counts it waits. */
+  /** Returns the team among whose counts it waits. */
   teamOf(count: C): string;
   add(known: C, more: C): C;
   /** @param onBegun receives the transaction's id */
@@ -21,7 +21,7 @@ export type Countable<C> = {
 /** Counts of a transaction that broke off; whether it was committed is not known yet. */
 type Doubtful<C> = { readonly transaction: string; readonly counts: ReadonlyMap<string, C> };
 
-/** What was counted and is not in the database yet. */
+/** Counts that are not in the database yet. */
 export class CountBuffer<C> {
   readonly #of: Countable<C>;
   readonly #store: Store;
@@ -31,7 +31,7 @@ export class CountBuffer<C> {
   #doubtful: Doubtful<C> | undefined;
   #dropped = 0;
 
-  /** @param onLoss is called where counts are lost */
+  /** @param onLoss called if counts are lost */
   constructor(of: Countable<C>, store: Store, log: Logger, onLoss: () => void) {
     this.#of = of;
     this.#waiting = new WaitingCounts(of.maxWaiting, of.add);
@@ -40,12 +40,12 @@ export class CountBuffer<C> {
     this.#onLoss = onLoss;
   }
 
-  /** Whether none waits. */
+  /** True if no count waits. */
   get isWritten(): boolean {
     return this.#waiting.size === 0 && this.#doubtful === undefined;
   }
 
-  /** Takes in what a thread has counted; what there is no room for is dropped. */
+  /** Adds what a thread has counted; counts that there is no space for are dropped. */
   add(counts: ReadonlyMap<string, C>): void {
     for (const [name, count] of counts) {
       const dropped = this.#waiting.add(this.#of.teamOf(count), name, count);
@@ -55,7 +55,10 @@ export class CountBuffer<C> {
     }
   }
 
-  /** Writes what waits, a bounded number of rows at a time. What fails is tried again, and nothing is added twice. */
+  /**
+   * Writes what waits, a bounded number of rows at a time. A write that fails is tried again, and nothing is added
+   * twice.
+   */
   async write(): Promise<void> {
     try {
       await this.#settle();
@@ -82,7 +85,7 @@ export class CountBuffer<C> {
     }
   }
 
-  /** Finds out how the transaction that broke off ended. Its counts are added again only where it was aborted. */
+  /** Finds out how the transaction that broke off ended. Its counts are added again only if it was aborted. */
   async #settle(): Promise<void> {
     if (this.#doubtful === undefined) return;
     const { transaction, counts } = this.#doubtful;

@@ -2,17 +2,17 @@ import { DAY_MS } from "../../domain/duration.ts";
 import { rfc3339 } from "../../domain/rfc3339.ts";
 import type { KeyRow } from "../key-index/key-row.ts";
 
-/** Of so many keys one thread remembers what it has noted: some 40 MB where there is one thing to note of each. */
+/** Keys of which one thread remembers what it has noted: some 40 MB if there is one thing to note of each. */
 const MAX_KEYS = 1 << 18;
 
-/** What is known of keys within a day, by the rows of one table of keys: each begins anew with another one. */
+/** Notes on keys within a day, by the rows of one table of keys: with another day or table, they begin anew. */
 export class KeysOfDay<Known> {
   readonly #keys = new Map<number, Known>();
   readonly #begin: () => Known;
   #generation = -1;
   #begins = Number.NaN;
 
-  /** @param begin what is known of a key at first */
+  /** @param begin returns what is known of a key at first */
   constructor(begin: () => Known) {
     this.#begin = begin;
   }
@@ -23,7 +23,8 @@ export class KeysOfDay<Known> {
   }
 
   /**
-   * What is known of a key on its day: nothing of one of too many, so that the same is noted with each of its calls.
+   * Returns what is known of a key on its day. Nothing is kept for a key beyond the capacity, so that the same is noted
+   * with each of its calls.
    *
    * @param at milliseconds since the epoch, by the database's clock
    */

@@ -1,7 +1,10 @@
 import type { Store } from "../../store/database/store.ts";
 import { noteLostUses } from "../../store/keys/uses/lost-uses.ts";
 
-/** That uses of keys were lost here, until the database knows: what decides by unused keys waits, or says less. */
+/**
+ * Flag that uses of keys were lost here, until the database knows it: what decides by unused keys then waits, or says
+ * less.
+ */
 export class LostUses {
   readonly #store: Store;
   #isUnsaid = false;
@@ -10,7 +13,7 @@ export class LostUses {
     this.#store = store;
   }
 
-  /** Whether some were lost of which the database does not know yet. */
+  /** True if uses were lost of which the database does not know yet. */
   get isUnsaid(): boolean {
     return this.#isUnsaid;
   }
@@ -19,10 +22,10 @@ export class LostUses {
     this.#isUnsaid = true;
   }
 
-  /** Stores that some were lost until now, where some were. */
+  /** Stores that uses were lost until now, if any were. */
   async write(): Promise<void> {
     if (!this.#isUnsaid) return;
-    // Before it is said: what is lost meanwhile is said with the next.
+    // Before it is written: a loss meanwhile is written with the next.
     this.#isUnsaid = false;
     try {
       await noteLostUses(this.#store);

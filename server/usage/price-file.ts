@@ -6,18 +6,18 @@ import { startPeriodically } from "../../runtime/periodic.ts";
 import { ConfigError } from "../../runtime/settings.ts";
 import { readConfiguredFile } from "../context/configured-file.ts";
 
-/** How often the file is read: a corrected list is used within this and a half. */
+/** Milliseconds between two reads of the file: a corrected list is used within one and a half times that. */
 const READ_MS = 1_000;
 /** Faults that are listed: the others are likely of the same kind. */
 const MAX_FAULTS = 20;
 
-/** What usage is priced by at present: null where the installation has no prices. */
+/** Prices of usage at present: null if the installation has none. */
 export type CurrentPrices = { current(): PriceList | null };
 
-/** Of an installation without prices. */
+/** Prices of an installation that has none. */
 export const NO_PRICES: CurrentPrices = { current: () => null };
 
-/** @throws ConfigError where it cannot be read */
+/** @throws ConfigError if the file cannot be read */
 async function readText(file: string): Promise<string> {
   return (await readConfiguredFile("--prices", file)).toString();
 }
@@ -37,15 +37,18 @@ function listOf(file: string, text: string): PriceList {
  * Reads the price list, and the file again each second. While the file has a fault, the last list is used.
  *
  * @param file null for an installation without prices
- * @param log where changes and faults are logged; left out in all threads but one
- * @throws ConfigError with what is wrong and on which line, where it cannot be read or used at the start
+ * @param log logs changes and faults; left out in all threads but one
+ * @throws ConfigError with what is wrong and on which line, if the file cannot be read or used at the start
  */
 export async function openPrices(
   file: string | null,
   log?: Logger,
 ): Promise<CurrentPrices & { close(): Promise<void> }> {
   if (file === null) return { ...NO_PRICES, close: async () => {} };
-  /** As it was last read: a list of thousands takes a serving thread tens of milliseconds. */
+  /**
+   * Text as it was last read, which is compared: to parse a list of thousands takes a serving thread tens of
+   * milliseconds.
+   */
   let text: string | undefined = await readText(file);
   let list = listOf(file, text);
   let fault: string | undefined;

@@ -5,12 +5,15 @@ import { addRequestCounts } from "../../store/keys/uses/request-counts.ts";
 import { KeyRow } from "../key-index/key-row.ts";
 import type { Countable } from "./count-buffer.ts";
 
-/** How many requests there were, of a key of this team. */
+/** Number of requests of a key of this team. */
 export type RequestsOfTeam = { readonly teamId: string; readonly count: number };
-/** Requests by what {@link readRequestCountName} reads. */
+/** Requests by a name that {@link readRequestCountName} reads. */
 export type RequestCounts = Map<string, RequestsOfTeam>;
 
-/** How counts of requests wait, some 40 MB at most, as many as 100,000 keys have in ten minutes, and are written. */
+/**
+ * Way in which counts of requests wait, some 40 MB at most, as many as 100,000 keys have in ten minutes, and are
+ * written.
+ */
 export const REQUESTS: Countable<RequestsOfTeam> = {
   what: "requests",
   maxWaiting: 250_000,
@@ -25,7 +28,7 @@ export const REQUESTS: Countable<RequestsOfTeam> = {
     ),
 };
 
-/** More pairs of a key and a scope than one thread lets through between two drains. */
+/** Pairs of a key and a scope at most: more than one thread lets through between two drains. */
 const MAX_PAIRS = 1 << 18;
 /** Pairs that are kept from one drain to the next, so that most need not be named anew: some 2 MB. */
 const KEPT_PAIRS = 1 << 14;
@@ -33,7 +36,7 @@ const KEPT_PAIRS = 1 << 14;
 /** A key and a scope within the slot, by the name that they are counted under: their requests since the last drain. */
 type Pair = { readonly name: string; readonly teamId: string; count: number };
 
-/** Where among the counts of its key each operation is counted; -1 for one that is not. */
+/** Position of each operation among the counts of its key; -1 for an operation that is not counted. */
 const PLACES = Object.fromEntries(
   Object.keys(OPERATIONS).map((name) => {
     const counted = requestScope(name as OperationName);
@@ -46,9 +49,9 @@ const PLACES = Object.fromEntries(
  * key is written out and named once in the five minutes, as long as few keys are in use.
  */
 export class RequestCounter {
-  /** By the row of the key and the place of its scope, for one table of rows and one slot. */
+  /** Pairs by the row of the key and the position of its scope, for one table of rows and one slot. */
   readonly #pairs = new Map<number, Pair>();
-  /** Those of them that have requests. */
+  /** Pairs that have requests. */
   #used: Pair[] = [];
   #generation = -1;
   #slot = Number.NaN;
@@ -85,7 +88,7 @@ export class RequestCounter {
     this.#slot = Math.floor(at / REQUEST_SLOT_MS) * REQUEST_SLOT_MS;
   }
 
-  /** Undefined where there is no room for one more. */
+  /** Begins a pair; undefined if there is no space for one more. */
   #begun(pair: number, { keyId, teamId }: KeyRow, place: number): Pair | undefined {
     if (this.#pairs.size >= MAX_PAIRS) return undefined;
     const begun: Pair = { name: requestCountName(keyId, place, this.#slot), teamId, count: 0 };
@@ -107,7 +110,7 @@ function requestCountName(keyId: string, place: number, slot: number): string {
   return `${keyId} ${REQUEST_SCOPES[place]} ${slot}`;
 }
 
-/** The parts of a name in {@link RequestCounts}. */
+/** Returns the parts of a name in {@link RequestCounts}. */
 function readRequestCountName(name: string): { keyId: string; scope: string; slot: number } {
   const [keyId = "", scope = "", slot = ""] = name.split(" ");
   return { keyId, scope, slot: Number(slot) };

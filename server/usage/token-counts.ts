@@ -14,10 +14,10 @@ import type { Countable } from "./count-buffer.ts";
 import type { CountTokens } from "./token-metrics.ts";
 import type { CountedAnswer } from "./usage-recorder.ts";
 
-/** What models' answers used, by key, five minutes, gateway, route and model. */
+/** Usage of models' answers, by key, five minutes, gateway, route and model. */
 export type TokenCounts = Map<string, TokenCount>;
 
-/** How counts of tokens wait, some 25 MB at most, and are written. */
+/** Way in which counts of tokens wait, some 25 MB at most, and are written. */
 export const TOKENS: Countable<TokenCount> = {
   what: "tokens",
   maxWaiting: 50_000,
@@ -29,28 +29,31 @@ export const TOKENS: Countable<TokenCount> = {
 
 /** Models of a key that are counted by name within five minutes; the names are others' texts. */
 const MAX_MODELS = 64;
-/** Of all keys together, so that many keys with many models take some 30 MB at most; and of those of one team. */
+/**
+ * Models of all keys together that are counted by name, so that many keys with many models take some 30 MB at most;
+ * below, those of one team.
+ */
 const MAX_NAMED = 1 << 17;
 const MAX_NAMED_OF_TEAM = MAX_NAMED / 4;
-/** The model of all others, and that of answers that name none where none is known to have been asked for. */
+/** Model of all others; below, the model of answers that name none if none is known to have been asked for. */
 const OTHER_MODELS = "other";
 const UNKNOWN_MODEL = "unknown";
-/** More than one thread lets through between two drains. */
+/** Counts at most: more than one thread lets through between two drains. */
 const MAX_COUNTS = 1 << 16;
 /** Tallies that are kept from one drain to the next, so that most need not be named anew: some 4 MB. */
 const KEPT_TALLIES = 1 << 14;
 
 type Figures = Record<keyof TokenFigures, number>;
 
-/** What a key used by one gateway, route and model within the slot. */
+/** Usage of a key by one gateway, route and model within the slot. */
 type Tally = {
   readonly of: Counted;
   readonly gatewayId: string;
   readonly routeId: string;
   readonly model: string;
-  /** Under which it is counted. */
+  /** Name under which it is counted. */
   readonly name: string;
-  /** What it used since the last drain, added to in place; undefined for nothing. */
+  /** Usage since the last drain, added to in place; undefined for none. */
   figures: Figures | undefined;
 };
 
@@ -58,22 +61,22 @@ type Tally = {
 type Counted = { readonly keyId: string; teamId: string; readonly models: Set<string>; tallies: Tally[] };
 
 /**
- * Counts what models' answers used on this thread. An answer costs one look-up by its key's row: what it is counted under
- * is named once in the five minutes, as long as few keys are in use.
+ * Counts what models' answers used on this thread. An answer costs one look-up by its key's row: what it is counted
+ * under is named once in the five minutes, as long as few keys are in use.
  */
 export class TokenCounter {
   readonly #countTokens: CountTokens;
-  /** By the key's id, for one slot. */
+  /** Keys by their id, for one slot. */
   readonly #keys = new Map<string, Counted>();
-  /** The same by the rows of the table in use: a key's id has to be written out first, and hashed. */
+  /** The same keys by the rows of the table in use: a key's id has to be written out first, and hashed. */
   readonly #rows = new Map<number, Counted>();
   #generation = -1;
-  /** Those that have figures. */
+  /** Tallies that have figures. */
   #used: Tally[] = [];
   #slot = Number.NaN;
-  /** How many all keys have. */
+  /** Number of tallies of all keys. */
   #tallies = 0;
-  /** The models of all keys within the slot, and of each team's. */
+  /** Number of models of all keys within the slot; below, the number by team. */
   #named = 0;
   readonly #namedOf = new Map<string, number>();
   #drained: TokenCounts = new Map();
@@ -83,9 +86,9 @@ export class TokenCounter {
   }
 
   /**
-   * Counts an answer. Those to placeholder keys are not counted.
+   * Counts an answer. Answers to placeholder keys are not counted.
    *
-   * @param at when it was over, in milliseconds since the epoch by the database's clock
+   * @param at time when it was over, in milliseconds since the epoch by the database's clock
    */
   count(key: KeyRecord, { gatewayId, routeId = "", askedModel, usage }: CountedAnswer, at: number): void {
     if (!(key instanceof KeyRow)) return;
@@ -147,7 +150,7 @@ export class TokenCounter {
     return counted;
   }
 
-  /** A tally that is there already or begins now; undefined where there is no room for one more. */
+  /** Returns a tally that is there already or begins now; undefined if there is no space for one more. */
   #begun(of: Counted, gatewayId: string, routeId: string, model: string): Tally | undefined {
     const known = tallyOf(of, gatewayId, routeId, model);
     if (known !== undefined || !this.#hasRoom()) return known;
@@ -158,7 +161,7 @@ export class TokenCounter {
     return begun;
   }
 
-  /** The figures of a tally that has none yet; undefined where there is no room for them. */
+  /** Begins the figures of a tally that has none yet; undefined if there is no space for them. */
   #beginFigures(tally: Tally): Figures | undefined {
     if (!this.#hasRoom()) return undefined;
     this.#used.push(tally);
@@ -195,7 +198,7 @@ export class TokenCounter {
   }
 }
 
-/** Undefined where a key has none of that. */
+/** Returns the tally of a key with this gateway, route and model; undefined if it has none. */
 function tallyOf({ tallies }: Counted, gatewayId: string, routeId: string, model: string): Tally | undefined {
   for (const tally of tallies) {
     if (tally.model === model && tally.routeId === routeId && tally.gatewayId === gatewayId) return tally;

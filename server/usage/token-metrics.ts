@@ -18,7 +18,7 @@ const NAMED_GATEWAYS = 200;
 /** The series of all others. No gateway has this id. */
 const OTHER_GATEWAYS = "other";
 
-/** What a gateway's answers came to. */
+/** Tokens and answers of a gateway. */
 type Counted = { readonly tokens: Record<TokenKind, number>; readonly answers: Record<AnswerEnding, number> };
 
 /** Registers the metrics of models' answers. */

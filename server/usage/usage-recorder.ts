@@ -2,15 +2,15 @@ import type { KeyRecord } from "../../domain/access/key-record.ts";
 import type { OperationName } from "../../domain/access/operations.ts";
 import type { AnswerUsage } from "../../domain/usage/tokens.ts";
 
-/** Who makes a request, as far as the network says; a Fastify request is one. */
+/** Caller of a request, as far as the network says; a Fastify request is one. */
 export type Consumer = { readonly ip: string; readonly headers: { readonly "user-agent"?: string | undefined } };
 
 /** A model's answer, and what it counts by. */
 export type CountedAnswer = {
   readonly gatewayId: string;
-  /** Undefined where the call named no route. */
+  /** Undefined if the call named no route. */
   readonly routeId: string | undefined;
-  /** What was asked for, for an answer that names no model; undefined where that is not known. */
+  /** Model that was asked for, for an answer that names none; undefined if it is not known. */
   readonly askedModel: string | undefined;
   readonly usage: AnswerUsage;
 };

@@ -26,15 +26,15 @@ type NotedIn = {
 };
 
 /**
- * When each key was last used, and how often: one store in memory for a request, written in batches. Each flush also
- * records the time up to which all uses are written, even where there were none: an old version may end once that time
- * is known of every replica.
+ * Buffers the time when each key was last used, and how often: one store in memory for a request, written in batches.
+ * Each flush also records the time up to which all uses are written, even if there were none: an old version may end
+ * once that time is known of every replica.
  */
 export class UsageBuffer extends UseNotes {
   readonly #store: Store;
   readonly #log: Logger;
   readonly #replica: NotedIn;
-  /** By version; what could not be written stays. */
+  /** Uses by version; what could not be written stays. */
   #unwritten = new Map<string, VersionUse>();
   #seen = new Map<string, Seen>();
   readonly #lost: LostUses;
@@ -67,7 +67,7 @@ export class UsageBuffer extends UseNotes {
     this.#unwrittenTokens = new CountBuffer(TOKENS, store, log, onLoss);
   }
 
-  /** Takes in what this thread has noted and counted: often, so that no turn of it is long. */
+  /** Takes in what this thread has noted and counted: often, so that no turn of its event loop is long. */
   collect(): void {
     const report = this.drain();
     if (report !== undefined) this.take(report);
@@ -95,7 +95,7 @@ export class UsageBuffer extends UseNotes {
   /**
    * Writes all that was noted before, also while a batch is under way.
    *
-   * @returns whether all of it is written
+   * @returns true if all of it is written
    */
   async close(): Promise<boolean> {
     await this.#flushing;
@@ -149,7 +149,7 @@ export class UsageBuffer extends UseNotes {
   }
 }
 
-/** As it may be written down: a User-Agent is a stranger's text. */
+/** Returns what was seen as it may be written down: a User-Agent is a stranger's text. */
 function readable(seen: Seen | undefined): Seen | undefined {
   if (seen?.userAgent === undefined) return seen;
   return { ...seen, userAgent: sanitizeUntrusted(seen.userAgent, MAX_USER_AGENT) };

@@ -11,15 +11,15 @@ import type { Consumer, CountedAnswer, UsageRecorder } from "./usage-recorder.ts
 import { UsedLibraries } from "./used-libraries.ts";
 import type { OfTeam } from "./waiting-notes.ts";
 
-/** Longest User-Agent that is kept. */
+/** Characters of the longest User-Agent that is kept. */
 export const MAX_USER_AGENT = 200;
 
-/** Who used a version that is being replaced: what StaleConsumers reports (spec §5). */
+/** Client that used a version that is being replaced, as StaleConsumers reports it (spec §5). */
 export type Seen = { readonly address: string; readonly userAgent?: string };
 
-/** What a thread has noted and counted of the use of keys since it was drained last. */
+/** Notes and counts of a thread on the use of keys, since it was drained last. */
 export type UsageReport = {
-  /** Who used which versions, by {@link nameOf}. */
+  /** Clients by the version that they used, as {@link nameOf} names it. */
   readonly seen: ReadonlyMap<string, Seen>;
   readonly requests: RequestCounts;
   readonly tokens: TokenCounts;

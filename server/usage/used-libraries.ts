@@ -7,12 +7,13 @@ import type { OfTeam } from "./waiting-notes.ts";
 
 /** Notes which libraries keys use, each once a day: a call costs a look-up by its key's row for each. */
 export class UsedLibraries {
-  /** The ids of the libraries of a key. */
+  /** Ids of the libraries of a key. */
   readonly #keys = new KeysOfDay<Set<string>>(() => new Set());
   #drained: OfTeam<NotedLibrary>[] = [];
 
   /**
-   * Notes a library that a call of a key has read or written in. Those of placeholder keys and of members are not noted.
+   * Notes a library that a call of a key has read or written in. Libraries of placeholder keys and of members are not
+   * noted.
    *
    * @param at milliseconds since the epoch, by the database's clock
    */

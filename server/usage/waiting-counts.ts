@@ -1,17 +1,20 @@
 /**
- * Counts that wait, so many at most. Where there is no room, the team that has the most gives one up: no other loses any,
- * however many one team adds (threats b213).
+ * Counts that wait, up to a maximum number. At the maximum, the team that has the most gives one up: no other team
+ * loses any, however many one team adds (threats b213).
  */
 export class WaitingCounts<C> {
   readonly #most: number;
   readonly #sum: (known: C, more: C) => C;
-  /** By the team and their names, first those of the team that were taken longest ago. */
+  /** Counts by their team and name. The first team is the team whose counts were taken longest ago. */
   readonly #teams = new Map<string, Map<string, C>>();
-  /** Where a team gives up its next since any were taken last: a map is looked through from its first, gone or not. */
+  /**
+   * Iterator at which a team gives up its next count, until counts are taken: a new one would look at those that are
+   * gone, too.
+   */
   readonly #next = new Map<string, MapIterator<[string, C]>>();
-  /** The teams that have as many, by how many that is. */
+  /** Teams by their number of counts. */
   readonly #bySize = new Map<number, Set<string>>();
-  /** How many the team has that has the most. */
+  /** Number of counts of the team that has the most. */
   #largest = 0;
   #size = 0;
 
@@ -24,7 +27,7 @@ export class WaitingCounts<C> {
     return this.#size;
   }
 
-  /** @returns the count that there is no room for: this one, or one of another team */
+  /** @returns the count that there is no space for: this one, or a count of another team; undefined for none */
   add(teamId: string, name: string, count: C): C | undefined {
     const ofTeam = this.#teams.get(teamId) ?? new Map<string, C>();
     const known = ofTeam.get(name);
@@ -40,7 +43,7 @@ export class WaitingCounts<C> {
     return dropped;
   }
 
-  /** Takes so many at most, of each name one: a key that was taken over has counts of two teams by one name. */
+  /** Takes `count` counts at most, one of each name: a key that was taken over has counts of two teams by one name. */
   take(count: number): Map<string, C> {
     const taken = new Map<string, C>();
     this.#next.clear();
@@ -72,7 +75,11 @@ export class WaitingCounts<C> {
     return count;
   }
 
-  /** Notes what a team has now. @param before how many it had */
+  /**
+   * Notes what a team has now.
+   *
+   * @param before number of counts that it had
+   */
   #note(teamId: string, ofTeam: Map<string, C>, before: number): void {
     const { size } = ofTeam;
     this.#size += size - before;

@@ -1,22 +1,22 @@
 import { WaitingCounts } from "./waiting-counts.ts";
 
-/** Notes that wait at most, while the database is away: some 40 MB. Those beyond are lost. */
+/** Notes that wait at most, while the database is away: some 40 MB. Notes beyond are lost. */
 const MAX_WAITING = 100_000;
 
 /** A note with the team of its key, among whose notes it waits. */
 export type OfTeam<Note> = Note & { readonly teamId: string };
 
 type WaitingNotesDeps<Note> = {
-  /** A name of what is noted: the same is written once. */
+  /** Returns a name of what is noted: the same is written once. */
   readonly nameOf: (note: Note) => string;
   readonly record: (notes: readonly Note[]) => Promise<void>;
-  /** How many are recorded at a time. */
+  /** Number of notes that are recorded at a time. */
   readonly atOnce: number;
-  /** Is called where some are lost. */
+  /** Called if notes are lost. */
   readonly onLoss: () => void;
 };
 
-/** What is noted of keys by the day, until it is written. */
+/** Notes on keys by the day, until they are written. */
 export class WaitingNotes<Note> {
   readonly #deps: WaitingNotesDeps<Note>;
   readonly #waiting = new WaitingCounts<OfTeam<Note>>(MAX_WAITING, (known) => known);
@@ -25,7 +25,7 @@ export class WaitingNotes<Note> {
     this.#deps = deps;
   }
 
-  /** Whether none waits. */
+  /** True if no note waits. */
   get isWritten(): boolean {
     return this.#waiting.size === 0;
   }
@@ -35,7 +35,7 @@ export class WaitingNotes<Note> {
     for (const note of notes) if (this.#waiting.add(note.teamId, nameOf(note), note) !== undefined) onLoss();
   }
 
-  /** Writes what waits, in batches. One that fails waits on, behind what came meanwhile. */
+  /** Writes what waits, in batches. A batch that fails waits on, behind what came meanwhile. */
   async write(): Promise<void> {
     const { record, atOnce } = this.#deps;
     while (this.#waiting.size > 0) {

@@ -6,15 +6,15 @@ import type { ClaimedDelivery, Settlement } from "../../store/webhooks/claims.ts
 import type { GuardedPosts, PostOutcome } from "../gateway/upstream/guarded-post.ts";
 import { signedHeaders } from "./signature.ts";
 
-/** What a delivery is tried with. */
+/** Dependencies of a delivery attempt. */
 export type Delivering = {
   readonly posts: Pick<GuardedPosts, "post">;
   readonly keyring: Keyring;
-  /** From 0 up to 1. */
+  /** Returns a random number from 0 up to, but not including, 1. */
   readonly random: () => number;
 };
 
-/** Tries a delivery once. Never fails. */
+/** Attempts a delivery once. Never fails. */
 export async function deliver(
   { posts, keyring, random }: Delivering,
   delivery: ClaimedDelivery,
@@ -40,7 +40,7 @@ async function post(
   const keys = secret === null ? undefined : parseWebhookSecrets(secret);
   if (keys === undefined)
     return { why: "the webhook's signing secret does not open with the encryption keys of this server" };
-  // Its form is checked where it is declared, and says nothing of a port's number.
+  // Its form is checked at its declaration, but not the number of its port.
   if (!URL.canParse(url)) return { why: "its URL cannot be read" };
   const body = JSON.stringify({ type: event, timestamp: rfc3339Millis(at), data });
   const headers = signedHeaders({ id, at: Math.floor(now / 1_000), body }, keys);

@@ -7,12 +7,12 @@ import { recordNotice, ungovernedKeysEnding } from "../../store/keys/events/key-
 
 const KEYS_AT_ONCE = 100;
 
-/** Time between two rounds of one process. */
+/** Milliseconds between two rounds of a process. */
 export const NOTICE_INTERVAL_MS = 10 * 60_000;
 
 /**
- * Records a notice for each key that ends soon and that no declaration governs. For the others their controller does,
- * which knows their rotation. Each end is notified once, however many processes run this.
+ * Records a notice for each key that ends soon and that no declaration governs. For declared keys their controller does
+ * so, which knows their rotation. Each end is notified once, however many processes run this.
  */
 export async function noticeExpiries(store: Store, signal: AbortSignal): Promise<void> {
   const now = await databaseTime(store.db);

@@ -23,18 +23,21 @@ type Sender = Delivering & {
 
 const POLL_MS = 1_000;
 /**
- * Of one process: a receiver that never answers holds up its own team at most, and slow receivers of however many teams
- * leave room for the others' (threats b341).
+ * Maximum numbers of attempts under way in a process: a receiver that never answers holds up at most its own team, and
+ * slow receivers of however many teams leave capacity for the others (threats b341).
  */
 const MAX_UNDER_WAY = { all: 16, team: 4, webhook: 2 };
-/** After so many milliseconds a revocation is delivered with an unconfirmed receipt: a replica does not acknowledge. */
+/**
+ * Milliseconds after which a revocation is delivered with an unconfirmed receipt, because a replica does not
+ * acknowledge.
+ */
 const RECEIPT_PATIENCE_MS = 60_000;
 
 /**
  * Notifies teams of what happened to their keys: claims due deliveries, some at a time, and attempts them. A delivery
  * that this process does not finish is retried by another process, under the same id.
  *
- * @returns ends it: deliveries under way are broken off, and released
+ * @returns ends it: deliveries under way are aborted, and released
  */
 export function startWebhooks(sender: Sender, pollMs = POLL_MS): { close(): Promise<void> } {
   const { store, log, count } = sender;
@@ -62,7 +65,7 @@ export function startWebhooks(sender: Sender, pollMs = POLL_MS): { close(): Prom
     }
   }
 
-  /** @returns whether there may be more */
+  /** Claims due deliveries and begins their attempts. @returns true if there may be more */
   async function claimSome(): Promise<boolean> {
     const begun = [...underWay].map(([{ webhookId }, { since }]) => ({ webhookId, since }));
     const slow = slowWebhooks.at(performance.now(), begun);
@@ -74,8 +77,10 @@ export function startWebhooks(sender: Sender, pollMs = POLL_MS): { close(): Prom
   }
 
   /**
-   * @param most deliveries, as far as there is room for them
-   * @param but webhooks of which none is claimed
+   * Claims due deliveries and begins their attempts.
+   *
+   * @param most maximum number of deliveries, further limited by the free capacity
+   * @param but ids of webhooks to leave out
    */
   async function claim(most: number, but: Iterable<string> = []): Promise<boolean> {
     const limit = Math.min(most, MAX_UNDER_WAY.all - underWay.size);
@@ -131,7 +136,10 @@ export function startWebhooks(sender: Sender, pollMs = POLL_MS): { close(): Prom
   };
 }
 
-/** The deliveries that can be sent now: a revocation waits until its receipt is confirmed, or patience is over. */
+/**
+ * Returns the deliveries that can be sent now. A revocation waits until its receipt is confirmed, or for {@link
+ * RECEIPT_PATIENCE_MS}.
+ */
 async function withReceipts(
   { store, receipts }: Sender,
   claimed: readonly ClaimedDelivery[],
@@ -157,8 +165,8 @@ async function withReceipts(
 }
 
 /**
- * How long until a delivery that waits for its receipt is claimed again: half as long as it has waited. Where a replica
- * is stuck, thousands may wait, and each claim writes its row twice.
+ * Returns how long a delivery that waits for its receipt is not claimed again: half as long as it has waited. If a
+ * replica is stuck, thousands may wait, and each claim writes its row twice.
  *
  * @returns milliseconds
  */

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 
 /**
- * The headers of a delivery, as Standard Webhooks has them: by each of the keys one signature of id, time and body.
+ * Returns the headers of a delivery by Standard Webhooks, with a signature of id, time and body by each of the keys.
  *
  * @param at seconds since the epoch
  */

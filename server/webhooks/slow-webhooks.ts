@@ -1,16 +1,16 @@
-/** A try that takes so long is slow, as is its webhook until another one is not. Milliseconds. */
+/** Milliseconds after which an attempt is slow. Its webhook counts as slow until another attempt is not. */
 const SLOW_MS = 1_000;
-/** Slow webhooks that are remembered. */
+/** Maximum number of slow webhooks that are remembered. */
 const MAX_SLOW = 1_000;
 
-/** A try of one of a webhook's deliveries, and when it began: milliseconds on a clock that never jumps. */
+/** Attempt of a webhook's delivery, and its start in milliseconds on a clock that never jumps. */
 type Begun = { readonly webhookId: string; readonly since: number };
 
-/** Knows which webhooks' receivers take long, by the last tries of this process. */
+/** Remembers webhooks with slow receivers, by the last attempts of this process. */
 export class SlowWebhooks {
   readonly #slow = new Set<string>();
 
-  /** Notes a try that has ended. */
+  /** Notes an attempt that has ended. */
   end({ webhookId, since }: Begun, now: number): void {
     this.#slow.delete(webhookId);
     if (now - since <= SLOW_MS) return;
@@ -19,21 +19,21 @@ export class SlowWebhooks {
     this.#slow.add(webhookId);
   }
 
-  /** The ids of those that are slow: also where it is a try under way that takes long. */
+  /** Returns the ids of slow webhooks, including those with a slow attempt under way. */
   at(now: number, underWay: readonly Begun[]): ReadonlySet<string> {
     const taking = underWay.filter(({ since }) => now - since > SLOW_MS);
     return new Set([...this.#slow, ...taking.map(({ webhookId }) => webhookId)]);
   }
 }
 
-/** The share of tries that slow webhooks leave to the others, and the others to them. */
+/** Share of attempts that slow webhooks leave to the others, and the others to them. */
 const KEPT = 1 / 4;
 
 /**
- * How many tries may begin: first of webhooks that are not slow, then of any.
+ * Returns how many attempts may begin: first of webhooks that are not slow, then of any.
  *
- * @param all that a process has under way at most
- * @param slow those under way of slow webhooks
+ * @param all maximum number under way in a process
+ * @param slow number under way for slow webhooks
  */
 export function freeTries(
   all: number,

@@ -13,7 +13,7 @@ const LIMITS = {
   },
 } as const;
 
-/** What a key's holder may read of it: all fields are there, those that are not set are null. */
+/** Schema of what a key's holder may read of it: all fields are present, and null if they are not set. */
 export const WHOAMI = closedObject("Whoami", {
   id: TEXT,
   prefix: { ...TEXT_OR_NULL, description: "The first 12 characters of the key that was sent." },

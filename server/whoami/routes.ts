@@ -7,9 +7,9 @@ import { WHOAMI } from "./response-schema.ts";
 import { whoami } from "./whoami.ts";
 
 /**
- * What the holder of a key may know of it (docs/reference/management-api.md). It is decided, counted and charged to the key's rate limit as
- * any request with the key: a caller learns no more by it than by using the key. It asks the database in the team's
- * turn, as the memory does.
+ * Serves what the holder of a key may know of it (docs/reference/management-api.md). The request is decided, counted
+ * and charged to the key's rate limit like any other: a caller learns no more by it than by using the key. It queries
+ * the database in a slot of the team, as the memory does.
  */
 export function whoamiRoutes(app: FastifyInstance, deps: ServerDeps): void {
   validateStrictly(app);

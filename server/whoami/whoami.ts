@@ -10,12 +10,12 @@ import { namesOf } from "../../store/objects/references.ts";
 import { teamNames } from "../../store/teams/team-names.ts";
 import { findDefaultLibrary, libraryName } from "../libraries/libraries.ts";
 
-/** What a server answers the holder of a key (docs/reference/management-api.md). */
+/** Answer to the holder of a key (docs/reference/management-api.md). */
 export type Whoami = Awaited<ReturnType<typeof whoami>>;
 
 /**
- * What a key is and may do, as it is decided by: its record; the database adds the names. A placeholder of development
- * is in no database, and has none.
+ * Describes what a key is and may do, by the record that decides its requests, with names from the database. A
+ * placeholder key of development is in no database, and has no names.
  */
 export async function whoami(db: Db, key: KeyRecord) {
   const { keyId, teamId, namespace, version: number, boundGatewayId, rateLimit, concurrent, tokenLimit } = key;

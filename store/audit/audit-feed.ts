@@ -1,27 +1,27 @@
-/** The audit log from the oldest event on, in the order of commits: what a reader has passed never comes late. */
+/** Reads the audit log from the oldest event on, in commit order: no event appears before a position once passed. */
 import { sql } from "kysely";
 import type { Db } from "../database/change.ts";
 import { toMs } from "../database/times.ts";
 import type { StoredAuditEvent } from "./audit-search.ts";
 
-/** Where a reader of the feed is. */
+/** Position of a reader in the feed. */
 export type AuditMark = {
-  /** Of the last event that it has. 0 for none. */
+  /** Seq of the last event that the reader has; 0 for none. */
   readonly seq: number;
-  /** That row's own; null where it is not known, or there is none. */
+  /** Mark of that event's row; null if it is unknown, or there is no such row. */
   readonly mark: number | null;
 };
 
-/** The next events, each with its place, and where to go on. */
+/** Next events, each with its seq, and the position at which the next page begins. */
 export type AuditFeedPage = {
   readonly events: readonly (StoredAuditEvent & { readonly seq: number })[];
   readonly next: AuditMark;
 };
 
-/** The reader is at a place that the database does not have: it was put back in time. */
+/** The reader's position does not exist in the database: the database was put back in time. */
 export class UnknownAuditMarkError extends Error {}
 
-/** Of a team that has few events, so many are looked at for one page. */
+/** Number of events that are read for one page of a few teams' events. */
 const LOOKED_AT = 2_000;
 
 type Row = {
@@ -37,9 +37,9 @@ type Row = {
 };
 
 /**
- * Reads on. An event comes again where its detail was completed since.
+ * Reads the next events. An event comes again if its detail was completed since.
  *
- * @param teamIds whose events are wanted; undefined for all
+ * @param teamIds teams whose events are wanted; undefined for all
  * @throws UnknownAuditMarkError
  */
 export async function readAuditFeed(
@@ -57,7 +57,7 @@ export async function readAuditFeed(
       and ${teamIds === undefined ? sql`true` : sql`e.team_id = any(${teamIds}::text[])`}
     order by f.seq`.execute(db);
   const found = rows.filter(({ id }) => id !== null).slice(0, limit);
-  // Where the page is full, what was looked at beyond it is of the next one.
+  // If the page is full, the rows that were read beyond it belong to the next page.
   const last = found.length === limit ? found.at(-1) : rows.at(-1);
   return {
     events: found.flatMap(({ id, mark: _, at, ...event }) => (id === null ? [] : [{ ...event, id, at: toMs(at) }])),
@@ -65,7 +65,7 @@ export async function readAuditFeed(
   };
 }
 
-/** A place whose event was forgotten since is known. */
+/** Checks that a position exists. A position whose event was deleted since counts as known. */
 async function assertKnown(db: Db, { seq, mark }: AuditMark): Promise<void> {
   if (seq === 0) return;
   const { rows } = await sql<{ head: number; mark: number | null }>`

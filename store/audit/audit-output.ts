@@ -1,18 +1,18 @@
-/** Which server writes the audit log to its standard output, and up to where that was done. */
+/** Lease of the server that writes the audit log to its standard output, and the position up to which that was done. */
 import { sql } from "kysely";
 import type { Db } from "../database/change.ts";
 import type { AuditMark } from "./audit-feed.ts";
 
-/** There is one, for all servers of the installation. */
+/** Name of the one output, which all servers of the installation share. */
 const STDOUT = "stdout";
-/** For so long one server holds the output without another word of it. */
+/** Time for which a server holds the output without renewing it. */
 const HELD = sql`interval '30 seconds'`;
 
 /**
- * Takes the output, or holds it on.
+ * Takes the output, or renews its lease.
  *
  * @param holder the server's own id
- * @returns where it goes on; null while another server holds it
+ * @returns position at which the output continues; null while another server holds it
  */
 export async function takeAuditOutput(db: Db, holder: string): Promise<AuditMark | null> {
   const { rows } = await sql<{ seq: number }>`
@@ -24,9 +24,9 @@ export async function takeAuditOutput(db: Db, holder: string): Promise<AuditMark
 }
 
 /**
- * Notes that all up to there is written, and holds the output on.
+ * Records that all events up to a seq are written, and renews the lease.
  *
- * @returns false, and nothing is noted, where another server has the output meanwhile
+ * @returns false, and nothing is recorded, if another server has taken the output
  */
 export async function advanceAuditOutput(db: Db, holder: string, seq: number): Promise<boolean> {
   const { numAffectedRows = 0n } = await sql`
@@ -35,7 +35,7 @@ export async function advanceAuditOutput(db: Db, holder: string, seq: number): P
   return numAffectedRows > 0n;
 }
 
-/** Lets another server go on at once. */
+/** Releases the output, so that another server can continue at once. */
 export async function releaseAuditOutput(db: Db, holder: string): Promise<void> {
   await sql`update audit_outputs set held_until = '-infinity' where name = ${STDOUT} and holder = ${holder}`.execute(
     db,

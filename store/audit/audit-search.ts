@@ -13,38 +13,38 @@ import { isOfTeam } from "../database/rows-of-team.ts";
 import { toMs } from "../database/times.ts";
 import { unansweredStatement } from "../database/unanswered.ts";
 
-/** Where an event stands in the log, the latest first. */
+/** Position of an event in the log, the latest first. */
 export type AuditPosition = {
-  /** Microseconds since the epoch, as the database keeps them: digits. */
+  /** Microseconds since the epoch as decimal digits: the database's precision. */
   readonly at: string;
   readonly id: number;
 };
 
-/** A search of the audit log; a field that is undefined excludes no event. */
+/** Search of the audit log. A field that is undefined excludes no event. */
 export type AuditSearch = {
-  /** Those of any of these teams; undefined for every one, and for those of no team. */
+  /** Teams whose events are wanted; undefined for all events, including events without a team. */
   readonly teamIds: readonly string[] | undefined;
   readonly kind: string | undefined;
   readonly actor: string | undefined;
   readonly about: AuditSubject | undefined;
-  /** Milliseconds since the epoch: from then on. */
+  /** Start of the range, in milliseconds since the epoch, inclusive. */
   readonly from: number | undefined;
-  /** Milliseconds since the epoch: before then. */
+  /** End of the range, in milliseconds since the epoch, exclusive. */
   readonly to: number | undefined;
-  /** Where the page before ended. */
+  /** Position of the last event of the previous page. */
   readonly after: AuditPosition | undefined;
   readonly limit: number;
 };
 
-/** What events are about: any of these keys, or what has this id or this name. */
+/** Subject of events: any of these keys, or the object with this id or this name. */
 export type AuditSubject = { readonly keyIds: readonly string[]; readonly text: string };
 
-/** An event of the audit log, as it is stored. */
+/** Event of the audit log, as it is stored. */
 export type StoredAuditEvent = {
   readonly id: number;
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** As `key.revoked`. */
+  /** Name of the event, such as `key.revoked`. */
   readonly kind: string;
   readonly actor: string;
   readonly keyId: string | null;
@@ -52,7 +52,7 @@ export type StoredAuditEvent = {
   readonly detail: Readonly<Record<string, unknown>>;
 };
 
-/** A page of events, and where the next one begins. */
+/** Page of events, and the position at which the next page begins. */
 export type FoundAudit = Omit<BoundedPage<AuditPosition>, "positions"> & {
   readonly events: readonly StoredAuditEvent[];
 };
@@ -63,7 +63,10 @@ export async function searchAudit(db: Db, search: AuditSearch, bounds: PageBound
   return { events: await loadEvents(db, positions), next, isPartial };
 }
 
-/** Counts what a search finds on all its pages, exactly up to {@link MAX_COUNT}, in a bounded number of rows. */
+/**
+ * Counts the events that a search finds on all its pages, exactly up to {@link MAX_COUNT}, and reads a bounded number
+ * of rows.
+ */
 export async function countAudit(
   db: Db,
   { teamIds, kind, actor, about, from, to }: Omit<AuditSearch, "after" | "limit">,
@@ -81,12 +84,12 @@ function findPositions(db: Db, search: AuditSearch, bounds: PageBounds): Promise
   });
 }
 
-/** Whether nothing is asked of an event but its team and its time. */
+/** True if the search asks nothing of an event but its team and its time. */
 function isEveryEvent(search: AuditSearch): boolean {
   return termsOf(search).length === 0 && search.about === undefined;
 }
 
-/** An event that is forgotten meanwhile is left out. */
+/** Loads events by their positions. Leaves out events that were deleted meanwhile. */
 async function loadEvents(db: Db, positions: readonly AuditPosition[]): Promise<StoredAuditEvent[]> {
   if (positions.length === 0) return [];
   const ids = positions.map(({ id }) => id);
@@ -99,7 +102,11 @@ async function loadEvents(db: Db, positions: readonly AuditPosition[]): Promise<
   return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
-/** @returns undefined where nothing is asked for that is rare, or where it is not */
+/**
+ * Finds events by an index.
+ *
+ * @returns undefined if the search asks for nothing rare, or if it proves to be frequent
+ */
 async function askIndex(
   db: Db,
   search: AuditSearch,
@@ -154,7 +161,7 @@ async function walk(
   return { positions, next: after ?? null };
 }
 
-/** The next events of the log, and which of them are wanted. */
+/** Reads the next events of the log, each with whether it matches. */
 async function walkOn(tx: Tx, search: AuditSearch, length: number): Promise<(AuditPosition & { wanted: boolean })[]> {
   const columns = sql`r.id, r.at as ordered, ${MICROS} as at, ${isWanted(search)} as wanted`;
   const { rows } = await sql<AuditPosition & { wanted: boolean }>`
@@ -163,7 +170,7 @@ async function walkOn(tx: Tx, search: AuditSearch, length: number): Promise<(Aud
   return rows;
 }
 
-/** The latest events of the log, or of each team, behind the page before. */
+/** Returns a query for the latest events after the previous page, of the whole log or of each team. */
 function latest(search: AuditSearch, columns: RawBuilder<unknown>, length: number): RawBuilder<unknown> {
   const { teamIds } = search;
   if (teamIds === undefined) {
@@ -175,7 +182,7 @@ function latest(search: AuditSearch, columns: RawBuilder<unknown>, length: numbe
     order by r.team_id desc, r.at desc, r.id desc limit ${length}) one`;
 }
 
-/** Events of each team that are looked at in a step, however many teams there are: a page of a list. */
+/** Minimum number of events of each team that a step reads, however many teams there are: a page of a list. */
 const LEAST_OF_TEAM = 51;
 const MICROS = sql`(extract(epoch from r.at) * 1000000)::bigint::text`;
 const TERMS = sql`audit_terms(r.kind, r.actor, r.key_id, r.team_id, r.detail)`;
@@ -191,7 +198,7 @@ function isWithin({ from, to, after }: AuditSearch): RawBuilder<unknown> {
   return bounds.length === 0 ? sql`true` : sql.join(bounds, sql` and `);
 }
 
-/** Milliseconds since the epoch as the database has them: of the year 0 too, for which drivers have no text. */
+/** Returns SQL for a time in milliseconds since the epoch. It covers the year 0 too, for which drivers have no text. */
 function momentOf(ms: number): RawBuilder<unknown> {
   return sql`('epoch'::timestamptz + ${ms}::float8 * interval '1 millisecond')`;
 }
@@ -205,7 +212,7 @@ function isWanted({ kind, actor, about }: AuditSearch): RawBuilder<unknown> {
   return wanted.length === 0 ? sql`true` : sql.join(wanted, sql` and `);
 }
 
-/** What the index of terms has of the events that are asked for: all of these. */
+/** Returns terms of the search that an event must all have in the index of terms. */
 function termsOf({ kind, actor }: AuditSearch): string[] {
   return [
     ...(kind === undefined ? [] : [`kind ${firstOf(kind)}`]),
@@ -213,12 +220,12 @@ function termsOf({ kind, actor }: AuditSearch): string[] {
   ];
 }
 
-/** And any of these. */
+/** Returns terms of a subject, of which an event must have at least one. */
 function subjectTerms({ keyIds, text }: AuditSubject): string[] {
   return [...keyIds.map((id) => `key ${id}`), `object ${firstOf(text)}`, `name ${firstOf(text)}`];
 }
 
-/** As many characters as the index has, counted as the database does. */
+/** Returns as many characters of a text as the index holds, counted as the database does. */
 function firstOf(text: string): string {
   return [...text].slice(0, 255).join("");
 }

@@ -2,28 +2,28 @@ import { sql } from "kysely";
 import type { Db } from "../database/change.ts";
 import { queueDeliveries } from "../webhooks/outbox.ts";
 
-/** Who changed something, from where and why. */
+/** Author of a change: the actor, its address and tool, and the reason. */
 export type Author = {
-  /** A person or a machine, as it was authenticated. */
+  /** Person or machine, as it was authenticated. */
   readonly actor: string;
-  /** What their issuer calls the person: nothing that may be a key. */
+  /** Name that the issuer gives the person, with everything removed that may be a key. */
   readonly actorName?: string;
   readonly address?: string;
-  /** What a stranger wrote: nothing that may be a key, and nothing that a terminal obeys. */
+  /** User agent as an unknown client sent it, without anything that may be a key and without terminal controls. */
   readonly userAgent?: string;
-  /** In the author's own words. */
+  /** Reason in the author's own words. */
   readonly why?: string;
 };
 
-/** One thing that happened. Its detail never holds a secret, a digest or a credential. */
+/** Event for the audit log. Its detail never holds a secret, a digest or a credential. */
 export type AuditEvent = {
   /** Milliseconds since the epoch; null for the database's present time. */
   readonly at: number | null;
-  /** As `key.revoked`. */
+  /** Name of the event, such as `key.revoked`. */
   readonly kind: string;
   readonly keyId?: string | null;
   readonly teamId?: string | null;
-  /** Undefined for the controller. */
+  /** Author; undefined for the controller. */
   readonly by?: Author | undefined;
   readonly detail: Readonly<Record<string, unknown>>;
 };
@@ -31,8 +31,8 @@ export type AuditEvent = {
 const CONTROLLER: Author = { actor: "controller" };
 
 /**
- * Appends to the audit log, in the transaction of what happened where there is one, and queues the deliveries to the
- * webhooks that subscribe to these events.
+ * Appends events to the audit log, in the transaction of the change if there is one, and queues their deliveries to the
+ * webhooks that subscribe to them.
  */
 export async function appendAudit(db: Db, events: readonly AuditEvent[]): Promise<void> {
   if (events.length === 0) return;

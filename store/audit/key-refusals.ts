@@ -1,22 +1,22 @@
 import { sql } from "kysely";
 import type { Db } from "../database/change.ts";
 
-/** Refusals of one cause, of a key. */
+/** Refusals of requests with a key, for one cause. */
 export type KeyRefusals = {
   readonly cause: string;
   readonly count: number;
-  /** The last of them that has a row, in milliseconds since the epoch. */
+  /** Time of the last of them that has a row, in milliseconds since the epoch. */
   readonly lastAt: number;
-  /** When the last of them has room that waits for a limit of tokens, in milliseconds since the epoch; null for any other. */
+  /** Milliseconds since the epoch at which a token limit admits the last refused request; null for other causes. */
   readonly until: number | null;
 };
 
-/** How many of a key's latest events are looked through, so that no key's history makes its page slow. */
+/** Number of a key's latest events that are read, so that no key's history makes its page slow. */
 const LOOKED_THROUGH = 1_000;
 
 /**
- * The requests with a key that the audit log has as refused since a moment, by cause, the most frequent first. The log
- * is a sample under a flood: there were at least as many.
+ * Reads the refused requests with a key in the audit log since a moment, by cause, the most frequent first. Under a
+ * flood the log is a sample: there were at least as many.
  *
  * @param since milliseconds since the epoch
  */

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Store } from "../database/store.ts";
 
-/** What is written of refusals that are alike: never a secret, nor any part of a key but its id. */
+/** Log entry for refusals of the same kind: never with a secret, nor with any part of a key but its id. */
 type RefusalEntry = {
   /** Milliseconds since the epoch. */
   readonly at: number;
@@ -11,15 +11,15 @@ type RefusalEntry = {
   readonly detail: Readonly<Record<string, unknown>>;
 };
 
-/** For all processes of the installation together, in any minute. */
+/** Maximum number of refusals that all processes of the installation write together in any minute. */
 export const MAX_REFUSALS_PER_MINUTE = 600;
-/** One process counts and writes at a time, so that no two take the same room. */
+/** Advisory lock by which one process counts and writes at a time, so that no two use the same quota. */
 const REFUSALS_LOCK = 53_975_266;
 
 /**
- * Appends refusals to the audit log, as many as the installation has room for at present.
+ * Appends refusals to the audit log, up to the installation's present quota.
  *
- * @returns the id of each in its order; null for those that there is no room for
+ * @returns id of each in its order; null for refusals beyond the quota
  */
 export async function appendRefusals(
   { db, engine }: Store,
@@ -58,10 +58,10 @@ export async function appendRefusals(
   });
 }
 
-/** How many refusals a row stands for, and until when the last of them lasts, in RFC 3339, where that is known. */
+/** Number of refusals that a row stands for, and the time until which the last lasts, in RFC 3339, if it is known. */
 type RefusalCount = { readonly id: number; readonly count: number; readonly until?: string | undefined };
 
-/** Completes rows, once their minute is over. */
+/** Completes rows with their counts, once their minute is over. */
 export async function countRefusals({ db }: Store, counts: readonly RefusalCount[]): Promise<void> {
   if (counts.length === 0) return;
   await sql`

@@ -4,49 +4,49 @@ import { LOCK_NOT_AVAILABLE, sqlState } from "../database/errors.ts";
 import { preparedStatement } from "../database/prepared-statement.ts";
 import { toDate } from "../database/times.ts";
 
-/** What one statement writes at most. */
+/** Maximum number of lines that a statement writes. */
 export const MAX_LINES = 100;
 
-/** So long a statement waits for a budget that another transaction has locked, in milliseconds. */
+/** Milliseconds that a statement waits for a budget that another transaction has locked. */
 const PATIENCE_MS = 150;
 
-/** What a holder says of a budget in a period, all of it as it is by now. Amounts are whole parts of its unit. */
+/** State of a budget in a period by one holder: always the full amounts, in whole parts of the budget's unit. */
 export type LedgerLine = {
   readonly budget: string;
   readonly period: string;
   /** Milliseconds since the epoch; Infinity for a budget that never resets. */
   readonly endsAt: number;
-  /** One more than the last: a line that comes late changes nothing. */
+  /** Number of the line, one more than the holder's last: a line that arrives late changes nothing. */
   readonly turn: number;
   readonly spent: number;
-  /** What it may use without asking, what calls under way have reserved included. */
+  /** Amount that the holder may use without asking, including what calls in progress have reserved. */
   readonly held: number;
-  /** What it asks for on top of that; 0 for nothing. */
+  /** Amount that it asks for on top of that; 0 for nothing. */
   readonly wanted: number;
-  /** What all holders may use together. */
+  /** Amount that all holders may use together. */
   readonly most: number;
 };
 
-/** What the ledger says to a line. */
+/** Answer of the ledger to a line. */
 export type LedgerAnswer = {
-  /** As much as was wanted or more; 0 where there is less. */
+  /** Amount that is granted: as much as was wanted or more; 0 if the budget has less. */
   readonly granted: number;
-  /** What no holder has then. */
+  /** Amount of the budget that no holder has after that. */
   readonly rest: number;
-  /** What all holders have used. */
+  /** Amount that all holders have used. */
   readonly spent: number;
-  /** What holders that have not written for long still hold. */
+  /** Amount that is still held by holders that have not written for long. */
   readonly silent: number;
 };
 
 /**
- * Writes a holder's lines, and grants what they want as far as their budgets have it: first of the budgets that are free,
- * so that nothing of them is locked while others are waited for (threats b178, b210). Those are taken in the order of
- * their names, so that two replicas never wait for each other.
+ * Writes a holder's lines, and grants what they want as far as their budgets allow. Budgets that are not locked come
+ * first, so that none of them is locked while others are waited for (threats b178, b210). Locked budgets are taken in
+ * the order of their names, so that two replicas never wait for each other.
  *
- * @param lines at most {@link MAX_LINES}, of one budget and period each
- * @returns an answer to each, in the order of the lines; null for one that was not written, since another transaction has
- *   its budget locked
+ * @param lines at most {@link MAX_LINES}, each of another budget and period
+ * @returns an answer to each line, in the order of the lines; null for a line that was not written, because another
+ *   transaction has its budget locked
  */
 export async function writeLedger(
   db: Db,
@@ -65,13 +65,15 @@ export async function writeLedger(
   return lines.map((line) => answers.get(line) ?? null);
 }
 
-/** The holder's own line of a budget that is asked for, where there is one. */
+/** Returns the SQL condition for the holder's own line of a budget that is asked for. */
 const ownOf = (holder: string) => sql`(own.budget, own.period, own.holder) = (asked.budget, asked.period, ${holder})`;
 
 /**
- * @param areWaitedFor whether budgets are waited for that are locked: none of the lines is written where that takes too
- *   long; else the lines of those that are free are written
- * @returns the answers, each with the place of its line, from 1 on
+ * Writes lines in one statement.
+ *
+ * @param areWaitedFor true to wait for locked budgets; if that takes too long, no line is written. false to write
+ *   only the lines of budgets that are not locked
+ * @returns the answers, each with the position of its line, from 1 on
  */
 async function writeLines(
   db: Db,
@@ -81,7 +83,7 @@ async function writeLines(
 ): Promise<readonly (LedgerAnswer & { readonly place: number })[]> {
   const column = <C extends keyof LedgerLine>(name: C): LedgerLine[C][] => lines.map((line) => line[name]);
   const ends = lines.map(({ endsAt }) => toDate(Number.isFinite(endsAt) ? endsAt : null));
-  // Each draw asks for the patience, so that it is set before.
+  // Each draw refers to the patience, so that the timeout is set before.
   const written = sql<LedgerAnswer & { place: number }>`${preparedStatement}
     with patience as materialized (select set_config('lock_timeout', ${String(PATIENCE_MS)}, true) as ms),
     asked as (

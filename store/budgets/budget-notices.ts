@@ -8,12 +8,12 @@ import { appendAudit } from "../audit/audit.ts";
 import type { Db, Tx } from "../database/change.ts";
 import { toDate } from "../database/times.ts";
 
-/** That a budget's use has reached a threshold. */
+/** Report that a budget's use has reached a threshold. */
 export type BudgetNotice = {
-  /** The budget's id, and the name of the period. */
+  /** Id of the budget, and name of the period. */
   readonly budget: string;
   readonly period: string;
-  /** How large the budget is, and what is used of it, in parts of its unit. */
+  /** Size of the budget and the amount used, in parts of its unit. */
   readonly most: number;
   readonly used: number;
   readonly percent: Threshold;
@@ -22,11 +22,11 @@ export type BudgetNotice = {
 };
 
 /**
- * Records in the audit log, and for the webhooks of the team, that a budget's use has reached a threshold. One that was
- * recorded before in the period, by any process, is none; nor is one of a budget whose owner is gone. Those below it
- * count as recorded then, so that a call that passes several is reported once.
+ * Records in the audit log, and for the webhooks of the team, that a budget's use has reached a threshold. Does nothing
+ * if any process recorded it before in the period, or if the budget's owner is gone. Lower thresholds count as recorded
+ * with it, so that a call that passes several is reported once.
  *
- * @returns whether it was recorded now
+ * @returns true if it was recorded now
  */
 export async function recordBudgetNotice(tx: Tx, notice: BudgetNotice): Promise<boolean> {
   const { budget, period, most, used, percent, endsAt } = notice;
@@ -65,7 +65,7 @@ export async function recordBudgetNotice(tx: Tx, notice: BudgetNotice): Promise<
   return true;
 }
 
-/** So many of the teams that share a budget are notified of it. */
+/** Maximum number of teams that are notified of a budget that they share. */
 const MOST_NOTIFIED = 1_000;
 
 async function teamsThatShare(
@@ -78,7 +78,7 @@ async function teamsThatShare(
   return rows.map(({ id }) => id);
 }
 
-/** The key that has this name now, or had it last. */
+/** Finds the key that has this name now, or had it last. */
 async function findOwner(
   db: Db,
   { teamId, cluster, namespace, name }: Readonly<Record<"teamId" | "cluster" | "namespace" | "name", string>>,

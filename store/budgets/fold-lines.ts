@@ -1,29 +1,30 @@
 import { sql } from "kysely";
 import type { Store } from "../database/store.ts";
 
-/** What threads that have ended used of a budget, and held, as one line. No thread's name is like it. */
+/** Holder of the line that sums up what ended threads have used and held of a budget. No thread has such a name. */
 const ENDED = "ended";
-/** A thread that has written nothing for so long has ended: those that run write their lines every ten minutes. */
+/** Time without a line after which a thread counts as ended: running threads write their lines every ten minutes. */
 const ENDED_AFTER = sql`interval '7 days'`;
-/** Lines of one round. */
+/** Maximum number of lines that a round reads. */
 const MOST_LINES = 10_000;
 /**
- * Between two rounds: more than twice the time in which each thread that runs writes its lines, so that those of one
- * whose machine slept, or whose database was put back in time, are written again before they are looked at again.
+ * Milliseconds between two rounds: more than twice the time within which each running thread writes its lines. So a
+ * thread whose machine slept, or whose database was put back in time, writes its lines again before they are read
+ * again.
  */
 export const FOLD_INTERVAL_MS = 20 * 60_000;
 
 type EndedLine = { readonly budget: string; readonly period: string; readonly holder: string };
 
 /**
- * Folds what ended threads have used of budgets that never begin anew into one line of each budget: all lines of a budget
- * are summed at each draw, under its lock, and nothing else deletes these. What such a line says goes on to count, and
- * what the threads held can be given back as before.
+ * Folds the lines of ended threads into one line for each budget that never resets. All lines of a budget are summed at
+ * each draw, under its lock, and nothing else deletes these lines. The amounts in the folded line still count, and what
+ * the threads held can be given back as before.
  *
- * A line is folded in the second round that finds it unchanged. One that a thread wrote afterwards would count what that
- * thread has used once more.
+ * A line is folded in the second round that finds it unchanged. If its thread wrote afterwards, what the thread has
+ * used would count twice.
  *
- * @returns the rounds, each of which gives how many lines it has folded
+ * @returns the rounds; each returns the number of lines that it has folded
  */
 export function lineFolding({ backgroundDb: db }: Pick<Store, "backgroundDb">): { next(): Promise<number> } {
   let seen: ReadonlySet<string> = new Set();
@@ -44,13 +45,13 @@ export function lineFolding({ backgroundDb: db }: Pick<Store, "backgroundDb">): 
   };
 }
 
-/** @param lines of one budget and period */
+/** @param lines lines of one budget and period */
 async function foldLines(db: Store["backgroundDb"], lines: readonly EndedLine[]): Promise<number> {
   const [first] = lines;
   if (first === undefined) return 0;
   const { budget, period } = first;
   return db.transaction().execute(async (tx) => {
-    // As a draw takes it: none sees the lines and what is made of them together, or neither.
+    // The lock that a draw takes: every draw sees either the lines or their sum.
     await sql`select pg_advisory_xact_lock(hashtextextended(${`${budget} ${period}`}, 0))`.execute(tx);
     const { rows } = await sql<{ folded: number }>`
       with gone as (

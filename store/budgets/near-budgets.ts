@@ -12,24 +12,24 @@ import { type BudgetOwner, ownerOfBudget } from "../../domain/budget/budget-owne
 import type { Db } from "../database/change.ts";
 import { type BudgetUse, readUses } from "./read-budgets.ts";
 
-/** From which threshold on a budget is near its end, in percent. */
+/** Percentage of use from which a budget counts as nearly used up. */
 const NEAR_PERCENT = 80;
 
-/** A budget near its end, and whose it is: a key, a team, or the teams of a policy where both are null. */
+/** Budget that is nearly used up, and its owner: a key, a team, or, if both are null, the teams of a policy. */
 export type NearBudget = BudgetUse & {
   readonly key: { readonly id: string; readonly name: string } | null;
   readonly team: { readonly id: string; readonly name: string } | null;
 };
 
-/** A key, or a team, that has budgets. */
+/** Key or team that has budgets, or the teams of a policy. */
 type Owner = Pick<NearBudget, "key" | "team"> & { readonly budgets: readonly OwnedBudget[] };
 
 /**
- * The budgets that are declared now, and of which 80 % or more are used in their present period, in the order of their
- * names: those that were reported to be.
+ * Reads the declared budgets of which 80 % or more are used in their present period, in the order of their names. Only
+ * budgets that were reported to have reached that are found.
  *
  * @param now milliseconds since the epoch
- * @param limit of reports that are looked at
+ * @param limit maximum number of reported budgets that are read
  */
 export async function nearBudgets(db: Db, now: number, limit: number): Promise<readonly NearBudget[]> {
   const { rows } = await sql<{ budget: string }>`
@@ -46,7 +46,7 @@ export async function nearBudgets(db: Db, now: number, limit: number): Promise<r
   });
 }
 
-/** The active keys and teams whose budgets these are, with all that each has. */
+/** Reads the active keys and teams that own these budgets, each with all of its budgets. */
 async function ownersOf(db: Db, ids: readonly string[]): Promise<readonly Owner[]> {
   const named = ids.flatMap((id) => ownerOfBudget(id) ?? []);
   const ofKeys = named.filter((owner) => owner.of === "key");
@@ -81,7 +81,7 @@ async function ownersOf(db: Db, ids: readonly string[]): Promise<readonly Owner[
   return [...declared, ...(await sharedOwners(db, named))];
 }
 
-/** What teams share by these policies, once for all of them. */
+/** Reads the budgets that teams share by these policies, once for all teams. */
 async function sharedOwners(db: Db, named: readonly BudgetOwner[]): Promise<readonly Owner[]> {
   const owners = named.flatMap((owner) => (owner.of === "policy" ? policyOwner(owner.cluster, owner.name) : []));
   if (owners.length === 0) return [];

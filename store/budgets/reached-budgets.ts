@@ -3,15 +3,15 @@ import { ownerOfBudget } from "../../domain/budget/budget-owner.ts";
 import type { Db } from "../database/change.ts";
 import { toDate } from "../database/times.ts";
 
-/** Whose a budget is that has reached a threshold, as its cluster names it. */
+/** Owner of a budget that has reached a threshold, as its cluster names it. */
 type ReachedOwner = { readonly of: "key" | "team" | "policy"; readonly namespace: string; readonly name: string };
 
 /**
- * The declared keys, teams and policies of a cluster of which a budget was reported to be used to a threshold since a
- * moment.
+ * Finds the declared keys, teams and policies of a cluster with a budget that was reported to have reached a threshold
+ * since a moment.
  *
- * @param since milliseconds since the epoch; null for none of them
- * @returns those, and the database's time as it looked
+ * @param since milliseconds since the epoch; null to find none
+ * @returns the owners, and the database's time of the query
  */
 export async function reachedBudgets(
   db: Db,

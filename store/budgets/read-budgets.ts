@@ -11,40 +11,40 @@ import { periodAt } from "../../domain/budget/period.ts";
 import { asThreshold, higherThreshold, reachedThreshold, type Threshold } from "../../domain/budget/threshold.ts";
 import type { Db } from "../database/change.ts";
 
-/** A thread that runs writes what it holds again within ten minutes. */
+/** Time after which a thread's line counts as silent: a running thread writes its line again within ten minutes. */
 export const SILENT = sql`interval '15 minutes'`;
 
-/** What a budget has in its present period. Amounts are parts of its unit. */
+/** Use of a budget in its present period. Amounts are parts of its unit. */
 export type BudgetUse = {
   readonly budget: OwnedBudget;
   readonly spent: number;
-  /** What counts as used since the threads that held it have ended without giving it back. */
+  /** Amount that counts as used because the threads that held it ended without giving it back. */
   readonly unsettled: number;
-  /** What calls under way may use, and what threads keep ready for the next ones. */
+  /** Amount that calls in progress may use, and that threads keep ready for the next calls. */
   readonly held: number;
-  /** The highest threshold that is reached, or was reported of a budget as large; undefined below the first. */
+  /** Highest threshold reached, or reported for this size of the budget; undefined below the first threshold. */
   readonly reached: Threshold | undefined;
-  /** Milliseconds since the epoch; Infinity for what never resets. */
+  /** Milliseconds since the epoch; Infinity for a budget that never resets. */
   readonly endsAt: number;
 };
 
 type BudgetOwner = { readonly id: string; readonly budgets: readonly OwnedBudget[] };
-/** What budgets have, by the ids of the keys or teams whose they are. */
+/** Uses of budgets by the ids of the keys or teams that own them. */
 export type UsesByOwner = ReadonlyMap<string, readonly BudgetUse[]>;
 
-/** What has budgets among its limits. */
+/** Team with its budgets: those among its limits, and those that it shares. */
 type LimitedTeam = {
   readonly id: string;
   readonly limits: { readonly budgets?: readonly Budget[] } | null;
   readonly sharedBudgets?: readonly SharedBudgets[] | null;
 };
 
-/** A key's own budgets; none for a key without. */
+/** Reads a key's own budgets; empty for a key without budgets. */
 export async function budgetsOfKey(db: Db, keyId: string): Promise<readonly OwnedBudget[]> {
   return (await budgetsOfKeys(db, [keyId])).flatMap(({ budgets }) => budgets);
 }
 
-/** Those of the keys that have any. */
+/** Reads the budgets of the keys that have any. */
 async function budgetsOfKeys(db: Db, keyIds: readonly string[]): Promise<BudgetOwner[]> {
   const { rows } = await sql<{ id: string; team_id: string; budgets: KeyBudgets }>`
     select distinct on (key_id) key_id as id, team_id, budgets from key_records
@@ -55,13 +55,13 @@ async function budgetsOfKeys(db: Db, keyIds: readonly string[]): Promise<BudgetO
   }));
 }
 
-/** A team's budgets, and after them what it shares with others. */
+/** Returns a team's budgets, followed by the budgets that it shares with other teams. */
 export function budgetsOfTeam({ id: teamId, limits, sharedBudgets: shared }: LimitedTeam): readonly OwnedBudget[] {
   return budgetsOf({ teamId, teamLimits: { ...limits, ...(shared && { shared }) } });
 }
 
 /**
- * What a key's own budgets have now; none for a key without.
+ * Reads the present use of a key's own budgets; empty for a key without budgets.
  *
  * @param now milliseconds since the epoch
  */
@@ -69,17 +69,17 @@ export async function readKeyBudgets(db: Db, keyId: string, now: number): Promis
   return readUses(db, await budgetsOfKey(db, keyId), now);
 }
 
-/** The same of a team's. */
+/** Reads the present use of a team's budgets. */
 export function readTeamBudgets(db: Db, team: LimitedTeam, now: number): Promise<readonly BudgetUse[]> {
   return readUses(db, budgetsOfTeam(team), now);
 }
 
-/** The same of several keys: those without budgets are left out. */
+/** Reads the present use of the budgets of several keys. Keys without budgets are left out. */
 export async function readBudgetsOfKeys(db: Db, keyIds: readonly string[], now: number): Promise<UsesByOwner> {
   return keyIds.length === 0 ? new Map() : readByOwner(db, await budgetsOfKeys(db, keyIds), now);
 }
 
-/** The same of several teams. */
+/** Reads the present use of the budgets of several teams. */
 export function readBudgetsOfTeams(db: Db, teams: readonly LimitedTeam[], now: number): Promise<UsesByOwner> {
   return readByOwner(
     db,
@@ -88,14 +88,14 @@ export function readBudgetsOfTeams(db: Db, teams: readonly LimitedTeam[], now: n
   );
 }
 
-/** What teams share is read once. */
+/** Reads the uses of the owners' budgets. A budget that several teams share is read once. */
 async function readByOwner(db: Db, owners: readonly BudgetOwner[], now: number): Promise<UsesByOwner> {
   const distinct = new Map(owners.flatMap(({ budgets }) => budgets.map((budget) => [budget.id, budget] as const)));
   const uses = new Map((await readUses(db, [...distinct.values()], now)).map((use) => [use.budget.id, use]));
   return new Map(owners.map(({ id, budgets }) => [id, budgets.flatMap((budget) => uses.get(budget.id) ?? [])]));
 }
 
-/** What these budgets have now, in their order. */
+/** Reads the present use of budgets, in their order. */
 export async function readUses(db: Db, budgets: readonly OwnedBudget[], now: number): Promise<readonly BudgetUse[]> {
   if (budgets.length === 0) return [];
   const periods = budgets.map(({ period, timeZone }) => periodAt(period, timeZone, now));

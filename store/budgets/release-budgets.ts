@@ -4,12 +4,12 @@ import { periodAt } from "../../domain/budget/period.ts";
 import type { Tx } from "../database/change.ts";
 import { SILENT } from "./read-budgets.ts";
 
-/** What a budget has back, in parts of its unit: more than none. */
+/** Amount that a budget got back, in parts of its unit: more than 0. */
 type ReleasedBudget = { readonly budget: OwnedBudget; readonly released: number };
 
 /**
- * Gives budgets back what ended threads hold of their present period. A thread that has only been silent says anew what
- * it holds with its next line.
+ * Gives back to budgets what ended threads hold of their present period. A thread that was only silent reports what it
+ * holds again with its next line.
  *
  * @param now milliseconds since the epoch
  */

@@ -3,8 +3,9 @@ import type { Tx } from "./change.ts";
 import { unansweredStatement } from "./unanswered.ts";
 
 /**
- * Has what follows in a transaction find its rows by bitmaps alone, and so by an index of what it asks for: to walk another
- * index, or the table, until enough are found would read every row, and a plan that is made for a small table may do so.
+ * Makes the following statements of a transaction find rows by bitmap scans alone, and so by an index of what they ask
+ * for. A plan that is made for a small table may instead walk another index, or the table, until it has found enough,
+ * and so read every row.
  */
 export async function askByBitmaps(tx: Tx): Promise<void> {
   await sql`${unansweredStatement} select set_config('enable_indexscan', 'off', true),

@@ -3,32 +3,32 @@ import type { BoundedPage } from "./bounded-page.ts";
 import type { Db } from "./change.ts";
 import { withOrderedPlans } from "./ordered-plans.ts";
 
-/** As far as matches are counted. */
+/** Number of matches up to which a search counts exactly. */
 export const MAX_COUNT = 1_000;
 
-/** How many rows a search finds on all its pages. */
+/** Number of rows that a search finds on all its pages. */
 export type BoundedCount = {
   readonly count: number;
-  /** `more` than that, by an unknown number; or `at least`, where looking through them all would take too long. */
+  /** `exact`, `more` by an unknown number, or `at least`, if looking through all rows would take too long. */
   readonly is: "exact" | "more" | "at least";
 };
 
-/** What the page of {@link MAX_COUNT} rows that a search begins with says of how many there are. */
+/** Returns the count that follows from the first page of a search, read with a limit of {@link MAX_COUNT} rows. */
 export function countOfPage({ positions, next, isPartial }: BoundedPage<unknown>): BoundedCount {
   return { count: positions.length, is: next === null ? "exact" : isPartial ? "at least" : "more" };
 }
 
-/** Rows to be counted, one more than {@link MAX_COUNT} at most, as a column of a statement. */
+/** Returns SQL for a column that counts rows, up to one more than {@link MAX_COUNT}. */
 export function upToMostRows(rows: RawBuilder<unknown>): RawBuilder<number> {
   return sql`(select count(*)::integer from (select ${rows} limit ${sql.lit(MAX_COUNT + 1)}) one)`;
 }
 
-/** @param count of rows of which all were counted, or more than {@link MAX_COUNT} */
+/** @param count number of rows, if all were counted; else a number above {@link MAX_COUNT} */
 export function countOfRows(count: number): BoundedCount {
   return count > MAX_COUNT ? { count: MAX_COUNT, is: "more" } : { count, is: "exact" };
 }
 
-/** Counts rows that are all wanted, and reads one more than {@link MAX_COUNT} at most. */
+/** Counts rows that all match, and reads one more than {@link MAX_COUNT} at most. */
 export async function countRows(db: Db, rows: RawBuilder<unknown>): Promise<BoundedCount> {
   const counted = await withOrderedPlans(db, (tx) =>
     sql<{ count: number }>`select ${upToMostRows(rows)} as count`.execute(tx),

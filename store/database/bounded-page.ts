@@ -1,38 +1,38 @@
-/** How much work one page of a list may be, however long the list is. */
+/** Bounds on the work for one page of a list, however long the list is. */
 export type PageBounds = {
-  /** Rows that are looked at in the list's order first: what is frequent fills a page with these. */
+  /** Number of rows that are read first, in the list's order: a frequent match fills a page from these rows. */
   readonly first: number;
-  /** Rows that an index may find, to be sorted. */
+  /** Number of rows that an index may find and that are then sorted. */
   readonly found: number;
-  /** Rows that are looked at in the list's order at a time, and how often. */
+  /** Number of rows that are read at a time in the list's order, and number of such steps. */
   readonly step: number;
   readonly steps: number;
 };
 
 export const PAGE_BOUNDS: PageBounds = { first: 250, found: 2_000, step: 1_000, steps: 5 };
 
-/** Wanted rows in their order, and where the list goes on behind those that were looked at; null at its end. */
+/** Matching rows in their order, and the position at which the list continues after the rows read; null at its end. */
 export type ScannedRows<Position> = { readonly positions: readonly Position[]; readonly next: Position | null };
 
-/** A page of a list, and where the next one begins. */
+/** Page of a list, and the position at which the next page begins. */
 export type BoundedPage<Position> = ScannedRows<Position> & {
-  /** Whether more may match before the page is full, behind `next`: looking through them all would take too long. */
+  /** True if more rows may match after `next` although the page is not full: reading them all would take too long. */
   readonly isPartial: boolean;
 };
 
-/** The two ways in which wanted rows are found. */
+/** Two ways of finding matching rows. */
 export type PageSource<Position> = {
-  /** Looks at the rows in the list's order. */
+  /** Reads the rows in the list's order. */
   walk(bounds: Pick<PageBounds, "step" | "steps">): Promise<ScannedRows<Position>>;
-  /** Undefined where nothing is asked for that is rare, or where it is not. */
+  /** Finds the rows by an index; undefined if the search asks for nothing rare, or if it proves to be frequent. */
   askIndex(): Promise<ScannedRows<Position> | undefined>;
 };
 
 /**
- * Finds a page of a list. What is frequent is found by walking along the list, what is rare by an index: in either way a
- * bounded number of rows is read.
+ * Finds a page of a list. Frequent matches are found by a walk along the list, rare matches by an index. Both read a
+ * bounded number of rows.
  *
- * @param limit rows of a page; each way finds one more where there is one
+ * @param limit rows of a page; both ways find one row more, if there is one
  */
 export async function findBoundedPage<Position>(
   limit: number,
@@ -45,7 +45,7 @@ export async function findBoundedPage<Position>(
   return pageOfRows(isEnough ? begun : ((await askIndex()) ?? (await walk(bounds))), limit);
 }
 
-/** The page that rows begin with. */
+/** Returns the page that rows begin with. */
 export function pageOfRows<Position>(found: ScannedRows<Position>, limit: number): BoundedPage<Position> {
   const positions = found.positions.slice(0, limit);
   const isFull = found.positions.length > limit;

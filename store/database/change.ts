@@ -3,38 +3,41 @@ import { DatabaseUnavailableError, StaleLeaderError, sqlState } from "./errors.t
 import type { Database } from "./schema.ts";
 import type { Store } from "./store.ts";
 
-/** What a question needs: the database itself, or a transaction. */
+/** Database handle of a query: the database itself, or a transaction. */
 export type Db = Kysely<Database>;
-/** What a change needs: the transaction that {@link change} opened. */
+/** Database handle of a change: the transaction that {@link change} opened. */
 export type Tx = Transaction<Database>;
 
 /**
- * A leader's right to write for a scope: held until another takes it, or one that overlaps with it, or the database is
- * replaced by a copy of what it was, in which the same leadership may be over already (threats c59).
+ * Right of a leader to write for a scope. It ends when another leader takes the scope or an overlapping scope. It also
+ * ends when the database is replaced by an earlier copy of itself, in which the same leadership may be over already
+ * (threats c59).
  */
 export type Fence = {
-  /** A cluster, or `CLUSTER/a,b` for some of its namespaces. */
+  /** Cluster, or `CLUSTER/a,b` for some of its namespaces. */
   readonly scope: string;
-  /** Counts the leaderships of the scope, for people. */
+  /** Number of leaderships of the scope so far, for people. */
   readonly epoch: number;
-  /** Of this leadership in this database alone. */
+  /** Identifies this leadership in this database alone. */
   readonly term: string;
 };
 
-/** Deadlock and serialisation failure: nothing was written, and the same again may go through. */
+/** SQLSTATEs of a deadlock and a serialisation failure: nothing was written, and a retry may succeed. */
 const CONTENTION = new Set(["40P01", "40001"]);
 const ATTEMPTS = 5;
-/** Shared by writers, and held alone by one that repeats after a deadlock, so that it meets no second one. */
+/**
+ * Advisory lock that writers share. A writer that repeats after a deadlock holds it alone, and so meets no second one.
+ */
 const WRITERS_LOCK = 53_975_264;
 
 /**
  * Runs a transaction whose changes reach the feed. Checks the fence first. The feed's triggers fire within the COMMIT,
- * so that no writer holds the feed's lock, which all writers want, while a message is under way to the database.
+ * so that no writer holds the feed's lock, which all writers want, while a message is on its way to the database.
  *
- * @param fence null for a writer that is no leader: the management API
- * @param body writes through `tx` alone; runs again, from its beginning and with no other writer, after a deadlock
- * @returns the body's result, and the seq at which a replica has seen all of it: the head, where it changed nothing
- * @throws StaleLeaderError when another leader has taken over
+ * @param fence null for a writer that is not a leader: the management API
+ * @param body writes through `tx` alone; after a deadlock it runs again, from its beginning and with no other writer
+ * @returns the body's result, and the seq at which a replica has seen all of it: the head, if it changed nothing
+ * @throws StaleLeaderError if another leader has taken over
  */
 export async function change<T>(
   store: Store,
@@ -46,9 +49,10 @@ export async function change<T>(
 }
 
 /**
- * As {@link change}, for a caller that has to answer with the result even if the database is gone after the COMMIT.
+ * Commits a change as {@link change} does, for a caller that must answer with the result even if the database is gone
+ * after the COMMIT.
  *
- * @returns the body's result, and the question for the seq, which throws DatabaseUnavailableError
+ * @returns the body's result, and `askSeq`, which asks for the seq and may throw DatabaseUnavailableError
  */
 export async function commitChange<T>(
   store: Store,
@@ -64,7 +68,7 @@ export async function commitChange<T>(
   return { result, askSeq: () => seqOf(store, name) };
 }
 
-/** The answer to the question for a seq; null where the database does not give it: the change stands all the same. */
+/** Asks for a seq; null if the database does not answer. The change is committed all the same. */
 export async function seqIfKnown(askSeq: () => Promise<number>): Promise<number | null> {
   try {
     return await askSeq();
@@ -84,30 +88,30 @@ async function retryOnContention<T>(task: (attempt: number) => Promise<T>): Prom
   }
 }
 
-/** A restored database has another number, though its rows are those of before. */
+/** SQL for the number of the database. A restored database has another number, though its rows are those of before. */
 export const DATABASE_NUMBER = sql<number>`database_number()`;
 
-/** Whether a row of `leaders` is of a scope that has a namespace in common with this one. */
+/** Returns the SQL condition that a row of `leaders` has a namespace in common with a scope. */
 function overlapsWith(scope: string): RawBuilder<boolean> {
   const [cluster = "", namespaces = null] = scope.split("/", 2);
   return sql`split_part(cluster, '/', 1) = ${cluster} and (cluster = ${cluster} or ${namespaces}::text is null
     or string_to_array(split_part(cluster, '/', 2), ',') && string_to_array(${namespaces}::text, ','))`;
 }
 
-/** What a fence of a scope is compared with, as `[epoch, term]`; null where none has led it. */
+/** Returns SQL for a scope's leadership, to compare a fence with, as `[epoch, term]`; null if it was never led. */
 function leadershipOf(scope: string): RawBuilder<[epoch: string, term: string] | null> {
   return sql`(select array[epoch::text, ${DATABASE_NUMBER} || '/' || term] from leaders where cluster = ${scope} for share)`;
 }
 
 /**
- * Takes the leadership of a scope. From here on every write is refused that has an earlier fence of it, or of a scope
- * that overlaps with it.
+ * Takes the leadership of a scope. From now on every write with an earlier fence of it, or of an overlapping scope, is
+ * refused.
  *
  * @param scope a cluster, or `CLUSTER/a,b` for some of its namespaces
  */
 export async function takeLeadership(store: Store, scope: string): Promise<Fence> {
   return store.db.transaction().execute(async (tx) => {
-    // Of those that take scopes which overlap, one after the other, while leaders write.
+    // Takers of overlapping scopes run one after the other, while leaders can still write.
     await sql`lock table leaders in share row exclusive mode`.execute(tx);
     await sql`insert into leaders (cluster, epoch) values (${scope}, 0) on conflict do nothing`.execute(tx);
     await sql`select from leaders where ${overlapsWith(scope)} order by cluster for update`.execute(tx);
@@ -121,15 +125,15 @@ export async function takeLeadership(store: Store, scope: string): Promise<Fence
   });
 }
 
-/** The scopes in which a controller has ever led. */
+/** Lists the scopes in which a controller has ever led. */
 export async function leaderScopes(db: Db): Promise<string[]> {
   const rows = await db.selectFrom("leaders").select("cluster").orderBy("cluster").execute();
   return rows.map(({ cluster }) => cluster);
 }
 
 /**
- * Joins the writers and checks the fence, in one statement. The share lock makes a successor wait for writes under way,
- * so that none of them commits after it has taken over.
+ * Joins the writers and checks the fence, in one statement. The shared lock makes a successor wait for writes in
+ * progress, so that none of them commits after the successor has taken over.
  *
  * @returns the transaction's name in the feed
  */
@@ -158,7 +162,7 @@ function whyOver(fence: Fence, term: string | undefined): string {
   return ": another controller leads. Where this comes again and again, two installations serve the same namespaces with one database: keyplane doctor names them";
 }
 
-/** Asked after the COMMIT, which has made the changes. */
+/** Asks for the seq of a transaction after its COMMIT, which has made the changes. */
 async function seqOf(store: Store, transaction: string): Promise<number> {
   const { rows } = await sql<{ seq: number }>`
     select coalesce((select max(seq) from changes where tx = ${transaction}::uuid), head) as seq from feed`.execute(

@@ -2,7 +2,7 @@ import pg from "pg";
 
 const INT8 = 20;
 
-/** What pg makes of columns: `bigint` is a number, since none of ours passes 2^53. */
+/** Conversion of column values by pg: a `bigint` becomes a number, since none of ours passes 2^53. */
 export const COLUMN_TYPES: pg.CustomTypesConfig = {
   getTypeParser: (oid: number, format?: "text" | "binary") =>
     oid === INT8 ? Number : pg.types.getTypeParser(oid, format),

@@ -1,4 +1,4 @@
-/** What the store refuses, each with its reason. A caller decides by the class; a person reads the message. */
+/** Refusal by the store. A caller decides by the class; a person reads the message. */
 export class StoreError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -24,7 +24,7 @@ export class PrefixTakenError extends StoreError {}
 /** The version has ended and cannot come back. */
 export class VersionEndedError extends StoreError {}
 
-/** As many old versions of a key go on as may, and none is ended before its time to make room for another. */
+/** A key has as many old versions as may keep working, and none of them is ended early to make room for another. */
 export class NoRoomError extends StoreError {}
 
 /** The key is revoked, which is final (invariant I5). */
@@ -39,7 +39,7 @@ export class NoPlaceError extends StoreError {}
 /** The declaration already owns another key that lives: read it again. */
 export class OwnerTakenError extends StoreError {}
 
-/** The key that a declaration names is none that it takes over: read it again. */
+/** The key that a declaration names cannot be taken over by it: read it again. */
 export class TakeOverRefusedError extends StoreError {}
 
 /** The gateway's public id belongs to another gateway or, after its deletion, to another team. */
@@ -48,13 +48,13 @@ export class PublicIdTakenError extends StoreError {}
 /** The database cannot be relied on: the operator has to do what the message says. */
 export class UnusableDatabaseError extends StoreError {}
 
-/** The database's schema is not one that this build can work with. */
+/** The database's schema is of a version with which this build cannot work. */
 export class SchemaVersionError extends UnusableDatabaseError {}
 
 /** The database is a PostgreSQL that is too old. */
 export class ServerVersionError extends UnusableDatabaseError {}
 
-/** The database is of an encoding that cannot hold what is stored. */
+/** The database has an encoding that cannot hold what is stored. */
 export class EncodingError extends UnusableDatabaseError {}
 
 /** A migration did not get its locks in time: the message names the sessions that hold them. Nothing of it was done. */
@@ -69,19 +69,19 @@ export class EncryptionKeyError extends UnusableDatabaseError {}
 /** Notifications do not reach us through this connection. */
 export class ListenError extends UnusableDatabaseError {}
 
-/** The database does not answer, or has broken off: what was asked may have been done, and may be asked again later. */
+/** The database does not answer, or the connection broke: the request may have been carried out. It may be repeated. */
 export class DatabaseUnavailableError extends StoreError {}
 
-/** It cannot be read where the database is, or what is written there is no place that is asked: the message says why. */
+/** The database's location cannot be read, or does not name a database that can be used: the message says why. */
 export class DatabaseLocationError extends DatabaseUnavailableError {}
 
-/** The text of a search cannot be read as one. */
+/** The text of a search cannot be parsed. */
 export class SearchTextError extends StoreError {}
 
-/** A field of an atom cannot be as it is given: the message names it, and says what would be right. */
+/** A field of an atom has a value that is not allowed: the message names the field, and says which values are. */
 export class InvalidAtomError extends StoreError {}
 
-/** Too many calls of the memory wait for their turn: of the caller's team, or of all. */
+/** Too many calls of the memory wait for a slot: of the caller's team, or of all teams. */
 export class MemoryBusyError extends StoreError {
   readonly of: "team" | "all";
 
@@ -91,10 +91,10 @@ export class MemoryBusyError extends StoreError {
   }
 }
 
-/** A call of the memory was ended for its time. What it wrote may stand. */
+/** A call of the memory was ended because it ran too long. What it wrote may stand. */
 export class MemoryTimeoutError extends StoreError {}
 
-/** Too many questions of the management API wait for their turn: of the caller's team, or of all. */
+/** Too many queries of the management API wait for a slot: of the caller's team, or of all teams. */
 export class DatabaseBusyError extends StoreError {
   readonly of: "team" | "all";
 
@@ -107,19 +107,19 @@ export class DatabaseBusyError extends StoreError {
 /** A call was ended because its caller no longer waits for the answer. */
 export class CallerLeftError extends StoreError {}
 
-/** The SQLSTATE of a write that found no room. */
+/** SQLSTATE of a write that found no disk space. */
 export const DISK_FULL = "53100";
 
-/** The SQLSTATE of a statement that has waited for a lock as long as it may. */
+/** SQLSTATE of a statement that has waited for a lock as long as it may. */
 export const LOCK_NOT_AVAILABLE = "55P03";
 
-/** The SQLSTATE of a database error from either driver, or undefined. */
+/** Returns the SQLSTATE of a database error from either driver, or undefined. */
 export function sqlState(error: unknown): string | undefined {
   if (typeof error !== "object" || error === null || !("code" in error)) return undefined;
   return typeof error.code === "string" ? error.code : undefined;
 }
 
-/** The name of the constraint that a database error says was violated, or undefined. */
+/** Returns the name of the constraint that a database error says was violated, or undefined. */
 export function violatedConstraint(error: unknown): string | undefined {
   if (sqlState(error) !== "23505" || typeof error !== "object" || error === null) return undefined;
   return "constraint" in error && typeof error.constraint === "string" ? error.constraint : undefined;

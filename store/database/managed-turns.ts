@@ -2,17 +2,17 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { DatabaseBusyError, MemoryBusyError } from "./errors.ts";
 import { type ShareLimits, TeamShare } from "./team-share.ts";
 
-/** A request of the management API or the console, while it is handled. */
+/** Request of the management API or the console, while it is handled. */
 export type ManagedRequest = {
-  /** The team that its caller is of, or what stands in its place. */
+  /** Team of the caller, or what stands for a team. */
   readonly teamId: string;
-  /** Aborted where its caller waits no longer, and nothing is changed by it. */
+  /** Aborted when the caller no longer waits and the request changes nothing. */
   readonly signal: AbortSignal;
-  /** Whether it may change something, as a revocation does: it goes before what its team only reads. */
+  /** True if the request may change something, as a revocation does: it goes before the reads of its team. */
   readonly isChange?: boolean;
 };
 
-/** As long as the pool has a caller wait for a connection. Milliseconds. */
+/** Milliseconds for which a statement waits for a slot: as long as the pool lets a caller wait for a connection. */
 const MAX_WAIT_MS = 5_000;
 
 const handled = new AsyncLocalStorage<ManagedRequest>();
@@ -21,45 +21,47 @@ const NEVER = new AbortController().signal;
 const UNAUTHENTICATED: ManagedRequest = { teamId: "", signal: NEVER };
 const arrived = new AsyncLocalStorage<ManagedRequest>();
 
-/** Runs what handles a request: its statements take turns with those of other teams' requests, whatever asks them. */
+/** Runs a request's handler: its statements, whichever code asks them, share slots with other teams' requests. */
 export function inManagedTurns<T>(request: ManagedRequest, body: () => T): T {
   return handled.run(request, body);
 }
 
-/** Runs what authenticates a request: its look-ups take turns with those of other networks' callers (threats b155). */
+/** Runs a request's authentication: its look-ups share slots fairly with callers from other networks (threats b155). */
 export function inTurnsOfNetwork<T>(network: string, body: () => T): T {
   return arrived.run({ teamId: network, signal: NEVER }, body);
 }
 
-/** Runs what requests of several teams wait for together: it takes no turn of the one that began it. */
+/** Runs work that requests of several teams wait for together: it takes no slot of the request that began it. */
 export function outsideManagedTurns<T>(body: () => T): T {
   return handled.exit(body);
 }
 
 /**
- * The management API's share of a database's connections, so that its callers can take neither what enforcement needs,
- * such as what budgets and limits are drawn by, nor one team what others do (threats b136). A statement takes a turn,
- * and so does a transaction; what is asked outside of such a request takes none.
+ * Share of the management API in a database's connections. Its callers cannot take the connections that enforcement
+ * needs, such as those by which budgets and limits are drawn, and no team can take those of other teams (threats b136).
+ * A statement takes a slot, and so does a transaction; outside of such a request nothing takes a slot.
  */
 export class ManagedTurns {
   readonly #share: TeamShare;
   readonly #requestOf: () => ManagedRequest | undefined;
 
-  /** @param requestOf for whom a statement is; undefined where it takes no turn */
+  /** @param requestOf returns the request that a statement is for; undefined if it takes no slot */
   constructor(limits: ShareLimits, requestOf: () => ManagedRequest | undefined = () => handled.getStore()) {
     this.#share = new TeamShare(limits, () => performance.now());
     this.#requestOf = requestOf;
   }
 
-  /** Turns of callers that are not authenticated yet, whose networks stand for teams (threats b139, b155). */
+  /** Slots for callers that are not authenticated yet. Their networks stand for teams (threats b139, b155). */
   static ofUnauthenticated(limits: Omit<ShareLimits, "runningPerTeam">): ManagedTurns {
     return new ManagedTurns({ ...limits, runningPerTeam: limits.running }, () => arrived.getStore() ?? UNAUTHENTICATED);
   }
 
   /**
-   * @returns ends the turn
-   * @throws DatabaseBusyError when too many wait already, or this one has waited too long
-   * @throws CallerLeftError where the request's signal says so
+   * Waits for a slot.
+   *
+   * @returns function that gives the slot back
+   * @throws DatabaseBusyError if too many wait already, or this caller has waited too long
+   * @throws CallerLeftError if the request's signal says so
    */
   async take(): Promise<() => void> {
     const request = this.#requestOf();

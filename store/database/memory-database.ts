@@ -4,7 +4,7 @@ import { CANCELLED } from "./postgres/timeout-client.ts";
 import type { Database } from "./schema.ts";
 import { type ShareLimits, TeamShare } from "./team-share.ts";
 
-/** Whose call it is, and how its end is known. */
+/** Team of a call for the memory, and the signal that it has ended. */
 type MemoryCall = {
   readonly teamId: string;
   /** Aborted when the caller no longer waits for the answer. */
@@ -12,31 +12,34 @@ type MemoryCall = {
 };
 
 /**
- * How the memory service asks the database: so that it cannot take what enforcement needs, nor one team what others do.
+ * Access of the memory service to the database. The memory cannot take the capacity that enforcement needs, and no team
+ * can take that of other teams.
  */
 export type MemoryDatabase = {
   /**
-   * Runs a call's statements when it is the team's turn.
+   * Runs a call's statements once the team has a slot.
    *
-   * @param body gets a handle for this call alone: what it asks ends with the call
-   * @throws MemoryBusyError when too many calls wait, or this one has waited too long
-   * @throws MemoryTimeoutError when it has run too long: what it wrote may stand
-   * @throws CallerLeftError when its caller no longer waits for the answer
+   * @param body gets a handle for this call alone: its statements end with the call
+   * @throws MemoryBusyError if too many calls wait, or this call has waited too long
+   * @throws MemoryTimeoutError if the call has run too long: what it wrote may stand
+   * @throws CallerLeftError if the caller no longer waits for the answer
    */
   run<T>(call: MemoryCall, body: (db: Kysely<Database>) => Promise<T>): Promise<T>;
 };
 
 /**
- * A call waits for its turn so long at most: as many clients as a team has may save at once, and a save that comes to
- * its turn late is worth more than one that its client has to repeat.
+ * Milliseconds that a call waits for a slot at most. As many clients as a team has may save at once, and a late save is
+ * worth more than a save that its client has to repeat.
  */
 const MAX_WAIT_MS = 5_000;
-/** And so long for its answers. */
+/** Milliseconds that a call waits for its answers at most. */
 export const MAX_RUN_MS = 2_000;
 
 /**
- * @param lend a handle whose statements end, or never begin, once the signal is aborted
- * @param runMs milliseconds that a call may take once it has its turn
+ * Limits the calls of the memory.
+ *
+ * @param lend returns a handle whose statements end, or never begin, once the signal is aborted
+ * @param runMs milliseconds that a call may take once it has a slot
  */
 export function memoryDatabase(
   limits: ShareLimits,
@@ -61,7 +64,7 @@ export function memoryDatabase(
         await share.enter(teamId, ending.signal);
         clearTimeout(timer);
         timer = setTimeout(() => end(new MemoryTimeoutError("the memory took too long")), runMs);
-        // The place is given back when the body has ended, which may be after its caller has the error.
+        // The slot is given back when the body has ended, which may be after its caller has the error.
         const began = performance.now();
         const through = answer(body, lend(ending.signal)).finally(() => share.leave(teamId, performance.now() - began));
         return await Promise.race([through, ended]);

@@ -3,13 +3,12 @@ import type { Db, Tx } from "./change.ts";
 import { unansweredStatement } from "./unanswered.ts";
 
 /**
- * Runs a question in a transaction in which rows that an index gives in order are never sorted instead, and no table is
- * read whole: without statistics, as a fresh table is and one of PGlite's long after, the planner takes 100,000 atoms
- * for a few hundred and sorts them all for the first twenty. Nor is a plan made for the values that are asked for: for
- * most of these statements that takes longer than to run them, and one that is kept is planned once. The settings are not
- * waited for.
+ * Runs a query in a transaction whose plans never sort rows that an index gives in order, and never read a whole table.
+ * Without statistics, as on a fresh table and for long on PGlite's tables, the planner takes 100,000 atoms for a few
+ * hundred and sorts them all for the first twenty. Plans are made without the values that are asked for: planning takes
+ * longer than running most of these statements, and a plan that is kept is made once. The settings are not waited for.
  *
- * @param accessMode "read write" for one that changes something too
+ * @param accessMode "read write" if the query changes something too
  */
 export async function withOrderedPlans<T>(
   db: Db,

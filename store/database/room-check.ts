@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Db } from "./change.ts";
 import { DISK_FULL, sqlState } from "./errors.ts";
 
-/** Whether a write finds room on the database's disk: two megabytes, in a table that goes with its transaction. */
+/** True if the database's disk has space to write two megabytes, to a table that is dropped with its transaction. */
 export async function findsRoom(db: Db): Promise<boolean> {
   try {
     await db.transaction().execute(async (tx) => {

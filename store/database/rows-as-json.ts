@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 
 /**
- * The rows of a question as a column of another statement, so that several questions are one. They are of texts alone,
- * which JSON has as they are.
+ * Returns the rows of a query as a column of another statement, so that several queries are one statement. The columns
+ * of the rows are texts alone, which JSON represents as they are.
  */
 export function rowsAsJson<Row extends Readonly<Record<string, string | null>>>(
   rows: RawBuilder<Row>,

@@ -7,9 +7,9 @@ import type { Labels } from "../../domain/manifest/document/labels.ts";
 import type { TokenFigures } from "../../domain/usage/token-count.ts";
 
 /**
- * The tables as Kysely sees them; `migrations/` is what makes them. Both drivers give `timestamptz` as Date, `bigint`
- * as number and `bytea` as Uint8Array. States are plain text here: a newer build may have written one that this build
- * does not know, and it has to reach the decision, which refuses it.
+ * Tables as Kysely sees them; `migrations/` creates them. Both drivers return `timestamptz` as Date, `bigint` as number
+ * and `bytea` as Uint8Array. States are plain text here: a newer build may have written a state that this build does
+ * not know, and it must reach the decision, which refuses it.
  */
 export type Database = {
   teams: TeamsTable;
@@ -40,10 +40,10 @@ export type Database = {
   replicas: ReplicasTable;
   usage_lost: { until: Date | null };
   networks_known: { since: Generated<Date> };
-  /** By network the last day, as `2026-11-25`. */
+  /** `seen` has the last day of each network, such as `2026-11-25`. */
   key_networks: { key_id: string; seen: JSONColumnType<Record<string, string>>; oldest: Date };
   libraries_known: { since: Generated<Date> };
-  /** By the library's id the last day, as `2026-11-25`. */
+  /** `seen` has the last day of each library by its id, such as `2026-11-25`. */
   key_libraries_used: { key_id: string; seen: JSONColumnType<Record<string, string>>; oldest: Date };
   leaders: { cluster: string; epoch: number; term: Generated<string> };
   cluster_names: { cluster: string; name: string };
@@ -89,7 +89,7 @@ type TeamWebhooksTable = {
   team_id: string;
   url: string;
   events: string[];
-  /** Sealed by the keyring with the id. */
+  /** Encrypted by the keyring and bound to the id. */
   secret: Uint8Array | null;
 };
 
@@ -122,10 +122,10 @@ type LibrariesTable = {
   description: string;
   deletion_policy: string;
   state: string;
-  /** Since its deletion began. */
+  /** Number of atoms that were deleted since the library's deletion began. */
   deleted_atoms: Generated<number>;
   created_at: Generated<Date>;
-  /** Of a part: the library that it is a part of, and whose it is; null for what was erased. */
+  /** Library that a part belongs to; `subject` is the subject whose atoms it holds, or null once it is erased. */
   parent_id: Generated<string | null>;
   subject: Generated<string | null>;
   conditions: Generated<unknown>;
@@ -152,7 +152,7 @@ type GatewayUpstreamsTable = {
   position: number;
   dialect: string;
   base_url: string;
-  /** Sealed by the keyring with the gateway's id. */
+  /** Encrypted by the keyring and bound to the gateway's id. */
   credential: Uint8Array | null;
   credential_at: Date | null;
 };
@@ -181,7 +181,7 @@ type KeysTable = {
   tokens_per_minute: Generated<number | null>;
   budgets: readonly Budget[] | null;
   allowed_cidrs: Generated<string[] | null>;
-  /** That it is bound to; `*` where it has to name one. */
+  /** Subject that the key is bound to; `*` if each call has to name a subject. */
   subject: Generated<string | null>;
   /** Texts by the names of their fields. */
   facts: Generated<Readonly<Record<string, string>>>;
@@ -211,21 +211,21 @@ type KeyVersionsTable = {
   digest: Uint8Array;
   prefix: string;
   state: string;
-  /** `minted`, `imported`, or `taken-over`: minted, and shown to a person, since no declaration had the key then. */
+  /** `minted`, `imported`, or `taken-over`: minted and shown to a person, before a declaration took the key over. */
   source_kind: string;
   minted_at: Date;
   activated_at: Date | null;
   retire_at: Date | null;
   retiring_slot: number | null;
-  /** Whether its Secret may have been written: true where that is not said. */
+  /** True if its Secret may have been written, which is the default. */
   may_be_read: Generated<boolean>;
   expires_at: Date | null;
   rotation_trigger: string | null;
   heals: string | null;
   heals_at: Date | null;
-  /** As the audit log names who made it by hand, and so may have its secret. */
+  /** Actor, as the audit log names it, that made the version by hand and so may have its secret. */
   made_by: string | null;
-  /** The transaction that last changed the state: how a change-feed reader learns which versions have just ended. */
+  /** Transaction that last changed the state: by it a change-feed reader finds the versions that have just ended. */
   changed_tx: Generated<string>;
 };
 
@@ -259,7 +259,7 @@ type ReplicasTable = {
   registered_at: Generated<Date>;
   seen_at: Generated<Date>;
   usage_flushed_at: Date | null;
-  /** The fingerprints of the keys that it has; null where it does not say. */
+  /** Fingerprints of the encryption keys that the replica has; null if it does not say. */
   encryption_keys: string[] | null;
   bootstrap_beside_issuer: Generated<boolean>;
   lease_ms: Generated<number>;
@@ -292,10 +292,10 @@ type SessionsTable = {
   sid: string | null;
   display_name: string;
   created_at: Generated<Date>;
-  /** When the issuer last said who it is, and in which groups. */
+  /** Time at which the issuer last confirmed the person and the groups. */
   claims_at: Generated<Date>;
   expires_at: Date;
-  /** The number of the database, which a restored one has anew. */
+  /** Number of the database. A restored database has a new number. */
   made_in: Generated<number>;
 };
 

@@ -3,9 +3,9 @@ import type { Db } from "./change.ts";
 import type { Store } from "./store.ts";
 
 /**
- * Whether a connection of ours is one session of the server's. It is not behind a pooler in transaction mode: while
- * another client's transaction holds the session that answered last, another answers, without what was set or listened
- * to on the first.
+ * True if our connection stays with one session of the server. Behind a pooler in transaction mode it does not: while
+ * another client's transaction holds the session that answered last, another session answers, without what was set or
+ * listened to in the first.
  */
 export async function keepsSession({ db }: Pick<Store, "db">): Promise<boolean> {
   return db.connection().execute(async (ours) => {

@@ -3,21 +3,21 @@ import type { MemoryDatabase } from "./memory-database.ts";
 import type { CopyQuestion } from "./postgres/copy.ts";
 import type { Database } from "./schema.ts";
 
-/** An open database. The caller that opens it closes it. */
+/** Open database. The caller that opens it closes it. */
 export type Store = {
   readonly db: Kysely<Database>;
-  /** For queries before the client is authenticated: on the one connection of PGlite, all other queries go first. */
+  /** Handle for queries before authentication. On PGlite's one connection only background queries come after them. */
   readonly unauthenticatedDb: Kysely<Database>;
-  /** For what no request waits for, as counts of uses and upkeep: on the one connection of PGlite, all others go first. */
+  /** Handle for work that no request waits for, such as upkeep. On PGlite's one connection, all others go first. */
   readonly backgroundDb: Kysely<Database>;
-  /** How many rows a statement of it writes at most: on PGlite, where nothing breaks one off, what takes some 5 ms. */
+  /** Maximum rows that a background statement writes. PGlite cannot interrupt a statement: there it takes some 5 ms. */
   readonly backgroundRows: number;
   readonly engine: "postgres" | "pglite";
-  /** The memory service's handle. */
+  /** Handle of the memory service. */
   readonly memory: MemoryDatabase;
   /**
-   * Listens on a connection of its own. Never inside a transaction: PGlite has one connection, and it would wait for
-   * itself.
+   * Listens on a connection of its own. Must not be called inside a transaction: PGlite has one connection, and the
+   * call would wait for itself.
    *
    * @param onEnd called once when the connection is known to be dead, not after `close()`
    */
@@ -26,26 +26,26 @@ export type Store = {
     onNotify: (payload: string) => void,
     onEnd: (error?: Error) => void,
   ): Promise<ListenConnection>;
-  /** Reads many rows at the least cost; undefined where the engine has no such way. */
+  /** Reads many rows at the least cost; undefined if the engine has no such way. */
   readonly copyRows: ((question: CopyQuestion, take: (row: Buffer) => void) => Promise<void>) | undefined;
   /**
-   * Lends a connection of its own, on which no statement has a time limit of ours; on PGlite the one that all share.
-   * What is set on it is gone with it.
+   * Lends a connection of its own, on which statements have no time limit of ours; on PGlite, the connection that all
+   * share. Settings on it are gone with it.
    */
   withConnection<T>(body: (db: Kysely<Database>) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 };
 
-/** The embedded database: one connection, which all of its handles share. Any `close` closes it. */
+/** Embedded database: one connection, which all of its handles share. Any `close` closes it. */
 export type EmbeddedStore = Store & {
-  /** For what keeps the key index current: passes all others that wait for the connection. */
+  /** Store whose queries keep the key index current: they go before all others that wait for the connection. */
   readonly feedStore: Store;
   /** Resolves when the database has ended by itself: nothing can be asked of it any more. */
   readonly failed: Promise<Error>;
 };
 
 export type ListenConnection = {
-  /** Rejects when the connection does not answer within two seconds: it is dead then, and `onEnd` has been called. */
+  /** Rejects if the connection does not answer within two seconds: it is dead then, and `onEnd` has been called. */
   ping(): Promise<void>;
   close(): Promise<void>;
 };

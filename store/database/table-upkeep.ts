@@ -1,23 +1,23 @@
 import { sql } from "kysely";
 import type { Store } from "./store.ts";
 
-/**
- * Changed rows after which a table is looked after: so many, and so large a part of it, as PostgreSQL's own settings
- * say.
- */
+/** Numbers and shares of changed rows after which a table needs upkeep, as PostgreSQL's own settings have them. */
 const MIN_ROWS = 50;
 const ANALYZE_SHARE = 0.1;
 const VACUUM_SHARE = 0.2;
 const MIN_INSERTED = 1_000;
-/** Of each column so many values are kept, and 300 times as many rows read: with PostgreSQL's 100, a second's work. */
+/**
+ * Number of values kept for each column, for which 300 times as many rows are read. With PostgreSQL's default of 100
+ * that would take a second.
+ */
 const STATISTICS_TARGET = 10;
 
-/** What was done for which table. */
+/** Work that was done on a table. */
 type TableUpkeep = { readonly table: string; readonly analyzed: boolean; readonly vacuumed: boolean };
 
 /**
- * Does for the embedded database what PostgreSQL's autovacuum does by itself, and PGlite does not: gathers the
- * planner's statistics, and frees the space of rows that are gone. One table for each statement, so that others get in
+ * Does for the embedded database what PostgreSQL's autovacuum does and PGlite does not: gathers the planner's
+ * statistics, and frees the space of deleted rows. Each statement handles one table, so that other queries run in
  * between.
  */
 export async function maintainTables({ backgroundDb: db }: Pick<Store, "backgroundDb">): Promise<TableUpkeep[]> {

@@ -1,54 +1,55 @@
 import { MemoryBusyError } from "./errors.ts";
 
 export type ShareLimits = {
-  /** Calls that run at a time, of all teams and of one. */
+  /** Maximum number of calls that run at a time, of all teams and of one team. */
   readonly running: number;
   readonly runningPerTeam: number;
-  /** Calls that wait for their turn, of all teams and of one. */
+  /** Maximum number of calls that wait for a slot, of all teams and of one team. */
   readonly waiting: number;
   readonly waitingPerTeam: number;
 };
 
 type Team = {
   running: number;
-  /** Of those that run, the urgent ones. */
+  /** Number of running calls that are urgent. */
   urgentRunning: number;
   readonly waiting: Set<() => void>;
-  /** Those that go before the others of the team, and how many of them have begun in a row. */
+  /** Waiting callers that go before the team's others, and the number of urgent calls that have begun in a row. */
   readonly urgent: Set<() => void>;
   urgentInARow: number;
-  /** How long its calls take, in milliseconds: a mean in which a call counts by its length. */
+  /** Mean length of its calls, in milliseconds. A long call has more weight than a short one. */
   length: number;
-  /** What its calls have taken, in milliseconds, from where the others were when it came. */
+  /** Milliseconds that its calls have taken, counted from the level of the other teams when the team came. */
   taken: number;
-  /** When its last call ended, by the clock. */
+  /** Time at which its last call ended, by the clock. */
   lastAt: number;
 };
 
-/** Beside others, a team's calls run at once while what they take together stays below this, in milliseconds. */
+/** Milliseconds that a team's concurrent calls may take together while other teams are present. */
 const LENGTH_AT_ONCE_MS = 60;
-/** What the mean of a team's calls goes by: its calls of about this time. */
+/** Milliseconds of a team's latest calls that its mean goes by. */
 const REMEMBERED_MS = 250;
-/** Beyond its share a team runs so many urgent calls, which else would wait for the long ones of its own. */
+/** Number of urgent calls that a team runs beyond its share, as they would otherwise wait for its own long calls. */
 const URGENT_PLACES = 1;
-/** After so many urgent calls in a row another one of the team has a turn, so that none starves (threats b353). */
+/** Number of urgent calls in a row after which another call of the team runs, so that none starves (threats b353). */
 const MAX_URGENT_IN_A_ROW = 3;
-/** A team that has asked within this time is beside the others. */
+/** Milliseconds since its last call for which a team counts as present beside the others. */
 const PRESENT_MS = 2_000;
 
 /**
- * Who of many teams may run next: the one whose calls have taken the least time, none more at once than its share, and
- * few wait. Turns by count would have a team's every short call wait for a long one of another. A team whose calls are
- * long runs fewer at once while other teams ask too, one at least: a long call keeps a core of the database busy.
+ * Decides which of many teams runs a call next: the team whose calls have taken the least time. No team runs more calls
+ * at once than its share, and only few calls wait. If teams took slots by count, every short call of a team would wait
+ * for a long call of another. A team with long calls runs fewer at once while other teams ask too, but one at least: a
+ * long call keeps a core of the database busy.
  */
 export class TeamShare {
   readonly #limits: ShareLimits;
   readonly #now: () => number;
-  /** Of the teams that run, wait or have asked lately, the one first whose turn is longest ago. */
+  /** Teams that run, wait or have asked lately. The team whose last call began or ended longest ago comes first. */
   readonly #teams = new Map<string, Team>();
   #running = 0;
   #waiting = 0;
-  /** What the team had taken that ran last: one that comes begins there, and has saved nothing up. */
+  /** Milliseconds that the last team to run had taken. A team that comes begins there, and has saved up nothing. */
   #taken = 0;
 
   /** @param now a clock that never goes back, in milliseconds */
@@ -58,12 +59,12 @@ export class TeamShare {
   }
 
   /**
-   * Resolves when the team may run a call; {@link leave} ends it.
+   * Waits until the team may run a call; {@link leave} ends the call.
    *
-   * @param signal gives the place up, with the signal's reason
-   * @param isUrgent whether it goes before the team's other calls, however many of them wait (threats b154); they have one
-   *   of four turns all the same
-   * @throws MemoryBusyError when too many wait already
+   * @param signal leaves the queue, with the signal's reason
+   * @param isUrgent true if the call goes before the team's other calls, however many of them wait (threats b154).
+   *   Those still have one of four slots
+   * @throws MemoryBusyError if too many wait already
    */
   async enter(teamId: string, signal: AbortSignal, isUrgent = false): Promise<void> {
     signal.throwIfAborted();
@@ -105,8 +106,10 @@ export class TeamShare {
   }
 
   /**
-   * @param ranMs how long the call ran, in milliseconds
-   * @param isUrgent as it has entered
+   * Ends a call.
+   *
+   * @param ranMs milliseconds that the call ran
+   * @param isUrgent as given to {@link enter}
    */
   leave(teamId: string, ranMs: number, isUrgent = false): void {
     const left = this.#teams.get(teamId);
@@ -121,12 +124,16 @@ export class TeamShare {
     this.#startWaiting();
   }
 
-  /** Starts what has a place now: more than one call where its team's have become shorter, or the others have gone. */
+  /** Starts waiting calls that have a slot now: several if a team's calls have become shorter, or other teams left. */
   #startWaiting(): void {
     while (this.#running < this.#limits.running && this.#startNext());
   }
 
-  /** @returns false where none that waits has a place */
+  /**
+   * Starts the next waiting call.
+   *
+   * @returns false if no waiting call has a slot
+   */
   #startNext(): boolean {
     let next: { readonly teamId: string; readonly team: Team; readonly isUrgent: boolean; start(): void } | undefined;
     for (const [teamId, team] of this.#teams) {
@@ -169,7 +176,7 @@ export class TeamShare {
     this.#putLast(teamId, team);
   }
 
-  /** The others' turns come first. */
+  /** Moves a team behind the others. */
   #putLast(teamId: string, team: Team): void {
     this.#teams.delete(teamId);
     this.#teams.set(teamId, team);
@@ -194,7 +201,7 @@ function hasWaiting({ waiting, urgent }: Team): boolean {
   return waiting.size + urgent.size > 0;
 }
 
-/** With what the calls that run will take by its mean. */
+/** Returns the time that a team has taken, including its running calls at their mean length. */
 function takenBy({ taken, running, length }: Team): number {
   return taken + running * length;
 }

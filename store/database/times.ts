@@ -2,13 +2,13 @@ import { type RawBuilder, sql } from "kysely";
 import type { Db } from "./change.ts";
 
 /**
- * The database's clock, which alone decides when a version was minted and how long it lives: a process's own may be
- * hours off. It is one moment for all that a statement writes, after any lock that a statement before it took; in whole
- * milliseconds, as all our times are.
+ * SQL for the time of the database's clock. Only this clock decides when a version was minted and how long it lives: a
+ * process's own may be hours off. It is one moment for all that a statement writes, after any lock that an earlier
+ * statement took; in whole milliseconds, as all our times are.
  */
 export const DATABASE_NOW = sql<Date>`date_trunc('milliseconds', statement_timestamp())`;
 
-/** The database's time, in milliseconds since the epoch. */
+/** Reads the database's time, in milliseconds since the epoch. */
 export async function databaseTime(db: Db): Promise<number> {
   const { rows } = await sql<{ now: Date }>`select ${DATABASE_NOW} as now`.execute(db);
   const [row] = rows;
@@ -16,19 +16,19 @@ export async function databaseTime(db: Db): Promise<number> {
   return toMs(row.now);
 }
 
-/** The moment so many milliseconds later; null where there is no such time. */
+/** Returns SQL for the time `ms` milliseconds after `from`; null if `ms` is null. */
 export function databaseTimeIn(ms: number | null, from = DATABASE_NOW): RawBuilder<Date | null> {
   return sql`${from} + ${ms}::float8 * interval '1 millisecond'`;
 }
 
-/** Milliseconds since the epoch, as all our times are, to what a `timestamptz` takes. */
+/** Converts milliseconds since the epoch, the form of all our times, to the value of a `timestamptz`. */
 export function toDate(ms: number): Date;
 export function toDate(ms: number | null): Date | null;
 export function toDate(ms: number | null): Date | null {
   return ms === null ? null : new Date(ms);
 }
 
-/** A `timestamptz` as either driver gives it, to milliseconds since the epoch. */
+/** Converts a `timestamptz`, as either driver gives it, to milliseconds since the epoch. */
 export function toMs(date: Date): number;
 export function toMs(date: Date | null): number | null;
 export function toMs(date: Date | null): number | null {

@@ -3,17 +3,17 @@ import { PREPARED } from "./prepared-statement.ts";
 
 const UNANSWERED = `${PREPARED} /* unanswered */`;
 /**
- * Begins a statement of a transaction whose answer nothing is made of, such as one that sets something. The next one is
- * sent without a wait for it: an answer costs a turn of a busy event loop. It is planned once, as one that is prepared.
+ * Begins a statement of a transaction whose answer is not used, such as a setting. The next statement is sent without
+ * waiting for it: an answer costs a turn of a busy event loop. It is planned once, like a prepared statement.
  */
 export const unansweredStatement = sql.raw(UNANSWERED);
 
-/** Whether a statement is one of these, by its text. */
+/** True if a statement's text begins so. */
 export function isUnanswered(text: string): boolean {
   return text.startsWith(UNANSWERED);
 }
 
-/** The answers on a connection that nothing waits for. */
+/** Answers on a connection that no caller waits for. */
 export class UnansweredStatements {
   #answers: Promise<unknown>[] = [];
 
@@ -24,7 +24,7 @@ export class UnansweredStatements {
     this.#answers.push(answer);
   }
 
-  /** The answer to what was sent behind them: it fails where one of them does, by that one's error. */
+  /** Waits for an answer, and for the unanswered statements sent before it: fails with the error of any of them. */
   async before<T>(answer: Promise<T>): Promise<T> {
     const answers = this.#answers;
     this.#answers = [];

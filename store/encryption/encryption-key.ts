@@ -1,6 +1,6 @@
 /**
- * The one encryption key that credentials and signing secrets are stored under. The database knows it by its
- * fingerprint. Every process must have it to start, and every writer seals under it. Another key takes its place only
+ * The one encryption key under which credentials and signing secrets are stored. The database knows it by its
+ * fingerprint. Every process needs it to start, and every writer encrypts under it. Another key can replace it only
  * when every replica has that other key.
  */
 import { sql } from "kysely";
@@ -11,28 +11,31 @@ import type { Store } from "../database/store.ts";
 import { MAY_SERVE } from "../replicas/replica-health.ts";
 import { type Keyring, seal, unseal } from "./keyring.ts";
 
-/** What {@link forgetEncryptionKey} leaves in the place of a credential: no key opens it. */
+/** Value that {@link forgetEncryptionKey} leaves instead of a credential: no key opens it. */
 const LOST = Buffer.from([0]);
-/** Where sealed texts are, and the column that each is sealed with. */
+/** Columns with encrypted texts, each with the column whose value is bound to the text as additional data. */
 const SEALED = [
   { table: "gateway_upstreams", column: "credential", aad: "gateway_id" },
   { table: "team_webhooks", column: "secret", aad: "id" },
 ] as const;
 
-/** A sealed text begins with the byte 1 and four bytes of its key's fingerprint (keyring.ts). */
+/**
+ * Returns SQL for the beginning of a sealed text's key fingerprint. A sealed text begins with the byte 1 and four bytes
+ * of that fingerprint (keyring.ts).
+ */
 const keyOf = (column: string) => sql<string>`encode(substring(${sql.ref(column)} from 2 for 4), 'hex')`;
 const isSealed = (column: string) =>
   sql<boolean>`${sql.ref(column)} is not null and get_byte(${sql.ref(column)}, 0) = 1`;
 
-/** The fingerprint of the key that is sealed under; undefined where no process has started with a key yet. */
+/** Reads the fingerprint of the key that encrypts; undefined if no process has started with a key yet. */
 async function currentKey(db: Db): Promise<{ fingerprint: string; since: Date } | undefined> {
   return db.selectFrom("encryption_key").select(["fingerprint", "since"]).executeTakeFirst();
 }
 
 /**
- * Compares the keys that are given with those that the database needs.
+ * Compares the given keys with the keys that the database needs.
  *
- * @throws EncryptionKeyError saying which is missing, by its fingerprint, and what to do
+ * @throws EncryptionKeyError saying by its fingerprint which key is missing, and what to do
  */
 export async function checkKeyring(db: Db, keyring: Keyring): Promise<void> {
   const current = await currentKey(db);
@@ -48,8 +51,8 @@ export async function checkKeyring(db: Db, keyring: Keyring): Promise<void> {
 }
 
 /**
- * As {@link checkKeyring}, at the start of whatever works on the database. The first of all that start decides which
- * key is sealed under: the others must have it.
+ * Checks the keys like {@link checkKeyring}, at the start of a process that works on the database. The first process
+ * that starts decides under which key texts are encrypted: the others must have it.
  */
 export async function assertKeyring(db: Db, keyring: Keyring): Promise<void> {
   await checkKeyring(db, keyring);
@@ -60,11 +63,11 @@ export async function assertKeyring(db: Db, keyring: Keyring): Promise<void> {
 }
 
 /**
- * Makes the first of the keys the one that is sealed under, and seals anew what is stored under another: a rotation's
- * second step (docs/operations/encryption-keys.md).
+ * Makes the first key the current key, and encrypts anew what is stored under another: the second step of a rotation
+ * (docs/operations/encryption-keys.md).
  *
- * @returns how many credentials were sealed anew
- * @throws EncryptionKeyError where a replica that serves does not have the first key
+ * @returns number of credentials that were encrypted anew
+ * @throws EncryptionKeyError if a serving replica does not have the first key
  */
 export async function adoptFirstKey(store: Store, keyring: Keyring): Promise<number> {
   await assertKeyring(store.db, keyring);
@@ -97,7 +100,7 @@ async function assertReplicasHave(tx: Tx, fingerprint: string): Promise<void> {
   );
 }
 
-/** What the management API stored has no declaration that it could be read from again. */
+/** Encrypts credentials under old keys anew: those of the management API have no declaration to be read from again. */
 async function sealAnew(store: Store, keyring: Keyring): Promise<number> {
   const [first] = keyring;
   const old = (await sealedUnder(store.db)).map(({ id }) => id).filter((id) => !first?.fingerprint.startsWith(id));
@@ -124,10 +127,10 @@ async function sealAnew(store: Store, keyring: Keyring): Promise<number> {
 }
 
 /**
- * The keys in the order in which a writer has them: the one that is sealed under comes first, whatever the order of the
- * lines that this process was started with.
+ * Returns the keys in the order for a writer: the current key comes first, whatever order this process was started
+ * with.
  *
- * @throws EncryptionKeyError where it is not among them: another has taken its place since the start
+ * @throws EncryptionKeyError if the current key is not among them: another key has become current since the start
  */
 export async function sealingKeyring(tx: Tx, keyring: Keyring): Promise<Keyring> {
   // For share: a process that changes the key waits until it can see what is sealed here, and seal it anew.
@@ -141,12 +144,12 @@ export async function sealingKeyring(tx: Tx, keyring: Keyring): Promise<Keyring>
 }
 
 /**
- * Gives up a key that is lost for good. What was stored under it cannot be read any more: the credentials of declared
- * gateways and webhooks are stored again from their Secrets, those of the management API have to be given again.
+ * Gives up a key that is lost for good. What was stored under it cannot be read any more: credentials of declared
+ * gateways and webhooks are stored again from their Secrets, those of the management API must be entered again.
  *
- * @param key its fingerprint, or the beginning of it that is known
- * @returns how many credentials are lost
- * @throws EncryptionKeyError where nothing is stored under it, and where a server still has it
+ * @param key its fingerprint, or the known beginning of it
+ * @returns number of credentials that are lost
+ * @throws EncryptionKeyError if nothing is stored under it, or if a server still has it
  */
 export async function forgetEncryptionKey(store: Store, key: string): Promise<number> {
   const current = await currentKey(store.db);
@@ -177,7 +180,7 @@ export async function forgetEncryptionKey(store: Store, key: string): Promise<nu
   return result;
 }
 
-/** Hexadecimal digits of a fingerprint that a sealed text holds. */
+/** Number of hexadecimal digits of a fingerprint that a sealed text holds. */
 const SHORT = 8;
 
 async function sealedUnder(db: Db): Promise<{ id: string; credentials: number }[]> {

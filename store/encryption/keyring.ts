@@ -2,20 +2,20 @@ import { createCipheriv, createDecipheriv, createSecretKey, hash, type KeyObject
 import { KeyringError } from "../database/errors.ts";
 
 /**
- * The keys that provider credentials and webhooks' signing secrets are stored under: the first encrypts, all decrypt
+ * Keys under which provider credentials and webhooks' signing secrets are stored: the first encrypts, all decrypt
  * (threats b21). The keys are KeyObjects, which print nothing of themselves.
  */
 export type Keyring = readonly EncryptionKey[];
 
 type EncryptionKey = {
-  /** As it stands in what is sealed: the fingerprint's first bytes. */
+  /** Key id within an encrypted text: the fingerprint's first bytes. */
   readonly id: string;
   /** Identifies a key and reveals nothing of it: the first bytes of a hash of its 32 random bytes, in hexadecimal. */
   readonly fingerprint: string;
   readonly key: KeyObject;
 };
 
-/** A sealed text: layout version, key id, nonce, tag, ciphertext. */
+/** Layout of an encrypted text: layout version, key id, nonce, tag, ciphertext. */
 const LAYOUT = 1;
 const KEY_ID_BYTES = 4;
 const FINGERPRINT_BYTES = 8;
@@ -24,7 +24,7 @@ const TAG_BYTES = 16;
 const HEADER_BYTES = 1 + KEY_ID_BYTES + NONCE_BYTES + TAG_BYTES;
 
 /**
- * Reads the lines of an encryption-key file or variable: each 32 bytes in base64. Empty lines are skipped.
+ * Parses the lines of an encryption-key file or variable: each line is 32 bytes in base64. Skips empty lines.
  *
  * @throws KeyringError saying which line is wrong and what it must be, never what it is
  */
@@ -55,9 +55,9 @@ export function parseKeyring(text: string): Keyring {
 }
 
 /**
- * Encrypts under the keyring's first key.
+ * Encrypts a text under the keyring's first key.
  *
- * @param aad what the text belongs to: it can be opened with the same one alone
+ * @param aad additional data that names the owner of the text: the text can be decrypted only with the same value
  */
 export function seal(keyring: Keyring, plaintext: string, aad: string): Buffer {
   const [first] = keyring;
@@ -75,9 +75,9 @@ export function seal(keyring: Keyring, plaintext: string, aad: string): Buffer {
 }
 
 /**
- * Opens what {@link seal} made, under any key of the keyring.
+ * Decrypts a text of {@link seal}, under any key of the keyring.
  *
- * @throws KeyringError when its key is not in the keyring, or when it was changed or belongs to something else
+ * @throws KeyringError if its key is not in the keyring, or if it was changed or has another `aad`
  */
 export function unseal(keyring: Keyring, sealed: Uint8Array, aad: string): string {
   const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength);
@@ -102,7 +102,7 @@ export function unseal(keyring: Keyring, sealed: Uint8Array, aad: string): strin
   }
 }
 
-/** As {@link unseal}; null for a text that none of our keys opens. */
+/** Decrypts like {@link unseal}; null for a text that none of our keys decrypts. */
 export function openSealed(keyring: Keyring, sealed: Uint8Array, aad: string): string | null {
   try {
     return unseal(keyring, sealed, aad);
@@ -112,13 +112,13 @@ export function openSealed(keyring: Keyring, sealed: Uint8Array, aad: string): s
   }
 }
 
-/** Whether what is stored is this text under the keyring's first key, so that it may stay; null for none. */
+/** True if the stored text is this plaintext under the keyring's first key, so that it may stay; null means no text. */
 export function isSealedAs(keyring: Keyring, sealed: Uint8Array | null, text: string | null, aad: string): boolean {
   if (sealed === null || text === null) return sealed === text;
   return isSealedByFirst(keyring, sealed) && openSealed(keyring, sealed, aad) === text;
 }
 
-/** Whether a sealed text is under the keyring's first key, or due to be sealed anew. */
+/** True if a text is encrypted under the keyring's first key; otherwise it is due to be encrypted anew. */
 export function isSealedByFirst(keyring: Keyring, sealed: Uint8Array): boolean {
   return keyring[0]?.id === keyIdOf(Buffer.from(sealed));
 }

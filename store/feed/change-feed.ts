@@ -14,12 +14,12 @@ import {
 import { readLivingRecords } from "../keys/rows/living-records.ts";
 import { readTeams } from "../teams/team-records.ts";
 
-/** The channel of the hint that something changed. Only `changesAfter` says what changed, and in which order. */
+/** Channel for the hint that something changed. Only `changesAfter` says what changed, and in which order. */
 export const CHANGES_CHANNEL = "keyplane_changes";
 
 /**
- * Fails as a write would, so that its connection is given up, where nothing is written: a snapshot by a connection that
- * still leads to an old primary would bring back what the new one has ended (threats c92).
+ * Fails in a session in which nothing can be written, as a write would, so that its connection is given up. A snapshot
+ * on a connection that still leads to an old primary would bring back what the new primary has ended (threats c92).
  */
 const ASSERT_TAKES_WRITES = `do $$ begin
   if pg_is_in_recovery() or current_setting('default_transaction_read_only') = 'on' then
@@ -31,27 +31,27 @@ type ChangeKind = "key" | "team" | "gateway" | "library";
 
 export type FeedChange = {
   readonly seq: number;
-  /** Random: distinguishes a change from another of the same number, after the database was rolled back. */
+  /** Random id: tells a change from another change of the same number, made after the database was rolled back. */
   readonly id: string;
   readonly kind: ChangeKind;
   readonly ref: string;
 };
 
-/** All but the keys, which are handed over page by page. */
+/** Snapshot without the keys, which are handed over page by page. */
 export type Snapshot = {
-  /** The changes up to here are in the snapshot. */
+  /** Seq up to which changes are in the snapshot. */
   readonly head: number;
-  /** The id of that change; null where there has been none, or it is pruned. */
+  /** Id of that change; null if there has been none, or it is pruned. */
   readonly headId: string | null;
   readonly gateways: readonly SealedGateway[];
   readonly teams: readonly TeamRecord[];
 };
 
 /**
- * Everything that deciding needs, as of one moment.
+ * Reads everything that decisions need, as of one moment.
  *
- * @param receive takes the versions that have not ended, page by page, and how many there are of all pages. It may be
- *   called again after the caller has given up: what it fills is then not used.
+ * @param receive called page by page with the versions that have not ended, and the number of versions on all pages.
+ *   It may be called again after the caller has given up: what it fills is then not used
  */
 export async function snapshot(
   store: Store,
@@ -67,17 +67,17 @@ export async function snapshot(
 
 export type Changes = {
   readonly head: number;
-  /** The id of the change that was asked from; null where it is pruned, or was never made here. */
+  /** Id of the change with the seq that was given; null if it is pruned, or was never made here. */
   readonly idOfSeq: string | null;
-  /** In the order of seq, without a gap: the first is the one after the seq that was asked for. */
+  /** Changes in the order of their seq, without a gap: the first follows the seq that was given. */
   readonly changes: readonly FeedChange[];
-  /** True when changes that are asked for are pruned, or were never made here: take a new snapshot. */
+  /** True if the changes that are asked for are pruned, or were never made here: take a new snapshot. */
   readonly gone: boolean;
-  /** The present state of what `changes` touch, ended versions too where they ended in one of them. */
+  /** Present state of the keys that `changes` affect, including versions that ended in one of them. */
   readonly keys: readonly IndexedKey[];
   readonly gateways: readonly SealedGateway[];
   readonly teams: readonly TeamRecord[];
-  /** What they touch and is no longer there. */
+  /** Ids of affected objects that no longer exist. */
   readonly removed: {
     readonly keyIds: readonly string[];
     readonly gatewayIds: readonly string[];
@@ -86,11 +86,11 @@ export type Changes = {
 };
 
 /**
- * What changed after `seq`, and the present state of all that it touches: a changed team brings its keys and gateways,
- * a library the keys that name it, a gateway the keys that are bound to it. Nearly every change is of a key alone, and
- * takes one statement, since a revocation waits for the answer.
+ * Reads the changes after `seq`, and the present state of all that they affect. A changed team brings its keys and
+ * gateways, a library the keys that name it, a gateway the keys that are bound to it. Nearly every change is to a key
+ * alone and takes one statement, because a revocation waits for the answer.
  *
- * @param limit how many changes at most; there may be more when the last one is below `head`
+ * @param limit maximum number of changes; there may be more if the last is below `head`
  */
 export async function changesAfter(store: Store, seq: number, limit: number): Promise<Changes> {
   const { transactions: _, ...read } = await readChanges(store.db, seq, limit);
@@ -99,11 +99,11 @@ export async function changesAfter(store: Store, seq: number, limit: number): Pr
 }
 
 type KeyChanges = Pick<Changes, "head" | "idOfSeq" | "changes" | "gone" | "keys" | "removed"> & {
-  /** Those that made the changes. */
+  /** Transactions that made the changes. */
   readonly transactions: readonly string[];
 };
 
-/** What was made after `seq`, and the keys that it is of. */
+/** Reads the changes after `seq`, and the keys that they affect. */
 async function readChanges(db: Db, seq: number, limit: number): Promise<KeyChanges> {
   type About = Pick<KeyChanges, "head" | "idOfSeq" | "changes" | "transactions"> & {
     readonly erased: readonly string[];
@@ -137,7 +137,7 @@ async function readChanges(db: Db, seq: number, limit: number): Promise<KeyChang
   return { head, idOfSeq, changes, gone: false, keys, transactions, removed: { keyIds: erased, ...none } };
 }
 
-/** Adds what changes of others than keys touch. */
+/** Adds what changes of teams, gateways and libraries affect. */
 async function readAffected(tx: Tx, { transactions, ...read }: KeyChanges): Promise<Changes> {
   const of = (kind: ChangeKind) => [...new Set(read.changes.filter((row) => row.kind === kind).map(({ ref }) => ref))];
   const [teamIds, libraryIds] = [of("team"), of("library")];
@@ -164,7 +164,7 @@ async function readAffected(tx: Tx, { transactions, ...read }: KeyChanges): Prom
   };
 }
 
-/** One snapshot for all of a body's questions. On PGlite a transaction is alone anyway. */
+/** Runs all queries of a body on one database snapshot. On PGlite a transaction is alone anyway. */
 function atOneMoment<T>(store: Store, body: (tx: Tx) => Promise<T>): Promise<T> {
   return store.db.transaction().setIsolationLevel("repeatable read").setAccessMode("read only").execute(body);
 }
@@ -175,7 +175,7 @@ async function readHead(tx: Tx): Promise<{ head: number; headId: string | null }
   return rows[0] ?? { head: 0, headId: null };
 }
 
-/** Gateways that changed, and those of teams that did: their namespace may have come or gone. */
+/** Finds the gateways that changed, and those of changed teams: their namespace may have come or gone. */
 async function affectedGateways(tx: Tx, gatewayIds: readonly string[], teamIds: readonly string[]): Promise<string[]> {
   if (teamIds.length === 0) return [...gatewayIds];
   const { rows } = await sql<{ id: string }>`
@@ -184,7 +184,7 @@ async function affectedGateways(tx: Tx, gatewayIds: readonly string[], teamIds: 
   return rows.map(({ id }) => id);
 }
 
-/** Teams that changed, and those whose policy names a library that did, or who may name it for a member. */
+/** Finds the teams that changed, and those whose policy names a changed library, or may name it for a member. */
 async function affectedTeams(tx: Tx, teamIds: readonly string[], libraryIds: readonly string[]): Promise<string[]> {
   if (libraryIds.length === 0) return [...teamIds];
   const { rows } = await sql<{ id: string }>`

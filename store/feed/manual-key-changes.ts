@@ -3,28 +3,28 @@ import type { Db } from "../database/change.ts";
 import type { FeedPosition } from "../replicas/replicas.ts";
 
 /**
- * A declared key that was changed by hand: it was revoked or reported as leaked, or a new version of it was requested.
- * Or the own key of a declared library, which was revoked by hand.
+ * Declared key that was changed by hand: it was revoked or reported as leaked, or a new version of it was requested. Or
+ * the own key of a declared library that was revoked by hand.
  */
 type ManuallyChangedKey = {
   readonly keyId: string;
-  /** Of the declaration. */
+  /** Kind of the declaration. */
   readonly kind: "PlatformKey" | "MemoryLibrary";
   readonly namespace: string;
   readonly name: string;
 };
 
 type ManualKeyChanges = {
-  /** To ask from next time. */
+  /** Position from which to ask next time. */
   readonly head: FeedPosition;
-  /** The feed does not reach back so far, or that change was never made here: the database was rolled back. */
+  /** True if the feed does not reach back so far, or that change was never made here: the database was rolled back. */
   readonly gap: boolean;
   readonly keys: readonly ManuallyChangedKey[];
 };
 
 /**
- * The keys of a cluster that were revoked by hand, have a rotation asked for or a version that leaked, and changed after
- * a position; all, after a gap.
+ * Lists the keys of a cluster that were revoked by hand, have a requested rotation or a leaked version, and changed
+ * after a position. After a gap, lists all such keys.
  */
 export async function manualKeyChanges(db: Db, cluster: string, { seq, id }: FeedPosition): Promise<ManualKeyChanges> {
   const { rows } = await sql<{ head: number; headId: string | null; gap: boolean } & ManuallyChangedKey>`

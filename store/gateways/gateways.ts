@@ -17,24 +17,24 @@ export type GatewayDraft = {
   readonly teamId: string;
   readonly publicId: string;
   readonly routesOnly: boolean;
-  /** In the order of their precedence. The credential is in clear. */
+  /** Upstreams in the order of their precedence. The credential is in clear text. */
   readonly upstreams: readonly UpstreamRecord[];
   readonly routes: readonly RouteRecord[];
-  /** For the audit log. */
+  /** Author, for the audit log. */
   readonly by?: Author;
 };
 
-/** A gateway as the change feed carries it: what {@link openGateway} makes a {@link GatewayRecord} of. */
+/** Gateway as the change feed delivers it; {@link openGateway} turns it into a {@link GatewayRecord}. */
 export type SealedGateway = Omit<GatewayRecord, "upstreams"> & {
   readonly upstreams: readonly (Omit<UpstreamRecord, "credential"> & { readonly sealed: Uint8Array | null })[];
 };
 
 /**
  * Stores a gateway as declared, its provider credentials encrypted. The public id is its identity: no other gateway may
- * have it, and after a deletion only the same team may take it up again (threats b73). Another public id that the same
- * declaration had, as in a team that its namespace was taken from, is released.
+ * have it, and after a deletion only the same team may reuse it (threats b73). If the same declaration had another
+ * public id, as in a team that lost the namespace, that id is released.
  *
- * @throws PublicIdTakenError when another gateway or team has the public id
+ * @throws PublicIdTakenError if another gateway or team has the public id
  */
 export async function saveGateway(tx: Tx, draft: GatewayDraft, keyring: Keyring): Promise<{ gatewayId: string }> {
   const { cluster, namespace, name, teamId, by } = draft;
@@ -43,7 +43,7 @@ export async function saveGateway(tx: Tx, draft: GatewayDraft, keyring: Keyring)
     where: { cluster, namespace, name, teamIds: [teamId] },
     by,
     task: () => saveWholeGateway(tx, draft, keyring),
-    // That it is another, and never what it is.
+    // That a credential changed, and never its value.
     moreThanFields: ({ changedCredentials }) => (changedCredentials.length > 0 ? { changedCredentials } : undefined),
   });
   return { gatewayId };
@@ -98,9 +98,10 @@ async function saveWholeGateway(
 }
 
 /**
- * Writes only what differs: a credential that is stored already keeps its ciphertext, unless its key is an old one.
+ * Writes only the upstreams that differ. A stored credential that has not changed keeps its ciphertext, unless that is
+ * under an old key.
  *
- * @returns the names of those that had another credential
+ * @returns names of the upstreams whose credential changed
  */
 async function saveUpstreams(
   tx: Tx,
@@ -141,7 +142,7 @@ function credentialOf(keyring: Keyring, sealed: Uint8Array | null, gatewayId: st
   return sealed === null ? null : openSealed(keyring, sealed, gatewayId);
 }
 
-/** The credential of an upstream, in clear; null where there is none, or none that our keys open. */
+/** Reads the credential of an upstream in clear text; null if it has none, or none that our keys decrypt. */
 export async function readUpstreamCredential(
   tx: Tx,
   gatewayId: string,
@@ -157,13 +158,13 @@ export async function readUpstreamCredential(
   return stored?.credential ? openSealed(keyring, stored.credential, gatewayId) : null;
 }
 
-/** Takes a gateway out of service: its credentials are removed, its public id stays its team's. */
+/** Takes a gateway out of service: its credentials are deleted, its public id stays with its team. */
 export function releaseGateway(tx: Tx, cluster: string, ownerUid: string, by?: Author): Promise<void> {
   const task = () => releaseWhere(tx, cluster, ownerUid, null);
   return auditObject(tx, { kind: "gateway", where: { cluster, ownerUid }, by, task });
 }
 
-/** @param keptPublicId the one that stays in service, or null for none */
+/** @param keptPublicId public id of the gateway that stays in service, or null for none */
 async function releaseWhere(tx: Tx, cluster: string, ownerUid: string, keptPublicId: string | null): Promise<void> {
   const released = await tx
     .updateTable("gateways")
@@ -179,9 +180,9 @@ async function releaseWhere(tx: Tx, cluster: string, ownerUid: string, keptPubli
 }
 
 /**
- * A gateway as a replica serves it.
+ * Decrypts a gateway's credentials: the gateway as a replica serves it.
  *
- * @throws KeyringError when a credential's key is not in the keyring: refuse to start, rather than serve without it
+ * @throws KeyringError if a credential's key is not in the keyring: refuse to start, rather than serve without it
  */
 export function openGateway(gateway: SealedGateway, keyring: Keyring): GatewayRecord {
   return {
@@ -193,7 +194,7 @@ export function openGateway(gateway: SealedGateway, keyring: Keyring): GatewayRe
   };
 }
 
-/** A row of the change feed's question for gateways, one for each upstream, to records. */
+/** Row of the change feed's query for gateways: one for each upstream of a gateway. */
 export type GatewayRow = {
   id: string;
   public_id: string;
@@ -207,7 +208,10 @@ export type GatewayRow = {
   credential: Uint8Array | null;
 };
 
-/** Rows in the order of gateway and position. An upstream's dialect passes through: an unknown one serves no path. */
+/**
+ * Converts rows, in the order of gateway and position, to gateways. An upstream's dialect passes through: an unknown
+ * dialect serves no path.
+ */
 export function toSealedGateways(rows: readonly GatewayRow[]): SealedGateway[] {
   const gateways = new Map<string, SealedGateway & { upstreams: SealedGateway["upstreams"][number][] }>();
   for (const row of rows) {
@@ -232,7 +236,7 @@ export function toSealedGateways(rows: readonly GatewayRow[]): SealedGateway[] {
   return [...gateways.values()];
 }
 
-/** The public id of a gateway that is in service. */
+/** Reads the public id of a gateway that is in service. */
 export async function findPublicId(db: Db, gatewayId: string): Promise<string | undefined> {
   const found = await db
     .selectFrom("gateways")

@@ -3,25 +3,25 @@ import type { Db } from "../database/change.ts";
 import { DATABASE_NOW, toDate, toMs } from "../database/times.ts";
 
 /**
- * The last outcomes of calls to an upstream. Times are milliseconds since the epoch, by the database's clock as far as the
+ * Last outcomes of calls to an upstream. Times are milliseconds since the epoch, by the database's clock as far as the
  * server that made the calls knows it.
  */
 export type UpstreamOutcome = {
-  /** When it last answered, and with which status. */
+  /** Time and status of the last answer. */
   readonly answeredAt: number | null;
   readonly status: number | null;
-  /** When it last gave no answer, and why, as reported to its caller. */
+  /** Time of the last call without an answer, and the failure that was reported to its caller. */
   readonly failedAt: number | null;
   readonly failure: string | null;
-  /** When it last took the gateway's own credential, which a success shows, and when it last refused it. */
+  /** Times at which the upstream last accepted the gateway's own credential, by a success, and last refused it. */
   readonly acceptedAt: number | null;
   readonly refusedAt: number | null;
 };
 
-/** An outcome, and whose it is. */
+/** Outcome with its gateway and upstream. */
 export type NamedOutcome = UpstreamOutcome & { readonly gatewayId: string; readonly upstream: string };
 
-/** Writes outcomes, each of another upstream, where they are newer than what is known. One of no upstream is left out. */
+/** Records outcomes, each of another upstream, if newer than those known. Ignores upstreams that do not exist. */
 export async function recordOutcomes(db: Db, outcomes: readonly NamedOutcome[]): Promise<void> {
   const column = <T>(of: (outcome: NamedOutcome) => T): T[] => outcomes.map(of);
   await sql`
@@ -48,22 +48,23 @@ export async function recordOutcomes(db: Db, outcomes: readonly NamedOutcome[]):
 }
 
 /**
- * Whether an upstream refuses the credential that it has: it was refused since it was stored, and no call has succeeded
- * since, or a refusal is not a minute old. So what refuses some calls, and takes others in between, is no news each time.
- * Null for one that never refused: as a condition it leaves out the outcomes of such before anything is joined.
+ * SQL condition that an upstream refuses its present credential: it was refused since it was stored, and either no call
+ * has succeeded since, or a refusal is less than a minute old. So an upstream that refuses only some calls does not
+ * change state each time. Null for an upstream that never refused: as a condition, it excludes these before anything is
+ * joined.
  */
 const REFUSES = sql<boolean | null>`u.credential is not null and o.refused_at > coalesce(u.credential_at, '-infinity')
   and (o.refused_at > coalesce(o.accepted_at, '-infinity') or o.refused_at > ${DATABASE_NOW} - interval '1 minute')`;
 
-/** What is known of an upstream besides how it is declared. */
+/** Known state of an upstream, besides its declaration. */
 export type UpstreamState = NamedOutcome & {
-  /** Since when it has the credential that it has; null where it has none, or where that is not known. */
+  /** Time since which it has its present credential; null if it has none, or the time is not known. */
   readonly credentialAt: number | null;
-  /** Whether it refuses the credential that it has. */
+  /** True if it refuses its present credential. */
   readonly refusesCredential: boolean;
 };
 
-/** Every upstream of these gateways. */
+/** Reads the state of every upstream of these gateways. */
 export async function upstreamStates(db: Db, gatewayIds: readonly string[]): Promise<UpstreamState[]> {
   const { rows } = await sql<{
     gatewayId: string;
@@ -94,11 +95,11 @@ export async function upstreamStates(db: Db, gatewayIds: readonly string[]): Pro
   }));
 }
 
-/** An upstream of a gateway in service that refuses the credential that it has. */
+/** Upstream of a gateway in service that refuses its present credential. */
 export type RefusedCredential = {
   readonly cluster: string;
   readonly namespace: string;
-  /** The gateway's. */
+  /** Name of the gateway. */
   readonly name: string;
   readonly gatewayId: string;
   readonly upstream: string;
@@ -106,9 +107,9 @@ export type RefusedCredential = {
 };
 
 /**
- * All of them, by gateway.
+ * Lists all refused credentials, by gateway.
  *
- * @param cluster whose declarations are meant; all there is, where it is left out
+ * @param cluster cluster of the declarations; all if left out
  */
 export async function refusedCredentials(db: Db, cluster?: string): Promise<RefusedCredential[]> {
   const inCluster = cluster === undefined ? sql`` : sql`and g.cluster = ${cluster}`;
@@ -121,20 +122,20 @@ export async function refusedCredentials(db: Db, cluster?: string): Promise<Refu
   return rows;
 }
 
-/** An upstream of a gateway in service that gave no answer at last. Times are milliseconds since the epoch. */
+/** Upstream of a gateway in service whose last call got no answer. Times are milliseconds since the epoch. */
 export type SilentUpstream = {
   readonly gatewayId: string;
   readonly namespace: string;
-  /** The gateway's. */
+  /** Name of the gateway. */
   readonly name: string;
   readonly upstream: string;
   readonly failedAt: number;
   readonly failure: string;
-  /** When it last answered; null for never. */
+  /** Time of its last answer; null if it never answered. */
   readonly answeredAt: number | null;
 };
 
-/** Those whose last call had no answer, the latest first. One that was not called for an hour is no news. */
+/** Lists the upstreams whose last call got no answer, the latest first, if they were called within the last hour. */
 export async function silentUpstreams(db: Db, limit: number): Promise<SilentUpstream[]> {
   const { rows } = await sql<
     Omit<SilentUpstream, "failedAt" | "answeredAt"> & { failedAt: Date; answeredAt: Date | null }
@@ -152,10 +153,10 @@ export async function silentUpstreams(db: Db, limit: number): Promise<SilentUpst
   }));
 }
 
-/** Keys that are looked at of each gateway. */
+/** Number of keys that are read of each gateway. */
 const MAX_LOOKED_AT = 5_000;
 
-/** How many living keys are bound to a gateway; where it has very many keys, that there may be more. */
+/** Number of living keys that are bound to a gateway; `isMore` if it has too many keys to count them all. */
 export type BoundKeys = { readonly keys: number; readonly isMore: boolean };
 
 export async function countBoundKeys(db: Db, gatewayIds: readonly string[]): Promise<Map<string, BoundKeys>> {

@@ -4,32 +4,32 @@ import { withOrderedPlans } from "../database/ordered-plans.ts";
 import type { Store } from "../database/store.ts";
 import { OF_SUBJECT } from "./reachable-libraries.ts";
 
-/** Atoms of one statement: all of 100,000 at once took PGlite a second, in which no other caller is answered. */
+/** Atoms that a statement deletes: 100,000 at once took PGlite a second, in which no other caller is answered. */
 const SLICE = { pglite: 200, postgres: 1_000 } as const;
-/** Libraries of which it is known how far they are; of more of them, each turn looks from the beginning. */
+/** Number of libraries whose position is remembered. For further libraries, each slice begins at the beginning. */
 const MAX_PLACES = 1_000;
-/** Beyond so many it is only said that there are more: a count reads every row. */
+/** Number up to which the remaining atoms are counted, because a count reads every row. Above it, `isMore` is true. */
 const MAX_COUNTED = 10_000;
 
-/** Where a slice of a library's atoms ended: by the time that an atom was made, in milliseconds, and its id. */
+/** Position at which a slice of a library's atoms ended: the atom's creation time in milliseconds, and its id. */
 type Position = { readonly at: number; readonly id: string };
 
 type LibraryDeletion = {
   /**
-   * Deletes some of the atoms of deleted libraries, or of what they hold besides, or a library that has nothing left.
+   * Deletes some of the atoms of deleted libraries, some of their other rows, or a library that has nothing left.
    *
-   * @returns whether there may be more
+   * @returns true if there may be more
    */
   next(): Promise<boolean>;
 };
 
 /**
- * The deletion of what deleted libraries held, a slice of each in turn, so that a large one holds up no other (threats
- * b282). It goes on where another process ended, and several at once take different atoms. Each slice begins where the
- * library's one before ended: the entries of an index that lead to deleted rows are read again as long as another
- * transaction, such as a backup's, may still see those.
+ * Deletes what deleted libraries held, one slice of each in turn, so that a large library does not delay the others
+ * (threats b282). It continues where another process ended, and several processes take different atoms. Each slice
+ * begins where the library's last slice ended: as long as another transaction, such as a backup's, may still see
+ * deleted rows, index entries that lead to them would be read again.
  *
- * @param libraryId the one library to delete; any where it is left out
+ * @param libraryId the one library to delete; any if left out
  */
 export function libraryDeletion(
   { db, engine }: Pick<Store, "db" | "engine">,
@@ -42,7 +42,7 @@ export function libraryDeletion(
   async function findNext(): Promise<Deleted | undefined> {
     const following = last && (await findDeleted(db, libraryId, last));
     if (following !== undefined) return following;
-    // All have had their turn: once more, unless none of them had anything to give.
+    // All have had their slice: once more, unless none of them had anything to delete.
     if (last !== undefined && !isMoving) return undefined;
     isMoving = false;
     return findDeleted(db, libraryId);
@@ -56,7 +56,7 @@ export function libraryDeletion(
       if (places.size < MAX_PLACES) places.set(id, reached);
       return true;
     }
-    // Once more from the beginning, for what another process held and gave back.
+    // Once more from the beginning, for rows that another process had locked.
     if (after !== null) return true;
     for (const table of BESIDE_ATOMS) if (await deleteSome(db, table, id, slice)) return true;
     if (await endParts(db, id, slice)) return true;
@@ -75,7 +75,7 @@ export function libraryDeletion(
 
 type Deleted = { readonly id: string; readonly isWhole: boolean };
 
-/** @param after the first one where it is left out */
+/** @param after library after which to look; from the first on if left out */
 async function findDeleted(db: Db, libraryId: string | undefined, after?: Deleted): Promise<Deleted | undefined> {
   const isWhole = sql<boolean>`parent_id is null`;
   // Parts before what they are parts of, which stays until they are gone.
@@ -97,7 +97,7 @@ async function findDeleted(db: Db, libraryId: string | undefined, after?: Delete
   return following.executeTakeFirst();
 }
 
-/** What subjects have in a deleted library is deleted as it is. Returns whether there was any. */
+/** Marks a deleted library's parts, which hold atoms of subjects, as deleted too. Returns true if there were any. */
 async function endParts(db: Db, libraryId: string, slice: number): Promise<boolean> {
   const { numAffectedRows = 0n } = await sql`update libraries set state = 'deleted', subject = null
     where id = any(array(select id from libraries where parent_id = ${libraryId} and state = ${OF_SUBJECT}
@@ -105,7 +105,7 @@ async function endParts(db: Db, libraryId: string, slice: number): Promise<boole
   return numAffectedRows > 0n;
 }
 
-/** The last that was deleted; null for none. */
+/** Deletes a slice of atoms. Returns the position of the last that was deleted; null for none. */
 async function deleteSlice(tx: Tx, libraryId: string, after: Position | null, slice: number): Promise<Position | null> {
   const { rows } = await sql<{ at: number; id: string }>`
     with doomed as materialized (
@@ -124,10 +124,10 @@ async function deleteSlice(tx: Tx, libraryId: string, after: Position | null, sl
   return last === undefined ? null : { at: Math.round(last.at), id: last.id };
 }
 
-/** What a library holds beside its atoms: those that were forgotten, and the records of its repeatable saves. */
+/** Tables with other rows of a library: atoms that were forgotten, and the records of its repeatable saves. */
 const BESIDE_ATOMS = ["forgotten_atoms", "repeatable_saves"] as const;
 
-/** Deletes some of a library's rows. Returns whether there were any. */
+/** Deletes some of a library's rows. Returns true if there were any. */
 async function deleteSome(db: Db, name: string, libraryId: string, slice: number): Promise<boolean> {
   const table = sql.table(name);
   const { numAffectedRows = 0n } = await sql`delete from ${table} where ctid = any(array(
@@ -135,7 +135,7 @@ async function deleteSome(db: Db, name: string, libraryId: string, slice: number
   return numAffectedRows > 0n;
 }
 
-/** False where another process holds the last of its atoms, and goes on itself. */
+/** Deletes an empty library. Returns false if another process holds the last of its atoms, and so continues itself. */
 async function removeEmpty(db: Db, libraryId: string): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom("libraries")
@@ -147,16 +147,16 @@ async function removeEmpty(db: Db, libraryId: string): Promise<boolean> {
   return numDeletedRows > 0n;
 }
 
-/** How far a deletion is. */
+/** Progress of a deletion. */
 export type DeletionProgress = {
   readonly libraryId: string;
   readonly deleted: number;
   readonly left: number;
-  /** There are more than `left`. */
+  /** True if there are more than `left`. */
   readonly isMore: boolean;
 };
 
-/** The deletion that the end of a declaration began; undefined where there is none, or all is done. */
+/** Reads the progress of the deletion that a declaration's end began; undefined if there is none, or all is done. */
 export async function deletionProgress(
   db: Db,
   cluster: string,

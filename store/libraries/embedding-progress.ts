@@ -3,31 +3,32 @@ import type { RevocationReason } from "../../domain/key/stored/stored-key.ts";
 import type { Db } from "../database/change.ts";
 import { hasVectorTable } from "../database/migrate/vector-table.ts";
 
-/** More are not counted. */
+/** Number up to which atoms are counted. */
 export const MAX_COUNTED_ATOMS = 10_000;
 
-/** How far a library's embedding is. */
+/** Progress of a library's embedding. */
 export type EmbeddingProgress = {
   readonly keyId: string;
-  /** Null while the key lives. */
+  /** Reason for which the library's key was revoked; null while the key lives. */
   readonly revoked: RevocationReason | null;
-  /** Whether the database can keep vectors. */
+  /** True if the database can store vectors. */
   readonly hasVectors: boolean;
-  /** Atoms that wait, counted to 10,000, without those that are set aside. */
+  /** Number of atoms that wait, counted up to 10,000, without those that are set aside. */
   readonly waiting: number;
-  /** More wait, or those that were there before have not all been queued. */
+  /** True if more atoms wait, or the earlier atoms of the library have not all been queued. */
   readonly isMore: boolean;
   /**
-   * Atoms that are set aside, for good or to be tried again, and why one of them is. Where more than
-   * {@link MAX_COUNTED_ATOMS} of the queue are due, or are not, others may be so beyond the first of them.
+   * Number of atoms that are set aside, for good or until a retry, and the reason for one of them. If more than
+   * {@link MAX_COUNTED_ATOMS} of the queue are due, or not yet due, others beyond the first of them may be set aside
+   * too.
    */
   readonly setAside: number;
   readonly refusal: string | null;
-  /** Why the last try failed; null where it did not. */
+  /** Reason why the last attempt failed; null if it did not fail. */
   readonly failure: string | null;
 };
 
-/** @returns undefined for a library that is not embedded */
+/** @returns undefined if the library is not embedded */
 export async function embeddingProgress(db: Db, libraryId: string): Promise<EmbeddingProgress | undefined> {
   // Of a queue of a million the ends are read alone: what is set aside is due later, but for what is due again.
   const some = (due: RawBuilder<unknown>) => sql`(select refusal from embedding_queue

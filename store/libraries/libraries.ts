@@ -10,19 +10,19 @@ export type LibraryDraft = {
   readonly cluster: string;
   readonly namespace: string;
   readonly name: string;
-  /** Its incarnation: another one after a deletion, even where the atoms were taken up again. */
+  /** Uid of the declaration. It is another after a deletion, even if the new library took up the old atoms. */
   readonly ownerUid: string;
   readonly teamId: string;
   readonly displayName: string;
   readonly description: string;
   readonly deletionPolicy: "Retain" | "Delete";
-  /** For the audit log. */
+  /** Author, for the audit log. */
   readonly by?: Author;
 };
 
 /**
- * Stores a library as declared. It is known by its name and team: one that was deleted with its atoms retained is taken
- * up again, while another team that gets the namespace begins an empty one.
+ * Stores a library as declared. Its name and team identify it: a library that was deleted with its atoms retained is
+ * taken up again, while another team that gets the namespace begins an empty library.
  */
 export function saveLibrary(tx: Tx, draft: LibraryDraft): Promise<{ libraryId: string }> {
   const { cluster, namespace, name, teamId, by } = draft;
@@ -32,7 +32,7 @@ export function saveLibrary(tx: Tx, draft: LibraryDraft): Promise<{ libraryId: s
 
 async function saveLibraryRow(tx: Tx, draft: LibraryDraft): Promise<{ libraryId: string }> {
   const { cluster, namespace, name, teamId } = draft;
-  // A namespace is one team's at a time. What has none is its own team's, and no other's.
+  // A namespace belongs to one team at a time. A library without a namespace belongs to its own team alone.
   const others = await tx
     .updateTable("libraries")
     .set({ state: "retained", owner_uid: null })
@@ -72,9 +72,8 @@ async function saveLibraryRow(tx: Tx, draft: LibraryDraft): Promise<{ libraryId:
 }
 
 /**
- * Removes a library: out of reach at once; with `Delete` its atoms go too, and for ever, bit by bit
- * (deleted-libraries.ts), and its name is free. One that a later declaration of the same name has taken up is
- * another's by now, and stays.
+ * Removes a library: it is out of reach at once. With `Delete`, its atoms are deleted for ever, slice by slice
+ * (deleted-libraries.ts), and its name is free. A library that a later declaration of the same name has taken up stays.
  */
 export function removeLibrary(tx: Tx, removal: LibraryRemoval): Promise<void> {
   const { cluster, ownerUid, policy, by } = removal;
@@ -89,7 +88,7 @@ type LibraryRemoval = {
   readonly name: string;
   readonly ownerUid: string;
   readonly policy: "Retain" | "Delete";
-  /** For the audit log. */
+  /** Author, for the audit log. */
   readonly by?: Author;
 };
 
@@ -108,7 +107,7 @@ async function removeLibraryRow(tx: Tx, removal: LibraryRemoval): Promise<void> 
   if (policy === "Delete") {
     await tx
       .updateTable("libraries")
-      // The uid stays: by it the declaration's end is known to be under way.
+      // The uid stays: it shows that the deletion for this declaration is in progress.
       .set(({ ref }) => ({ state: "deleted", name: ref("id") }))
       .where((is) => is.and(declared))
       .execute();

@@ -3,9 +3,9 @@ import type { Tx } from "../database/change.ts";
 import { revokeKey } from "../keys/lifecycle/revocation.ts";
 import { declareLibraryKey, type LibraryModelDraft } from "./library-key.ts";
 
-/** How a library is declared to be embedded. */
+/** Declared embedding of a library. */
 export type EmbeddingDraft = LibraryModelDraft & {
-  /** Null for as many as the model gives. */
+  /** Number of dimensions; null for as many as the model returns. */
   readonly dimensions: number | null;
 };
 
@@ -18,9 +18,10 @@ type Row = {
 };
 
 /**
- * Has a library embedded as declared, by a key of its own: bound to the gateway, with `gateway:embed` alone and the one
- * model. It is minted here and its secret forgotten, since servers act for it by its digest. One that a person has
- * revoked stays so until the declaration of the embedding has ended.
+ * Sets up the embedding of a library as declared, with a key of its own: bound to the gateway, with only
+ * `gateway:embed` and the one model. The key is minted here and its secret forgotten, because servers act for the
+ * library by the key's digest. A key that a person has revoked stays revoked until the declaration of the embedding has
+ * ended.
  */
 export async function declareEmbedding(tx: Tx, draft: EmbeddingDraft): Promise<void> {
   const { library, gatewayId, model, dimensions } = draft;
@@ -47,7 +48,7 @@ export async function declareEmbedding(tx: Tx, draft: EmbeddingDraft): Promise<v
   if (row !== undefined && !isSame) await beginSpace(tx, library.id);
 }
 
-/** Has all atoms of a library embedded anew: vectors of another model are not compared with those to come. */
+/** Embeds all atoms of a library anew: vectors of different models cannot be compared. */
 export async function beginSpace(tx: Tx, libraryId: string): Promise<void> {
   await sql`update library_embeddings set space = space + 1, served_by = null, dimensions = null,
       walked_at = '-infinity', walked_id = '00000000-0000-0000-0000-000000000000', walked_subject = null,
@@ -58,8 +59,8 @@ export async function beginSpace(tx: Tx, libraryId: string): Promise<void> {
 }
 
 /**
- * Ends the embedding of a library: its key is revoked at once, and what is left of it goes some at a time. One that is
- * not embedded is no error.
+ * Ends the embedding of a library: its key is revoked at once, and its other rows are deleted some at a time. It is no
+ * error if the library is not embedded.
  */
 export async function endEmbedding(tx: Tx, libraryId: string, reason: "Deleted" | "Moved" = "Deleted"): Promise<void> {
   const { rows } = await sql<{ key_id: string }>`update library_embeddings set is_ended = true, claim = null,

@@ -3,12 +3,13 @@ import type { Db, Tx } from "../database/change.ts";
 import { revokeKey } from "../keys/lifecycle/revocation.ts";
 import { declareLibraryKey, type LibraryModelDraft } from "./library-key.ts";
 
-/** How a library is declared to take statements out of conversations. */
+/** Declared extraction of statements from conversations into a library. */
 export type ExtractionDraft = LibraryModelDraft & { readonly tokensPerDay: number };
 
 /**
- * Has a library take statements out of conversations as declared, by a key of its own with `gateway:generate` alone. One
- * that a person has revoked stays so until the declaration of it has ended.
+ * Sets up the extraction of statements from conversations into a library as declared, with a key of its own that has
+ * only `gateway:generate`. A key that a person has revoked stays revoked until the declaration of the extraction has
+ * ended.
  */
 export async function declareExtraction(tx: Tx, draft: ExtractionDraft): Promise<void> {
   const { library, gatewayId, model, tokensPerDay } = draft;
@@ -27,12 +28,12 @@ export async function declareExtraction(tx: Tx, draft: ExtractionDraft): Promise
       is distinct from (excluded.gateway_id, excluded.model, excluded.key_id, excluded.tokens_per_day)`.execute(tx);
 }
 
-/** Why a conversation that waited is read no more. */
+/** Failure of conversations that still waited when the extraction ended. */
 const ENDED = "the library takes no statements out of conversations any more";
 
 /**
- * Ends it: the library's key is revoked at once, and the conversations that wait are read no more. A library that takes
- * none is no error.
+ * Ends the extraction: the library's key is revoked at once, and the conversations that wait are not read any more. It
+ * is no error if the library has no extraction.
  */
 export async function endExtraction(tx: Tx, libraryId: string, reason: "Deleted" | "Moved" = "Deleted"): Promise<void> {
   const { rows } = await sql<{ key_id: string }>`delete from library_extractions where library_id = ${libraryId}
@@ -43,7 +44,7 @@ export async function endExtraction(tx: Tx, libraryId: string, reason: "Deleted"
     ended_at = clock_timestamp() where library_id = ${libraryId} and ended_at is null`.execute(tx);
 }
 
-/** Whether a library takes statements out of conversations. */
+/** True if a library extracts statements from conversations. */
 export async function isExtracting(db: Db, libraryId: string): Promise<boolean> {
   const { rows } = await sql`select from library_extractions where library_id = ${libraryId}`.execute(db);
   return rows.length > 0;

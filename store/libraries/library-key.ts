@@ -8,7 +8,7 @@ import { activateVersion } from "../keys/lifecycle/key-versions.ts";
 import { updateKeyPolicy } from "../keys/lifecycle/policy-update.ts";
 import { lockKey } from "../keys/rows/api-managed-keys.ts";
 
-/** How a library is declared to call a model. */
+/** Declaration of the model that a library calls. */
 export type LibraryModelDraft = {
   readonly library: {
     readonly id: string;
@@ -17,29 +17,29 @@ export type LibraryModelDraft = {
     readonly name: string;
     readonly teamId: string;
   };
-  /** Undefined for a gateway that does not exist: then nothing begins, and a key that there is may call none. */
+  /** Gateway; undefined if it does not exist: nothing begins then, and an existing key may call no gateway. */
   readonly gatewayId: string | undefined;
   readonly model: string;
-  /** Of the declaration. */
+  /** Generation of the declaration. */
   readonly generation: number;
-  /** Makes a secret that is not kept: no client presents the library's key, and servers act for it by its digest. */
+  /** Makes a secret that is not kept: no client presents the library's key, and servers act by its digest. */
   readonly mint: () => { readonly digest: string; readonly prefix: string };
 };
 
 /** Reasons for which a person has ended a key: no other is minted in its place. */
 const FINAL: ReadonlySet<RevocationReason> = new Set<RevocationReason>(["ByHand", "Leaked"]);
 
-/** What libraries have keys for, as their names begin. */
+/** Purposes of the keys of libraries; the names of the keys begin with them. */
 const PURPOSES = {
   embeddings: { displayName: "Embeddings of library", scope: "gateway:embed" },
   extraction: { displayName: "Extraction into library", scope: "gateway:generate" },
 } as const;
 
 /**
- * Stores the key that a library calls its model with: bound to the gateway, with the one scope and the one model.
+ * Stores the key with which a library calls its model: bound to the gateway, with one scope and one model.
  *
- * @param keyId the key that it has for this; undefined for none
- * @returns the id of the key to go by; undefined where a person has revoked it
+ * @param keyId the library's present key for this purpose; undefined for none
+ * @returns id of the key to use; undefined if a person has revoked it
  */
 export async function declareLibraryKey(
   tx: Tx,

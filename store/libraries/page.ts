@@ -1,20 +1,20 @@
-/** Bytes of a page as it is sent, but for one item that has more by itself (threats b109). */
+/** Maximum size of a page in bytes as it is sent. A page with one item may be larger (threats b109). */
 export const PAGE_BYTES = 1_048_576;
 
-/** Rows of a list in its order, and whether there are more behind them. */
+/** Rows of a list in its order, and whether more rows follow. */
 export type ListPage<Row> = { readonly items: readonly Row[]; readonly isMore: boolean };
 
-/** How much of the rows that are there is read. */
+/** Bounds on how much of the rows is read. */
 export type PageSize = {
-  /** Of what is stored, which is never more than what is sent of it; {@link PAGE_BYTES} where it is left out. */
+  /** Bytes of the stored form, which is never larger than the form that is sent; {@link PAGE_BYTES} if left out. */
   readonly bytes?: number | undefined;
-  /** Of each content, from its beginning; all of it where it is left out. */
+  /** Number of characters of each content, from its beginning; all if left out. */
   readonly characters?: number | undefined;
 };
 
 /**
- * Asks for a page anew where all that it found was deleted before it was read: a page without a row, by whose last one
- * the next is asked for, would end its list.
+ * Asks again for a page if all that it found was deleted before it was read. A page without a row would end its list,
+ * because the next page is asked for by the last row.
  */
 export async function nonEmpty<Row>(ask: () => Promise<ListPage<Row>>): Promise<ListPage<Row>> {
   for (;;) {

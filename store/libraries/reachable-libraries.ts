@@ -4,26 +4,30 @@ import { newId } from "../database/ids.ts";
 import { preparedStatement } from "../database/prepared-statement.ts";
 import type { ListPage } from "./page.ts";
 
-/** A library as a caller that may reach it sees it. */
+/** Library as a caller that may reach it sees it. */
 export type ReachableLibrary = {
   readonly id: string;
   readonly namespace: string;
   readonly name: string;
   readonly displayName: string;
   readonly description: string;
-  /** Another one once the library was deleted and made again, even where it took its atoms up again. */
+  /** Incarnation: another after the library was deleted and made again, even if it took up the old atoms. */
   readonly incarnation: string;
 };
 
 /**
- * The condition of a library `l` of a reach: it is active, and one of the team's that the caller may reach. Its text says
- * whether it is by their ids, so that a plan that is kept finds them by these.
+ * Returns the SQL condition that a library `l` is in the reach: it is active, it belongs to the team, and the caller
+ * may reach it. Its text differs for a reach with ids and without, so that a kept plan finds the libraries by their
+ * ids.
  */
 export function isReachable({ subject, ...reach }: Reach): RawBuilder<unknown> {
   return subject === undefined ? isShared(reach) : sql`l.id = any(${idsWithParts({ ...reach, subject }, null)})`;
 }
 
-/** The same, of the one library that is asked for, with the subject's part of it; null for all of them. */
+/**
+ * Returns the condition of {@link isReachable} for the one library that is asked for, with the subject's part of it;
+ * null for all libraries.
+ */
 export function isAskedFor({ subject, ...reach }: Reach, libraryId: string | null): RawBuilder<unknown> {
   if (subject !== undefined) return sql`l.id = any(${idsWithParts({ ...reach, subject }, libraryId)})`;
   return sql`${isShared(reach)} ${libraryId === null ? sql`` : sql`and l.id = ${libraryId}`}`;
@@ -35,8 +39,8 @@ function isShared({ teamId, libraryIds }: Reach): RawBuilder<unknown> {
 }
 
 /**
- * The ids of the libraries of a reach and of its subject's parts of them, as an array that is read once for a statement:
- * a part is there as long as its library is.
+ * Returns SQL for the ids of a reach's libraries and its subject's parts of them, as an array that a statement reads
+ * once. A part exists as long as its library.
  */
 function idsWithParts({ subject, isOwnOnly, ...reach }: Reach, libraryId: string | null): RawBuilder<unknown> {
   return sql`array(
@@ -46,28 +50,28 @@ function idsWithParts({ subject, isOwnOnly, ...reach }: Reach, libraryId: string
     ) own where ${isShared(reach)} ${libraryId === null ? sql`` : sql`and l.id = ${libraryId}`})`;
 }
 
-/** Whether an id is of a part of a library: the index of words has its atoms under it alone, and not under their team. */
+/** True if an id is that of a part of a library. The index of words has its atoms under the part, not the team. */
 export function isPart(libraryId: string): boolean {
   return libraryId.startsWith("part_");
 }
 
-/** The state of a part of a library, which holds the atoms of one subject. */
+/** State of a part of a library. A part holds the atoms of one subject. */
 export const OF_SUBJECT = sql.lit("of_subject");
 
-/** The condition of a library or a part `l` of a reach whose atoms may be changed: of a subject, its own alone. */
+/** Returns the SQL condition that atoms of a library or part `l` may be changed: by a subject, only its own part. */
 export function isWritable({ subject }: Reach): RawBuilder<unknown> {
   return subject === undefined ? sql`l.parent_id is null` : sql`l.subject = ${subject}::text`;
 }
 
-/** Whether what a row `l` holds is shared by all subjects; null to a call that is for none. */
+/** Returns SQL that is true if all subjects share what a row `l` holds; null for a call without a subject. */
 export function isWhole({ subject }: Reach): RawBuilder<unknown> {
   return subject === undefined ? sql`null::boolean` : sql`l.parent_id is null`;
 }
 
-/** The id of the library of a row `l` as callers know it: of a part, the one that it is a part of. */
+/** Id of the library of a row `l` as callers know it: for a part, the id of its library. */
 export const WHOLE_LIBRARY_ID = sql`coalesce(l.parent_id, l.id)`;
 
-/** The library of a row `l` as callers know it: of a part, the one that it is a part of. */
+/** Returns SQL for the library of a row `l` as callers know it: for a part, the library that it belongs to. */
 export function shownLibrary({ subject }: Reach): RawBuilder<unknown> {
   if (subject === undefined) return sql`l.id as library_id, l.namespace, l.name`;
   const ofWhole = (column: string) =>
@@ -76,10 +80,11 @@ export function shownLibrary({ subject }: Reach): RawBuilder<unknown> {
 }
 
 /**
- * The library of this name in the reach. One that is not allowed and one that does not exist are the same empty answer
- * of the same statement (spec §2.5).
+ * Finds the library of a name in the reach. A library that is not allowed and a library that does not exist give the
+ * same empty answer of the same statement (spec §2.5).
  *
- * @param namespace empty for a caller that no namespace declares: then the name must be the only one of its kind
+ * @param namespace empty for a caller that no namespace declares: then no other library of the reach may have the
+ *   name
  */
 export async function findLibraryByName(
   db: QueryExecutorProvider,
@@ -96,10 +101,10 @@ export async function findLibraryByName(
 }
 
 /**
- * The row that atoms of this reach are stored under: the library itself, or the subject's part of it, which is made where
- * it is not there yet.
+ * Returns the id of the row under which atoms of this reach are stored: the library itself, or the subject's part of
+ * it, which is made if it does not exist.
  *
- * @returns undefined where the subject has no part of it, and the reach does not have the library
+ * @returns undefined if the subject has no part of it and the reach does not contain the library
  */
 export async function openLibrary(
   tx: QueryExecutorProvider,
@@ -118,13 +123,16 @@ export async function openLibrary(
   return holdPart(tx, libraryId, subject);
 }
 
-/** Until the transaction ends an erasure of the subject waits, and finds all that it has saved; after one there is no part. */
+/**
+ * Locks a subject's part. An erasure of the subject waits until the transaction ends, and then finds all that it has
+ * saved. After an erasure there is no part.
+ */
 async function holdPart(tx: QueryExecutorProvider, libraryId: string, subject: string): Promise<string | undefined> {
   const { rows } = await sql<{ id: string }>`${preparedStatement} ${partOf(libraryId, subject)} for share`.execute(tx);
   return rows[0]?.id;
 }
 
-/** The id of a subject's part of a library; undefined where it has saved nothing there. */
+/** Finds the id of a subject's part of a library; undefined if the subject has saved nothing there. */
 export async function findPart(
   db: QueryExecutorProvider,
   libraryId: string,
@@ -139,7 +147,7 @@ function partOf(libraryId: string, subject: string): RawBuilder<unknown> {
     where o.parent_id = ${libraryId} and o.subject = ${subject}::text and o.state = ${OF_SUBJECT}`;
 }
 
-/** The library of this id, where the reach has it and it is active. */
+/** Finds the library with this id, if the reach contains it and it is active. */
 export async function findLibraryById(
   db: QueryExecutorProvider,
   reach: Reach,
@@ -149,7 +157,7 @@ export async function findLibraryById(
   return found;
 }
 
-/** One page of the active libraries of a reach, in the order of their ids, from behind `after`. */
+/** Lists one page of the active libraries of a reach, in the order of their ids, after `after`. */
 export async function listLibraries(
   db: QueryExecutorProvider,
   reach: Reach,

@@ -5,19 +5,20 @@ import { withOrderedPlans } from "../database/ordered-plans.ts";
 import { listObjects, type ObjectFilter, type StoredOf } from "../objects/objects.ts";
 import { OF_SUBJECT } from "./reachable-libraries.ts";
 
-/** A page of the libraries whose declaration is gone and whose atoms are kept, in the order of the ids. */
+/** Lists a page of the libraries whose declaration is gone and whose atoms are kept, in the order of their ids. */
 export function listRetainedLibraries(db: Db, filter: Omit<ObjectFilter, "states">): Promise<StoredOf["library"][]> {
   return withOrderedPlans(db, (tx) => listObjects(tx, "library", { ...filter, states: ["retained"] }));
 }
 
-/** A subject that has saved something in a library; `since` in milliseconds since the epoch. */
+/** Subject that has saved something in a library; `since` in milliseconds since the epoch. */
 type LibrarySubject = { readonly id: string; readonly subject: string; readonly since: number };
 
 /**
- * Subjects of a library, in the order of their names.
+ * Lists subjects of a library, in the order of their names.
  *
- * @param afterId the id of the last one before, since a name does not belong in the address of a page
- * @returns undefined where that one was erased meanwhile
+ * @param afterId part id of the last subject on the previous page, since a name does not belong in the address of a
+ *   page
+ * @returns undefined if that subject was erased meanwhile
  */
 export async function listSubjects(
   db: Db,
@@ -43,22 +44,22 @@ async function nameOf(db: QueryExecutorProvider, libraryId: string, id: string):
 type Erasure = {
   readonly library: { readonly id: string; readonly namespace: string; readonly name: string; readonly teamId: string };
   readonly subject: string;
-  /** For the audit log. */
+  /** Author, for the audit log. */
   readonly by: Author;
 };
 
 /**
- * Erases what a subject has in a library, for ever: out of reach with this transaction, whatever is of it. Its rows go
- * bit by bit (deleted-libraries.ts). What the subject saves from then on is kept as that of a new one.
+ * Erases all that a subject has in a library, for ever: with this transaction it is out of reach. Its rows are deleted
+ * slice by slice (deleted-libraries.ts). What the subject saves from then on belongs to a new part.
  *
- * @returns false where it has nothing there
+ * @returns false if the subject has nothing there
  */
 export async function eraseSubject(tx: Tx, { library, subject, by }: Erasure): Promise<boolean> {
   const { rows } = await sql<{ id: string }>`update libraries set state = 'deleted', subject = null
     where parent_id = ${library.id} and subject = ${subject} and state = ${OF_SUBJECT} returning id`.execute(tx);
   const [part] = rows;
   if (part === undefined) return false;
-  // At once: no model is asked about its conversations any more, and no repetition is answered by what was erased.
+  // At once: no model is asked about its conversations any more, and no repeated save is answered with erased atoms.
   for (const [table, column] of [
     ["extraction_jobs", "stored_in"],
     ["repeatable_saves", "library_id"],

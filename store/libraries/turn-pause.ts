@@ -1,11 +1,11 @@
-/** From a failure to the next try, however soon or late an upstream says that it may be asked. */
+/** Bounds of the pause between a failure and the next attempt, whatever an upstream says of when it may be called. */
 const MIN_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 300_000;
 
 /**
- * How long a library waits after a call of its model that came to nothing, in milliseconds.
+ * Returns the milliseconds that a library waits after a failed call of its model.
  *
- * @param failures in a row before this one
+ * @param failures number of failures in a row before this one
  */
 export function turnPauseMs(failures: number, retryAfterMs: number | undefined): number {
   const wantedMs = retryAfterMs ?? MIN_PAUSE_MS * 2 ** Math.min(failures, 10);

@@ -4,24 +4,30 @@ import type { Db } from "../database/change.ts";
 import { LOCK_NOT_AVAILABLE, sqlState } from "../database/errors.ts";
 import { preparedStatement } from "../database/prepared-statement.ts";
 
-/** From which of the cells a statement draws. */
+/** Conditions for the cells that a statement draws from. */
 const WHICH = {
   every: sql``,
-  /** Locked in any order, without waiting: so none is made, for which it might wait for another that makes it. */
+  /**
+   * Free cells, locked in any order, without waiting. No cell is made, since that might wait for another transaction
+   * that makes it.
+   */
   free: sql`where exists (select from limit_cells as own where own.limit_id = asked.limit_id for update skip locked)`,
   absent: sql`where not exists (select from limit_cells as own where own.limit_id = asked.limit_id)`,
 } as const;
 
 type Pass = {
   readonly which: keyof typeof WHICH;
-  /** How long it waits for each that another transaction has locked, in milliseconds; longer, and it draws nothing. */
+  /** Milliseconds to wait for each cell that another transaction has locked; after that the statement draws nothing. */
   readonly patienceMs: number;
 };
 
-/** Longer than those wait that draw from one cell by turns. */
+/** Milliseconds: longer than the wait of transactions that draw from one cell one after the other. */
 const BRIEF_MS = 25;
 
-/** The first is nearly always enough. Each is a transaction of its own, so that none has cells locked for the next. */
+/**
+ * Passes of a draw. The first is nearly always enough. Each is a transaction of its own, so that none has cells locked
+ * for the next.
+ */
 const PASSES: readonly Pass[] = [
   { which: "every", patienceMs: BRIEF_MS },
   { which: "free", patienceMs: BRIEF_MS },
@@ -31,13 +37,13 @@ const PASSES: readonly Pass[] = [
 ];
 
 /**
- * Draws from the cells that all replicas share, as `drawRequests` does, by the database's clock. A cell that is not
- * there owes nothing. Where another transaction has one locked, the others are drawn from without it (threats b212).
- * Cells that are waited for are taken in the order of their names, so that two replicas never wait for each other.
+ * Draws from the cells that all replicas share, as `drawRequests` does, by the database's clock. A cell without a row
+ * owes nothing. If another transaction has locked a cell, the others are drawn from without it (threats b212). Locked
+ * cells are waited for in the order of their names, so that two replicas never wait for each other.
  *
- * @param draws of one cell each
- * @returns what each cell gave, by its name; nothing is drawn from those that are left out: another transaction has
- *   them locked
+ * @param draws each of another cell
+ * @returns what each cell granted, by its name. A cell that another transaction has locked is left out: nothing is
+ *   drawn from it
  */
 export async function drawFromCells(db: Db, draws: readonly LimitDraw[]): Promise<ReadonlyMap<string, DrawnRequests>> {
   const drawn = new Map<string, DrawnRequests>();
@@ -54,7 +60,7 @@ async function drawInTime(
   draws: readonly LimitDraw[],
   { which, patienceMs }: Pass,
 ): Promise<readonly (DrawnRequests & { readonly limitId: string })[]> {
-  // Each draw asks for the patience, so that it is set before.
+  // Each draw refers to the patience, so that the timeout is set before.
   const drawn = sql<DrawnRequests & { limitId: string }>`${preparedStatement}
     with patience as materialized (select set_config('lock_timeout', ${String(patienceMs)}, true) as ms)
     insert into limit_cells as cell (limit_id, drawn_at, paid_at, wanted, cost, burst, most, granted)

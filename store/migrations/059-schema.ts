@@ -4,7 +4,7 @@
  * where a database that was carried over has it, and has a trigger for the feed of its own.
  */
 
-/** A change of these columns of `table`, or of its rows, reaches the feed as (kind, the row's `ref`). */
+/** Returns triggers that report changes of these columns of `table`, or of its rows, to the feed as (kind, `ref`). */
 function feeds(table: string, kind: string, ref: string, columns: readonly string[]): string {
   return `
 create constraint trigger ${table}_feed after insert or delete on ${table}
@@ -12,7 +12,7 @@ create constraint trigger ${table}_feed after insert or delete on ${table}
 ${feedsUpdate(table, "update", kind, ref, columns)}`;
 }
 
-/** A change of these columns alone does. */
+/** Returns the trigger for changes of these columns alone. */
 function feedsUpdate(table: string, name: string, kind: string, ref: string, columns: readonly string[]): string {
   const row = (which: "old" | "new") => `(${columns.map((column) => `${which}.${column}`).join(", ")})`;
   return `
@@ -22,7 +22,7 @@ create constraint trigger ${table}_feed_${name} after update of ${columns.join("
 `;
 }
 
-/** An ended state stays, whichever process writes and in whatever order (invariant I5). */
+/** Returns a trigger that keeps an ended state, whichever process writes and in whatever order (invariant I5). */
 function keepsEnd(table: string, ended: readonly string[]): string {
   return `
 create trigger ${table}_end_is_final before update of state on ${table}
@@ -31,7 +31,7 @@ create trigger ${table}_end_is_final before update of state on ${table}
 `;
 }
 
-/** What the answers of models to a key used, by gateway, route and model. */
+/** Columns for the use of models by a key, by gateway, route and model. */
 const TOKENS = `key_id text not null,
   slot timestamptz not null,
   gateway_id text not null,
@@ -52,7 +52,7 @@ const TOKENS = `key_id text not null,
   reasoning bigint not null,
   tool_calls bigint not null`;
 
-/** Characters of words, folded, and of scripts that are written without spaces: as regular expressions of PostgreSQL. */
+/** Characters of words, folded, and of scripts written without spaces: as regular expressions of PostgreSQL. */
 const LETTER = "[a-z0-9\\u00c0-\\u00d6\\u00d8-\\u00f6\\u00f8-\\u1fff\\u2c00-\\u2dff\\ua640-\\uabff]";
 const CJK =
   "[\\u3005-\\u3007\\u3041-\\u3096\\u309d-\\u309f\\u30a1-\\u30fa\\u30fc-\\u30ff\\u3400-\\u4dbf\\u4e00-\\u9fff\\uac00-\\ud7af\\uf900-\\ufaff\\U00020000-\\U0003ffff]";
@@ -74,8 +74,8 @@ const FACT_TEXT = `create function fact_text(facts jsonb) returns text
   return coalesce((select lower(string_agg(value, E'\\n' order by key)) from jsonb_each_text(facts)), '');`;
 
 /**
- * Makes it of version 58, whose queue had atoms wait at a date of their own for servers that embed passages and parts,
- * whose replicas said what they note of keys, and whose keys had no facts.
+ * Script that makes this version from version 58. In version 58, atoms for servers that embed passages and parts waited
+ * in the queue with a date of their own, replicas reported which notes of keys they keep, and keys had no facts.
  */
 export const carryOver = `
 ${QUEUE_EMBEDDING}
@@ -97,7 +97,7 @@ alter table keys add column facts jsonb not null default '{}';
 ${FACT_TEXT}
 `;
 
-/** By parts of what declarations say of keys for people, as of their names. */
+/** Index over parts of the facts that declarations state of keys for people, like the index of names. */
 export const indexes = [
   {
     name: "keys_fact_terms",

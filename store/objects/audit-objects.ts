@@ -3,32 +3,32 @@ import { type Author, appendAudit } from "../audit/audit.ts";
 import type { Tx } from "../database/change.ts";
 import { listObjects, type ObjectFilter, type ObjectKind, type StoredOf } from "./objects.ts";
 
-/** What is recorded of an object of each kind, and no more: of a credential or a signing secret only whether there is one. */
+/** Recorded fields of each kind, and no others: of a credential or a signing secret only whether there is one. */
 const AUDITED: { readonly [K in ObjectKind]: readonly (keyof StoredOf[K] & string)[] } = {
   team: ["displayName", "namespaces", "members", "defaultLibrary", "leakAction", "allowedCIDRs", "limits", "webhooks"],
   library: ["displayName", "description", "deletionPolicy"],
   gateway: ["publicId", "routesOnly", "upstreams", "routes"],
 };
 
-/** How an object is found before a change and after it. */
+/** Filter that finds an object before a change and after it. */
 type Where = Pick<ObjectFilter, "cluster" | "namespace" | "name" | "ownerUid" | "teamIds">;
 
-/** A change of an object, and what the audit log is to say of it. */
+/** Change of an object, with the facts for the audit log. */
 type AuditedTask<K extends ObjectKind, T> = {
   readonly kind: K;
   readonly where: Where;
-  /** Undefined for the controller. */
+  /** Author; undefined for the controller. */
   readonly by: Author | undefined;
   readonly task: () => Promise<T>;
-  /** Recorded beside what has changed. */
+  /** Details that are recorded beside the changed fields. */
   readonly detail?: Readonly<Record<string, unknown>>;
-  /** What has changed that is in no field, by the task's result; undefined for nothing. */
+  /** Returns changes that are in no field, from the task's result; undefined for none. */
   readonly moreThanFields?: (result: T) => Readonly<Record<string, unknown>> | undefined;
 };
 
 /**
- * Makes a change of a team, a library or a gateway, and appends to the audit log what it was before and is after, in
- * the same transaction. Where nothing is another, nothing is appended.
+ * Changes a team, a library or a gateway, and appends its state before and after to the audit log, in the same
+ * transaction. Appends nothing if nothing has changed.
  */
 export async function auditObject<K extends ObjectKind, T>(
   tx: Tx,

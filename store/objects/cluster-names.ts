@@ -2,13 +2,14 @@ import { type RawBuilder, sql } from "kysely";
 import { change, type Db, type Fence } from "../database/change.ts";
 import type { Store } from "../database/store.ts";
 
-/** Every cluster that a controller has led, by its id, with its name; null for one without. */
+/** Names of all clusters that a controller has led, by their ids; null for a cluster without a name. */
 export type ClusterNames = ReadonlyMap<string, string | null>;
 
 /**
- * Keeps what a cluster is called, by its leader, which names its own alone. A name that is kept already is not written.
+ * Stores the name of a cluster. Its leader calls this, and names only its own cluster. A name that is stored already is
+ * not written.
  *
- * @throws StaleLeaderError when another leader has taken over
+ * @throws StaleLeaderError if another leader has taken over
  */
 export async function recordClusterName(store: Store, fence: Fence, name: string): Promise<void> {
   const cluster = fence.scope.split("/", 1)[0] ?? fence.scope;
@@ -23,10 +24,10 @@ export async function recordClusterName(store: Store, fence: Fence, name: string
   });
 }
 
-/** A cluster that a controller has led. */
+/** Cluster that a controller has led, with its name. */
 export type ClusterName = { readonly cluster: string; readonly name: string | null };
 
-/** Every one of them, as a question that may be part of a statement. */
+/** Query for all clusters that a controller has led, which may be part of a statement. */
 export const clusterNameRows: RawBuilder<ClusterName> = sql`
   select led.cluster, named.name
   from (select distinct split_part(cluster, '/', 1) as cluster from leaders) led
@@ -37,7 +38,7 @@ export async function clusterNames(db: Db): Promise<ClusterNames> {
   return namesByCluster((await clusterNameRows.execute(db)).rows);
 }
 
-/** Rows of {@link clusterNameRows} as a map. */
+/** Converts rows of {@link clusterNameRows} to a map. */
 export function namesByCluster(rows: readonly ClusterName[]): ClusterNames {
   return new Map(rows.map(({ cluster, name }) => [cluster, name]));
 }

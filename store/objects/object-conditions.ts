@@ -3,17 +3,17 @@ import type { ReportedCondition } from "../../domain/conditions.ts";
 import type { Db } from "../database/change.ts";
 import type { ObjectKind } from "./objects.ts";
 
-/** Conditions by the ids of what they are of; without what none are recorded of. */
+/** Conditions by the ids of their objects, without objects that have none recorded. */
 export type ConditionsById = ReadonlyMap<string, readonly ReportedCondition[]>;
 
 const TABLES = { team: "teams", library: "libraries", gateway: "gateways" } as const;
 
-/** An object as it is declared; a team has no namespace. */
+/** Object as it is declared; a team has no namespace. */
 type Declared = Readonly<Record<"cluster" | "namespace" | "name" | "ownerUid", string>>;
 
 /**
- * Records what a controller found of a declared team, library or gateway, where that has changed. It needs no fence:
- * nothing is decided by it.
+ * Records the conditions that a controller found of a declared team, library or gateway, if they have changed. It needs
+ * no fence: nothing is decided by them.
  */
 export async function recordConditions(
   db: Db,
@@ -29,7 +29,7 @@ export async function recordConditions(
       and conditions is distinct from ${found}::jsonb`.execute(db);
 }
 
-/** The same of a declared key whose declaration is recorded. */
+/** Records the conditions of a declared key whose declaration is recorded, if they have changed. */
 export async function recordKeyConditions(
   db: Db,
   keyId: string,
@@ -40,10 +40,13 @@ export async function recordKeyConditions(
     where key_id = ${keyId} and conditions is distinct from ${found}::jsonb`.execute(db);
 }
 
-/** How a key is over, or works on, when its declaration is gone: what was found of that says nothing of the key. */
+/**
+ * SQL condition that a key's declaration is gone, whether the key ended with it or works on. The conditions of the
+ * declaration then say nothing of the key.
+ */
 const UNDECLARED = sql`(k.owner_uid is null or k.revocation_reason in ('Deleted', 'Moved', 'Orphaned'))`;
 
-/** The conditions of what has these ids: none of a key whose declaration is gone. */
+/** Reads the conditions of the objects with these ids, but none of a key whose declaration is gone. */
 export async function readConditions(
   db: Db,
   kind: ObjectKind | "key",
@@ -60,7 +63,10 @@ export async function readConditions(
   return new Map(rows.map(({ id, conditions }) => [id, conditions]));
 }
 
-/** Conditions as they are recorded: without the generation, which changes with each edit, and with no character that no database stores. */
+/**
+ * Returns conditions as they are recorded: without the generation, which changes with each edit, and without characters
+ * that no database stores.
+ */
 export function asRecorded(conditions: readonly ReportedCondition[]): ReportedCondition[] {
   return conditions.map(({ type, status, reason, message, lastTransitionTime }) => {
     const storable = message.toWellFormed().replaceAll("\0", "\ufffd");

@@ -6,17 +6,17 @@ import type { SharedBudgets } from "../../domain/budget/budget.ts";
 import type { LeakAction } from "../../domain/key/stored/leak.ts";
 import type { Db, Tx } from "../database/change.ts";
 
-/** What identifies a team, a library or a gateway that is in service, and where it comes from. */
+/** Identity and origin of a team, a library or a gateway that is in service. */
 export type StoredObject = {
   readonly id: string;
   readonly cluster: string;
-  /** Empty for a team, and for what was made without one. */
+  /** Namespace; empty for a team, and for an object that was made without a namespace. */
   readonly namespace: string;
   readonly name: string;
   readonly ownerUid: string;
-  /** Of a team its own id. */
+  /** Id of its team; for a team, its own id. */
   readonly teamId: string;
-  /** The team's name. */
+  /** Name of the team. */
   readonly team: string;
   readonly createdAt: Date;
 };
@@ -30,15 +30,15 @@ export type StoredTeam = StoredObject & {
   readonly leakAction: LeakAction;
   readonly allowedCIDRs: readonly string[] | null;
   readonly limits: DeclaredLimits | null;
-  /** What it shares with other teams, by a policy; null for nothing. */
+  /** Budgets that it shares with other teams, by a policy; null for none. */
   readonly sharedBudgets: readonly SharedBudgets[] | null;
-  /** In the order of their URLs; of a signing secret only whether there is one. */
+  /** Webhooks in the order of their URLs; of a signing secret only whether there is one. */
   readonly webhooks: readonly {
     readonly url: string;
     readonly events: readonly string[];
     readonly hasSecret: boolean;
   }[];
-  /** Changes with any of the signing secrets, and reveals nothing of them: a digest of what they are sealed as. */
+  /** Digest of the signing secrets in their encrypted form: it changes with any of them, and reveals nothing. */
   readonly webhookSecrets: string;
 };
 
@@ -52,29 +52,29 @@ export type StoredGateway = StoredObject & {
   readonly publicId: string;
   readonly routesOnly: boolean;
   readonly routes: readonly RouteRecord[];
-  /** In the order of their precedence; of a credential only whether there is one. */
+  /** Digest of the credentials in their encrypted form: it changes with any of them, and reveals nothing. */
   readonly upstreams: readonly (Omit<UpstreamRecord, "credential"> & { readonly hasCredential: boolean })[];
-  /** Changes with any of the credentials, and reveals nothing of them: a digest of what they are sealed as. */
+  /** Digest of the credentials in their encrypted form: it changes with any of them, and reveals nothing of them. */
   readonly credentials: string;
 };
 
-/** In service, or a library whose declaration is gone and whose atoms are kept. */
+/** State of an object: in service, or a library whose declaration is gone and whose atoms are kept. */
 export type ObjectState = "active" | "retained";
 
 export type ObjectFilter = {
   readonly id?: string | undefined;
   readonly cluster?: string | undefined;
-  /** Of the declaration that it is in service for. */
+  /** Uid of the declaration for which it is in service. */
   readonly ownerUid?: string | undefined;
-  /** Those of any of these teams. */
+  /** Teams whose objects are listed. */
   readonly teamIds?: readonly string[] | undefined;
-  /** A team's id or name. */
+  /** Id or name of a team. */
   readonly team?: string | undefined;
   readonly namespace?: string | undefined;
   readonly name?: string | undefined;
-  /** What its declaration has left of it; in service where it is left out. */
+  /** States that are listed; only objects in service if left out. */
   readonly states?: readonly ObjectState[] | undefined;
-  /** The last id of the page before. */
+  /** Last id of the previous page. */
   readonly afterId?: string | undefined;
   readonly limit: number;
 };
@@ -113,14 +113,14 @@ const SOURCES = {
   },
 } as const;
 
-/** What is stored of each kind. */
+/** Stored form of an object of each kind. */
 export type StoredOf = { team: StoredTeam; library: StoredLibrary; gateway: StoredGateway };
 export type ObjectKind = keyof StoredOf;
 
-/** A page of what is in service, or in the states that are asked for, in the order of the ids. */
+/** Lists a page of the objects in service, or in the states that are asked for, in the order of their ids. */
 export async function listObjects<K extends ObjectKind>(db: Db, kind: K, filter: ObjectFilter): Promise<StoredOf[K][]> {
   const { id, cluster, ownerUid, teamIds, team, namespace, name, states, afterId = "", limit } = filter;
-  // Only where it is asked for, so that an index can answer.
+  // Only if it is asked for, so that an index can answer.
   const inCluster = cluster === undefined ? sql`` : sql`and o.cluster = ${cluster}`;
   // What subjects have is behind all libraries in the order of the ids, and is not read through.
   const inState =
@@ -140,7 +140,7 @@ export async function listObjects<K extends ObjectKind>(db: Db, kind: K, filter:
 
 const TABLES = { team: "teams", library: "libraries", gateway: "gateways" } as const;
 
-/** The gateway or library of this name, where the team has it and it is in service. */
+/** Finds the gateway or library of this name, if it belongs to the team and is in service. */
 export async function findActiveObject(
   db: Db,
   kind: Exclude<ObjectKind, "team">,
@@ -157,7 +157,7 @@ export async function findActiveObject(
     .executeTakeFirst();
 }
 
-/** One of them, locked until the transaction ends. */
+/** Locks an object until the transaction ends, and reads it. */
 export async function lockObject<K extends ObjectKind>(tx: Tx, kind: K, id: string): Promise<StoredOf[K] | undefined> {
   await sql`select from ${sql.table(TABLES[kind])} where id = ${id} for update`.execute(tx);
   const [found] = await listObjects(tx, kind, { id, limit: 1 });
@@ -165,8 +165,9 @@ export async function lockObject<K extends ObjectKind>(tx: Tx, kind: K, id: stri
 }
 
 /**
- * What a new object's name would be mistaken for: one of its name in its team and namespace, or in any where either has
- * none. Two that are made at once wait for each other.
+ * Finds an object that a new object's name would be mistaken for: an object of that name in the same team and
+ * namespace, or in any namespace if either has none. Locks the name, so that two requests that make it at once wait for
+ * each other.
  */
 export async function findNamesake(
   tx: Tx,
@@ -181,7 +182,7 @@ export async function findNamesake(
   return rows[0];
 }
 
-/** The team in service that has this name in any cluster. */
+/** Finds the team in service that has this name in any cluster. */
 export async function findTeamNamesake(tx: Tx, name: string): Promise<{ id: string } | undefined> {
   await lockName(tx, `team ${name}`);
   return tx
@@ -193,7 +194,7 @@ export async function findTeamNamesake(tx: Tx, name: string): Promise<{ id: stri
     .executeTakeFirst();
 }
 
-/** Locks a name until the transaction ends: others that want the same name wait. */
+/** Locks a name until the transaction ends: other callers that want the same name wait. */
 export async function lockName(tx: Tx, text: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended(${text}, 0))`.execute(tx);
 }

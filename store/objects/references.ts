@@ -4,11 +4,11 @@ import type { ResolvedReference } from "../../domain/key/observed/resolve-refere
 import type { Db } from "../database/change.ts";
 
 /**
- * Looks references up among what a team has in service. One without a namespace is of the only one of its name,
- * wherever that is (as in `findLibraryByName`).
+ * Resolves references among the objects that a team has in service. A reference without a namespace matches the only
+ * object of its name, in any namespace (as in `findLibraryByName`).
  *
- * @param cluster whose declarations are meant; all there is, where it is left out
- * @returns in the order of `refs`
+ * @param cluster cluster of the declarations; all if left out
+ * @returns results in the order of `refs`
  */
 export async function findInTeam(
   db: Db,
@@ -34,13 +34,13 @@ export async function findInTeam(
   });
 }
 
-/** A gateway or a library in service, by its id. */
+/** Gateway or library with its id. */
 export type NamedRow = NamedRef & { readonly id: string };
 
 /**
- * Gateways or libraries by their ids, as a question that may be part of a statement.
+ * Returns a query for gateways or libraries by their ids, which may be part of a statement.
  *
- * @param teamIds whose may be named; left out for all
+ * @param teamIds teams whose objects may be named; left out for all
  */
 export function namedRows(
   table: "gateways" | "libraries",
@@ -52,9 +52,9 @@ export function namedRows(
 }
 
 /**
- * The names of gateways or libraries by their ids, where they are in service.
+ * Reads the names of gateways or libraries by their ids.
  *
- * @param teamIds whose may be named; left out for all
+ * @param teamIds teams whose objects may be named; left out for all
  */
 export async function namesOf(
   db: Db,
@@ -66,7 +66,7 @@ export async function namesOf(
   return refsById((await namedRows(table, ids, teamIds).execute(db)).rows);
 }
 
-/** Rows of {@link namedRows} as a map. */
+/** Converts rows of {@link namedRows} to a map. */
 export function refsById(rows: readonly NamedRow[]): Map<string, NamedRef> {
   return new Map(rows.map(({ id, namespace, name }) => [id, { namespace, name }]));
 }

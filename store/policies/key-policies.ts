@@ -1,4 +1,4 @@
-/** The PlatformKeyPolicies of each cluster, as its controller writes them, and of a team as all read them. */
+/** PlatformKeyPolicies of each cluster, as its controller writes them, and of a team, as all processes read them. */
 import { sql } from "kysely";
 import { API_CLUSTER } from "../../domain/api-cluster.ts";
 import type { NamedRef } from "../../domain/key/declaration/declared-key.ts";
@@ -13,7 +13,7 @@ import { DATABASE_NOW } from "../database/times.ts";
 import { readPolicySpec } from "./policy-spec.ts";
 import { changeSharedBudgets, shareBudgets } from "./shared-budgets.ts";
 
-/** A policy as its controller has found it. Times are RFC 3339. */
+/** Policy as its controller has found it. Times are RFC 3339. */
 export type FoundPolicy = {
   readonly cluster: string;
   readonly uid: string;
@@ -36,7 +36,7 @@ export async function savePolicy(tx: Tx, { cluster, uid, name, spec, teams, rule
   await shareBudgets(tx, { cluster });
 }
 
-/** Whether a policy is stored just so, so that nothing is to be written. */
+/** True if a policy is stored exactly so, and nothing has to be written. */
 export async function isPolicySaved(db: Db, { cluster, uid, name, spec, teams, rules }: FoundPolicy): Promise<boolean> {
   const { rows } = await sql`select from key_policies where cluster = ${cluster} and uid = ${uid} and name = ${name}
     and spec = ${JSON.stringify(spec)}::jsonb and teams = ${JSON.stringify(teams)}::jsonb
@@ -44,7 +44,7 @@ export async function isPolicySaved(db: Db, { cluster, uid, name, spec, teams, r
   return rows.length > 0;
 }
 
-/** What a policy asked as it was last stored; undefined where it was not, or was what this version cannot read. */
+/** Reads a policy's specification as last stored; undefined if there is none, or this version cannot read it. */
 export async function findPolicySpec(
   db: Db,
   { cluster, uid }: Pick<FoundPolicy, "cluster" | "uid">,
@@ -58,14 +58,14 @@ export async function findPolicySpec(
   return row && readPolicySpec(row);
 }
 
-/** Stores that a cluster has policies that cannot be read: each may be for any of its teams. */
+/** Records that a cluster has policies that cannot be read: each may apply to any of its teams. */
 export async function saveUnreadablePolicies(tx: Tx, cluster: string, uids: readonly string[]): Promise<void> {
   await sql`insert into key_policies (cluster, uid, name, spec, teams, rules, selector_since)
     select ${cluster}, uid, '', null, '[]', '[]', ${DATABASE_NOW} from unnest(${uids}::text[]) as given (uid)
     on conflict (cluster, uid) do update set spec = null where key_policies.spec is not null`.execute(tx);
 }
 
-/** Forgets policies that are no longer declared. */
+/** Deletes policies that are no longer declared. */
 export async function removePolicies(tx: Tx, cluster: string, uids: readonly string[]): Promise<void> {
   await changeSharedBudgets(tx);
   await sql`delete from key_policies where cluster = ${cluster} and uid = any(${uids}::text[])`.execute(tx);
@@ -73,9 +73,9 @@ export async function removePolicies(tx: Tx, cluster: string, uids: readonly str
 }
 
 /**
- * Forgets all policies of a cluster, whose controller stores them again where it still leads.
+ * Deletes all policies of a cluster. Its controller stores them again if it still leads.
  *
- * @returns their names; of those that could not be read the uid
+ * @returns their names; for policies that could not be read, the uid
  */
 export async function forgetPolicies(tx: Tx, cluster: string): Promise<string[]> {
   await changeSharedBudgets(tx);
@@ -85,19 +85,22 @@ export async function forgetPolicies(tx: Tx, cluster: string): Promise<string[]>
   return rows.map(({ name }) => name).toSorted();
 }
 
-/** Has teams share what the policies of a cluster say by now: a build that knows nothing of it may have saved either. */
+/**
+ * Stores for each team the budgets that it shares by the present policies of a cluster. An earlier build that does not
+ * know shared budgets may have saved the team or the policy.
+ */
 export async function renewSharedBudgets(tx: Tx, cluster: string): Promise<void> {
   await changeSharedBudgets(tx);
   await shareBudgets(tx, { cluster });
 }
 
-/** The clusters that policies are stored for. */
+/** Lists the clusters that have stored policies. */
 export async function clustersWithPolicies(db: Db): Promise<string[]> {
   const rows = await db.selectFrom("key_policies").select("cluster").distinct().orderBy("cluster").execute();
   return rows.map(({ cluster }) => cluster);
 }
 
-/** The policies that are stored for a cluster; of each also whether it could be read. */
+/** Lists the policies that are stored for a cluster, each with whether it could be read. */
 export async function policiesOfCluster(
   db: Db,
   cluster: string,
@@ -107,7 +110,7 @@ export async function policiesOfCluster(
   return rows;
 }
 
-/** Changes with any of the policies that there are, of all clusters; empty for none. */
+/** Returns a text that changes with any of the policies of all clusters; empty if there are none. */
 export async function policiesMark(db: Db): Promise<string> {
   const { rows } = await sql<{ mark: string }>`
     select coalesce(md5(string_agg(p::text, ' ' order by cluster, uid)), '') as mark from key_policies p`.execute(db);
@@ -129,9 +132,9 @@ type PolicyRow = {
 };
 
 /**
- * The policies that hold of a team: those of its cluster that select it. A team that no cluster declares has those of all
- * clusters that do, each by a name of its own: a rule's deadline is found by that. One that this version cannot read may
- * be for any team.
+ * Reads the policies that apply to a team: those of its cluster that select it. A team that no cluster declares has
+ * those of all clusters that select it. Each has a unique name, because the deadline of a rule is found by it. A policy
+ * that this version cannot read may apply to any team.
  */
 export async function policiesOfTeam(db: Db, teamId: string): Promise<TeamPolicies> {
   const { rows } = await sql<PolicyRow>`
@@ -150,7 +153,7 @@ export async function policiesOfTeam(db: Db, teamId: string): Promise<TeamPolici
   };
 }
 
-/** The policy's name, with its cluster where another one's has the same. */
+/** Returns the policy's name, with its cluster if a policy of another cluster has the same name. */
 function nameAmong({ name, cluster }: PolicyRow, rows: readonly PolicyRow[]): string {
   const isShared = rows.some((other) => other.name === name && other.cluster !== cluster);
   return isShared ? `${name} (cluster ${cluster})` : name;
@@ -162,8 +165,8 @@ function selectedSince({ team, teams, teamCluster, madeAt, selectorSince }: Poli
 }
 
 /**
- * The ModelGateway that a key is bound to, as policies name it. One that no cluster declares has no namespace, so that no
- * policy allows it.
+ * Returns the ModelGateway that a key is bound to, in the form in which policies name it. A gateway that no cluster
+ * declares has no namespace, so no policy allows it.
  *
  * @param gatewayId as `boundGatewayId` of {@link KeyPolicy}
  */

@@ -2,8 +2,8 @@ import type { PlatformKeyPolicySpec } from "../../domain/kinds/generated/platfor
 import { checkSpec } from "../../domain/manifest/validation/check-spec.ts";
 
 /**
- * Reads a stored policy; undefined for one that this version cannot read: what it does not know of a policy would be let
- * go without a word, and so it reads nothing of it.
+ * Reads a stored policy; undefined if this version does not know all of it. Reading only the known part would silently
+ * ignore the rest.
  */
 export function readPolicySpec({
   name,

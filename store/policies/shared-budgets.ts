@@ -1,4 +1,4 @@
-/** What teams share by the policies that select them, kept with each team: a request is decided by its team alone. */
+/** Budgets that teams share by policies, stored with each team, because a request is decided by its team alone. */
 import { sql } from "kysely";
 import { API_CLUSTER } from "../../domain/api-cluster.ts";
 import { declareBudgets, policyOwner, type SharedBudgets } from "../../domain/budget/budget.ts";
@@ -10,14 +10,14 @@ import { readPolicySpec } from "./policy-spec.ts";
 const LOCK = sql`hashtextextended('shared budgets', 0)`;
 
 /**
- * Has what teams share stay as it is until the transaction ends, so that a team that is saved has what a policy says
- * that is saved meanwhile. Taken before anything of the team is written.
+ * Keeps shared budgets unchanged until the transaction ends, so that a team that is being saved gets those of a policy
+ * that is saved meanwhile. Call it before anything of the team is written.
  */
 export async function keepSharedBudgets(tx: Tx): Promise<void> {
   await sql`select pg_advisory_xact_lock_shared(${LOCK})`.execute(tx);
 }
 
-/** The same for what changes a policy: it waits for teams that are being saved. Taken before it is written. */
+/** Locks shared budgets for a policy's change, which waits for teams being saved. Call it before writing the policy. */
 export async function changeSharedBudgets(tx: Tx): Promise<void> {
   await sql`select pg_advisory_xact_lock(${LOCK})`.execute(tx);
 }
@@ -30,7 +30,7 @@ type TeamRow = {
   readonly before: readonly SharedBudgets[] | null;
 };
 type PolicyRow = { readonly cluster: string; readonly name: string; readonly spec: unknown };
-/** What a policy of a name asks; undefined for one that cannot be read. */
+/** Specification of a policy with a name; undefined if it cannot be read. */
 type ReadPolicy = {
   readonly cluster: string;
   readonly owner: string;
@@ -38,15 +38,15 @@ type ReadPolicy = {
 };
 
 /**
- * Writes what teams share now: those of a cluster and those that no cluster declares, or one team. Of a policy that
- * cannot be read they share what they did.
+ * Stores the budgets that teams share now: for the teams of a cluster and those that no cluster declares, or for one
+ * team. Budgets of a policy that cannot be read stay as they were.
  */
 export async function shareBudgets(
   tx: Tx,
   of: { readonly cluster: string } | { readonly teamId: string },
 ): Promise<void> {
   const concerned = "cluster" in of ? sql`cluster in (${of.cluster}, ${API_CLUSTER})` : sql`id = ${of.teamId}`;
-  // Of one that was deleted and made again both may be there for a while: the one written last holds.
+  // If a policy was deleted and made again, both may exist for a while: the policy that was written last counts.
   const { rows: policies } = await sql<PolicyRow>`select distinct on (cluster, name) cluster, name, spec
     from key_policies where spec is null or spec ? 'sharedBudgets'
     order by cluster, name, age(xmin)`.execute(tx);
@@ -72,7 +72,10 @@ function sharedOf(team: TeamRow, { owner, spec }: ReadPolicy): SharedBudgets[] {
   return spec === undefined || items === null || !selectsTeam(spec.teamSelector, team) ? [] : [{ owner, items }];
 }
 
-/** What a team shared of policies that cannot be read: one whose name is not known may be any that is not there. */
+/**
+ * Returns a team's shared budgets of policies that cannot be read. A policy without a known name may be any that is
+ * missing.
+ */
 function keptOf({ before }: TeamRow, policies: readonly ReadPolicy[]): SharedBudgets[] {
   const unread = policies.filter(({ spec }) => spec === undefined);
   const readable = new Set(policies.flatMap(({ owner, spec }) => (spec === undefined ? [] : owner)));
@@ -82,7 +85,7 @@ function keptOf({ before }: TeamRow, policies: readonly ReadPolicy[]): SharedBud
   });
 }
 
-/** Whether a policy whose name is not known may be this owner. */
+/** True if a policy whose name is unknown may be this owner. */
 function isNamelessOf({ cluster, owner: unnamed }: ReadPolicy, owner: string): boolean {
   return unnamed === policyOwner(cluster, "") && owner.startsWith(unnamed);
 }

@@ -2,35 +2,38 @@ import { LEASE_MARGIN_MS } from "../../domain/protocol.ts";
 import { watchReplicas } from "./replica-watch.ts";
 import type { FeedPosition, ReplicaRegister } from "./replicas.ts";
 
-/** How far the changes are confirmed: every replica decides by them, or refuses everything (architecture §3). */
+/**
+ * Progress of confirmation. A change is confirmed when every replica decides by it, or refuses everything (architecture
+ * §3).
+ */
 type Confirmed = {
-  /** Every change up to here is confirmed. */
+  /** Seq up to which every change is confirmed. */
   readonly seq: number;
-  /** The feed's head when it was asked for. */
+  /** Head of the feed at the time of the query. */
   readonly head: number;
   /**
-   * Another number each time that the database is found to have been rolled back: seqs from before mean nothing now.
+   * Number that increases whenever the database is found to have been rolled back: earlier seqs are meaningless then.
    */
   readonly history: number;
 };
 
-/** A head that was seen, and when, on the monotonic clock, the leases of all replicas that may lack it are over. */
+/** Head that was seen, and the monotonic time at which the leases of all replicas that may lack it are over. */
 type Sample = { readonly head: number; readonly ripeAt: number };
 
 /**
- * Makes a question: how far are the changes confirmed? A change is confirmed by acknowledgement, once every registered
- * replica has it. Or it is confirmed by time: a replica that asked for the head before the change could be seen serves
- * for its lease and no longer. So one lease after the change was seen here, no replica serves without it, whenever its
- * commit began. What was seen is this process's own knowledge, on its monotonic clock: a caller that waits asks now and
- * then.
+ * Makes a function that returns up to which seq the changes are confirmed. A change is confirmed by acknowledgement,
+ * once every registered replica has it. Or it is confirmed by time: a replica that asked for the head before the change
+ * could be seen serves for its lease and no longer. So one lease after the change was seen here, no replica serves
+ * without it, whenever its commit began. This process knows only what it has seen itself, on its monotonic clock: a
+ * caller that waits has to ask now and then.
  *
  * @param monotonic milliseconds on a clock that never jumps
- * @returns to be asked once at a time
+ * @returns function that may have only one call in progress
  */
 export function createConfirmer(register: ReplicaRegister, monotonic: () => number): () => Promise<Confirmed> {
   const readAcknowledgements = watchReplicas(register, monotonic);
   let last: FeedPosition | undefined;
-  /** Oldest first, each with a higher head than the one before. */
+  /** Samples, oldest first, each with a higher head than the one before. */
   let samples: Sample[] = [];
   let seq = 0;
   let history = 0;

@@ -1,28 +1,31 @@
 import { sql } from "kysely";
 import type { Db } from "../database/change.ts";
 
-/** How much longer than its lease a replica has been silent that is taken to serve no more. Milliseconds. */
+/** Milliseconds of silence beyond its lease after which a replica counts as serving no more. */
 const SILENCE_MS = 5_000;
 
-/** Of a row of `replicas`: whether it may serve. By the database's clock: only for what a person looks at or asks for. */
+/**
+ * SQL condition that a replica may serve, on a row of `replicas`. It uses the database's clock, so only for what a
+ * person looks at or asks for.
+ */
 export const MAY_SERVE = sql<boolean>`seen_at > clock_timestamp()
   - make_interval(secs => (lease_ms + ${sql.lit(SILENCE_MS)}) / 1000.0)`;
 
-/** What a replica's row says of its health. */
+/** Health of a replica by its row. */
 export type ReplicaHealth = {
   readonly id: string;
-  /** Since its last sign of life, by the database's clock, in milliseconds. */
+  /** Milliseconds since its last sign of life, by the database's clock. */
   readonly silentMs: number;
   readonly mayServe: boolean;
-  /** How many changes of the feed it has not acknowledged. */
+  /** Number of the feed's changes that it has not acknowledged. */
   readonly behind: number;
-  /** The fingerprint of the encryption key that is sealed under, where it does not have that; null where it does. */
+  /** Fingerprint of the current encryption key, if the replica does not have that key; null if it has. */
   readonly lacksKey: string | null;
-  /** How far its clock is ahead of the database's, in milliseconds; null where it has not said. */
+  /** Milliseconds by which its clock is ahead of the database's; null if it has not reported its time. */
   readonly clockAheadMs: number | null;
 };
 
-/** Every replica that is registered, the longest silent first. */
+/** Reads the health of every registered replica, the longest silent first. */
 export async function replicaHealth(db: Db): Promise<ReplicaHealth[]> {
   const { rows } = await sql<ReplicaHealth>`
     select id, (extract(epoch from clock_timestamp() - seen_at) * 1000)::float8 as "silentMs",

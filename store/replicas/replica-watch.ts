@@ -4,25 +4,25 @@ import type { FeedPosition, ReplicaRegister, ReplicaRow } from "./replicas.ts";
 type Acknowledgements = {
   readonly head: FeedPosition;
   /**
-   * What every registered replica has applied; the head when there is none. 0 as long as a replica may still serve
-   * whose registration the database has lost.
+   * Seq up to which every registered replica has applied the changes; the head if there is no replica. 0 as long as a
+   * replica may still serve whose registration the database has lost.
    */
   readonly acknowledged: number;
-  /** The id that the change `seq` has now, to compare with a remembered one; null where the feed has none. */
+  /** Present id of the change `seq`, to be compared with a remembered id; null if the feed has no such change. */
   readonly idOfSeq: string | null;
-  /** No replica that serves now has a longer lease; one that registers later has read what there is now. */
+  /** Longest lease of the replicas that serve now. A replica that registers later has read the present changes. */
   readonly longestLeaseMs: number;
 };
 
 /**
- * Makes a question: how far have the replicas come? It removes the replicas that have died, and leaves them out: those
- * that gave no sign of life for their lease and a margin. This process observes that itself, on its monotonic clock: by
- * the database's clock every replica would be dead at the moment at which that clock is set (threats c39).
+ * Makes a function that returns how far the replicas have applied the changes. It removes dead replicas and leaves them
+ * out: those without a sign of life for their lease and a margin. This process observes that itself, on its monotonic
+ * clock: by the database's clock every replica would be dead at the moment when that clock is set (threats c39).
  *
- * Where another database answers than before, what replicas wrote to the former one may be lost: their signs of life,
+ * If another database answers than before, what replicas wrote to the former database may be lost: their signs of life,
  * and their registrations too. Then this process observes anew which replicas live, and until the leases from before
- * are over it takes nothing for acknowledged by all (threats c26). A process that has begun since does not know of the
- * former database, and one that has not asked for long may not know of a lease that is longer than the usual one: see
+ * are over it counts no change as acknowledged by all (threats c26). A process that has begun since does not know of
+ * the former database, and a process that has not asked for long may not know of a lease longer than the usual one: see
  * {@link Replica} for those.
  *
  * @param monotonic milliseconds on a clock that never jumps
@@ -31,10 +31,10 @@ export function watchReplicas(
   register: ReplicaRegister,
   monotonic: () => number,
 ): (seq: number) => Promise<Acknowledgements> {
-  /** The last sign of life of each replica, and when an answer first had it. */
+  /** Last sign of life of each replica, and the time at which an answer first had it. */
   let known = new Map<string, { readonly seenAt: string; readonly since: number }>();
   let answering: string | undefined;
-  /** Until then a replica may serve without being registered in the database that answers now. */
+  /** Time until which a replica may serve without being registered in the database that answers now. */
   let doubtfulUntil = Number.NEGATIVE_INFINITY;
   let longestLeaseMs = LEASE_MS;
 

@@ -4,25 +4,25 @@ import type { Db } from "../database/change.ts";
 import { preparedStatement } from "../database/prepared-statement.ts";
 import type { Store } from "../database/store.ts";
 
-/** A change of the feed, as a process knows it. */
+/** Change of the feed, as a process knows it. */
 export type FeedPosition = {
   readonly seq: number;
-  /** Null where the feed had none of that number: before the first one. */
+  /** Id of the change; null if the feed had no change of that number: before the first change. */
   readonly id: string | null;
 };
 
-/** What others have to know of a replica. */
+/** Properties of a replica that other processes need. */
 export type ReplicaTraits = {
-  /** How long it may serve without proof that its view is current. */
+  /** Milliseconds that it may serve without proof that its view is current. */
   readonly leaseMs?: number;
-  /** What it opens credentials with: others learn the fingerprints alone. */
+  /** Keys with which it decrypts credentials: other processes get only the fingerprints. */
   readonly keyring?: readonly { readonly fingerprint: string }[];
-  /** Whether it takes a bootstrap token although an issuer lets people in. */
+  /** True if it accepts a bootstrap token although people can sign in by an issuer. */
   readonly hasSpareToken?: boolean;
 };
 
 /**
- * Makes a replica known: from here on a change waits for it. To be called before it listens and reads (architecture
+ * Registers a replica: from now on a change waits for it. Call it before the replica listens and reads (architecture
  * §3).
  */
 export async function registerReplica(
@@ -36,44 +36,44 @@ export async function registerReplica(
     on conflict (id) do update set acked_seq = 0, seen_at = clock_timestamp()`.execute(store.db);
 }
 
-/** The replicas that take a bootstrap token although an issuer lets people in. */
+/** Lists the replicas that accept a bootstrap token although people can sign in by an issuer. */
 export async function replicasWithSpareToken(db: Db): Promise<string[]> {
   const rows = await db.selectFrom("replicas").select("id").where("bootstrap_beside_issuer", "=", true).execute();
   return rows.map(({ id }) => id);
 }
 
-/** Replicas that a heartbeat counts at most. */
+/** Maximum number of replicas that a heartbeat counts. */
 const MOST_COUNTED = 1_000;
 
 export type Heartbeat = {
-  /** False when the replica was taken for dead: it has to register again and reload before it serves. */
+  /** False if the replica was taken for dead: it has to register again and reload before it serves. */
   readonly registered: boolean;
   readonly head: number;
-  /** Null when that change is pruned or was never made here: the database may have been rolled back. */
+  /** Id of the last applied change; null if it is pruned or was never made here: the database may be rolled back. */
   readonly idOfLastSeq: string | null;
   /** Milliseconds since the epoch. */
   readonly databaseNow: number;
-  /** How full the database's queue of notifications is, from 0 to 1. */
+  /** Fill level of the database's notification queue, from 0 to 1. */
   readonly notificationQueue: number;
-  /** The replica before this one, by their names in a ring; null where there is no other. */
+  /** Previous replica in the ring of ids; null if there is no other replica. */
   readonly neighbour: Neighbour | null;
-  /** How many replicas there are; no more than a thousand are counted. */
+  /** Number of replicas, counted up to a thousand. */
   readonly replicas: number;
 };
 
 export type Neighbour = {
-  /** Another at each sign of life. */
+  /** Text that changes with each sign of life. */
   readonly sign: string;
   readonly leaseMs: number;
 };
 
 /**
- * A replica's sign of life, and what it must know to serve on, in one statement. The lease that it renews counts from
- * before the call.
+ * Records a replica's sign of life, and reads what it needs to keep serving, in one statement. The lease that it renews
+ * counts from before the call.
  *
- * @param last everything up to it is applied: no request is decided by anything older. It acknowledges nothing where
- *   that change is another by now, or not there: the database was rolled back (threats c26)
- * @param ownTime the time by its own clock, in milliseconds since the epoch: only to be compared with the database's
+ * @param last last change that is applied: no request is decided by anything older. The call acknowledges nothing if
+ *   that change is another now, or missing: the database was rolled back (threats c26)
+ * @param ownTime the replica's own clock, in milliseconds since the epoch: only for comparison with the database's
  */
 export async function heartbeat(
   store: Store,
@@ -100,23 +100,23 @@ export async function heartbeat(
   return row;
 }
 
-/** One row by the index, however many there are. */
+/** Returns SQL for one row, which the index finds however many rows there are. */
 function lastWhere(which: RawBuilder<unknown>): RawBuilder<Neighbour> {
   return sql`(select json_build_object('sign', id || ' ' || seen_at, 'leaseMs', lease_ms)
     from replicas where ${which} order by id desc limit 1)`;
 }
 
-/** Takes a replica out: at its end, so that nothing waits for it. */
+/** Deregisters a replica at its end, so that no change waits for it. */
 export async function deregisterReplica(store: Store, id: string): Promise<void> {
   await store.db.deleteFrom("replicas").where("id", "=", id).execute();
 }
 
-/** Takes out every replica: for a process that has the database to itself, and so knows that none is left. */
+/** Deregisters every replica: for a process that has the database to itself, and so knows that none is left. */
 export async function removeAllReplicas(store: Store): Promise<void> {
   await remove(store, sql`true`);
 }
 
-/** Takes out replicas that gave no sign of life since. */
+/** Deregisters replicas that have given no sign of life since they were read. */
 export async function removeReplicas(store: Store, replicas: readonly ReplicaRow[]): Promise<void> {
   await remove(
     store,
@@ -126,8 +126,8 @@ export async function removeReplicas(store: Store, replicas: readonly ReplicaRow
 }
 
 /**
- * A removed replica may not have written all uses that it served: records up to when uses may be missing. One that never
- * had a sign of life of its own, by which it states its time, had no lease and served none.
+ * Removes replicas. A removed replica may not have written all uses that it served, so this records until when uses may
+ * be missing. A replica that never reported its time with a sign of life had no lease and served no request.
  */
 async function remove(store: Store, which: RawBuilder<unknown>): Promise<void> {
   await sql`
@@ -139,27 +139,27 @@ async function remove(store: Store, which: RawBuilder<unknown>): Promise<void> {
   );
 }
 
-/** What a replica's row says. */
+/** Row of a replica. */
 export type ReplicaRow = {
   readonly id: string;
-  /** Everything up to it is applied. */
+  /** Seq up to which everything is applied. */
   readonly ackedSeq: number;
-  /** Another at each sign of life. */
+  /** Text that changes with each sign of life. */
   readonly seenAt: string;
-  /** How long it may serve without proof that its view is current. */
+  /** Milliseconds that it may serve without proof that its view is current. */
   readonly leaseMs: number;
 };
 
 export type Replicas = {
-  /** Which database answered: another text after a restart, a failover, or where a backup was put in its place. */
+  /** Identity of the database that answered: another text after a restart, a failover, or a restored backup. */
   readonly incarnation: string;
   readonly head: FeedPosition;
-  /** The id that the change `seq` has now; null where the feed has none. */
+  /** Present id of the change `seq`; null if the feed has no such change. */
   readonly idOfSeq: string | null;
   readonly replicas: readonly ReplicaRow[];
 };
 
-/** Reads how far the feed and the replicas have come, as of one moment. */
+/** Reads the positions of the feed and of the replicas, as of one moment. */
 export async function readReplicas(store: Store, seq: number): Promise<Replicas> {
   type Row = Pick<Replicas, "incarnation" | "idOfSeq" | "replicas"> & { head: number; headId: string | null };
   const { rows } = await sql<Row>`
@@ -179,7 +179,7 @@ export function replicaRegister(store: Store): ReplicaRegister {
   return { read: (seq) => readReplicas(store, seq), remove: (dead) => removeReplicas(store, dead) };
 }
 
-/** What is asked of the table of replicas. */
+/** Access to the table of replicas. */
 export type ReplicaRegister = {
   read(seq: number): Promise<Replicas>;
   remove(dead: readonly ReplicaRow[]): Promise<void>;

@@ -3,20 +3,20 @@ import { DATABASE_NUMBER, type Db, type Tx } from "../database/change.ts";
 import { toDigest } from "../database/digest.ts";
 import { DATABASE_NOW, databaseTimeIn, toMs } from "../database/times.ts";
 
-/** Who is signed in: a person as an issuer knows them, or the installation's own by a one-time link. */
+/** Person who is signed in: as an issuer knows them, or an operator of the installation by a one-time link. */
 export type SignedIn = {
   readonly person: { readonly issuer: string; readonly subject: string; readonly groups: readonly string[] } | null;
-  /** As the issuer knows the session; null where it does not say. */
+  /** Session id of the issuer; null if it does not give one. */
   readonly sid: string | null;
-  /** For people to read. */
+  /** Name for people to read. */
   readonly displayName: string;
 };
 
-/** A session that has not ended. */
+/** Session that has not ended. */
 export type Session = Pick<SignedIn, "person" | "displayName"> & {
-  /** By the database's clock, as all of a session's times: milliseconds since the epoch. */
+  /** Begin by the database's clock, like all times of a session: milliseconds since the epoch. */
   readonly begunAt: number;
-  /** How long ago the issuer said who it is, in milliseconds. */
+  /** Milliseconds since the issuer last confirmed the person. */
   readonly claimsAgeMs: number;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
@@ -25,8 +25,8 @@ export type Session = Pick<SignedIn, "person" | "displayName"> & {
 /**
  * Begins a session.
  *
- * @param digest SHA-256 of what its cookie holds, 32 latin1 characters
- * @param lifetimeMs how long it lasts, by the database's clock
+ * @param digest SHA-256 of the value of its cookie, 32 latin1 characters
+ * @param lifetimeMs milliseconds that it lasts, by the database's clock
  */
 export async function beginSession(
   tx: Tx,
@@ -39,7 +39,7 @@ export async function beginSession(
       ${person?.groups ?? []}::text[], ${sid}, ${displayName}, ${databaseTimeIn(lifetimeMs)})`.execute(tx);
 }
 
-/** The session of a digest; undefined where it has ended, or never was, or was brought back by a restored backup. */
+/** Finds the session of a digest; undefined if it has ended, never existed, or came back with a restored backup. */
 export async function findSession(db: Db, digest: string): Promise<Session | undefined> {
   const row = await db
     .selectFrom("sessions")
@@ -59,10 +59,10 @@ export async function findSession(db: Db, digest: string): Promise<Session | und
 }
 
 /**
- * Has a session that has not ended count on what its issuer says of the same person now. It stays the one that was
- * begun: what has been revoked since stays revoked.
+ * Updates a session that has not ended with what its issuer says of the same person now. It stays the same session:
+ * what has been revoked since its begin stays revoked.
  *
- * @returns false where there is no such session of the person
+ * @returns false if the person has no such session
  */
 export async function renewSession(db: Db, digest: string, { person, sid, displayName }: SignedIn): Promise<boolean> {
   if (person === null) return false;
@@ -84,7 +84,7 @@ export async function countRestoredSessions(db: Db): Promise<number> {
   return count;
 }
 
-/** Ends one session, from the next request on. False where there is none. */
+/** Ends one session, from the next request on. Returns false if there is none. */
 export async function endSession(db: Db, digest: string): Promise<boolean> {
   const { numDeletedRows } = await db
     .deleteFrom("sessions")
@@ -94,9 +94,9 @@ export async function endSession(db: Db, digest: string): Promise<boolean> {
 }
 
 /**
- * Ends the sessions of a subject, whichever issuer they came by.
+ * Ends the sessions of a subject, by any issuer.
  *
- * @returns how many there were that had not ended
+ * @returns number of sessions that had not ended
  */
 export async function endSessionsOf(tx: Tx, subject: string): Promise<number> {
   const { rows } = await sql<{ wasOpen: boolean }>`delete from sessions where subject = ${subject}
@@ -109,21 +109,21 @@ export async function endAllSessions(db: Db): Promise<void> {
   await sql`with links as (delete from sign_in_links) delete from sessions`.execute(db);
 }
 
-/** Whose sessions an issuer ends: those of a subject, or the one that it knows as `sid`. */
+/** Sessions that an issuer ends: those of a subject, or the session that it knows as `sid`. */
 export type EndedByIssuer = { readonly issuer: string; readonly subject?: string; readonly sid?: string };
 
-/** What a logout token asks for. Each token is accepted once. */
+/** Request of a logout token. Each token is accepted once. */
 export type LogoutRequest = EndedByIssuer & {
-  /** The logout token's id. */
+  /** Id of the logout token. */
   readonly jti: string;
-  /** For how long the id is kept. */
+  /** Milliseconds that the id is kept. */
   readonly keptMs: number;
 };
 
 /**
  * Ends the sessions that an issuer names, once for each token.
  *
- * @returns how many there were; undefined where the token was taken before
+ * @returns number of sessions; undefined if the token was used before
  */
 export async function endSessionsOnce(
   tx: Tx,
@@ -136,7 +136,7 @@ export async function endSessionsOnce(
   let ended = tx.deleteFrom("sessions").where("issuer", "=", issuer);
   if (subject !== undefined) ended = ended.where("subject", "=", subject);
   if (sid !== undefined) {
-    // A session of the subject of which the issuer has not said the sid may be the one.
+    // A session of the subject without a known sid may be the session that is meant.
     ended = ended.where(sql<SqlBool>`(sid = ${sid} or (${subject !== undefined} and sid is null))`);
   }
   const { numDeletedRows } = await ended.executeTakeFirstOrThrow();

@@ -4,10 +4,10 @@ import { toDigest } from "../database/digest.ts";
 import { DATABASE_NOW, databaseTimeIn, toMs } from "../database/times.ts";
 
 /**
- * Keeps a one-time link.
+ * Stores a one-time link.
  *
- * @param digest SHA-256 of what the link holds, 32 latin1 characters
- * @returns when it ends, in milliseconds since the epoch
+ * @param digest SHA-256 of the secret in the link, 32 latin1 characters
+ * @returns end of the link, in milliseconds since the epoch
  */
 export async function addSignInLink(db: Db, digest: string, lifetimeMs: number): Promise<number> {
   const { rows } = await sql<{ expires_at: Date }>`insert into sign_in_links (digest, expires_at)
@@ -17,7 +17,7 @@ export async function addSignInLink(db: Db, digest: string, lifetimeMs: number):
   return toMs(row.expires_at);
 }
 
-/** Uses a link up. False where it is over, was used, never was, or was brought back by a restored backup. */
+/** Uses up a link. Returns false if it has expired, was used, never existed, or came back with a restored backup. */
 export async function takeSignInLink(tx: Tx, digest: string): Promise<boolean> {
   const taken = await tx
     .deleteFrom("sign_in_links")

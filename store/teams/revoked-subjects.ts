@@ -3,15 +3,15 @@ import { MAX_TOKEN_AGE_MS } from "../../domain/access/member-access.ts";
 import { type Author, appendAudit } from "../audit/audit.ts";
 import type { Tx } from "../database/change.ts";
 
-/** The most that are kept of one team. To keep a person out for good, the team ends their membership. */
+/** Maximum number of subjects kept of one team. To keep a person out for good, the team ends their membership. */
 const MAX_OF_TEAM = 1_000;
 
 type Revocation = { readonly teamId: string; readonly subject: string; readonly by: Author };
 
 /**
- * Has a team refuse the tokens of a subject that were issued up to now.
+ * Makes a team refuse the tokens of a subject that were issued up to now.
  *
- * @returns false where the team has as many such subjects as it may
+ * @returns false if the team has as many such subjects as it may
  */
 export async function revokeSubject(tx: Tx, { teamId, subject, by }: Revocation): Promise<boolean> {
   await sql`delete from revoked_subjects where team_id = ${teamId}

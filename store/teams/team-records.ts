@@ -3,10 +3,10 @@ import type { TeamRecord } from "../../domain/access/membership.ts";
 import type { Tx } from "../database/change.ts";
 
 /**
- * Teams in service as requests are decided by. The libraries of a member are looked up one by one, which the limit makes
- * the planner do: what it takes does not grow with the libraries that there are.
+ * Reads teams in service in the form by which requests are decided. The limit in the query makes the planner look up
+ * the libraries of a member one by one, so that the time does not grow with the number of libraries.
  *
- * @param teamIds null for all of them
+ * @param teamIds null for all teams
  */
 export async function readTeams(tx: Tx, teamIds: readonly string[] | null): Promise<TeamRecord[]> {
   if (teamIds?.length === 0) return [];

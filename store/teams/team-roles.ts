@@ -3,8 +3,8 @@ import type { IssuedNames } from "../../domain/access/team-member.ts";
 import type { Db, Tx } from "../database/change.ts";
 
 /**
- * Every role that these names have, by the team's id; none of a team that has revoked the subject since the names were
- * issued. A role of a later build is passed on as it is.
+ * Reads every role that these names have, by the team's id. Leaves out teams that have revoked the subject since the
+ * names were issued. A role of a later build is passed on as it is.
  */
 export async function rolesOf(db: Db, names: IssuedNames): Promise<{ teamId: string; role: string }[]> {
   const { rows } = await sql<{ teamId: string; role: string }>`
@@ -17,7 +17,7 @@ export async function rolesOf(db: Db, names: IssuedNames): Promise<{ teamId: str
   return rows;
 }
 
-/** The team of a key, which changes no more until the transaction ends: what would cut a member off waits for it. */
+/** Locks a key's team until the transaction ends, and returns its id: a change that would cut a member off waits. */
 export async function holdTeamOf(tx: Tx, keyId: string): Promise<string> {
   const { rows } = await sql<{ id: string }>`
     select t.id from teams t join keys k on k.team_id = t.id where k.id = ${keyId} for share of t`.execute(tx);

@@ -15,33 +15,33 @@ import { removeWebhooks, saveWebhooks, type WebhookDraft } from "../webhooks/tea
 export type TeamDraft = {
   readonly cluster: string;
   readonly name: string;
-  /** Of its declaration, which policies may select it by; none where it is left out. */
+  /** Labels of its declaration, by which policies may select it; none if left out. */
   readonly labels?: Readonly<Record<string, string>>;
   readonly ownerUid: string;
   readonly displayName: string;
   readonly namespaces: readonly string[];
-  /** Namespaces that it does not get unless it holds them: while no team holds them, another team is to get them. */
+  /** Namespaces that it gets only if it holds them already: while no team holds them, another team is to get them. */
   readonly leftToOthers?: readonly string[];
   readonly members: readonly TeamMember[];
-  /** Of the MCP agent policy; it need not exist yet. */
+  /** Default library of the MCP agent policy; it need not exist yet. */
   readonly defaultLibrary: { readonly namespace: string; readonly name: string } | null;
   readonly leakAction: LeakAction;
-  /** The networks that its keys and its members' tokens may be used from; null for anywhere. */
+  /** Networks from which its keys and its members' tokens may be used; null for anywhere. */
   readonly allowedCIDRs: readonly string[] | null;
-  /** What all calls of its keys and of its members' tokens have together; null for no limit. */
+  /** Limits of all calls of its keys and its members' tokens together; null for no limit. */
   readonly limits: DeclaredLimits | null;
   readonly webhooks: readonly WebhookDraft[];
   readonly generation: number;
-  /** For the audit log. */
+  /** Author, for the audit log. */
   readonly by?: Author;
 };
 
 /**
- * Stores a team as declared. Its name within the cluster is its identity: made again after a deletion it is the same
+ * Stores a team as declared. Its name within the cluster is its identity: made again after a deletion, it is the same
  * team. A namespace stays with the team that holds it; other claims are refused, and may be tried again later.
  *
- * @param keyring seals the webhooks' signing secrets
- * @throws StaleDeclarationError when a later generation of the same declaration has been applied
+ * @param keyring encrypts the webhooks' signing secrets
+ * @throws StaleDeclarationError if a later generation of the same declaration has been applied
  */
 export async function saveTeam(tx: Tx, draft: TeamDraft, keyring: Keyring = []): Promise<SavedTeam> {
   const { cluster, name, by, generation } = draft;
@@ -51,7 +51,7 @@ export async function saveTeam(tx: Tx, draft: TeamDraft, keyring: Keyring = []):
     by,
     task: () => saveWholeTeam(tx, draft, keyring),
     detail: { generation },
-    // That it is another, and never what it is.
+    // That a secret changed, and never its value.
     moreThanFields: ({ changedSecrets }) => (changedSecrets.length > 0 ? { changedSecrets } : undefined),
   });
   return { teamId, held, refused };
@@ -59,9 +59,9 @@ export async function saveTeam(tx: Tx, draft: TeamDraft, keyring: Keyring = []):
 
 export type SavedTeam = {
   readonly teamId: string;
-  /** The namespaces that it holds now. */
+  /** Namespaces that it holds now. */
   readonly held: readonly string[];
-  /** Those of its namespaces that other teams hold. */
+  /** Claims of the team to namespaces that other teams hold. */
   readonly refused: readonly RefusedClaim[];
 };
 
@@ -141,7 +141,7 @@ async function saveMembers(tx: Tx, teamId: string, members: readonly TeamMember[
     where team_members.library_refs is distinct from excluded.library_refs`.execute(tx);
 }
 
-/** One row for a role of a name. Declared twice it reaches what both reach. */
+/** Merges members to one row for each role of a name. Declared twice, it reaches the libraries of both declarations. */
 function merged(members: readonly TeamMember[]): Record<string, unknown>[] {
   const ways = Map.groupBy(members, ({ role, kind, value }) => JSON.stringify([role, kind, value]));
   return [...ways.values()].flatMap((same) => {
@@ -155,8 +155,8 @@ function merged(members: readonly TeamMember[]): Record<string, unknown>[] {
 }
 
 /**
- * Deletes a team: its namespaces are free, and its keys suspended, until it is made again. One that was made again by a
- * later declaration stays.
+ * Deletes a team: its namespaces are free, and its keys are suspended until it is made again. A team that a later
+ * declaration has made again stays.
  */
 export function deleteTeam(tx: Tx, deletion: TeamDeletion): Promise<void> {
   const { cluster, name, by } = deletion;
@@ -182,7 +182,7 @@ async function deleteWholeTeam(tx: Tx, { cluster, name, ownerUid }: TeamDeletion
   await removeWebhooks(tx, deleted.id, "the team was deleted");
 }
 
-/** The team that holds a namespace. */
+/** Finds the team that holds a namespace. */
 export async function findTeamOfNamespace(
   db: Db,
   cluster: string,
@@ -198,7 +198,7 @@ export async function findTeamOfNamespace(
     .executeTakeFirst();
 }
 
-/** The id of the team that holds each namespace of a cluster. */
+/** Reads the id of the team that holds each namespace of a cluster. */
 export async function namespaceHolders(db: Db, cluster: string): Promise<Map<string, string>> {
   const rows = await db
     .selectFrom("team_namespaces")
@@ -208,7 +208,7 @@ export async function namespaceHolders(db: Db, cluster: string): Promise<Map<str
   return new Map(rows.map(({ namespace, team_id }) => [namespace, team_id]));
 }
 
-/** The namespaces of a cluster that other teams hold than the one of this name. */
+/** Lists the namespaces of a cluster that are held by teams of other names. */
 export async function namespacesOfOthers(db: Db, cluster: string, name: string): Promise<string[]> {
   const rows = await db
     .selectFrom("team_namespaces")
@@ -220,7 +220,7 @@ export async function namespacesOfOthers(db: Db, cluster: string, name: string):
   return rows.map(({ namespace }) => namespace);
 }
 
-/** The team of this name, where it has not been deleted. */
+/** Finds the team of this name, if it has not been deleted. */
 export async function findTeam(
   db: Db,
   cluster: string,
@@ -232,7 +232,7 @@ export async function findTeam(
   return rows[0];
 }
 
-/** The teams in service that are meant by an id, or by a name: one of each cluster at most. */
+/** Finds the teams in service that an id or a name means: one of each cluster at most. */
 export async function teamsNamed(db: Db, named: string): Promise<{ id: string; cluster: string }[]> {
   return db
     .selectFrom("teams")
@@ -243,7 +243,7 @@ export async function teamsNamed(db: Db, named: string): Promise<{ id: string; c
     .execute();
 }
 
-/** Whether a team holds a namespace of a cluster. */
+/** True if a team holds a namespace of a cluster. */
 export async function holdsNamespace(db: Db, teamId: string, cluster: string, namespace: string): Promise<boolean> {
   const held = await db
     .selectFrom("team_namespaces")
@@ -255,7 +255,7 @@ export async function holdsNamespace(db: Db, teamId: string, cluster: string, na
   return held !== undefined;
 }
 
-/** The namespaces that a team holds, by their names. */
+/** Lists the namespaces that a team holds, sorted by name. */
 export async function namespacesOfTeam(db: Db, teamId: string): Promise<{ cluster: string; namespace: string }[]> {
   return db
     .selectFrom("team_namespaces")

@@ -13,7 +13,7 @@ import {
   TOKENS_MEASURE,
 } from "./usage-tables.ts";
 
-/** The id of a group, or the name of a model; of a route those of its gateway and its own, empty for none. */
+/** SQL for each group: the id of an object, or name of a model; for a route, its gateway's id and its own, or empty. */
 const GROUPS: Readonly<Record<UsageGroup, RawBuilder<string>>> = {
   key: sql`t.key_id`,
   team: sql`t.team_id`,
@@ -25,8 +25,8 @@ const GROUPS: Readonly<Record<UsageGroup, RawBuilder<string>>> = {
 };
 
 /**
- * From when on a measure's hours are not all summed up, and its days: everything before is, since a row that came late
- * is one that is not.
+ * Returns SQL for the times from which a measure's hours and days are not yet all summed up. All rows before these
+ * times are summed up: a row that came late moves the time back, because it is not marked as summed up.
  */
 export function horizonsOf({ slots, hours }: Measure, { from, to }: UsageQuestion): RawBuilder<unknown> {
   const first = (table: string, step: RawBuilder<unknown>, oldest: RawBuilder<unknown>) => sql`(
@@ -43,7 +43,7 @@ type Counted = {
   readonly pricing: Pricing | undefined;
 };
 
-/** What is read of each table, so that no two parts have a count in common. */
+/** Returns the queries for each table, so that no two of them contain the same count. */
 export function countedParts(
   measure: Measure,
   question: UsageQuestion,
@@ -78,14 +78,17 @@ export function countedParts(
   ];
 }
 
-/** Where some teams are asked about, by the keys of these: what others have used is not read. */
+/**
+ * Returns requests with their teams. If the question is about some teams, they are read by the keys of these teams, and
+ * the requests of others are not read.
+ */
 function requestsWithTeams({ teamIds }: UsageQuestion): RawBuilder<unknown> {
   return teamIds === undefined
     ? sql`(select r.*, coalesce(k.team_id, '') as team_id from key_requests r left join keys k on k.id = r.key_id) t`
     : sql`(select r.*, k.team_id from key_requests r join keys k on k.id = r.key_id) t`;
 }
 
-/** Labels as they are now: what was used before they were changed is counted by them too. */
+/** Joins the present labels: use from before a label was changed is counted by the new label too. */
 function labelled(name: string): RawBuilder<unknown> {
   return sql`left join (select key_id, labels ->> ${name} as value from key_declarations where labels ? ${name}) labelled_keys
       on labelled_keys.key_id = t.key_id
@@ -108,7 +111,7 @@ function filterOf({ teamIds, keyIds, gatewayIds, model }: UsageQuestion): RawBui
   );
 }
 
-/** Where a row's piece of time begins. */
+/** Returns SQL for the beginning of the period that a row is in. */
 function timeAt(step: UsageStep, from: number): RawBuilder<unknown> {
   if (step === "slot") return sql`t.slot`;
   if (step === "total") return asTimestamp(from);

@@ -8,20 +8,20 @@ import { LOST_USES_UNTIL } from "../keys/uses/lost-uses.ts";
 import { asTimestamp, horizonsOf } from "./counted-parts.ts";
 import { beginOf, HOUR_STEP, type Measure, REQUESTS_MEASURE, TOKENS_MEASURE } from "./usage-tables.ts";
 
-/** The days of which five minutes are all there: the eighth is being deleted. */
+/** Milliseconds for which all counts by five minutes exist: those of the eighth day are being deleted. */
 const RECENT_MS = 7 * DAY_MS;
-/** Tokens of all kinds; calls of tools are none. */
+/** Sum of tokens of all kinds; calls of tools are not tokens. */
 const TOKENS = sql.join(
   TOKEN_KINDS.filter((kind) => kind !== "tool_calls").map((kind) => sql.ref(kind)),
   sql` + `,
 );
-/** The version of the schema that began to sum up by hour. */
+/** Version of the schema that began to sum up by hour. */
 const HOURS_VERSION = 39;
 
-/** From then on and before then, in milliseconds since the epoch: whole hours of the last 39 days. */
+/** Range of whole hours within the last 39 days: `from` inclusive, `to` exclusive, in milliseconds since the epoch. */
 type Span = { readonly from: number; readonly to: number };
 
-/** Requests of a key by what let them through, within whole hours. */
+/** Reads the requests with a key by the scope that let them through, within whole hours. */
 export async function requestsByScope(db: Db, keyId: string, span: Span): Promise<Map<RequestScope, number>> {
   const { rows } = await sql<{ scope: RequestScope; count: number }>`
     ${countedBetween(REQUESTS_MEASURE, keyId, span)}
@@ -29,7 +29,7 @@ export async function requestsByScope(db: Db, keyId: string, span: Span): Promis
   return new Map(rows.map(({ scope, count }) => [scope, count]));
 }
 
-/** Answers to a key by gateway, route and model, and of how many of them not all tokens are known. */
+/** Reads the answers to a key by gateway, route and model, and the number of those whose tokens are not all known. */
 export async function answersOf(
   db: Db,
   keyId: string,
@@ -56,7 +56,7 @@ export async function answersOf(
 
 type Found = { routeId: string; named: string | null; namespace: string | null; name: string | null; without: number };
 
-/** The most requests, or tokens, of a key at once. */
+/** Reads the highest number of requests or tokens of a key within five minutes and within an hour. */
 export async function peakOf(db: Db, measure: "requests" | "tokens", keyId: string, span: Span): Promise<Peak> {
   const [of, figure] = measure === "requests" ? [REQUESTS_MEASURE, sql`count`] : [TOKENS_MEASURE, TOKENS];
   const recent = sql`slot >= ${asTimestamp(Math.max(span.from, span.to - RECENT_MS))}`;
@@ -72,7 +72,7 @@ export async function peakOf(db: Db, measure: "requests" | "tokens", keyId: stri
   return rows[0] ?? { fiveMinutes: 0, recentHour: 0, hour: 0 };
 }
 
-/** Since when counts are kept for longer than eight days and none was lost, in milliseconds since the epoch. */
+/** Reads since when counts are kept for longer than eight days and none was lost, in milliseconds since the epoch. */
 export async function usageCountedSince(db: Db): Promise<number> {
   const { rows } = await sql<{ since: number | null }>`
     select (extract(epoch from greatest(min(applied_at), ${LOST_USES_UNTIL})) * 1000)::float8 as since
@@ -80,7 +80,7 @@ export async function usageCountedSince(db: Db): Promise<number> {
   return rows[0]?.since ?? Number.POSITIVE_INFINITY;
 }
 
-/** Each count once: what is not summed up by hour yet is read where it was counted. */
+/** Returns SQL that reads each count once: a count that is not summed up by hour yet is read from the five minutes. */
 function countedBetween(measure: Measure, keyId: string, span: Span): RawBuilder<unknown> {
   const { slots, hours, dimensions, figures } = measure;
   const columns = sql.join(["slot", ...dimensions, ...figures].map((name) => sql.ref(name)));

@@ -2,24 +2,24 @@ import { type RawBuilder, sql } from "kysely";
 import { type PriceList, type PriceOrder, priceOrder } from "../../domain/usage/price-list.ts";
 import { TOKEN_KINDS, type TokenKind } from "../../domain/usage/tokens.ts";
 
-/** What is counted in tokens; the other kind is calls. */
+/** Kinds that are counted in tokens; the other kind is calls. */
 const TOKENS = TOKEN_KINDS.filter((kind) => kind !== "tool_calls");
 
-/** The parts of a statement that prices what is counted; rows are by model and days of prices before they are by group. */
+/** Parts of a statement that prices counts. Rows are first grouped by model and price period, then by group. */
 export type Pricing = {
-  /** Tables of the statement, after one called `parted` with `model`, `span` and figures. */
+  /** Tables of the statement, which follow a table `parted` with `model`, `span` and figures. */
   readonly tables: RawBuilder<unknown>;
   /** Joins a row `c` of `parted` with its prices `p`. */
   readonly joins: RawBuilder<unknown>;
   /** Sums over rows of a group. */
   readonly columns: RawBuilder<unknown>;
-  /** Between which days of prices a time is. */
+  /** Returns SQL for the number of the price period that a time is in. */
   spanOf(time: RawBuilder<unknown>): RawBuilder<unknown>;
 };
 
 /**
- * Prices counts where they are read, so that the answer has as many rows as without, and each count once. All is exact:
- * sums and products of `numeric`.
+ * Prices counts in the query that reads them, so that the answer has no more rows than without, and each count once.
+ * All is exact: sums and products of `numeric`.
  */
 export function pricingBy(list: PriceList): Pricing {
   const order = priceOrder(list);

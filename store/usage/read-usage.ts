@@ -7,18 +7,18 @@ import { type Pricing, pricingBy } from "./read-costs.ts";
 import type { UsagePosition, UsageQuestion, UsageStep } from "./usage-question.ts";
 import { REQUESTS_MEASURE, TOKENS_MEASURE } from "./usage-tables.ts";
 
-/** What one group used within one piece of time. */
+/** Use by one group within one period. */
 export type UsageRow = UsagePosition & {
-  /** Undefined where requests are not counted by what is asked: they are by key and team alone. */
+  /** Number of requests; undefined for groups by which they are not counted: they are counted by key and team alone. */
   readonly requests: number | undefined;
   readonly figures: TokenFigures;
-  /** Undefined where nothing is priced. */
+  /** Cost; undefined if nothing is priced. */
   readonly cost: UsageCost | undefined;
 };
 
 /**
- * What was used, in the order of time and group. Each count is in it once: what is not summed up by hour or by day yet
- * is read where it was counted, by the same statement.
+ * Reads usage, in the order of time and group. Each count is in it once: a count that is not summed up by hour or by
+ * day yet is read from the finer table, by the same statement.
  */
 export async function readUsage(db: Db, question: UsageQuestion): Promise<UsageRow[]> {
   const { by, gatewayIds, model, prices } = question;
@@ -58,7 +58,7 @@ function countedRows(question: UsageQuestion, parts: readonly RawBuilder<unknown
     ${laterOf(question)} group by c.at, c.grp ${inOrder(question)}`;
 }
 
-/** Summed up by model and days of prices first, so that few rows meet the prices. */
+/** Returns a query that first sums up by model and days of prices, so that few rows are joined with the prices. */
 function pricedRows(
   question: UsageQuestion,
   parts: readonly RawBuilder<unknown>[],
@@ -79,12 +79,15 @@ function laterOf({ step, after }: UsageQuestion): RawBuilder<unknown> {
   return after === undefined ? sql`` : sql`where ${isAfter(step, after)}`;
 }
 
-/** A total is at the beginning of the question, which is another one by the time of the next page. */
+/**
+ * Returns the SQL condition that a row comes after a position. A total's time is the beginning of the range, which
+ * differs by the time the next page is asked for, so only its group counts.
+ */
 function isAfter(step: UsageStep, { at, group }: UsagePosition): RawBuilder<unknown> {
   return step === "total" ? sql`c.grp > ${group}` : sql`(c.at, c.grp) > (${asTimestamp(at)}, ${group})`;
 }
 
-/** Whether a model of this name has answered within what is kept, to these teams. */
+/** True if a model of this name has answered these teams within the time that counts are kept. */
 export async function isKnownModel(db: Db, model: string, teamIds: readonly string[] | undefined): Promise<boolean> {
   const of = teamIds === undefined ? sql`` : sql`and team_id = any(${teamIds}::text[])`;
   const { rows } = await sql<{ isKnown: boolean }>`select exists (

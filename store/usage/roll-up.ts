@@ -12,33 +12,33 @@ import {
   TOKENS_MEASURE,
 } from "./usage-tables.ts";
 
-/** Of a level in one round, so that none holds up the next one. */
+/** Maximum number of rows of a level in one round, so that it does not delay the next level. */
 const MAX_ROWS = 2_000_000;
-/** Ways to models, of gateway, route and name, that are kept apart of one key in one hour or day: those of most answers. */
+/** Ways to models (gateway, route and model) that are kept apart for a key in an hour or day: those of most answers. */
 const MAX_WAYS = 64;
-/** The model of all others. */
+/** Model name for all other combinations. */
 const OTHER_MODELS = "other";
-/** Any number that no other lock of ours has: one process rolls up at a time. */
+/** Advisory lock with a number that no other lock has: one process rolls up at a time. */
 const LOCK = 53_975_265;
 
-/** What is summed up: from which table into which, by what step, and from when on it is due. */
+/** Level of summing up: the tables it reads and writes, its step, and the times that it covers. */
 type Level = {
   readonly measure: Measure;
   readonly from: string;
   readonly to: string;
   readonly step: RawBuilder<unknown>;
-  /** The first that is not due yet: what has just ended may still get rows. */
+  /** First time that is not due yet: a period that has just ended may still get rows. */
   readonly end: RawBuilder<unknown>;
-  /** Before it, what is summed up already is not summed up anew: rows of it may have been deleted. */
+  /** Time before which existing sums are not made anew: rows of these periods may have been deleted. */
   readonly oldest: RawBuilder<unknown>;
-  /** The team of a row `t`. */
+  /** Team of a row `t`. */
   readonly teamId: RawBuilder<unknown>;
 };
 
 const HOURS_END = beginOf(HOUR_STEP, sql`clock_timestamp() - interval '10 minutes'`);
 const DAYS_END = beginOf(DAY_STEP, sql`clock_timestamp() - interval '2 hours'`);
 const OWN_TEAM = sql`t.team_id`;
-/** A key's team is its team for ever, and no key is ever deleted. */
+/** Team of a key: it is the same for ever, and no key is ever deleted. */
 const TEAM_OF_KEY = sql`coalesce((select k.team_id from keys k where k.id = t.key_id), '')`;
 
 const LEVELS: readonly Level[] = [REQUESTS_MEASURE, TOKENS_MEASURE].flatMap((measure) => [
@@ -53,12 +53,12 @@ const LEVELS: readonly Level[] = [REQUESTS_MEASURE, TOKENS_MEASURE].flatMap((mea
 ]);
 
 /**
- * Sums five minutes up by hour, and hours by day, once these are over. A row that comes late, or is added to later, has
- * its key's hour and day summed up anew, while all rows of these are kept: however often this runs, and wherever it is broken off, everything counts once.
- * Where another process is at it, nothing is done.
+ * Sums up five minutes by hour, and hours by day, once these are over. If a row comes late or is added to later, its
+ * key's hour and day are summed up anew, as long as all of their rows are kept. So everything counts once, however
+ * often this runs and wherever it is interrupted. Does nothing while another process does this.
  *
  * @param signal ends it between two batches
- * @returns how many rows were summed up
+ * @returns number of rows that were summed up
  */
 export async function rollUp(store: Store, signal?: AbortSignal): Promise<number> {
   let sum = 0;
@@ -74,10 +74,10 @@ export async function rollUp(store: Store, signal?: AbortSignal): Promise<number
   return sum;
 }
 
-/** Whether all rows of an hour or a day are there yet, or some that were summed up may have been deleted. */
+/** Age of an hour or a day: `recent` if all its rows exist, `old` if rows that were summed up may have been deleted. */
 type Age = "recent" | "old";
 
-/** One batch of a level: the sums are read by a later statement than the one that marks the rows, and so include them. */
+/** Sums up one batch of a level. The sums include the rows just marked: a later statement reads them. */
 function rollUpBatch({ backgroundDb, backgroundRows }: Store, level: Level, age: Age): Promise<number> {
   return backgroundDb.transaction().execute(async (tx) => {
     const { rows } = await sql<{ isAlone: boolean }>`select pg_try_advisory_xact_lock(${LOCK}) as "isAlone"`.execute(
@@ -109,8 +109,8 @@ async function markRows(tx: Tx, { from, step, end, oldest }: Level, age: Age, mo
 }
 
 /**
- * Of old keys and times those without a sum: nothing of them has been summed up, nor therefore deleted, as where no server
- * ran for long. What comes so late for the others is left out.
+ * Returns the old keys and periods without a sum: none of their rows has been summed up, and so none was deleted, as
+ * after a long time without a server. Late rows of the others are left out.
  */
 async function withoutSum(tx: Tx, { to }: Level, marked: readonly Marked[]): Promise<Marked[]> {
   if (marked.length === 0) return [];
@@ -121,14 +121,14 @@ async function withoutSum(tx: Tx, { to }: Level, marked: readonly Marked[]): Pro
   return marked.filter((_, place) => !summed.has(place));
 }
 
-/** As a table `p`, with their places from 1 on. */
+/** Returns SQL for a table `p` of keys and periods, with their positions from 1 on. */
 function periodsOf(marked: readonly Marked[]): RawBuilder<unknown> {
   return sql`(select key_id, to_timestamp(ms / 1000) as begin, place
     from unnest(${marked.map(({ keyId }) => keyId)}::text[], ${marked.map(({ ms }) => ms)}::float8[])
       with ordinality given (key_id, ms, place)) p`;
 }
 
-/** Replaces the sums of these keys and times by what the rows come to now. */
+/** Replaces the sums of these keys and periods by the present sums of their rows. */
 async function sumUp(tx: Tx, { measure, from, to, step, teamId }: Level, marked: readonly Marked[]): Promise<void> {
   const periods = periodsOf(marked);
   await sql`delete from ${sql.table(to)} o using ${periods} where o.key_id = p.key_id and o.slot = p.begin`.execute(tx);

@@ -3,13 +3,13 @@ import type { Db } from "../database/change.ts";
 import { identifyKeys } from "../keys/search/identified-keys.ts";
 import type { UsageGroup } from "./usage-question.ts";
 
-/** Objects of one name that are taken together: one that was made again is counted as another. */
+/** Maximum number of objects of one name that are taken together: one made again is counted as another object. */
 const MAX_NAMESAKES = 1_000;
 
-/** The kinds of object that usage may be asked for by name. */
+/** Kinds of object that usage may be asked for by name. */
 export type UsageObject = "key" | "team" | "gateway";
 
-/** The ids of what a person means by a text, deleted ones too, among what is these teams'; undefined for all teams. */
+/** Finds the ids of the objects, deleted ones too, that a text means, among those of these teams; undefined for all. */
 export async function usageIdsNamed(
   db: Db,
   kind: UsageObject,
@@ -32,7 +32,7 @@ export async function usageIdsNamed(
   return kind === "key" ? [...new Set([...(await identifyKeys(db, text, teamIds)), ...ids])] : ids;
 }
 
-/** What an id that usage was added up by stands for; of a team its own name. */
+/** Name of an object that usage was grouped by; for a team, `name` and `team` are the same. */
 export type UsageName = {
   readonly namespace: string;
   readonly name: string;
@@ -40,7 +40,7 @@ export type UsageName = {
   readonly team: string;
 };
 
-/** The names of what usage was added up by, by their ids. */
+/** Reads the names of the objects that usage was grouped by, by their ids. */
 export async function usageNames(db: Db, by: UsageGroup, ids: readonly string[]): Promise<Map<string, UsageName>> {
   if (by === "model" || by === "label" || by === "all" || ids.length === 0) return new Map();
   const objects = {

@@ -1,12 +1,12 @@
 import { type RawBuilder, sql } from "kysely";
 import { TOKEN_FIGURES } from "../../domain/usage/token-count.ts";
 
-/** How long requests and tokens are kept by five minutes, and by hour. */
+/** Times for which requests and tokens are kept by five minutes, and by hour. */
 export const SLOTS_KEPT = sql`interval '8 days'`;
 export const HOURS_KEPT_DAYS = 40;
 export const HOURS_KEPT: RawBuilder<unknown> = sql.raw(`interval '${HOURS_KEPT_DAYS} days'`);
 
-/** Something that is counted by five minutes, by hour and by day: where, by what beside its key, and which figures. */
+/** Measure that is counted by five minutes, by hour and by day: its tables, dimensions besides the key, and figures. */
 export type Measure = {
   readonly slots: string;
   readonly hours: string;
@@ -24,7 +24,7 @@ export const REQUESTS_MEASURE: Measure = {
   figures: ["count"],
 };
 
-/** What models' answers used. */
+/** Use of models, as reported with their answers. */
 export const TOKENS_MEASURE: Measure = {
   slots: "key_tokens",
   hours: "key_token_hours",
@@ -36,11 +36,11 @@ export const TOKENS_MEASURE: Measure = {
 export const HOUR_STEP = sql`interval '1 hour'`;
 export const DAY_STEP = sql`interval '1 day'`;
 
-/** The hour or the day, in UTC, that a time is in. */
+/** Returns SQL for the beginning of the hour or the day, in UTC, that a time is in. */
 export function beginOf(step: RawBuilder<unknown>, time: RawBuilder<unknown>): RawBuilder<Date> {
   return sql<Date>`date_bin(${step}, ${time}, 'epoch')`;
 }
 
-/** The oldest hours, and days, whose rows are all there: of those before, some that were summed up may be gone. */
+/** Oldest hour and day whose rows all exist: earlier rows that were summed up may have been deleted. */
 export const OLDEST_HOUR = sql`clock_timestamp() - ${SLOTS_KEPT} + interval '2 hours'`;
 export const OLDEST_DAY = sql`clock_timestamp() - ${HOURS_KEPT} + interval '26 hours'`;

@@ -2,45 +2,45 @@ import { sql } from "kysely";
 import { withOrderedPlans } from "../database/ordered-plans.ts";
 import type { Store } from "../database/store.ts";
 
-/** A delivery that this process is to try now. */
+/** Delivery that this process is to attempt now. */
 export type ClaimedDelivery = {
   readonly id: string;
   readonly webhookId: string;
   readonly teamId: string;
   readonly url: string;
   readonly event: string;
-  /** When it happened, in milliseconds since the epoch. */
+  /** Time of the event, in milliseconds since the epoch. */
   readonly at: number;
   readonly data: Readonly<Record<string, unknown>>;
-  /** Tries that have failed. */
+  /** Number of failed attempts. */
   readonly tries: number;
-  /** Says whose the delivery is: of two who try it, one settles it. */
+  /** Claim on the delivery: if two processes attempt it, only the holder of the present claim settles it. */
   readonly claim: string;
-  /** The webhook's signing secret, sealed with its id. */
+  /** Signing secret of the webhook, encrypted and bound to its id. */
   readonly sealed: Uint8Array | null;
-  /** The change that revoked the key; null for a key that is not. */
+  /** Seq of the change that revoked the key; null if the key is not revoked. */
   readonly revokedSeq: number | null;
-  /** The database's time, in milliseconds since the epoch. */
+  /** Time of the database, in milliseconds since the epoch. */
   readonly now: number;
 };
 
-/** How long a claim keeps a delivery from other processes: longer than a try takes. Milliseconds. */
+/** Milliseconds for which a claim keeps a delivery from other processes: longer than an attempt takes. */
 const CLAIM_MS = 60_000;
 
-/** How much may be claimed. */
+/** Bounds on what may be claimed. */
 type ClaimBounds = {
   readonly limit: number;
-  /** Of one team, with those that it has under way. */
+  /** Maximum number of deliveries of one team, including those that it has in progress. */
   readonly ofTeam: number;
-  /** How many deliveries teams have under way, by their ids. */
+  /** Numbers of deliveries in progress, by the ids of their teams. */
   readonly underWay: ReadonlyMap<string, number>;
-  /** Webhooks of which nothing is claimed: they have as many under way as they may. */
+  /** Webhooks of which nothing is claimed: they have as many deliveries in progress as they may. */
   readonly fullWebhooks: readonly string[];
 };
 
 /**
- * Claims deliveries that are due, one for each webhook, of webhooks in random order: however much waits for one, or for
- * one team, the others have their turn. Several processes claim different deliveries.
+ * Claims deliveries that are due, one for each webhook, with the webhooks in random order: however much waits for one
+ * webhook or one team, the others get their slots. Several processes claim different deliveries.
  *
  * @param claim a new UUID
  */
@@ -85,10 +85,10 @@ export async function claimDeliveries(
   return withOrderedPlans(db, async (tx) => (await question.execute(tx)).rows, "read write");
 }
 
-/** The webhooks for which something waits, one after the other: each costs one row of an index, however much waits. */
+/** Query for the webhooks with waiting deliveries, in order: each costs one row of an index, however much waits. */
 const NEXT_WAITED_FOR = sql`select webhook_id from webhook_deliveries where state = 'pending'`;
 
-/** Most of the time nothing is, which one row of an index says. */
+/** True if any delivery waits. Most of the time none does, which one row of an index shows. */
 async function isAnyWaiting(db: Store["db"]): Promise<boolean> {
   const { rows } = await sql`${NEXT_WAITED_FOR} order by webhook_id limit 1`.execute(db);
   return rows.length > 0;
@@ -98,18 +98,18 @@ function ms(time: string) {
   return sql.raw<number>(`(extract(epoch from ${time}) * 1000)::float8`);
 }
 
-/** What came of a try. */
+/** Outcome of an attempt. */
 export type Settlement =
   | { readonly state: "delivered" | "failed"; readonly status: number | null; readonly why: string | null }
   | {
       readonly state: "pending";
       readonly status: number | null;
       readonly why: string;
-      /** Until the next try. Milliseconds. */
+      /** Milliseconds until the next attempt. */
       readonly pauseMs: number;
     };
 
-/** Records the outcome of a try, unless the delivery was stopped or another process has claimed it meanwhile. */
+/** Records the outcome of an attempt, unless the delivery was stopped or another process has claimed it meanwhile. */
 export async function settleDelivery(
   { db }: Store,
   { id, claim }: ClaimedDelivery,
@@ -123,9 +123,9 @@ export async function settleDelivery(
 }
 
 /**
- * Gives back deliveries that were not tried.
+ * Gives back deliveries that were not attempted.
  *
- * @param pauseOf how long until a delivery may be claimed again, in milliseconds
+ * @param pauseOf returns the milliseconds until a delivery may be claimed again
  */
 export async function releaseDeliveries(
   { db }: Store,
@@ -142,7 +142,7 @@ export async function releaseDeliveries(
   );
 }
 
-/** Adds to the data of a delivery, for every try to come. */
+/** Adds to the data of a delivery, for all further attempts. */
 export async function addToDelivery({ db }: Store, id: string, more: Readonly<Record<string, unknown>>): Promise<void> {
   await sql`update webhook_deliveries set data = data || ${JSON.stringify(more)}::jsonb where id = ${id}`.execute(db);
 }

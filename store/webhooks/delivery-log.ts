@@ -3,30 +3,30 @@ import type { Db, Tx } from "../database/change.ts";
 import { withOrderedPlans } from "../database/ordered-plans.ts";
 import { isOfTeam } from "../database/rows-of-team.ts";
 
-/** A delivery as the log has it. Times are milliseconds since the epoch. */
+/** Delivery as the log has it. Times are milliseconds since the epoch. */
 export type LoggedDelivery = {
   readonly id: string;
   readonly teamId: string;
   readonly team: string;
   readonly url: string;
   readonly event: string;
-  /** Null for what happened to the team itself. */
+  /** Id of the key; null for an event of the team itself. */
   readonly keyId: string | null;
-  /** The key's name when it happened, or the team's. */
+  /** Name of the key at the time of the event, or of the team. */
   readonly name: string;
   readonly at: number;
   readonly state: "pending" | "delivered" | "failed" | "stopped";
   readonly tries: number;
-  /** Of one that waits: when it is tried next. */
+  /** Time of the next attempt, if the delivery waits. */
   readonly nextTryAt: number | null;
   readonly triedAt: number | null;
-  /** The status of the last answer; null for none. */
+  /** Status of the last answer; null for none. */
   readonly status: number | null;
-  /** Why it was not delivered; null for one that was, or was not tried yet. */
+  /** Reason why it was not delivered; null if it was delivered, or not attempted yet. */
   readonly why: string | null;
 };
 
-/** A webhook, and how much waits for it. */
+/** Webhook with the number of deliveries that wait for it. */
 export type LoggedWebhook = {
   readonly id: string;
   readonly teamId: string;
@@ -34,7 +34,7 @@ export type LoggedWebhook = {
   readonly url: string;
   readonly events: readonly string[];
   readonly hasSecret: boolean;
-  /** No more are counted than {@link MAX_COUNTED_DELIVERIES}. */
+  /** Number of waiting deliveries, counted up to {@link MAX_COUNTED_DELIVERIES}. */
   readonly waiting: number;
 };
 
@@ -45,10 +45,10 @@ const COLUMNS = sql`d.id, d.team_id as "teamId", t.name as team, d.url, d.event,
   ${ms("d.due_at")} as "nextTryAt", ${ms("d.tried_at")} as "triedAt", d.status, d.error as why`;
 
 /**
- * A page of the log, the latest first. However long it is, each team is asked for a page of its own at most.
+ * Lists a page of the log, the latest first. However long the log is, each team is asked for one page at most.
  *
- * @param teamIds undefined for all there are
- * @param afterId the last of the page before; undefined for the first page
+ * @param teamIds undefined for all teams
+ * @param afterId last delivery of the previous page; undefined for the first page
  */
 export async function listDeliveries(
   db: Db,
@@ -81,7 +81,7 @@ export async function listDeliveries(
   return withOrderedPlans(db, async (tx) => (await question.execute(tx)).rows);
 }
 
-/** One of them, locked until the transaction ends. */
+/** Locks a delivery until the transaction ends, and reads it. */
 export async function lockDelivery(tx: Tx, id: string): Promise<LoggedDelivery | undefined> {
   const { rows } = await sql<LoggedDelivery>`
     select ${COLUMNS} from webhook_deliveries d join teams t on t.id = d.team_id
@@ -90,9 +90,10 @@ export async function lockDelivery(tx: Tx, id: string): Promise<LoggedDelivery |
 }
 
 /**
- * Begins a delivery again, under its id, even one that waits: it is due at once, and its tries are counted from zero.
+ * Begins a delivery again, under its id, even if it still waits: it is due at once, and its attempts are counted from
+ * zero.
  *
- * @returns false where its webhook is gone
+ * @returns false if its webhook is gone
  */
 export async function redeliver(tx: Tx, id: string): Promise<boolean> {
   // For share: the removal of the webhook waits for this transaction, and then stops the delivery.
@@ -104,7 +105,11 @@ export async function redeliver(tx: Tx, id: string): Promise<boolean> {
   return true;
 }
 
-/** The webhooks of teams, by their names. @param teamIds undefined for all there are */
+/**
+ * Lists the webhooks of teams, by team and URL.
+ *
+ * @param teamIds undefined for all teams
+ */
 export async function listWebhooks(
   db: Db,
   teamIds: readonly string[] | undefined,

@@ -4,7 +4,7 @@ import type { WebhookEvent } from "../../domain/webhook/webhook.ts";
 import type { Db } from "../database/change.ts";
 import { newId } from "../database/ids.ts";
 
-/** Something that happened, as the audit log has it. */
+/** Event of the audit log. */
 type Happening = {
   readonly at: number | null;
   readonly kind: string;
@@ -49,7 +49,7 @@ export async function queueDeliveries(db: Db, events: readonly Happening[]): Pro
   }
 }
 
-/** What webhooks call an event of the audit log; undefined for one that they are not notified of. */
+/** Returns the name that webhooks have for an event of the audit log; undefined if they are not notified of it. */
 function webhookEventOf(kind: string, detail: Readonly<Record<string, unknown>>): WebhookEvent | undefined {
   switch (kind) {
     case "key.activated":
@@ -71,7 +71,11 @@ async function describeTeam(db: Db, teamId: string | null): Promise<Readonly<Rec
   return { teamId, team: rows[0]?.name };
 }
 
-/** Which key it is: nothing that is a secret, or made of one. @param version the one in use where it is undefined, and the latest where none is */
+/**
+ * Describes a key, without a secret and without anything that is made of a secret.
+ *
+ * @param version number of the version to describe; if undefined, the latest that was activated, or else the latest
+ */
 async function describeKey(db: Db, keyId: string, version: unknown): Promise<Readonly<Record<string, unknown>>> {
   const { rows } = await sql<Record<"name" | "namespace" | "team" | "prefix", string> & { version: number }>`
     select k.name, k.namespace, t.name as team, v.prefix, v.number as version

@@ -5,19 +5,20 @@ import { newId } from "../database/ids.ts";
 import { sealingKeyring } from "../encryption/encryption-key.ts";
 import { isSealedAs, type Keyring, openSealed, seal } from "../encryption/keyring.ts";
 
-/** A webhook as it is to be. Its URL is its identity within the team. */
+/** Declared webhook. Its URL is its identity within the team. */
 export type WebhookDraft = {
   readonly url: string;
   readonly events: readonly WebhookEvent[];
-  /** In clear; null where there is none, undefined where the one that is stored stays. */
+  /** Signing secret in clear text; null for none, undefined to keep the stored secret. */
   readonly secret: string | null | undefined;
 };
 
 /**
- * Stores a team's webhooks. Writes only what differs: a secret that is stored already keeps its ciphertext, unless its
- * key is an old one. Cancels pending deliveries to a webhook that is gone, or of an event that it no longer wants.
+ * Stores a team's webhooks. Writes only the webhooks that differ: a stored secret that has not changed keeps its
+ * ciphertext, unless that is under an old key. Cancels pending deliveries to a removed webhook, or of an event that a
+ * webhook no longer wants.
  *
- * @returns the URLs of those that had another secret
+ * @returns URLs of the webhooks whose secret changed
  */
 export async function saveWebhooks(
   tx: Tx,
@@ -60,13 +61,17 @@ export async function saveWebhooks(
   return changedSecrets;
 }
 
-/** Removes all of a team's webhooks. @param why recorded with the deliveries that are cancelled */
+/**
+ * Removes all of a team's webhooks.
+ *
+ * @param why recorded with the deliveries that are cancelled
+ */
 export async function removeWebhooks(tx: Tx, teamId: string, why: string): Promise<void> {
   await tx.deleteFrom("team_webhooks").where("team_id", "=", teamId).execute();
   await stopDeliveries(tx, sql`team_id = ${teamId}`, why);
 }
 
-/** Cancels pending deliveries. The outcome of a try that is under way is not recorded any more. */
+/** Cancels pending deliveries. The outcome of an attempt in progress is not recorded any more. */
 async function stopDeliveries(tx: Tx, which: RawBuilder<unknown>, why: string): Promise<void> {
   await sql`update webhook_deliveries set state = 'stopped', due_at = null, claim = null, error = ${why}
     where state = 'pending' and ${which}`.execute(tx);

@@ -22,7 +22,7 @@ const WRONG_PHRASE = new RegExp(`\\b(?:${PHRASES.join("|")})\\b`, "i");
 
 /** Folders, each with the endings of the files whose every line is held to this: comments, strings and names. */
 const SOURCES: Readonly<Record<string, readonly string[]>> = {
-  ...{ domain: [".ts"], runtime: [".ts"], store: [".ts"], controller: [".ts"], server: [".ts"], cli: [".ts"] },
+  ...Object.fromEntries(FOLDERS.map((folder) => [folder, [".ts"]])),
   ...{ scripts: [".ts"], test: [".ts"], crds: [".yaml"] },
   infra: [".ts", ".yaml", ".json", ".tpl", ".txt"],
   examples: [".ts", ".yaml", ".yml"],

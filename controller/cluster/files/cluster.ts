@@ -1,6 +1,6 @@
 /**
- * The cluster of the embedded default (spec §8): declarations come from a folder of manifests, and everything that an
- * API server would hold is in a DATA folder, which is locked as long as the cluster is open.
+ * Cluster of the embedded default (spec §8): declarations come from a folder of manifests, and everything that an API
+ * server would hold is in a DATA folder, which is locked as long as the cluster is open.
  */
 import { readFile, realpath } from "node:fs/promises";
 import { join, relative } from "node:path";
@@ -19,17 +19,17 @@ import { createStatusFiles } from "./status.ts";
 import { watchTree } from "./tree-watch.ts";
 
 export type FilesClusterOptions = {
-  /** The folder of manifests. It may be missing, and come later. */
+  /** Folder of manifests. It may be missing, and come later. */
   readonly manifests: string;
   readonly data: string;
   /** `now` in milliseconds since the epoch, `monotonic` in milliseconds. */
   readonly clock: { now(): number; monotonic(): number };
   readonly randomUuid: () => string;
-  /** The cluster's id by what else is known of it, asked where DATA has none: undefined for a new one. */
+  /** Finds the cluster's id elsewhere if DATA has none; undefined for a new cluster. */
   readonly lostClusterId?: () => Promise<string | undefined>;
-  /** Faults of manifests, warnings and events, each on one line and free of secrets. */
+  /** Called with faults of manifests, warnings and events, each on one line and free of secrets. */
   readonly log: (line: FilesLogLine) => void;
-  /** Ends the waiting for another process that is using DATA. */
+  /** Signal that ends the wait for another process that is using DATA. */
   readonly signal?: AbortSignal;
 };
 
@@ -40,10 +40,10 @@ export type FilesLogLine = { readonly level: "info" | "warn" | "error"; readonly
 /**
  * Opens the cluster. Open it before anything else in DATA, since it takes the lock, and close it last.
  *
- * @throws DataLockedError when another process is still using DATA after 15 s
- * @throws the signal's reason when the signal aborts while this waits for the lock
- * @throws Error when the manifests are in DATA: what is written there would be read as declarations; and when DATA, or
- *   something in it, is another user's, or others can write there
+ * @throws DataLockedError if another process is still using DATA after 15 s
+ * @throws the signal's reason if the signal aborts during the wait for the lock
+ * @throws Error if the manifests are in DATA: what is written there would be read as declarations; and if DATA, or
+ * something in it, is another user's, or others can write there
  */
 export async function openFilesCluster(options: FilesClusterOptions): Promise<Cluster & { close(): Promise<void> }> {
   const { data, manifests, clock, signal, log } = options;
@@ -139,7 +139,7 @@ async function openLocked(
     writeStatus: (object, status) => objects.writeStatus(object, status),
     leavesStatus: () => false,
 
-    // A file is read as quickly as it is heard of.
+    // No version is cached: a file is read as quickly as its change is noticed.
     namespaceTerminates: async () => false,
     cachedSecretVersion: () => undefined,
     readSecret: (namespace, name) => secrets.read(namespace, name),
@@ -165,7 +165,10 @@ async function openLocked(
   };
 }
 
-/** Identifies the cluster for ever: made at the first start. Another one would strand every key (threats c53). */
+/**
+ * Reads the id that identifies the cluster for ever, and makes it at the first start. A different id would strand every
+ * key (threats c53).
+ */
 async function readClusterId({ data, randomUuid, lostClusterId }: FilesClusterOptions, log: Log): Promise<string> {
   const path = join(data, "cluster-id");
   const known = (await readFile(path, "utf8").catch(whenMissing(""))).trim();
@@ -177,5 +180,8 @@ async function readClusterId({ data, randomUuid, lostClusterId }: FilesClusterOp
   return uid;
 }
 
-/** Names and messages come from files of any author: a line break in them must not start a line of the log. */
+/**
+ * Puts a text on one line. Names and messages come from files of any author: a line break in them must not start a line
+ * of the log.
+ */
 const onOneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu, " ");

@@ -1,6 +1,6 @@
 /**
- * How the files of a DATA folder are written: whole or not at all, closed to other users, synced to the disk where the
- * caller requires it, and never through a link, since what is behind a link is not ours.
+ * Writes of the files in a DATA folder: whole or not at all, closed to other users, synced to the disk if the caller
+ * requires it, and never through a link, since what is behind a link is not ours.
  */
 
 import { chmod, lstat, mkdir, open, readFile, rename, rm } from "node:fs/promises";
@@ -10,10 +10,13 @@ import { hasCode } from "../../../runtime/error-code.ts";
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
 
-/** `other` for a link or a file in the place of the folder, `hidden` for one in the place of a folder above it. */
+/**
+ * State of the path of a folder. `other`: a link or a file is there instead. `hidden`: a link or a file is at the path
+ * of a folder above it.
+ */
 export type Standing = "nothing" | "folder" | "other" | "hidden";
 
-/** What stands at a path, reached from `root`, itself included, through real folders alone. */
+/** Returns the state of a path that is reached from `root`, itself included, through real folders alone. */
 export async function standingAt(path: string, root: string): Promise<Standing> {
   const below = relative(root, path).split(sep).filter(Boolean);
   for (let depth = 0; depth <= below.length; depth++) {
@@ -24,7 +27,7 @@ export async function standingAt(path: string, root: string): Promise<Standing> 
   return "folder";
 }
 
-/** @throws with code ENOTDIR where a link or a file is in the place of the folder, or of one above it up to `root` */
+/** @throws with code ENOTDIR if a link or a file is at the path of the folder, or of a folder above it up to `root` */
 export async function assertNoLink(path: string, root: string): Promise<void> {
   const standing = await standingAt(path, root);
   if (standing === "nothing" || standing === "folder") return;
@@ -33,10 +36,10 @@ export async function assertNoLink(path: string, root: string): Promise<void> {
 }
 
 /**
- * Makes a folder and those above it. By hand, since Node's recursive way never comes back where a folder is there and
- * nothing can be made in it, as below /proc.
+ * Makes a folder and the folders above it. Node's recursive way is not used: it never returns if a folder exists in
+ * which nothing can be made, as below /proc.
  *
- * @returns the topmost one that was made; undefined where all of them were there
+ * @returns the topmost folder that was made; undefined if all of them existed
  */
 async function makeFolders(path: string): Promise<string | undefined> {
   try {
@@ -59,13 +62,13 @@ async function makeFolders(path: string): Promise<string | undefined> {
 }
 
 /**
- * Makes a folder, and those above it, closed to others; closes one that is there.
+ * Makes a folder, and the folders above it, closed to others; closes a folder that exists.
  *
- * @throws with code ENOTDIR where a link or a file is in the place of it, or of one above it up to `root`
+ * @throws with code ENOTDIR if a link or a file is at its path, or at the path of a folder above it up to `root`
  */
 export async function ensureFolder(folder: string, root = folder): Promise<void> {
   await assertNoLink(folder, root);
-  // The way up ends at the root: that of a relative path would be "." again and again.
+  // Absolute, so that the way up ends at the root: the parent of "." is "." for ever.
   const path = resolve(folder);
   const first = await makeFolders(path);
   if (first === undefined) {
@@ -75,7 +78,7 @@ export async function ensureFolder(folder: string, root = folder): Promise<void>
   for (let made = path; made.length >= first.length; made = dirname(made)) await syncFolder(dirname(made));
 }
 
-/** Writes a file of mode 0600 where none is, and has it on the disk. Its folder is not synchronised. */
+/** Writes a new file of mode 0600 and syncs it to the disk. Its folder is not synced. */
 export async function writeNewFile(path: string, text: string): Promise<void> {
   const file = await open(path, "wx", FILE_MODE);
   try {
@@ -88,9 +91,9 @@ export async function writeNewFile(path: string, text: string): Promise<void> {
 }
 
 /**
- * Replaces a file as a whole: after a crash at any moment it is the old one or the new one. One writer at a time.
+ * Replaces a file as a whole: after a crash at any moment it is the old file or the new one. One writer at a time.
  *
- * @param durable false for what can be made again after a power failure
+ * @param durable false for a file that can be made again after a power failure
  */
 export async function replaceFile(path: string, text: string, durable = true): Promise<void> {
   const draft = `${path}.tmp`;
@@ -114,14 +117,14 @@ export async function replaceFile(path: string, text: string, durable = true): P
 /**
  * Removes a file, if there is one.
  *
- * @throws with code ENOTDIR where it would be reached from `root` through a link
+ * @throws with code ENOTDIR if it would be reached from `root` through a link
  */
 export async function removeFile(path: string, root: string): Promise<void> {
   await assertNoLink(dirname(path), root);
   await rm(path, { force: true });
 }
 
-/** Has a folder's entries on the disk: what was renamed into it or removed from it. */
+/** Syncs a folder's entries to the disk: what was renamed into it or removed from it. */
 export async function syncFolder(path: string): Promise<void> {
   const folder = await open(path, "r");
   try {
@@ -132,9 +135,9 @@ export async function syncFolder(path: string): Promise<void> {
 }
 
 /**
- * What a JSON file of ours holds, or undefined when there is none.
+ * Reads a JSON file of ours; undefined if there is none.
  *
- * @throws naming the file, when something else has written to it
+ * @throws naming the file, if something else has written to it
  */
 export async function readJson(path: string): Promise<unknown> {
   const text = await readFile(path, "utf8").catch(whenMissing(undefined));
@@ -146,7 +149,7 @@ export async function readJson(path: string): Promise<unknown> {
   }
 }
 
-/** For `.catch`: a fallback where the file or folder is not there; every other error goes on. */
+/** Returns a handler for `.catch`: a fallback if the file or folder is not there; every other error is thrown again. */
 export function whenMissing<T>(fallback: T): (error: unknown) => T {
   return (error) => {
     if (hasCode(error, "ENOENT", "ENOTDIR")) return fallback;

@@ -1,5 +1,5 @@
 /**
- * The kernel's notifications for a folder and those below it, with one watch for each. Node's recursive watch is not
+ * Kernel notifications for a folder and the folders below it, with one watch for each. Node's recursive watch is not
  * used: on Linux, when a file takes the place of a folder at the wrong moment, it throws in an event handler of its
  * own, where no caller can catch the error.
  */
@@ -16,21 +16,22 @@ import {
 import { basename, join, resolve, sep } from "node:path";
 import { hasCode } from "../../../runtime/error-code.ts";
 
-/** How long to do without notifications after the kernel had no more watches or files to give. */
+/** Milliseconds without notifications after the kernel had no more watches or files to give. */
 const RETRY_MS = 60_000;
 const EXHAUSTED = ["ENOSPC", "EMFILE", "ENFILE", "ENOMEM"];
 
 export type FolderWatch = {
-  /** Begins to watch where it does not: the folder may have come, or come back. Never throws. */
+  /** Begins to watch the folder if it is not watched: it may have come, or come back. Never throws. */
   open(): void;
   close(): void;
 };
 
 /**
- * Links below the folder are not followed: a change behind a link is reported as a change of the link. What cannot be
- * watched is left out.
+ * Makes a watch of a folder. Links below the folder are not followed: a change behind a link is reported as a change of
+ * the link. A path that cannot be watched is left out.
  *
- * @param onTouched called with the path below `root` that a notification names; a folder's stands for all that is in it
+ * @param onTouched called with the path below `root` that a notification names; a folder's path stands for all that is
+ * in it
  */
 export function createFolderWatch(
   root: string,
@@ -41,7 +42,7 @@ export function createFolderWatch(
   const watchers = new Map<string, FSWatcher>();
   let openAt = 0;
 
-  /** Watches what is at the path now, whatever was there before. */
+  /** Watches whatever is at the path now, and no longer what was there before. */
   function renew(path: string): void {
     end(path);
     const place = join(top, path);
@@ -58,7 +59,7 @@ export function createFolderWatch(
     if (!there.isDirectory() && !there.isSymbolicLink()) return;
     const place = join(top, path);
     const watcher = watch(place, { persistent: false }, (event, name) => {
-      // A folder that goes is notified in the one above it, and under its own name in itself, as the topmost must be.
+      // The end of a folder is notified in its parent, and in itself under its own name, which is all the topmost has.
       const isOwn = there.isSymbolicLink() || name === null || name === basename(place);
       const touched = isOwn ? path : join(path, String(name));
       if (event === "rename") renew(touched);
@@ -73,7 +74,10 @@ export function createFolderWatch(
     }
   }
 
-  /** Has what went, is closed to us, or is otherwise in no state to be watched keep nothing else from being so. */
+  /**
+   * Runs an action on a path. A path that is gone, closed to us, or cannot be watched for another reason is left out,
+   * and keeps nothing else from being watched.
+   */
   function leavingOut(path: string, act: () => void): void {
     try {
       act();
@@ -83,7 +87,7 @@ export function createFolderWatch(
     }
   }
 
-  /** Ends what is watched at the path and below it. */
+  /** Ends the watches at the path and below it. */
   function end(path: string): void {
     if (!watchers.has(path)) return;
     for (const [other, watcher] of watchers) {

@@ -2,10 +2,13 @@ import { errorText } from "../../../domain/error-text.ts";
 import type { ObjectRef } from "../port.ts";
 import { titleOf } from "../titles.ts";
 
-/** How many objects are written at once: disks answer many requests for a sync together. */
+/** Number of objects that are written at once: disks answer many requests for a sync together. */
 const BATCH = 32;
 
-/** Does it for each, many at once. One that fails stops no other: resolves with the first that did. */
+/**
+ * Runs `work` for each object, many at once. A failure stops no other object: resolves with the first one, and how many
+ * more objects failed.
+ */
 export async function forEach<T extends { readonly ref: ObjectRef }>(
   all: readonly T[],
   work: (one: T) => Promise<void>,

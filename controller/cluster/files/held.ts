@@ -1,12 +1,12 @@
 /**
- * DATA/held.json: what is no longer declared, or not as it should be, and goes on as it was all the same.
- * `keyplane get` and `keyplane doctor` say it from there.
+ * DATA/held.json: objects that are no longer declared, or not as they should be, and go on as they were all the same.
+ * `keyplane get` and `keyplane doctor` report them from there.
  */
 import { join } from "node:path";
 import type { Kind } from "../../../domain/kinds/kinds.ts";
 import { readJson, replaceFile } from "./disk.ts";
 
-/** What is held, and why, with what to do about it. */
+/** Object that is held, with the reason and what to do about it. */
 export type HeldNote = {
   readonly kind: Kind | "Secret";
   readonly namespace: string;
@@ -16,12 +16,12 @@ export type HeldNote = {
 
 const heldFile = (data: string): string => join(data, "held.json");
 
-/** What `up` says, or said last, is held. */
+/** Reads what `up` reports as held, or reported last. */
 export async function readHeld(data: string): Promise<readonly HeldNote[]> {
   return ((await readJson(heldFile(data))) as HeldNote[] | undefined) ?? [];
 }
 
-/** Makes a writer that writes only what differs from what is there. */
+/** Makes a writer that writes only if the file has something else. */
 export function createHeldFile(data: string): (held: readonly HeldNote[]) => Promise<void> {
   let written: string | undefined;
   return async (held) => {

@@ -1,4 +1,4 @@
-/** What is in a folder; nothing where it cannot be read, which stops no other folder from being looked into. */
+/** Returns the entries of a folder; empty if it cannot be read, which stops no other folder from being looked into. */
 import { readdir } from "node:fs/promises";
 
 const direntsOf = (path: string) => readdir(path, { withFileTypes: true }).catch(() => []);

@@ -1,9 +1,9 @@
 /**
- * One process at a time works on a DATA folder: two PGlite processes on one folder lose rows. The lock is the one that
- * SQLite, which comes with Node, takes on an empty file by fcntl. The kernel drops it when the process ends, however it
- * ends, so nothing is ever stale; it needs no pid, which another container would read as another process; and it works
- * between containers that share the folder. Nothing else in the process may open the file: closing it would drop the
- * lock.
+ * Lock that lets one process at a time work on a DATA folder: two PGlite processes on one folder lose rows. It is the
+ * lock that SQLite, which comes with Node, takes on an empty file by fcntl. The kernel drops it when the process ends,
+ * however it ends, so nothing is ever stale. It needs no pid, which another container would read as another process,
+ * and it works between containers that share the folder. Nothing else in the process may open the file: closing it
+ * would drop the lock.
  */
 import { readFile } from "node:fs/promises";
 import { hostname } from "node:os";
@@ -13,14 +13,14 @@ import { setTimeout as delay } from "node:timers/promises";
 import { errorText } from "../../../domain/error-text.ts";
 import { replaceFile, whenMissing } from "./disk.ts";
 
-/** How long a second process waits for the first to end (architecture §2, the files cluster). */
+/** Milliseconds that a second process waits for the first to end (architecture §2, the files cluster). */
 const PATIENCE_MS = 15_000;
 const PROBE_MS = 100;
 const SQLITE_BUSY = 5;
 
 export type DataLock = { release(): void };
 
-/** Another process works on the folder. The command line ends with exit code 2. */
+/** Error if another process works on the folder. The command line ends with exit code 2. */
 export class DataLockedError extends Error {
   constructor(data: string, holder: string, waitedMs: number) {
     super(
@@ -33,9 +33,9 @@ export class DataLockedError extends Error {
 
 export type LockOptions = {
   readonly clock: { monotonic(): number };
-  /** How long to wait for another holder. Milliseconds; 15 s where it is left out. */
+  /** Milliseconds to wait for another holder; 15 s by default. */
   readonly patienceMs?: number;
-  /** Ends the waiting. */
+  /** Signal that ends the wait. */
   readonly signal?: AbortSignal | undefined;
   /** Called once, with a sentence that says that it waits, and for which process. */
   readonly onWait?: (message: string) => void;
@@ -44,8 +44,8 @@ export type LockOptions = {
 /**
  * Takes the exclusive lock on a DATA folder, which exists, waiting for another holder.
  *
- * @throws DataLockedError when the other process stays
- * @throws the signal's reason when the signal aborts while this waits
+ * @throws DataLockedError if the other process stays
+ * @throws the signal's reason if the signal aborts during the wait
  */
 export async function lockData(
   data: string,
@@ -56,7 +56,7 @@ export async function lockData(
     const lock = tryLock(data);
     if (lock !== undefined) return sayWho(data, lock);
     if (clock.monotonic() >= deadline) throw new DataLockedError(data, await holderOf(data), patienceMs);
-    // Not at the first: one that only asks whether the folder is in use holds the lock for a moment.
+    // Not at the first probe: a process that only asks whether the folder is in use holds the lock for a moment.
     if (probes === 2) {
       const seconds = Math.round(patienceMs / 1_000);
       onWait?.(
@@ -68,14 +68,14 @@ export async function lockData(
   }
 }
 
-/** Whether a process works on a DATA folder, which exists. */
+/** True if a process works on a DATA folder, which exists. */
 export function isLocked(data: string): boolean {
   const lock = tryLock(data);
   lock?.release();
   return lock === undefined;
 }
 
-/** Who took the lock last, for people alone. */
+/** Returns the path of the file that names the last holder of the lock, for people alone. */
 const holderFile = (data: string): string => join(data, "lock-holder");
 
 async function sayWho(data: string, lock: DataLock): Promise<DataLock> {
@@ -94,8 +94,9 @@ async function holderOf(data: string): Promise<string> {
 }
 
 /**
- * SQLite, as it comes with Node. Not by an import: Node 22 and 24 warn of it as experimental as they load it. No user can
- * do anything about that, and the tests run what is used of it on each Node that is promised: so it is left out.
+ * Loads SQLite, as it comes with Node. Node 22 and 24 warn of it as experimental as they load it. No user can do
+ * anything about that, and the tests run what is used of it on each Node that is promised. So it is not imported but
+ * loaded here, without the warning.
  */
 function loadSqlite() {
   const { emitWarning } = process;
@@ -107,7 +108,11 @@ function loadSqlite() {
   }
 }
 
-/** @throws Error where the file cannot be opened or locked for another reason than another holder */
+/**
+ * Takes the lock; undefined if another process holds it.
+ *
+ * @throws Error if the file cannot be opened, or cannot be locked for any other reason
+ */
 function tryLock(data: string): DataLock | undefined {
   const path = join(data, "lock");
   const sqlite = loadSqlite();

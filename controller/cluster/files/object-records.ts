@@ -1,4 +1,6 @@
-/** DATA/objects/<namespace or _cluster>/<Kind>/<name>.json: each object that the manifests declare, but its status. */
+/**
+ * DATA/objects/<namespace or _cluster>/<Kind>/<name>.json: each object that the manifests declare, without its status.
+ */
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { KINDS } from "../../../domain/kinds/kinds.ts";
@@ -7,7 +9,7 @@ import { assertNoLink, ensureFolder, readJson, removeFile, replaceFile, whenMiss
 import { isObjectFolder, isObjectName, namespaceOfFolder, objectFile } from "./paths.ts";
 import type { FilesObject } from "./status.ts";
 
-/** What a file holds; the rest of an object is in its path. Times are milliseconds since the epoch. */
+/** Content of a file; the rest of an object is in its path. Times are milliseconds since the epoch. */
 type ObjectRecord = Pick<
   FilesObject,
   "uid" | "generation" | "finalizers" | "createdAt" | "deletedAt" | "spec" | "takeOver" | "labels"
@@ -15,15 +17,15 @@ type ObjectRecord = Pick<
 
 export type ObjectRecords = {
   /**
-   * Every object that has a record.
+   * Reads every object that has a record.
    *
-   * @throws Error where one of them cannot be read, or a link could hide some
+   * @throws Error if one of them cannot be read, or a link could hide some
    */
   all(): AsyncGenerator<readonly [ObjectRef, ObjectRecord]>;
   /**
-   * The record on the disk now; undefined where there is none.
+   * Reads the record on the disk; undefined if there is none.
    *
-   * @throws Error where it cannot be read, or it is not known whether there is one
+   * @throws Error if it cannot be read, or it is not known whether there is one
    */
   find(ref: ObjectRef): Promise<ObjectRecord | undefined>;
   save(object: ObjectRef & ObjectRecord): Promise<void>;
@@ -35,7 +37,7 @@ export function createObjectRecords(root: string): ObjectRecords {
     async *all() {
       for (const folder of (await readdir(root)).filter(isObjectFolder)) {
         for (const kind of KINDS) {
-          // What is behind a link may be another's, and without it we would not know whose keys are whose.
+          // The files behind a link may be another's, and without them we would not know which keys are declared.
           await assertNoLink(join(root, folder, kind), root);
           const files = await readdir(join(root, folder, kind)).catch(whenMissing<string[]>([]));
           for (const file of files) {
@@ -48,7 +50,7 @@ export function createObjectRecords(root: string): ObjectRecords {
       }
     },
     async find(ref) {
-      // Without its folder, that it is not there says nothing.
+      // Fails if the folder is missing: then a missing file says nothing.
       await readdir(root);
       const path = objectFile(root, ref);
       const record = await readJson(path);

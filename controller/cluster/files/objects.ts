@@ -1,6 +1,4 @@
-/**
- * The objects that the manifests declare, as an API server would hold them. A uid is random and dies with its object.
- */
+/** Objects that the manifests declare, as an API server would hold them. A uid is random and dies with its object. */
 import { isDeepStrictEqual } from "node:util";
 import type { Presence } from "../../../domain/garbage-collection.ts";
 import type { Kind } from "../../../domain/kinds/kinds.ts";
@@ -10,7 +8,7 @@ import { titleOf } from "../titles.ts";
 import { ObjectStore, refKey } from "./object-store.ts";
 import type { FilesObject, StatusFiles } from "./status.ts";
 
-/** What a manifest says of an object. */
+/** Part of an object that a manifest declares. */
 type Declared = Pick<FilesObject, "spec" | "takeOver" | "labels">;
 
 type ObjectsOptions = {
@@ -33,28 +31,31 @@ export class FilesObjects {
   /**
    * Reads the objects of a DATA folder into memory.
    *
-   * @throws Error where one of them cannot be read: its key would be taken for one without a declaration, and revoked
+   * @throws Error if one of them cannot be read: its key would be taken for a key without a declaration, and revoked
    */
   static async open(root: string, statusFiles: StatusFiles, options: ObjectsOptions): Promise<FilesObjects> {
     return new FilesObjects(await ObjectStore.open(root, statusFiles), options);
   }
 
-  /** As the port has it. */
+  /** Returns an object, as `get` of the port. */
   get<K extends Kind>(kind: K, namespace: string, name: string): DeclaredObject<K> | undefined {
     return this.#held.find({ kind, namespace, name }) as DeclaredObject<K> | undefined;
   }
 
-  /** As the port has it. */
+  /** Returns the objects of a kind, as `list` of the port. */
   list<K extends Kind>(kind: K): readonly DeclaredObject<K>[] {
     return this.#held.list(kind);
   }
 
-  /** Every object, of all kinds. */
+  /** Returns every object, of all kinds. */
   all(): readonly FilesObject[] {
     return this.#held.all();
   }
 
-  /** Whether the disk, too, has no such object: one goes by a removal that was decided on, and its file with it. */
+  /**
+   * Looks an object up in memory and then on the disk: an object goes only by a removal that was decided on, and its
+   * file goes with it.
+   */
   async lookUp(ref: ObjectRef, uid: string): Promise<Presence> {
     if (this.#held.find(ref)?.uid === uid) return "present";
     try {
@@ -65,7 +66,8 @@ export class FilesObjects {
   }
 
   /**
-   * Makes the object, or changes its spec or labels, also while it is going. Resolves with whether anything changed.
+   * Makes the object, or changes its spec or labels, also while it is being removed. Resolves with true if anything
+   * changed.
    *
    * @param at when it is declared, in milliseconds since the epoch: objects that are declared together are equally old
    */
@@ -84,7 +86,7 @@ export class FilesObjects {
     });
   }
 
-  /** Asks for the removal. Without finalizers the object goes at once. Resolves with whether anything changed. */
+  /** Requests the removal. Without finalizers the object goes at once. Resolves with true if anything changed. */
   remove(ref: ObjectRef): Promise<boolean> {
     return this.#serially(refKey(ref), async () => {
       const now = this.#held.find(ref);
@@ -95,7 +97,7 @@ export class FilesObjects {
     });
   }
 
-  /** @throws ClusterError `NotFound` where it is gone, `Forbidden` where it is being removed */
+  /** @throws ClusterError `NotFound` if the object is gone, `Forbidden` if it is being removed */
   addFinalizer(object: DeclaredObject): Promise<void> {
     return this.#serially(refKey(object), async () => {
       const now = this.#held.current(object);
@@ -109,7 +111,7 @@ export class FilesObjects {
     });
   }
 
-  /** Resolves with whether the object is gone by this. */
+  /** Removes our finalizer. Resolves with true if the object is gone after this. */
   removeFinalizer(object: DeclaredObject): Promise<boolean> {
     return this.#serially(refKey(object), async () => {
       const now = this.#held.current(object);
@@ -122,7 +124,7 @@ export class FilesObjects {
     });
   }
 
-  /** Writes the status, unless it is equal to what is there. No error when the object is gone. */
+  /** Writes the status, unless it is equal to what is there. No error if the object is gone. */
   writeStatus(object: DeclaredObject, status: ObjectStatus): Promise<void> {
     return this.#serially(refKey(object), async () => {
       const now = this.#held.current(object);
@@ -130,7 +132,7 @@ export class FilesObjects {
     });
   }
 
-  /** An object as it is when it is first declared. */
+  /** Returns an object as it is when it is first declared. */
   #born({ kind, namespace, name }: ObjectRef, { spec, takeOver, labels }: Declared, createdAt: number) {
     return {
       ...{ kind, namespace, name, uid: this.#randomUuid(), generation: 1, createdAt },

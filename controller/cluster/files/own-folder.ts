@@ -10,10 +10,10 @@ const OTHERS = 0o077;
 const OTHERS_WRITE = 0o022;
 
 /**
- * Makes the DATA folder, or closes it to others with what is in it, and holds that all of it is this user's or root's:
- * who owns a folder can put a token and an encryption key of their own there (threats b326).
+ * Makes the DATA folder, or closes it and its content to others, and checks that all of it is this user's or root's:
+ * the owner of a folder can put a token and an encryption key of their own there (threats b326).
  *
- * @param warn takes that others can write there, where it is mounted so
+ * @param warn called if others can write there because of how it is mounted
  * @throws Error naming what is another user's, or can be written by others and not be closed, and what to do
  */
 export async function closeOwnFolder(
@@ -45,8 +45,8 @@ export async function closeOwnFolder(
 }
 
 /**
- * Looks at all there is, but in the database's folder, where PostgreSQL has thousands of files: there only if others could
- * write in it. Closes what stands in a folder that others could reach or write until now.
+ * Checks all entries of a folder. The database's folder, where PostgreSQL has thousands of files, is entered only if
+ * others could write in it. Closes the entries of a folder that others could reach or write until now.
  */
 async function closeEntries(folder: string, closes: boolean, me: number | undefined, database?: string): Promise<void> {
   for (const name of await namesIn(folder)) {
@@ -65,7 +65,7 @@ async function closeEntries(folder: string, closes: boolean, me: number | undefi
   }
 }
 
-/** None of a folder that this user may not list, such as root's `lost+found` on a disk of its own: it is not read. */
+/** Returns the names in a folder; none if this user may not list it, such as root's `lost+found` on a separate disk. */
 const namesIn = (folder: string): Promise<string[]> =>
   readdir(folder).catch((error: unknown) => {
     if (hasCode(error, "EACCES")) return [];

@@ -1,10 +1,10 @@
-/** Says a message once for as long as it holds. */
+/** Returns a function that reports a message once for as long as it holds. */
 export function whileItHolds(say: (message: string) => void): (message: string | undefined) => void {
   const sayAll = sayNew(say);
   return (message) => sayAll(message === undefined ? [] : [message]);
 }
 
-/** Of all the messages that hold now, says those that did not hold before. */
+/** Returns a function that takes all messages that hold now, and reports those that did not hold before. */
 export function sayNew(say: (message: string) => void): (messages: readonly string[]) => void {
   let before = new Set<string>();
   return (messages) => {

@@ -1,7 +1,8 @@
 /**
  * DATA/status/<namespace or _cluster>/<Kind>/<name>.json: every object as `kubectl get -o json` would show it. A
- * declaration that was never admitted has one too, without a uid, so that its author finds out why. All of it follows
- * from what is decided elsewhere: a file that cannot be written is reported, holds nothing up, and is written later.
+ * declaration that was never admitted has a file too, without a uid, so that its author finds out why. All of it
+ * follows from what is decided elsewhere: a file that cannot be written is reported, holds nothing up, and is written
+ * later.
  */
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -14,28 +15,26 @@ import type { Condition, DeclaredObject, ObjectRef, ObjectStatus } from "../port
 import { ensureFolder, readJson, removeFile, replaceFile, standingAt } from "./disk.ts";
 import { objectFile } from "./paths.ts";
 
-/** An object of the cluster, with the moment its removal was asked for, in milliseconds since the epoch. */
+/** Object of the cluster, with the time its removal was requested, in milliseconds since the epoch. */
 export type FilesObject = DeclaredObject & { readonly deletedAt: number | null };
 
 export type StatusFiles = {
-  /** As last written; undefined where nothing readable was. */
+  /** Reads the status as last written; undefined if nothing readable was. */
   load(ref: ObjectRef): Promise<ObjectStatus | undefined>;
   write(object: FilesObject): Promise<void>;
-  /**
-   * Says of a declaration that there is no object of, why it was not admitted; nothing new where it says so already.
-   */
+  /** Writes, for a declaration without an object, why it was not admitted, unless that is there already. */
   writeRefusal(ref: ObjectRef, refusal: Condition): Promise<void>;
   remove(ref: ObjectRef): Promise<void>;
-  /** Removes the files that are none of these objects'. */
+  /** Removes the files that belong to none of these objects. */
   prune(objects: readonly ObjectRef[]): Promise<void>;
-  /** Tries again what could not be written or removed. */
+  /** Retries what could not be written or removed. */
   catchUp(): Promise<void>;
 };
 
 /** @param report called for each file that cannot be kept up to date, once until that succeeds again */
 export function createStatusFiles(root: string, report: (message: string) => void): StatusFiles {
   const serially = createSerial();
-  /** What is still to be done, by path: the last that was asked for. */
+  /** Work that is still to be done, by path: the last that was requested. */
   const owed = new Map<string, () => Promise<void>>();
   const reported = new Set<string>();
 

@@ -1,16 +1,18 @@
 /**
- * Notices that something in a folder changed: by the kernel's notifications where they work, and by looking every so
- * often in any case, since they do not on every file system, and the folder may come later or be exchanged.
+ * Watch of a folder for changes: by the kernel's notifications, and by looking every so often in any case.
+ * Notifications do not work on every file system, and the folder may come later or be exchanged.
  */
 import type { WatchEventType } from "node:fs";
 import { createFolderWatch } from "./folder-watch.ts";
 
-/** How long to wait for more after a notification. */
+/** Milliseconds to wait for more after a notification. */
 const GATHER_MS = 50;
 const POLL_MS = 1_000;
-/** Looking takes at most this share of the time in a large folder, */
+/** Largest share of the time that looking takes in a large folder. */
 const POLL_SHARE = 0.02;
-/** but is never longer away than this: a look may have taken so long only because the machine slept in it. */
+/**
+ * Longest time between two looks, whatever the share: a look may have taken long only because the machine slept in it.
+ */
 const MAX_POLL_MS = 30_000;
 
 export type TreeWatchOptions = {
@@ -18,14 +20,14 @@ export type TreeWatchOptions = {
   readonly signal: AbortSignal;
   readonly clock: { monotonic(): number };
   /**
-   * Looks at the folder. `touched` has the paths below it that were notified, where a folder's stands for all that is
-   * in it, or is undefined when it is time to look at everything. Resolves with when to look at everything again, if
-   * that is sooner than usual. Never called twice at once.
+   * Looks at the folder. `touched` has the paths below it that were notified; a folder's path stands for all that is in
+   * it. It is undefined if everything is to be looked at. Resolves with the milliseconds until everything must be
+   * looked at again, if that is sooner than usual. Never called twice at once.
    */
   readonly look: (touched: ReadonlySet<string> | undefined) => Promise<number | undefined>;
   /** Called at once with each notification. */
   readonly onTouched?: (path: string, event: WatchEventType) => void;
-  /** Called when a look failed; it is tried again. */
+  /** Called if a look failed; it is tried again. */
   readonly onError: (error: unknown) => void;
 };
 
@@ -39,7 +41,7 @@ export async function watchTree({ path, signal, clock, look, onTouched, onError 
     wake();
   });
 
-  /** Until the time has come, something is notified, or the signal. */
+  /** Waits until the time is over, something is notified, or the signal aborts. */
   function pause(ms: number): Promise<void> {
     return new Promise((resolve) => {
       if (signal.aborted || (ms > GATHER_MS && touched.size > 0)) return resolve();

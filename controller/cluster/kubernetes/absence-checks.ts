@@ -1,11 +1,14 @@
-/** Asks by name for what a list lacked. Until the API server has answered, it is taken to be there as it was. */
+/**
+ * Asks by name for the objects that a list lacked. Until the API server has answered, an object is taken to be there as
+ * it was.
+ */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Presence } from "../../../domain/garbage-collection.ts";
 import type { DeclaredObject } from "../port.ts";
 
-/** How many are asked for before it is judged whether the list was wrong. */
+/** Number of objects that are asked for before it is judged whether the list was wrong. */
 const AT_ONCE = 10;
-/** The pause before what is still unconfirmed is asked for again. Milliseconds. */
+/** Milliseconds of pause before the objects that are still unconfirmed are asked for again. */
 const PAUSE_MS = 20_000;
 
 export class AbsenceChecks {
@@ -15,15 +18,18 @@ export class AbsenceChecks {
   #listedAgain = Promise.withResolvers<void>();
 
   /**
-   * @param unconfirmed those that a list lacked and that nothing has been heard of since
-   * @param lookUp asks for one by name: what it finds is taken note of where it can be
+   * @param unconfirmed returns the objects that a list lacked and that nothing has been heard of since
+   * @param lookUp asks for an object by name, and notes what it finds if it can
    */
   constructor(unconfirmed: () => readonly DeclaredObject[], lookUp: (object: DeclaredObject) => Promise<Presence>) {
     this.#unconfirmed = unconfirmed;
     this.#lookUp = lookUp;
   }
 
-  /** To be called after each list. Resolves once nothing is unconfirmed any more, or with the signal. */
+  /**
+   * Checks the objects that the last list lacked; to be called after each list. Resolves once nothing is unconfirmed
+   * any more, or with the signal.
+   */
   run(signal: AbortSignal): Promise<void> {
     this.#listedAgain.resolve();
     this.#running ??= this.#askUntilConfirmed(signal).finally(() => {
@@ -44,7 +50,9 @@ export class AbsenceChecks {
     }
   }
 
-  /** One that is there shows that the list was wrong: another list will clear up the rest. */
+  /**
+   * Asks for all unconfirmed objects. If one of them is there, the list was wrong: another list will clear up the rest.
+   */
   async #askForAll(signal: AbortSignal): Promise<void> {
     const all = this.#unconfirmed();
     for (let from = 0; from < all.length && !signal.aborted; from += AT_ONCE) {

@@ -1,4 +1,4 @@
-/** The cluster of production: a Kubernetes API server. */
+/** Cluster of production: a Kubernetes API server. */
 import type { LogLine } from "../../../runtime/log-line.ts";
 import type { Cluster } from "../port.ts";
 import { eventLine } from "../titles.ts";
@@ -13,43 +13,43 @@ import { WatchedCluster } from "./watched-cluster.ts";
 import { workloadRestarter } from "./workloads.ts";
 
 export type KubernetesClusterOptions = {
-  /** A file; where it is undefined, KUBECONFIG, the user's own configuration or the pod's service account. */
+  /** File; if undefined, KUBECONFIG, the user's own configuration or the pod's service account. */
   readonly kubeconfig: string | undefined;
-  /** The namespaces that are served; null for all. */
+  /** Namespaces that are served; null for all. */
   readonly namespaces: readonly string[] | null;
-  /** `now` in milliseconds since the epoch, `monotonic` in milliseconds. */
+  /** Clock: `now` in milliseconds since the epoch, `monotonic` in milliseconds. */
   readonly clock: { now(): number; monotonic(): number };
-  /** Uniform in [0, 1). */
+  /** Returns a number that is uniform in [0, 1). */
   readonly random: () => number;
   readonly log: LogLine;
   readonly fieldManager: string;
-  /** Of this process, unlike any other's: the reporter of its events. */
+  /** Identity of this process, unlike any other's: the reporter of its events. */
   readonly identity: string;
-  /** What its statuses name as the controller that wrote them; undefined for one that names none. */
+  /** Returns the name of the controller that its statuses name as their writer; undefined if they name none. */
   readonly controllerName?: (cluster: LedCluster) => string;
   /** Called with the status of each answer of the API server, and with null for each request without one. */
   readonly onAnswer?: (method: string, status: number | null) => void;
 };
 
-/** What the Lease of a controller depends on. */
+/** Part of a cluster that the Lease of a controller depends on. */
 export type LedCluster = Pick<KubernetesCluster, "uid" | "namespaces" | "ownNamespace">;
 
 export type KubernetesCluster = Cluster & {
-  /** For the leader election, which needs the same connections. */
+  /** Client for the leader election, which needs the same connections. */
   readonly api: ApiClient;
-  /** That of the ServiceAccount that this is, else the one that the configuration names: where its Lease is. */
+  /** Namespace of the Lease: that of our ServiceAccount, else the namespace that the configuration names. */
   readonly ownNamespace: string | undefined;
-  /** That of the ServiceAccount that this is, which Keyplane runs in; undefined for a person. */
+  /** Namespace that Keyplane runs in: that of our ServiceAccount; undefined for a person. */
   readonly podNamespace: string | undefined;
-  /** When each watch last heard of the server, on the monotonic clock. */
+  /** Times at which each watch last heard of the server, on the monotonic clock. */
   readonly heardAt: ReadonlyMap<string, number>;
   close(): Promise<void>;
 };
 
 /**
- * Connects to a cluster. The functions of the result need no `this`: a caller may put its own in place of one of them.
+ * Connects to a cluster. The functions of the result need no `this`: a caller may replace one of them by its own.
  *
- * @throws Error when no cluster is configured, or it cannot be reached
+ * @throws Error if no cluster is configured, or it cannot be reached
  */
 export async function openKubernetesCluster(options: KubernetesClusterOptions): Promise<KubernetesCluster> {
   const { namespaces, clock, random, log, fieldManager, onAnswer } = options;

@@ -1,7 +1,7 @@
 /**
  * Notices that a namespace is being deleted, which cannot be undone, or is gone though something is declared in it, as
- * when it was forced to go: what is declared in it ends then, whether or not it has been deleted itself by now. A
- * namespace is asked for by name, since the right to list them all is not ours.
+ * after a forced deletion. The objects declared in it end then, whether or not they have been deleted themselves by
+ * now. A namespace is requested by name, since we have no right to list them all.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { errorText } from "../../../domain/error-text.ts";
@@ -12,15 +12,15 @@ import type { ApiClient } from "./api/api-client.ts";
 import { ApiError } from "./api/api-error.ts";
 import { readNamespace } from "./namespace.ts";
 
-/** The time from one question of a look to the next, and between two looks. Milliseconds. */
+/** Milliseconds from one request of a look to the next; below, between two looks. */
 const PAUSE_MS = 100;
 const INTERVAL_MS = ANSWERS_APART_MS;
 
 export type EndingNamespacesOptions = {
   readonly api: ApiClient;
-  /** Rejects where it is another cluster that answers. */
+  /** Rejects if another cluster answers. */
   readonly confirm: () => Promise<void>;
-  /** How much is declared in each namespace. */
+  /** Returns the number of objects that are declared in each namespace. */
   readonly inUse: () => ReadonlyMap<string, number>;
   /** Called with each namespace that ends from now on, and with each whose name is a new namespace's by now. */
   readonly onChange: (namespace: string) => void;
@@ -29,30 +29,32 @@ export type EndingNamespacesOptions = {
 };
 
 export type EndingNamespaces = {
-  /** Whether an object ends with its namespace. One that was made since is of another namespace by that name. */
+  /**
+   * True if an object ends with its namespace. An object that was made since belongs to a new namespace of that name.
+   */
   takes(object: DeclaredObject): boolean;
-  /** Whether an object ends with its namespace, which is there still and takes nothing new. */
+  /** True if an object ends with its namespace, which still exists and takes nothing new. */
   isTerminating(object: DeclaredObject): boolean;
-  /** Asks for one that something has said to be ending: then it is known before its turn. */
+  /** Looks at a namespace that something has reported to be ending, before its turn. */
   hint(namespace: string, signal: AbortSignal): void;
-  /** Asks for each once. */
+  /** Looks at each namespace once. */
   look(signal: AbortSignal): Promise<void>;
-  /** Looks now and then, until the signal. */
+  /** Looks at each namespace now and then, until the signal. */
   run(signal: AbortSignal): Promise<void>;
 };
 
 export function createEndingNamespaces(options: EndingNamespacesOptions): EndingNamespaces {
   const { api, confirm, inUse, onChange, clock, log } = options;
   /**
-   * Since when each is being deleted, by the API server's clock, as its objects' times are, in milliseconds; Infinity
-   * for one that is gone.
+   * Time since which each namespace is being deleted, in milliseconds by the API server's clock, as the times of its
+   * objects are; Infinity for a namespace that is gone.
    */
   const endings = new Map<string, number>();
-  /** When each was first found to be gone, on the steady clock. */
+  /** Time at which each namespace was first found to be gone, on the monotonic clock. */
   const missing = new Map<string, number>();
-  /** Those that are asked for because of a hint. */
+  /** Namespaces that are looked at because of a hint. */
   const hinted = new Set<string>();
-  /** The kinds of failure that were logged, until a look has none: each kind concerns all namespaces alike. */
+  /** Kinds of failure that were logged, until a look has none: each kind concerns all namespaces alike. */
   const loggedFailures = new Set<number | null | undefined>();
 
   async function ask(namespace: string, used: ReadonlyMap<string, number>, signal: AbortSignal): Promise<void> {
@@ -73,7 +75,10 @@ export function createEndingNamespaces(options: EndingNamespacesOptions): Ending
     onChange(namespace);
   }
 
-  /** From when a namespace that cannot be found counts as ending: as before, until it is gone at two looks, apart. */
+  /**
+   * Returns since when a namespace that cannot be found counts as ending: as before, until two looks, apart from each
+   * other, find it gone.
+   */
   function sinceMissing(namespace: string, askedAt: number, used: ReadonlyMap<string, number>): number | undefined {
     const firstAt = missing.get(namespace) ?? askedAt;
     missing.set(namespace, firstAt);
@@ -113,7 +118,7 @@ export function createEndingNamespaces(options: EndingNamespacesOptions): Ending
     hint(namespace, signal) {
       if (hinted.has(namespace)) return;
       hinted.add(namespace);
-      // What fails is asked for again in its turn.
+      // A namespace that cannot be read is looked at again in its turn.
       void ask(namespace, inUse(), signal)
         .catch(() => {})
         .finally(() => hinted.delete(namespace));

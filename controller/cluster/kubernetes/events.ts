@@ -7,17 +7,17 @@ import type { ApiClient } from "./api/api-client.ts";
 import { isOfEndingNamespace, writeError } from "./api/api-error.ts";
 import { eventsPath } from "./resources.ts";
 
-/** Who reports them. */
+/** Controller that reports the events. */
 export const REPORTER = "keyplane.dev/controller";
 
-/** What the API server takes of a note. */
+/** Largest number of characters that the API server takes of a note. */
 const MAX_NOTE = 1024;
 
 /**
  * Records an event about an object.
  *
- * @param instance which process of the controller reports it
- * @returns false where its namespace takes none any more, since it is being deleted
+ * @param instance the process of the controller that reports it
+ * @returns false if its namespace takes no events any more, since it is being deleted
  * @throws ClusterError, or Error for an answer that is unclear
  */
 export async function createEvent(
@@ -50,5 +50,5 @@ export async function createEvent(
   }
 }
 
-/** A time as Kubernetes' MicroTime has it. */
+/** Writes a time as Kubernetes' MicroTime. */
 export const microTime = (ms: number): string => rfc3339Millis(ms).replace("Z", "000Z");

@@ -1,6 +1,6 @@
 /**
- * Whether what answers is still the cluster that this was opened on. A kubeconfig's address may lead to another one by
- * now: a restored cluster, a load balancer, a name that has moved.
+ * Check that the server that answers is still the cluster that this was opened on. A kubeconfig's address may lead to
+ * another cluster by now: a restored cluster, a load balancer, a name that has moved.
  */
 import { isRecord } from "../../../domain/manifest/document/identity.ts";
 import type { LogLine } from "../../../runtime/log-line.ts";
@@ -10,19 +10,23 @@ import type { ApiRequest } from "./api/transport.ts";
 import { KUBE_SYSTEM_PATH } from "./resources.ts";
 
 export type ClusterIdentity = {
-  /** The uid of `kube-system`, which lives as long as its cluster. */
+  /** Uid of `kube-system`, which lives as long as its cluster. */
   readonly uid: string;
   /**
-   * Asks who answers, after this was called; of several that ask at once one asks for all.
+   * Asks, after this call, which cluster answers. Callers that wait at once share one request.
    *
-   * @throws Error when it is another cluster, or gives no answer: nothing that was heard just before is to be believed
+   * @throws Error if it is another cluster, or gives no answer: nothing that was heard just before is to be believed
    */
   confirm(): Promise<void>;
-  /** Whether it was another cluster that answered when this was last asked. */
+  /** True if another cluster answered the last time this was asked. */
   isReplaced(): boolean;
 };
 
-/** @throws Error when the cluster cannot be reached, or its answer has no uid */
+/**
+ * Reads the identity of the cluster that answers now.
+ *
+ * @throws Error if the cluster cannot be reached, or its answer has no uid
+ */
 export async function readClusterIdentity(api: ApiClient, log: LogLine): Promise<ClusterIdentity> {
   const uid = await readClusterUid(api);
   let isReplaced = false;

@@ -1,4 +1,4 @@
-/** Says of an object that is not valid by this version's schema why it is not worked on; its key stays as it was. */
+/** Reports why an object that is invalid by this version's schema is not worked on; its key stays as it was. */
 import { setTimeout as delay } from "node:timers/promises";
 import { condition, progressOf } from "../../../domain/conditions.ts";
 import { errorText } from "../../../domain/error-text.ts";
@@ -10,12 +10,12 @@ import type { ObjectWrites } from "./object-writes.ts";
 import type { WatchedObjects } from "./watch/objects.ts";
 import type { CheckedObject } from "./watch/read-object.ts";
 
-/** How long to wait before a status that could not be written is tried again. Milliseconds. */
+/** Milliseconds to wait before a status that could not be written is tried again. */
 const STATUS_RETRY_MS = 10_000;
 
 const REPLACED: ReadonlySet<string> = new Set(["Ready", "Accepted", "Stalled", "Reconciling"]);
 
-/** The status of such an object: not accepted and not ready; the rest as it was. */
+/** Returns the status of an invalid object: not accepted and not ready; the rest as it was. */
 export function invalidStatus({ object, problem }: CheckedObject, now: number): ObjectStatus {
   const message = `This version of Keyplane cannot read the declaration: ${problem}.`;
   const ready = condition("Ready", "False", "Invalid", message);
@@ -28,7 +28,7 @@ export function invalidStatus({ object, problem }: CheckedObject, now: number): 
   };
 }
 
-/** Says so in the object's status, until it is written, or not true any more, or the signal. */
+/** Writes that to the object's status; tries until it is written, or not true any more, or the signal. */
 export async function reportInvalid(
   deps: {
     readonly objects: Pick<WatchedObjects, "current">;

@@ -1,4 +1,4 @@
-/** The Lease object of a leader election: taken, renewed and given back, always under the version that is known. */
+/** Lease object of a leader election: taken, renewed and given back, always under the version that is known. */
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "../../../domain/manifest/document/identity.ts";
@@ -10,31 +10,31 @@ import { LEASE_SECONDS, type Moment, respectLeft } from "./lease-timing.ts";
 import { leaseResource, leasesPath } from "./resources.ts";
 
 const LEASE_NAME = "keyplane-controller";
-/** What every Lease of a controller has, whatever its name is. */
+/** Labels of every Lease of a controller, whatever its name is. */
 const LABELS = { "app.kubernetes.io/name": "keyplane", "app.kubernetes.io/component": "controller" };
-/** By which they are found. */
+/** Selector by which the Leases of controllers are found. */
 export const LEASE_SELECTOR = Object.entries(LABELS)
   .map((label) => label.join("="))
   .join(",");
-/** The namespaces that the leader serves, separated by commas; left out where it serves all. */
+/** Annotation with the namespaces that the leader serves, separated by commas; absent if it serves all. */
 const NAMESPACES_ANNOTATION = "keyplane.dev/namespaces";
-/** How often an attempt writes where other writes were quicker; after that it waits as any that failed. */
+/** Number of writes of an attempt if other writes were quicker; after that it waits as any attempt that failed. */
 const MAX_WRITES = 5;
-/** What all requests of an election have in common: it has a pace of its own, and waits for nothing else. */
+/** Options of all requests of an election: it has a pace of its own, and waits for nothing else. */
 const AT_ONCE = { isElection: true, maxAttempts: 1 } as const;
 
-/** The Lease of a controller that is given no other: one for each scope. */
+/** Returns the default name of a controller's Lease: one for each scope. */
 export function leaseName(scope: string): string {
   const [, namespaces] = scope.split("/", 2);
   if (namespaces === undefined) return LEASE_NAME;
   return `${LEASE_NAME}-${createHash("sha256").update(scope).digest("hex").slice(0, 10)}`;
 }
 
-/** A Lease as people and statuses name it, which is how its controller is named too. */
+/** Returns the title of a Lease in messages and statuses, which is also the name of its controller. */
 export const leaseTitle = ({ namespace, name }: { readonly namespace: string; readonly name: string }): string =>
   `${namespace}/${name}`;
 
-/** @returns undefined for what is no title of a Lease */
+/** Parses the title of a Lease; undefined if the text is no title. */
 export function parseLeaseTitle(title: string): { namespace: string; name: string } | undefined {
   const [namespace, name, ...more] = title.split("/");
   return namespace && name && more.length === 0 ? { namespace, name } : undefined;
@@ -44,25 +44,27 @@ export type LeaseRecordOptions = {
   readonly api: ApiClient;
   readonly namespace: string;
   readonly name: string;
-  /** Of this process, unlike any other's. */
+  /** Identity of this process, unlike any other's. */
   readonly identity: string;
-  /** The namespaces that this process would serve, for people and doctor; null for all. */
+  /** Namespaces that this process would serve, for people and doctor; null for all. */
   readonly served: readonly string[] | null;
   readonly now: () => Moment;
 };
 
 export type LeaseRecord = {
   /**
-   * Takes the lease, or renews it: by a write alone where the last one was answered, else after a look.
+   * Takes the lease, or renews it: by a write alone if the last write was answered, else after a read.
    *
-   * @param timeLeft asked as each request is sent: how long its answer is waited for, in milliseconds
-   * @returns when the write that was answered was sent; undefined when the lease is another's
-   * @throws ApiError when it is not known whose it is
+   * @param timeLeft called as each request is sent: returns the milliseconds to wait for its answer
+   * @returns when the write that was answered was sent; undefined if another holds the lease
+   * @throws ApiError if it is not known who holds the lease
    */
   take(timeLeft: () => number): Promise<Moment | undefined>;
-  /** How long the lease, as last seen, may not be taken from another. Milliseconds; 0 where none is another's. */
+  /**
+   * Returns the milliseconds for which the lease, as last seen, may not be taken from another; 0 if no other holds it.
+   */
   respectLeft(): number;
-  /** Lets go of it, so that another need not wait. */
+  /** Lets go of the lease, so that another controller need not wait. */
   release(timeLeft: () => number): Promise<void>;
 };
 
@@ -70,7 +72,10 @@ type Spec = Readonly<Record<string, unknown>>;
 type Lease = {
   readonly spec: Spec;
   readonly version: string;
-  /** What its leader serves; null for every namespace. Undefined where it does not say, as before there were labels. */
+  /**
+   * Namespaces that its leader serves; null for every namespace. undefined if it does not say, as before there were
+   * labels.
+   */
   readonly served: readonly string[] | null | undefined;
 };
 
@@ -80,17 +85,17 @@ export function createLeaseRecord(options: LeaseRecordOptions): LeaseRecord {
     ...{ name, namespace, labels: LABELS },
     ...(served === null ? {} : { annotations: { [NAMESPACES_ANNOTATION]: served.join(",") } }),
   };
-  /** As we have written it last; undefined where it must be read first, since that is not known. */
+  /** Lease as we have written it last; undefined if that is not known, and it must be read first. */
   let written: Lease | undefined;
-  /** Another's lease as last seen, and since when it has not changed, on our own clock: theirs may be wrong. */
+  /** Lease of another as last seen, and since when it has not changed, on our own clock: the other's may be wrong. */
   let seen: { readonly spec: Spec; readonly since: number } | undefined;
 
   /**
-   * Writes what follows from the lease as it is, which is read where it is not known, and read again where another has
-   * changed it meanwhile. Something may call each write a conflict: an attempt ends all the same.
+   * Writes what follows from the present lease. It is read if it is not known, and read again if another has changed it
+   * meanwhile. The number of writes is limited, in case something calls each of them a conflict.
    *
-   * @param next undefined where nothing is to be written
-   * @returns when the write that was answered was sent; undefined when nothing was to be written
+   * @param next returns what to write; undefined if nothing is to be written
+   * @returns when the write that was answered was sent; undefined if nothing was to be written
    */
   async function update(
     next: (spec: Spec | undefined, at: Moment) => Spec | undefined,
@@ -146,7 +151,7 @@ export function createLeaseRecord(options: LeaseRecordOptions): LeaseRecord {
     };
   }
 
-  /** Remembers whether it is another's, and since when it is as it is. */
+  /** Notes whether another holds the lease, and since when it has been unchanged. */
   function notice(spec: Spec | undefined, { steady }: Moment): void {
     if (!spec?.holderIdentity || spec.holderIdentity === identity) seen = undefined;
     else if (!isDeepStrictEqual(seen?.spec, spec)) seen = { spec, since: steady };
@@ -170,8 +175,10 @@ export function createLeaseRecord(options: LeaseRecordOptions): LeaseRecord {
 }
 
 /**
- * @param patience how long, and how often, the answer is waited for
- * @returns undefined where there is none
+ * Reads a Lease.
+ *
+ * @param patience how long, and how often, to wait for the answer
+ * @returns undefined if there is none
  */
 export async function readLease(
   api: Pick<ApiClient, "request">,

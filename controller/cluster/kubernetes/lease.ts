@@ -1,6 +1,6 @@
 /**
  * Leader election as client-go has it, on a Lease. A leader that cannot renew its lease stops before another can take
- * it: it knows by its own clocks alone until when it leads, also when it was paused or its event loop stood still.
+ * it: it knows by its own clocks alone until when it leads, also after it was paused or its event loop stood still.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { errorText } from "../../../domain/error-text.ts";
@@ -12,13 +12,15 @@ export type LeaseOptions = Omit<LeaseRecordOptions, "now"> & {
   readonly clock: { now(): number; monotonic(): number };
   readonly random: () => number;
   readonly log: LogLine;
-  /** Called after each attempt at the lease, with whether the API server answered that it is ours or another's. */
+  /**
+   * Called after each attempt at the lease, with true if the API server answered that the lease is ours or another's.
+   */
   readonly onAttempt?: (isAnswered: boolean) => void;
 };
 
 /**
- * The leadership was lost while there was work to do. A caller that gets this has to end the process: nothing that the
- * process holds is current.
+ * Error if the leadership was lost while there was work to do. A caller that gets it has to end the process: nothing
+ * that the process holds is current.
  */
 export class LeadershipLostError extends Error {
   constructor() {
@@ -30,7 +32,8 @@ export class LeadershipLostError extends Error {
 /**
  * Waits to become the leader, leads until `lead` ends, then gives the lease back.
  *
- * @param lead its signal ends with `signal`, or with the leadership; from then on writes to the cluster are refused
+ * @param lead leads; its signal ends with `signal`, or with the leadership, and from then on writes to the cluster are
+ * refused
  * @throws LeadershipLostError, and whatever `lead` throws
  */
 export async function runAsLeader(
@@ -41,11 +44,11 @@ export async function runAsLeader(
   const { api, identity, clock, random, log, onAttempt = () => {} } = options;
   const now = (): Moment => ({ wall: clock.now(), steady: clock.monotonic() });
   const record = createLeaseRecord({ ...options, now });
-  /** When the last write that gave us the lease was sent; undefined while we do not lead. */
+  /** Time at which the last write that gave us the lease was sent; undefined while we do not lead. */
   const term: { sent: Moment | undefined } = { sent: undefined };
   const left = () => (term.sent === undefined ? 0 : termLeft(term.sent, now()));
 
-  /** One attempt at taking or renewing the lease. */
+  /** Makes one attempt at taking or renewing the lease. */
   async function take(timeLeft: () => number): Promise<"ours" | "another's" | "unknown"> {
     try {
       const sent = await record.take(timeLeft);
@@ -60,7 +63,7 @@ export async function runAsLeader(
     }
   }
 
-  /** Renews for as long as this leads; fails when that came too late. */
+  /** Renews for as long as this leads; fails if a renewal came too late. */
   async function renew(over: AbortSignal): Promise<void> {
     let begun = term.sent ?? now();
     for (;;) {
@@ -74,7 +77,7 @@ export async function runAsLeader(
     }
   }
 
-  // The term of what is taken counts from when that is sent: each request has a whole one.
+  // The term counts from when the request that takes the lease is sent: each request has a whole term.
   while ((await take(() => TERM_MS)) !== "ours") {
     await delay(untilLook(record.respectLeft(), random()), undefined, { signal }).catch(() => {});
     if (signal.aborted) return;
@@ -90,7 +93,7 @@ export async function runAsLeader(
     over.abort();
     await Promise.allSettled([leading, renewing]);
     const { sent } = term;
-    // No write but the one that gives it back.
+    // From here on nothing is written but the release of the lease.
     term.sent = undefined;
     const rest = () => (sent === undefined ? 0 : termLeft(sent, now()));
     if (rest() > 0)

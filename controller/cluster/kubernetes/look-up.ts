@@ -1,6 +1,6 @@
 /**
- * One object, asked for by name at the API server: what decides whether it is gone. Without a resourceVersion the
- * answer is the store's own and not a cache's. What a list lacks is no answer.
+ * Look-up of one object by name at the API server, which decides whether the object is gone. Without a resourceVersion
+ * the answer is the store's own and not a cache's. An object that a list lacks is not thereby gone.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { lookUpAt, type Presence } from "../../../domain/garbage-collection.ts";
@@ -9,14 +9,19 @@ import type { ApiClient } from "./api/api-client.ts";
 import { isNotFound, type ResourceName } from "./api/api-error.ts";
 import type { ClusterIdentity } from "./identity.ts";
 
-/** What is asked for. */
+/** Object that is looked up. */
 export type LookUpTarget = ResourceName & {
   readonly path: string;
-  /** The object that is meant: another one of its name means that it is gone. Null for any. */
+  /**
+   * Uid of the object that is meant: an object of its name with another uid means that it is gone. null for any uid.
+   */
   readonly uid: string | null;
 };
 
-/** What was found under the name, with any uid; undefined where nothing was, or nothing is known. */
+/**
+ * Result of a look-up. `object` is what was found under the name, with any uid; undefined if nothing was found, or
+ * nothing is known.
+ */
 export type LookUpResult = {
   readonly presence: Presence;
   readonly object: Readonly<Record<string, unknown>> | undefined;
@@ -26,7 +31,7 @@ export type LookUp = (wanted: LookUpTarget, signal: AbortSignal) => Promise<Look
 
 const UNKNOWN: LookUpResult = { presence: "unknown", object: undefined };
 
-/** Makes the look-up. Where several are requested at once, each is sent in its turn ({@link lookUpAt}). */
+/** Makes the look-up. Requests that come at once are sent at intervals ({@link lookUpAt}). */
 export function createLookUp(
   api: ApiClient,
   identity: Pick<ClusterIdentity, "confirm">,
@@ -56,7 +61,7 @@ export function createLookUp(
     try {
       await waitForTurn(signal);
       const found = await ask(wanted, signal);
-      // Another cluster has neither the one nor the other.
+      // Of another cluster, neither answer counts.
       if (found.presence !== "unknown") await identity.confirm();
       return found;
     } catch {

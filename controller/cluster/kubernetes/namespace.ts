@@ -5,7 +5,8 @@ import { namespacePath, namespaceResource } from "./resources.ts";
 
 export type Namespace = {
   /**
-   * Since when it is being deleted, by the API server's clock, in milliseconds since the epoch; undefined if it is not.
+   * Time since which it is being deleted, by the API server's clock, in milliseconds since the epoch; undefined if it
+   * is not.
    */
   readonly endingSince: number | undefined;
 };
@@ -13,7 +14,7 @@ export type Namespace = {
 /**
  * Asks the API server for a namespace.
  *
- * @returns undefined where the API server says of this very namespace that there is none
+ * @returns undefined if the API server says of this very namespace that it does not exist
  * @throws ApiError, or Error for an answer that is no namespace: nothing is known of it
  */
 export async function readNamespace(
@@ -35,7 +36,8 @@ export async function readNamespace(
 }
 
 /**
- * Whether nothing can be created in a namespace any more. Of one that may not be asked for, nothing is known to be so.
+ * True if nothing can be created in a namespace any more. False if we may not read the namespace: nothing is known of
+ * it.
  *
  * @throws ClusterError, or Error as readNamespace does
  */

@@ -1,6 +1,7 @@
 /**
  * Writes to our own objects: finalizers and status, each as a patch that the API server takes only for exactly the
- * object, by uid and resourceVersion, that it was made from. One that was outrun is made again from the fresh object.
+ * object, by uid and resourceVersion, that it was made from. A patch that was outrun is made again from the fresh
+ * object.
  */
 import { isDeepStrictEqual } from "node:util";
 import { ClusterError, type DeclaredObject, FINALIZER, type ObjectStatus } from "../port.ts";
@@ -12,10 +13,10 @@ import type { StatusOwners } from "./status-owners.ts";
 import type { WatchedObjects } from "./watch/objects.ts";
 import { finalizersOf, mayHaveMoreFinalizers } from "./watch/read-object.ts";
 
-/** How often a patch is made again at once; after that it is left to the queue's back-off. */
+/** Number of times that a patch is made at once; after that it is left to the queue's back-off. */
 const ATTEMPTS = 5;
 
-/** One operation of a JSON patch. `add` replaces what is there already. */
+/** Operation of a JSON patch. `add` replaces what is there already. */
 type Operation = { readonly op: "add"; readonly path: string; readonly value: unknown };
 
 export type ObjectWrites = {
@@ -33,8 +34,8 @@ export function createObjectWrites(
   /**
    * Patches an object.
    *
-   * @param make what to change in the object as it is; undefined for nothing
-   * @returns false when the object is gone
+   * @param make returns what to change in the object as it is; undefined for nothing
+   * @returns false if the object is gone
    */
   async function patch(
     object: DeclaredObject,
@@ -74,7 +75,10 @@ export function createObjectWrites(
     }
   }
 
-  /** An object whose finalizers are to be written, with all of them: it is read where not all may be kept of it. */
+  /**
+   * Returns an object whose finalizers are to be written, with all of them. It is read again if we may have kept only
+   * some.
+   */
   async function withAllFinalizers(kept: DeclaredObject): Promise<DeclaredObject | undefined> {
     if (!mayHaveMoreFinalizers(kept)) return kept;
     const raw = await readAgain(kept);
@@ -88,7 +92,7 @@ export function createObjectWrites(
     if (raw !== undefined) objects.found(objects.read(object.kind, raw));
   }
 
-  /** As the API server has it; undefined for one that is gone, which is forgotten. */
+  /** Reads an object again from the API server; if it is gone, forgets it and returns undefined. */
   async function readAgain(object: DeclaredObject): Promise<unknown> {
     try {
       return await api.request({ method: "GET", path: objectPath(object) });
@@ -117,12 +121,12 @@ export function createObjectWrites(
         });
       } catch (error) {
         if (!(error instanceof ClusterError && error.code === "NotFound")) throw error;
-        // Its namespace was forced to go: it is out of everybody's reach, and what it stood for has ended.
+        // Its namespace was forced to go: no one can reach the object any more, and what it stood for has ended.
         objects.forget(object);
       }
     },
     async writeStatus(object, status) {
-      // As it will be read back: without what JSON does not have.
+      // The status as it will be read back: without what JSON does not have.
       const wanted: ObjectStatus = JSON.parse(JSON.stringify({ ...status, controllerName: owners.name }));
       let before: DeclaredObject | undefined;
       objects.expectStatus(object, wanted);
@@ -139,7 +143,7 @@ export function createObjectWrites(
   };
 }
 
-/** Whether two statuses differ in nothing, or in who wrote them alone. */
+/** True if two statuses are equal, apart from the controller that wrote them. */
 function saysTheSame(status: ObjectStatus | undefined, wanted: ObjectStatus): boolean {
   const { controllerName: _, ...says } = wanted;
   const { controllerName: __, ...said } = status ?? {};

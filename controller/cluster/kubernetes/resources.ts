@@ -1,4 +1,4 @@
-/** Where things are in the Kubernetes API. */
+/** Paths and names of resources in the Kubernetes API. */
 import { API_VERSION, isClusterScoped, KINDS, type Kind } from "../../../domain/kinds/kinds.ts";
 import type { ResourceName } from "./api/api-error.ts";
 
@@ -18,12 +18,12 @@ const WORKLOADS: Readonly<Record<string, string>> = {
 
 type Named = { readonly namespace: string; readonly name: string };
 
-/** The path of a collection; of every namespace where none is given. */
+/** Returns the path of a collection; that of all namespaces if `namespace` is empty. */
 function collection(base: string, namespace: string, plural: string): string {
   return namespace === "" ? `${base}/${plural}` : `${base}/namespaces/${encodeURIComponent(namespace)}/${plural}`;
 }
 
-/** All objects of a kind of ours, in one namespace or, where it is empty, in all. */
+/** Returns the path of all objects of a kind of ours, in one namespace or, if it is empty, in all. */
 export function objectsPath(kind: Kind, namespace: string): string {
   return collection(`/apis/${API_VERSION}`, namespace, PLURALS[kind]);
 }
@@ -32,7 +32,7 @@ export function objectPath({ kind, namespace, name }: Named & { readonly kind: K
   return `${objectsPath(kind, namespace)}/${encodeURIComponent(name)}`;
 }
 
-/** The group of our own kinds. */
+/** Group of our own kinds. */
 const [GROUP = ""] = API_VERSION.split("/");
 
 export const objectResource = ({ kind, name }: { readonly kind: Kind; readonly name: string }): ResourceName => ({
@@ -41,7 +41,7 @@ export const objectResource = ({ kind, name }: { readonly kind: Kind; readonly n
   name,
 });
 
-/** As its CustomResourceDefinition is called. */
+/** Returns the name of a kind's CustomResourceDefinition. */
 export const definitionName = (kind: Kind): string => `${PLURALS[kind]}.${GROUP}`;
 export const definitionPath = (kind: Kind): string =>
   `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${definitionName(kind)}`;
@@ -62,18 +62,20 @@ export function secretPath({ namespace, name }: Named): string {
   return `${secretsPath(namespace)}/${encodeURIComponent(name)}`;
 }
 
-/** Undefined for a kind that has no pods to restart. */
+/** Returns the path of a workload; undefined for a kind that has no pods to restart. */
 export function workloadPath(kind: string, { namespace, name }: Named): string | undefined {
   const plural = WORKLOADS[kind];
   return plural && `${collection("/apis/apps/v1", namespace, plural)}/${encodeURIComponent(name)}`;
 }
 
-/** Events about what has no namespace are in `default`, as everybody's are. */
+/**
+ * Returns the path of a namespace's events. Events about an object without a namespace are in `default`, by convention.
+ */
 export function eventsPath(namespace: string): string {
   return collection("/apis/events.k8s.io/v1", namespace || "default", "events");
 }
 
-/** Events of all namespaces. */
+/** Path of the events of all namespaces. */
 export const ALL_EVENTS_PATH = "/apis/events.k8s.io/v1/events";
 
 export function leasesPath(namespace: string): string {
@@ -83,7 +85,7 @@ export function leasesPath(namespace: string): string {
 export const namespacePath = (name: string): string => `/api/v1/namespaces/${encodeURIComponent(name)}`;
 export const KUBE_SYSTEM_PATH = namespacePath("kube-system");
 
-/** What is watched: each kind once, in each namespace that is served; in all where that is null. */
+/** Returns the collections to watch: each kind in each namespace that is served, or in all if `namespaces` is null. */
 export function watchedCollections(namespaces: readonly string[] | null): { kind: Kind; namespace: string }[] {
   return KINDS.flatMap((kind) =>
     (isClusterScoped(kind) ? [""] : (namespaces ?? [""])).map((namespace) => ({ kind, namespace })),

@@ -1,7 +1,7 @@
 /**
- * Whose an object's status is. Two controllers may see one object: a PlatformTeam belongs to the whole cluster, and two
- * installations may serve one namespace by mistake. A status names the controller that wrote it, so that one of them
- * goes on writing it and the other leaves it alone (docs/decisions/status-owners.md).
+ * Ownership of an object's status. Two controllers may see one object: a PlatformTeam belongs to the whole cluster, and
+ * two installations may serve one namespace by mistake. A status names the controller that wrote it: that controller
+ * goes on writing it, and the other leaves it alone (docs/decisions/status-owners.md).
  */
 import { findCondition } from "../../../domain/conditions.ts";
 import { isClusterScoped } from "../../../domain/kinds/kinds.ts";
@@ -9,53 +9,55 @@ import type { LogLine } from "../../../runtime/log-line.ts";
 import type { DeclaredObject, ObjectRef, ObjectStatus } from "../port.ts";
 import { titleOf } from "../titles.ts";
 
-/** How long a status may be behind its declaration before a controller that serves none of it writes it. */
+/** Milliseconds that a status may be behind its declaration before a controller that serves none of it writes it. */
 const BEHIND_MS = 20_000;
 /**
- * How often another controller's status is written over at once. After that it stands, for an object that two
- * installations may well share; for any other, each wait is twice the one before.
+ * Number of times that another controller's status is written over at once. After that it stands, for an object that
+ * two installations may well share; for any other object, each wait is twice the wait before.
  */
 const TAKES_AT_ONCE = 2;
 const FIRST_WAIT_MS = 60_000;
 const LONGEST_WAIT_MS = 3_600_000;
-/** After so long without writing over the other's status, the count resets. */
+/** Milliseconds without writing over the other's status after which the count resets. */
 const FORGOTTEN_MS = 2 * LONGEST_WAIT_MS;
 
-/** What is known of an object whose status another controller has written. Times are monotonic milliseconds. */
+/** Knowledge of an object whose status another controller has written. Times are monotonic milliseconds. */
 type Contest = {
   readonly uid: string;
   readonly generation: number;
-  /** When the other's status was first found beside this generation. */
+  /** Time at which the other's status was first found beside this generation. */
   readonly since: number;
-  /** How often it was written over, and when last. */
+  /** Number of times that the status was written over; below, the time of the last. */
   readonly takes: number;
   readonly takenAt: number;
 };
 
 export type StatusOwners = {
-  /** What a status is to say of who wrote it; undefined for nothing. */
+  /** Name of the controller that a status is to say wrote it; undefined to say nothing. */
   readonly name: string | undefined;
-  /** Whether the status of an object is left to the controller that wrote it, though it says something else. */
+  /** True if the status of an object is left to the controller that wrote it, though it says something else. */
   leaves(now: DeclaredObject, wanted: ObjectStatus): boolean;
-  /** The status of this object was written over. */
+  /** Notes that the status of this object was written over. */
   wrote(before: DeclaredObject): void;
-  /** There is no such object any more. */
+  /** Notes that there is no such object any more. */
   forget(ref: ObjectRef): void;
 };
 
 export type StatusOwnersOptions = {
-  /** Of this controller, unlike any other's: its Lease, as `namespace/name`. Undefined: every status is its own. */
+  /**
+   * Name of this controller, unlike any other's: its Lease, as `namespace/name`. undefined: every status is its own.
+   */
   readonly name: string | undefined;
-  /** Whether what an object declares is this controller's to bring about. */
+  /** True if what an object declares is this controller's to bring about. */
   readonly serves: (object: DeclaredObject) => boolean;
   readonly clock: { monotonic(): number };
   readonly log: LogLine;
 };
 
 export function createStatusOwners({ name, serves, clock, log }: StatusOwnersOptions): StatusOwners {
-  /** By the object's title. */
+  /** Contests by the object's title. */
   const contests = new Map<string, Contest>();
-  /** Each other controller is logged once. */
+  /** Other controllers that were logged: each is logged once. */
   const said = new Set<string>();
 
   /** @param forgottenAfter how long a count of takes holds, in milliseconds */
@@ -115,7 +117,7 @@ export function createStatusOwners({ name, serves, clock, log }: StatusOwnersOpt
   };
 }
 
-/** How long another controller's status stands after it was written over so often. Milliseconds. */
+/** Returns how long another controller's status stands after it was written over so often. Milliseconds. */
 function waitAfter(takes: number, isShared: boolean): number {
   if (takes < TAKES_AT_ONCE) return 0;
   return isShared ? Number.POSITIVE_INFINITY : Math.min(FIRST_WAIT_MS * 2 ** (takes - TAKES_AT_ONCE), LONGEST_WAIT_MS);
@@ -124,8 +126,8 @@ function waitAfter(takes: number, isShared: boolean): number {
 const isBehind = ({ status, generation }: DeclaredObject): boolean => status?.observedGeneration !== generation;
 
 /**
- * Whether two controllers write by what one database says: a team has another id in each. The status of a declaration
- * that this version cannot read says nothing of a database, and keeps the id that it had.
+ * True if two controllers write by the content of one database: a team has another id in each database. The status of a
+ * declaration that this version cannot read says nothing of a database, and keeps the id that it had.
  */
 function isOfOneDatabase(status: ObjectStatus | undefined, wanted: ObjectStatus): boolean {
   const isRead = findCondition(wanted.conditions, "Accepted")?.reason !== "Invalid";

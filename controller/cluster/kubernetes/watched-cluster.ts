@@ -1,6 +1,6 @@
 /**
- * What watching shows of a cluster: its objects, the versions of the Secrets that they name, and the namespaces that
- * are ending. It starts and ends the watches, and announces what has changed.
+ * Knowledge of a cluster by watching it: its objects, the versions of the Secrets that they name, and the namespaces
+ * that are ending. Starts and ends the watches, and announces what has changed.
  */
 import type { Presence } from "../../../domain/garbage-collection.ts";
 import type { LogLine } from "../../../runtime/log-line.ts";
@@ -25,16 +25,16 @@ import { createReflectors, type Reflectors } from "./watch/reflectors.ts";
 export type WatchedClusterOptions = {
   readonly api: ApiClient;
   readonly identity: Pick<ClusterIdentity, "confirm">;
-  /** The namespaces that are served; null for all. */
+  /** Namespaces that are served; null for all. */
   readonly namespaces: readonly string[] | null;
   readonly clock: { now(): number; monotonic(): number };
-  /** Uniform in [0, 1). */
+  /** Returns a number that is uniform in [0, 1). */
   readonly random: () => number;
   readonly log: LogLine;
   readonly fieldManager: string;
-  /** What its statuses name as the controller that wrote them; undefined for one that names none. */
+  /** Name of the controller that its statuses name as their writer; undefined if they name none. */
   readonly controllerName: string | undefined;
-  /** Ends every watch. */
+  /** Signal that ends every watch. */
   readonly closing: AbortSignal;
 };
 
@@ -52,7 +52,7 @@ export class WatchedCluster {
   readonly #absenceChecks: AbsenceChecks;
   readonly #ask: LookUp;
   #announce: (change: ClusterChange) => void = () => {};
-  /** Ends what was started last. */
+  /** Signal that ends what was started last. */
   #watching: AbortSignal;
   #isStarted = false;
 
@@ -86,7 +86,7 @@ export class WatchedCluster {
     this.secretChanges = new SecretChanges(
       (namespace, name) => this.#references.namersOf(namespace, name).length > 0,
       (namespace, name) => {
-        // What there is at the start is looked at anyway.
+        // At the start everything is reconciled anyway.
         if (this.#isStarted) this.#announce({ of: "secret", namespace, name });
       },
     );
@@ -101,7 +101,7 @@ export class WatchedCluster {
     });
   }
 
-  /** As the port has it. */
+  /** Starts watching, as `watch` of the port. */
   async watch(onChange: (change: ClusterChange) => void, signal: AbortSignal): Promise<void> {
     this.#watching = AbortSignal.any([signal, this.#options.closing]);
     this.#announce = onChange;
@@ -111,7 +111,7 @@ export class WatchedCluster {
     this.#isStarted = true;
   }
 
-  /** As the port has it. */
+  /** Looks an object up, as `lookUp` of the port. */
   async lookUp(ref: ObjectRef, uid: string): Promise<Presence> {
     const wanted = { ...objectResource(ref), path: objectPath(ref), uid };
     const { presence, object } = await this.#ask(wanted, this.#watching);
@@ -122,12 +122,12 @@ export class WatchedCluster {
     return presence;
   }
 
-  /** Whether an object ends with its namespace, which is there still and takes nothing new. */
+  /** True if an object ends with its namespace, which still exists and takes nothing new. */
   isTerminating(object: DeclaredObject): boolean {
     return this.#endingNamespaces.isTerminating(object);
   }
 
-  /** Asks for a namespace that something has said to be ending: then it is known before its turn. */
+  /** Looks at a namespace that something has reported to be ending, before its turn. */
   hintEnding(namespace: string): void {
     this.#endingNamespaces.hint(namespace, this.#watching);
   }
@@ -144,7 +144,7 @@ export class WatchedCluster {
 
   #startSecretWatch(namespace: string): void {
     const { namespaces } = this.#options;
-    // A team may name one that is not served: it is read when the team is looked at, and no other time.
+    // A team may name a Secret in a namespace that is not served: it is read only when the team is reconciled.
     if (namespaces === null || namespaces.includes(namespace)) this.secretWatches.start(namespace, this.#watching);
   }
 
@@ -154,7 +154,7 @@ export class WatchedCluster {
   }
 }
 
-/** Whether what an object declares is in a namespace that is served: of a team, one of those that it claims. */
+/** True if what an object declares is in a namespace that is served; for a team, if any namespace that it claims is. */
 function isServed({ spec }: DeclaredObject, namespaces: readonly string[] | null): boolean {
   return namespaces === null || !("namespaces" in spec) || spec.namespaces.some((one) => namespaces.includes(one));
 }

@@ -5,20 +5,20 @@ import type { ApiClient } from "./api/api-client.ts";
 import { writeError } from "./api/api-error.ts";
 import { workloadPath } from "./resources.ts";
 
-/** How long what restarts one workload is gathered, in milliseconds: keys that rotate together roll it out once. */
+/** Milliseconds for which the restarts of one workload are gathered: keys that rotate together roll it out once. */
 const GATHERED_FOR = 1_000;
 
 /**
  * Makes the port's `restartWorkload`: what `kubectl rollout restart` does, with an annotation that says why.
  *
- * @param closing ends the wait of what is gathered, which fails
+ * @param closing signal that ends the wait for more restarts, which then fails
  */
 export function workloadRestarter(
   api: ApiClient,
   fieldManager: string,
   closing: AbortSignal,
 ): Cluster["restartWorkload"] {
-  /** What waits to be sent, by the workload's path, and what becomes of it. */
+  /** Restarts that wait to be sent, by the workload's path, with their outcome. */
   const gathered = new Map<string, { readonly annotations: Map<string, string>; readonly outcome: Promise<void> }>();
 
   async function send(path: string, annotations: ReadonlyMap<string, string>): Promise<void> {

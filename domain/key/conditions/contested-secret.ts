@@ -1,4 +1,4 @@
-/** What is said of a Secret that keeps being deleted or edited, while its healing waits. */
+/** Message about a Secret that keeps being deleted or edited, while its healing waits. */
 import { rfc3339 } from "../../rfc3339.ts";
 import { recentHeals } from "../issuance/issuance-policy.ts";
 import type { ObservedKey } from "../observed/observed-key.ts";
@@ -8,9 +8,10 @@ import { MAX_RETIRING, retireOldAt, roomAt } from "../stored/version-room.ts";
 const DONE: Readonly<Record<HealReason, string>> = { SecretLost: "deleted", SecretTampered: "edited" };
 
 /**
- * How often, when and by whom, as far as that is known, and until when nothing is minted, and why.
+ * Returns how often and when the Secret was deleted or edited, by which tools as far as known, until when nothing is
+ * minted, and why.
  *
- * @param reason what has become of it this time
+ * @param reason the fault of the Secret this time
  * @param from when the next version may be minted, in milliseconds since the epoch, later than now
  * @param now milliseconds since the epoch
  */

@@ -2,15 +2,15 @@ import type { DeclaredKey } from "../declaration/declared-key.ts";
 import { rotationDueAt } from "../issuance/issuance-policy.ts";
 import { type StoredKey, versionIn } from "../stored/stored-key.ts";
 
-/** How long before a key's end the warning comes, in milliseconds. */
+/** Milliseconds before a key's expiry at which the warning comes. */
 export const EXPIRY_NOTICE_MS = 7 * 24 * 3_600_000;
 
-/** An end to warn of, and from when on. Milliseconds since the epoch. */
+/** An expiry to warn of, and the time from which to warn. Milliseconds since the epoch. */
 type ExpiryNotice = { readonly expiry: number; readonly from: number };
 
 /**
- * The warning that a key wants. None for one that lives no longer than the notice itself, which was meant to be short;
- * nor for the end of a version that a rotation comes before.
+ * Returns the expiry that a key has to be warned of; undefined if there is none. A key that lives no longer than the
+ * notice itself gets none, because it was meant to be short. Nor does a version that is rotated before its expiry.
  */
 export function expiryNotice(
   declared: Pick<DeclaredKey, "expiresAt" | "rotationInterval">,

@@ -12,8 +12,8 @@ import { secretDelivered } from "./secret-delivered.ts";
 import { staleConsumers } from "./stale-consumers.ts";
 
 /**
- * What the state of the world says about a key to the people who wait for it. `Ready` is True when the world is as
- * declared; `Reconciling` and `Stalled` are present only while True, as kstatus reads them.
+ * Returns the conditions of a key, for the people who wait for it. `Ready` is True when the world is as declared;
+ * `Reconciling` and `Stalled` are present only while True, as kstatus reads them.
  */
 export function keyConditions(observed: ObservedKey, now: number): StatedCondition[] {
   const key = governedKey(observed);
@@ -71,7 +71,7 @@ function rotating(observed: ObservedKey, key: StoredKey | undefined, now: number
   return condition("Rotating", "True", "Rotating", `${what} the active version: ${until.join(", ")}.${delay}`);
 }
 
-/** Why no version of a key is accepted though none has ended. */
+/** Returns why no version of a key is accepted although no version has ended; undefined if versions are accepted. */
 function whyRefused({ declared: { state, expiresAt }, references }: ObservedKey, now: number): string | undefined {
   if (references.teamId === null) return "is in a namespace without a team";
   if (state === "Suspended") return "is suspended";
@@ -84,7 +84,7 @@ const ASKED: Readonly<Record<RotationReason, string>> = {
   IntervalPassed: "spec.rotation.interval has passed.",
 };
 
-/** The world is not as declared yet where a rotation waits, however well the key works: kstatus waits for it. */
+/** Returns `Reconciling` while a rotation waits: the world is not as declared yet, and kstatus waits for it. */
 function delayedRotation(observed: ObservedKey, now: number): StatedCondition[] {
   const next = nextRotation(observed, now);
   if (next === undefined || next.delayed === null) return [];

@@ -1,4 +1,4 @@
-/** Who still uses a version that is being replaced, or was refused while doing so (spec §5, StaleConsumers). */
+/** Consumers that still use a version that is being replaced, or used it until its end (spec §5, StaleConsumers). */
 
 import { condition, type StatedCondition } from "../../conditions.ts";
 import { rfc3339 } from "../../rfc3339.ts";
@@ -8,20 +8,20 @@ import type { ObservedKey } from "../observed/observed-key.ts";
 import type { LastUse } from "../stored/known-usage.ts";
 import type { StoredKey, StoredVersion } from "../stored/stored-key.ts";
 
-/** A last use that moves on is reported anew at most this often, in milliseconds. */
+/** Minimum milliseconds between two reports of a last use that moves on. */
 const REPORTED_EVERY_MS = 10 * 60_000;
-/** Replicas write uses of a version a little after its end: its last use is settled by then. Milliseconds. */
+/** Milliseconds after a version's end at which its last use is settled: replicas write uses a little late. */
 const LATE_USES = 30_000;
 
-/** A use of an old version that has to be reported. */
+/** A use of an old version that is to be reported. */
 type StaleUse = { readonly version: StoredVersion; readonly use: LastUse };
 
-/** Whether anything that is decided or reported of a key depends on who uses which of its versions. */
+/** True if a decision or a report about a key depends on who uses which of its versions. */
 export function dependsOnUsage({ overlap }: DeclaredKey, key: StoredKey): boolean {
   return (overlap.mode === "Adoption" && retiringVersions(key).length > 0) || endedInUse(overlap, key) !== undefined;
 }
 
-/** The old version that holds up an overlap, else the one that ended although it was in use. */
+/** Returns the old version that holds up an overlap, or else the version that ended although it was in use. */
 export function staleUse(observed: ObservedKey, key: StoredKey | undefined, now: number): StaleUse | undefined {
   if (key === undefined || key.state === "revoked") return undefined;
   const { overlap } = observed.declared;
@@ -59,7 +59,7 @@ export function staleConsumers(observed: ObservedKey, key: StoredKey | undefined
       );
 }
 
-/** When to look again who had used the versions that ended until then, in milliseconds since the epoch. */
+/** Returns when to look again for late-written uses of versions that have ended, in milliseconds since the epoch. */
 export function lateUsesKnownAt({ overlap }: DeclaredKey, key: StoredKey): number[] {
   const soon = quietOf(overlap) + LATE_USES;
   return key.versions.flatMap(({ state, retireAt, lastUsedAt }) =>
@@ -69,7 +69,7 @@ export function lateUsesKnownAt({ overlap }: DeclaredKey, key: StoredKey): numbe
   );
 }
 
-/** The oldest version that goes on beyond `min` since it has been used within `quiet`. */
+/** Returns the oldest version that goes on beyond `min` because it has been used within `quiet`. */
 function holdingUp(
   { usage, reportedUse }: ObservedKey,
   key: StoredKey,
@@ -87,8 +87,8 @@ function holdingUp(
 }
 
 /**
- * A version that had been used within `quiet` when its deadline came, until one after it has ended in its turn. One
- * that was ended before its deadline has none any longer.
+ * Returns a version that had been used within `quiet` when its deadline came, until a later version has ended too. A
+ * version that ended at once, without an overlap, has no deadline and is not reported.
  */
 function endedInUse(overlap: Overlap, key: StoredKey): StoredVersion | undefined {
   const quiet = quietOf(overlap);
@@ -102,7 +102,7 @@ function endedInUse(overlap: Overlap, key: StoredKey): StoredVersion | undefined
   );
 }
 
-/** A fixed overlap has no `quiet` of its own: a consumer that uses the old version to its deadline is reported too. */
+/** Returns `quiet`, or its default for a fixed overlap: use of the old version until its deadline is reported too. */
 function quietOf(overlap: Overlap): number {
   return overlap.mode === "Adoption" ? overlap.quiet : DEFAULT_QUIET;
 }
@@ -111,7 +111,7 @@ function agentOf({ userAgent }: LastUse): string {
   return userAgent === null ? "no known User-Agent" : `User-Agent ${JSON.stringify(userAgent)}`;
 }
 
-/** In whole seconds, as the status reports a use too: read back, it says the same. */
+/** Formats a time in whole seconds, the precision of uses in the status: read back, both are equal. */
 function timeOf(ms: number | null): string {
   return ms === null ? "its deadline" : rfc3339(ms);
 }

@@ -2,8 +2,8 @@ import type { Spec } from "../../kinds/kinds.ts";
 import { FACT_NAMES } from "./facts.ts";
 
 /**
- * What can be said of a key that the management API makes: of a PlatformKey's spec all that does not need a controller,
- * and that can change without a new secret.
+ * Fields that may be set on a key made by the management API: all fields of a PlatformKey's spec that need no
+ * controller and can change without a new secret.
  */
 export const API_MANAGED_KEY_FIELDS = [
   "displayName",

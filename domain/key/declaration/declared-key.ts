@@ -4,17 +4,17 @@ import type { KeyPolicy, PlainFieldName } from "./key-policy.ts";
 /** A reference to an object of one of our kinds; the namespace is filled in. */
 export type NamedRef = { readonly namespace: string; readonly name: string };
 
-/** How long an old version goes on beside its successor. Milliseconds. */
+/** Time for which an old version goes on beside its successor. Milliseconds. */
 export type Overlap =
   | { readonly mode: "Fixed"; readonly duration: number }
   | { readonly mode: "Adoption"; readonly min: number; readonly max: number; readonly quiet: number };
 
-/** How a key is rotated by itself: how often, in milliseconds, null for never. */
+/** Automatic rotation of a key: its interval in milliseconds (null for never), and the overlap. */
 export type AppliedRotation = { readonly interval: number | null; readonly overlap: Overlap };
 
-/** The overlap where a declaration says nothing (spec §5). */
+/** Overlap if a declaration does not set one (spec §5). */
 export const DEFAULT_OVERLAP: Overlap = { mode: "Fixed", duration: 24 * 3_600_000 };
-/** How long an old version must have gone unused before it counts as abandoned, by default. Milliseconds. */
+/** Default time for which an old version must be unused before it counts as abandoned. Milliseconds. */
 export const DEFAULT_QUIET = 10 * 60_000;
 
 /** A PlatformKey's spec with every default filled in and every text parsed. Durations and times are milliseconds. */
@@ -22,10 +22,10 @@ export type DeclaredKey = Pick<KeyPolicy, PlainFieldName> & {
   readonly state: "Active" | "Suspended" | "Revoked";
   readonly source: Spec<"PlatformKey">["source"];
   readonly gatewayRef: NamedRef | null;
-  /** Null: all of the team's. */
+  /** Libraries that the key may reach. Null: all libraries of the team. */
   readonly libraryRefs: readonly NamedRef[] | null;
   readonly mcpDefaultLibraryRef: NamedRef | null;
-  /** Counts from the mint of each version. */
+  /** Milliseconds from the mint of each version to its expiry; null for none. */
   readonly expiresAfter: number | null;
   readonly rotationInterval: number | null;
   readonly rotationTrigger: string | null;
@@ -43,7 +43,7 @@ export type DeclaredKey = Pick<KeyPolicy, PlainFieldName> & {
   readonly deletionProtection: boolean;
 };
 
-/** The longest that an old version may go on beside its successor, in milliseconds. */
+/** Returns the longest time for which an old version may go on beside its successor, in milliseconds. */
 export function overlapLimit(overlap: Overlap): number {
   return overlap.mode === "Fixed" ? overlap.duration : overlap.max;
 }

@@ -1,13 +1,13 @@
-/** What a key's declaration comes to where it leaves something to a default that a schema cannot say. */
+/** Effective values of a key's declaration whose defaults a schema cannot express. */
 import { PRESETS, type Scope } from "../../access/scopes.ts";
 import type { PlatformKeySpec } from "../../kinds/generated/platform-key.ts";
 
-/** The scopes that `preset` or `scopes` come to (spec §1). */
+/** Returns the scopes that `preset` or `scopes` stand for (spec §1). */
 export function effectiveScopes(spec: Pick<PlatformKeySpec, "preset" | "scopes">): Scope[] {
   return spec.preset === undefined ? [...(spec.scopes ?? [])] : [...PRESETS[spec.preset]];
 }
 
-/** Where the plaintext is written: a Secret named after the key unless it says otherwise (spec §8). */
+/** Returns the Secret that the plaintext is written to: named after the key unless the spec names another (spec §8). */
 export function secretTarget(name: string, spec: Pick<PlatformKeySpec, "secret">): { name: string; dataKey: string } {
   return { name: spec.secret.name ?? name, dataKey: spec.secret.dataKey };
 }

@@ -1,6 +1,6 @@
 import type { Spec } from "../../kinds/kinds.ts";
 
-/** What a declaration says of a key for people: stored as it is, shown wherever the key is, and read by no decision. */
+/** Information in a declaration that is for people: stored as it is, shown with the key, and read by no decision. */
 type Fact = { readonly label: string; readonly hint: string };
 
 const FACTS = {
@@ -8,23 +8,23 @@ const FACTS = {
 } as const satisfies { readonly [F in keyof Spec<"PlatformKey">]?: Fact };
 
 export type FactName = keyof typeof FACTS;
-/** Null where a declaration says nothing of it. */
+/** Facts as declared; null for each that the declaration does not state. */
 export type StatedFacts = { readonly [F in FactName]: string | null };
 
-/** In the order in which they are shown. */
+/** Names of the facts, in the order in which they are shown. */
 export const FACT_NAMES: readonly FactName[] = Object.keys(FACTS).filter((name): name is FactName => name in FACTS);
 
-/** What people call a fact, and what a form asks for. */
+/** Returns the label of a fact for people, and the hint in a form. */
 export function factOf(name: FactName): Fact {
   return FACTS[name];
 }
 
-/** Something of each fact, such as a field of a form. Cast: each name is given its own. */
+/** Builds a value for each fact, such as a field of a form. Cast: each name is given its own. */
 export function eachFact<T>(of: (name: FactName) => T): { readonly [F in FactName]: T } {
   return Object.fromEntries(FACT_NAMES.map((name) => [name, of(name)])) as { readonly [F in FactName]: T };
 }
 
-/** The facts that are stated, each with what people call it. */
+/** Returns the facts that are stated, each with its label. */
 export function statedFacts(
   stated: { readonly [F in FactName]?: string | null } | undefined,
 ): (readonly [label: string, text: string])[] {

@@ -5,36 +5,36 @@ import type { Budget } from "../../budget/budget.ts";
 import type { StatedFacts } from "./facts.ts";
 
 /**
- * What can be changed of a key without a new secret (spec §1): everything that a decision reads but the secret itself.
+ * Policy of a key that can change without a new secret (spec §1): everything that a decision reads except the secret.
  * References are resolved to ids. Times are milliseconds since the epoch.
  */
 export type KeyPolicy = StatedFacts & {
   readonly displayName: string;
   readonly scopes: readonly Scope[];
-  /** Null: unbound. `""`: bound to a gateway that does not exist, which grants none. */
+  /** Id of the gateway that the key is bound to, `""` if it does not exist, which allows none; null if unbound. */
   readonly boundGatewayId: string | null;
-  /** Null: all of the team's. */
+  /** Ids of the libraries that the key may reach. Null: all of the team's. */
   readonly libraryIds: readonly string[] | null;
-  /** Null: the team's. `""`: one that does not exist, which is none. */
+  /** Id of the default library for MCP, `""` if it does not exist, which means none; null for the team's default. */
   readonly mcpDefaultLibraryId: string | null;
   readonly allowedModels: readonly string[] | null;
   readonly suspended: boolean;
-  /** Ends the whole key; the end of one version follows from `expiresAfter`. */
+  /** Expiry of the whole key, in milliseconds since the epoch; that of a version follows from `expiresAfter`. */
   readonly expiresAt: number | null;
   readonly rateLimit: DeclaredRate | null;
-  /** Calls that may be under way at once; null for the usual bound. */
+  /** Maximum number of concurrent calls; null for the default limit. */
   readonly concurrent: number | null;
-  /** Of the tokens that its calls of models use. */
+  /** Limit on the tokens that its model calls use. */
   readonly tokenLimit: TokenLimit | null;
-  /** What its calls of models may use by period; null for no bound. */
+  /** Budgets for its model calls by period; null for no budget. */
   readonly budgets: readonly Budget[] | null;
-  /** Whose memory it is for; null for what is shared. */
+  /** Rule for the subject whose memory calls reach; null for the shared memory alone. */
   readonly subject: SubjectRule | null;
-  /** The networks that it may be used from; null for anywhere. */
+  /** Networks from which the key may be used; null for any. */
   readonly allowedCIDRs: readonly string[] | null;
 };
 
-/** The fields that a declaration says in another form than the store, or by names in the place of ids. */
+/** Names of fields whose declared form differs from the stored form, or that are declared by names instead of ids. */
 export type ResolvedFieldName = "boundGatewayId" | "libraryIds" | "mcpDefaultLibraryId" | "suspended";
-/** The fields that a declared key has as the store has them. */
+/** Names of fields that a declared key has in the stored form. */
 export type PlainFieldName = Exclude<keyof KeyPolicy, ResolvedFieldName>;

@@ -1,7 +1,7 @@
-/** What is kept of the labels of a declaration. Characters of their names and values. */
+/** Maximum size of the recorded labels of a declaration, in characters of their names and values. */
 const MAX_RECORDED_LABELS = 4_096;
 
-/** The labels of a declaration as the store keeps them: by name, and no more than there is room for. */
+/** Returns the labels of a declaration as the store keeps them: sorted by name, and only as many as fit. */
 export function recordedLabels(labels: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   let size = 0;
   const kept = Object.entries(labels)

@@ -1,13 +1,13 @@
 import type { Spec } from "../../kinds/kinds.ts";
 
-/** The longest declaration that is recorded, in characters of JSON. */
+/** Maximum length of a recorded declaration, in characters of JSON. */
 export const MAX_RECORDED_SPEC = 32_768;
 
 /**
- * What is recorded of a declaration for people to read: all of it but the digest of an imported secret. Viewers may
- * read the rest, and a secret from elsewhere may be short enough to be guessed by its digest.
+ * Returns what is recorded of a declaration for people to read: all of it except the digest of an imported secret.
+ * Viewers may read the rest, and a secret from elsewhere may be short enough to be guessed by its digest.
  *
- * @returns null for one that is longer than {@link MAX_RECORDED_SPEC}
+ * @returns null if the declaration is longer than {@link MAX_RECORDED_SPEC}
  */
 export function recordedSpec(spec: Spec<"PlatformKey">): Spec<"PlatformKey"> | null {
   const { hash: _, ...source } = spec.source ?? {};

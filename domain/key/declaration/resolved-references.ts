@@ -1,14 +1,14 @@
-/** What the references of a declaration resolve to now, within the team of its namespace. */
+/** Targets to which the references of a declaration resolve now, within the team of its namespace. */
 export type ResolvedReferences = {
-  /** The team that holds the namespace; null while none does: what a key has is then resolved within its own team. */
+  /** The team that holds the namespace; null while none does: references then resolve within the key's own team. */
   readonly teamId: string | null;
-  /** Null: not bound. `""`: bound to a gateway that cannot be found. */
+  /** Id of the bound gateway. Null: not bound. `""`: bound to a gateway that cannot be found. */
   readonly gatewayId: string | null;
-  /** Of the gateway that it is bound to. */
+  /** Public id of the gateway that the key is bound to; null if there is none. */
   readonly gatewayPublicId: string | null;
-  /** Null: all. References that cannot be found are left out: a list only ever shrinks. */
+  /** Ids of the libraries. Null: all. References that cannot be found are left out: a list only ever shrinks. */
   readonly libraryIds: readonly string[] | null;
-  /** Null: the team's. `""`: one that cannot be found, and no other takes its place. */
+  /** Id of the default library for MCP. Null: the team's. `""`: a library that cannot be found; none replaces it. */
   readonly mcpDefaultLibraryId: string | null;
   /** One sentence for each reference that cannot be found. */
   readonly missing: readonly string[];

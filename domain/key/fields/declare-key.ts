@@ -11,7 +11,7 @@ import {
 import { secretTarget } from "../declaration/effective.ts";
 import { declareFields } from "./key-policies.ts";
 
-/** Reads a valid spec. `namespace` and `name` are the object's own. */
+/** Parses a valid spec. `namespace` and `name` are the object's own. */
 export function declareKey(namespace: string, name: string, spec: Spec<"PlatformKey">): DeclaredKey {
   const within = (ref: { name: string; namespace?: string | undefined }): NamedRef => ({
     namespace: ref.namespace ?? namespace,
@@ -42,13 +42,13 @@ export function declareKey(namespace: string, name: string, spec: Spec<"Platform
   };
 }
 
-/** How a key is rotated by itself. */
+/** Parses the automatic rotation of a key. */
 export function declareRotation(rotation: Spec<"PlatformKey">["rotation"]): AppliedRotation {
   const interval = rotation?.interval === undefined ? null : parseDuration(rotation.interval);
   return { interval, overlap: declareOverlap(rotation?.overlap) };
 }
 
-/** The overlap, its defaults filled in. */
+/** Parses the overlap, with its defaults filled in. */
 export function declareOverlap(overlap: NonNullable<Spec<"PlatformKey">["rotation"]>["overlap"]): Overlap {
   if (overlap === undefined) return DEFAULT_OVERLAP;
   if (overlap.mode === "Adoption") {

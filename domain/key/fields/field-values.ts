@@ -1,13 +1,13 @@
-/** What rows of fields have in common. */
+/** Functions that rows of fields have in common. */
 import type { KeyPolicy } from "../declaration/key-policy.ts";
 import type { KeySpec, PlainField } from "./key-field.ts";
 
-/** The fields that a spec and a policy have as the same list. */
+/** Names of fields that a spec and a policy have as the same list. */
 type ListName = {
   [F in keyof KeySpec & keyof KeyPolicy]: readonly string[] | null extends KeyPolicy[F] ? F : never;
 }[keyof KeySpec & keyof KeyPolicy];
 
-/** A list that bounds what a key may do: null allows anything. */
+/** Builds the row of a list that bounds what a key may do: null allows anything. */
 export function allowList<F extends ListName>(
   name: F,
   label: string,
@@ -23,22 +23,22 @@ export function allowList<F extends ListName>(
   };
 }
 
-/** Whether a list has one. */
+/** True if a list includes an item. */
 export function isAmong<T>(one: T, list: readonly T[]): boolean {
   return list.includes(one);
 }
 
-/** A list whose order means nothing, as text. */
+/** Formats a list whose order means nothing. */
 export function listText(items: readonly string[]): string {
   return items.length === 0 ? "none" : items.toSorted().join(", ");
 }
 
-/** A list whose order means nothing, in one order and each of its items once; null for none. */
+/** Returns a list whose order means nothing sorted and without duplicates; null for none. */
 export function asSet<T extends string>(items: readonly T[] | null): readonly T[] | null {
   return items && [...new Set(items)].sort();
 }
 
-/** Whether a number is no larger than another: without one there is no bound. */
+/** True if a number is no larger than another; a missing number means no limit. */
 export function isAtMost(after: number | null | undefined, before: number | null | undefined): boolean {
   return (after ?? Number.POSITIVE_INFINITY) <= (before ?? Number.POSITIVE_INFINITY);
 }

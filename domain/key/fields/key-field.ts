@@ -5,41 +5,41 @@ import type { ResolvedReferences } from "../declaration/resolved-references.ts";
 
 export type KeySpec = Spec<"PlatformKey">;
 
-/** How ids of references are written: as names, undefined for one that cannot be found. */
+/** Names for the ids of references; undefined if an id cannot be found. */
 export type FieldNames = {
   readonly gateway: (id: string) => NamedRef | undefined;
   readonly library: (id: string) => NamedRef | undefined;
 };
 
-/** All that is to be said of one field of a key that can change without a new secret. */
+/** Behaviour of one field of a key that can change without a new secret: its path, comparison, text and spec. */
 export type KeyField<Value> = {
-  /** Where a spec says it: plans, events and forms name it so. */
+  /** Path of the field in a spec: plans, events and forms name it so. */
   readonly path: `spec.${keyof KeySpec & string}${"" | `.${string}`}`;
-  /** What a plan calls it. */
+  /** Label of the field in a plan. */
   readonly label: string;
-  /** What a key has that says nothing of it. */
+  /** Value of a key that declares nothing for the field. */
   readonly none: Value;
-  /** As a spec says it; empty for what need not be said. */
+  /** Writes the value as a spec; empty if the value need not be declared. */
   readonly write: (value: Value, names: FieldNames) => Partial<KeySpec>;
   readonly show: (value: Value) => string;
-  /** Whether a key may do no more by it than before. Every field has to say so: what is not asked would pass. */
+  /** True if a key may do no more by the new value than before. Required of every field: a missing one would pass. */
   readonly isKept: (after: Value, before: Value) => boolean;
-  /** In one order; left out if the order means something, or there is none. */
+  /** Returns the value in a canonical order; left out if the order means something, or there is none. */
   readonly sorted?: (value: Value) => Value;
 };
 
-/** A field that a declaration says as the store has it. */
+/** A field that is declared in the stored form. */
 export type PlainField<Value> = KeyField<Value> & {
-  /** What a spec comes to, of a key of this name. */
+  /** Returns the value that a spec declares, for a key of this name. */
   readonly declare: (spec: KeySpec, name: string) => Value;
 };
 
-/** A field that a declaration says in another form than the store, or by names in the place of ids. */
+/** A field whose declared form differs from the stored form, or that is declared by names instead of ids. */
 type ResolvedField<Value> = KeyField<Value> & {
   readonly resolve: (declared: Pick<DeclaredKey, "state">, references: ResolvedReferences) => Value;
 };
 
 export type PlainFields = { readonly [F in PlainFieldName]: PlainField<KeyPolicy[F]> };
 export type ResolvedFields = { readonly [F in ResolvedFieldName]: ResolvedField<KeyPolicy[F]> };
-/** All of them, as far as they are the same. */
+/** Rows of all fields, with the members that they have in common. */
 export type PolicyFields = { readonly [F in keyof KeyPolicy]: KeyField<KeyPolicy[F]> };

@@ -1,4 +1,4 @@
-/** Every field of a key that can change without a new secret, a row each. */
+/** Every field of a key that can change without a new secret, one row for each. */
 import { isDeepStrictEqual } from "node:util";
 import { declareRate, declareTokens, limitSpec } from "../../access/declared-limits.ts";
 import { type LimitScope, UNDECLARED_CONCURRENT } from "../../access/rate-limit.ts";
@@ -52,7 +52,7 @@ const FIELDS: PlainFields & ResolvedFields = {
     resolve: (_, { mcpDefaultLibraryId }) => mcpDefaultLibraryId,
     write: (id, { library }) => defined({ mcpDefaultLibraryRef: id === null ? undefined : library(id) }),
     show: (id) => id ?? "none",
-    // It is one of those that the key may reach.
+    // The default is one of the libraries that the key may reach, which another field compares.
     isKept: () => true,
   },
   subject: {
@@ -68,7 +68,7 @@ const FIELDS: PlainFields & ResolvedFields = {
     resolve: ({ state }) => state === "Suspended",
     write: (isSuspended) => ({ state: isSuspended ? "Suspended" : "Active" }),
     show: (isSuspended) => (isSuspended ? "Suspended" : "Active"),
-    // Left aside by those who ask.
+    // Suspension does not count as less or more.
     isKept: () => true,
   },
   expiresAt: {
@@ -131,15 +131,15 @@ export const PLAIN_FIELDS: PlainFields = FIELDS;
 export const RESOLVED_FIELDS: ResolvedFields = FIELDS;
 export const KEY_FIELDS: PolicyFields = FIELDS;
 
-/** A limit of each replica lets through more than one of them all together. */
+/** True if a limit is counted as widely as before: limits of each replica let through more than one of all together. */
 function isCountedAsWidely(after: LimitScope | undefined, before: LimitScope | undefined): boolean {
   return before !== "Installation" || after === before;
 }
 
-/** The times that every engine keeps, in milliseconds since the epoch: the years 1 to 9999. */
+/** Earliest and latest time that every engine stores, in milliseconds since the epoch: the years 1 to 9999. */
 const [FIRST_TIME, LAST_TIME] = [Date.parse("0001-01-01T00:00:00Z"), Date.parse("9999-12-31T23:59:59Z")];
 
-/** An end out of reach, which was declared before admission refused it, as the nearest that is not. */
+/** Clamps an expiry that is out of range, and was declared before admission refused that, to the nearest valid time. */
 function withinYears(time: number): number {
   return Math.min(Math.max(time, FIRST_TIME), LAST_TIME);
 }

@@ -1,4 +1,4 @@
-/** Policies of keys by the rows of their fields: how they are made of a declaration, compared, and written. */
+/** Policies of keys by the rows of their fields: made from a declaration, compared, and written. */
 import { isDeepStrictEqual } from "node:util";
 import type { ApiManagedKeySpec } from "../declaration/api-managed-key.ts";
 import type { DeclaredKey } from "../declaration/declared-key.ts";
@@ -9,30 +9,30 @@ import { KEY_FIELDS, PLAIN_FIELDS, RESOLVED_FIELDS } from "./key-fields.ts";
 
 type FieldName = keyof KeyPolicy;
 
-/** In the order in which they are shown. Cast: to TypeScript the names of an object's members are any texts. */
+/** Field names in the order in which they are shown. Cast: TypeScript types the keys of an object as any string. */
 const NAMES = Object.keys(KEY_FIELDS) as FieldName[];
 const PLAIN_NAMES = NAMES.filter((name) => isPlain(name));
 const RESOLVED_NAMES = NAMES.filter((name) => !isPlain(name));
 
-/** Whether a field is declared as the store has it. */
+/** True if a field is declared in the stored form. */
 function isPlain(name: FieldName): name is PlainFieldName {
   return "declare" in KEY_FIELDS[name];
 }
 
-/** What a key has that says nothing. */
+/** Policy of a key that declares nothing. */
 export const NO_POLICY: KeyPolicy = buildPolicy((name) => KEY_FIELDS[name].none);
 
-/** A policy of what `of` says of each field. */
+/** Builds a policy from the value that `of` returns for each field. */
 export function buildPolicy(of: <F extends FieldName>(name: F) => KeyPolicy[F]): KeyPolicy {
   return build(NAMES, of);
 }
 
-/** Reads of a valid spec, of a key of this name, what the store has as it is declared. */
+/** Parses the fields of a valid spec that are stored as they are declared, for a key of this name. */
 export function declareFields(spec: KeySpec, name: string): Pick<KeyPolicy, PlainFieldName> {
   return build(PLAIN_NAMES, (field) => PLAIN_FIELDS[field].declare(spec, name));
 }
 
-/** What the store should say of the key, but for its secret. */
+/** Returns the policy that the store should hold for a declared key. */
 export function policyOf(
   declared: Pick<DeclaredKey, PlainFieldName | "state">,
   references: ResolvedReferences,
@@ -43,7 +43,7 @@ export function policyOf(
   };
 }
 
-/** Compares by content; the order of lists that are sets does not matter. */
+/** Compares policies by content; the order of lists that are sets does not matter. */
 export function samePolicy(a: KeyPolicy, b: KeyPolicy): boolean {
   return NAMES.every((name) => isUnchanged(name, a, b));
 }
@@ -57,7 +57,7 @@ function asIs<T>(value: T): T {
   return value;
 }
 
-/** Whether a key may do no more by one policy than by another; whether it is suspended is left aside. */
+/** True if a key may do no more by one policy than by another; suspension is not compared. */
 export function isNoWider(after: KeyPolicy, before: KeyPolicy): boolean {
   return NAMES.every((name) => isFieldKept(name, after, before));
 }
@@ -67,14 +67,14 @@ function isFieldKept<F extends FieldName>(name: F, after: KeyPolicy, before: Key
   return field.isKept(after[name], before[name]);
 }
 
-/** What of a field differs between two policies, as text. */
+/** A field that differs between two policies, with both values as text. */
 export type FieldDifference = Pick<KeyField<unknown>, "path" | "label"> & {
   readonly field: keyof KeyPolicy;
   readonly before: string;
   readonly after: string;
 };
 
-/** The fields that differ, in the order in which they are shown. */
+/** Returns the fields that differ, in the order in which they are shown. */
 export function policyDifferences(before: KeyPolicy, after: KeyPolicy): FieldDifference[] {
   return NAMES.filter((name) => !isUnchanged(name, before, after)).map((name) => differenceOf(name, before, after));
 }
@@ -84,15 +84,15 @@ function differenceOf<F extends FieldName>(name: F, before: KeyPolicy, after: Ke
   return { field: name, path, label, before: show(before[name]), after: show(after[name]) };
 }
 
-/** Whether a field of a spec, such as `spec.rateLimit.burst`, is part of a policy. */
+/** True if a field of a spec, such as `spec.rateLimit.burst`, is part of a policy. */
 export function isOfPolicy(field: string): boolean {
   return PATHS.some((path) => field.startsWith(path) && !/^\w/.test(field.slice(path.length)));
 }
 
-/** A preset stands for scopes. */
+/** Paths of the policy's fields. A preset stands for scopes. */
 const PATHS: readonly string[] = [...NAMES.map((name) => KEY_FIELDS[name].path), "spec.preset"];
 
-/** The spec that a policy comes from, without references that cannot be found. */
+/** Returns the spec that a policy comes from, without references that cannot be found. */
 export function specOfPolicy(policy: KeyPolicy, names: FieldNames): ApiManagedKeySpec {
   const spec: Partial<KeySpec> = {};
   for (const name of NAMES) {
@@ -107,7 +107,7 @@ function writeField<F extends FieldName>(name: F, policy: KeyPolicy, names: Fiel
   return field.write(policy[name], names);
 }
 
-/** Cast: each name is given the value of its own type. */
+/** Builds an object from the value of each name. Cast: each name is given the value of its own type. */
 function build<K extends FieldName>(names: readonly K[], of: (name: K) => KeyPolicy[K]) {
   return Object.fromEntries(names.map((name) => [name, of(name)])) as Pick<KeyPolicy, K>;
 }

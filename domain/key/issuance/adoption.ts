@@ -1,16 +1,16 @@
 /**
- * Overlap Adoption (spec §5): an old version ends after `min`, as soon as a newer one has been used and it has itself
- * been unused for `quiet`, by what every replica has written; whatever is not known lets it go on until `max`.
+ * Overlap Adoption (spec §5): an old version ends after `min`, as soon as a newer version has been used and the old one
+ * has been unused for `quiet`, by what every replica has written. While any of this is unknown, it goes on until `max`.
  */
 import { USAGE_FLUSH_MS } from "../../protocol.ts";
 import type { Overlap } from "../declaration/declared-key.ts";
 import type { ObservedKey } from "../observed/observed-key.ts";
 import type { StoredKey, StoredVersion } from "../stored/stored-key.ts";
 
-/** No more looks than this come in `quiet`, however little is missing: of many keys in their overlap each costs one. */
+/** Maximum number of looks within `quiet`, however little is missing: with many keys in an overlap each look costs. */
 const LOOKS_IN_QUIET = 10;
 
-/** A retiring version that may end now though its deadline has not come: the oldest. */
+/** Returns the oldest retiring version that may end now although its deadline has not come; undefined if none may. */
 export function adoptedVersion(observed: ObservedKey, key: StoredKey, now: number): StoredVersion | undefined {
   return retiringVersions(key)
     .toReversed()
@@ -18,9 +18,9 @@ export function adoptedVersion(observed: ObservedKey, key: StoredKey, now: numbe
 }
 
 /**
- * When to look again whether an old version has been left, in milliseconds since the epoch: the earliest moment at
- * which that could be, as far as is known now. Usage is in no feed, and nothing else prompts a look. Infinity where its
- * deadline comes first.
+ * Returns when to look again whether an old version has been abandoned, in milliseconds since the epoch: the earliest
+ * time at which that is possible, as far as is known now. Usage is in no feed, so nothing else prompts a look. Infinity
+ * if its deadline comes first.
  */
 export function nextAdoptionLook(observed: ObservedKey, key: StoredKey, now: number): number {
   const looks = retiringVersions(key).map((version) => {
@@ -30,23 +30,23 @@ export function nextAdoptionLook(observed: ObservedKey, key: StoredKey, now: num
   return Math.min(...looks, Number.POSITIVE_INFINITY);
 }
 
-/** Newest first. */
+/** Returns the retiring versions, newest first. */
 export function retiringVersions(key: StoredKey): readonly StoredVersion[] {
   return key.versions.filter(({ state }) => state === "retiring");
 }
 
-/** When `min` is over for a retiring version, counted from when its successor was delivered. */
+/** Returns when `min` is over for a retiring version, counted from the delivery of its successor. */
 export function leastOverlapEnds(old: StoredVersion, key: StoredKey, min: number): number {
   const successor = newerVersions(old, key).at(-1);
   return (successor?.activatedAt ?? Number.POSITIVE_INFINITY) + min;
 }
 
-/** Those that were delivered after it, newest first. */
+/** Returns the versions that were delivered after a version, newest first. */
 function newerVersions({ number }: StoredVersion, key: StoredKey): readonly StoredVersion[] {
   return key.versions.filter((version) => version.number > number && version.activatedAt !== null);
 }
 
-/** Not after `now` where it may end at once. */
+/** Returns the earliest time at which a version may end by adoption; not after `now` if it may end at once. */
 function earliestEnd(old: StoredVersion, observed: ObservedKey, key: StoredKey, now: number): number {
   const { overlap } = observed.declared;
   if (overlap.mode !== "Adoption") return Number.POSITIVE_INFINITY;
@@ -54,7 +54,7 @@ function earliestEnd(old: StoredVersion, observed: ObservedKey, key: StoredKey, 
   return now < afterMin ? afterMin : now + adoptionWait(old, observed, key, overlap);
 }
 
-/** How long it takes at least until the old version counts as left; not above 0 where it does. Milliseconds. */
+/** Returns the minimum milliseconds until the old version counts as abandoned; 0 or less if it does already. */
 function adoptionWait(
   old: StoredVersion,
   { usage }: ObservedKey,

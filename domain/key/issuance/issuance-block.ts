@@ -1,19 +1,19 @@
-/** What keeps a key that wants a version from getting one. */
+/** Obstacles that keep a key from getting a version that it wants. */
 import { OUTDATED, type Reason } from "../../conditions.ts";
 import { governedKey, isOutdated, type ObservedKey } from "../observed/observed-key.ts";
 import { policyEnded, refusedByPolicies } from "./policy-violated.ts";
 
 type IssuanceBlock = { readonly reason: Reason; readonly message: string };
 
-/** Said of what is blocked. */
+/** Default message for a blocked key. */
 const NOTHING_MINTED = "Nothing is minted meanwhile.";
 
-/** Said of a Secret that is gone, and could not be made again. */
+/** Message for a Secret that is gone and cannot be made again. */
 export const NAMESPACE_TERMINATES = "The namespace is being deleted, and no Secret can be made in it any more.";
 
 /**
- * Why a key gets no version at a moment, whatever its Secret is: what is declared of it, what that refers to, and its
- * namespace. Undefined where it may have one.
+ * Returns why a key gets no version at a given time, whatever its Secret is: because of its declaration, its references
+ * or its namespace. Undefined if it may have a version.
  *
  * @param at milliseconds since the epoch
  */
@@ -32,9 +32,7 @@ export function issuanceBlock(observed: ObservedKey, at: number): IssuanceBlock 
   return undefined;
 }
 
-/**
- * Whether a version could be delivered at a moment and should be: never into another's Secret, never for a key at rest.
- */
+/** True if a version could and should be delivered at a time: never into another's Secret, never for a key at rest. */
 export function mayMint(observed: ObservedKey, at: number): boolean {
   const { secret } = observed;
   if (issuanceBlock(observed, at) !== undefined) return false;

@@ -4,16 +4,16 @@ import { retireOldAt, roomAt, supersededReservation } from "../stored/version-ro
 import { mayMint } from "./issuance-block.ts";
 import { isRotation, type RotationReason, rotationDueAt, wantedVersion } from "./issuance-policy.ts";
 
-/** The next rotation of a key, in milliseconds since the epoch. */
+/** Next rotation of a key. Times are milliseconds since the epoch. */
 type NextRotation = {
   readonly at: number;
-  /** What has asked for it already, and waits for room among the versions; null for one that is not due yet. */
+  /** Reason that asks for it already, while it waits for a free version slot; null if the rotation is not due yet. */
   readonly delayed: RotationReason | null;
 };
 
 /**
- * The rotation that will come by itself later than `now`: when there is room for it. Undefined where none will, as of a
- * key that is suspended or ends before then.
+ * Returns the rotation that will come by itself later than `now`, when a version slot is free for it. Undefined if none
+ * will, such as for a key that is suspended or ends before then.
  */
 export function nextRotation(observed: ObservedKey, now: number): NextRotation | undefined {
   const key = governedKey(observed);

@@ -1,10 +1,10 @@
-/** What a key's status says of the policies of its team. */
+/** Status messages of a key about the policies of its team. */
 import { condition, type Reason, type StatedCondition } from "../../conditions.ts";
 import { rfc3339 } from "../../rfc3339.ts";
 import { policyOf, samePolicy } from "../fields/key-policies.ts";
 import { governedKey, type ObservedDeclaration } from "../observed/observed-key.ts";
 
-/** Why a new key gets no version by its team's policies; undefined where it may have one. */
+/** Returns why a new key gets no version by its team's policies; undefined if it may have one. */
 export function refusedByPolicies(observed: ObservedDeclaration): [Reason, string] | undefined {
   const { refused, unreadable } = observed.verdict;
   if (governedKey(observed) !== undefined) return undefined;
@@ -13,7 +13,7 @@ export function refusedByPolicies(observed: ObservedDeclaration): [Reason, strin
   return refused.length === 0 ? undefined : ["PolicyViolated", `The key is not issued. ${refused.join(" ")}`];
 }
 
-/** Why what is declared of a key that was issued is not applied; undefined where it is. */
+/** Returns why the declaration of an issued key is not applied; undefined if it is. */
 export function heldByPolicies(observed: ObservedDeclaration): [Reason, string] | undefined {
   const { notApplied, unreadable, isRotationUnknown } = observed.verdict;
   if (governedKey(observed) === undefined) return undefined;
@@ -24,8 +24,8 @@ export function heldByPolicies(observed: ObservedDeclaration): [Reason, string] 
 }
 
 /**
- * The same, of a key that is not as it is declared. One that is stays Ready while a policy cannot be read, which is a
- * condition of its own (threats c82).
+ * Returns the result of {@link heldByPolicies} for a key that differs from its declaration. A key that is as declared
+ * stays Ready while a policy cannot be read, which is a condition of its own (threats c82).
  */
 export function keptOffByPolicies(observed: ObservedDeclaration): [Reason, string] | undefined {
   const { declared, generation, references, verdict } = observed;
@@ -38,17 +38,21 @@ export function keptOffByPolicies(observed: ObservedDeclaration): [Reason, strin
 const UNROTATED =
   " No interval rotates it meanwhile, since the declaration that was applied last is not recorded, or cannot be read: keyplane rotate makes a new version.";
 
-/** Whether the grace period of a key that breaks a policy is over. @param at milliseconds since the epoch */
+/**
+ * True if the grace period of a key that breaks a policy is over.
+ *
+ * @param at milliseconds since the epoch
+ */
 export function policyEnded({ verdict: { endsAt } }: ObservedDeclaration, at: number): boolean {
   return endsAt !== null && endsAt <= at;
 }
 
-/** Said of a key that has ended so. */
+/** Returns the message for a key that has ended because it breaks a policy. */
 export function policyEndedText({ verdict: { ends, endsAt } }: ObservedDeclaration): string {
   return `The key is refused since ${rfc3339(endsAt ?? 0)}, and works again once it meets its policies. ${ends.join(" ")}`;
 }
 
-/** There only as long as a key breaks a policy of its team, or will be bounded by one. */
+/** Returns `PolicyViolated`, only as long as a key breaks a policy of its team, or will be bounded by one. */
 export function policyConditions(observed: ObservedDeclaration, now: number): StatedCondition[] {
   const { ends, endsAt, bounded, nextAt } = observed.verdict;
   const held = heldByPolicies(observed) ?? refusedByPolicies(observed);

@@ -1,7 +1,7 @@
 import { keyDigest, keyPrefix, keyShape, MIN_IMPORTED_CHARACTERS } from "../secret/key-format.ts";
 import type { Importable } from "./observed-key.ts";
 
-/** What importing a secret given as text would learn of it. The problem never quotes it. */
+/** Returns the digest and prefix of a secret to import, or the problem with it. The problem never quotes the secret. */
 export function importText(text: string): Importable {
   if (!text.startsWith("inf_") || text.length < 4 + MIN_IMPORTED_CHARACTERS) {
     return { problem: `The secret must be inf_ and at least ${MIN_IMPORTED_CHARACTERS} characters more.` };
@@ -15,7 +15,7 @@ export function importText(text: string): Importable {
   return { digest: keyDigest(text), prefix: keyPrefix(text) };
 }
 
-/** What importing a secret by its hash alone would learn. */
+/** Returns the digest and prefix of a secret that is imported by its hash alone. */
 export function importHash(hash: { readonly sha256: string; readonly prefix: string }) {
   return { digest: Buffer.from(hash.sha256, "hex").toString("latin1"), prefix: hash.prefix };
 }

@@ -1,40 +1,38 @@
 import type { DeclaredKey, NamedRef } from "../declaration/declared-key.ts";
 import type { ResolvedReferences } from "../declaration/resolved-references.ts";
 
-/**
- * What a reference leads to within a team. Without a namespace it is ambiguous where the team has several of the name.
- */
+/** Target of a reference within a team. Without a namespace it is ambiguous if the team has several of the name. */
 export type ResolvedReference = { readonly id: string; readonly publicId?: string } | "absent" | "ambiguous";
 
 type ReferencedKind = "ModelGateway" | "MemoryLibrary";
 
-/** Where references are looked up. */
+/** Scope in which references are looked up. */
 export type ReferenceScope = {
   /** The team that holds the key's namespace; null while none does. */
   readonly teamId: string | null;
   /** The team that the key belongs to already; null for a new one. */
   readonly ownTeamId: string | null;
-  /** What this team has in service by this name. */
+  /** Finds what this team has in service by this name. */
   readonly find: (kind: ReferencedKind, ref: NamedRef, teamId: string) => ResolvedReference;
 };
 
 export type UnresolvedReference = {
-  /** In the key's manifest, as `spec.gatewayRef`. */
+  /** Path in the key's manifest, such as `spec.gatewayRef`. */
   readonly path: string;
   readonly kind: ReferencedKind;
   readonly ref: NamedRef;
   readonly why: "absent" | "ambiguous";
 };
 
-/** All libraries that a key names, in the order in which {@link resolveReferences} asks for them. */
+/** Returns all libraries that a key names, in the order in which {@link resolveReferences} looks them up. */
 export function referencedLibraries({ libraryRefs, mcpDefaultLibraryRef }: DeclaredKey): NamedRef[] {
   return [...(libraryRefs ?? []), ...(mcpDefaultLibraryRef === null ? [] : [mcpDefaultLibraryRef])];
 }
 
 /**
- * What a key's references lead to: within the team of its namespace, or while none holds it, within the team that it
- * belongs to. What cannot be found grants nothing, and nothing else takes its place. A key of no team has no reference
- * that is missing: its team is.
+ * Resolves a key's references within the team of its namespace, or while no team holds that, within the team that the
+ * key belongs to. A target that cannot be found grants nothing, and nothing else replaces it. A key of no team has no
+ * missing reference: what is missing is its team.
  */
 export function resolveReferences(
   { gatewayRef, libraryRefs, mcpDefaultLibraryRef }: DeclaredKey,

@@ -1,36 +1,36 @@
-/** A declaration takes over a key that was made by hand, by naming its id (docs/decisions/take-over.md). */
+/** Take-over of a key that was made by hand: a declaration names its id (docs/decisions/take-over.md). */
 import { API_CLUSTER } from "../../api-cluster.ts";
 import { isKeyId } from "../stored/key-id.ts";
 import type { StoredKey } from "../stored/stored-key.ts";
 import { importHash } from "./import.ts";
 
-/** On a PlatformKey: the id of the key that it takes over. Of no effect once the declaration has a key. */
+/** Annotation of a PlatformKey: the id of the key to take over. It has no effect once the declaration has a key. */
 export const TAKE_OVER_ANNOTATION = "keyplane.dev/take-over";
 
-/** What a declaration asks for that names a key in its annotation. */
+/** Request of a declaration that names a key in its annotation. */
 export type TakeOverRequest = {
-  /** As the annotation has it, whatever that is. */
+  /** Value of the annotation, unchecked. */
   readonly keyId: string;
-  /** Of `spec.source`; undefined where that is of another type. */
+  /** Hash in `spec.source`; undefined if the source is of another type. */
   readonly hash: { readonly sha256: string; readonly prefix: string } | undefined;
   /** The team that holds the declaration's namespace; null while none does. */
   readonly teamId: string | null;
 };
 
-/** The key of that id. */
+/** Key with the requested id. */
 export type TakeOverCandidate = Pick<
   StoredKey,
   "cluster" | "namespace" | "name" | "ownerUid" | "teamId" | "state" | "versions"
 > & {
-  /** What manages it, such as a Pulumi resource or a library; null for nothing. */
+  /** Name of what manages it, such as a Pulumi resource or a library; null if nothing does. */
   readonly managedBy: string | null;
 };
 
 /**
- * Decides whether a declaration takes a key over: only one of its own team that the API or the console made, that lives,
- * and whose version in use has the hash that is declared. Of another team's key is said what is said of none.
+ * Decides whether a declaration takes a key over: only a living key of its own team that the API or the console made,
+ * and whose version in use has the declared hash. For another team's key the answer is the same as for a missing key.
  *
- * @param key the key of that id, whosever it is; undefined where there is none
+ * @param key the key of that id, whosever it is; undefined if there is none
  * @returns the digest of the version in use, or why not, in a sentence that names nothing of another team
  */
 export function decideTakeOver(

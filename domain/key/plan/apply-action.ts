@@ -11,7 +11,7 @@ import { versionEnd } from "../stored/version-end.ts";
 import { MAX_RETIRING, retiringEndsAt, succeededBy } from "../stored/version-room.ts";
 import type { KeyAction } from "./key-action.ts";
 
-/** The store refuses the action: what it was decided by is no longer so. Nothing is changed. */
+/** Thrown if the store refuses the action, because the facts behind it have changed. Nothing is stored. */
 export class ActionRefusedError extends Error {
   constructor(message: string) {
     super(message);
@@ -19,29 +19,29 @@ export class ActionRefusedError extends Error {
   }
 }
 
-/** What an action writes besides what it says itself. */
+/** Values that an action writes besides its own members. */
 export type ActionContext = {
   /** Milliseconds since the epoch, by the database's clock. */
   readonly now: number;
-  /** Of the declaration that is applied. */
+  /** Generation of the declaration that is applied. */
   readonly generation: number;
   readonly declared: Pick<DeclaredKey, "source" | "expiresAfter" | "rotationTrigger">;
-  /** Of a key that is made. */
+  /** Identity of a key that is made. */
   readonly identity: KeyIdentity;
-  /** Of a version that is reserved. */
+  /** Digest and prefix of a version that is reserved. */
   readonly secret: Pick<StoredVersion, "digest" | "prefix">;
-  /** Since when the Secret is lost or edited, in milliseconds since the epoch; null for now. */
+  /** Time since which the Secret is lost or edited, in milliseconds since the epoch; null for now. */
   readonly undoneSince: number | null;
-  /** The key that is taken over. */
+  /** Key that is taken over. */
   readonly taken?: StoredKey;
 };
 
 /**
- * What is stored of a key after an action of its plan (architecture §2): what `store/keys` does in SQL, for callers
+ * Returns a key as stored after an action of its plan (architecture §2): what `store/keys` does in SQL, for callers
  * without a database. Voided versions stay in the list, and no version is left out for its age.
  *
- * @param key undefined where there is none yet
- * @throws ActionRefusedError where the store throws
+ * @param key undefined if there is none yet
+ * @throws ActionRefusedError if the store would throw
  */
 export function applyAction(
   key: StoredKey | undefined,
@@ -87,7 +87,7 @@ export function applyAction(
   }
 }
 
-/** If it is repeated, the first reason and time stand. No replica has been notified yet. */
+/** Revokes a key. If this is repeated, the first reason and time stand. No replica has been notified yet. */
 export function revoke(key: StoredKey, reason: RevocationReason, now: number): StoredKey {
   if (key.state === "revoked") return key;
   const ended = changeVersions(key, (version) => (isLiving(version) ? { state: "revoked" } : undefined));
@@ -95,7 +95,7 @@ export function revoke(key: StoredKey, reason: RevocationReason, now: number): S
   return { ...ended, state: "revoked", policy, revocation: { reason, at: now, seq: null } };
 }
 
-/** Asks for a version that comes after all there are; of several requests the latest time stands. */
+/** Requests a version that comes after all existing versions; of several requests the latest time stands. */
 export function withRotationRequest(key: StoredKey, revokeOld: boolean, now: number): StoredKey {
   if (key.state === "revoked") return key;
   const { rotationRequest: before, versions } = key;
@@ -131,7 +131,7 @@ function reserve(
     refuseWhere(!isLiving(taken), `version ${number} has ended`);
     return key;
   }
-  // Not before the request that it fulfils: it would be asked for again.
+  // Not before the request that it fulfils: else the version would be requested again.
   const mintedAt = Math.max(now, key.rotationRequest?.at ?? now);
   const reserved: StoredVersion = {
     ...version,
@@ -151,7 +151,7 @@ function reserve(
   return { ...key, lastNumber: Math.max(key.lastNumber, number), versions };
 }
 
-/** An overlap that is over as it begins voids the reservation. */
+/** Begins the overlap of a reservation that makes way, or voids it if the overlap would already be over. */
 function supersede(
   before: StoredKey,
   { number, endsAt }: NonNullable<(KeyAction & { do: "Reserve" })["supersedes"]>,
@@ -168,14 +168,14 @@ function hasRoomFor(more: number, { versions }: StoredKey): boolean {
   return versions.filter(({ state }) => state === "retiring").length + more <= MAX_RETIRING;
 }
 
-/** Right before its Secret is written. */
+/** Notes that a reserved version may be read, right before its Secret is written. */
 function markMayBeRead(key: StoredKey, number: number): StoredKey {
   const isReserved = (one: StoredVersion) => one.number === number && one.state === "reserved";
   refuseWhere(!key.versions.some(isReserved), `version ${number} is not a reserved one`);
   return changeVersions(key, (one) => (isReserved(one) ? { mayBeRead: true } : undefined));
 }
 
-/** What {@link decideTakeOver} has decided on. The trigger of the declaration asks for no new version by itself. */
+/** Takes a key over as {@link decideTakeOver} decided. The declaration's trigger asks for no new version by itself. */
 function takeOver(key: StoredKey, { identity, generation, declared }: ActionContext): StoredKey {
   const { cluster, namespace, name, ownerUid } = identity;
   const { rotationTrigger } = declared;
@@ -183,7 +183,7 @@ function takeOver(key: StoredKey, { identity, generation, declared }: ActionCont
   return { ...taken, cluster, namespace, name, ownerUid, generation, source: declared.source.type };
 }
 
-/** An overlap that is over as it begins ends the versions that are succeeded, and every earlier one, at once. */
+/** Activates a reserved version. Without an overlap the versions that it succeeds, and all earlier, end at once. */
 function activate(before: StoredKey, number: number, retireOldAt: number, now: number): StoredKey {
   refuseWhere(before.state === "revoked", "the key is revoked");
   const key = retireDue(before, now);
@@ -222,7 +222,7 @@ function retireDue(key: StoredKey, now: number): StoredKey {
   });
 }
 
-/** A reserved version whose Secret was never written ends; one that may have been read works on as the key does. */
+/** Releases a key: a reserved version whose Secret was never written is voided; others work on as the key does. */
 function release(key: StoredKey): StoredKey {
   if (key.state === "revoked" || key.ownerUid === null) return key;
   const left = changeVersions(key, ({ state, mayBeRead }) =>
@@ -231,7 +231,7 @@ function release(key: StoredKey): StoredKey {
   return { ...left, ownerUid: null };
 }
 
-/** The key with each version changed as said, where anything is. */
+/** Returns the key with the changes that `changeOf` returns for its versions. */
 function changeVersions(
   key: StoredKey,
   changeOf: (version: StoredVersion) => Partial<StoredVersion> | undefined,

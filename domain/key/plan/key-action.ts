@@ -4,7 +4,7 @@ import type { RevocationReason } from "../stored/stored-key.ts";
 import type { KeptEnd } from "../stored/version-end.ts";
 import type { SupersededReservation } from "../stored/version-room.ts";
 
-/** One step, with one effect. */
+/** A step of a plan, with one effect. */
 export type KeyAction =
   | { readonly do: "AddFinalizer" }
   | {
@@ -13,7 +13,7 @@ export type KeyAction =
       readonly newKey: boolean;
       readonly policy: KeyPolicy;
       readonly why: MintReason;
-      /** A lost reservation that makes way for this one. */
+      /** Lost reservation that makes way for this one; null if none has to. */
       readonly supersedes: Omit<SupersededReservation, "from"> | null;
     }
   | { readonly do: "Import"; readonly policy: KeyPolicy; readonly digest: string; readonly prefix: string }
@@ -22,10 +22,10 @@ export type KeyAction =
   /** Notes that the version may be read from here on, and writes the Secret. */
   | { readonly do: "Publish"; readonly number: number }
   | { readonly do: "Activate"; readonly number: number; readonly retireOldAt: number }
-  /** `expiresAfter` counts anew from the mint of each version that lives, but for those whose end is kept. */
+  /** Stores the policy. `expiresAfter` counts anew from the mint of each living version, except those in `keptEnds`. */
   | {
       readonly do: "UpdatePolicy";
-      /** Of the declaration that is applied with it, or was before. */
+      /** Generation of the declaration that is applied with it, or was applied before. */
       readonly generation: number;
       readonly policy: KeyPolicy;
       readonly expiresAfter: number | null;
@@ -42,12 +42,12 @@ export type KeyAction =
   | { readonly do: "Release" }
   | { readonly do: "DeleteSecret" }
   | { readonly do: "ReleaseFinalizer" }
-  /** At rest until something changes, or until `requeueAt`. */
+  /** Rests until something changes, or until `requeueAt`. */
   | { readonly do: "Nothing" }
   /** Waits for replicas to confirm the last change, with nothing else to do. No status is written yet. */
   | { readonly do: "Wait" };
 
-/** An action on the store alone, which many keys may take in one transaction. */
+/** An action on the store alone. Many keys may take such actions in one transaction. */
 export type StoreAction = Extract<KeyAction, { do: "Revoke" | "UpdatePolicy" }>;
 
 export const NOTHING: KeyAction = { do: "Nothing" };

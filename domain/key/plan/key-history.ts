@@ -1,4 +1,4 @@
-/** What is reported to people of a change of a key, once it is made. */
+/** Messages for people about a change of a key, once it is made. */
 
 import { policyDifferences } from "../fields/key-policies.ts";
 import type { MintReason } from "../issuance/issuance-policy.ts";
@@ -16,8 +16,8 @@ const WHY: Readonly<Record<MintReason, string>> = {
 };
 
 /**
- * Why a version came after the active one, as `, since ...`; empty for the first. It is read from what is stored: the
- * process that minted the version may have ended since.
+ * Returns why a version came after the active version, as `, since ...`; empty for the first. It is read from what is
+ * stored: the process that minted the version may have ended since.
  */
 export function whyIssued(key: StoredKey, number: number): string {
   const version = key.versions.find((one) => one.number === number);
@@ -28,7 +28,7 @@ export function whyIssued(key: StoredKey, number: number): string {
   return version.rotationTrigger === before.rotationTrigger ? WHY.IntervalPassed : WHY.TriggerChanged;
 }
 
-/** What a policy changes of a key, in sentences; empty where it changes nothing that a request meets. */
+/** Returns in sentences what a policy changes of a key; empty if it changes nothing that affects requests. */
 export function policyChange(
   key: StoredKey,
   { policy, expiresAfter, keptEnds }: Pick<KeyAction & { do: "UpdatePolicy" }, "policy" | "expiresAfter" | "keptEnds">,

@@ -8,12 +8,12 @@ import { versionIn } from "../stored/stored-key.ts";
 import { retiringEndsAt, supersededReservation } from "../stored/version-room.ts";
 
 /**
- * How often a Secret that may not be read is tried again, in milliseconds: no watch reports that the right is back. No
+ * Milliseconds between two attempts to read a Secret that may not be read: no watch reports that the right is back. No
  * back-off is longer (architecture §2, I8).
  */
 const CLOSED_LOOK_MS = 30_000;
 
-/** The next moment at which time alone changes something, in milliseconds since the epoch; Infinity for never. */
+/** Returns the next time at which time alone changes something, in milliseconds since the epoch; Infinity for never. */
 export function nextDeadline(observed: ObservedKey, now: number): number {
   const key = governedKey(observed);
   if (key?.state === "revoked") return Number.POSITIVE_INFINITY;

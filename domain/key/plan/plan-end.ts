@@ -3,9 +3,10 @@ import type { StoreAction } from "./key-action.ts";
 import { planPolicy } from "./plan-policy.ts";
 
 /**
- * The first part of {@link planKey}: the step by which a key that works is revoked or suspended; undefined where it is
- * not to end. It comes before every other step of the key, and needs no answer of the cluster: where thousands end
- * together, each has ended before anything else is done for any of them (threats c71).
+ * Plans the step by which a working key is revoked or suspended, the first part of {@link planKey}; undefined if the
+ * key
+ * is not to end. It comes before every other step of the key, and needs no answer from the cluster: when thousands of
+ * keys end together, each has ended before anything else is done for any of them (threats c71).
  */
 export function planEnd(observed: ObservedDeclaration): StoreAction | undefined {
   const { declared, references } = observed;
@@ -18,7 +19,7 @@ export function planEnd(observed: ObservedDeclaration): StoreAction | undefined 
   return update?.policy.suspended && key.state !== "suspended" ? update : undefined;
 }
 
-/** Whether it is being deleted: a protected key lives on as declared meanwhile. */
+/** True if the declaration is being deleted, and its key with it: a protected key lives on as declared meanwhile. */
 export function isGoing(observed: ObservedDeclaration): boolean {
   const key = governedKey(observed);
   const isProtected = observed.declared.deletionProtection && key !== undefined && key.state !== "revoked";

@@ -14,13 +14,13 @@ import { planVersions } from "./plan-versions.ts";
 export type KeyPlan = {
   readonly action: KeyAction;
   readonly conditions: readonly StatedCondition[];
-  /** When to look again though nothing changed, in milliseconds since the epoch; Infinity for never. */
+  /** Time at which to look again though nothing changed, in milliseconds since the epoch; Infinity for never. */
   readonly requeueAt: number;
 };
 
 /**
- * Decides the next step for one declared key (architecture §2): the one place that does, for the controller, for
- * `keyplane plan` and for the exploration of every crash.
+ * Decides the next step for one declared key (architecture §2). The controller, `keyplane plan` and the exploration of
+ * every crash all decide by this function.
  *
  * @param now milliseconds since the epoch, by the database's clock
  */
@@ -47,7 +47,7 @@ function planLife(observed: ObservedKey, now: number): KeyAction {
   return planVersions(observed, key, now);
 }
 
-/** A key that is to be revoked or suspended is taken over as well: that is its next step. */
+/** Plans a take-over. A key that is to be revoked or suspended is taken over as well: that end is its next step. */
 function planTakeOver(observed: ObservedKey): KeyAction | undefined {
   const { importable, references } = observed;
   if (refusedByPolicies(observed) !== undefined) return undefined;
@@ -55,7 +55,7 @@ function planTakeOver(observed: ObservedKey): KeyAction | undefined {
   return { do: "TakeOver", keyId: importable.takesOver };
 }
 
-/** A declaration that has no key yet. */
+/** Plans the first step for a declaration that has no key yet. */
 function planBirth(observed: ObservedKey, now: number): KeyAction {
   const { declared, references, importable } = observed;
   if (references.teamId === null) return NOTHING;

@@ -7,7 +7,7 @@ import { isLiving, numbersOf, type StoredKey, type StoredVersion, versionIn } fr
 import { versionEnd } from "../stored/version-end.ts";
 import type { StoreAction } from "./key-action.ts";
 
-/** Gives the store the policy that is declared; undefined where it has it, or has it from a later generation. */
+/** Plans to store the declared policy; undefined if the store has it, or has the policy of a later generation. */
 export function planPolicy(
   observed: ObservedDeclaration,
   key: StoredKey,
@@ -24,7 +24,7 @@ export function planPolicy(
   return { do: "UpdatePolicy", generation: observed.generation, policy, expiresAfter, keptEnds: verdict.keptEnds };
 }
 
-/** Without a team there are no policies of it to hold an edit to: what lets a key do more waits until there is one. */
+/** True if an edit that lets a key do more waits for a team: without a team no policies are there to hold it to. */
 export function waitsForTeam({ declared, references }: ObservedDeclaration, key: StoredKey): boolean {
   return references.teamId === null && isWider(key, policyOf(declared, references), declared);
 }
@@ -36,9 +36,11 @@ function isWider(key: StoredKey, policy: KeyPolicy, { expiresAfter }: DeclaredKe
 }
 
 /**
- * A declaration that breaks a policy can suspend the key and nothing else. What policies ask comes to hold of the key as
- * it was issued: else an edit that is not applied would keep off all that comes later. Only one that suspends counts as
- * applied, so that no earlier one lets the key work again.
+ * Plans the update of a key whose declaration breaks a policy: the declaration can suspend the key and nothing else.
+ * The
+ * policies' demands come to hold for the key as it was issued: otherwise an edit that is not applied would keep off
+ * everything that comes later. Only a declaration that suspends counts as applied, so that no earlier one lets the key
+ * work again.
  */
 function planHeld(
   { declared, generation, verdict }: ObservedDeclaration,
@@ -53,7 +55,7 @@ function planHeld(
   return { do: "UpdatePolicy", generation: applied, policy, expiresAfter, keptEnds: verdict.keptEnds };
 }
 
-/** A declaration that waits can suspend the key and nothing else. */
+/** Plans the suspension by a declaration that waits for a team: it can suspend the key and nothing else. */
 function planSuspension(
   { declared, generation }: ObservedDeclaration,
   key: StoredKey,
@@ -65,7 +67,7 @@ function planSuspension(
   return { do: "UpdatePolicy", generation, policy: { ...key.policy, suspended: true }, expiresAfter, keptEnds };
 }
 
-/** Whether each version that lives ends when `expiresAfter` says, counted from its mint, or at the end that it keeps. */
+/** True if each living version ends when `expiresAfter` says, counted from its mint, or at the end that it keeps. */
 function endsAsDeclared(
   key: StoredKey,
   { expiresAfter }: DeclaredKey,

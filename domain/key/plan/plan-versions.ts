@@ -8,7 +8,7 @@ import type { StoredKey, StoredVersion } from "../stored/stored-key.ts";
 import { retireOldAt, retiringEndsAt, roomAt, succeededBy, supersededReservation } from "../stored/version-room.ts";
 import { type KeyAction, NOTHING, WAIT } from "./key-action.ts";
 
-/** A key whose policy is as declared: what its versions and its Secret want. */
+/** Plans the next step for the versions and the Secret of a key whose policy is as declared. */
 export function planVersions(observed: ObservedKey, key: StoredKey, now: number): KeyAction {
   const { declared, secret, held } = observed;
   const delivered = deliveredVersion(observed, key);
@@ -45,8 +45,9 @@ function planReservation(key: StoredKey, declared: DeclaredKey, why: MintReason,
 }
 
 /**
- * The version in the Secret works already. Where there is no room yet for those that it succeeds, as for reservations
- * that may have been read, or with an overlap that was declared meanwhile, they go on as they are until there is.
+ * Plans the activation of the version in the Secret, which works already. Nothing is done while no slots are free for
+ * the versions that it succeeds, such as reservations that may have been read, or because an overlap was declared
+ * meanwhile: they go on as they are until slots are free.
  */
 export function planActivation(
   key: StoredKey,

@@ -1,6 +1,6 @@
 /**
- * What an edit adds to what a key breaks: the one place that decides it, for keys that are declared, for those that are
- * made by hand, and for admission (docs/decisions/key-policies.md).
+ * Violations that an edit adds to those of a key: the one place that decides this, for declared keys, for keys made by
+ * hand, and for admission (docs/decisions/key-policies.md).
  */
 import { UNDECLARED_CONCURRENT } from "../../access/rate-limit.ts";
 import type { Budget } from "../../budget/budget.ts";
@@ -9,7 +9,7 @@ import type { DeclaredPolicy } from "./declared-policy.ts";
 import { ANYTHING, type JudgedKey, judgeKey, type KeyFacts, lifeOf, type Violation } from "./judge-key.ts";
 import type { RuleName } from "./rules-in-force.ts";
 
-/** A key before and after an edit, each with the policies' defaults where it declares nothing. */
+/** A key before and after an edit, in both cases with the policies' defaults for what it does not declare. */
 export type KeyEdit = {
   readonly before: JudgedKey;
   readonly after: JudgedKey;
@@ -18,8 +18,8 @@ export type KeyEdit = {
 };
 
 /**
- * The violations of an edited key that the edit adds: what the key broke before has its deadline, and an edit that only
- * narrows that adds nothing.
+ * Returns the violations of an edited key that the edit adds. What the key broke before has its deadline, and an edit
+ * that only narrows it adds nothing.
  */
 export function addedViolations(edit: KeyEdit): Violation[] {
   const { before, after, policies, facts } = edit;
@@ -34,15 +34,19 @@ export function addedViolations(edit: KeyEdit): Violation[] {
   });
 }
 
-/** Whether the rule does not let through something that the key did not have before. */
+/** True if the rule refuses something that the key did not have before. */
 function hasMore(values: readonly string[], known: readonly string[]): boolean {
   return !known.includes(ANYTHING) && values.some((value) => !known.includes(value));
 }
 
-/** @param budgets those of the policy that is broken */
+/**
+ * Tells whether an edit asks for more.
+ *
+ * @param budgets those of the policy that is broken
+ */
 type IsMore = (edit: KeyEdit, budgets: readonly Budget[]) => boolean;
 
-/** Whether a key asks for more than it did, of rules of which more is wider. */
+/** Comparisons by rule, for rules whose amount is wider the larger it is: true if a key asks for more than before. */
 const IS_MORE: Readonly<Partial<Record<RuleName, IsMore>>> = {
   "expiry.max": isMoreOf(lifeOf),
   "rotation.maxInterval": isMoreOf((key, facts) =>

@@ -1,31 +1,31 @@
-/** How long the versions of a key live that was issued before its policies' rules of an end came to hold. */
+/** Lives of the versions of a key that was issued before its policies' rules of an expiry came to hold. */
 import { DEFAULT_OVERLAP, type DeclaredKey, overlapLimit } from "../declaration/declared-key.ts";
 import { isLiving, type StoredKey, type StoredVersion, versionIn } from "../stored/stored-key.ts";
 import type { KeptEnd } from "../stored/version-end.ts";
 import { lowest } from "./bounds.ts";
 import { dueAt, type TeamPolicy } from "./team-policies.ts";
 
-/** A rule that gives a version an end: how long it lives, and when that holds of older ones; null where not known. */
+/** A rule that gives a version an expiry: its life, and when that holds for older versions; null if not known. */
 type LifeRule = { readonly life: number; readonly due: number | null };
 
 /** Durations and times are milliseconds. */
 export type BoundLife = {
-  /** Of a version that is minted from here on; null without an end. */
+  /** Life of a version that is minted from now on; null without an expiry. */
   readonly expiresAfter: number | null;
-  /** Of versions that there are, where their end is another one than that. */
+  /** Expiries of existing versions that differ from `expiresAfter`. */
   readonly keptEnds: readonly KeptEnd[];
-  /** How old the current version may become before it is rotated, since a rule that is due ends it; null for any age. */
+  /** Maximum age of the current version before it is rotated, because a rule that is due ends it; null for any age. */
   readonly rotationInterval: number | null;
 };
 
-/** The version that is in use, or else the one that is on its way. */
+/** Returns the active version, or else the newest living version. */
 export function currentVersion(stored: StoredKey): StoredVersion | undefined {
   return versionIn(stored, "active") ?? stored.versions.find(isLiving);
 }
 
 /**
- * Bounds the life of a key's versions: a new one by every rule, one that was minted before by none sooner than it is
- * due. A generated key is rotated once a rule is due that its version outlives, and that version has its overlap then.
+ * Bounds the life of a key's versions: a new version by every rule; no rule ends an existing version before it is
+ * due. A generated key is rotated once a rule is due that its version outlives; that version then has its overlap.
  *
  * @param now by the database's clock
  */
@@ -58,7 +58,7 @@ export function boundLife(
   };
 }
 
-/** A key whose own end comes in time needs none by that rule; nor a default where it has an end. */
+/** Returns the rules that give a version an expiry, without those that the key's own expiry meets or replaces. */
 function lifeRules(
   { expiresAfter, expiresAt }: DeclaredKey,
   policies: readonly TeamPolicy[],
@@ -77,8 +77,8 @@ function lifeRules(
 }
 
 /**
- * When a version ends. A rule ends none before it is due, and then leaves it the overlap to be rotated in. What is
- * declared anew to keep a rule ends no version sooner than that either.
+ * Returns when a version expires. A rule ends no version before it is due, and then leaves it the overlap to be rotated
+ * in. An expiry that is declared anew to keep a rule ends no version sooner than that either.
  *
  * @param asked the declared life
  */
@@ -91,7 +91,7 @@ function endOf(
   const { mintedAt } = version;
   const own = mintedAt + (asked ?? Number.POSITIVE_INFINITY);
   const strict = mintedAt + Math.min(...rules.map(({ life }) => life));
-  // Within the rules already: it stays there.
+  // A version that ends within the rules already keeps to them.
   if (!endsLater(version, strict)) return Math.min(own, strict);
   const stored = version.expiresAt ?? Number.POSITIVE_INFINITY;
   const until = ({ due }: LifeRule) => (due === null ? stored : due + overlap);

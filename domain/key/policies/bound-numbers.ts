@@ -1,4 +1,4 @@
-/** The numbers that hold of a key that was issued before its policies' rules came to hold. */
+/** Numbers that hold for a key that was issued before its policies' rules came to hold. */
 import { UNDECLARED_CONCURRENT } from "../../access/rate-limit.ts";
 import { budgetSize } from "../../budget/budget.ts";
 import type { DeclaredKey } from "../declaration/declared-key.ts";
@@ -21,10 +21,14 @@ type BoundedKey = {
   readonly nextAt: number;
 };
 
-/** What policies give a default and a highest value of. */
+/** Names of numbers for which policies have a default and a maximum. */
 type BoundNumber = "requestsPerMinute" | "concurrent" | "tokensPerMinute";
 
-/** @param now milliseconds since the epoch, by the database's clock */
+/**
+ * Bounds the numbers of an issued key by the policies of its team.
+ *
+ * @param now milliseconds since the epoch, by the database's clock
+ */
 export function boundNumbers(
   declared: DeclaredKey,
   stored: StoredKey,
@@ -73,13 +77,13 @@ export function boundNumbers(
   };
 }
 
-/** How long the key's version lives by its own end, in milliseconds; null without one. */
+/** Returns the life of the key's current version by its own expiry, in milliseconds; null without an expiry. */
 export function lifeOfVersion(stored: StoredKey): number | null {
   const version = currentVersion(stored);
   return version === undefined || version.expiresAt === null ? null : version.expiresAt - version.mintedAt;
 }
 
-/** A key whose versions end sooner needs no rotation. */
+/** Returns the interval by which rotations come, in milliseconds. A key whose versions end sooner needs no rotation. */
 function boundInterval(
   { expiresAfter, expiresAt, rotationInterval }: DeclaredKey,
   stored: StoredKey,
@@ -108,7 +112,7 @@ const NUMBER_RULES = [
   "budgets",
 ] as const satisfies readonly RuleName[];
 
-/** A policy without the rates and the interval that do not hold yet of a key that was issued before. */
+/** Returns a policy without the numbers that do not hold yet of a key that was issued before. */
 function onlyDue(policy: TeamPolicy, now: number): TeamPolicy {
   const held = (rule: RuleName, value: number | null) =>
     (dueAt(policy, rule) ?? Number.POSITIVE_INFINITY) <= now ? value : null;
@@ -126,7 +130,7 @@ function onlyDue(policy: TeamPolicy, now: number): TeamPolicy {
   };
 }
 
-/** Whether a default gives an end, which does not hold yet, to a version that is older than the rule. */
+/** True if a default will give an expiry, which does not hold yet, to a version that is older than the rule. */
 function isLifeComing(
   { expiresAfter, expiresAt }: DeclaredKey,
   stored: StoredKey,

@@ -1,6 +1,6 @@
-/** Numbers of which null is none, and a lower one the stricter. */
+/** Limits as numbers: null means no limit, and a lower number is stricter. */
 
-/** The lowest of some numbers; null where none is given. */
+/** Returns the lowest of the given numbers; null if none is given. */
 export function lowest(values: readonly (number | null)[]): number | null {
   const given = values.filter((value) => value !== null);
   return given.length === 0 ? null : Math.min(...given);
@@ -9,11 +9,11 @@ export function lowest(values: readonly (number | null)[]): number | null {
 type Values<F extends string> = Readonly<Record<F, number | null>>;
 
 /**
- * What holds of a number that policies bound, for a key that was issued before: it keeps what it has, as far as it still
- * asks for it, and as far as the rules let it whose grace period is over.
+ * Returns the value that holds for a number that policies bound, for a key that was issued before. The key keeps its
+ * value, as far as it still asks for it and as far as the rules allow whose grace period is over.
  *
- * @param of what the key declares, what holds of it now, and what it has where neither is said
- * @param rules what the policies give where it declares nothing, and the highest that they allow
+ * @param of what the key declares, what holds for it now, and what it has if neither is stated
+ * @param rules the policies' default if it declares nothing, and their maximum
  * @param due the same, of the rules whose grace period is over
  */
 export function boundValue(

@@ -5,15 +5,15 @@ import type { PlatformKeyPolicySpec } from "../../kinds/generated/platform-key-p
 import type { NamedRef } from "../declaration/declared-key.ts";
 import { declarePolicyBudgets } from "./bound-budgets.ts";
 
-/** A default and a highest value; null for none. */
+/** Default and maximum of a number; null for none. */
 export type Bounds = { readonly default: number | null; readonly max: number | null };
 
-/** A PlatformKeyPolicy's rules with every text parsed. Durations are milliseconds; null where nothing is asked. */
+/** A PlatformKeyPolicy's rules with every text parsed. Durations are milliseconds; null if a rule is not set. */
 export type DeclaredPolicy = {
   readonly name: string;
   readonly gracePeriod: number;
   readonly expiryRequired: boolean;
-  /** Of a version's life. */
+  /** Bounds of a version's life. */
   readonly expiry: Bounds;
   readonly maxInterval: number | null;
   readonly allowedScopes: readonly Scope[] | null;
@@ -25,11 +25,11 @@ export type DeclaredPolicy = {
   readonly requestsPerMinute: Bounds;
   readonly concurrent: Bounds;
   readonly tokensPerMinute: Bounds;
-  /** One that refuses of each unit and period; empty where none is asked. */
+  /** Budgets that refuse calls, one for each unit and period; empty if the policy asks for none. */
   readonly budgets: readonly Budget[];
 };
 
-/** Reads a valid spec. */
+/** Parses a valid spec. */
 export function declarePolicy(name: string, spec: PlatformKeyPolicySpec): DeclaredPolicy {
   const { expiry, rotation, rateLimit } = spec;
   return {

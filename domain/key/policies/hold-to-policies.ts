@@ -1,7 +1,8 @@
 /**
- * What policies make of a declared key (docs/decisions/key-policies.md): a new key that breaks one is not issued. One
- * that was issued goes on for the grace period; then numbers hold as the policies have them, and what no number puts
- * right ends the key until it is put right. An edit that breaks a rule is not applied.
+ * Enforcement of policies on a declared key (docs/decisions/key-policies.md). A new key that breaks a policy is not
+ * issued. An issued key goes on for the grace period; then the policies' numbers hold, and a violation that no number
+ * can
+ * put right ends the key until it is put right. An edit that breaks a rule is not applied.
  */
 import type { AppliedRotation, DeclaredKey, NamedRef } from "../declaration/declared-key.ts";
 import { samePolicy } from "../fields/key-policies.ts";
@@ -16,55 +17,55 @@ import { withPolicyDefaults } from "./policy-defaults.ts";
 import type { RuleName } from "./rules-in-force.ts";
 import { dueAt, type TeamPolicies, type TeamPolicy } from "./team-policies.ts";
 
-/** What a key's policies say of it. Sentences for people; times are milliseconds since the epoch. */
+/** Verdict of policies on a key. Sentences are for people; times are milliseconds since the epoch. */
 export type PolicyVerdict = {
-  /** Why nothing is issued to a key that is new. */
+  /** Reasons for which a new key is not issued. */
   readonly refused: readonly string[];
-  /** Why what is declared now is not applied to a key that was issued. */
+  /** Reasons for which the present declaration is not applied to an issued key. */
   readonly notApplied: readonly string[];
-  /** Why a key that was issued ends. */
+  /** Reasons for which an issued key ends. */
   readonly ends: readonly string[];
-  /** When it ends for that; null for not, or not known yet. */
+  /** Time at which it ends for these reasons; null if it does not, or if the time is not known yet. */
   readonly endsAt: number | null;
-  /** What is declared, and holds no more from a moment on. */
+  /** Declared values that hold no more from a certain time on. */
   readonly bounded: readonly string[];
-  /** The next moment at which time alone makes a rule hold; Infinity for none. */
+  /** Next time at which time alone makes a rule hold; Infinity for none. */
   readonly nextAt: number;
-  /** Of versions that are older than a rule: their ends, which that rule sets no earlier than it is due. */
+  /** Expiries of versions that are older than a rule; that rule sets them no earlier than it is due. */
   readonly keptEnds: readonly KeptEnd[];
   readonly unreadable: readonly string[];
-  /** What is declared does not hold, and how the key was to be rotated before is not known. */
+  /** True if the declaration does not hold, and the rotation that the key had before is not known. */
   readonly isRotationUnknown: boolean;
-  /** Of what is declared of a key that was issued, its suspension is applied, and not what else it may do. */
+  /** True if of an issued key's declaration the suspension is applied, but not what else the key may do. */
   readonly isPartApplied: boolean;
 };
 
-/** Of a key that breaks no rule. */
+/** Verdict on a key that breaks no rule. */
 export const NO_VERDICT: PolicyVerdict = {
   ...{ refused: [], notApplied: [], ends: [], endsAt: null, bounded: [], keptEnds: [], unreadable: [] },
   ...{ isRotationUnknown: false, isPartApplied: false },
   nextAt: Number.POSITIVE_INFINITY,
 };
 
-/** What a decision on a key's policies needs. */
+/** Facts that a decision on a key's policies needs. */
 export type HeldKey = {
   readonly declared: DeclaredKey;
-  /** The key that the declaration governs; undefined for a new one. */
+  /** Key that the declaration governs; undefined for a new key. */
   readonly stored: StoredKey | undefined;
-  /** The gateway that the stored key is bound to, as policies name it; null for none. */
+  /** Gateway that the stored key is bound to, as policies name it; null for none. */
   readonly boundTo: NamedRef | null;
-  /** Whether the store has this generation of the declaration already. */
+  /** True if the store has this generation of the declaration already. */
   readonly isApplied: boolean;
-  /** How the declaration that was last applied has the key rotated; null where that is not known. */
+  /** Rotation by the declaration that was last applied; null if it is not known. */
   readonly applied: AppliedRotation | null;
   readonly team: TeamPolicies;
-  /** As {@link judgeKey} has it. */
+  /** Number of keys before this one, as in {@link judgeKey}. */
   readonly keysBefore: number | null;
   /** Milliseconds since the epoch, by the database's clock. */
   readonly now: number;
 };
 
-/** A key as it is to be, and what its policies say. */
+/** Effective declaration of a key, and the verdict of its policies. */
 export type HoldResult = { readonly effective: DeclaredKey; readonly verdict: PolicyVerdict };
 
 /** Holds a declared key to its team's policies. */
@@ -84,7 +85,7 @@ function holdNew({ declared, team, keysBefore, now }: HeldKey): HoldResult {
   return { effective, verdict: { ...NO_VERDICT, refused, unreadable } };
 }
 
-/** Rules about numbers: what holds instead of what a key declares is a number too. */
+/** Rules about numbers: a violation of these is put right by another number than the declared one. */
 const BOUNDING: ReadonlySet<RuleName> = new Set<RuleName>([
   "expiry.max",
   "rotation.maxInterval",
@@ -100,7 +101,7 @@ function holdIssued(key: HeldKey, stored: StoredKey): HoldResult {
   return isReadable && added.length === 0 ? result : holdAsIssued(key, stored, added);
 }
 
-/** What becomes of a key that was issued where its declaration holds, and what that would add against the rules. */
+/** Returns the result for an issued key if its declaration holds, and the violations that the declaration would add. */
 function judgeIssued(
   key: HeldKey,
   stored: StoredKey,
@@ -110,7 +111,7 @@ function judgeIssued(
   const facts = { bornAt: currentVersion(stored)?.mintedAt ?? now, now, keysBefore };
   const { effective, coming, keptEnds, nextAt } = boundNumbers(declared, stored, policies, now);
   const judged = withKeptEnd(withPolicyDefaults(declared, policies), stored, policies, now);
-  // A longest life gives an end too.
+  // A maximum life gives an expiry too.
   const isBounded = effective.expiresAfter !== null;
   const violations = judgeKey(judged, policies, facts).filter(({ rule }) => !(rule === "expiry.required" && isBounded));
   const [bounding, others] = [
@@ -123,7 +124,7 @@ function judgeIssued(
   const lasting = others.filter((violation) => !isAdded(violation));
   const deadlines = lasting.map((violation) => deadlineOf(policies, violation));
   const endsAt = lowest(deadlines);
-  // The end that there is moves no later before it is known since when the rule holds.
+  // The stored expiry moves no later before it is known since when the rule holds.
   const asBefore = deadlines.includes(null) ? stored.policy.expiresAt : null;
   const kept = withKeptEnd(effective, stored, policies, now);
   const verdict = {
@@ -139,8 +140,8 @@ function judgeIssued(
 }
 
 /**
- * Holds a key whose declaration is not applied, or may not be since a policy cannot be read, as the one that was issued:
- * what policies ask comes to hold of it all the same, and nothing of it ends later (threats b160, b181).
+ * Holds a key as it was issued when its declaration is not applied, or may not be because a policy cannot be read: the
+ * policies' demands come to hold for it all the same, and nothing of it ends later (threats b160, b181).
  */
 function holdAsIssued(key: HeldKey, stored: StoredKey, notApplied: readonly string[]): HoldResult {
   const isKnown = key.isApplied && notApplied.length === 0;
@@ -162,12 +163,12 @@ function holdAsIssued(key: HeldKey, stored: StoredKey, notApplied: readonly stri
   };
 }
 
-/** By what no policy bounds. A generation may be stored of which nothing but a suspension was applied. */
+/** True if the stored key has the declared values that no policy bounds: maybe only a suspension was applied. */
 function mayDoAsDeclared({ scopes, allowedModels, allowedCIDRs }: DeclaredKey, { policy }: StoredKey): boolean {
   return samePolicy(policy, { ...policy, scopes, allowedModels, allowedCIDRs });
 }
 
-/** What holds of a key in the place of its declaration: what the store has of it, and the rotation that it had. */
+/** Returns the declaration that holds for a key instead of its own: stored values, and the rotation that it had. */
 function asIssued({ declared, boundTo, isApplied, applied }: HeldKey, stored: StoredKey): DeclaredKey {
   const { scopes, allowedModels, allowedCIDRs, expiresAt } = stored.policy;
   return {
@@ -181,8 +182,9 @@ function asIssued({ declared, boundTo, isApplied, applied }: HeldKey, stored: St
 }
 
 /**
- * Where a key must have an end, one that it has stays though it is declared no more. A deadline that a policy stored as
- * the key's end is none of its own: one that is still to come where the rule is due already cannot be that.
+ * Keeps the expiry that a key has although it is no longer declared, if a policy requires an expiry. A deadline that a
+ * policy stored as the key's expiry is not the key's own: an expiry that is still to come when the rule is already due
+ * cannot be such a deadline.
  */
 function withKeptEnd<K extends JudgedKey>(key: K, stored: StoredKey, policies: readonly TeamPolicy[], now: number): K {
   const requiring = policies.filter(({ expiryRequired }) => expiryRequired);
@@ -193,7 +195,7 @@ function withKeptEnd<K extends JudgedKey>(key: K, stored: StoredKey, policies: r
   return { ...key, expiresAfter: lifeOfVersion(stored), expiresAt: isOwn ? expiresAt : null };
 }
 
-/** The key as the store has it: what an edit adds to that is not applied. Its end and its rotation are as judged. */
+/** Returns the key with its stored values, to find what an edit adds. Its expiry and its rotation are as judged. */
 function asStored(judged: JudgedKey, { boundTo }: HeldKey, { policy }: StoredKey): JudgedKey {
   return {
     ...judged,
@@ -204,7 +206,7 @@ function asStored(judged: JudgedKey, { boundTo }: HeldKey, { policy }: StoredKey
   };
 }
 
-/** When the grace period of a violation ends; null where it is not known yet. */
+/** Returns when the grace period of a violation ends; null if that is not known yet. */
 function deadlineOf(policies: readonly TeamPolicy[], { policy: name, rule }: Violation): number | null {
   const policy = policies.find((one) => one.name === name);
   return policy === undefined ? null : dueAt(policy, rule);

@@ -1,4 +1,4 @@
-/** What a declared key breaks of its team's policies: the one place that decides it (docs/decisions/key-policies.md). */
+/** Violations of team policies by a declared key: the one place that decides this (docs/decisions/key-policies.md). */
 import { UNDECLARED_CONCURRENT } from "../../access/rate-limit.ts";
 import { PRESETS } from "../../access/scopes.ts";
 import { isNetworkWithin } from "../../access/source-addresses.ts";
@@ -12,7 +12,7 @@ import type { DeclaredPolicy } from "./declared-policy.ts";
 import { gatewayStep, gatewayText, MAX_NAMED, modelsStep, networksStep, presetStep, scopesStep } from "./list-steps.ts";
 import type { RuleName } from "./rules-in-force.ts";
 
-/** What policies look at. */
+/** Part of a declared key that policies look at. */
 export type JudgedKey = Pick<
   DeclaredKey,
   | "scopes"
@@ -28,37 +28,37 @@ export type JudgedKey = Pick<
   | "allowedCIDRs"
 >;
 
-/** What else counts. */
+/** Facts on which policies depend besides the declaration. */
 export type KeyFacts = {
-  /** When the key's version was minted; of a new key the moment that it is judged at. Milliseconds since the epoch. */
+  /** Time of the mint of the key's version; for a new key the time of the judgement. Milliseconds since the epoch. */
   readonly bornAt: number;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** How many keys its team has that are not revoked and come before it; null where no rule asks. */
+  /** Number of keys of its team that are not revoked and come before it; null if no rule asks. */
   readonly keysBefore: number | null;
 };
 
-/** A rule that a key breaks. */
+/** A violation of one policy rule by a key. */
 export type Violation = {
   /** The PlatformKeyPolicy's name. */
   readonly policy: string;
   readonly rule: RuleName;
-  /** The key's field. */
+  /** Path of the key's field. */
   readonly field: string;
-  /** What is wrong. */
+  /** Description of the fault. */
   readonly what: string;
-  /** What to write instead. */
+  /** Instruction what to write instead. */
   readonly step: string;
-  /** Both. */
+  /** Fault and instruction in one sentence. */
   readonly message: string;
-  /** What of the field the rule does not let through; {@link ANYTHING} where the field lets anything through. */
+  /** Values of the field that the rule refuses; {@link ANYTHING} if the field allows anything. */
   readonly values: readonly string[];
 };
 
-/** Stands for what a key may do where its declaration names nothing. */
+/** Placeholder for the unlimited rights of a key whose declaration names nothing. */
 export const ANYTHING = "*";
 
-/** Stands for a gateway that a key is bound to and that is gone: it may call none, which no policy minds. */
+/** Placeholder for a bound gateway that no longer exists: the key may call no gateway, which no policy refuses. */
 export const GONE_GATEWAY: NamedRef = { namespace: "", name: "" };
 
 type Check = (
@@ -71,7 +71,7 @@ type Check = (
 /**
  * Judges a key by all of its team's policies.
  *
- * @param key as it is declared, with the policies' defaults where it declares nothing (`withPolicyDefaults`)
+ * @param key as it is declared, with the policies' defaults for what it does not declare (`withPolicyDefaults`)
  */
 export function judgeKey(key: JudgedKey, policies: readonly DeclaredPolicy[], facts: KeyFacts): Violation[] {
   return policies.flatMap((policy) =>
@@ -83,7 +83,7 @@ export function judgeKey(key: JudgedKey, policies: readonly DeclaredPolicy[], fa
   );
 }
 
-/** A violation as one sentence. */
+/** Formats a violation as one sentence. */
 export function violationText({ policy, field, message }: Violation): string {
   return `${field}: ${message} (PlatformKeyPolicy ${policy}).`;
 }
@@ -214,7 +214,7 @@ const CHECKS: readonly (readonly [RuleName, Check])[] = [
   ["maxKeys", hasPlace],
 ];
 
-/** The longest that a version may live, in milliseconds; Infinity without an end. */
+/** Returns the longest life of a version, in milliseconds; Infinity without an expiry. */
 export function lifeOf({ expiresAfter, expiresAt }: JudgedKey, { bornAt }: KeyFacts): number {
   return Math.min(expiresAfter ?? Number.POSITIVE_INFINITY, (expiresAt ?? Number.POSITIVE_INFINITY) - bornAt);
 }

@@ -1,11 +1,11 @@
-/** What a message says to write of a list that policies bound: something that none of them refuses. */
+/** Instructions for a list that policies bound: values to write that no policy refuses. */
 import { PRESETS, type Preset, SCOPES, type Scope } from "../../access/scopes.ts";
 import { isNetworkWithin } from "../../access/source-addresses.ts";
 import { nameSome } from "../../name-some.ts";
 import type { NamedRef } from "../declaration/declared-key.ts";
 import type { DeclaredPolicy } from "./declared-policy.ts";
 
-/** So many of a list a message names. */
+/** Maximum number of list items that a message names. */
 export const MAX_NAMED = 5;
 
 type Policies = readonly DeclaredPolicy[];
@@ -13,12 +13,12 @@ type Policies = readonly DeclaredPolicy[];
 /** A rule that lists what a key may have. */
 type ListRule = "allowedScopes" | "allowedPresets" | "allowedModels" | "allowedGateways" | "allowedCIDRs";
 
-/** Which scopes to write. */
+/** Tells which scopes to write. */
 export function scopesStep(policies: Policies): string {
   return stepOf(policies, SCOPE_RULES, commonScopes(policies), (all) => `write none but ${all.join(", ")}`);
 }
 
-/** Which of some presets to write, or which scopes where other policies let through a part of each. */
+/** Tells which of some presets to write, or which scopes if other policies allow only a part of each preset. */
 export function presetStep(policies: Policies, presets: readonly Preset[]): string {
   const common = commonScopes(policies);
   const options = presets.flatMap((preset) => {
@@ -34,34 +34,34 @@ export function presetStep(policies: Policies, presets: readonly Preset[]): stri
   );
 }
 
-/** Which models to write. */
+/** Tells which models to write. */
 export function modelsStep(policies: Policies): string {
   const models = common(policies.map(({ allowedModels }) => allowedModels));
   return stepOf(policies, ["allowedModels"], models, (all) => `write none but ${nameSome(all, MAX_NAMED)}`);
 }
 
-/** Which gateway to bind the key to. */
+/** Tells which gateway to bind the key to. */
 export function gatewayStep(policies: Policies): string {
   const gateways = common(policies.map(({ allowedGateways }) => allowedGateways?.map(gatewayText) ?? null));
   return stepOf(policies, ["allowedGateways"], gateways, (all) => `bind it to ${nameSome(all, MAX_NAMED)}`);
 }
 
-/** Which networks to write. */
+/** Tells which networks to write. */
 export function networksStep(policies: Policies): string {
   const lists = policies.flatMap(({ allowedCIDRs }) => (allowedCIDRs === null ? [] : [allowedCIDRs]));
   const networks = [...new Set(lists.flat())].filter((one) => lists.every((list) => isNetworkWithin(one, list)));
   return stepOf(policies, ["allowedCIDRs"], networks, (all) => `write networks within ${nameSome(all, MAX_NAMED)}`);
 }
 
-/** A gateway as messages name it. */
+/** Formats a gateway as messages name it. */
 export function gatewayText({ namespace, name }: NamedRef): string {
   return namespace === "" ? name : `${namespace}/${name}`;
 }
 
-/** A preset is a list of scopes. */
+/** Rules that bound scopes: a preset is a list of scopes. */
 const SCOPE_RULES: readonly ListRule[] = ["allowedScopes", "allowedPresets"];
 
-/** What to write, or whom to ask where no key can meet all the policies that have one of these rules. */
+/** Tells what to write, or whom to ask if no key can meet all the policies that have any of these rules. */
 function stepOf(
   policies: Policies,
   rules: readonly ListRule[],
@@ -73,7 +73,7 @@ function stepOf(
   return `nothing meets PlatformKeyPolicies ${nameSome(asking, MAX_NAMED)} together, so have the platform change one of them`;
 }
 
-/** The scopes that no policy refuses, each by itself. */
+/** Returns the scopes that no policy refuses, each judged by itself. */
 function commonScopes(policies: Policies): Scope[] {
   return SCOPES.filter((scope) => policies.every((policy) => letsScopes(policy, [scope])));
 }
@@ -86,7 +86,7 @@ function letsScopes({ allowedScopes, allowedPresets }: DeclaredPolicy, scopes: r
   );
 }
 
-/** What is in each list; null is none. */
+/** Returns the items that are in every list; null lists are ignored. */
 function common(lists: readonly (readonly string[] | null)[]): readonly string[] {
   const [first = [], ...others] = lists.filter((list) => list !== null);
   return first.filter((one) => others.every((list) => list.includes(one)));

@@ -1,6 +1,8 @@
 /**
- * What policies make of a key that is made by hand, by the management API or the console (docs/decisions/key-policies.md):
- * what breaks a rule is refused, and what was there before a rule comes under the same deadlines as a declared key.
+ * Enforcement of policies on a key that is made by hand, by the management API or the console
+ * (docs/decisions/key-policies.md): a request that breaks a rule is refused, and what existed before a rule gets the
+ * same
+ * deadlines as a declared key.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Spec } from "../../kinds/kinds.ts";
@@ -18,27 +20,27 @@ import { judgeKey, type KeyFacts, type Violation } from "./judge-key.ts";
 import { withPolicyDefaults } from "./policy-defaults.ts";
 import type { TeamPolicies, TeamPolicy } from "./team-policies.ts";
 
-/** What a key made by hand asks for. */
+/** Request for a key made by hand. */
 export type MadeKey = {
   readonly spec: ApiManagedKeySpec;
-  /** The ModelGateway that it is bound to; one without a namespace is none that a policy can name. */
+  /** ModelGateway that the key is bound to. A policy can name no gateway without a namespace. */
   readonly gateway: NamedRef | null;
 };
 
-/** What holds of a key and of its versions. Milliseconds. */
+/** Values that hold for a key and its versions. Milliseconds. */
 export type HeldValues = {
   readonly policy: KeyPolicy;
   readonly expiresAfter: number | null;
   readonly keptEnds: readonly KeptEnd[];
 };
 
-/** What a key that is to be made comes to: what it breaks, or the values that hold of it. */
+/** Verdict on a key that is to be made: its violations, and the values that would hold for it. */
 type NewKeyVerdict = {
   readonly violations: readonly Violation[];
   readonly held: Pick<HeldValues, "expiresAfter"> & KeyNumbers;
 };
 
-/** Judges a key that is to be made, with the defaults of its team's policies where it asks for nothing. */
+/** Judges a key that is to be made, with the defaults of its team's policies for what it does not ask for. */
 export function judgeNewKey(
   made: MadeKey,
   policies: readonly TeamPolicy[],
@@ -53,8 +55,8 @@ export function judgeNewKey(
 }
 
 /**
- * What a change of a key breaks by more than the key does already: what it broke before has its deadline, and is no
- * reason to refuse another change.
+ * Returns the violations that a change of a key adds to those that the key has already: these have their deadline, and
+ * are no reason to refuse another change.
  */
 export function judgeChange(
   before: MadeKey,
@@ -70,13 +72,13 @@ export function judgeChange(
   );
 }
 
-/** What policies say of a key that was made, in sentences for people. */
+/** Verdict of policies on a key made by hand, in sentences for people. */
 export type MadeKeyVerdict = Pick<PolicyVerdict, "ends" | "endsAt" | "bounded">;
 
-/** What a decision on a key that was made needs besides. */
+/** Facts besides the key that a decision on a key made by hand needs. */
 type MadeKeyFacts = Pick<KeyFacts, "now" | "keysBefore">;
 
-/** What policies say of a key that was made, at a moment: why it ends and when, and which numbers hold in place of its own. */
+/** Returns why a key made by hand ends and when, at a given time, and which numbers hold instead of its own. */
 export function judgeMadeKey(
   made: MadeKey,
   stored: StoredKey,
@@ -101,7 +103,7 @@ function holdMade(made: MadeKey, stored: StoredKey, team: TeamPolicies, facts: M
   });
 }
 
-/** The values that hold of a key that was made, and of its versions, at a moment. */
+/** Returns the values that hold for a key made by hand, and for its versions, at a given time. */
 export function holdMadeKey(made: MadeKey, stored: StoredKey, team: TeamPolicies, facts: MadeKeyFacts): HeldValues {
   const { effective, verdict } = holdMade(made, stored, team, facts);
   const { expiresAfter, expiresAt } = effective;
@@ -109,7 +111,7 @@ export function holdMadeKey(made: MadeKey, stored: StoredKey, team: TeamPolicies
   return { policy, expiresAfter, keptEnds: verdict.keptEnds };
 }
 
-/** Whether these values hold of a key and its versions already. */
+/** True if these values hold for a key and its versions already. */
 export function isHeldSo({ policy, expiresAfter, keptEnds }: HeldValues, stored: StoredKey): boolean {
   const isSame =
     policy.expiresAt === stored.policy.expiresAt && isDeepStrictEqual(numbersOf(policy), numbersOf(stored.policy));
@@ -118,19 +120,19 @@ export function isHeldSo({ policy, expiresAfter, keptEnds }: HeldValues, stored:
 }
 
 /**
- * How long a version lives that is minted now, in milliseconds; null for no end. While a policy cannot be read, no longer
- * than the one before it.
+ * Returns how long a version lives that is minted now, in milliseconds; null for no expiry. While a policy cannot be
+ * read, it lives no longer than the version before it.
  */
 export function lifeOfNext(made: MadeKey, stored: StoredKey, team: TeamPolicies, facts: MadeKeyFacts): number | null {
   return lowest([declareMade(made).expiresAfter, holdMadeKey(made, stored, team, facts).expiresAfter]);
 }
 
-/** As an import: its secret is with those who have it, and no controller rotates it. */
+/** Declares the key as an import: its secret is with those who have it, and no controller rotates it. */
 function declareMade({ spec, gateway }: MadeKey): DeclaredKey {
   return { ...declareKey("", "", { ...spec, ...UNDELIVERED }), gatewayRef: gateway };
 }
 
-/** No controller delivers it. */
+/** Fields of a spec for a key that no controller delivers. */
 const UNDELIVERED = {
   source: { type: "ImportHash" },
   secret: { dataKey: "none", creationPolicy: "Owner", onLost: "Report", onTampered: "Report" },
@@ -139,7 +141,7 @@ const UNDELIVERED = {
   deletionProtection: false,
 } satisfies Partial<Spec<"PlatformKey">>;
 
-/** No rotation comes by itself: to keep that rule, a version has to end. */
+/** Rewrites a violation for a key made by hand: no rotation comes by itself, so a version has to end instead. */
 function asMade(violation: Violation, { spec }: MadeKey): Violation {
   const { what, rule, field } = violation;
   if (rule === "rotation.maxInterval") {
@@ -150,7 +152,7 @@ function asMade(violation: Violation, { spec }: MadeKey): Violation {
   return rule === "maxKeys" ? { ...violation, field: field.replace("metadata.", "") } : violation;
 }
 
-/** A policy of which the longest interval of rotations is the longest life of a version. */
+/** Splits a policy's longest rotation interval off into a second policy, as a longest life of a version. */
 function asLives(policy: TeamPolicy): TeamPolicy[] {
   if (policy.maxInterval === null) return [policy];
   const since = policy.since["rotation.maxInterval"];

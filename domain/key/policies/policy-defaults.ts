@@ -3,7 +3,7 @@ import { lowest } from "./bounds.ts";
 import type { DeclaredPolicy } from "./declared-policy.ts";
 import type { JudgedKey } from "./judge-key.ts";
 
-/** What policies give a key that declares nothing of it: of several the strictest. Milliseconds; null for nothing. */
+/** Defaults that policies give a key that declares nothing; of several the strictest. Milliseconds; null for none. */
 export type PolicyDefaults = {
   readonly expiresAfter: number | null;
   readonly requestsPerMinute: number | null;
@@ -11,7 +11,7 @@ export type PolicyDefaults = {
   readonly tokensPerMinute: number | null;
 };
 
-/** The strictest defaults of several policies: none goes beyond what another one allows at most. */
+/** Returns the strictest defaults of several policies: none exceeds the maximum of another policy. */
 export function policyDefaults(policies: readonly DeclaredPolicy[]): PolicyDefaults {
   return {
     expiresAfter: strictest(policies.map(({ expiry }) => expiry)),
@@ -26,7 +26,7 @@ function strictest(bounds: readonly DeclaredPolicy["expiry"][]): number | null {
   return given === null ? null : lowest([given, ...bounds.map(({ max }) => max)]);
 }
 
-/** The key with the defaults of its policies where it declares nothing: effective values, which no spec has. */
+/** Returns the key with its policies' defaults for what it does not declare: effective values, which no spec has. */
 export function withPolicyDefaults<K extends JudgedKey>(key: K, policies: readonly DeclaredPolicy[]): K {
   const { expiresAfter, requestsPerMinute, concurrent, tokensPerMinute } = policyDefaults(policies);
   return {
@@ -39,13 +39,13 @@ export function withPolicyDefaults<K extends JudgedKey>(key: K, policies: readon
   };
 }
 
-/** A rate that a policy sets, a minute's worth at once, counted where the key's tokens are; null for none. */
+/** Returns a policy's rate, with a burst of a minute's requests, in the scope of the token limit; null for none. */
 function rateOf(requestsPerMinute: number | null, { tokenLimit }: JudgedKey): JudgedKey["rateLimit"] {
   const scope = tokenLimit?.scope ?? "Replica";
   return requestsPerMinute === null ? null : { requestsPerMinute, burst: requestsPerMinute, scope };
 }
 
-/** Tokens that a policy sets, counted where the key's requests are; null for none. */
+/** Returns the token limit that a policy sets, in the scope of the key's rate limit; null for none. */
 function tokensOf(tokensPerMinute: number | null, { rateLimit }: JudgedKey): JudgedKey["tokenLimit"] {
   return tokensPerMinute === null ? null : { tokensPerMinute, scope: rateLimit?.scope ?? "Replica" };
 }

@@ -3,7 +3,7 @@ import { areBudgetsKept, declareBudgets } from "../../budget/budget.ts";
 import { parseDuration } from "../../duration.ts";
 import type { PlatformKeyPolicySpec } from "../../kinds/generated/platform-key-policy.ts";
 
-/** The rules that a policy may have, by their fields. */
+/** Names of the rules that a policy may have: the paths of their fields. */
 export const RULE_NAMES = [
   "expiry.required",
   "expiry.default",
@@ -26,10 +26,10 @@ export const RULE_NAMES = [
 
 export type RuleName = (typeof RULE_NAMES)[number];
 
-/** What a policy asks by one rule, and since when. */
+/** A rule of a policy, as the digest of its value, and the time since which it holds. */
 export type RuleInForce = { readonly rule: string; readonly value: string; readonly since: string };
 
-/** What each rule of a spec says; rules that it does not have are left out. */
+/** Returns the values of a spec's rules by name; rules that the spec does not set are left out. */
 export function rulesOf(spec: PlatformKeyPolicySpec): ReadonlyMap<RuleName, unknown> {
   const { expiry, rotation, rateLimit } = spec;
   const all: readonly (readonly [RuleName, unknown])[] = [
@@ -56,11 +56,12 @@ export function rulesOf(spec: PlatformKeyPolicySpec): ReadonlyMap<RuleName, unkn
 }
 
 /**
- * The rules of a spec with the times since when they are as they are: one that was the same before keeps its own, and so
- * does one that lets through all that it did, since what breaks it broke it then.
+ * Returns the rules of a spec, each with the time since which it holds. An unchanged rule keeps its time. So does a
+ * rule
+ * that allows everything that it allowed before, because what breaks it broke it then.
  *
  * @param now RFC 3339
- * @param previous the spec that the rules before are of; undefined where it is not known
+ * @param previous spec of the rules `before`; undefined if it is not known
  */
 export function rulesInForce(
   spec: PlatformKeyPolicySpec,
@@ -83,7 +84,7 @@ export function rulesInForce(
   });
 }
 
-/** Whether a rule lets through all that it did as it was: a longer list or duration, or a higher number. */
+/** True if a rule allows everything that it allowed before: a longer list or duration, or a higher number. */
 function isLooser(says: unknown, was: unknown): boolean {
   if (Array.isArray(says) && Array.isArray(was)) {
     const entries = new Set(says.map(canonical));
@@ -93,12 +94,12 @@ function isLooser(says: unknown, was: unknown): boolean {
   return typeof says === "number" && typeof was === "number" && says >= was;
 }
 
-/** What a rule says, as a short digest: of a list in any order the same. */
+/** Returns a short digest of a rule's value; for a list the order does not matter. */
 export function ruleDigest(says: unknown): string {
   return createHash("sha256").update(canonical(says)).digest("hex").slice(0, 16);
 }
 
-/** The lists of rules are sets, and their objects are flat. */
+/** Serialises a rule's value in one order: lists of rules are sets, and their objects are flat. */
 function canonical(says: unknown): string {
   if (Array.isArray(says)) return JSON.stringify(says.map(canonical).sort());
   const isObject = typeof says === "object" && says !== null;

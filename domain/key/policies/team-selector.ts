@@ -6,12 +6,12 @@ type Expression = NonNullable<TeamSelector["matchExpressions"]>[number];
 /** A team as a policy selects it. */
 export type SelectableTeam = { readonly name: string; readonly labels: Readonly<Record<string, string>> };
 
-/** Whether a policy is for a team: all that its selector says holds of it, so that an empty one is for every team. */
+/** True if a policy selects a team: everything in its selector holds, so an empty selector selects every team. */
 export function selectsTeam({ matchNames, matchExpressions = [] }: TeamSelector, team: SelectableTeam): boolean {
   return (matchNames?.includes(team.name) ?? true) && matchExpressions.every((one) => holds(one, team.labels));
 }
 
-/** As a label selector of Kubernetes: NotIn holds where the label is not there. */
+/** True if an expression holds for labels, as in a Kubernetes label selector: NotIn holds if the label is missing. */
 function holds({ key, operator, values = [] }: Expression, labels: SelectableTeam["labels"]): boolean {
   const value = Object.hasOwn(labels, key) ? labels[key] : undefined;
   switch (operator) {

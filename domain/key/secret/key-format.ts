@@ -6,17 +6,15 @@ import { crc32 } from "node:zlib";
  * The checksum is the zlib CRC-32 of the first 55 ASCII characters in base62, most significant digit first.
  */
 export const KEY_LENGTH = 61;
-/** Characters of a key that may be shown: `inf_` and the public id. They identify a key; they never authenticate. */
+/** Number of a key's characters that may be shown: `inf_` and the public id. They identify, but never authenticate. */
 export const PREFIX_LENGTH = 12;
-/** No credential longer than this is hashed or looked up: imported keys must fit, floods must not cost. */
+/** Maximum length of a credential that is hashed or looked up: imported keys must fit, floods must not cost. */
 export const MAX_KEY_LENGTH = 512;
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const BODY_LENGTH = 55;
 const RANDOM_CHARACTERS = BODY_LENGTH - 4;
-/**
- * The largest multiple of 62 below 256: bytes at or above it are dropped, so that every character is equally likely.
- */
+/** Largest multiple of 62 below 256: bytes at or above it are dropped, so that every character is equally likely. */
 const UNBIASED = 248;
 
 /**
@@ -34,7 +32,7 @@ export function mintKey(randomBytes: (size: number) => Uint8Array): string {
   return body + checksum(body);
 }
 
-/** The six checksum characters of a key's first 55 characters. */
+/** Returns the six checksum characters of a key's first 55 characters. */
 export function checksum(body: string): string {
   let rest = crc32(body);
   let digits = "";
@@ -45,29 +43,30 @@ export function checksum(body: string): string {
   return digits;
 }
 
-/** The characters of a key that lists and logs may show. */
+/** Returns the characters of a key that lists and logs may show. */
 export function keyPrefix(key: string): string {
   return key.slice(0, PREFIX_LENGTH);
 }
 
 /**
- * The name that a key is stored and looked up by (architecture §3): the SHA-256 of the full key as 32 latin1
- * characters. As a latin1 string it costs a quarter of a Buffer (`binary` is Node's name for that encoding).
+ * Returns the digest under which a key is stored and looked up (architecture §3): the SHA-256 of the full key as 32
+ * latin1 characters. A latin1 string takes a quarter of the memory of a Buffer (`binary` is Node's name for that
+ * encoding).
  */
 export function keyDigest(key: string): string {
   return hash("sha256", key, "binary");
 }
 
-/** A secret of another shape has at least this many characters behind `inf_`: fewer could be guessed (spec §5). */
+/** Minimum length behind `inf_` of a secret of another shape: shorter ones could be guessed (spec §5). */
 export const MIN_IMPORTED_CHARACTERS = 32;
-/** As many as text before it in a key: `inf_`. */
+/** Length of the text at the start of a key: `inf_`. */
 const SCHEME_LENGTH = 4;
 
 /**
- * What the text alone says about a credential:
+ * Shape of a credential, judged by its text alone:
  * `minted`, a key of ours with the right checksum; `imported-format`, another shape behind `inf_`, which only an
- * imported or placeholder key can have; `short`, such a one that could be guessed, which only a placeholder of
- * development may be; `malformed`, nothing that is worth a look-up.
+ * imported or placeholder key can have; `short`, such a shape that could be guessed, which only a development
+ * placeholder may have; `malformed`, nothing that is worth a look-up.
  */
 type KeyShape = "minted" | "imported-format" | "short" | "malformed";
 
@@ -90,7 +89,7 @@ export function keyShape(text: string): KeyShape {
   let rest = ~crc >>> 0;
   for (let i = KEY_LENGTH - 1; i >= BODY_LENGTH; i--) {
     if (digitOf(text.charCodeAt(i)) !== rest % 62) return "malformed";
-    // By `>>>` instead of Math.floor it stays an integer to the engine, whose remainder is no call.
+    // `>>>` instead of Math.floor keeps it an integer for the engine, which then takes the remainder without a call.
     rest = (rest / 62) >>> 0;
   }
   return "minted";
@@ -118,7 +117,7 @@ function nextCrc(crc: number, code: number): number {
   return (CRCS[(crc ^ code) & 255] ?? 0) ^ (crc >>> 8);
 }
 
-/** Visible ASCII without space, comma and quotes: what an HTTP header carries unchanged. */
+/** True if a text is visible ASCII without space, comma and quotes, which an HTTP header carries unchanged. */
 function isPrintable(text: string): boolean {
   for (let i = 4; i < text.length; i++) {
     const code = text.charCodeAt(i);

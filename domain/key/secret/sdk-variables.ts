@@ -1,11 +1,11 @@
 import type { Dialect } from "../../access/key-record.ts";
 
 type SdkVariables = {
-  /** The variable of the key. */
+  /** Name of the variable for the key. */
   readonly key: string;
-  /** The variable of the base URL. */
+  /** Name of the variable for the base URL. */
   readonly baseUrl: string;
-  /** What the SDK wants behind the gateway's URL. */
+  /** Path that the SDK expects after the gateway's URL. */
   readonly path: string;
 };
 
@@ -16,7 +16,7 @@ export const SDK_VARIABLES: Readonly<Record<Dialect, SdkVariables>> = {
   anthropic: { key: "ANTHROPIC_API_KEY", baseUrl: "ANTHROPIC_BASE_URL", path: "" },
 };
 
-/** Where a gateway is below the server's URL. */
+/** Returns the URL of a gateway, below the server's URL. */
 export function gatewayUrl(publicUrl: string, publicId: string): string {
   return `${publicUrl}/g/${publicId}`;
 }

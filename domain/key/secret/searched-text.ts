@@ -1,13 +1,13 @@
 import { beginningOfKey } from "../../redact.ts";
 import { KEY_LENGTH, keyPrefix, keyShape } from "./key-format.ts";
 
-/** A text to look for, as it may be shown: of one with a key in it, however it was pasted, the prefix of that key alone. */
+/** Returns a search text as it may be shown: if a key is in it, however it was pasted, only the prefix of that key. */
 export function searchedText(text: string): string {
   const key = beginningOfKey(text) ?? brokenKey(text);
   return key === undefined ? text : keyPrefix(key);
 }
 
-/** A minted key with spaces in it, as where a line has ended within it. It is known by its checksum, which no words have. */
+/** Finds a minted key with spaces or line ends in it, by its checksum, which no words have. */
 function brokenKey(text: string): string | undefined {
   const joined = text.replace(/[\s\p{Cf}]/gu, "");
   for (let at = joined.indexOf("inf_"); at !== -1; at = joined.indexOf("inf_", at + 1)) {

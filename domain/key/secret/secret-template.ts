@@ -1,21 +1,21 @@
 import type { DeclaredKey } from "../declaration/declared-key.ts";
 import { gatewayUrl, SDK_VARIABLES } from "./sdk-variables.ts";
 
-/** Where clients reach the server: the base of every URL that a template writes. */
+/** URLs under which clients reach the server: the base of every URL that a template writes. */
 export type Endpoints = {
   readonly publicUrl: string;
-  /** Of the gateway that the key is bound to; null for a key that is bound to none. */
+  /** Public id of the gateway that the key is bound to; null if it is bound to none. */
   readonly gatewayPublicId: string | null;
 };
 
 type Template = NonNullable<DeclaredKey["secret"]["template"]>;
 
-/** What of a declaration a Secret's data depends on. */
+/** Part of a declaration on which a Secret's data depends. */
 type Rendered = Pick<DeclaredKey, "scopes"> & { readonly secret: Pick<DeclaredKey["secret"], "template" | "dataKey"> };
 
-/** What each template adds beside the key itself (spec §3, §5). */
+/** Data that each template adds beside the key itself (spec §3, §5). */
 const TEMPLATES: Record<Template, (key: string, declared: Rendered, endpoints: Endpoints) => Record<string, string>> = {
-  /** For `envFrom`: the data keys are the variables' names; of a bound key also those that the official SDKs read. */
+  /** Template for `envFrom`: data keys are names of variables, of a bound key also those that official SDKs read. */
   Env: (key, _, { publicUrl, gatewayPublicId }) => ({
     KEYPLANE_API_KEY: key,
     KEYPLANE_BASE_URL: publicUrl,
@@ -25,7 +25,7 @@ const TEMPLATES: Record<Template, (key: string, declared: Rendered, endpoints: E
   McpConfig: (key, _, { publicUrl }) => ({
     "mcp.json": `${JSON.stringify({ mcpServers: { memory: mcpServer(key, publicUrl) } }, null, 2)}\n`,
   }),
-  /** As servicebinding.io has it: a folder of files that says what it is. */
+  /** Template in the form of servicebinding.io: a folder of files that describe the service. */
   ServiceBinding: (key, declared, { publicUrl }) => ({
     type: "keyplane",
     provider: "keyplane",
@@ -57,7 +57,7 @@ function mcpServer(key: string, publicUrl: string) {
   };
 }
 
-/** The Secret's whole data for a key: its text by data key. The key's own data key wins over a template's. */
+/** Renders a Secret's whole data for a key: texts by data key. The key's own data key wins over a template's. */
 export function renderSecretData(key: string, declared: Rendered, endpoints: Endpoints): Record<string, string> {
   const { template, dataKey } = declared.secret;
   return { ...(template === null ? {} : TEMPLATES[template](key, declared, endpoints)), [dataKey]: key };

@@ -1,4 +1,4 @@
-/** What every id of a key looks like: nothing else is asked of the database. */
+/** Pattern that every id of a key matches: the database is asked for no other text. */
 const KEY_ID = /^key_[a-z2-7]{1,32}$/;
 
 export function isKeyId(text: string): boolean {

@@ -1,19 +1,19 @@
-/** When a version of a key was last used, and by whom as far as that was written down. */
+/** The last use of a version of a key, with the caller's address and agent as far as they were recorded. */
 export type LastUse = {
   readonly version: number;
-  /** By the database's clock, in milliseconds since the epoch. */
+  /** Time of the use by the database's clock, in milliseconds since the epoch. */
   readonly at: number;
-  /** Null where it was not recorded: it is kept only of a version that is being replaced. */
+  /** Null if it was not recorded: it is kept only of a version that is being replaced. */
   readonly address: string | null;
   readonly userAgent: string | null;
 };
 
-/** What is known of the uses of one key's versions at one moment. Times are the database's, in milliseconds. */
+/** Known uses of one key's versions at one moment. Times are the database's, in milliseconds since the epoch. */
 export type KnownUsage = {
   readonly now: number;
-  /** Every use before it is in `lastUses`. Null while a replica that serves has not said what it has written. */
+  /** Every use before this time is in `lastUses`. Null while a serving replica has not reported what it has written. */
   readonly knownUntil: number | null;
-  /** Uses up to then may be lost for good: a replica died before it wrote them. Null for none. */
+  /** Uses up to this time may be lost for good: a replica died before it wrote them. Null if none are lost. */
   readonly lostUntil: number | null;
   readonly lastUses: readonly LastUse[];
 };

@@ -5,7 +5,7 @@ import { rfc3339 } from "../../rfc3339.ts";
 import { isLiving, type StoredKey, type StoredVersion } from "./stored-key.ts";
 import { retiringEndsAt } from "./version-room.ts";
 
-/** What a team wants done with a key that leaked: nothing is revoked that no declaration asked for. */
+/** Action that a team wants for a leaked key: nothing is revoked unless a declaration asks for it. */
 export type LeakAction = "Revoke" | "Alert";
 
 export function leakActionOf({ leaks }: Pick<Spec<"PlatformTeam">, "leaks">): LeakAction {
@@ -13,12 +13,16 @@ export function leakActionOf({ leaks }: Pick<Spec<"PlatformTeam">, "leaks">): Le
 }
 
 /**
- * What a secret is that was found somewhere. `active` works at that moment. `suspended` and `expired` may work again;
- * `retired`, another version has taken its place, and `revoked`, with its key, never do.
+ * State of a secret that was found somewhere. `active` works at that moment. `suspended` and `expired` may work again.
+ * `retired` (another version has taken its place) and `revoked` (with its key) never work again.
  */
 export type SecretState = "active" | "suspended" | "expired" | "retired" | "revoked";
 
-/** @param now milliseconds since the epoch */
+/**
+ * Returns the state of a leaked secret, by the row of its version and key.
+ *
+ * @param now milliseconds since the epoch
+ */
 export function leakedSecretState(
   {
     state,
@@ -37,8 +41,8 @@ export function leakedSecretState(
 }
 
 /**
- * What is done about a secret that leaked: nothing about one that never works again. Of a version that retires, only it
- * ends: the newer one has not leaked, and consumers have it.
+ * Decides the response to a leaked secret: none if the secret never works again. If a retiring version leaked, only
+ * that version ends: the newer version has not leaked, and consumers have it.
  */
 export function leakResponse(
   action: LeakAction,
@@ -50,7 +54,7 @@ export function leakResponse(
   return versionState === "retiring" ? "end version" : "revoke key";
 }
 
-/** What a key's status says of leaks: there only as long as a version that was reported works, or may again. */
+/** Returns the `Leaked` condition of a key's status, as long as a reported version works or may work again. */
 export function leakedCondition(key: StoredKey | undefined, now: number): StatedCondition[] {
   const reports = (key?.versions ?? []).flatMap((version) => {
     const { number, prefix, leakedAt } = version;

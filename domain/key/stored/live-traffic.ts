@@ -1,21 +1,21 @@
-/** What is known of the calls that end with a key: what a plan says of it, and the page that revokes several. */
+/** Traffic that ends with a key, for plans and for the page that revokes several keys. */
 
 import type { CallerNetwork } from "../../access/caller-network.ts";
 import { counted } from "../../counted.ts";
 import { DAY_MS, HOUR_MS } from "../../duration.ts";
 import { rfc3339 } from "../../rfc3339.ts";
 
-/** Times are milliseconds since the epoch. */
+/** Recent traffic of a key. Times are milliseconds since the epoch. */
 export type LiveTraffic = {
-  /** Null for never, undefined where no server was asked that knows it. */
+  /** Time of the last use: null for never, undefined if no server that knows it was asked. */
   readonly lastUsedAt: number | null | undefined;
-  /** From where it was called, the last networks first; none where that is not known. */
+  /** Networks that called with the key, the most recent first; empty if they are not known. */
   readonly callers: readonly CallerNetwork[];
-  /** Requests of the last day that were let through, and since when; undefined where they were not asked for. */
+  /** Number of requests accepted in the last day, and the time from which they count; undefined if not asked for. */
   readonly lastDay?: { readonly requests: number; readonly since: number } | undefined;
 };
 
-/** So many networks are named. */
+/** Maximum number of networks that the text names. */
 const NAMED_CALLERS = 3;
 const MINUTE_MS = 60_000;
 const SPANS: readonly (readonly [unit: string, length: number])[] = [
@@ -24,12 +24,12 @@ const SPANS: readonly (readonly [unit: string, length: number])[] = [
   ["minute", MINUTE_MS],
 ];
 
-/** Whether a key was used within the last day. */
+/** True if a key was used within the last day. */
 export function isInUse({ lastUsedAt, lastDay }: LiveTraffic, now: number): boolean {
   return (lastDay?.requests ?? 0) > 0 || now - (lastUsedAt ?? Number.NEGATIVE_INFINITY) < DAY_MS;
 }
 
-/** When a key was last used, from where, and how often within the last day, as the end of a sentence. */
+/** Returns when a key was last used, from where, and how often within the last day, as the end of a sentence. */
 export function liveTrafficText({ lastUsedAt, callers, lastDay }: LiveTraffic, now: number): string {
   if (lastUsedAt === undefined) return "when it was last used is known to a running server alone";
   const often = lastDay === undefined || lastDay.requests === 0 ? [] : [requestsText(lastDay)];

@@ -1,49 +1,49 @@
 import type { KeyState, VersionState } from "../../access/key-record.ts";
 import type { KeyPolicy } from "../declaration/key-policy.ts";
 
-/** Why a key was revoked. Only `Moved`, its namespace having gone to another team, lets a declaration mint again. */
+/** Reason for a key's revocation. Only after `Moved` (the namespace changed teams) may a declaration mint again. */
 export type RevocationReason = "Declared" | "Deleted" | "ByHand" | "Moved" | "Orphaned" | "Leaked";
 
-/** What became of a Secret that was delivered: it, or the data key in it, is gone; it holds something else. */
+/** Fault of a delivered Secret: it, or the data key in it, is gone; or it holds something else. */
 export type HealReason = "SecretLost" | "SecretTampered";
 
-/** How the secret of a key came to be. `Placeholder` is a development key that the server was started with. */
+/** Origin of a key's secret. `Placeholder` is a development key that the server was started with. */
 export type KeySource = "Generate" | "ImportSecret" | "ImportHash" | "Placeholder";
 
-/** One version of a key as the store holds it: a digest, never the secret. */
+/** A version of a key as the store holds it: a digest, never the secret. */
 export type StoredVersion = {
   readonly number: number;
   /** SHA-256 of the full key as a latin1 string of 32 characters. */
   readonly digest: string;
   readonly prefix: string;
-  /** Its secret came from elsewhere, or was shown to a person: no Secret of ours holds it, nor is one ours to heal. */
+  /** True if its secret came from elsewhere or was shown to a person: no Secret of ours holds it, so none is healed. */
   readonly imported: boolean;
   readonly state: VersionState;
-  /** Of a reserved version: its Secret may have been written, so that a workload may use it. */
+  /** True for a reserved version whose Secret may have been written, so that a workload may use it. */
   readonly mayBeRead: boolean;
   readonly mintedAt: number;
   readonly activatedAt: number | null;
-  /** Of a retiring version: when it stops working. Of a retired one: when its overlap ended; null where it had none. */
+  /** Time at which a retiring version stops working, or at which a retired one's overlap ended; null for no overlap. */
   readonly retireAt: number | null;
-  /** The version's own end, from `expiresAfter`. */
+  /** Time at which the version itself expires, from `expiresAfter`; null for never. */
   readonly expiresAt: number | null;
-  /** The declaration's `rotation.trigger` when it was minted. */
+  /** Value of the declaration's `rotation.trigger` when the version was minted. */
   readonly rotationTrigger: string | null;
-  /** Of one that was minted since the Secret was lost or edited: which of both, and when that was noticed. */
+  /** Fault of the Secret because of which the version was minted, and when it was noticed; null if there was none. */
   readonly heals: { readonly reason: HealReason; readonly at: number } | null;
   readonly lastUsedAt: number | null;
-  /** When its secret was first reported as leaked; null for never. */
+  /** Time at which its secret was first reported as leaked; null for never. */
   readonly leakedAt: number | null;
 };
 
-/** Which key it is, and whose. */
+/** Identity and owner of a key. */
 export type KeyIdentity = {
   readonly id: string;
   readonly cluster: string;
-  /** Empty for a key that no namespace declares. */
+  /** Namespace that declares the key; empty if none does. */
   readonly namespace: string;
   readonly name: string;
-  /** Null once the declaration has released it. */
+  /** Uid of the declaring object; null once the declaration has released the key. */
   readonly ownerUid: string | null;
   readonly teamId: string;
 };
@@ -56,27 +56,27 @@ export type StoredKey = KeyIdentity & {
   /** The declaration's generation that was last applied. */
   readonly generation: number;
   readonly revocation: { readonly reason: RevocationReason; readonly at: number; readonly seq: number | null } | null;
-  /** A rotation that was requested by hand. */
+  /** Rotation requested by hand; null if none is pending. */
   readonly rotationRequest: { readonly at: number; readonly revokeOld: boolean } | null;
-  /** The highest version number ever reserved, those that left no trace in `versions` included. */
+  /** Highest version number ever reserved, including versions that left no trace in `versions`. */
   readonly lastNumber: number;
   readonly versions: readonly StoredVersion[];
 };
 
-/** What of a key's policy is bounded by policies of its team, besides its end. */
+/** Limits of a key's policy that policies of its team bound, besides its expiry. */
 export type KeyNumbers = Pick<KeyPolicy, "rateLimit" | "concurrent" | "tokenLimit" | "budgets">;
 
-/** Those numbers alone. */
+/** Returns the limits of a policy, without its other members. */
 export function numbersOf({ rateLimit, concurrent, tokenLimit, budgets }: KeyNumbers): KeyNumbers {
   return { rateLimit, concurrent, tokenLimit, budgets };
 }
 
-/** Whether a version has not ended. */
+/** True if a version has not ended. */
 export function isLiving({ state }: StoredVersion): boolean {
   return state === "reserved" || state === "active" || state === "retiring";
 }
 
-/** The newest version in a state; there is at most one active. */
+/** Returns the newest version in a state; at most one version is active. */
 export function versionIn(key: StoredKey | undefined, state: VersionState): StoredVersion | undefined {
   return key?.versions.find((version) => version.state === state);
 }

@@ -1,9 +1,9 @@
 import type { StoredVersion } from "./stored-key.ts";
 
-/** The end of a version that is another one than `expiresAfter` says. Milliseconds since the epoch; null for none. */
+/** Expiry of a version that differs from what `expiresAfter` says. Milliseconds since the epoch; null for none. */
 export type KeptEnd = { readonly number: number; readonly expiresAt: number | null };
 
-/** When a version ends by what is declared, in milliseconds since the epoch; null for never. */
+/** Returns the declared expiry of a version, in milliseconds since the epoch; null for never. */
 export function versionEnd(
   { number, mintedAt }: StoredVersion,
   expiresAfter: number | null,

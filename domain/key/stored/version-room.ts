@@ -1,26 +1,27 @@
 /**
- * How many versions of a key go on side by side (I1). An old one is never ended before its time for being one too many:
- * a new one waits until the next of them ends.
+ * Slots for old and for reserved versions of a key (I1). An old version never ends early because there are too many:
+ * a new version waits until the next old version ends.
  */
 import { type DeclaredKey, overlapLimit } from "../declaration/declared-key.ts";
 import { type StoredKey, type StoredVersion, versionIn } from "./stored-key.ts";
 
 /**
- * Old versions beside the active one. The table `key_versions` has as many places for them, and `crds/` says by it how
- * short the interval of a rotation may be and how many versions a status has room for.
+ * Maximum number of old versions beside the active one. The table `key_versions` has this many slots for them. `crds/`
+ * derives from it the shortest rotation interval and the number of versions in a status.
  */
 export const MAX_RETIRING = 4;
 
 /**
- * When a retiring version stops working, in milliseconds since the epoch: at its deadline, or its own end before it.
+ * Returns when a retiring version stops working, in milliseconds since the epoch: at its deadline or own expiry,
+ * whichever is earlier.
  */
 export function retiringEndsAt({ retireAt, expiresAt }: Pick<StoredVersion, "retireAt" | "expiresAt">): number {
   return Math.min(retireAt ?? Number.POSITIVE_INFINITY, expiresAt ?? Number.POSITIVE_INFINITY);
 }
 
 /**
- * When the version that is succeeded at `now` stops working, in milliseconds since the epoch. Not after `now`: it ends
- * at once, and every earlier one with it, since that was asked for.
+ * Returns when the version that is succeeded at `now` stops working, in milliseconds since the epoch. A time not after
+ * `now`, asked for by hand or by an overlap of 0, means that it ends at once, and every earlier version with it.
  */
 export function retireOldAt(key: StoredKey, { overlap }: Pick<DeclaredKey, "overlap">, now: number): number {
   const active = versionIn(key, "active");
@@ -30,8 +31,8 @@ export function retireOldAt(key: StoredKey, { overlap }: Pick<DeclaredKey, "over
 }
 
 /**
- * The versions that a version succeeds as it becomes the active one, and that go on for the overlap: the active one, and
- * each reserved one that may have been read from the Secret before that was lost.
+ * Returns the versions that a version succeeds as it becomes active, and that go on for the overlap: the active
+ * version, and each reserved version that may have been read from the Secret before the Secret was lost.
  */
 export function succeededBy<V extends Pick<StoredVersion, "number" | "state" | "mayBeRead">>(
   number: number,
@@ -43,10 +44,10 @@ export function succeededBy<V extends Pick<StoredVersion, "number" | "state" | "
 }
 
 /**
- * When there is room among the old versions for so many more, in milliseconds since the epoch: not after `now` where
- * there is.
+ * Returns when the old versions have free slots for `more` versions, in milliseconds since the epoch: `now` if they
+ * have them already.
  *
- * @param oldEndsAt when those would end: what ends at once needs no room
+ * @param oldEndsAt when the added versions would end: versions that end at once need no slot
  * @param more at most {@link MAX_RETIRING}
  */
 export function roomAt({ versions }: Pick<StoredKey, "versions">, oldEndsAt: number, now: number, more = 1): number {
@@ -55,31 +56,33 @@ export function roomAt({ versions }: Pick<StoredKey, "versions">, oldEndsAt: num
   return oldEndsAt <= now ? now : (ends.toSorted((a, b) => a - b)[tooMany - 1] ?? now);
 }
 
-/** Reservations at a time: versions whose secret is in no Secret yet, and may be on its way to it. */
+/** Maximum number of reservations at a time. The secret of a reservation is in no Secret yet, but may be on its way. */
 export const MAX_RESERVED = 4;
 
 /**
- * How long a write of a Secret may still arrive after its sender has ended, in milliseconds: an API server gives a
- * request up after a minute.
+ * Milliseconds in which a write of a Secret may still arrive after its sender has ended: an API server gives up a
+ * request after a minute.
  */
 const LATE_WRITE_MS = 60_000;
 
 /** A reservation that makes way for the next one. Times are milliseconds since the epoch. */
 export type SupersededReservation = {
   readonly number: number;
-  /** From when on the next one may be made. */
+  /** Earliest time at which the next reservation may be made. */
   readonly from: number;
-  /** When it stops working: not after now for one that is voided, later for one whose overlap begins. */
+  /** Time at which it stops working: not after now if it is voided, later if its overlap begins. */
   readonly endsAt: number;
 };
 
 /**
- * The reservation that makes way for the next one, where there are as many as may be: the oldest. Each that is there as
- * a new one is wanted is lost, its secret gone with the process that held it, and a later one was made only then. So it
- * makes way no sooner than a write of it can arrive no more: a Secret must not be given a secret that is refused. One
- * that may have been read is not voided: its overlap begins, as soon as there is room for it.
+ * Returns the reservation that makes way for the next one when {@link MAX_RESERVED} exist: the oldest. When a new
+ * reservation is wanted, each existing one is lost, because its secret is gone with the process that held it, and a
+ * later
+ * reservation was made only after that. It makes way only once a write of it can no longer arrive: a Secret must not be
+ * given a secret that is refused. A reservation that may have been read is not voided: its overlap begins as soon as an
+ * old version's slot is free.
  *
- * @returns undefined where there is room for another reservation
+ * @returns undefined if another reservation may be made without superseding any
  */
 export function supersededReservation(
   key: StoredKey,

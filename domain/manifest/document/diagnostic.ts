@@ -1,31 +1,31 @@
 import { redactKeys } from "../../redact.ts";
 
-/** Where a value is in a manifest: names of fields and places in lists, from the document's root. */
+/** Path of a value in a manifest: names of fields and indexes of lists, from the document's root. */
 export type Path = readonly (string | number)[];
 
-/** A place in a file; both count from 1. */
+/** Position in a file; line and column count from 1. */
 export type Position = { readonly line: number; readonly column: number };
 
-/** What is wrong with a manifest, or, as a warning, what will surprise, or, as a note, what is left out. */
+/** A finding in a manifest: an error, a warning about something surprising, or a note about something left out. */
 export type Diagnostic = Position & {
   readonly severity: "error" | "warning" | "note";
   readonly file: string;
   /** The field, such as `spec.scopes[0]`; empty for the whole document. */
   readonly path: string;
-  /** What is wrong and what to write instead. Never a value out of a Secret. */
+  /** Description of the fault and what to write instead. Never a value out of a Secret. */
   readonly message: string;
 };
 
-/** What a check says of a document, before it is known where in the file that is. */
+/** A finding of a check, before its position in the file is known. */
 export type Complaint = {
   readonly path: Path;
   readonly message: string;
-  /** Point at the field's name and not at its value. */
+  /** Points at the field's name and not at its value. */
   readonly of?: "key";
   readonly severity?: Diagnostic["severity"];
 };
 
-/** A fault as one line that editors and terminals can jump to: `file:line:col: error: spec.preset: message`. */
+/** Formats a finding as one line that editors and terminals can open: `file:line:col: error: spec.preset: message`. */
 export function formatDiagnostic({ file, line, column, severity, path, message }: Diagnostic): string {
   return `${printable(file)}:${line}:${column}: ${severity}: ${path === "" ? "" : `${path}: `}${message}`;
 }
@@ -38,20 +38,20 @@ export function formatPath(path: Path): string {
   }, "");
 }
 
-/** A value that someone else wrote, quoted on one line and cut short; no key that was pasted into the wrong field. */
+/** Quotes a foreign value on one line and truncated, without a key that was pasted into the wrong field. */
 export function quote(value: unknown): string {
   const text = redactKeys(JSON.stringify(value) ?? String(value));
   return printable(text.length > 80 ? `${text.slice(0, 77)}...` : text);
 }
 
-/** Replaces what would break a line or steer a terminal. */
+/** Replaces characters that would break a line or steer a terminal. */
 export function printable(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, "\uFFFD");
 }
 
 const MAX_DIAGNOSTICS = 20;
 
-/** The first errors and the first warnings, and the notes, as a reader comes upon them: a list of 10,000 is no help. */
+/** Returns the first errors and warnings, and the notes, in order of position: a list of 10,000 is no help. */
 export function listDiagnostics(diagnostics: readonly Diagnostic[]): Diagnostic[] {
   const { error = [], warning = [], note = [] } = Object.groupBy(diagnostics, ({ severity }) => severity);
   return [...cap(error), ...cap(warning), ...cap(note)].sort((a, b) => a.line - b.line || a.column - b.column);

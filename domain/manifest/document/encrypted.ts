@@ -1,4 +1,4 @@
-/** What SOPS has encrypted in a manifest: each value in its place, and how in a top-level `sops`. */
+/** Encryption by SOPS in a manifest: each value in its place, and the metadata in a top-level `sops`. */
 import type { Complaint, Path } from "./diagnostic.ts";
 import { isRecord } from "./identity.ts";
 
@@ -6,27 +6,27 @@ type Fields = Readonly<Record<string, unknown>>;
 
 const ENCRYPTED = /^ENC\[[A-Z0-9_]+,[^\]]*\]$/;
 
-/** Whether it is a value as SOPS writes it, also with the newline of a block. */
+/** True if it is a value as SOPS writes it, possibly with the newline of a block. */
 function isEncrypted(value: unknown): boolean {
   return typeof value === "string" && ENCRYPTED.test(value.trim());
 }
 
-/** Whether it is such a value of a Secret, as it stands or in base64. */
+/** True if it is such a value of a Secret, in clear or in base64. */
 function isEncryptedData(value: unknown): boolean {
   return isEncrypted(value) || (typeof value === "string" && isEncrypted(Buffer.from(value, "base64").toString()));
 }
 
-/** What SOPS has to do with a manifest. */
+/** Result of looking for SOPS encryption in a manifest. */
 type Encryption = {
-  /** Without what SOPS adds. */
+  /** Manifest without the fields that SOPS adds. */
   readonly manifest: Fields;
-  /** Where its values are encrypted. */
+  /** Paths of the encrypted values. */
   readonly encrypted: readonly Path[];
-  /** Whether it has a `sops`, by which they can be decrypted. */
+  /** True if it has a `sops`, by which the values can be decrypted. */
   readonly isMarked: boolean;
 };
 
-/** Finds what is encrypted: all of a manifest that has a `sops`, and the data of a Secret whatever it has. */
+/** Finds the encrypted values: in all of a manifest that has a `sops`, and in the data of a Secret in any case. */
 export function withoutSops(manifest: Fields): Encryption {
   const { sops, ...rest } = manifest;
   const { kind, data, stringData } = manifest;
@@ -43,7 +43,7 @@ function encryptedIn(value: unknown, path: Path, isIts: (value: unknown) => bool
   return Object.entries(value).flatMap(([name, item]) => encryptedIn(item, [...path, name], isIts));
 }
 
-/** A Secret with nothing in place of what is encrypted in its data. */
+/** Returns a Secret with empty texts for the encrypted values of its data. */
 export function withClearData(secret: Fields): Fields {
   const cleared = (entries: unknown) =>
     isRecord(entries)
@@ -52,13 +52,13 @@ export function withClearData(secret: Fields): Fields {
   return { ...secret, data: cleared(secret.data), stringData: cleared(secret.stringData) };
 }
 
-/** Leaves out what is only at fault for being encrypted. A name is in clear. */
+/** Drops complaints about values that are at fault only for being encrypted. Names are in clear, so theirs stay. */
 export function ofClearValues(complaints: readonly Complaint[], encrypted: readonly Path[]): Complaint[] {
   const places = new Set(encrypted.map((path) => JSON.stringify(path)));
   return complaints.filter(({ path, of }) => of === "key" || !places.has(JSON.stringify(path)));
 }
 
-/** That values were not read, or, where they are needed or have lost their `sops`, what to do. */
+/** Returns a note that values were not read, or an error if they are needed or have lost their `sops`. */
 export function encryptedComplaint({ encrypted, isMarked }: Encryption, mayBeUnread: boolean): Complaint[] {
   const [path, ...others] = encrypted;
   if (path === undefined) return [];

@@ -7,7 +7,7 @@ import { suggest, suggestion } from "./suggestion.ts";
 /** The kinds that a folder of manifests may hold: ours, and the core Secret for providers' credentials (spec §8). */
 const ACCEPTED = [...KINDS, "Secret"] as const;
 
-/** What a manifest calls itself. The namespace is empty for a cluster-scoped kind. */
+/** Identity that a manifest states. The namespace is empty for a cluster-scoped kind. */
 export type ManifestIdentity = { readonly kind: Kind | "Secret"; readonly namespace: string; readonly name: string };
 
 const DNS_LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
@@ -26,12 +26,12 @@ const OF_THE_CLUSTER = [
   "uid",
 ];
 
-/** What a manifest may say of itself under `metadata`. */
+/** Fields that a manifest may set under `metadata`. */
 export const WRITABLE: readonly string[] = ["name", "namespace", "labels", "annotations"];
 
 /**
- * Reads kind, apiVersion and metadata. The kind is undefined where it is unknown what the rest should be; the identity
- * is undefined where it is unknown which object this is.
+ * Parses kind, apiVersion and metadata. The kind is undefined if it is unknown what the rest should be; the identity is
+ * undefined if it is unknown which object this is.
  */
 export function readManifestIdentity(manifest: Readonly<Record<string, unknown>>): {
   kind: ManifestIdentity["kind"] | undefined;
@@ -87,7 +87,7 @@ function isNaming(path: Path): boolean {
   return path[1] === "name" || path[1] === "namespace";
 }
 
-/** Metadata that only the cluster writes has no effect on rights, and says so; anything else unknown is a mistake. */
+/** Checks for unknown metadata: fields that only the cluster writes grant nothing and get a warning, others a fault. */
 function checkFields(metadata: Readonly<Record<string, unknown>>): Complaint[] {
   return Object.entries(metadata).flatMap(([field, value]): Complaint[] => {
     const path = ["metadata", field];
@@ -104,7 +104,11 @@ function checkFields(metadata: Readonly<Record<string, unknown>>): Complaint[] {
   });
 }
 
-/** @param maxLength 63 for objects of ours */
+/**
+ * Checks the name of an object.
+ *
+ * @param maxLength 63 for objects of ours
+ */
 export function checkName(name: unknown, maxLength: number, path: Path = ["metadata", "name"]): Complaint[] {
   if (name === undefined || name === null) return [{ path, message: "missing name: write metadata.name" }];
   if (typeof name !== "string") return [{ path, message: "must be text: write the name in quotes" }];

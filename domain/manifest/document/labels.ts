@@ -7,13 +7,13 @@ const MAX_ANNOTATIONS_BYTES = 256 * 1024;
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** Whether a text is a label's name as the API server takes it, such as `app` or `example.com/app`. */
+/** True if a text is a valid label name for the API server, such as `app` or `example.com/app`. */
 export function isLabelName(name: string): boolean {
   const [word = "", ...prefix] = name.split("/").reverse();
   return WORD.test(word) && prefix.length <= 1 && prefix.every((one) => PREFIX.test(one));
 }
 
-/** Whether a text is a label's value as the API server takes it. */
+/** True if a text is a valid label value for the API server. */
 export function isLabelValue(value: string): boolean {
   return value === "" || WORD.test(value);
 }
@@ -30,7 +30,7 @@ export function checkLabels(field: "labels" | "annotations", values: Readonly<Re
 }
 
 function checkLabel(field: "labels" | "annotations", path: Path, name: string, value: unknown): Complaint[] {
-  // An annotation's name is taken for lower-case when it is checked.
+  // The API server checks an annotation's name in lower case.
   const folded = field === "annotations" ? name.replace(/^.*\//, (prefix) => prefix.toLowerCase()) : name;
   if (!isLabelName(folded)) {
     const message = "is no name of one: write such as app or example.com/app, at most 63 characters behind the /";

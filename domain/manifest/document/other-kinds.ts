@@ -3,12 +3,12 @@ import { isRecord, type ManifestIdentity } from "./identity.ts";
 import { suggest } from "./suggestion.ts";
 
 const [GROUP = ""] = API_VERSION.split("/");
-/** kustomize writes neither apiVersion nor kind into it, and needs neither; in its own configuration it takes neither. */
+/** Path of a kustomization. It needs neither apiVersion nor kind, and kustomize writes neither. */
 const KUSTOMIZATION = /(^|\/)[Kk]ustomization(\.ya?ml)?$/;
 
 /**
- * The kind of a document that is not one of Keyplane's, such as a Deployment among the manifests of an application;
- * undefined for one that is, or was meant to be.
+ * Returns the kind of a document that is not one of Keyplane's, such as a Deployment among the manifests of an
+ * application; undefined for a document that is, or was meant to be, one of Keyplane's.
  *
  * @param file its name
  */
@@ -19,7 +19,7 @@ export function otherKind(value: unknown, file: string): string | undefined {
     return KUSTOMIZATION.test(file) || Array.isArray(value.nameReference) ? "Kustomization" : undefined;
   if (typeof apiVersion !== "string" || typeof kind !== "string" || !/^[A-Z][A-Za-z0-9]{0,62}$/.test(kind))
     return undefined;
-  // Its items are looked into.
+  // Its items are checked one by one.
   if (kind === "List" && apiVersion === "v1") return undefined;
   const group = apiVersion.includes("/") ? apiVersion.slice(0, apiVersion.indexOf("/")) : "";
   const ours: readonly ManifestIdentity["kind"][] = group === "" ? [...KINDS, "Secret"] : KINDS;

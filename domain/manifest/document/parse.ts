@@ -4,15 +4,15 @@ import { isRecord } from "./identity.ts";
 import { otherKind } from "./other-kinds.ts";
 import { offsetOf, readNode } from "./yaml-node.ts";
 
-/** A file's size and nesting, so that no text makes this crash or run long. Our manifests nest ten levels deep. */
+/** Maximum size of a file. With the maximum depth (our manifests have ten levels) it keeps parsing short and safe. */
 export const MAX_FILE_BYTES = 4 * 1024 * 1024;
 const MAX_DEPTH = 100;
 
-/** One document of a file, with its values as JSON has them and the means to say where each one is. */
+/** A document of a file, with its values as in JSON, and a function that finds the position of each. */
 export type ManifestDocument = {
   readonly file: string;
   readonly value: unknown;
-  /** Makes a fault at the field, or at its nearest parent where it is missing. `of: "key"` points at its name. */
+  /** Returns a finding at the field, or at its nearest parent if it is missing. `of: "key"` points at its name. */
   diagnostic(
     path: Path,
     message: string,
@@ -20,19 +20,20 @@ export type ManifestDocument = {
   ): Diagnostic;
 };
 
-/** What a file holds. Documents with a fault are left out of `documents`, the others are in it. */
+/** Contents of a file. `documents` has only the documents without a fault. */
 type ParsedManifests = {
   readonly documents: ManifestDocument[];
   readonly diagnostics: Diagnostic[];
-  /** How many objects of other kinds are not in `documents`: one note says so. */
+  /** Number of objects of other kinds that are not in `documents`: one note reports them. */
   readonly passedOver: number;
 };
 
 /**
- * Parses a file of YAML or JSON documents. Of a `List`, as kubectl prints it, each item is a document of its own. YAML
- * is read as 1.2; what kubectl, which reads 1.1, would take for something else is warned of.
+ * Parses a file of YAML or JSON documents. Each item of a `List`, as kubectl prints it, is a document of its own. YAML
+ * is
+ * parsed as 1.2, with warnings about values that kubectl, which parses 1.1, would take for something else.
  *
- * @param file its name, for the faults
+ * @param file its name, for the findings
  */
 export function parseManifests(text: string, file: string): ParsedManifests {
   const lines = countLines(text);
@@ -86,7 +87,7 @@ export function parseManifests(text: string, file: string): ParsedManifests {
   return { documents, diagnostics: listDiagnostics(diagnostics), passedOver: others.length };
 }
 
-/** The items of a `List`, and of lists in it; any other document as it is. */
+/** Returns the items of a `List`, and of lists in it; any other document unchanged. */
 function itemsOf(document: ManifestDocument): ManifestDocument[] {
   const { value } = document;
   if (!isRecord(value) || value.kind !== "List" || value.apiVersion !== "v1") return [document];
@@ -115,7 +116,7 @@ function noteOthers(others: readonly { document: ManifestDocument; kind: string 
   return [first.document.diagnostic([], message, { severity: "note" })];
 }
 
-/** The text as tokens, as far as it does not nest too deep: what comes after recurses. */
+/** Yields the tokens of the text until it nests too deep: the later steps recurse. */
 function* tokenise(text: string, onTooDeep: (offset: number) => void): Generator<CST.Token> {
   const parser = new Parser();
   for (const lexeme of new Lexer().lex(text)) {
@@ -136,7 +137,7 @@ function documentOf(parsed: Document.Parsed, file: string, value: unknown, lines
   };
 }
 
-/** What to do, by a code of the YAML library. Its own messages name what its parser was at, and may quote a Secret. */
+/** Advice by error code of the YAML library. The library's own messages name parser states, and may quote a Secret. */
 const SYNTAX: Readonly<Record<string, string>> = {
   BAD_INDENT: "a line here is indented otherwise than those beside it, or a bracket before it is not closed",
   BLOCK_AS_IMPLICIT_KEY: "write a text that has a colon in it in quotes; or a line here is indented too far",
@@ -144,7 +145,7 @@ const SYNTAX: Readonly<Record<string, string>> = {
   TAB_AS_INDENT: "a tab indents this line: indent it with spaces",
 };
 
-/** Says what is wrong with the syntax of YAML, and quotes nothing that may be secret. */
+/** Describes a fault of YAML syntax, and quotes nothing that may be secret. */
 export function explainSyntax({ code }: YAMLError): string {
   if (code === "TAG_RESOLVE_FAILED") return "tags are not supported: remove it";
   if (code === "BAD_DQ_ESCAPE")

@@ -1,12 +1,12 @@
-/** Longer words are no slip of the finger, and comparing them would cost. */
+/** Maximum length of a misspelt word: a longer word is no typing mistake, and comparing it would be costly. */
 const MAX_LENGTH = 64;
 
-/** Of fewer letters a word begins too many others. */
+/** Minimum length of a word that is suggested by its beginning: shorter words begin too many candidates. */
 const MIN_BEGINNING = 4;
 
 /**
- * The candidate that was most likely meant by a misspelt word: another case, or an edit or two away, or the only one
- * that the word is the beginning of. Undefined when none is near.
+ * Returns the candidate that was most likely meant by a misspelt word: in another case, or an edit or two away, or the
+ * only candidate that begins with the word. Undefined if none is near.
  */
 export function suggest(word: string, candidates: readonly string[]): string | undefined {
   if (word.length > MAX_LENGTH) return undefined;
@@ -20,8 +20,8 @@ export function suggest(word: string, candidates: readonly string[]): string | u
 }
 
 /**
- * The same for many words: of those whose candidates come to more than so many together none is suggested, since to compare
- * all with all is quadratic.
+ * Returns a {@link suggest} for many words that suggests nothing for a word whose candidates would exceed
+ * `maxComparisons` in all: comparing all with all is quadratic.
  */
 export function boundedSuggest(maxComparisons: number): typeof suggest {
   let left = maxComparisons;
@@ -32,13 +32,13 @@ export function boundedSuggest(maxComparisons: number): typeof suggest {
   };
 }
 
-/** How to put the suggestion, or the whole choice where nothing is near. */
+/** Words the suggestion, or lists all candidates if none is near. */
 export function suggestion(word: string, candidates: readonly string[]): string {
   const near = suggest(word, candidates);
   return near === undefined ? `write one of ${candidates.join(", ")}` : `did you mean ${near}?`;
 }
 
-/** Insertions, deletions, substitutions and swaps of neighbours (optimal string alignment). */
+/** Counts insertions, deletions, substitutions and swaps of neighbours (optimal string alignment). */
 function editDistance(a: string, b: string): number {
   let before: number[] = [];
   let above = Array.from({ length: b.length + 1 }, (_, place) => place);

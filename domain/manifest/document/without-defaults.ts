@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Schema } from "../../kinds/schema.ts";
 import { isRecord } from "./identity.ts";
 
-/** A value as a person would have written it: without what its schema puts there where nothing is written. */
+/** Returns a value as a person would have written it: without the defaults that its schema fills in. */
 export function withoutDefaults(value: unknown, schema: Schema | undefined): unknown {
   const { items, properties } = schema ?? {};
   if (Array.isArray(value)) return value.map((one) => withoutDefaults(one, items));

@@ -2,22 +2,22 @@ import { Document, isMap, isScalar, parse, visit } from "yaml";
 import { printable } from "./diagnostic.ts";
 
 /**
- * What takes no visible place, but a newline. For YAML 1.1 some of it ends a line: a name that holds it could begin
- * members of the manifest, and make another object of it.
+ * Invisible characters except the newline. Some of them end a line in YAML 1.1: a name that contains such a character
+ * could begin members of the manifest, and make another object of it.
  */
 const UNSEEN = /[^\P{C}\n]|[\p{Zl}\p{Zp}]/gu;
 
-/** What is said of a manifest: before all of it, and before fields by their paths, such as `spec.scopes`. */
+/** Comments on a manifest: above all of it, and above fields by their paths, such as `spec.scopes`. */
 export type YamlComments = { readonly top: readonly string[]; readonly fields: ReadonlyMap<string, readonly string[]> };
 
-/** A manifest as people keep it: text that YAML 1.1, as kubectl reads it, or 1.2 takes for something else is quoted. */
+/** Writes a manifest as people keep it: text that YAML 1.1 (kubectl) or 1.2 would misread is quoted. */
 export function writeYaml(manifest: object): string {
   return write(new Document(manifest));
 }
 
 /**
- * A manifest with comments. A comment is one line, whatever is in it: what would end the line, or is not seen, is
- * replaced.
+ * Writes a manifest with comments. A comment stays one line, whatever it contains: invisible characters, and any that
+ * would end the line, are replaced.
  */
 export function writeCommentedYaml(manifest: object, { top, fields }: YamlComments): string {
   const document = new Document(manifest);
@@ -32,7 +32,7 @@ export function writeCommentedYaml(manifest: object, { top, fields }: YamlCommen
   return `${commentLines(top)}${write(document)}`;
 }
 
-/** Lines of a comment alone. */
+/** Writes the lines of a comment without a manifest. */
 export function commentLines(lines: readonly string[]): string {
   return lines.map((line) => `# ${printable(line)}\n`).join("");
 }
@@ -47,7 +47,7 @@ function write(document: Document): string {
       if (typeof node.value === "string" && !isText(node.value)) node.type = "QUOTE_DOUBLE";
     },
   });
-  // All that is unseen is within double quotes by now.
+  // All invisible characters are within double quotes by now.
   return document.toString({ lineWidth: 0 }).replace(UNSEEN, escaped);
 }
 

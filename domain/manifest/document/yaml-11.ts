@@ -1,6 +1,7 @@
 /**
- * kubectl reads YAML 1.1 and we read YAML 1.2, as JSON tools do. These are the scalars that the two read differently.
- * The messages do not quote the value, which may be a Secret's.
+ * Scalars that YAML 1.1, as kubectl reads it, and YAML 1.2, as we and JSON tools read it, take for different values.
+ * The
+ * messages do not quote the value, which may be a Secret's.
  */
 const SURPRISES: readonly (readonly [RegExp, string])[] = [
   [
@@ -21,7 +22,7 @@ const SURPRISES: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
-/** The message for a plain scalar that YAML 1.1 reads in another way; undefined for any other. */
+/** Returns the message for a plain scalar that YAML 1.1 takes for another value; undefined for any other. */
 export function yaml11Surprise(source: string): string | undefined {
   return SURPRISES.find(([pattern]) => pattern.test(source))?.[1];
 }

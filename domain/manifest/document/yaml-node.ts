@@ -2,15 +2,16 @@ import { isAlias, isMap, isScalar, isSeq, type Node, type Pair, Scalar } from "y
 import type { Path } from "./diagnostic.ts";
 import { yaml11Surprise } from "./yaml-11.ts";
 
-/** Something to say about a node: where it begins in the text, and the field it is. */
+/** A message about a node: its offset in the text, and the path of its field. */
 type NodeNote = { readonly offset: number; readonly path: Path; readonly message: string };
 
-/** Of a name that is no text; what a program such as Helm fills in is read as one. */
+/** Message for a field name that is no text, such as a placeholder that a program like Helm fills in. */
 const NOT_PLAIN = "a field's name must be plain text: render a template, which has {{ in it, before it is read";
 
 /**
- * A parsed YAML node as plain JSON values, with what JSON cannot say as faults: aliases (of which a few lines make a
- * gigabyte), keys given twice, keys that are no text.
+ * Converts a parsed YAML node to plain JSON values, and reports what JSON cannot express as faults: aliases (a few
+ * lines
+ * of which make a gigabyte), duplicate keys, and keys that are no text.
  */
 export function readNode(root: unknown): { value: unknown; diagnostics: NodeNote[]; warnings: NodeNote[] } {
   const diagnostics: NodeNote[] = [];
@@ -58,7 +59,7 @@ export function readNode(root: unknown): { value: unknown; diagnostics: NodeNote
   }
 }
 
-/** Where the value at a path begins in the text; that of its nearest parent where there is none. */
+/** Returns the offset of the value at a path in the text; the offset of its nearest parent if there is none. */
 export function offsetOf(root: unknown, path: Path, of: "key" | "value"): number {
   let node = root;
   let offset = start(root);
@@ -77,7 +78,7 @@ export function offsetOf(root: unknown, path: Path, of: "key" | "value"): number
   return offset;
 }
 
-/** A key as JSON would have it: kubectl turns a number or a boolean into text too. */
+/** Returns a key as in JSON: like kubectl, it turns a number or a boolean into text. */
 function keyText(key: unknown): string | undefined {
   if (!isScalar(key)) return undefined;
   return typeof key.value === "string" ? key.value : (key.source ?? String(key.value));

@@ -4,10 +4,10 @@ import { byName, NO_POLICIES, type TeamPolicies } from "../../key/policies/team-
 import { selectsTeam } from "../../key/policies/team-selector.ts";
 import { isOfKind, type ManifestWorld, type WorldObject } from "./manifest-world.ts";
 
-/** Since when a rule of a policy holds for a team, in milliseconds since the epoch. */
+/** Returns when a rule of a policy came to hold for a team, in milliseconds since the epoch. */
 export type RuleSince = (policy: WorldObject<"PlatformKeyPolicy">, rule: RuleName, team: string) => number;
 
-/** The policies of a team among declarations; none of what no team holds. */
+/** Returns the policies of a team among declarations; none if there is no team. */
 export function policiesIn(world: ManifestWorld, team: string | null, since: RuleSince): TeamPolicies {
   if (team === null) return NO_POLICIES;
   const labels = world.find("PlatformTeam", { namespace: "", name: team })?.labels ?? {};

@@ -3,12 +3,12 @@ import { type Diagnostic, printable } from "../document/diagnostic.ts";
 import type { ManifestDocument } from "../document/parse.ts";
 import type { ReadManifest } from "../validation/validate.ts";
 
-/** A document beside what it was read as. */
+/** A document with the result of reading it. */
 export type SetEntry = { readonly document: ManifestDocument; readonly read: ReadManifest };
 
 /**
- * What is wrong with manifests that are applied together: the same object declared twice. Of several the later ones
- * are at fault, in the order given.
+ * Finds faults of manifests that are applied together: objects declared more than once. The first declaration stands;
+ * the later ones, in the given order, are at fault.
  */
 export function findDuplicateManifests(entries: readonly SetEntry[]): Diagnostic[] {
   const first = new Map<string, Diagnostic>();

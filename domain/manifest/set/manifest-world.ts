@@ -1,6 +1,6 @@
 /**
- * What a set of declarations comes to before any controller has seen it: whose a namespace is, what a reference finds,
- * what a Secret is for.
+ * State that a set of declarations leads to, before any controller has seen it: the teams of namespaces, the targets of
+ * references, and the owners of Secrets.
  */
 import type { DeclaredKey, NamedRef } from "../../key/declaration/declared-key.ts";
 import { secretTarget } from "../../key/declaration/effective.ts";
@@ -21,33 +21,33 @@ export type WorldObject<K extends Kind = Kind> = {
   readonly name: string;
   readonly spec: Spec<K>;
   readonly labels?: Labels;
-  /** The id of a key that is to be taken over, as `DeclaredObject` of the cluster has it. */
+  /** Id of a key that is to be taken over, as in `DeclaredObject` of the cluster. */
   readonly takeOver: string | null;
-  /** Milliseconds since the epoch; left out of what is not there yet, or of which that is not known. */
+  /** Milliseconds since the epoch; left out if the object does not exist yet, or if its time is not known. */
   readonly createdAt?: number;
 };
 
 export type ManifestWorld = {
   readonly objects: readonly WorldObject[];
-  /** The name of the team that holds a namespace. */
+  /** Returns the name of the team that holds a namespace; null if none does. */
   teamOf(namespace: string): string | null;
   find<K extends Kind>(kind: K, ref: NamedRef): WorldObject<K> | undefined;
-  /** Whether a team has an object: it is there, in a namespace that the team holds. */
+  /** True if a team has an object: the object exists, in a namespace that the team holds. */
   isOfTeam(kind: Kind, ref: NamedRef, team: string): boolean;
-  /** Ids are names here: `namespace/name`. The key's own team is null for a new one. */
+  /** Resolves a key's references. Ids are names here: `namespace/name`. The key's own team is null for a new key. */
   resolve(
     declared: DeclaredKey,
     namespace: string,
     ownTeamId: string | null,
   ): { readonly references: ResolvedReferences; readonly unresolved: readonly UnresolvedReference[] };
   /**
-   * The key that a Secret is of, where another than the one that asks has it: of several that name it, the one that was
-   * there before, or else the first by name. Undefined where it is free, or the asking key's own.
+   * Returns the key that owns a Secret, if it is not the asking key: of several keys that name the Secret, the key that
+   * existed before, or else the first by name. Undefined if the Secret is free, or the asking key's own.
    */
   secretTaker(key: NamedRef, secret: string): WorldObject<"PlatformKey"> | undefined;
-  /** The gateway that has a public id which another declares: the one that was there before, or else the first. */
+  /** Returns the gateway that holds a declared public id: a gateway that existed before, or else the first by name. */
   publicIdHolder(publicId: string): WorldObject<"ModelGateway"> | undefined;
-  /** How many keys of its team come before a key of this world: older ones, and of equally old ones those with an earlier name. */
+  /** Returns how many keys of its team come before a key: older keys, and keys of equal age with an earlier name. */
   keysBefore(key: WorldObject<"PlatformKey">): number;
 };
 
@@ -56,8 +56,11 @@ export function isOfKind<K extends Kind>(object: WorldObject, kind: K): object i
 }
 
 /**
- * @param before the world that these declarations come into: what it has, such as a namespace or a Secret, stays with
- *   the one that has it
+ * Builds the world of some declarations.
+ *
+ * @param before the world that these declarations are added to: what an object has there, such as a namespace or a
+ * Secret,
+ * stays with it
  */
 export function worldOf(
   objects: readonly WorldObject[],
@@ -76,7 +79,7 @@ export function worldOf(
   const claims = firstClaims(
     teams.map(({ namespace, name, createdAt, spec: { namespaces } }) => {
       const knownAt = createdAt ?? before?.find("PlatformTeam", { namespace, name })?.createdAt;
-      // What is yet to be made is younger than whatever is there.
+      // A team that is yet to be made is younger than every existing team.
       return { name, namespaces, createdAt: knownAt ?? Number.POSITIVE_INFINITY };
     }),
   );
@@ -92,7 +95,7 @@ export function worldOf(
     return object !== undefined && isOfKind(object, kind) ? object : undefined;
   }
 
-  /** Those that were there before come first. */
+  /** Returns the first candidate that existed before, or else the first of all. */
   function firstOf<K extends Kind>(candidates: readonly WorldObject<K>[]): WorldObject<K> | undefined {
     return candidates.find(({ kind, namespace, name }) => before?.find(kind, { namespace, name })) ?? candidates[0];
   }
@@ -107,7 +110,7 @@ export function worldOf(
     resolve(declared, namespace, ownTeamId) {
       const teamId = teamOf(namespace);
       const lookUp = (kind: Kind, ref: NamedRef, within: string): ResolvedReference => {
-        // Of a namespace that no team claims any more, all stays with the team that it had.
+        // Objects in a namespace that no team claims any more stay with their team.
         const holder = teamOf(ref.namespace) ?? (teamId === null ? within : null);
         const isThere = holder === within && byName.has(keyOf(kind, ref));
         return isThere ? { id: `${ref.namespace}/${ref.name}` } : "absent";
@@ -126,7 +129,7 @@ export function worldOf(
   };
 }
 
-/** Of keys that are sorted by name: how many of the same team come before each. A revoked one takes no place. */
+/** Counts for each key, sorted by name, the keys of the same team that come before it. Revoked keys are not counted. */
 function placesInTeams(
   keys: readonly WorldObject<"PlatformKey">[],
   teamOf: ManifestWorld["teamOf"],
@@ -142,7 +145,7 @@ function placesInTeams(
   return places;
 }
 
-/** What is not there yet comes last. */
+/** Compares objects by age. Objects that do not exist yet come last. */
 function byAge(
   { createdAt: a = Number.POSITIVE_INFINITY }: WorldObject,
   { createdAt: b = Number.POSITIVE_INFINITY }: WorldObject,

@@ -9,9 +9,9 @@ import { isOfKind, type ManifestWorld, type WorldObject } from "./manifest-world
 type PolicyWarning = { readonly path: Path; readonly message: string };
 
 /**
- * What policies and keys that are declared together show of one another: a policy that is for none of the teams, and
- * what a key breaks of its team's policies. A key that is new then is not issued; one that was issued before goes on for
- * a grace period.
+ * Returns warnings about policies and keys that are declared together: a policy that selects none of the teams, and the
+ * violations of a key against its team's policies. A new key with violations is not issued; an issued key goes on for a
+ * grace period.
  *
  * @param now milliseconds since the epoch
  */
@@ -29,7 +29,7 @@ export function policyWarnings(object: WorldObject, world: ManifestWorld, now: n
   );
 }
 
-/** Teams may be declared elsewhere: of manifests without any nothing is said. */
+/** Warns of a policy that selects no team, unless no team is among the manifests: teams may be declared elsewhere. */
 function selectorWarnings({ spec }: WorldObject<"PlatformKeyPolicy">, world: ManifestWorld): PolicyWarning[] {
   const teams = world.objects.filter((object) => isOfKind(object, "PlatformTeam"));
   const isForOne = teams.some(({ name, labels = {} }) => selectsTeam(spec.teamSelector, { name, labels }));

@@ -1,6 +1,6 @@
 /**
- * What manifests show of one another, each of which admission lets in: what will not be as declared, unless what is
- * missing is declared elsewhere.
+ * Warnings about manifests that are valid each by itself, but will not take effect together as declared, unless missing
+ * objects are declared elsewhere.
  */
 
 import { secretTarget } from "../../key/declaration/effective.ts";
@@ -18,22 +18,26 @@ import { unservedModels } from "./unserved-models.ts";
 /** Manifests that are applied together. */
 type ManifestSet = {
   readonly world: ManifestWorld;
-  /** `Kind/namespace/name` of all that is named, however faulty. */
+  /** `Kind/namespace/name` of every manifest with a readable name, however faulty. */
   readonly names: ReadonlySet<string>;
-  /** By `namespace/name`; undefined for one with a fault. */
+  /** Secrets by `namespace/name`; undefined for a Secret with a fault. */
   readonly secrets: ReadonlyMap<string, SecretManifest | undefined>;
-  /** Whether a team among them has a fault, so that its namespaces are not known. */
+  /** True if a team among them has a fault, so that its namespaces are not known. */
   readonly hasFaultyTeam: boolean;
-  /** The name that was most likely meant by a misspelt one. */
+  /** Returns the name that was most likely meant by a misspelt name. */
   readonly suggest: ReturnType<typeof boundedSuggest>;
 };
 
-/** Names that are compared with misspelt ones, all in all: about a second's work. */
+/** Maximum number of comparisons with misspelt names, in all: about a second's work. */
 const MAX_COMPARISONS = 200_000;
 
 type Warning = { readonly path: Path; readonly message: string; readonly severity?: "note" };
 
-/** The warnings, each at its place; what is left to a Secret that is not among the manifests is a note. @param now milliseconds since the epoch */
+/**
+ * Returns the warnings, each at its position. A missing Secret, which may exist elsewhere, is a note.
+ *
+ * @param now milliseconds since the epoch
+ */
 export function findSetWarnings(entries: readonly SetEntry[], now: number): Diagnostic[] {
   const set = readSet(entries);
   const unclaimed = new Set<string>();
@@ -74,7 +78,7 @@ function readSet(entries: readonly SetEntry[]): ManifestSet {
   };
 }
 
-/** Said once of a namespace, however many objects are in it. */
+/** Warns of a namespace that no team claims, once for all its objects, and of a namespace that several teams claim. */
 function claimWarnings(object: WorldObject, set: ManifestSet, unclaimed: Set<string>): readonly Warning[] {
   const { world, hasFaultyTeam } = set;
   const { namespace, name } = object;
@@ -98,7 +102,7 @@ function claimWarnings(object: WorldObject, set: ManifestSet, unclaimed: Set<str
   return [{ path: ["metadata", "namespace"], message }];
 }
 
-/** The namespace of a team that was most likely meant by one that no team claims. */
+/** Returns the namespace of a team that was most likely meant by an unclaimed namespace. */
 function nearestClaimed(namespace: string, { world, suggest }: ManifestSet): string | undefined {
   if (world.teamOf(namespace) !== null) return undefined;
   const teams = world.objects.filter((one) => isOfKind(one, "PlatformTeam"));
@@ -116,14 +120,14 @@ type Reference = {
   readonly path: Path;
 };
 
-/** What is referred to and not there grants nothing, nor does what is another team's. */
+/** Warns of references to objects that are missing or belong to another team: they grant nothing. */
 function referenceWarnings(object: WorldObject, set: ManifestSet): Warning[] {
   const { world, names, suggest } = set;
   const team = isOfKind(object, "PlatformTeam") ? object.name : world.teamOf(object.namespace);
   return referencesOf(object).flatMap((ref) => {
     const { kind, namespace, name, path } = ref;
     if (!names.has(`${kind}/${namespace}/${name}`)) {
-      // Where the namespace is misspelt, that is the one fault.
+      // A misspelt namespace is reported once, and not for each reference.
       if (namespace === object.namespace && nearestClaimed(namespace, set) !== undefined) return [];
       const there = world.objects.filter((one) => one.kind === kind && one.namespace === namespace);
       const near = suggest(
@@ -174,7 +178,7 @@ function referencesOf(object: WorldObject): Reference[] {
   ];
 }
 
-/** The Secret that a key is to be written into, where it is another's. */
+/** Warns if the Secret that a key is to be written into is another owner's. */
 function targetWarnings(object: WorldObject, { world, secrets }: ManifestSet): Warning[] {
   if (!isOfKind(object, "PlatformKey") || object.spec.state === "Revoked") return [];
   const { namespace } = object;
@@ -188,7 +192,7 @@ function targetWarnings(object: WorldObject, { world, secrets }: ManifestSet): W
   return [{ path: ["spec", "secret", "name"], message }];
 }
 
-/** Its public id, which another gateway has, and the credentials of its upstreams that are not there. */
+/** Warns of a public id that another gateway has, and of upstream credentials that are missing. */
 function gatewayWarnings(object: WorldObject, set: ManifestSet): Warning[] {
   if (!isOfKind(object, "ModelGateway")) return [];
   const { publicID, upstreams } = object.spec;
@@ -203,7 +207,7 @@ function gatewayWarnings(object: WorldObject, set: ManifestSet): Warning[] {
   ];
 }
 
-/** Secrets are seldom in Git: one that is not among the manifests is a warning only where another has nearly its name. */
+/** Warns of a missing credential. A missing Secret is a note, unless another has nearly its name: few are in Git. */
 function credentialWarnings(
   namespace: string,
   { name, key }: { readonly name: string; readonly key: string },

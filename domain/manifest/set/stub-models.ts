@@ -3,26 +3,26 @@ import type { ModelGatewaySpec } from "../../kinds/generated/model-gateway.ts";
 import type { Path } from "../document/diagnostic.ts";
 import { isOfKind, type ManifestWorld, type WorldObject } from "./manifest-world.ts";
 
-/** A name of a model that the stub of `npm start` is asked for, beside an upstream that is another. */
+/** A model name that only the stub of `npm start` knows, requested from an upstream that is not the stub. */
 export type StubModel = { readonly path: Path; readonly message: string };
 
 type Upstream = ModelGatewaySpec["upstreams"][number];
 
-/** As this project's manifests and pages name them. The stub itself takes any name. */
+/** Names of stub models in this project's manifests and pages. The stub itself accepts any name. */
 const STUB_MODEL = /^stub-/;
-/** Its port where none is given, 9100, or one of those that `npm start` names beside it, on whatever host it is. */
+/** Default port of the stub, 9100, and the other ports that `npm start` names, on any host. */
 const STUB_PORT = /^91\d\d$/;
 
 const ALL: readonly Upstream["dialect"][] = ["openai", "gemini", "anthropic"];
-/** What a library calls a model for, and the dialects that know it. */
+/** Fields for which a library calls a model, and the dialects that support the call. */
 const CALLS = [
   { field: "embedding", dialects: ["openai", "gemini"] },
   { field: "extraction", dialects: ALL },
 ] as const;
 
 /**
- * The models of the stub that a gateway's routes, a library or a key bound to a gateway name, where the upstream that is
- * asked for them is not the stub: a provider does not have them.
+ * Finds stub models that are named by a gateway's routes, a library, or a key bound to a gateway, if the upstream that
+ * is asked for them is not the stub: a provider does not have them.
  */
 export function stubModels(object: WorldObject, { find }: Pick<ManifestWorld, "find">): StubModel[] {
   if (isOfKind(object, "ModelGateway")) return ofRoutes(object.spec);
@@ -59,7 +59,7 @@ function ofRoutes({ upstreams, routes }: ModelGatewaySpec): StubModel[] {
   ]);
 }
 
-/** The upstream that is asked for a model by its own name; undefined where routes alone are served, or one has that name. */
+/** Returns the upstream asked for a model by its own name; undefined if only routes are served or a route has it. */
 function askedFor(
   gateway: ModelGatewaySpec | undefined,
   model: string,

@@ -2,14 +2,14 @@ import type { NamedRef } from "../../key/declaration/declared-key.ts";
 import type { Path } from "../document/diagnostic.ts";
 import { isOfKind, type ManifestWorld, type WorldObject } from "./manifest-world.ts";
 
-/** A model that a declaration names and its gateway, which serves its routes alone, has no route of. */
+/** A model that a declaration names, but that has no route in its gateway, which serves only its routes. */
 export type UnservedModel = {
   readonly path: Path;
   readonly model: string;
   readonly gateway: WorldObject<"ModelGateway">;
 };
 
-/** The models that a key bound to a gateway, or a library that calls one, names in vain. */
+/** Returns the models that a key bound to a gateway, or a library that calls a gateway, names without a route. */
 export function unservedModels(object: WorldObject, { find }: Pick<ManifestWorld, "find">): UnservedModel[] {
   return namedModels(object).flatMap(({ ref, path, model }) => {
     const gateway = ref && find("ModelGateway", { namespace: ref.namespace ?? object.namespace, name: ref.name });

@@ -2,7 +2,7 @@ import { SCHEMAS } from "../../kinds/generated/schemas.ts";
 import { API_VERSIONS, isClusterScoped, KINDS, type Kind } from "../../kinds/kinds.ts";
 import type { Schema } from "../../kinds/schema.ts";
 
-/** A schema as JSON Schema has it: without `x-kubernetes-*`, and closed, since unknown fields are refused. */
+/** Converts a schema to JSON Schema: without `x-kubernetes-*`, and closed, because unknown fields are refused. */
 export function jsonSchema(schema: Schema): Record<string, unknown> {
   const { items, properties, ...rest } = schema;
   return {
@@ -15,10 +15,10 @@ export function jsonSchema(schema: Schema): Record<string, unknown> {
   };
 }
 
-/** The schema of each kind, as the API server has it. */
+/** Schemas of all kinds, as the API server has them. */
 type Schemas = Readonly<Record<Kind, Schema>>;
 
-/** A manifest of any kind of Keyplane's, as JSON Schema has it, for editors. Manifests of other kinds pass. */
+/** Returns the JSON Schema of a manifest of any of Keyplane's kinds, for editors. Manifests of other kinds pass. */
 export function manifestSchema(schemas: Schemas = SCHEMAS): Record<string, unknown> {
   return {
     $schema: "http://json-schema.org/draft-07/schema#",
@@ -42,20 +42,20 @@ export function manifestSchema(schemas: Schemas = SCHEMAS): Record<string, unkno
   };
 }
 
-/** An editor that is strict refuses a schema with a format that JSON Schema and OpenAPI do not know. */
+/** Removes formats that JSON Schema and OpenAPI do not define: a strict editor refuses a schema with such a format. */
 function withoutForeignFormats(schema: Record<string, unknown>): Record<string, unknown> {
   const isForeign = (keyword: string, value: unknown) => keyword === "format" && value === "cidr";
   return JSON.parse(JSON.stringify(schema, (keyword, value) => (isForeign(keyword, value) ? undefined : value)));
 }
 
-/** A kind's spec. */
+/** Returns the schema of a kind's spec. */
 export function specSchema(kind: Kind, schemas: Schemas = SCHEMAS): Schema {
   const spec = schemas[kind].properties?.spec;
   if (spec === undefined) throw new Error(`the schema of ${kind} has no spec`);
   return spec;
 }
 
-/** Some fields of a kind's spec, as JSON Schema has them. */
+/** Returns the JSON Schema of some fields of a kind's spec. */
 export function pickFields(kind: Kind, fields: readonly string[]): Record<string, unknown> {
   const { properties = {}, ...spec } = specSchema(kind);
   const picked = Object.entries(properties).filter(([name]) => fields.includes(name));

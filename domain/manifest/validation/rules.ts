@@ -9,10 +9,11 @@ type Program = (context: Record<string, unknown>) => unknown;
 const programs = new Map<CelRule, Program>();
 
 /**
- * Checks what a schema says beyond the plain keywords: CEL rules, transition rules among them when `old` is given, and
- * lists whose entries must differ. As on the API server, a rule speaks only where what it reads is sound: one with a
- * fault at its node or below is left out, since it could only repeat it; and what is as it was is not judged again, so
- * that an object goes on that was stored before a rule came to be.
+ * Checks the rules of a schema beyond the plain keywords: CEL rules (with transition rules if `old` is given) and lists
+ * whose entries must differ. As on the API server, a rule is evaluated only if its input is sound: with a fault at its
+ * node or below it is skipped, because it could only repeat the fault. A value that has not changed is not judged
+ * again,
+ * so that an object stored before a rule existed stays valid.
  *
  * @param known the complaints so far
  */
@@ -20,7 +21,7 @@ export function checkRules(schema: Schema, value: unknown, old: unknown, known: 
   return visit(schema, value, old, []);
 
   function visit(node: Schema, self: unknown, oldSelf: unknown, path: Path): Complaint[] {
-    // The schema has found what is empty.
+    // The schema check reports missing values.
     if (self === undefined || self === null || isDeepStrictEqual(self, oldSelf)) return [];
     const complaints = known.some((complaint) => isWithin(complaint, path)) ? [] : ownRules(node, self, oldSelf, path);
     if (Array.isArray(self)) {
@@ -45,7 +46,7 @@ function ownRules(node: Schema, self: unknown, oldSelf: unknown, path: Path): Co
     .map((rule) => ({ path: [...path, ...fieldPath(rule)], message: rule.message }));
 }
 
-/** A rule that cannot be evaluated is broken, as on the API server. */
+/** True if a rule holds. A rule that cannot be evaluated counts as broken, as on the API server. */
 function holds(rule: CelRule, self: unknown, oldSelf: unknown): boolean {
   try {
     return programOf(rule)({ self, oldSelf }) === true;
@@ -54,7 +55,7 @@ function holds(rule: CelRule, self: unknown, oldSelf: unknown): boolean {
   }
 }
 
-/** Kubernetes writes fields whose names CEL reserves between underscores; our interpreter takes them as they are. */
+/** Compiles a rule. Kubernetes escapes fields whose names CEL reserves with underscores; our interpreter does not. */
 function programOf(rule: CelRule): Program {
   const known = programs.get(rule);
   if (known) return known;
@@ -73,7 +74,7 @@ function isWithin({ path, severity }: Complaint, parent: Path): boolean {
   return severity !== "warning" && parent.every((step, depth) => path[depth] === step);
 }
 
-/** Entries of a set, or of a list keyed by some fields, that occur before. */
+/** Finds entries of a set, or of a list keyed by some fields, that repeat an earlier entry. */
 function repeated(node: Schema, items: readonly unknown[], path: Path): Complaint[] {
   const type = node["x-kubernetes-list-type"];
   if (type !== "set" && type !== "map") return [];

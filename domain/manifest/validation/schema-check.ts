@@ -10,7 +10,7 @@ import { isRecord, WRITABLE } from "../document/identity.ts";
 import { suggestion } from "../document/suggestion.ts";
 import { jsonSchema, specSchema } from "./json-schema.ts";
 
-/** What each pattern in `crds/` asks for. A test holds that none is missing. */
+/** Messages by the patterns in `crds/`. A test ensures that none is missing. */
 export const PATTERNS: Readonly<Record<string, string>> = {
   "^[A-Za-z0-9._@:+=/-]+$": "may hold letters, digits and . _ @ : + = / - alone: write an id such as user-4711",
   "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$":
@@ -37,28 +37,28 @@ export const PATTERNS: Readonly<Record<string, string>> = {
   "^[A-Za-z]([A-Za-z0-9]*[A-Za-z0-9])?$": "is no reason: use letters and digits",
 };
 
-/** Said of a field that is not known and seems to hold a key. */
+/** Message for an unknown field that seems to hold a key. */
 const PASTED_KEY =
   "is no field and seems to hold a key: remove it, and revoke that key, since a file has it now. Keyplane mints a key into its Secret; spec.source imports one from a Secret";
 
-/** Said of a team that an object names: it follows from the namespace. */
+/** Message for an object that names its team: the team follows from the namespace. */
 const OF_THE_NAMESPACE = "the team is the one that has this namespace in its spec.namespaces, so leave this out";
 
-/** A hostile manifest may have as many errors as bytes. */
+/** Maximum number of complaints: a hostile manifest may have as many errors as bytes. */
 const MAX_COMPLAINTS = 100;
 
 const validators = new Map<Kind, ValidateFunction>();
 
 /**
- * Checks an object against its kind's schema as the API server does, and refuses unknown fields besides.
- * Fills in the schema's defaults: `manifest` is changed.
+ * Checks an object against its kind's schema as the API server does, and refuses unknown fields besides. Fills in the
+ * schema's defaults: `manifest` is changed.
  */
 export function checkSchema(kind: Kind, manifest: Record<string, unknown>): Complaint[] {
   dropNullsWithDefault(SCHEMAS[kind], manifest);
   const validate = validatorOf(kind);
   if (validate(manifest)) return [];
   const errors = (validate.errors ?? []) as DefinedError[];
-  // Of one value one thing is enough, and first of all that it is of another type: it is in no list of values either.
+  // One complaint about a value is enough. A wrong type comes first: such a value is in no list of values either.
   const complaints = new Map<string, Complaint>();
   for (const error of errors.slice(0, MAX_COMPLAINTS)) {
     const complaint = misplacedField(kind, error) ?? complaintOf(kind, error, pathOf(error.instancePath));
@@ -68,7 +68,7 @@ export function checkSchema(kind: Kind, manifest: Record<string, unknown>): Comp
   return withoutEmptySpec([...complaints.values()]);
 }
 
-/** A field that stands beside the one that it belongs under, as the commonest slip of indentation puts it there. */
+/** Returns the complaint about a field that stands beside its parent, the commonest mistake of indentation. */
 function misplacedField(kind: Kind, error: DefinedError): Complaint | undefined {
   if (error.keyword !== "additionalProperties" || error.instancePath !== "") return undefined;
   const field = error.params.additionalProperty;
@@ -80,13 +80,13 @@ function misplacedField(kind: Kind, error: DefinedError): Complaint | undefined 
   return under && { path: [field], of: "key", message: `is a field of ${under}: indent it under ${under}` };
 }
 
-/** That a spec is empty whose fields stand beside it is the same fault. */
+/** Drops the complaint that a spec is empty if its fields stand beside it: that is the same fault. */
 function withoutEmptySpec(complaints: readonly Complaint[]): Complaint[] {
   const isBeside = complaints.some(({ message }) => message.startsWith("is a field of spec:"));
   return complaints.filter(({ path }) => !isBeside || formatPath(path) !== "spec");
 }
 
-/** A field with nothing behind it that has a default gets it, as on the API server; others are at fault. */
+/** Removes empty fields that have a default, which is then filled in as on the API server; others are faults. */
 function dropNullsWithDefault(schema: Schema, value: unknown): void {
   if (Array.isArray(value)) {
     for (const item of value) if (schema.items) dropNullsWithDefault(schema.items, item);
@@ -99,13 +99,13 @@ function dropNullsWithDefault(schema: Schema, value: unknown): void {
   }
 }
 
-/** Compiled when first asked for, which takes some 10 ms a kind. */
+/** Returns the validator of a kind. It is compiled on first use, which takes about 10 ms for each kind. */
 function validatorOf(kind: Kind): ValidateFunction {
   const known = validators.get(kind);
   if (known) return known;
   const ajv = new Ajv({ allErrors: true, verbose: true, useDefaults: true });
   formats.default(ajv, ["date-time", "int32", "int64"]);
-  // Beyond what an API server refuses by this format: it lets bits behind the length pass.
+  // Stricter than the API server's check of this format, which accepts bits behind the length.
   ajv.addFormat("cidr", (text: string) => networkFault(text) === undefined);
   const validate = ajv.compile({
     type: "object",
@@ -117,7 +117,7 @@ function validatorOf(kind: Kind): ValidateFunction {
   return validate;
 }
 
-/** One error of the validator as what to write instead. */
+/** Converts an error of the validator to a complaint that says what to write instead. */
 function complaintOf(kind: Kind, error: DefinedError, path: Path): Complaint {
   switch (error.keyword) {
     case "additionalProperties": {
@@ -184,7 +184,7 @@ function explainType(wanted: string, data: unknown, schema: Schema): string {
   return `must be ${NOUNS[wanted]}`;
 }
 
-/** A text in the place of a mapping is mostly the name in it. */
+/** Words the complaint about a value that should be a mapping: a text there is mostly the name that belongs in it. */
 function explainMapping(data: unknown, { properties = {}, required = [] }: Schema): string {
   const fields = Object.keys(properties);
   if (fields.length === 0) return `must be ${NOUNS.object}`;

@@ -5,12 +5,13 @@ import { suggestion } from "../document/suggestion.ts";
 
 const FIELDS = ["apiVersion", "kind", "metadata", "type", "immutable", "data", "stringData"];
 const DATA_KEY = /^([-_a-zA-Z0-9]|\.[-_a-zA-Z0-9])[-._a-zA-Z0-9]{0,252}$/;
-/** With its padding, as Go wants it; lines may break anywhere. */
+/** Base64 with its padding, as Go requires it; line breaks are removed before. */
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /**
- * Reads a core Secret as the API server does: `data` in base64, `stringData` in clear and stronger. No message says
- * anything of a value.
+ * Parses a core Secret as the API server does: `data` in base64; `stringData` in clear, which takes precedence. No
+ * message
+ * reveals anything of a value.
  */
 export function readSecretData(manifest: Readonly<Record<string, unknown>>): {
   data: Readonly<Record<string, string>>;

@@ -5,14 +5,14 @@ import type { Kind } from "../../kinds/kinds.ts";
 import type { Complaint } from "../document/diagnostic.ts";
 import { isRecord } from "../document/identity.ts";
 
-/** The key that an object is to take over, as its metadata has it; null for none, and for what takes over nothing. */
+/** Returns the id of the key to take over, from an object's metadata; null for none, and for other kinds. */
 export function takeOverOf(kind: Kind, metadata: unknown): string | null {
   const annotations = isRecord(metadata) ? metadata.annotations : undefined;
   const keyId = isRecord(annotations) ? annotations[TAKE_OVER_ANNOTATION] : undefined;
   return kind === "PlatformKey" && typeof keyId === "string" ? keyId : null;
 }
 
-/** What a controller will refuse: only the key itself has more to say. */
+/** Warns of a take-over that a controller will refuse. The other reasons for a refusal depend on the key itself. */
 export function takeOverWarnings(spec: PlatformKeySpec, keyId: string | null): Complaint[] {
   const path = ["metadata", "annotations", TAKE_OVER_ANNOTATION];
   if (keyId === null) return [];

@@ -1,6 +1,7 @@
 /**
- * What a team that the management API makes says of its libraries. Some of them may be in no namespace, as none is that
- * a manifest declares: the schema of the declarations asks for a namespace in each reference.
+ * Library references of a team that the management API makes. Some of its libraries may be in no namespace, unlike
+ * those
+ * of manifests: the schema of the declarations requires a namespace in each reference.
  */
 import type { Spec } from "../../kinds/kinds.ts";
 import type { Schema } from "../../kinds/schema.ts";
@@ -8,10 +9,10 @@ import { isRecord } from "../document/identity.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** In the place of a namespace where a reference has none. */
+/** Namespace that stands in for the missing namespace of a reference. */
 const STAND_IN = "in-no-namespace";
 
-/** The schema of a team's spec, with references that may leave their namespace out. */
+/** Returns the schema of a team's spec, with references that may leave their namespace out. */
 export function withFreeLibraries(spec: Schema): Schema {
   const { members, mcpAgentPolicy } = spec.properties ?? {};
   const ofMember = members?.items?.properties?.libraryRefs;
@@ -47,7 +48,7 @@ function free(reference: Schema): Schema {
   return { ...reference, required: ["name"], properties: { name, namespace: { ...namespace, description } } };
 }
 
-/** A spec with free references as the schema of the declarations has it. */
+/** Fills in the stand-in namespace, so that a spec with free references meets the schema of the declarations. */
 export function placeLibraries(spec: Fields): Fields {
   const { namespaces = [], members, mcpAgentPolicy } = spec;
   const isFree = isFreeReference(defaultOf(spec));
@@ -69,9 +70,9 @@ function place(reference: unknown): unknown {
 }
 
 /**
- * A spec that was read, with an empty namespace in each reference that was given without one.
+ * Returns a checked spec, with an empty namespace in each reference that was given without one.
  *
- * @param given what {@link placeLibraries} was given
+ * @param given the argument of {@link placeLibraries}
  */
 export function freeLibraries<T extends Spec<"PlatformTeam">>(read: T, given: Fields): T {
   const { namespaces, members } = given;

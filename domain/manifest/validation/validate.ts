@@ -18,13 +18,13 @@ type Declaration<K extends Kind = Kind> = {
     readonly namespace: string;
     readonly name: string;
     readonly spec: Spec<P>;
-    /** As `DeclaredObject` of the cluster has it. */
+    /** Id of the key to take over, as in `DeclaredObject` of the cluster. */
     readonly takeOver: string | null;
     readonly labels: Labels;
   };
 }[K];
 
-/** A core Secret of a folder of manifests, its data in clear: never logged. */
+/** A core Secret of a folder of manifests, with its data in clear: never logged. */
 export type SecretManifest = {
   readonly kind: "Secret";
   readonly namespace: string;
@@ -34,22 +34,23 @@ export type SecretManifest = {
 
 export type Manifest = Declaration | SecretManifest;
 
-/** A document as it was read: `manifest` is undefined when there is an error among the faults. */
+/** Result of reading a document: `manifest` is undefined if there is an error among the findings. */
 export type ReadManifest = {
-  /** What the document calls itself, where that can be read; a faulty document may have one too. */
+  /** Identity that the document states, if it can be read; a faulty document may have one too. */
   readonly identity: ManifestIdentity | undefined;
   readonly manifest: Manifest | undefined;
   readonly diagnostics: readonly Diagnostic[];
 };
 
 /**
- * Reads one document as admission would: schema, CEL rules and names, unknown fields refused. What needs other objects
- * (references, teams) is the controller's to say.
+ * Reads one document as admission would: schema, CEL rules and names, unknown fields refused. The controller checks
+ * what
+ * depends on other objects (references, teams).
  *
- * @param old the spec of the stored object of this name, where there is one: the transition rules are checked with it
- * @param now milliseconds since the epoch, for warnings of what is over; without it there are none
- * @param mayBeUnread whether values of such a kind that SOPS has encrypted may stay unread: a note says so, and there is
- *   no manifest; without it they are at fault. The kind is undefined where it is encrypted too
+ * @param old the spec of the stored object of this name, if there is one: the transition rules are checked against it
+ * @param now milliseconds since the epoch, for warnings about times in the past; without it there are none
+ * @param mayBeUnread true if SOPS-encrypted values of such a kind may stay unread: a note then says so, and there is no
+ * manifest; otherwise they are at fault. The kind is undefined if it is encrypted too
  */
 export function readManifest(
   document: ManifestDocument,
@@ -95,7 +96,7 @@ export function readManifest(
   return { ...read, diagnostics: listDiagnostics([...read.diagnostics, ...advice]) };
 }
 
-/** What can be said of a manifest of which not all can be read: rules compare values. */
+/** Checks a manifest that is partly encrypted, without the rules: these compare values. */
 function clearFaults(kind: Kind | "Secret", value: Readonly<Record<string, unknown>>): Complaint[] {
   return kind === "Secret"
     ? readSecretData(withClearData(value)).complaints
@@ -104,21 +105,21 @@ function clearFaults(kind: Kind | "Secret", value: Readonly<Record<string, unkno
 
 const WARNINGS = { of: "key", severity: "warning" } as const;
 
-/** What admission lets through, and its author will hardly have meant. */
+/** Returns warnings about valid declarations whose author hardly meant them. */
 function adviceOn(manifest: Manifest, now: number | undefined): Complaint[] {
   if (manifest.kind === "ModelGateway") return upstreamWarnings(manifest.spec);
   if (manifest.kind !== "PlatformKey") return [];
   return [...warningsFor(manifest.spec, now), ...takeOverWarnings(manifest.spec, manifest.takeOver)];
 }
 
-/** A spec as the API server stores it: one that was declared before a default came to be lacks it. */
+/** Returns a spec as the API server stores it: a spec that was declared before a default existed lacks that default. */
 function withDefaults(kind: Kind, spec: object): unknown {
   const stored: Record<string, unknown> = structuredClone({ spec });
   checkSchema(kind, stored);
   return stored.spec;
 }
 
-/** Complaints become faults with a place, and a document without an error becomes a manifest. */
+/** Turns complaints into findings with a position, and a document without an error into a manifest. */
 function conclude(
   document: ManifestDocument,
   identity: ManifestIdentity | undefined,
@@ -129,6 +130,6 @@ function conclude(
     complaints.map(({ path, message, ...options }) => document.diagnostic(path, message, options)),
   );
   const valid = identity !== undefined && !diagnostics.some(({ severity }) => severity === "error");
-  // What the schema has checked becomes its type here and nowhere else.
+  // The schema has checked the body: the one place that casts it to its type.
   return { identity, manifest: valid ? ({ ...identity, ...body } as Manifest) : undefined, diagnostics };
 }

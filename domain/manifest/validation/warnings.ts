@@ -12,7 +12,7 @@ type Advice = {
   applies(spec: PlatformKeySpec, now: number): boolean;
 };
 
-/** What admission lets through, since it grants nothing, and what its author will hardly have meant. */
+/** Warnings about what admission accepts, because it grants nothing, but the author of a declaration hardly meant. */
 const WARNINGS: readonly Advice[] = [
   {
     path: ["spec", "gatewayRef"],
@@ -53,9 +53,9 @@ const WARNINGS: readonly Advice[] = [
 ];
 
 /**
- * Warnings about a valid key.
+ * Returns warnings about a valid key.
  *
- * @param now milliseconds since the epoch; without it nothing is said of what is over
+ * @param now milliseconds since the epoch; without it there are no warnings about times in the past
  */
 export function warningsFor(spec: PlatformKeySpec, now = Number.NEGATIVE_INFINITY): Complaint[] {
   return WARNINGS.filter((advice) => advice.applies(spec, now));
@@ -65,13 +65,13 @@ function hasScopeOf(spec: PlatformKeySpec, product: "gateway" | "memory"): boole
   return effectiveScopes(spec).some((scope) => scope.startsWith(`${product}:`));
 }
 
-/** What the URL of a call ends in, behind its version. */
+/** Pattern of the end of a call's URL, behind its version. */
 const PATH_OF_CALL =
   /(?<=\/v\d\S*)\/(?:chat\/completions|completions|responses|embeddings|messages(?:\/count_tokens)?|models)\/?$/;
-/** Google's SDKs put a version behind their base URL, and a client says which. */
+/** Pattern of a version at the end of a URL. Google's SDKs append one to their base URL; the client chooses it. */
 const VERSION = /\/v1(?:alpha|beta)?\/?$/;
 
-/** Warnings about a valid gateway. */
+/** Returns warnings about a valid gateway. */
 export function upstreamWarnings({ upstreams }: ModelGatewaySpec): Complaint[] {
   return upstreams.flatMap(({ baseURL, dialect }, i) => {
     const [call] = PATH_OF_CALL.exec(baseURL) ?? [];

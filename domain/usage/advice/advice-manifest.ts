@@ -5,20 +5,20 @@ import { rfc3339 } from "../../rfc3339.ts";
 import { type Advice, advisedSpec } from "./advise.ts";
 import type { KeyUse } from "./key-use.ts";
 
-/** A key as its manifest has it. */
+/** A key as in its manifest. */
 export type AdvisedKey = {
   readonly id: string;
   readonly namespace: string;
   readonly name: string;
-  /** As it is declared, or as much of that as is known. */
+  /** Spec as it is declared, or as much of it as is known. */
   readonly spec: object;
-  /** What else its reader has to know of the manifest. */
+  /** Further remarks for the reader of the manifest. */
   readonly notes: readonly string[];
 };
 
 /**
- * Advice as a manifest to be reviewed, with why in comments. Of a key of which nothing is advised there are comments
- * alone. Names in it are others' texts: none ends a comment, and none is read as anything but text.
+ * Writes advice as a manifest to be reviewed, with the reasons in comments. For a key without advice there are only
+ * comments. Names in it come from others: none ends a comment, and none is read as anything but text.
  */
 export function adviceManifest(key: AdvisedKey, advice: Advice, { from, to }: Pick<KeyUse, "from" | "to">): string {
   const { namespace, name, id } = key;

@@ -1,14 +1,14 @@
 import { counted } from "../../counted.ts";
 import { type AdvicePoint, type AnswersUsed, type KeyUse, requestsWithin } from "./key-use.ts";
 
-/** The most that a PlatformKey names. */
+/** Maximum number of models that a PlatformKey names. */
 const MAX_MODELS = 64;
-/** So many names are listed in a sentence. */
+/** Maximum number of names listed in a sentence. */
 const MAX_NAMED = 10;
-/** What counts are by that stand for several models. */
+/** Labels of counts that may cover several models. */
 const NO_MODEL = new Set(["other", "unknown"]);
 
-/** The gateway that all answers came by, and the models that calls named, as far as that is known. */
+/** Advises the gateway that all answers came by, and the models that calls named, as far as they are known. */
 export function adviseGateway(use: KeyUse): AdvicePoint[] {
   const calls = requestsWithin(use, ["gateway:generate", "gateway:embed", "gateway:routes"]);
   if (calls === 0 && use.answers.length === 0) return [];
@@ -35,7 +35,7 @@ function gatewayPoint({ spec, answers, namespace }: KeyUse, calls: number): Advi
   };
 }
 
-/** An answer's model is not always what the call named; the name of a route is. */
+/** Advises the models. An answer's model is not always the model that the call named, but a route's name is. */
 function modelPoint({ spec, answers }: KeyUse): AdvicePoint {
   const stay = (why: string): AdvicePoint => ({ field: "allowedModels", change: {}, why });
   if (answers.length === 0) return stay("No model has answered.");

@@ -2,18 +2,18 @@ import { MAX_USED_LIBRARIES } from "../../access/used-library.ts";
 import { rfc3339 } from "../../rfc3339.ts";
 import { type AdvicePoint, type AdvisedSpec, type KeyUse, requestsWithin } from "./key-use.ts";
 
-/** So many libraries are named in a sentence. */
+/** Maximum number of libraries named in a sentence. */
 const MAX_NAMED = 10;
 
 type LibraryName = { readonly namespace: string; readonly name: string };
 type LibraryRef = NonNullable<AdvisedSpec["mcpDefaultLibraryRef"]>;
 
-/** What a key may have with a scope of the memory alone. */
+/** Fields that a key may have only with a scope of the memory. */
 const OF_MEMORY = ["libraryAccess", "mcpDefaultLibraryRef", "subjectAccess"] as const;
 
 /**
- * The libraries that the key has used, where it may reach more. For one that did not call the memory nothing is said,
- * but where the scopes that are advised leave no room for what it declares of the memory.
+ * Advises the libraries that the key has used, if it may reach more. Without calls of the memory there is no advice,
+ * unless the advised scopes rule out the fields of the memory that it declares.
  */
 export function adviseLibraries(use: KeyUse, scopesPoint: Pick<AdvicePoint, "change">): AdvicePoint[] {
   if (requestsWithin(use, ["memory:read", "memory:write", "memory:*"]) > 0) return [libraryPoint(use)];
@@ -58,7 +58,7 @@ function libraryPoint(use: KeyUse): AdvicePoint {
   };
 }
 
-/** A default has to be one of the list: one that no call used goes, or makes room for the only one that is left. */
+/** Returns the change to a default library outside the list: it is removed, or replaced by the list's only library. */
 function defaultOf(
   use: KeyUse,
   needed: readonly LibraryName[],
@@ -75,7 +75,7 @@ function defaultOf(
   };
 }
 
-/** As the key names it already, so that its default is written as in the list; else as briefly as it can be. */
+/** Returns the key's own reference to a library, so that its default is written as in the list; else the shortest. */
 function refOf(use: KeyUse, library: LibraryName): LibraryRef {
   const { spec, namespace } = use;
   const declared = [spec.mcpDefaultLibraryRef ?? [], spec.libraryAccess?.libraryRefs ?? []].flat();
@@ -85,7 +85,7 @@ function refOf(use: KeyUse, library: LibraryName): LibraryRef {
   return where === namespace || where === "" ? { name } : { name, namespace: where };
 }
 
-/** A key without a namespace names a library by its name alone, where its team has one of that name. */
+/** True if a reference leads to a library. A key without a namespace may name a library by its name alone. */
 function leadsTo({ namespace }: KeyUse, ref: LibraryRef, library: LibraryName): boolean {
   if (ref.name !== library.name) return false;
   const where = ref.namespace ?? namespace;

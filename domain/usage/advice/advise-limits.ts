@@ -1,17 +1,17 @@
 import type { AdvicePoint, AdvisedSpec, KeyUse, Peak } from "./key-use.ts";
 
-/** A rate is advised that is so many times the average of the busiest five minutes. */
+/** Factor between the advised rate and the average of the busiest five minutes. */
 const RATE_MARGIN = 2;
 const MINUTES = 5;
-/** A rush may lie on both sides of the border of two intervals, of which the busiest one has half. */
+/** Number of intervals that a rush may lie in: the busiest interval then has only half of it. */
 const INTERVALS = 2;
-/** The bounds of a PlatformKey. */
+/** Highest values that a PlatformKey may declare. */
 const MAX_REQUESTS = 1_000_000;
 const MAX_TOKENS = 100_000_000;
 
 type Limits = NonNullable<AdvisedSpec["rateLimit"]>;
 
-/** What bounds the key at what it used at most, with a margin. */
+/** Advises limits at the highest use of the key, with a margin. */
 export function adviseLimits(use: KeyUse): AdvicePoint {
   const { spec, peakRequests, peakTokens } = use;
   const requests = requestLimit(peakRequests, spec.rateLimit);
@@ -58,7 +58,7 @@ function tokenLimit({ peakTokens, answersWithoutTokens }: KeyUse, known: Limits 
   };
 }
 
-/** The most within five minutes; what is not known any more by five minutes is taken to have come as unevenly. */
+/** Returns the most within five minutes. Older times, known only by the hour, are assumed to be as uneven. */
 function atOnceOf({ fiveMinutes, recentHour, hour }: Peak): number {
   if (hour <= recentHour) return fiveMinutes;
   return recentHour === 0 ? hour : Math.min(hour, Math.ceil((fiveMinutes * hour) / recentHour));

@@ -3,10 +3,10 @@ import { isNetworkWithin } from "../../access/source-addresses.ts";
 import { rfc3339 } from "../../rfc3339.ts";
 import type { AdvicePoint, KeyUse } from "./key-use.ts";
 
-/** The most that a PlatformKey lists. */
+/** Maximum number of networks that a PlatformKey lists. */
 const MAX_LISTED = 32;
 
-/** The networks that the key was called from, as far as its list lets them in. */
+/** Advises the networks that the key was called from, as far as its list allows them. */
 export function adviseNetworks({ spec, networks, networksSince, from }: KeyUse): AdvicePoint {
   const point = (why: string, change: AdvicePoint["change"] = {}): AdvicePoint => ({
     field: "allowedCIDRs",
@@ -25,7 +25,7 @@ export function adviseNetworks({ spec, networks, networksSince, from }: KeyUse):
     return point(`The key is called from ${MAX_CALLER_NETWORKS} networks or more, of which no more are kept.`);
   }
   const had = spec.allowedCIDRs;
-  // Never one that the list refuses by now: it may have been shut out for a reason.
+  // Never a network that the list refuses by now: it may have been excluded for a reason.
   const parts = recent.map(({ network }) => ({
     network,
     inside:

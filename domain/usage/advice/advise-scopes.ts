@@ -3,7 +3,7 @@ import { counted } from "../../counted.ts";
 import { effectiveScopes } from "../../key/declaration/effective.ts";
 import { type AdvicePoint, type KeyUse, requestsWithin } from "./key-use.ts";
 
-/** The scopes that let requests through, and those that calls may have needed without being counted. */
+/** Advises the scopes that permitted requests, and those that calls may have needed without being counted. */
 export function adviseScopes(use: KeyUse): AdvicePoint {
   const { preset } = use.spec;
   const had = effectiveScopes(use.spec);
@@ -24,7 +24,7 @@ function point(change: AdvicePoint["change"], why: readonly string[]): AdvicePoi
   return { field: "scopes", change, why: why.join(" ") };
 }
 
-/** Why a scope stays; undefined for one that nothing needed. */
+/** Returns why a scope stays; undefined if nothing needed it. */
 function reasonToKeep(use: KeyUse, scope: Scope): string | undefined {
   const own = use.requests.get(scope) ?? 0;
   if (own > 0) return counted(own, "request");
@@ -41,7 +41,7 @@ function reasonToKeep(use: KeyUse, scope: Scope): string | undefined {
   return `${counted(anyMemory, "request")} of MCP that called no tool`;
 }
 
-/** A call that names a route needs the scope, and is counted by another. */
+/** Returns why `gateway:routes` stays: a call that names a route needs it, but is counted by another scope. */
 function reasonForRoutes(use: KeyUse): string | undefined {
   const routed = use.answers.filter(({ route }) => route !== undefined).reduce((sum, { calls }) => sum + calls, 0);
   if (routed > 0) return `${counted(routed, "answer")} of calls that named a route`;

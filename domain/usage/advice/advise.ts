@@ -1,4 +1,4 @@
-/** What would have been enough for a key, by what it was used for (docs/decisions/advice.md). Pure: it changes nothing. */
+/** Advice on what would have been enough for a key, by its use (docs/decisions/advice.md). Pure: it changes nothing. */
 import { REQUEST_SCOPES } from "../../access/request-scope.ts";
 import { defined } from "../../defined.ts";
 import { DAY_MS } from "../../duration.ts";
@@ -10,18 +10,18 @@ import { adviseNetworks } from "./advise-networks.ts";
 import { adviseScopes } from "./advise-scopes.ts";
 import { type AdvicePoint, type KeyUse, requestsWithin } from "./key-use.ts";
 
-/** How long a key's use is looked at. */
+/** Days of a key's use that advice looks at. */
 export const ADVICE_DAYS = 30;
 
 export type Advice = {
-  /** Whether nothing was let through in all of the time. */
+  /** True if no request was permitted in all of the time. */
   readonly isUnused: boolean;
-  /** Why nothing is advised; null where something may be. */
+  /** Reason for which nothing is advised; null if something may be. */
   readonly lacks: string | null;
   readonly points: readonly AdvicePoint[];
 };
 
-/** What would have been enough. Where figures are lacking nothing is narrowed, and it says so. */
+/** Advises what would have been enough. If figures are missing, nothing is narrowed, and the advice says so. */
 export function advise(use: KeyUse): Advice {
   const lacks = lackOf(use);
   const requests = requestsWithin(use, REQUEST_SCOPES);
@@ -43,7 +43,7 @@ export function advise(use: KeyUse): Advice {
   return { isUnused, lacks, points };
 }
 
-/** The spec that would have been enough, in the order of its fields. */
+/** Returns the spec that would have been enough, in the order of its fields. */
 export function advisedSpec(spec: object, { points }: Pick<Advice, "points">): object {
   return defined({ ...spec, ...Object.assign({}, ...points.map(({ change }) => change)) });
 }

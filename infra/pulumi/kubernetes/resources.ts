@@ -1,6 +1,6 @@
 /**
- * What `keyplane/pulumi/kubernetes` is: the declarations of `crds/` as typed Pulumi resources of a Kubernetes cluster.
- * The controller in the cluster owns the keys and writes them into Secrets, so that a program's state holds none.
+ * Resources of `keyplane/pulumi/kubernetes`: the declarations of `crds/` as typed Pulumi resources of a Kubernetes
+ * cluster. The controller in the cluster owns the keys and writes them into Secrets, so a program's state holds no key.
  */
 // This one file: the index of the package loads every kind there is.
 import { CustomResource, type CustomResourceArgs } from "@pulumi/kubernetes/apiextensions/customResource.js";
@@ -22,17 +22,17 @@ type SpecArgs = {
   MemoryLibrary: MemoryLibrarySpecArgs;
 };
 
-/** What a declaration of that kind is made of. */
+/** Arguments of a declaration. */
 export type DeclarationArgs<K extends Kind> = {
-  /** Name, namespace, labels, annotations. Pulumi makes a name of the resource's where it is left out. */
+  /** Name, namespace, labels and annotations. Pulumi derives a name from the resource's if it is left out. */
   metadata?: NonNullable<CustomResourceArgs["metadata"]>;
-  /** What it is to be. */
+  /** Spec of the declaration. */
   spec: Input<SpecArgs[K]>;
 };
 
 class Declaration<K extends Kind> extends CustomResource {
   declare readonly spec: Output<Unwrap<SpecArgs[K]>>;
-  /** What Keyplane says of it, as of the last update or refresh; undefined until it has said something. */
+  /** Status that Keyplane has written, as of the last update or refresh; undefined until there is one. */
   declare readonly status: Output<Status<K> | undefined>;
 
   constructor(kind: K, name: string, args: DeclarationArgs<K>, opts?: CustomResourceOptions) {
@@ -40,9 +40,9 @@ class Declaration<K extends Kind> extends CustomResource {
   }
 }
 
-/** A key: the controller mints it, and writes it into a Secret and nowhere else. */
+/** Key. The controller mints it, and writes it into a Secret and nowhere else. */
 export class PlatformKey extends Declaration<"PlatformKey"> {
-  /** Where the key is, to be used as it is in a container's `valueFrom.secretKeyRef`. */
+  /** Secret and data key of the key, in the form of a container's `valueFrom.secretKeyRef`. */
   readonly secretRef: Output<{ name: string; key: string }>;
 
   constructor(name: string, args: DeclarationArgs<"PlatformKey">, opts?: CustomResourceOptions) {
@@ -54,28 +54,28 @@ export class PlatformKey extends Declaration<"PlatformKey"> {
   }
 }
 
-/** A team: its namespaces, and who may see and manage its keys. Of the whole cluster. */
+/** Team: its namespaces, and the people who may see and manage its keys. Cluster-wide. */
 export class PlatformTeam extends Declaration<"PlatformTeam"> {
   constructor(name: string, args: DeclarationArgs<"PlatformTeam">, opts?: CustomResourceOptions) {
     super("PlatformTeam", name, args, opts);
   }
 }
 
-/** What a platform asks of the keys of its teams. Of the whole cluster. */
+/** Policy with a platform's rules for the keys of its teams. Cluster-wide. */
 export class PlatformKeyPolicy extends Declaration<"PlatformKeyPolicy"> {
   constructor(name: string, args: DeclarationArgs<"PlatformKeyPolicy">, opts?: CustomResourceOptions) {
     super("PlatformKeyPolicy", name, args, opts);
   }
 }
 
-/** A gateway to model providers. */
+/** Gateway to model providers. */
 export class ModelGateway extends Declaration<"ModelGateway"> {
   constructor(name: string, args: DeclarationArgs<"ModelGateway">, opts?: CustomResourceOptions) {
     super("ModelGateway", name, args, opts);
   }
 }
 
-/** A library of atoms. */
+/** Library of atoms. */
 export class MemoryLibrary extends Declaration<"MemoryLibrary"> {
   constructor(name: string, args: DeclarationArgs<"MemoryLibrary">, opts?: CustomResourceOptions) {
     super("MemoryLibrary", name, args, opts);

@@ -7,7 +7,10 @@ export function checkResponse(diagnostics: readonly FieldDiagnostic[]) {
   return response;
 }
 
-/** Of a failure that names a property the engine prints the value, be it a secret: so the reason names it instead. */
+/**
+ * Returns a failure whose property is named in the text. In its own field, the engine would print the property's value,
+ * even of a secret.
+ */
 export function checkFailure({ path, message }: FieldDiagnostic) {
   return new messages.CheckFailure().setReason(path === "" ? message : `${path}: ${message}`);
 }

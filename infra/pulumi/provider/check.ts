@@ -1,4 +1,4 @@
-/** Whether a resource's inputs will do, as admission would say it of a declaration (domain/manifest). */
+/** Result of checking a resource's inputs by the rules of admission (domain/manifest). */
 import { createHash } from "node:crypto";
 import { checkName, checkNamespace, isRecord } from "../../../domain/manifest/document/identity.ts";
 import { suggestion } from "../../../domain/manifest/document/suggestion.ts";
@@ -14,14 +14,14 @@ import { hasUnknown, type Revealed, revealAll, Secret, secretsIn, UNKNOWN, type 
 
 type Checked = { readonly inputs: Values; readonly diagnostics: readonly FieldDiagnostic[] };
 
-/** As the API's names have it. */
+/** Longest name that the API accepts. */
 const MAX_NAME_LENGTH = 63;
 
 /**
- * Checks the inputs of a resource, and fills in its name. Messages hold no value that is secret.
+ * Checks the inputs of a resource, and fills in its name. No message holds a secret value.
  *
  * @param resource the resource's name in the program
- * @param isNew whether nothing is known of an object yet
+ * @param isNew true if the object does not exist yet
  */
 export function checkInputs(
   kind: ResourceKind,
@@ -44,8 +44,8 @@ export function checkInputs(
 }
 
 /**
- * The name of an object whose program gives none. It follows from the URN, and nothing random is in it: an `up` that
- * was killed and is repeated asks for the same object.
+ * Returns the name of an object whose program gives none. It is derived from the URN without randomness: a killed `up`
+ * that is repeated asks for the same object.
  */
 function autoName(urn: string, resource: string): string {
   const suffix = createHash("sha256").update(urn).digest("hex").slice(0, 7);
@@ -56,7 +56,7 @@ function autoName(urn: string, resource: string): string {
   return `${stem.slice(0, MAX_NAME_LENGTH - 8).replace(/-+$/, "") || "unnamed"}-${suffix}`;
 }
 
-/** What goes in and never comes out is a secret, whether the program says so or not. */
+/** Marks credentials and signing secrets as secret, even if the program does not. */
 function sealed({ kind }: ResourceKind, inputs: Values): Values {
   const credentials = credentialsOf(kind);
   const entries = credentials && inputs[credentials.list];
@@ -98,7 +98,7 @@ function specFaults(kind: ResourceKind, given: Inputs): FieldDiagnostic[] {
   return hasUnknown(spec) ? diagnostics.filter(({ path }) => isCertain(spec, path)) : diagnostics;
 }
 
-/** The rotation of a key, as the schema of the declarations has it. */
+/** Returns the rotation of a key in the form of the declarations' schema. */
 function rotationOf({ kind }: ResourceKind, { rotation }: Inputs): Inputs {
   if (kind !== "PlatformKey" || rotation === undefined || rotation === null) return {};
   if (!isRecord(rotation)) return { rotation };
@@ -116,7 +116,7 @@ function knownPart(value: Revealed): unknown {
   return isRecord(value) ? withoutUnknown(value as Inputs) : value;
 }
 
-/** Whether a fault is one whatever else comes to be known: it is about a value that is there, and known as a whole. */
+/** True if a fault stands whatever becomes known later: it is about a value that is given and completely known. */
 function isCertain(spec: Inputs, path: string): boolean {
   const [top = ""] = path.split(/[.[]/);
   const value = spec[top];
@@ -158,7 +158,7 @@ const SIGNING_SECRET = "whsec_ and 24 to 64 random bytes in base64, or two of th
 const isCredential = (text: string) => /^[!-~]{1,4096}$/.test(text);
 const isSigningSecret = (text: string) => parseWebhookSecrets(text) !== undefined;
 
-/** A text without what is secret in it. */
+/** Replaces the secrets in a text. */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
   return secrets
     .filter((secret) => secret !== "")

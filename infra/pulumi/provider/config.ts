@@ -1,30 +1,33 @@
-/** The provider's configuration: which installation it works for, and with what token. */
+/** Configuration of the provider: the installation that it works for, and the token. */
 import { type Environment, withoutServiceLinks } from "../../../domain/environment.ts";
 import { suggestion } from "../../../domain/manifest/document/suggestion.ts";
 import type { FieldDiagnostic } from "../../../domain/manifest/validation/check-spec.ts";
 import type { Inputs } from "./resources.ts";
 import { type Revealed, reveal, revealAll, UNKNOWN, type Values } from "./values.ts";
 
-/** Where the management API is, and where its token. */
+/** Location of the management API and of its token. */
 export type ProviderConfig = {
-  /** Without a slash at its end. */
+  /** URL without a slash at its end. */
   readonly url: string;
   readonly tokenFile: string | undefined;
-  /** The token of the environment, where no file is named. */
+  /** Token from the environment, if no file is named. */
   readonly token: string | undefined;
 };
 
-/** What a program or `pulumi config set keyplane:...` may say. All of it is kept in the state, so that no token is. */
+/**
+ * Properties that a program or `pulumi config set keyplane:...` may set. All are kept in the state, so the token is
+ * none of them.
+ */
 const PROPERTIES = ["url", "tokenFile"] as const;
-/** What the engine adds of its own. */
+/** Properties that the engine adds itself. */
 const OF_THE_ENGINE = new Set(["version", "pluginDownloadURL", "__internal", "__defaults"]);
 
-/** The environment of the provider's process. */
+/** Returns the environment of the provider's process. */
 export function providerEnvironment(): Environment {
   return withoutServiceLinks(process.env);
 }
 
-/** What is wrong with a configuration, property by property. */
+/** Returns the faults in a configuration, by property. */
 export function checkConfig(values: Values): FieldDiagnostic[] {
   return Object.entries(values).flatMap(([path, value]): FieldDiagnostic[] => {
     if (OF_THE_ENGINE.has(path)) return [];
@@ -60,10 +63,10 @@ function explainTokenFile(text: string): string | undefined {
 }
 
 /**
- * What the provider works with. The program's word counts before the environment's, and a file before a token.
+ * Returns the settings of the provider. A program's values win over the environment, and a file over a token.
  *
  * @returns undefined while the program's values are not known yet
- * @throws ConfigError where something is missing, with what to do
+ * @throws ConfigError if something is missing, with what to do
  */
 export function readConfig(values: Values, env: Environment): ProviderConfig | undefined {
   const { url: givenUrl, tokenFile: givenFile }: Inputs = revealAll(values);
@@ -82,7 +85,7 @@ function textOf(value: Revealed | undefined): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** The configuration lacks something; the message says what to give. */
+/** Error of an incomplete configuration. The message says what to give. */
 class ConfigError extends Error {}
 
 const OF_LAST_UPDATE = "before `pulumi up`: a destroy or refresh has the configuration of the last update";

@@ -1,21 +1,24 @@
-/** The secrets that go into an object and never come out: of a gateway's upstreams, and of a team's webhooks. */
+/**
+ * Credentials that go into an object and never come out: those of a gateway's upstreams, and the signing secrets of a
+ * team's webhooks.
+ */
 
 import type { Kind } from "../../../domain/kinds/kinds.ts";
 import { isRecord } from "../../../domain/manifest/document/identity.ts";
 import { Secret, type Value, type Values } from "./values.ts";
 
-/** A list of a spec whose entries each have a secret. */
+/** List in a spec whose entries each have a secret. */
 type CredentialList = {
   readonly list: "upstreams" | "webhooks";
-  /** What an entry is known by. */
+  /** Field that identifies an entry. */
   readonly id: string;
-  /** The secret itself, as programs give it. */
+  /** Field of the secret, as programs give it. */
   readonly field: "credential" | "secret";
-  /** What declarations have in its place. */
+  /** Field of declarations that refers to the secret instead. */
   readonly reference: string;
-  /** Of the outputs: the entries that the server has none for. */
+  /** Output with the entries whose secret the server lacks. */
   readonly missing: "missingCredentials" | "missingSecrets";
-  /** In messages. */
+  /** Noun for messages. */
   readonly noun: string;
 };
 
@@ -34,7 +37,7 @@ export function credentialsOf(kind: Kind): CredentialList | undefined {
   return LISTS[kind];
 }
 
-/** Changes each entry of the list, in what may be marked as a secret as a whole. */
+/** Changes each entry of the list. Parts that are marked as secret stay marked. */
 export function mapEntries(value: Value, change: (entry: Values) => Value): Value {
   if (value instanceof Secret) return new Secret(mapEntries(value.value, change));
   if (Array.isArray(value)) return value.map((entry: Value) => mapEntries(entry, change));

@@ -1,4 +1,7 @@
-/** Whether a resource is to be changed, or replaced, and because of which of its properties. */
+/**
+ * Difference between a resource's state and its program: does it change, is it replaced, and because of which
+ * properties?
+ */
 import { credentialsOf } from "./credentials.ts";
 import { type Difference, differences, propertyOf } from "./difference.ts";
 import { isPreviousOver, type VersionReason, versionReason } from "./key-secret.ts";
@@ -7,16 +10,20 @@ import type { Update } from "./update.ts";
 
 export type Diff = {
   readonly differences: readonly (Difference & { readonly replaces: boolean })[];
-  /** Whether the old one must be gone before its replacement is made. */
+  /** True if the old object must be deleted before its replacement is made. */
   readonly deleteFirst: boolean;
-  /** Why the outputs are to change, besides what the program has changed. */
+  /** Reason for a change of outputs beyond the program's own changes; undefined if there is none. */
   readonly because: string | undefined;
 };
 
-/** Of no effect on what is there: said with the next change. */
+/** Properties without effect on the object, which are sent with its next change. */
 const WITHOUT_EFFECT = new Set(["reason"]);
 
-/** @param now milliseconds since the epoch */
+/**
+ * Compares a resource's state with its program.
+ *
+ * @param now milliseconds since the epoch
+ */
 export function diffResource(kind: ResourceKind, update: Update<Inputs>, now: number): Diff {
   const { olds, oldInputs, news } = update;
   const changes = differences(oldInputs, news).filter(
@@ -34,12 +41,12 @@ function replaces({ identity, kind }: ResourceKind, { path }: Difference): boole
   return identity.includes(path) || (kind === "ModelGateway" && path === "publicID");
 }
 
-/** A public id that is written down, or is not any more, is the same all the same. */
+/** True if the public id stays the same, although the program begins or ceases to state it. */
 function isStillPublicId(path: string, olds: Inputs, news: Inputs): boolean {
   return path === "publicID" && (news.publicID === undefined || news.publicID === olds.publicID);
 }
 
-/** A team that is named by its id now. */
+/** True if the program now names the same team by its id. */
 function isStillTeam(path: string, olds: Inputs, news: Inputs): boolean {
   return path === "team" && news.team === olds.teamId;
 }

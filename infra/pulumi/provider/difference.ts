@@ -1,15 +1,15 @@
-/** What is different between what a stack has and what its program wants. */
+/** Difference between what a stack has and what its program wants. */
 import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "../../../domain/manifest/document/identity.ts";
 import { UNKNOWN } from "./values.ts";
 
 export type Difference = {
-  /** As Pulumi writes paths: `upstreams[0].baseURL`. */
+  /** Path in Pulumi's notation: `upstreams[0].baseURL`. */
   readonly path: string;
   readonly what: "add" | "delete" | "update";
 };
 
-/** Every place where two values differ, by the deepest path that names it. */
+/** Returns every difference between two values, by the deepest path to it. */
 export function differences(old: unknown, next: unknown, path = ""): Difference[] {
   if (isDeepStrictEqual(old, next)) return [];
   if (old === undefined) return [{ path, what: "add" }];
@@ -25,7 +25,7 @@ export function differences(old: unknown, next: unknown, path = ""): Difference[
   return [{ path, what: "update" }];
 }
 
-/** The property that a path begins with. */
+/** Returns the first property of a path. */
 export function propertyOf(path: string): string {
   return path.split(/[.[]/)[0] ?? path;
 }

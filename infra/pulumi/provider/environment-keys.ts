@@ -1,4 +1,4 @@
-/** The keys of an `EnvironmentKeys` of a program in any language, whose values may be secret, or not known yet. */
+/** Keys of an `EnvironmentKeys` of a program in any language, whose values may be secret, or not known yet. */
 import { PRESETS, type Preset, SCOPES } from "../../../domain/access/scopes.ts";
 import { defined } from "../../../domain/defined.ts";
 import { isRecord } from "../../../domain/manifest/document/identity.ts";
@@ -20,10 +20,10 @@ import { RESOURCES } from "./resources.ts";
 import { hasSecret, hasUnknown, type Revealed, reveal, Secret, UNKNOWN, type Value, type Values } from "./values.ts";
 
 /**
- * The inputs of each environment's key. What depends on a value that is not known yet is not known either.
+ * Returns the inputs of each environment's key. An input that depends on an unknown value is unknown too.
  *
- * @param name the component's
- * @throws RangeError where a key would be left without a scope, or an argument is unknown
+ * @param name the component's name
+ * @throws RangeError if a key would be left without a scope, or an argument is unknown
  */
 export function keysOf(name: string, args: Values): ForEach<Values> {
   refuseUnknownArguments(args);
@@ -37,10 +37,10 @@ export function keysOf(name: string, args: Values): ForEach<Values> {
 }
 
 /**
- * Refuses what the keys would be refused for one by one: the engine has a component whose part is refused end as a broken
- * connection.
+ * Refuses faults in the keys before they are registered: if a part of a component is refused, the engine reports only a
+ * broken connection.
  *
- * @throws RangeError for the first fault; without what is secret
+ * @throws RangeError for the first fault, without secrets
  */
 export function refuseFaults(name: string, keys: ForEach<Values>): void {
   const kind = RESOURCES.get("keyplane:index:PlatformKey");
@@ -52,15 +52,15 @@ export function refuseFaults(name: string, keys: ForEach<Values>): void {
   }
 }
 
-/** Of what a key's input is made, besides the argument of its name. */
+/** Returns the arguments that determine an input of a key, besides the argument of the same name. */
 export function decidersOf(property: string): readonly string[] {
   return ["scopes", ...BY_SCOPES].includes(property) ? ["environments", "scopes", "preset"] : ["environments"];
 }
 
-/** What a key has only with the scopes for it. */
+/** Inputs that a key has only with the scopes for them. */
 const BY_SCOPES = ["gatewayRef", "libraryAccess"];
 
-/** A key of which it is not known yet what is special about it. */
+/** Returns the inputs of a key whose special properties are not known yet. */
 function unknownKey({ team }: Values): Values {
   const unknown = ["displayName", "scopes", ...BY_SCOPES, "expiresAfter", "rotation"];
   return { ...(team !== undefined && { team }), ...Object.fromEntries(unknown.map((property) => [property, UNKNOWN])) };
@@ -84,7 +84,11 @@ function keyOf(name: string, environment: Environment, args: Values, ofEnvironme
   };
 }
 
-/** @param own what the environment says of them itself */
+/**
+ * Returns the scopes of a key.
+ *
+ * @param own scopes that the environment itself names
+ */
 function scopesOf(environment: Environment, args: Values, own: Value | undefined): Value {
   const { scopes = [], preset = [] } = args;
   const given: Value = own ?? [scopes, preset];
@@ -109,7 +113,7 @@ function textsOf(scopes: Value): string[] {
   throw new RangeError("EnvironmentKeys: scopes must be a list of texts");
 }
 
-/** The fields of an argument; of a secret each is one. */
+/** Returns the fields of an argument. If the argument is secret, each field is. */
 function fieldsOf(argument: string, value: Value = {}): Values | typeof UNKNOWN {
   if (value === UNKNOWN) return UNKNOWN;
   if (value instanceof Secret) {

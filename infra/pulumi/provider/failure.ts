@@ -9,11 +9,12 @@ import { Any, grpc } from "./engine/protocol.ts";
 import { structOf } from "./engine/structs.ts";
 import { HalfDoneError } from "./lifecycle.ts";
 
-/** Longer texts do not fit the protocol's headers, nor does half of a character, which the cut may leave. */
+/** Longest text that fits the protocol's headers. Half a character, which the cut may leave, does not fit either. */
 const MAX_LENGTH = 2_000;
 
 /**
- * An error as the engine takes it: the text is the resource's diagnostic, and what is half done is kept in the state.
+ * Returns an error in the engine's form: its text is the resource's diagnostic, and half-done work is kept in the
+ * state.
  *
  * @param secrets texts that must not be shown, wherever they come from
  */

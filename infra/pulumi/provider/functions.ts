@@ -1,4 +1,4 @@
-/** `getKey`, `getTeam`, `getGateway`: what is there, whether or not this stack has made it. */
+/** Functions `getKey`, `getTeam` and `getGateway`, which read any object, made by this stack or not. */
 
 import { isRecord } from "../../../domain/manifest/document/identity.ts";
 import type { FieldDiagnostic } from "../../../domain/manifest/validation/check-spec.ts";
@@ -17,7 +17,11 @@ const RESOURCE_OF: Readonly<Record<string, string>> = {
 
 type Found = { readonly found: Values } | { readonly diagnostics: readonly FieldDiagnostic[] };
 
-/** @throws Refusal, UnreachableError, TokenError, or an Error that says that there is none, or more than one */
+/**
+ * Calls a function.
+ *
+ * @throws Refusal, UnreachableError, TokenError, or an Error if there is no such object, or more than one
+ */
 export async function callFunction(api: Api, token: string, args: Inputs): Promise<Found> {
   const kind = RESOURCES.get(RESOURCE_OF[token] ?? "");
   if (kind === undefined) throw new Error(`${token} is no function of Keyplane's: see that provider and program fit`);

@@ -1,4 +1,4 @@
-/** The secrets of a key: made here, known to the store by their hashes, and to the state of a stack, encrypted. */
+/** Secrets of a key. They are made here; the store has their hashes, and the state of a stack has them encrypted. */
 import { hash, randomBytes } from "node:crypto";
 import { defined } from "../../../domain/defined.ts";
 import { parseDuration } from "../../../domain/duration.ts";
@@ -9,7 +9,7 @@ import type { Inputs } from "./resources.ts";
 import type { Update } from "./update.ts";
 import type { Values } from "./values.ts";
 
-/** A secret that a version is to have, and what the API receives of it. */
+/** Secret for a version, and the part of it that the API receives. */
 export type NewSecret = {
   readonly text: string;
   readonly source: { readonly hash: { readonly sha256: string; readonly prefix: string } };
@@ -20,8 +20,8 @@ export function newSecret(text = mintKey(randomBytes)): NewSecret {
 }
 
 /**
- * The secret for a new version: the one that an `up` sent and had no answer to, so that the same version comes of it; a
- * new one where there is none, or where its version has been succeeded since.
+ * Returns the secret for a new version. If an `up` sent a secret and had no answer, the same one is sent again, so that
+ * it gives the same version. Otherwise, or if that version has been succeeded since, the secret is new.
  */
 export function nextSecret({ pendingSecret }: Inputs, versions: readonly Version[]): NewSecret {
   if (typeof pendingSecret !== "string") return newSecret();
@@ -29,12 +29,12 @@ export function nextSecret({ pendingSecret }: Inputs, versions: readonly Version
   return newSecret(made === undefined || made.state === "active" ? pendingSecret : undefined);
 }
 
-/** The secrets that a program sees. */
+/** Secrets that a program sees. */
 export type KeySecrets = { readonly secret?: string; readonly previousSecret?: string };
 
 /**
- * Which of the secrets that are known work now, by the versions that they are of: that of the version in use, and that
- * of the newest one before it whose overlap has not ended.
+ * Returns the known secrets that work now: that of the version in use, and that of the newest version before it whose
+ * overlap has not ended.
  */
 export function livingSecrets(known: readonly string[], versions: readonly Version[]): KeySecrets {
   const secretOf = (version: Version | undefined) => known.find((text) => keyPrefix(text) === version?.prefix);
@@ -46,20 +46,24 @@ export function livingSecrets(known: readonly string[], versions: readonly Versi
   return defined({ secret, previousSecret });
 }
 
-/** Those of the secrets that work now which the program wants to see. */
+/** Returns the secrets that work now and that the program wants to see. */
 export function deliveredSecrets(inputs: Values, known: readonly string[], { versions }: ApiObject): KeySecrets {
   return inputs.deliver === "none" ? {} : livingSecrets(known, versions);
 }
 
-/** What a state has of a key's secrets, one that may have come to be among them. */
+/** Returns the secrets of a key in a state, including a secret that the server may have received. */
 export function knownSecrets({ secret, previousSecret, pendingSecret }: Inputs): string[] {
   return [pendingSecret, secret, previousSecret].filter((text) => typeof text === "string");
 }
 
-/** Why a key is to have a new version: its secret is lost; the program asks for one; the one it has is too old. */
+/** Reason for a new version: its secret is lost, the program requests one, or the present one is too old. */
 export type VersionReason = "SecretLost" | "TriggerChanged" | "IntervalPassed";
 
-/** @param now milliseconds since the epoch */
+/**
+ * Returns why a key needs a new version; undefined if it does not.
+ *
+ * @param now milliseconds since the epoch
+ */
 export function versionReason({ olds, oldInputs, news }: Update<Inputs>, now: number): VersionReason | undefined {
   const versions = versionsOf(olds);
   const [newest] = versions;
@@ -70,7 +74,7 @@ export function versionReason({ olds, oldInputs, news }: Update<Inputs>, now: nu
   return isOld ? "IntervalPassed" : undefined;
 }
 
-/** Whether the state shows an old secret whose overlap has ended. */
+/** True if the state shows an old secret whose overlap has ended. */
 export function isPreviousOver(olds: Inputs, now: number): boolean {
   if (typeof olds.previousSecret !== "string") return false;
   const prefix = keyPrefix(olds.previousSecret);
@@ -78,7 +82,7 @@ export function isPreviousOver(olds: Inputs, now: number): boolean {
   return version?.retiresAt === undefined || Date.parse(version.retiresAt) <= now;
 }
 
-/** How long the version before a new one works on, as the API takes it. */
+/** Returns the overlap for which the version before a new one works on, as the API takes it. */
 export function overlapFor(reason: VersionReason, news: Inputs): string {
   const { overlap } = rotationOf(news);
   return reason === "SecretLost" ? "0s" : typeof overlap === "string" ? overlap : "24h";

@@ -1,4 +1,4 @@
-/** What becomes of a resource: made, changed and deleted through the management API. */
+/** Lifecycle of a resource: how it is made, changed and deleted through the management API. */
 import { isDeepStrictEqual } from "node:util";
 import { managedByOf } from "../../../domain/key/declaration/managed-by.ts";
 import type { Api } from "./api/api.ts";
@@ -30,7 +30,7 @@ import { isSameSpec } from "./spec.ts";
 import { revealUpdate, type Update } from "./update.ts";
 import { revealAll, Secret, type Values } from "./values.ts";
 
-/** A resource that something is done with. */
+/** Resource that an operation is about. */
 export type PulumiResource = {
   readonly api: Api;
   readonly kind: ResourceKind;
@@ -38,15 +38,18 @@ export type PulumiResource = {
   readonly subject: Subject;
 };
 
-/** Ids that the state of this stack has. */
+/** Ids in the state of this stack. */
 type KnownIds = { has(id: string): boolean };
 
 export type CreatedResource = { readonly id: string; readonly outputs: Values };
 
-/** The first half is done and the second is not: what is there is written down, and the next `up` goes on from it. */
+/**
+ * Error of an operation whose first half is done and whose second is not. The result is recorded, and the next `up`
+ * continues from it.
+ */
 export class HalfDoneError extends Error {
   readonly made: CreatedResource;
-  /** As the next `up` is to compare its program with. */
+  /** Inputs that the next `up` compares its program with. */
   readonly inputs: Values;
 
   constructor(made: CreatedResource, inputs: Values, cause: unknown) {
@@ -57,9 +60,9 @@ export class HalfDoneError extends Error {
 }
 
 /**
- * Makes an object, or takes up the one that a killed `up` has made for this URN. A key that is in use is no leftover of
- * one: it is refused, since another stack of the same name has it, and its secret goes on. The exception is this
- * stack's own, which is to be replaced.
+ * Makes an object, or adopts the object that a killed `up` has made for this URN. A key that is in use cannot be such a
+ * leftover: it is refused, since another stack of the same name has it, and its secret goes on. The exception is this
+ * stack's own key, if it is to be replaced.
  *
  * @throws Refusal, HalfDoneError
  */
@@ -91,7 +94,7 @@ export async function createResource(
   return { id: object.id, adopted: adopted && !isSameRequest, outputs };
 }
 
-/** The secret of a key that was taken up is lost: it gets this one, and what it had ends at once. */
+/** Gives an adopted key this secret, since its own is lost; its old versions end at once. */
 async function outputsWithSecret(resource: PulumiResource, inputs: Values, object: ApiObject, secret: NewSecret) {
   const { kind } = resource;
   const outputs = (object: ApiObject) =>
@@ -104,7 +107,7 @@ async function outputsWithSecret(resource: PulumiResource, inputs: Values, objec
   }
 }
 
-/** A key whose version in use has this secret. However often it is asked for with one secret, it is one version. */
+/** Ensures that the version in use has this secret. Repeated requests with one secret make one version. */
 async function ensureVersion(
   { api, kind }: PulumiResource,
   object: ApiObject,
@@ -117,13 +120,13 @@ async function ensureVersion(
   return parseObject(await api.send("POST", `${kind.path}/${object.id}/versions`, body, headers));
 }
 
-/** The secret to record where it is not known whether its version was made: the next `up` asks for it again. */
+/** Returns the secret to record if its version may have been made: the next `up` requests it again. */
 function pendingOf({ deliver }: Values, { text }: NewSecret, error: unknown): Values {
   const isInDoubt = error instanceof UnreachableError || (error instanceof Refusal && error.status >= 500);
   return isInDoubt && deliver !== "none" ? { pendingSecret: new Secret(text) } : {};
 }
 
-/** An object with the spec that its program gives it. */
+/** Ensures that an object has the spec that its program gives it. */
 async function ensureSpec(resource: PulumiResource, object: ApiObject, given: Inputs): Promise<ApiObject> {
   const { api, kind } = resource;
   const spec = specOf(kind, given);
@@ -146,7 +149,7 @@ async function ensureSpec(resource: PulumiResource, object: ApiObject, given: In
   }
 }
 
-/** What a key says of the resource that manages it: people are to change it there. */
+/** Returns the note on a key which resource manages it: people are to change it there. */
 function managerOf({ kind, urn }: PulumiResource): { readonly managedBy?: string } {
   return kind.kind === "PlatformKey" ? { managedBy: managedByOf(urn) } : {};
 }
@@ -201,12 +204,16 @@ export async function updateResource(
   }
 }
 
-/** What a key's spec says now, and the rotation that has not come about yet as it was. */
+/** Returns the present inputs with the rotation as it was before, since the new rotation did not take effect. */
 function withRotationOf({ rotation: _, ...news }: Values, { rotation }: Values): Values {
   return { ...news, ...(rotation !== undefined && { rotation }) };
 }
 
-/** @throws Refusal where the object is neither what this stack last saw nor what it is to be */
+/**
+ * Replaces the spec of an object.
+ *
+ * @throws Refusal if the object is neither what this stack last saw nor what it is to be
+ */
 async function replaceSpec(
   resource: PulumiResource,
   found: ApiObject,
@@ -223,10 +230,10 @@ async function replaceSpec(
 }
 
 /**
- * Ends an object. One that is gone is ended. A replacement of the same name is the same object: where the stack
- * goes on with it, and this is what it was before its newest version, it lives on as that.
+ * Deletes an object. An object that is gone already counts as deleted. A replacement of the same name is the same
+ * object: if the stack keeps it, and this state is from before its newest version, it is not deleted.
  *
- * @param staying what the stack goes on with
+ * @param staying ids of objects that the stack keeps
  * @throws Refusal
  */
 export async function deleteResource(

@@ -1,5 +1,7 @@
 #!/usr/bin/env node
-/** `pulumi-resource-keyplane`. Nothing else is loaded before Node is known to have what it needs. */
+/**
+ * Entry point of `pulumi-resource-keyplane`. No other module is loaded until the version of Node is known to suffice.
+ */
 import { assertNodeVersion } from "../../../runtime/node-version.ts";
 
 assertNodeVersion("pulumi-resource-keyplane");

@@ -1,4 +1,4 @@
-/** What a program sees of a resource. */
+/** Outputs of a resource, which a program sees. */
 import { defined } from "../../../domain/defined.ts";
 import schema from "../schema.json" with { type: "json" };
 import type { ApiObject } from "./api/api-object.ts";
@@ -7,7 +7,7 @@ import type { KeySecrets } from "./key-secret.ts";
 import type { ResourceKind } from "./resources.ts";
 import { markedAs, Secret, UNKNOWN, type Values } from "./values.ts";
 
-/** All outputs: what went in, but for credentials, and what is known of the object. */
+/** Returns all outputs: the inputs except credentials, and what is known of the object. */
 export function outputsOf(kind: ResourceKind, inputs: Values, object: ApiObject, secrets: KeySecrets = {}): Values {
   return { ...echo(kind, inputs), ...markedAs(inputs, shown(kind, object)), ...secretOutputs(secrets) };
 }
@@ -16,7 +16,7 @@ function secretOutputs(secrets: KeySecrets): Values {
   return Object.fromEntries(Object.entries(secrets).map(([name, text]) => [name, new Secret(text)]));
 }
 
-/** What an object has besides what was asked for. */
+/** Returns the outputs of an object beyond its inputs. */
 export function shown({ kind }: ResourceKind, object: ApiObject): Values {
   const { name, teamId = "" } = object;
   switch (kind) {
@@ -43,7 +43,7 @@ function shownOfKey({ id, versions, scopes, expiresAt, revocation }: ApiObject):
   });
 }
 
-/** Inputs as outputs, without what goes in and never comes out. */
+/** Returns inputs as outputs, without credentials and signing secrets. */
 function echo({ kind }: ResourceKind, inputs: Values): Values {
   const credentials = credentialsOf(kind);
   const entries = credentials && inputs[credentials.list];
@@ -52,7 +52,7 @@ function echo({ kind }: ResourceKind, inputs: Values): Values {
   return { ...inputs, [credentials.list]: mapEntries(entries, without) };
 }
 
-/** What a preview can say of an object that is to be made: what is always answered is not known yet. */
+/** Returns the outputs in a preview of an object to be made. Outputs that the server answers are not known yet. */
 export function previewCreate(kind: ResourceKind, inputs: Values): Values {
   const answered = schema.resources[kind.type].required.filter((name) => !SECRETS.includes(name));
   const delivers = kind.kind === "PlatformKey" && inputs.deliver !== "none";
@@ -63,7 +63,7 @@ export function previewCreate(kind: ResourceKind, inputs: Values): Values {
   };
 }
 
-/** What a preview can say of one that is to be changed. @param newVersion whether a key gets another secret */
+/** Returns the outputs in a preview of an object to be changed. @param newVersion true if a key gets another secret */
 export function previewUpdate(kind: ResourceKind, olds: Values, inputs: Values, newVersion: boolean): Values {
   const { inputProperties, required }: Described = schema.resources[kind.type];
   const delivers = inputs.deliver !== "none";

@@ -1,4 +1,4 @@
-/** A resource as the management API has it, as the inputs that a program would give for it. */
+/** Resource as the management API has it, with the inputs that a program would give for it. */
 import { isDeepStrictEqual } from "node:util";
 import { type ApiObject, assertGone, fetchObject } from "./api/api-object.ts";
 import { isRevoked } from "./api/creation.ts";
@@ -14,11 +14,11 @@ import { markedAs, revealAll, type Value, type Values } from "./values.ts";
 type ReadResource = CreatedResource & { readonly inputs: Values };
 
 /**
- * An object as it is now, for `refresh` and `import`.
+ * Reads an object as it is now, for `refresh` and `import`.
  *
- * @param inputs what the program gave when it was last asked; none at an import
- * @returns why it is gone, where it is: a revoked key can still be seen, and is gone all the same
- * @throws Refusal for what a declaration governs, and for what this token does not see
+ * @param inputs the program's last inputs; empty at an import
+ * @returns the object, or why it is gone: a revoked key can still be seen, and counts as gone
+ * @throws Refusal for an object that a declaration governs, and for an object that this token does not see
  */
 export async function readResource(
   { api, kind }: PulumiResource,
@@ -44,8 +44,8 @@ const DECLARED =
   "A manifest declares it: change it there, or read it with one of the functions getKey, getTeam, getGateway.";
 
 /**
- * The inputs that an object comes to. Where a field says the same as before it stays as the program wrote it; where
- * there is nothing before, a default is left out.
+ * Returns the inputs that describe an object. A field that still says the same stays as the program wrote it; of a
+ * field that was not there before, a default is left out.
  */
 function inputsNow(kind: ResourceKind, before: Values, object: ApiObject): Values {
   const { name, namespace, teamId } = object;
@@ -65,7 +65,7 @@ function inputsNow(kind: ResourceKind, before: Values, object: ApiObject): Value
   return { ...Object.fromEntries(rest), ...markedAs(before, { ...identity, ...Object.fromEntries(fields) }) };
 }
 
-/** Entries with the secrets that are known of them: the API answers none. */
+/** Returns entries with their known secrets, which the API never returns. */
 function withCredentials({ kind }: ResourceKind, value: Value, before: Value | undefined): Value {
   const credentials = credentialsOf(kind);
   if (credentials === undefined || !Array.isArray(value) || !Array.isArray(before)) return value;

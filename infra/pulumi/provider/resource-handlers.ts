@@ -1,4 +1,4 @@
-/** The engine's calls that are about one resource, each as what it asks of that. */
+/** Handlers of the engine's calls about one resource. */
 import messages, {
   type CheckRequest,
   type CheckResponse,
@@ -82,7 +82,7 @@ export async function handleCreate(session: ProviderSession, request: CreateRequ
   return new messages.CreateResponse().setId(id).setProperties(structOf(outputs));
 }
 
-/** The warning for an object that was found instead of made, which the user may not expect. */
+/** Returns the warning for an object that was found instead of made, which the user may not expect. */
 function takenUp({ kind, noun }: ResourceKind, id: string): string {
   const secret = kind === "PlatformKey" ? ", with a new secret: no other works any more" : "";
   return `${noun} ${id} was there, made for this URN before: it is taken up${secret}`;
@@ -129,7 +129,7 @@ export async function handleDelete(session: ProviderSession, request: DeleteRequ
   if (!adopted.has(id)) await about(resource, olds, () => deleteResource(resource, id, olds, staying));
 }
 
-/** Does something with a resource; what goes wrong is said without the secrets that it was done with. */
+/** Runs an operation on a resource. Errors are reported without the secrets in `values`. */
 async function about<T>({ subject }: PulumiResource, values: Values, act: () => Promise<T>): Promise<T> {
   try {
     return await act();

@@ -1,32 +1,32 @@
-/** The four kinds of resources, as a table: what is said once of each, here. */
+/** Table of the four kinds of resources. */
 
 import { isDeepStrictEqual } from "node:util";
 import { API_MANAGED_KEY_FIELDS } from "../../../domain/key/declaration/api-managed-key.ts";
 import { isClusterScoped, type Kind } from "../../../domain/kinds/kinds.ts";
 
-/** The kinds that the management API makes. */
+/** Kinds that the management API makes. */
 type MadeKind = Exclude<Kind, "PlatformKeyPolicy">;
 
 import { specSchema } from "../../../domain/manifest/validation/json-schema.ts";
 import type { Revealed } from "./values.ts";
 
-/** Properties of a resource without marks. */
+/** Properties of a resource, without marks of secrets. */
 export type Inputs = { readonly [property: string]: Revealed };
 
 export type ResourceKind = {
-  /** In the package's schema. */
+  /** Type in the package's schema. */
   readonly type: `keyplane:index:${MadeKind}`;
-  /** Of the declarations (crds/). */
+  /** Kind of the declarations (crds/). */
   readonly kind: MadeKind;
-  /** In the API. */
+  /** Path in the API. */
   readonly path: "keys" | "teams" | "libraries" | "gateways";
-  /** In messages. */
+  /** Noun for messages. */
   readonly noun: string;
-  /** The properties that are fields of its spec. */
+  /** Properties that are fields of its spec. */
   readonly specFields: readonly string[];
-  /** The properties that say which object it is: another of these is another object. */
+  /** Properties that identify the object. If one of them changes, it is another object. */
   readonly identity: readonly string[];
-  /** Whether two that differ in their identity cannot be there at the same time. */
+  /** True if two objects with different identities cannot exist at the same time. */
   excludes(old: Inputs, next: Inputs): boolean;
 };
 
@@ -66,12 +66,12 @@ function namespacesOf({ namespaces }: Inputs): readonly Revealed[] {
   return Array.isArray(namespaces) ? namespaces : [];
 }
 
-/** The part of a resource's properties that is its spec. */
+/** Returns the properties of a resource that are its spec. */
 export function specOf({ specFields }: ResourceKind, inputs: Inputs): Inputs {
   return Object.fromEntries(Object.entries(inputs).filter(([property]) => specFields.includes(property)));
 }
 
-/** Whether the properties are of one and the same object. */
+/** True if both properties are of the same object. */
 export function isSameObject({ identity }: ResourceKind, a: Inputs, b: Inputs): boolean {
   return identity.every((property) => isDeepStrictEqual(a[property] ?? "", b[property] ?? ""));
 }

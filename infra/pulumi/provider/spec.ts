@@ -1,4 +1,4 @@
-/** Specs as the declarations have them: how those of a program are checked, and when two of them say the same. */
+/** Specs in the form of the declarations: how a program's spec is checked, and when two specs are equal. */
 import { isDeepStrictEqual } from "node:util";
 import type { Kind } from "../../../domain/kinds/kinds.ts";
 import { isRecord } from "../../../domain/manifest/document/identity.ts";
@@ -8,10 +8,10 @@ import { credentialsOf } from "./credentials.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Stands in the declarations' schema where a program gives the secret itself. */
+/** Name in a reference that stands for a secret which the program gives itself. */
 const SOME_NAME = "credential";
 
-/** A spec as its kind's schema has it. */
+/** Returns a spec in the form of its kind's schema. */
 function declared(kind: Kind, spec: Fields): Fields {
   const credentials = credentialsOf(kind);
   const entries = credentials && spec[credentials.list];
@@ -32,7 +32,7 @@ function declared(kind: Kind, spec: Fields): Fields {
   };
 }
 
-/** What the schema and the rules of a kind say of a spec; the paths begin at the spec. */
+/** Returns the faults in a spec by the schema and rules of its kind. Paths begin at the spec. */
 export function diagnosticsOf(kind: Kind, name: string, spec: Fields): FieldDiagnostic[] {
   const checked = checkSpec(kind, name, declared(kind, spec));
   if (!("diagnostics" in checked)) return [];
@@ -40,8 +40,8 @@ export function diagnosticsOf(kind: Kind, name: string, spec: Fields): FieldDiag
 }
 
 /**
- * Whether two specs come to the same, whatever they leave to a default. Not compared are credentials and signing
- * secrets, which the API never returns, and a public id that only one of them gives.
+ * True if two specs have the same effect, with defaults filled in. Credentials and signing secrets, which the API never
+ * returns, are not compared, nor is a public id that only one of them gives.
  */
 export function isSameSpec(kind: Kind, name: string, a: Fields, b: Fields): boolean {
   const [one, other] = [normal(kind, name, a), normal(kind, name, b)];
@@ -51,7 +51,7 @@ export function isSameSpec(kind: Kind, name: string, a: Fields, b: Fields): bool
   return isDeepStrictEqual(one, other);
 }
 
-/** With defaults filled in, and without what says nothing. */
+/** Returns a spec with defaults filled in, and without fields that have no effect. */
 function normal(kind: Kind, name: string, spec: Fields): Fields {
   const checked = checkSpec(kind, name, declared(kind, spec));
   const { displayName, description, upstreams, webhooks, ...fields }: Fields =
@@ -71,7 +71,7 @@ function normalUpstream(upstream: unknown): unknown {
   return { ...fields, baseURL: typeof baseURL === "string" ? baseURL.replace(/\/+$/, "") : baseURL };
 }
 
-/** The API has them in the order of their URLs, and their events in the order of the alphabet. */
+/** Returns a webhook without its secret, and with sorted events, since the API sorts them too. */
 function normalWebhook(webhook: unknown): Fields {
   const { secretRef: _, secret: __, events, ...fields } = isRecord(webhook) ? webhook : {};
   return { ...fields, events: Array.isArray(events) ? events.toSorted() : events };
@@ -81,7 +81,7 @@ function byUrl(one: Fields, other: Fields): number {
   return String(one.url) < String(other.url) ? -1 : 1;
 }
 
-/** The same spec in the fewest fields: as a person would write it, who leaves defaults out. */
+/** Returns the same spec in the fewest fields, as a person would write it who leaves defaults out. */
 export function minimalSpec(kind: Kind, name: string, spec: Fields): Fields {
   return Object.keys(spec).reduce<Fields>((minimal, field) => {
     const { [field]: _, ...rest } = minimal;

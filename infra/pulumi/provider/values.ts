@@ -1,6 +1,6 @@
 /**
  * Property values as the engine sends them (pulumi: proto/pulumi, developer-docs on property values): JSON in which
- * secrets and what is not known yet are marked.
+ * secrets and unknown values are marked.
  */
 import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "../../../domain/manifest/document/identity.ts";
@@ -10,7 +10,7 @@ const SECRET = "1b47061264138c4ac30d75fd1eb44270";
 const RESOURCE = "5cf8f73096256a8f31e491e813e4eb8e";
 const UNKNOWN_TEXT = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
-/** A value that is encrypted in the state, and shown nowhere. */
+/** Value that is encrypted in the state, and shown nowhere. */
 export class Secret {
   readonly value: Value;
 
@@ -19,13 +19,13 @@ export class Secret {
   }
 }
 
-/** A value that is known only after an update, in a preview. */
+/** Value in a preview that is known only after the update. */
 export const UNKNOWN = Symbol("known after the update");
 
 export type Value = null | boolean | number | string | typeof UNKNOWN | Secret | readonly Value[] | Values;
 export type Values = { readonly [property: string]: Value };
 
-/** A value without its marks: what is not known yet is {@link UNKNOWN}. */
+/** Value without its marks. An unknown value is {@link UNKNOWN}. */
 export type Revealed =
   | null
   | boolean
@@ -36,9 +36,9 @@ export type Revealed =
   | { readonly [property: string]: Revealed };
 
 /**
- * Reads properties off the wire. A property that is null is one that was not given.
+ * Reads properties from the engine's JSON. A property that is null counts as not given.
  *
- * @throws TypeError for assets and the like, which no property of ours is
+ * @throws TypeError for assets and archives, which no property of Keyplane has
  */
 export function readValues(json: unknown): Values {
   const fields = isRecord(json) ? Object.entries(json) : [];
@@ -57,7 +57,7 @@ function read(json: unknown): Value {
   throw new TypeError(`a value of type ${typeof json} cannot be sent`);
 }
 
-/** Properties as they go over the wire. */
+/** Writes properties as the engine's JSON. */
 export function writeValues(values: Values): Record<string, unknown> {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, write(value)]));
 }
@@ -69,12 +69,12 @@ function write(value: Value): unknown {
   return isRecord(value) ? writeValues(value as Values) : value;
 }
 
-/** A resource as a value. @param id empty before it is made, in a preview */
+/** Returns a reference to a resource as a value. @param id empty before it is made, in a preview */
 export function referTo({ urn, id }: { readonly urn: string; readonly id: string }): Values {
   return { [SIGNATURE]: RESOURCE, urn, id: id === "" ? UNKNOWN : id };
 }
 
-/** The value itself, without marks of secrecy. */
+/** Returns the value without marks of secrecy. */
 export function reveal(value: Value): Revealed {
   if (value instanceof Secret) return reveal(value.value);
   if (isList(value)) return value.map(reveal);
@@ -85,7 +85,7 @@ export function revealAll(values: Values): { readonly [property: string]: Reveal
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, reveal(value)]));
 }
 
-/** All texts within a value that are marked as secret. */
+/** Returns all texts within a value that are marked as secret. */
 export function secretsIn(value: Value, within = false): string[] {
   if (value instanceof Secret) return secretsIn(value.value, true);
   if (typeof value === "string") return within ? [value] : [];
@@ -93,7 +93,7 @@ export function secretsIn(value: Value, within = false): string[] {
   return isRecord(value) ? Object.values(value as Values).flatMap((item) => secretsIn(item, within)) : [];
 }
 
-/** Whether a part of it is marked as secret. */
+/** True if a part of the value is marked as secret. */
 export function hasSecret(value: Value): boolean {
   if (value instanceof Secret) return true;
   if (isList(value)) return value.some(hasSecret);
@@ -101,7 +101,8 @@ export function hasSecret(value: Value): boolean {
 }
 
 /**
- * Values with the marks of what was there before by the same names: what was a secret stays one, be it another by now.
+ * Returns values with the marks that values of the same names had before: a secret stays a secret, even if it has
+ * changed.
  */
 export function markedAs(before: Values, now: Values): Values {
   return Object.fromEntries(
@@ -113,7 +114,7 @@ export function markedAs(before: Values, now: Values): Values {
   );
 }
 
-/** Whether a part of it is known only after the update. */
+/** True if a part of the value is known only after the update. */
 export function hasUnknown(value: Revealed): boolean {
   if (value === UNKNOWN) return true;
   if (isList(value)) return value.some(hasUnknown);

@@ -8,19 +8,19 @@ import type { Recalled } from "./recalled.ts";
 import { cutAtom, fittingAtoms, shownAtom, shownFacts } from "./shown-atom.ts";
 import { cursorBehind } from "./shown-page.ts";
 
-/** Of a neighbour so many characters show what it is about: it is read by its id. */
+/** Characters of a neighbour that show what it is about: it can be read by its id. */
 const BRIEF = 200;
-/** Beside their atom they take no more of an answer than this part. */
+/** Part of an answer that neighbours take at most beside their atom. */
 const SHARE_BESIDE = 1 / 4;
 
 type Asked = {
   readonly limit: number;
   readonly maxTokens: number;
-  /** Behind which they are read on: then without their atom, whose caller has it. */
+  /** Cursor behind which further neighbours are read. The atom itself is then left out: the caller has it. */
   readonly cursor?: string | undefined;
 };
 
-/** The neighbours of an atom, as many as there is room for. */
+/** Returns the neighbours of an atom, as many as fit. */
 export async function shownNeighbours(
   context: ToolContext,
   atom: Atom,
@@ -41,5 +41,5 @@ export async function shownNeighbours(
   return { neighbours, nextCursor: cursorBehind(found, neighbours.length, scope, behind) };
 }
 
-/** Tokens of what an answer says around its neighbours. */
+/** Tokens that are kept for what stands around the neighbours of an answer. */
 const LEFT_FOR_CURSOR = 100;

@@ -7,17 +7,17 @@ import { beginning } from "../definition/budget.ts";
 import type { ToolContext } from "../definition/tool.ts";
 
 type Asked = {
-  /** Null for all libraries. */
+  /** Library that was searched; null for all libraries. */
   readonly library: { readonly id: string; readonly namespace: string; readonly name: string } | null;
   readonly query: string;
-  /** The query as it is searched for, with what is excluded beside it; left out where nothing is. */
+  /** Query as it was searched for, with its exclusions; left out if nothing is excluded. */
   readonly search?: string;
   readonly filter: AtomFilter;
 };
 
 /**
- * The note for a model whose search found nothing. Only where there is no atom at all does it say that nothing is
- * remembered: the model would take that for a fact.
+ * Returns the note for a model whose search found nothing. It says that nothing is remembered only if there is no atom
+ * at all: the model would take that for a fact.
  */
 export async function nothingFound(
   { db, key, reach }: ToolContext,
@@ -42,12 +42,12 @@ export async function nothingFound(
 
 const LEAVE_IT_OUT = 'Call again without "exclude", or with less in it.';
 
-/** The note on atoms that have only some of the words. */
+/** Returns the note on atoms that have only some of the words. */
 export function partialMatchesNotice(query: string): string {
   return `No atom has all the words of ${quotedQuery(query)}, nor words like them. These are the nearest, which may be about something else.`;
 }
 
-/** As much of a query as its asker knows it by. */
+/** Quotes the beginning of a query, as much as its asker knows it by. */
 function quotedQuery(query: string): string {
   return JSON.stringify(query.length <= MAX_QUOTED ? query : `${beginning(query, MAX_QUOTED)}…`);
 }

@@ -4,7 +4,7 @@ import { ToolFault } from "../definition/tool.ts";
 import { atomText, fittingAtoms, fittingBriefs, restOf, type ShownAtom, shortenAtom } from "./shown-atom.ts";
 import { CUT, noteOf, SEMANTIC_TEXT } from "./shown-page.ts";
 
-/** What memory_recall answers. */
+/** Answer of memory_recall. */
 export type Recalled = {
   readonly note?: string;
   readonly items?: readonly ShownAtom[];
@@ -17,27 +17,30 @@ export type Recalled = {
 };
 
 type Found = {
-  /** What was read. */
+  /** Atoms that were read. */
   readonly atoms: readonly Atom[];
-  /** What was found besides. */
+  /** Ids of further atoms that were found, and not read. */
   readonly cut: readonly string[];
   readonly missing?: readonly string[];
-  /** Of the only atom, as much as there is room for, and where they go on. */
+  /** Neighbours of the only atom, as many as fit, and the cursor behind them. */
   readonly beside?: Pick<Recalled, "neighbours" | "nextCursor">;
   readonly semantic?: boolean;
   readonly notes: readonly string[];
   readonly maxTokens: number;
-  /** Of a topic, when it is asked for; else atoms were asked for, and are shown with all that is beside them. */
+  /**
+   * Time at which a topic was asked for, in milliseconds since the epoch; left out if atoms were asked for, which are
+   * shown with all their facts.
+   */
   readonly briefingAt?: number;
-  /** Where the content of the only atom is read on. */
+  /** Position from which the content of the only atom is read on. */
   readonly offset?: number | undefined;
   show(atom: Atom): ShownAtom;
 };
 
-/** Each of the two lists of ids takes no more of an answer than this part. */
+/** Part of an answer that each of the two lists of ids takes at most. */
 const SHARE_OF_IDS = 1 / 8;
 
-/** As many of the atoms as there is room for, and the ids of those behind them. */
+/** Returns as many of the atoms as fit, and the ids of the others. */
 export function recalled(found: Found): Recalled {
   const { atoms, cut, missing = [], beside, semantic = false, notes, maxTokens, briefingAt, offset } = found;
   const said = noteOf(notes, maxTokens);
@@ -59,13 +62,13 @@ export function recalled(found: Found): Recalled {
     cut.length === 0 && items.length === atoms.length && !items.some(({ truncated }) => truncated);
   const all = fittingIn(leftFor(answerOf([], [], false)));
   if (isWhole(all)) return compact(answerOf(all, [], false));
-  // Those that have no room are named.
+  // Atoms that do not fit are named by their ids.
   const ids = atoms.map(({ id }) => id);
   const items = fittingIn(leftFor(answerOf([], [...ids, ...cut], true)));
   return compact(answerOf(items, [...ids.slice(items.length), ...cut], true));
 }
 
-/** The same for a reader of text. */
+/** Returns the answer as text. */
 export function recalledText(answer: Recalled): string {
   const { note, items = [], missing = [], omitted = [], neighbours = [], nextCursor, semantic } = answer;
   return paragraphs(

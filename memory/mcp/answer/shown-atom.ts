@@ -9,18 +9,18 @@ import type { Atom } from "../../store/rows/atom.ts";
 import type { Match } from "../../store/search/ranked-atoms.ts";
 import { beginning, fitting, longest, tokensIn } from "../definition/budget.ts";
 
-/** An atom, a revision or a hit as a tool shows it: without fields at their default. */
+/** Atom, revision or hit as a tool shows it: without fields at their default. */
 export type ShownAtom = Partial<AtomJson> & {
-  /** In place of the content. */
+  /** Passages, in place of the content. */
   readonly snippet?: string;
   readonly match?: Match;
-  /** The atom that replaces it. */
+  /** Id of the atom that replaces it. */
   readonly replacedBy?: string | undefined;
-  /** Of a neighbour: how it is linked to the atom that was asked for. */
+  /** Links between a neighbour and the atom that was asked for. */
   readonly relations?: readonly Relation[];
-  /** Not all of it is shown. */
+  /** True if not all of it is shown. */
   readonly truncated?: true;
-  /** Where the content goes on, in UTF-16 code units. */
+  /** Position at which the content goes on, in UTF-16 code units. */
   readonly nextOffset?: number;
 };
 
@@ -28,7 +28,7 @@ type Fact = Exclude<keyof ShownAtom, "content" | "snippet">;
 
 type FactText<Name extends Fact> = (value: NonNullable<ShownAtom[Name]>) => string;
 
-/** How the text says what is beside an atom's content, what matters most first. */
+/** Texts of the facts beside an atom's content, the most important first. */
 const FACTS: { readonly [Name in Fact]: FactText<Name> } = {
   id: (id) => `id ${id}`,
   truncated: () => "truncated",
@@ -54,16 +54,16 @@ const FACTS: { readonly [Name in Fact]: FactText<Name> } = {
       .join("; "),
 };
 const FACT_NAMES = Object.keys(FACTS) as readonly Fact[];
-/** What is shown however little room there is: how to read on, whether the statement is true, and whose it is. */
+/** Facts that are shown however little space there is: how to read on, whether it is true, and whose it is. */
 const NEEDED: readonly Fact[] = ["id", "truncated", "nextOffset", "replacedBy", "validTo", "validFrom", "shared"];
-/** The same of a briefing, which may be of several libraries. */
+/** Facts that a briefing shows however little space there is: it may be of several libraries. */
 const NEEDED_IN_BRIEFING: readonly Fact[] = [...NEEDED, "library"];
 
-/** Of what a briefing says, its facts are no more than this part. */
+/** Part of a briefing that its facts take at most. */
 const SHARE_OF_FACTS = 1 / 4;
 
 const TEXT = { type: "string" } as const;
-/** The schema of what a tool shows of an atom. */
+/** JSON Schema of an atom as a tool shows it. */
 export const ATOM_OUTPUT = {
   type: "object",
   description:
@@ -108,13 +108,13 @@ export const NEIGHBOURS_OUTPUT = {
   description: "What it links to, and what links to it, the newest first.",
 } as const;
 
-/** An atom that a call has read as its key is shown it: with its library where that is not the default one. */
+/** Returns the fields of an atom as the key of a call is shown them, with the library if it is not the default. */
 export function shownFacts(user: LibraryUser, atom: Atom): Omit<AtomJson, "library"> & Pick<ShownAtom, "library"> {
   const { library, ...facts } = readAtomJson(user, atom);
   return atom.library.id === defaultLibraryOf(user.key) ? facts : { ...facts, library };
 }
 
-/** An atom without fields at their default. */
+/** Returns an atom without fields at their default. */
 export function shownAtom(atom: ShownAtom): ShownAtom {
   const isDefault = ([name, value]: readonly [string, unknown]): boolean =>
     value === null ||
@@ -127,7 +127,7 @@ export function shownAtom(atom: ShownAtom): ShownAtom {
   return Object.fromEntries(Object.entries(atom).filter((field) => !isDefault(field)));
 }
 
-/** An atom for a reader of text: its content, and what is beside it in brackets. */
+/** Returns an atom as text: its content, and its facts in brackets. */
 export function atomText(atom: ShownAtom): string {
   const facts = FACT_NAMES.flatMap((name) => factOf(atom, name) ?? []);
   return [atom.content ?? atom.snippet ?? [], `(${facts.join("; ")})`].flat().join("\n");
@@ -139,17 +139,17 @@ function factOf<Name extends Fact>(atom: ShownAtom, name: Name): string | undefi
   return value === undefined || value === null ? undefined : textOf(value);
 }
 
-/** What an atom takes of an answer. */
+/** Returns the tokens that an atom takes of an answer. */
 export function costOf(atom: ShownAtom): number {
   return tokensIn(atom, atomText(atom));
 }
 
-/** The same of what is beside its content. */
+/** Returns the tokens that an atom's facts take, without its content. */
 function costOfFacts({ content: _content, snippet: _snippet, ...facts }: ShownAtom): number {
   return costOf(facts);
 }
 
-/** An atom with those of its facts that there is room for, what matters most first. */
+/** Returns an atom with as many of its facts as fit, the most important first, and with all that are needed. */
 function withFacts(atom: ShownAtom, tokens: number, needed = NEEDED): ShownAtom {
   const { content, snippet, ...facts } = atom;
   const kept: Record<string, unknown> = {};
@@ -169,8 +169,8 @@ function withFacts(atom: ShownAtom, tokens: number, needed = NEEDED): ShownAtom 
 }
 
 /**
- * An atom as a briefing has it: what is beside its content takes no more than a quarter, but for what is needed. From when
- * on it is true is that only where it is to come.
+ * Returns an atom for a briefing: its facts take no more than a quarter, but for the needed ones. `validFrom` is needed
+ * only if it is still to come.
  */
 function briefAtom(atom: ShownAtom, now: number): ShownAtom {
   const body = tokensIn("", atom.content ?? "");
@@ -179,16 +179,16 @@ function briefAtom(atom: ShownAtom, now: number): ShownAtom {
   return withFacts(atom, (body * SHARE_OF_FACTS) / (1 - SHARE_OF_FACTS), needed);
 }
 
-/** An atom that is cut behind so many characters; one that is no longer, as it is. */
+/** Cuts an atom behind a number of characters; a shorter atom stays as it is. */
 export function cutAtom(atom: ShownAtom, length: number): ShownAtom {
   const { content = "" } = atom;
   return content.length <= length ? atom : cutTo(atom, beginning(content, length), 0);
 }
 
 /**
- * As much of an atom as there is room for.
+ * Shortens an atom to a number of tokens.
  *
- * @param offset where in the whole content its content begins
+ * @param offset position in the whole content at which the atom's content begins
  */
 export function shortenAtom(atom: ShownAtom, tokens: number, offset = 0): ShownAtom {
   if (costOf(atom) <= tokens) return atom;
@@ -199,26 +199,26 @@ export function shortenAtom(atom: ShownAtom, tokens: number, offset = 0): ShownA
   return cutTo(kept, begun, offset);
 }
 
-/** What an atom or a revision says from a place on; what is beside its content was shown with its beginning. */
+/** Returns an atom or a revision from a position of its content on; other facts were shown with the beginning. */
 export function restOf({ id, revision, replacedBy, content = "" }: ShownAtom, offset: number): ShownAtom {
   const facts = { ...(id && { id }), ...(revision && { revision }), ...(replacedBy && { replacedBy }) };
   return { ...facts, content: content.slice(offset).toWellFormed() };
 }
 
-/** Where it goes on, memory_recall can say of an atom alone. */
+/** Returns an atom with the beginning of its content, and the offset to read on at. A revision cannot be read on. */
 function cutTo(atom: ShownAtom, begun: string, offset: number): ShownAtom {
   if (atom.content === undefined) return { ...atom, snippet: begun, truncated: true };
   const nextOffset = atom.id === undefined ? undefined : offset + begun.length;
   return shownAtom({ ...atom, content: begun, truncated: true, ...(nextOffset && { nextOffset }) });
 }
 
-/** The first of these atoms that there is room for, of the first one at least its beginning. */
+/** Returns the first of these atoms that fit, of the first at least the beginning. */
 export function fittingAtoms(atoms: readonly ShownAtom[], tokens: number): ShownAtom[] {
   return fitting(atoms, tokens, { costOf, shorten: shortenAtom });
 }
 
 /**
- * The same of a briefing, in which all facts together take no more than a quarter either.
+ * Returns the first atoms of a briefing that fit; all their facts together take no more than a quarter.
  *
  * @param now milliseconds since the epoch
  */

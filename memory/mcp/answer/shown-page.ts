@@ -3,7 +3,7 @@ import { type CursorPosition, type CursorScope, writeCursor } from "../../reques
 import { compact, paragraphs, sentences, textWithin, tokensIn } from "../definition/budget.ts";
 import { atomText, fittingAtoms, type ShownAtom } from "./shown-atom.ts";
 
-/** A list of atoms as a tool answers it. */
+/** List of atoms as a tool answers it. */
 export type ShownPage = {
   readonly note?: string;
   readonly items?: readonly ShownAtom[];
@@ -18,19 +18,22 @@ type Paged<Row> = {
   show(row: Row): ShownAtom;
   readonly maxTokens: number;
   readonly semantic?: boolean;
-  /** Where a row is read on whose content is cut behind so many characters of what is shown; left out for no cursor. */
+  /**
+   * Returns the position within a row at which the next page begins if the row's content is cut behind so many
+   * characters; left out if each page begins with a whole row.
+   */
   within?(row: Row, characters: number): CursorPosition;
-  /** What there is to be said of what was found, or of that nothing was. */
+  /** Sentences on what was found, or that nothing was. */
   readonly notes: readonly string[];
 };
 
-/** No cursor is longer. */
+/** Text as long as the longest cursor. */
 export const LONGEST_CURSOR = "x".repeat(150);
 export const CUT =
   "This is cut to maxTokens. memory_recall reads on in an atom that is truncated, with its id and its nextOffset as offset.";
 const CUT_WITHIN = "This is cut to maxTokens: the next page begins where it is cut.";
 
-/** As many of the rows as there is room for, and where the list goes on. */
+/** Returns as many of the rows as fit, and the cursor behind them. */
 export function shownPage<Row>(
   { items: rows, isMore }: ListPage<Row>,
   { scope, positionOf, show, maxTokens, semantic = false, notes, within }: Paged<Row>,
@@ -55,7 +58,7 @@ export function shownPage<Row>(
   });
 }
 
-/** Where a list goes on of which so many rows are shown; null at its end. */
+/** Returns the cursor behind the shown rows of a list; null at its end. */
 export function cursorBehind<Row>(
   { items, isMore }: ListPage<Row>,
   shown: number,
@@ -66,12 +69,12 @@ export function cursorBehind<Row>(
   return last === undefined ? null : writeCursor(scope, positionOf(last));
 }
 
-/** What is said of an answer, in a quarter of it at most. */
+/** Returns the notes on an answer, up to a quarter of it. */
 export function noteOf(notes: readonly string[], maxTokens: number): string {
   return textWithin(notes.join(" "), Math.floor(maxTokens / 4));
 }
 
-/** The same for a reader of text. */
+/** Returns the page as text. */
 export function pageText({ note, items = [], nextCursor, semantic }: ShownPage): string {
   return paragraphs(
     note,

@@ -5,30 +5,30 @@ type Json = Readonly<Record<string, unknown>>;
 
 /** Other names that models give to an argument, of the tools that have it. */
 const ALIASES: Readonly<Record<string, string>> = { q: "query", text: "query" };
-/** What n8n adds to the arguments that a model has written. */
+/** Arguments that n8n adds to the model's own. */
 const ADDED: ReadonlySet<string> = new Set(["toolCallId", "sessionId", "action", "chatInput", "tool"]);
-/** A bound of an answer is kept to where more is asked for. */
+/** Names of the arguments that bound an answer: a higher value is lowered to the maximum. */
 const CLIPPED = ["limit", "maxTokens"] as const;
-/** So much of a call's texts is read as JSON, in characters: the bounds of a body are those of one document. */
+/** Characters of a call's texts that are read as JSON: the bounds of a body are meant for one document. */
 const MOST_TEXT = 65_536;
 
-/** What is left of {@link MOST_TEXT}. */
+/** Characters that are left of {@link MOST_TEXT}. */
 type TextRoom = { left: number };
 
-/** A call's arguments as the schema has them. */
+/** Arguments of a call in the form of the schema. */
 export type ReadArguments = {
   readonly args: unknown;
-  /** What was taken otherwise than it was meant. */
+  /** Sentences about arguments that were taken otherwise than they were meant. */
   readonly notes: readonly string[];
 };
 
 /**
- * What a model means by what it wrote, where only one thing can be meant: `q` for `query`, a number in quotes, a date
- * without a time, one text in place of a list, a list as JSON text; null, where it is no value, and empty text for what is
- * left out. Whatever else breaks the schema stays as it is, to be refused.
+ * Reads what a model means by what it wrote, if only one thing can be meant: `q` for `query`, a number in quotes, a
+ * date without a time, one text in place of a list, a list as JSON text; and, for an argument that is left out, empty
+ * text, or null if it is no value of the argument. Whatever else breaks the schema stays as it is, to be refused.
  *
  * @param schema of the arguments' object
- * @returns a sentence about what cannot be meant together
+ * @returns the arguments, or a sentence about two that cannot be meant together
  */
 export function readArguments(args: unknown, schema: Json): ReadArguments | string {
   const properties = objectOf(schema.properties);
@@ -80,7 +80,7 @@ function meantByText(value: string, schema: Json, room: TextRoom): unknown {
     const isJson = value.trimStart().startsWith(isList ? "[" : "{");
     const parsed = isJson ? parse(value, room) : undefined;
     if (parsed !== undefined) return meantBy(parsed, schema, room);
-    // What begins as a list and is none would be one text that is never meant.
+    // A text that begins as a list and is no JSON is not meant as an item of one.
     return isList && !isJson && objectOf(schema.items)?.type === "string" ? [value] : value;
   }
   const isNumber = types.includes("number") || types.includes("integer");
@@ -88,7 +88,7 @@ function meantByText(value: string, schema: Json, room: TextRoom): unknown {
   return pattern === RFC3339 && /^\d{4}-\d\d-\d\d$/.test(value) ? `${value}T00:00:00Z` : value;
 }
 
-/** Whether a field is given as if it were left out: one that may be, and of whose values this is none. */
+/** True if an optional field is as good as left out: empty text, or a null that the field does not take. */
 function isLeftOut(value: unknown, name: string, schema: Json): boolean {
   const field = fieldOf(schema, name);
   if (!isEmpty(value) || field === undefined || [schema.required].flat().includes(name)) return false;
@@ -104,7 +104,7 @@ function fieldOf({ properties }: Json, name: string): Json | undefined {
   return fields && Object.hasOwn(fields, name) ? objectOf(fields[name]) : undefined;
 }
 
-/** A text's JSON, which is held to what a body is; undefined for none, and for more than there is room for. */
+/** Parses a text as JSON, within the bounds of a body; undefined if it is none, or longer than what is left. */
 function parse(text: string, room: TextRoom): unknown {
   room.left -= text.length;
   if (room.left < 0) return undefined;

@@ -19,31 +19,31 @@ import { MAX_TOKENS, sentences, tokensIn } from "./budget.ts";
 import { readArguments } from "./lenient-arguments.ts";
 import { listedSchema } from "./listed-schema.ts";
 
-/** What a tool works with: its call's handle of the database, and the key that the call is made with. */
+/** Context that a tool works in: its call's handle of the database, and the key that the call is made with. */
 export type ToolContext = Pick<ServerDeps, "clock" | "recordRoom"> &
   LibraryUser & {
     readonly db: Db;
-    /** What the call reaches of the memory, and whose that is. */
+    /** Libraries that the call reaches, and the subject whose memory it is for. */
     readonly reach: Reach;
-    /** What the call's question means; undefined where it is answered by words alone. */
+    /** Vectors of the call's question; undefined if it is answered by words alone. */
     readonly meaning: QuestionVectors | undefined;
-    /** Writes by what the key may do at that moment; undefined where it does not reach the library (any more). */
+    /** Writes by what the key may do at that moment; undefined if the key does not reach the library (any more). */
     write<T>(operation: ToolOperation, task: MemoryWrite<T>): Promise<T | undefined>;
   };
 
-/** What a tool answers: `structured` fits its output schema, `text` says the same to a reader. */
+/** Answer of a tool: `structured` fits its output schema, `text` says the same to a reader. */
 export type ToolAnswer = { readonly structured: Record<string, unknown>; readonly text: string };
 
-/** What the model has to do differently: shown as the tool's result, with isError. */
+/** Error that says what the model has to do differently: shown as the tool's result, with isError. */
 export class ToolFault extends Error {}
 
 type ToolOperation = Extract<MemoryOperation, `mcp.memory_${string}`>;
 
 export type MemoryTool = {
-  /** What the key needs to see it and to call it. Its name is the tool's behind `mcp.`. */
+  /** Operation that a key needs to see the tool and to call it: the tool's name behind `mcp.`. */
   readonly operation: ToolOperation;
   readonly definition: Tool;
-  /** What a call asks in words, and of which library; undefined where it does not. */
+  /** Returns the question of a call in words, and its library; undefined if the call asks none. */
   questionOf?(args: unknown): ToolQuestion | undefined;
   /** @throws ToolFault for arguments that break the input schema, and for what is not there */
   call(context: ToolContext, args: unknown): Promise<ToolAnswer>;
@@ -51,14 +51,14 @@ export type MemoryTool = {
 
 type Schema = { readonly [field: string]: unknown };
 
-/** A question whose meaning matters. */
+/** Question whose meaning matters. */
 type ToolQuestion = { readonly query: string; readonly library?: string | undefined };
 
-/** What is said of a tool. `input` and `output` are the properties of its two schemas. */
+/** Description of a tool. `input` and `output` are the properties of its two schemas. */
 type ToolDescription<Args, Answer> = {
   readonly operation: ToolOperation;
   readonly title: string;
-  /** For a model: what it does, and when to use it. */
+  /** Text for a model: what the tool does, and when to use it. */
   readonly description: string;
   readonly annotations: {
     readonly readOnlyHint: boolean;
@@ -69,7 +69,7 @@ type ToolDescription<Args, Answer> = {
   readonly requires?: readonly string[];
   readonly output: Schema;
   readonly questionOf?: (args: Args) => ToolQuestion | undefined;
-  /** Says the same as the answer. */
+  /** Returns the answer as text. */
   text(answer: Answer): string;
 };
 
@@ -120,33 +120,33 @@ export function defineTool<Args, Answer extends { readonly note?: string }>(
   };
 }
 
-/** The annotations of a tool that only reads. */
+/** Annotations of a tool that only reads. */
 export const READ_ANNOTATIONS = { readOnlyHint: true, destructiveHint: false, idempotentHint: true } as const;
-/** Of one that corrects: the second time it does so again, and what was there before is kept. */
+/** Annotations of a tool that corrects: a second call does so again, and what was there before is kept. */
 export const WRITE_ANNOTATIONS = { readOnlyHint: false, destructiveHint: false, idempotentHint: false } as const;
-/** The library that a call means. */
+/** JSON Schema of the argument for the library that a call means. */
 export const LIBRARY_NAME = {
   ...LIBRARY,
   description: "name or namespace/name; else the default one.",
 } as const;
-/** The library that a call reads. */
+/** JSON Schema of the argument for the library that a call reads. */
 export const LIBRARY_TO_READ = {
   ...LIBRARY,
   description: "name or namespace/name, * for all; else the default one.",
 } as const;
-/** How many a list gives a model, where it does not say. */
+/** JSON Schema of the number of items that a list gives a model. */
 export const LIST_LIMIT = { ...LIMIT, default: 10 } as const;
-/** What an answer says of itself. */
+/** JSON Schema of an answer's note on itself. */
 const NOTE = { type: "string", description: "What there is to be said of the answer." } as const;
 export const TRUNCATED = { type: "boolean", description: "More was found than maxTokens has room for." } as const;
-/** The output of a list, besides its items. */
+/** JSON Schema of a list's output, besides its items. */
 export const PAGE_OUTPUT = {
   nextCursor: { type: "string", description: "To be passed as cursor for the next page; left out on the last." },
   truncated: TRUNCATED,
 } as const;
 
 /**
- * Where a page begins: null for the first.
+ * Returns the position behind which a page begins: null for the first page.
  *
  * @throws ToolFault for a cursor that is not of this list
  */
@@ -156,10 +156,14 @@ export function placeOfCursor(scope: CursorScope, cursor: string | undefined): C
   return place;
 }
 
-/** The fault for an id that names no atom, or one that the key may not reach. */
+/** Message for an id that names no atom, or an atom that the key may not reach. */
 export const NO_ATOM_HINT = "There is no atom of this id for this key: look it up with memory_search.";
 
-/** The library that a call means, and uses: the one it names, else the default (spec §2.6). */
+/**
+ * Returns the library that a call means, and notes its use: the library it names, else the default (spec §2.6).
+ *
+ * @throws ToolFault if there is no such library for the key
+ */
 export async function libraryOf(
   { db, key, noteLibrary }: ToolContext,
   named: string | undefined,
@@ -169,7 +173,10 @@ export async function libraryOf(
   return library;
 }
 
-/** The same of a call that reads: null for all libraries, of which it uses those that its answer is from. */
+/**
+ * Returns the library that a call reads, likewise: null for all libraries, of which the libraries that the answer is
+ * from are noted.
+ */
 export async function libraryToRead(
   { db, key, noteLibrary }: ToolContext,
   named: string | undefined,

@@ -6,7 +6,7 @@ import { type Problem, problem } from "../../../server/http/problems/problem.ts"
 const SCOPES = `scope="${MEMBER_SCOPES.join(" ")}"`;
 
 /**
- * A refusal as a client needs it that can fetch a token by itself: where it reads which issuers there are (RFC 9728
+ * Adds to a refusal what a client needs to fetch a token by itself: where it reads which issuers there are (RFC 9728
  * §5.1), which scopes to ask for, and whether the token that it has is at fault. Any other problem stays as it is.
  */
 export function challenged({ metadataUrl }: ProtectedResource, shown: Problem, rawHeaders: readonly string[]): Problem {

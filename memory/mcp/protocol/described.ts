@@ -62,7 +62,7 @@ const IN_JSON_RPC = refusals(
   { 429: RATE_HEADERS },
 );
 
-/** A tool that the key may not call is refused as the protocol wants it, beside the key's own refusals. */
+/** Adds the refusal of a tool that the key may not call, in the protocol's form, to the refusals of the key itself. */
 function withToolRefusal(answer: ResponseObject | undefined): ResponseObject {
   return { description: "", ...answer, content: { ...answer?.content, "application/json": { schema: ERROR } } };
 }

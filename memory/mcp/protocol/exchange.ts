@@ -9,9 +9,9 @@ import { reachOfCall } from "../../../server/libraries/reach-of-call.ts";
 import { writeAs } from "../../writes/write-as.ts";
 import { type McpDeps, memoryServer } from "./server.ts";
 
-/** The error that is sent on a stream whose key has ended. */
+/** Error that is sent on a stream whose key has ended. */
 const CUT = { code: -32_001, message: "The key of this request may not be used any more." };
-/** No host of ours: the protocol library wants an absolute URL, and looks at nothing in it. */
+/** URL of no host of ours: the protocol library wants an absolute one, and looks at nothing in it. */
 const ENDPOINT = "http://mcp.invalid/";
 
 /**
@@ -81,7 +81,7 @@ export async function exchange(
   return new Response(body.pipeThrough(ending), { status: response.status, headers });
 }
 
-/** A stream of which the first piece is there, or the end. */
+/** Waits for the first piece of a stream, or its end, and returns the whole stream. */
 async function begun(body: ReadableStream<Uint8Array>): Promise<ReadableStream<Uint8Array>> {
   const reader = body.getReader();
   const first = await reader.read();

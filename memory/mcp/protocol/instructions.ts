@@ -1,6 +1,6 @@
 import type { MemoryTool } from "../definition/tool.ts";
 
-/** When to use each tool, in the order in which a session comes to them. */
+/** Instructions on when to use each tool, in the order in which a session comes to them. */
 const WHEN: readonly (readonly [tool: string, when: string])[] = [
   ["memory_wake_up", "Begin each session with memory_wake_up."],
   [
@@ -23,7 +23,7 @@ const WHEN: readonly (readonly [tool: string, when: string])[] = [
 ];
 
 /**
- * The instructions for a model on the memory as a whole.
+ * Returns the instructions for a model on the memory as a whole.
  *
  * @param allowed the tools that the key may call; the instructions name no others
  */

@@ -2,14 +2,18 @@ import { classifyInboundRequest, specTypeSchemas } from "@modelcontextprotocol/s
 import { problem } from "../../../server/http/problems/problem.ts";
 import { TOOLS } from "./server.ts";
 
-/** No method here takes a URI; a long one is an attack on its parser (threats b55). */
+/** Longest URI, in characters: no method here takes a URI, and a long one is an attack on its parser (threats b55). */
 const MAX_URI = 2_048;
 const WHOLE_LIST = 'The list of tools is one page, which no "cursor" goes on from: leave it out.';
 
-/** Of JSON-RPC, with whatever members. */
+/** JSON-RPC message, with whatever members. */
 export type Message = Readonly<Record<string, unknown>>;
 
-/** One JSON-RPC message; a batch is none since 2025-06-18. */
+/**
+ * Reads one JSON-RPC message; a batch is no message since 2025-06-18.
+ *
+ * @throws Problem `invalid_request` for anything else
+ */
 export function readMessage(body: unknown): Message {
   if (Array.isArray(body)) throw problem("invalid_request", "JSON-RPC batches are not served: send one message each.");
   if (!isObject(body)) throw problem("invalid_request", "The body must be one JSON-RPC message.");
@@ -23,13 +27,16 @@ function isObject(value: unknown): value is Message {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The tool that a message calls; undefined for any other message, and where there is no such tool. */
+/** Returns the tool that a message calls; undefined for any other message, and if there is no such tool. */
 export function toolOf({ method, params }: Message) {
   if (method !== "tools/call" || !isObject(params) || typeof params.name !== "string") return undefined;
   return TOOLS.get(params.name);
 }
 
-/** Why a request is not what its method takes, in words by which a model can mend it; none for a notification. */
+/**
+ * Returns the fault of a request that is not what its method takes, in words by which a model can mend it; undefined if
+ * there is none, and for a notification.
+ */
 export function messageFault(message: Message): string | undefined {
   const { id, method, params = {} } = message;
   if (id === undefined || !isObject(params)) return undefined;
@@ -38,12 +45,12 @@ export function messageFault(message: Message): string | undefined {
   return method === "tools/call" ? faultOfCall(params) : undefined;
 }
 
-/** Whether a message is of an era that has `initialize`: eras since 2026-07-28 have no such method. */
+/** True if a message is of an era that has `initialize`: eras since 2026-07-28 have no such method. */
 function isLegacy(body: Message): boolean {
   return classifyInboundRequest({ httpMethod: "POST", body }).kind === "legacy";
 }
 
-/** Found here: the protocol library would report such a fault as a failure of its own. */
+/** Returns the fault of an `initialize`: the protocol library would report it as a failure of its own. */
 function faultOfInitialize(params: Message): string | undefined {
   const checked = specTypeSchemas.InitializeRequestParams["~standard"].validate(params);
   const [fault] = checked.issues ?? [];

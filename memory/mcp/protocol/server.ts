@@ -21,7 +21,7 @@ import { memoryWakeUp } from "../tools/wake-up-tool.ts";
 import { memoryCorrectAtom, memoryForgetAtom } from "../tools/write-tools.ts";
 import { instructionsFor } from "./instructions.ts";
 
-/** The tools by name. A map: no name that a caller makes up finds what it inherits. */
+/** Tools by their name. A map: no name that a caller makes up finds what an object inherits. */
 export const TOOLS: ReadonlyMap<string, MemoryTool> = new Map(
   [
     ...[memorySearch, memoryRecall, memoryWakeUp, memoryList, memoryHistory, memoryLibraries],
@@ -33,33 +33,36 @@ const IMPLEMENTATION = { name: "keyplane-memory", title: "Keyplane memory", vers
 
 const NO_TOOL = "There is no tool of this name for this key: tools/list has the names of those that there are.";
 
-/** What the memory's tools are given. */
+/** Dependencies of the memory's tools. */
 export type McpDeps = ServerDeps & {
-  /** Embeds the questions of searches. */
+  /** Embedder of the questions of searches. */
   readonly questions: QuestionEmbedder;
 };
 
 type PresentKey = Pick<ToolContext, "key" | "reach">;
 
-/** The request that a protocol server is for. */
+/** Request that a protocol server is for. */
 type MemoryRequest = {
-  /** By which the log knows it. */
+  /** Id by which the log knows the request. */
   readonly requestId: string;
-  /** Aborted when the client no longer waits for the answer. */
+  /** Signal that is aborted when the client no longer waits for the answer. */
   readonly signal: AbortSignal;
-  /** What the request reaches. */
+  /** Libraries that the request reaches, and the subject whose memory it is for. */
   readonly reach: Reach;
-  /** The key as it is now, and what the request reaches by it. Throws a Problem where it may not call the tool any more. */
+  /**
+   * Returns the key as it is now, and what the request reaches by it. Throws a Problem if the key may not call the tool
+   * any more.
+   */
   present(operation: MemoryTool["operation"]): PresentKey;
   /** Writes as the request's key, by what it may do at that moment. */
   write<T>(db: Db, operation: MemoryTool["operation"], task: MemoryWrite<T>): Promise<T | undefined>;
-  /** Ends the request: called where a tool finds that the key has lost its right. */
+  /** Ends the request: called if a tool finds that the key has lost its right. */
   refuse(shown: Problem): void;
 };
 
 /**
- * A protocol server for one request with one key: it lists and runs the tools that this key may call, and no others. It
- * declares no `listChanged`: no session outlives the request to be notified.
+ * Makes the protocol server for one request with one key: it lists and runs the tools that this key may call, and no
+ * others. It declares no `listChanged`: no session outlives the request to be notified.
  */
 export function memoryServer(deps: McpDeps, key: KeyRecord, request: MemoryRequest): Server {
   const allowed = [...TOOLS.values()].filter(({ operation }) => permits(key, operation));
@@ -71,12 +74,12 @@ export function memoryServer(deps: McpDeps, key: KeyRecord, request: MemoryReque
     if (tool === undefined) throw new ProtocolError(ProtocolErrorCode.InvalidParams, NO_TOOL);
     const { signal, reach, present, write } = request;
     const args = params.arguments ?? {};
-    // Its turn was waited for: the key may have been narrowed meanwhile.
+    // The call has waited for its slot: the key may have been narrowed meanwhile.
     const inTurn = <T>(task: (db: Db, present: PresentKey) => Promise<T>) =>
       deps.store.memory.run({ teamId: key.teamId, signal }, async (db) => task(db, present(tool.operation)));
     const call = async (): Promise<ToolAnswer> => {
       const question = tool.questionOf?.(args);
-      // Between two turns: nothing of the database is held while a model is asked.
+      // Between two slots: nothing of the database is held while a model is asked.
       const meaning =
         question &&
         (await deps.questions.vectorsOf({ reach, text: question.query }, () =>
@@ -97,7 +100,7 @@ export function memoryServer(deps: McpDeps, key: KeyRecord, request: MemoryReque
   return server;
 }
 
-/** By what a question to a library is embedded; none for one that the key does not reach, as the tool says by itself. */
+/** Returns the ways to embed a question to a library; none if the key does not reach it, which the tool reports. */
 async function spacesOf(
   db: Db,
   { key, reach }: PresentKey,

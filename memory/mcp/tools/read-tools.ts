@@ -57,7 +57,7 @@ type SearchArgs = Filters & { query: string; exclude?: string[]; sort: SearchSor
 type RecallArgs = Filters & { query?: string; ids?: string[]; id?: string; offset?: number; cursor?: string };
 type ListArgs = Filters & { tag?: string; sort: Sort; cursor?: string };
 
-/** Characters of a search, in which each alternative of an `or` has the exclusions beside it (threats b61). */
+/** Longest search, in characters: each alternative of an `or` has the exclusions beside it (threats b61). */
 const MAX_SEARCH = 4_000;
 const TOO_LONG = 'The search is too long: "exclude" counts for each side of each "or". Leave some of either out.';
 
@@ -76,7 +76,7 @@ export const memorySearch = defineTool<SearchArgs, ShownPage>(
     requires: ["query"],
     output: { items: ATOMS_OUTPUT, semantic: SEMANTIC, ...PAGE_OUTPUT },
     text: pageText,
-    // What is sorted by more than closeness is looked for by its words.
+    // A search in another order goes by words alone.
     questionOf: (args) =>
       args.sort === "rank" && !args.exclude?.length && isPlainSearch(searchExcept(args.query, [])) ? args : undefined,
   },

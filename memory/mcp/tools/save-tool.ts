@@ -25,7 +25,7 @@ type SaveArgs = Partial<AtomInput> & {
   allowDuplicate: boolean;
 };
 
-/** What was saved, without the contents, which the caller has; or what says it already. */
+/** Answer of memory_save_atom: what was saved, without the contents, which the caller has; or what says it already. */
 type Saved = {
   readonly note?: string;
   readonly atom?: ShownAtom | undefined;
@@ -54,7 +54,7 @@ const NEAR_DUPLICATES_OUTPUT = {
   description: "What says it already: then nothing was saved, unless all of these have other numbers.",
 } as const;
 
-/** The same call again saves nothing more. */
+/** Annotations of a tool that saves: the same call again saves nothing more. */
 const SAVES = { readOnlyHint: false, destructiveHint: false, idempotentHint: true } as const;
 
 export const memorySaveAtom = defineTool<SaveArgs, Saved>(
@@ -128,7 +128,7 @@ function shownDuplicate(key: KeyRecord, { atom, index, similarity, otherNumbers 
   return { index, similarity, ...(otherNumbers && { otherNumbers }), atom: shownAtom(atomJson(key, atom)) };
 }
 
-/** What is shown beside what was saved takes no more than half of the answer. */
+/** Returns the near-duplicates that are shown beside what was saved, in half of the answer at most. */
 function besideSaved(others: readonly ShownDuplicate[], tokens: number) {
   const nearDuplicates = fitting(others, tokens / 2, { costOf, shorten });
   return {
@@ -138,7 +138,7 @@ function besideSaved(others: readonly ShownDuplicate[], tokens: number) {
   };
 }
 
-/** The answer with as much as there is room for, and with what is said where that is not all. */
+/** Returns the answer with as much as fits, and with the note on a cut if that is not all. */
 function within(
   maxTokens: number,
   { note }: { readonly note: string },
@@ -150,7 +150,7 @@ function within(
   return compact({ note: isCut ? most.note : note, ...shown, truncated: isCut });
 }
 
-/** The same for a reader of text. */
+/** Returns the answer as text. */
 function savedText({ note, atom, atoms = [], nearDuplicates = [] }: Saved): string {
   return paragraphs(note, atom && atomText(atom), ...atoms.map(atomText), ...nearDuplicates.map(duplicateText));
 }
@@ -168,7 +168,7 @@ const OTHER_NUMBERS_SHARED =
 const OTHERS = "There may be others: this answer has no room for them.";
 const CUT = "This is cut to maxTokens.";
 
-/** What a call for a subject may do about what is shared is another thing than about its own. */
+/** Returns the note on a refused save: a call for a subject can correct the subject's own atoms, and no shared atom. */
 function refusedNote(near: readonly FoundDuplicate[]): string {
   const shared = near.filter(({ atom }) => atom.isShared);
   if (shared.length === near.length) return REFUSED_SHARED;

@@ -25,9 +25,9 @@ import {
   type ToolContext,
 } from "../definition/tool.ts";
 
-/** A briefing is short: what is longer is cut, and can be recalled by its id. */
+/** Characters of an atom in a briefing: a longer atom is cut, and can be recalled by its id. */
 const BRIEF = 600;
-/** The description of the library is no longer than this part of a briefing. */
+/** Part of a briefing that the library's description takes at most. */
 const SHARE_OF_DESCRIPTION = 1 / 4;
 
 type Briefing = {
@@ -116,13 +116,13 @@ export const memoryWakeUp = defineTool<{ library?: string; limit: number }, Brie
 
 const LEFT_OUT = "memory_recall finds what is left out by topic; maxTokens and limit make room for more.";
 
-/** Times that a briefing reads on for atoms that no other one replaces, and each time for atoms that are valid. */
+/** Pages that a briefing reads for atoms that no other atom replaces, and steps of each page for valid atoms. */
 const MAX_PAGES = 4;
 const MAX_STEPS = 5;
 
 /**
- * The first atoms of a library, or of all, that are valid, and that no other one replaces, written ones before those that
- * a model took out of conversations; what is far behind is no briefing.
+ * Returns the first atoms of a library, or of all, that are valid and that no other atom replaces: written atoms before
+ * atoms that a model took out of conversations. Atoms far behind in the order are not read: they are no briefing.
  */
 async function presentAtoms(
   { db, reach, clock }: ToolContext,
@@ -137,7 +137,7 @@ async function presentAtoms(
   let last: Atom | undefined;
   for (let pages = 0; pages < MAX_PAGES && written.length < limit; pages++) {
     const after = last === undefined ? null : positionOf(sort, last);
-    // Each time twice as many, since where some are replaced most may be.
+    // Each time twice as many: if some are replaced, most may be.
     const { items, isMore } = await listAtoms(db, reach, { ...page, after, limit: limit * 2 ** pages }, bounds);
     const ids = items.map(({ id }) => id);
     const replacements = await findReplacements(db, reach, ids);
@@ -150,13 +150,13 @@ async function presentAtoms(
   return [...written, ...extracted].slice(0, limit);
 }
 
-/** The most important and the latest take turns, each in its order. */
+/** Alternates the most important and the latest atoms, each in their order. */
 function inTurns(best: readonly Atom[], latest: readonly Atom[]): Atom[] {
   const longer = Math.max(best.length, latest.length);
   return Array.from({ length: longer }, (_, at) => [best[at] ?? [], latest[at] ?? []].flat()).flat();
 }
 
-/** The same for a reader of text. */
+/** Returns the briefing as text. */
 function briefingText({ note, library, important = [], recent = [], leftOut }: Briefing): string {
   return paragraphs(
     library && headOf(library),

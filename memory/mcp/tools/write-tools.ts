@@ -10,7 +10,7 @@ import { ATOM_OUTPUT, atomText, type ShownAtom, shortenAtom, shownAtom } from ".
 import { compact, paragraphs, tokensIn } from "../definition/budget.ts";
 import { defineTool, NO_ATOM_HINT, ToolFault, WRITE_ANNOTATIONS } from "../definition/tool.ts";
 
-/** What is forgotten comes back by a person's hand at most; nothing more happens the second time. */
+/** Annotations of a tool that deletes: only a person can restore an atom, and a second call does nothing more. */
 const DELETES = { readOnlyHint: false, destructiveHint: true, idempotentHint: true } as const;
 
 type CorrectArgs = AtomChanges & { id: string; revision?: number };
@@ -62,7 +62,7 @@ export const memoryCorrectAtom = defineTool<CorrectArgs, Corrected>(
   },
 );
 
-/** The same for a reader of text. */
+/** Returns the answer as text. */
 function correctedText({ note, atom }: Corrected): string {
   return paragraphs(note, atom && atomText(atom));
 }
@@ -111,7 +111,7 @@ export const memoryForgetAtom = defineTool<ForgetArgs, Forgotten>(
   },
 );
 
-/** The same for a reader of text. */
+/** Returns the answer as text. */
 function forgottenText({ note, forgotten, keptUntil }: Forgotten): string {
   const kept = keptUntil === undefined ? "It is gone for ever." : `It can be restored until ${keptUntil}.`;
   return paragraphs(note, `Forgotten, with its revisions: atom ${forgotten}. ${kept}`);

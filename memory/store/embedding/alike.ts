@@ -2,20 +2,20 @@ import { sql } from "kysely";
 import type { Db } from "../../../store/database/change.ts";
 import { preparedStatement } from "../../../store/database/prepared-statement.ts";
 
-/** How alike two atoms are in meaning: 1 for the same, 0 for no more alike than most are; undefined where it is not known. */
+/** Returns how alike two atoms are in meaning: 1 for the same, 0 for no more than most; undefined if it is unknown. */
 export type Alike = (of: string, to: string) => number | undefined;
 
-/** What two atoms about different things have for a cosine by most models, or less, where too few atoms show it. */
+/** Highest cosine that most models give two atoms about different things; used if there are too few to measure it. */
 const USUAL_COSINE = 0.5;
 const FEW = 5;
-/** Of vectors that are nearly all the same no two say anything. */
+/** Usual cosine from which on the vectors are nearly all the same, and say nothing. */
 const MAX_USUAL = 0.999;
 
 /**
- * Compares the vectors of the first atoms with those of all of them, as far as they are of one library.
+ * Compares the vectors of the first atoms with the vectors of all of them, within each library.
  *
  * @param ids at most some 50
- * @param first how many are compared with the others, at most some ten
+ * @param first number of atoms that are compared with the others, at most some ten
  */
 export async function compareMeanings(db: Db, ids: readonly string[], first: number): Promise<Alike> {
   const { rows } = await sql<{ of: string; to: string[]; cosines: number[] }>`${preparedStatement}
@@ -31,7 +31,10 @@ export async function compareMeanings(db: Db, ids: readonly string[], first: num
   return (of, to) => known.get(of)?.get(to);
 }
 
-/** Of each its cosine above the usual one: what models give two texts of one library differs from model to model. */
+/**
+ * Scales each cosine so that the usual one is 0 and the same meaning is 1: the cosine of two texts of one library
+ * differs from model to model.
+ */
 function alikeOf(ids: readonly string[], cosines: readonly number[]): ReadonlyMap<string, number> {
   const middle = cosines.toSorted((a, b) => a - b)[Math.floor(cosines.length / 2)] ?? 0;
   const usual = cosines.length < FEW ? USUAL_COSINE : middle;

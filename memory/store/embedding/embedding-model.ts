@@ -1,19 +1,19 @@
 import { sql } from "kysely";
 import { fromDigest } from "../../../store/database/digest.ts";
 
-/** By what a library's texts become vectors. */
+/** Model that turns a library's texts into vectors, and the key that it is called with. */
 export type EmbeddingModel = {
-  /** Of the key that this is done with. */
+  /** Digest of the key. */
   readonly digest: string;
   readonly publicId: string;
   readonly model: string;
   readonly askedDimensions: number | null;
-  /** Which upstream and model made the vectors that there are, and their length; null before the first. */
+  /** Upstream and model that made the present vectors, and the vectors' length; null before the first vector. */
   readonly servedBy: string | null;
   readonly dimensions: number | null;
 };
 
-/** What a model is called with, as a statement's columns over `library_embeddings e`, its key's version and gateway. */
+/** Columns that a model is called with, over `library_embeddings e`, its key's version and its gateway. */
 export const MODEL_COLUMNS = sql`v.digest, g.public_id as "publicId", e.model, e.asked_dimensions as "askedDimensions",
   e.served_by as "servedBy", e.dimensions`;
 export const MODEL_JOINS = sql`left join lateral (
@@ -24,7 +24,7 @@ export type ModelRow = Omit<EmbeddingModel, "digest" | "publicId"> & {
   publicId: string | null;
 };
 
-/** Where the gateway or the key is gone, its public id or digest is empty, and names none. */
+/** Converts a row to a model. If the gateway or the key is gone, its public id or digest is empty, which names none. */
 export function toModel({ digest, publicId, ...row }: ModelRow): EmbeddingModel {
   return { ...row, digest: digest === null ? "" : fromDigest(digest), publicId: publicId ?? "" };
 }

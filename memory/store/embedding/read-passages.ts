@@ -2,13 +2,13 @@ import { sql } from "kysely";
 import { passagesOf } from "../../../domain/passages.ts";
 import type { Db } from "../../../store/database/change.ts";
 
-/** So many atoms of an answer, of 65,536 characters at most each, are read again for a passage behind their beginning. */
+/** Atoms of an answer, of 65,536 characters at most each, that are read again for a passage behind their beginning. */
 const MAX_READ = 20;
 
 /**
- * The passages whose meaning was found, by the ids of their atoms.
+ * Reads the passages whose meaning was found, by the ids of their atoms.
  *
- * @param found atoms that the reader may see; those that are found by their words, or by their first passage, are left out
+ * @param found atoms that the reader may see; atoms found by their words or by their first passage are passed over
  */
 export async function readPassages(
   db: Db,
@@ -21,7 +21,7 @@ export async function readPassages(
     select id::text, content from atoms where id = any(${ids}::uuid[])`.execute(db);
   return new Map(
     rows.flatMap(({ id, content }) => {
-      // What was corrected meanwhile may have fewer.
+      // An atom that was corrected meanwhile may have fewer passages.
       const passage = passagesOf(content)[wanted.get(id) ?? 0];
       return passage === undefined ? [] : [[id, passage]];
     }),

@@ -5,24 +5,24 @@ import { beginSpace } from "../../../store/libraries/library-embedding.ts";
 import { turnPauseMs } from "../../../store/libraries/turn-pause.ts";
 import type { EmbeddingTurn, WaitingAtom } from "./turns.ts";
 
-/** After so many an atom that is refused alone is set aside. */
+/** Earlier refusals after which an atom that is refused alone is set aside. */
 const MAX_TRIES = 2;
 /**
- * Pauses, in milliseconds, before an atom is tried again that the upstream fails at while it embeds another text; then it
- * is set aside. Together they outlast an upstream that has too much to do for some minutes.
+ * Pauses, in milliseconds, before the retries of an atom at which the upstream fails while it embeds another text;
+ * after them the atom is set aside. Together they outlast an upstream that is overloaded for some minutes.
  */
 const FIRST_PAUSES_MS = [10_000, 60_000, 300_000];
-/** Then it comes again by itself: after so long, longer than most outages, and after twice as long each time. */
+/** Milliseconds before an atom that was set aside is first tried again, longer than most outages; doubled each time. */
 const ASIDE_PAUSE_MS = 600_000;
-/** At last six times a day: what the upstream never embeds costs it little. */
+/** Upper limit of that pause, six tries a day: an atom that the upstream never embeds costs it little. */
 const MAX_ASIDE_PAUSE_MS = 14_400_000;
 
 export type EmbeddedAtom = WaitingAtom & {
-  /** One for each passage, in their order, and all of one length. */
+  /** Vectors of the atom's passages, in their order, all of one length. */
   readonly vectors: readonly (readonly number[])[];
 };
 
-/** What came of a request. */
+/** Outcome of a turn's request to the upstream. */
 export type TurnResult =
   | { readonly kind: "nothing" }
   | {
@@ -31,8 +31,8 @@ export type TurnResult =
       readonly servedBy: string;
     }
   /**
-   * The upstream does not take these texts, which is for good, or fails at them: each is tried alone, and set aside where
-   * it is so again.
+   * The upstream rejects these texts, which is for good, or fails at them: each is tried alone, and set aside if it is
+   * refused again.
    */
   | {
       readonly kind: "refused";
@@ -41,12 +41,12 @@ export type TurnResult =
       readonly isForGood: boolean;
       readonly retryAfterMs: number | undefined;
     }
-  /** Nothing can be embedded at present. */
+  /** Failure of all embedding: no text can be embedded at present. */
   | { readonly kind: "failed"; readonly why: string; readonly retryAfterMs: number | undefined };
 
 /**
- * Writes down what came of a turn, and ends it. Nothing is written of one that is over: another process has taken it, or
- * the library is embedded by another model or no more, which takes the claim away.
+ * Records the outcome of a turn, and ends it. Writes nothing if the claim is gone: another process has taken the turn,
+ * or the library is embedded by another model or no longer at all.
  */
 export async function settleTurn({ db }: Store, turn: EmbeddingTurn, result: TurnResult): Promise<void> {
   await db.transaction().execute(async (tx) => {
@@ -69,7 +69,10 @@ export async function settleTurn({ db }: Store, turn: EmbeddingTurn, result: Tur
   });
 }
 
-/** An atom that was corrected meanwhile has none of its vectors kept, and waits. */
+/**
+ * Saves the vectors of atoms, and takes the atoms off the queue. An atom that was corrected meanwhile keeps none of
+ * them, and stays in the queue.
+ */
 async function saveVectors(
   tx: Tx,
   { libraryId, space }: EmbeddingTurn,
@@ -98,7 +101,7 @@ async function saveVectors(
     where library_id = ${libraryId} and served_by is null`.execute(tx);
 }
 
-/** The vectors of some of the atoms' passages, as a relation `given` with `id`, `revision`, `passage` and `vector`. */
+/** Returns the vectors of some of the passages, as a relation `given` with `id`, `revision`, `passage` and `vector`. */
 function rowsOf(atoms: readonly EmbeddedAtom[], isWanted: (passage: number) => boolean): RawBuilder<unknown> {
   const rows = atoms.flatMap(({ id, revision, vectors }) =>
     vectors.flatMap((vector, passage) => (isWanted(passage) ? [{ id, revision, passage, vector }] : [])),
@@ -108,7 +111,7 @@ function rowsOf(atoms: readonly EmbeddedAtom[], isWanted: (passage: number) => b
   ) as given (id, revision, passage, vector)`;
 }
 
-/** The ids and the revisions of atoms, as two arguments of `unnest`. */
+/** Returns the ids and the revisions of atoms, as two arguments of `unnest`. */
 function keysOf(atoms: readonly WaitingAtom[]): RawBuilder<unknown> {
   return sql`${atoms.map(({ id }) => id)}::uuid[], ${atoms.map(({ revision }) => revision)}::integer[]`;
 }
@@ -125,7 +128,7 @@ async function putOff(tx: Tx, refused: Refused): Promise<void> {
     where q.atom_id = given.id and q.revision = given.revision`.execute(tx);
 }
 
-/** When an atom is tried again, which is never where it has no pause, and why it is set aside, where it is. */
+/** Returns the pause before an atom's next try, null for no further try, and the reason if the atom is set aside. */
 function laterOf(
   { tries }: WaitingAtom,
   { why, isForGood, retryAfterMs = 0 }: Refused,
@@ -137,7 +140,11 @@ function laterOf(
   return { pauseMs: Math.max(asideMs, retryAfterMs), refusal: why };
 }
 
-/** Ends a turn. Without a failure it has failed at nothing. @param pauseMs before the library's next one */
+/**
+ * Ends a turn. Without a failure the library's failures count from 0 again.
+ *
+ * @param pauseMs milliseconds before the library's next turn
+ */
 async function release(
   tx: Tx,
   { libraryId, failures }: EmbeddingTurn,

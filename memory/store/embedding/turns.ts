@@ -8,7 +8,7 @@ import type { Store } from "../../../store/database/store.ts";
 import { UNEXPIRED } from "../rows/expired-atoms.ts";
 import { type EmbeddingModel, MODEL_COLUMNS, MODEL_JOINS, type ModelRow, toModel } from "./embedding-model.ts";
 
-/** A library that this process is to go on with: no other process does until the turn ends, or its time is over. */
+/** Lease on a library that this process embeds: no other process does so until the turn ends or its time is over. */
 export type EmbeddingTurn = {
   readonly libraryId: string;
   readonly teamId: string;
@@ -19,28 +19,28 @@ export type EmbeddingTurn = {
   readonly failures: number;
 } & EmbeddingModel;
 
-/** An atom to embed. */
+/** Atom to embed. */
 export type WaitingAtom = {
   readonly id: string;
   readonly revision: number;
-  /** Its text, in the order in which it is read. */
+  /** Passages of its text, in reading order. */
   readonly passages: readonly string[];
   readonly tries: number;
 };
 
-/** Longer than a turn takes. */
+/** Length of the lease: longer than a turn takes. */
 const CLAIM = "60 seconds";
-/** Atoms that one turn puts into the queue; rows of a table that one turn deletes. */
+/** Atoms that a turn puts into the queue; rows of a table that a turn deletes. */
 const WALK_SLICE = 500;
 const END_SLICE = 200;
-/** Texts of one request, and atoms of a turn: an atom that has more passages has a turn of its own. */
+/** Texts of one request, and atoms of a turn; an atom with more passages has a turn of its own. */
 export const MAX_TEXTS = 32;
-/** Of the queue: one that is set aside for good never is. */
+/** Condition of a row of the queue that is due; an atom that is set aside for good never is. */
 const IS_DUE = sql`due_at <= clock_timestamp()`;
 
 /**
- * Claims the turn of a library, of those that have something to do: of the next team, the one that has waited longest.
- * None is claimed where the database keeps no vectors.
+ * Claims a library that has something to embed: in the next team, the library that has waited longest. Claims none if
+ * the database keeps no vectors.
  *
  * @param claim a new UUID
  */
@@ -69,9 +69,9 @@ export async function claimTurn(
 }
 
 /**
- * Puts some of the atoms that were there before into the queue: those of the library, then of each subject's part.
+ * Puts some of the atoms that were there before into the queue: first the library's, then those of each subject's part.
  *
- * @returns whether these were the last
+ * @returns true if these were the last
  */
 export async function walkSome({ db }: Store, { libraryId, claim }: EmbeddingTurn): Promise<boolean> {
   const { rows } = await withOrderedPlans(
@@ -112,8 +112,8 @@ export async function walkSome({ db }: Store, { libraryId, claim }: EmbeddingTur
 }
 
 /**
- * Atoms of a library to embed in one request, those first that wait longest; behind them one that was refused before,
- * alone, of those the one that was least often. What has expired waits no longer.
+ * Returns the atoms of a library to embed in one request, the longest waiting first. If all of them were refused
+ * before, it returns the atom refused least often, alone. Expired atoms leave the queue.
  */
 export async function takeBatch({ db }: Store, { libraryId }: EmbeddingTurn): Promise<WaitingAtom[]> {
   const rows = await withOrderedPlans(
@@ -147,7 +147,7 @@ export async function takeBatch({ db }: Store, { libraryId }: EmbeddingTurn): Pr
   return batch;
 }
 
-/** Deletes some of what is left of an embedding that has ended, and at last its row. */
+/** Deletes a slice of the vectors and the queue of an embedding that has ended, and at last the embedding's row. */
 export async function clearSome({ db }: Store, { libraryId, claim }: EmbeddingTurn): Promise<void> {
   await db.transaction().execute(async (tx) => {
     const { rows } = await sql`select from library_embeddings

@@ -2,30 +2,30 @@ import { sql } from "kysely";
 import { askByBitmaps } from "../../../store/database/bitmap-plans.ts";
 import type { Db } from "../../../store/database/change.ts";
 
-/** How a library takes atoms out of conversations, and what becomes of those. */
+/** Extraction that a library declares, and the state of its conversations. */
 export type ExtractionState = {
-  /** Null where it is gone. */
+  /** Gateway of the model; null if it is gone. */
   readonly gateway: { readonly id: string; readonly namespace: string; readonly name: string } | null;
   readonly model: string;
   readonly isRevoked: boolean;
   readonly tokensPerDay: number;
-  /** Of these, since midnight UTC. */
+  /** Tokens used since midnight UTC. */
   readonly usedTokens: number;
-  /** Conversations that wait or are being read. */
+  /** Number of conversations that wait or are being read. */
   readonly waiting: number;
-  /** Those that were handed over in the last day and have failed. */
+  /** Number of conversations that were handed over in the last day and have failed. */
   readonly failed: number;
-  /** Why the latest of both did not succeed. */
+  /** Reason for the latest failure among the waiting and the failed conversations. */
   readonly lastFailure: string | null;
 };
 
-/** @returns undefined where the library takes none */
+/** @returns undefined if the library declares no extraction */
 export async function findExtractionState(db: Db, libraryId: string): Promise<ExtractionState | undefined> {
   return db
     .transaction()
     .setAccessMode("read only")
     .execute(async (tx) => {
-      // Of the jobs, which are known for 30 days, those of a day.
+      // Jobs are kept for 30 days, and only those of the last day are read.
       await askByBitmaps(tx);
       const { rows } = await sql<ExtractionState>`
         with open as materialized (

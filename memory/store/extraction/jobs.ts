@@ -7,39 +7,39 @@ import { isAtomId } from "../rows/atoms.ts";
 
 export type JobState = "queued" | "running" | "done" | "failed";
 
-/** A conversation that is handed over. */
+/** Conversation that is handed over. */
 export type Conversation = {
   readonly libraryId: string;
-  /** Of the passages: 32 latin1 characters. */
+  /** Digest of the passages: 32 latin1 characters. */
   readonly digest: string;
-  /** Each is for one call of the model. */
+  /** Texts of the conversation, one for each call of the model. */
   readonly passages: readonly string[];
-  /** What the calls take at most. */
+  /** Tokens that the calls take at most. */
   readonly tokens: number;
 };
 
-/** What becomes of a conversation that is handed over. */
+/** Result of handing over a conversation. */
 export type HandedOver =
   | { readonly kind: "job"; readonly id: string; readonly state: JobState; readonly libraryId: string }
-  /** The library does not declare it. */
+  /** The library declares no extraction. */
   | { readonly kind: "undeclared" }
-  /** Its key was revoked. */
+  /** The library's key was revoked. */
   | { readonly kind: "revoked" }
-  /** {@link MAX_OPEN} wait already. */
+  /** {@link MAX_OPEN} conversations wait already. */
   | { readonly kind: "full" }
-  /** It takes more than the library's tokens of any day. */
+  /** The conversation takes more tokens than the library has on any day. */
   | { readonly kind: "large"; readonly tokens: number; readonly tokensPerDay: number }
-  /** It would take more than is left of the library's tokens of the day. */
+  /** The conversation takes more tokens than the library has left today. */
   | { readonly kind: "spent"; readonly resetsInMs: number };
 
-/** Conversations of a library that wait or are being read. */
+/** Number of a library's conversations that may wait or be read at one time. */
 export const MAX_OPEN = 100;
 
 /**
- * Puts a conversation into the queue of a library, once: the same again, for the same subject, is the same job, and one
- * that failed is tried anew.
+ * Puts a conversation into the queue of a library, once: the same conversation for the same subject is the same job,
+ * and a failed job is tried anew.
  *
- * @returns undefined where the library is not in the reach
+ * @returns undefined if the library is not in the reach
  */
 export async function handOver(tx: Tx, reach: Reach, conversation: Conversation): Promise<HandedOver | undefined> {
   const { libraryId, digest, passages, tokens } = conversation;
@@ -80,34 +80,34 @@ export async function handOver(tx: Tx, reach: Reach, conversation: Conversation)
   return job && { kind: "job", ...job, libraryId };
 }
 
-/** The day by UTC, as a `date`. */
+/** The present day by UTC, as a `date`. */
 const TODAY = sql`(clock_timestamp() at time zone 'UTC')::date`;
 
-/** Counts tokens to the present day of a library. */
+/** Adds tokens to the count of a library's present day. */
 export async function useTokens(tx: Tx, libraryId: string, tokens: number): Promise<void> {
   await sql`update library_extractions set used_on = ${TODAY},
       used_tokens = ${tokens}::bigint + case when used_on = ${TODAY} then used_tokens else 0 end
     where library_id = ${libraryId}`.execute(tx);
 }
 
-/** What has become of a conversation. Times are milliseconds since the epoch. */
+/** State of a conversation's job. Times are milliseconds since the epoch. */
 export type ExtractionJob = {
   readonly id: string;
   readonly state: JobState;
   readonly library: { readonly id: string; readonly namespace: string; readonly name: string };
   readonly calls: number;
   readonly done: number;
-  /** Statements that the model found, those of them that the library had almost so, and the atoms of the others. */
+  /** Statements that the model found, the number of them that the library had already, and the atoms of the others. */
   readonly found: number;
   readonly known: number;
   readonly atomIds: readonly string[];
-  /** Why the last try, or the job, failed. */
+  /** Reason for the failure of the last try, or of the job. */
   readonly failure: string | null;
   readonly createdAt: number;
   readonly endedAt: number | null;
 };
 
-/** @returns undefined for a job that is not there, or is not of a library of the reach */
+/** @returns undefined if there is no such job, or it is not of a library of the reach */
 export async function findJob(db: Db, reach: Reach, id: string): Promise<ExtractionJob | undefined> {
   if (!isAtomId(id)) return undefined;
   const { rows } = await sql<

@@ -10,65 +10,65 @@ import { MODEL_JOINS } from "../embedding/embedding-model.ts";
 import { insertAtom } from "../writes/atom-writes.ts";
 import { useTokens } from "./jobs.ts";
 
-/** A passage of a conversation that this process is to read: no other process does until the turn ends, or its time is over. */
+/** Lease on a passage that this process reads: no other process does until the turn ends or its time is over. */
 export type ExtractionTurn = {
   readonly libraryId: string;
   readonly teamId: string;
-  /** The library, or its subject's part of it, that the atoms are saved in. */
+  /** Library, or its subject's part of it, that the atoms are saved in. */
   readonly storedIn: string;
-  /** Whose conversation it is; null for what is shared. */
+  /** Subject whose conversation it is; null for a shared one. */
   readonly subject: string | null;
   readonly claim: string;
   readonly failures: number;
-  /** Of the library's key. Where the gateway or the key is gone, both are empty and name none. */
+  /** Digest of the library's key. If the gateway or the key is gone, digest and public id are empty and name none. */
   readonly digest: string;
   readonly publicId: string;
   readonly model: string;
   readonly jobId: string;
   readonly passage: string;
   readonly isLast: boolean;
-  /** Tries of this passage, in a row, that the upstream failed at while it answered another text. */
+  /** Tries of this passage, in a row, at which the upstream failed while it answered another text. */
   readonly doubts: number;
-  /** What the passages before have shown. */
+  /** Statements from the passages before. */
   readonly statements: readonly FoundStatement[];
 };
 
-/** What came of a turn. */
+/** Outcome of a turn. */
 export type ExtractionResult =
-  /** Of this passage; others follow. */
+  /** The passage is read; others follow. `statements` are those of all passages so far. */
   | { readonly kind: "read"; readonly statements: readonly FoundStatement[] }
-  /** Of all passages: what is to be saved, beside so many statements that the library has almost so. */
+  /** All passages are read: the statements to save, and the number of others that the library has almost so. */
   | { readonly kind: "done"; readonly statements: readonly FoundStatement[]; readonly known: number }
-  /** The model's answer is of no use, too long or too late, or it does not take this passage. */
+  /** The model's answer is unusable, too long or too late, or the model rejects this passage. */
   | { readonly kind: "useless"; readonly why: string; readonly tokens: number }
-  /** The upstream fails at this passage, and has an answer to another. */
+  /** The upstream fails at this passage while it answers another text. */
   | {
       readonly kind: "stuck";
       readonly why: string;
       readonly tokens: number;
       readonly retryAfterMs: number | undefined;
     }
-  /** Nothing can be asked at present. */
+  /** No model can be asked at present. */
   | { readonly kind: "failed"; readonly why: string; readonly retryAfterMs: number | undefined };
 
-/** Longer than a turn takes. */
+/** Length of the lease: longer than a turn takes. */
 const CLAIM = "120 seconds";
-/** After so many answers of no use a job has failed. */
+/** Unusable answers after which a job has failed. */
 const MAX_TRIES = 2;
 /**
- * Pauses, in milliseconds, before a job is tried again that the upstream fails at while it answers another text; then it
- * has failed. Together they outlast an upstream that has too much to do for some minutes.
+ * Pauses, in milliseconds, before the retries of a job at which the upstream fails while it answers another text; after
+ * them the job has failed. Together they outlast an upstream that is overloaded for some minutes.
  */
 const STUCK_PAUSES_MS = [10_000, 60_000, 300_000];
-/** Of jobs: not over, and not put off. */
+/** Condition of a job that is neither over nor put off. */
 const IS_DUE = sql`ended_at is null and due_at <= clock_timestamp()`;
 
 /**
- * Claims the turn of a library, of those that have a conversation to read: of the next team, the one that has waited
- * longest. Its subjects take turns, and of a subject's conversations those go last whose last try came to nothing.
+ * Claims a library that has a conversation to read: in the next team, the library that has waited longest. Its subjects
+ * take turns, and a subject's conversations whose last try failed go last.
  *
  * @param claim a new UUID
- * @param lastPart the library, or its subject's part of it, whose turn was a library's last
+ * @param lastPart returns the part of a library (the library itself, or a subject's part) that was served last
  */
 export async function claimExtraction(
   { db }: Store,
@@ -108,8 +108,9 @@ export async function claimExtraction(
 }
 
 /**
- * Writes down what came of a turn, and ends it. Nothing is written of one that is over, since another process has taken
- * it or the library takes no statements any more: so what a conversation has shown is saved once, whole or not at all.
+ * Records the outcome of a turn, and ends it. Writes nothing if the claim is gone, since another process has taken the
+ * turn or the library takes no statements any more: so the statements of a conversation are saved once, whole or not at
+ * all.
  */
 export async function settleExtraction({ db }: Store, turn: ExtractionTurn, result: ExtractionResult): Promise<void> {
   await db.transaction().execute(async (tx) => {
@@ -130,7 +131,7 @@ export async function settleExtraction({ db }: Store, turn: ExtractionTurn, resu
   });
 }
 
-/** A job that has failed: what the person said is not kept. */
+/** Columns of a job that has failed: the text of the conversation is not kept. */
 const FAILED = sql`state = 'failed', passages = '{}', statements = '[]', ended_at = clock_timestamp()`;
 
 async function settleJob(tx: Tx, turn: ExtractionTurn, result: ExtractionResult): Promise<void> {
@@ -171,12 +172,15 @@ async function settleJob(tx: Tx, turn: ExtractionTurn, result: ExtractionResult)
   }
 }
 
-/** What a conversation may have said before, and where what it says is saved. */
+/** Returns the reach of a turn: the atoms that its statements are compared with, and the library they are saved in. */
 export function reachOfTurn({ teamId, libraryId, subject }: ExtractionTurn): Reach {
   return { teamId, libraryIds: [libraryId], ...(subject !== null && { subject }) };
 }
 
-/** A model adds statements, and nothing else: what they replace, and when they hold, is for others to say. */
+/**
+ * Saves the statements as new atoms. A model adds statements, and nothing else: it sets neither what they replace nor
+ * when they are true.
+ */
 async function saveStatements(tx: Tx, turn: ExtractionTurn, statements: readonly FoundStatement[]): Promise<string[]> {
   const reach = reachOfTurn(turn);
   const { rows } = await sql<{ now: number }>`

@@ -15,7 +15,10 @@ import {
   idsOf,
 } from "./atom-pages.ts";
 
-/** One page of the reach's atoms that a filter lets through, from behind `after` on; the newest first, but for a `sort`. */
+/**
+ * Returns one page of the reach's atoms that pass a filter, from behind `after` on; the newest first unless `sort` says
+ * otherwise.
+ */
 export async function listAtoms(
   db: Db,
   reach: Reach,
@@ -44,7 +47,7 @@ export async function listAtoms(
   });
 }
 
-/** The places of the first atoms of a list whatever its filter, for {@link readWithin}. */
+/** Returns the positions of the first atoms of a list, whatever its filter, for {@link readWithin}. */
 function placesOf(list: AtomList, limit: number, size: PageSize) {
   const { by } = orderOf(list.sort);
   return sql`select a.id, row_number() over (order by ${by}) as place, ${bytesBefore(by)} as before from (

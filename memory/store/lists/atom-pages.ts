@@ -13,27 +13,27 @@ import { ATOM_TERMS, owners } from "../rows/atom-terms.ts";
 import { UNEXPIRED } from "../rows/expired-atoms.ts";
 import { printTextQuery, type TextQuery } from "../rows/text-query.ts";
 
-/** What one statement of a page looks at. */
+/** Limits on the atoms that the statements for one page read. */
 export type AtomPageBounds = {
-  /** Atoms that an index gives to be sorted for a page; where there are more, the list is walked instead. */
+  /** Atoms that an index gives to be sorted for a page; if there are more, the list is walked instead. */
   readonly indexed: number;
-  /** Atoms of the list that one step of the walk looks at. */
+  /** Atoms of the list that a step of the walk looks at. */
   readonly walked: number;
-  /** Steps after which a walk ends where it is; left out for one that goes on until it has a page. */
+  /** Steps after which the walk stops in any case; left out: it goes on until the page is full or the list ends. */
   readonly steps?: number;
 };
 
 export const ATOM_PAGE_BOUNDS: AtomPageBounds = { indexed: 3_000, walked: 4_000 };
-/** Atoms of a step, however many libraries there are. */
+/** Lowest number of atoms in a step, however many libraries there are. */
 const MIN_STEP = 50;
 
-/** What a list is for: beside a filter of atoms by themselves, those that have to do with one of them. */
+/** Filter of a list: by the atoms themselves, and by their links to one atom. */
 export type AtomListFilter = AtomFilter & {
-  /** The atom of this id has a link to it, which `linked` has, or is linked to by it. */
+  /** Keeps the neighbours of the atom `id`: `linked`, the atoms that it links to, and the atoms that link to it. */
   readonly neighbourOf?: { readonly id: string; readonly linked: readonly string[] } | undefined;
 };
 
-/** The libraries of a page, which the caller may reach, what it is for and its order, and where it begins. */
+/** List that a page is taken from: its libraries, of those that the caller may reach, its filter, order and start. */
 export type AtomList = {
   readonly reach: Reach;
   readonly libraryId: string | null;
@@ -47,8 +47,8 @@ function behind({ sort, after }: AtomList): RawBuilder<unknown> {
 }
 
 /**
- * A relation of the first atoms of a list, in its order and whatever its filter, joined to their libraries: each library
- * gives its own first, in the order of its index, so that none is read through for another's.
+ * Returns a relation of the first atoms of a list, in its order and whatever its filter, joined to their libraries.
+ * Each library gives its own first atoms, in the order of its index, so that none is read through for another's.
  */
 export function firstOf(list: AtomList, limit: number): RawBuilder<unknown> {
   const { by } = orderOf(list.sort);
@@ -59,15 +59,15 @@ export function firstOf(list: AtomList, limit: number): RawBuilder<unknown> {
     order by ${by} limit ${limit}`;
 }
 
-/** What of a filter's times the order's index knows, so that nothing before and behind them is walked. */
+/** Returns the condition on a filter's times that the order's index answers, so that no others are walked. */
 function within({ sort, filter }: AtomList): RawBuilder<unknown> {
   if (sort === "updated") return sql`and ${changedWithin(filter)}`;
   return sort === "importance" ? sql`` : sql`and ${madeWithin(filter)}`;
 }
 
 /**
- * The ids of the first atoms of a list that its filter lets through. What few have is answered by an index; else the list
- * is walked, a bounded step for each transaction, so that other callers of the database get in between.
+ * Returns the ids of the first atoms of a list that pass its filter. If few atoms can pass, an index answers; else the
+ * list is walked, a bounded step for each transaction, so that other callers of the database get in between.
  */
 export async function idsOf(
   db: Db,
@@ -92,7 +92,7 @@ export async function idsOf(
   return ids;
 }
 
-/** Finds null where each index has too many atoms, or none is asked for what it has. */
+/** Answers a page from the indexes. `found` is null if each index has too many atoms, or none can answer the filter. */
 async function askIndexes(
   tx: Tx,
   list: AtomList,
@@ -119,7 +119,9 @@ async function askIndexes(
   return { found: null, libraries: libraryIds.length };
 }
 
-/** Relations of the atoms that a list is for, as an index has them, one after the other to be tried. */
+/**
+ * Returns relations of the atoms that may pass the filter, one for each index that can answer it, to be tried in order.
+ */
 function indexed({ filter }: AtomList, owned: TextQuery, limit: number): RawBuilder<unknown>[] {
   const { neighbourOf, metadata } = filter;
   const tags = indexedTags(filter);
@@ -134,20 +136,23 @@ function indexed({ filter }: AtomList, owned: TextQuery, limit: number): RawBuil
   ].filter((source) => typeof source === "object");
 }
 
-/** The condition of an atom `a` that a list is for. */
+/** Returns the condition of an atom `a` that belongs to the list. */
 function isListed({ filter: { neighbourOf, ...filter } }: AtomList): RawBuilder<unknown> {
   if (neighbourOf === undefined) return passes(filter);
   const { id, linked } = neighbourOf;
   return sql`${passes(filter)} and (a.id = any(${linked}::uuid[]) or a.links @> ${JSON.stringify([{ id }])}::jsonb)`;
 }
 
-/** What an atom is listed by: all of it but its text. */
+/** Columns that a list reads of an atom: all but its text. */
 const LISTED = sql`a.id, a.library_id, a.team_id, a.tags, a.source, a.importance, a.created_at, a.updated_at, a.expires_at,
   a.valid_from, a.valid_to, a.metadata, a.links`;
 
 type Walked = { readonly ids: string[]; readonly last: AtomPosition | null };
 
-/** The atoms that pass among the next of a list, and the last of those looked at; null at the list's end. */
+/**
+ * Walks the list one step further. Returns the ids of the atoms that pass, and the position of the last atom looked at,
+ * null at the list's end.
+ */
 async function walkOn(tx: Tx, list: AtomList, limit: number, step: number): Promise<Walked> {
   const { by, reversed } = orderOf(list.sort);
   const time = list.sort === "newest" || list.sort === "oldest" ? sql`a.created_at` : sql`a.updated_at`;

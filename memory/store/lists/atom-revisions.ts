@@ -8,10 +8,10 @@ import { bytesBefore, storedBytes } from "../rows/atoms-within.ts";
 const COLUMNS = sql`revision, content, tags, source, importance, metadata, links, expires_at, valid_from,
   valid_to, updated_at`;
 
-/** An atom's revisions, newest first, those below `before` where it is given; `libraryId` is the atom's. */
+/** Revisions of an atom, newest first, only those below `before` if it is given; `libraryId` is the atom's library. */
 type AtomRevisions = ListPage<AtomRevision> & { readonly libraryId: string };
 
-/** Undefined when there is no such atom. */
+/** Returns the revisions of an atom, or undefined if there is no such atom. */
 export async function listRevisions(
   db: QueryExecutorProvider,
   reach: Reach,

@@ -7,10 +7,10 @@ import { isAskedFor } from "../../../store/libraries/reachable-libraries.ts";
 import { orderOf } from "../rows/atom-order.ts";
 import { UNEXPIRED } from "../rows/expired-atoms.ts";
 
-/** Counted no further: an exact count reads every row. */
+/** Limit of the count: an exact count reads every row. */
 const MAX_COUNTED = 1_000;
 
-/** How many atoms a library holds, or all of them; of many, that there are more than were counted. */
+/** Number of atoms in one library or in all, up to {@link MAX_COUNTED}; `isMore` says that there are more. */
 type AtomCount = { readonly atoms: number; readonly isMore: boolean };
 
 /** @param libraryId null for all libraries of the reach */

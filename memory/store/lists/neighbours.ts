@@ -10,7 +10,7 @@ export type Relation = { readonly rel: string; readonly direction: "out" | "in" 
 /** An atom that another one links to, or that links to it, or both. */
 export type AtomNeighbour = { readonly atom: Atom; readonly relations: readonly Relation[] };
 
-/** One page of the atoms of the reach that this one links to, and of those that link to it: each once, the newest first. */
+/** Returns a page of the atoms of the reach that this atom links to or that link to it: each once, newest first. */
 export async function listNeighbours(
   db: Db,
   reach: Reach,

@@ -1,15 +1,15 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Atom, AtomPosition } from "./atom.ts";
 
-/** The orders of a list. Equals come by their ids, in the same direction. */
+/** Orders of a list. Equal atoms come by their ids, in the same direction. */
 export const SORTS = ["newest", "oldest", "updated", "importance"] as const;
 export type Sort = (typeof SORTS)[number];
 
 type Order = {
-  /** Of `a`, as an index of each library has it, and the other way round. */
+  /** SQL of the order of a relation `a`, as an index of each library has it, and of its reverse. */
   readonly by: RawBuilder<unknown>;
   readonly reversed: RawBuilder<unknown>;
-  /** The condition of what comes behind a place. */
+  /** Returns the condition of an atom `a` that comes behind a position. */
   behind(place: AtomPosition): RawBuilder<unknown>;
 };
 
@@ -40,7 +40,7 @@ export function orderOf(sort: Sort): Order {
   return ORDERS[sort];
 }
 
-/** The place of an atom in a list of this order. */
+/** Returns the position of an atom in a list of this order. */
 export function positionOf(sort: Sort, { id, createdAt, updatedAt, importance }: Atom): AtomPosition {
   if (sort === "importance") return { at: updatedAt, id, importance };
   return { at: sort === "updated" ? updatedAt : createdAt, id };

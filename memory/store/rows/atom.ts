@@ -8,27 +8,27 @@ export type Atom = {
   readonly importance: number;
   /** Facts for programs, flat. */
   readonly metadata: AtomMetadata;
-  /** What it has to do with other atoms: of those that are there to who asks. */
+  /** Links to other atoms, without those to atoms that the reader may not see or that are gone. */
   readonly links: readonly AtomLink[];
-  /** From when on it is not there any more; null for never. */
+  /** Time at which the atom expires; null for never. */
   readonly expiresAt: number | null;
-  /** When the statement is true in the world: from the one on, and before the other; null where that is not said. */
+  /** Times at which the statement is true in the world: from `validFrom` on, and before `validTo`; null if open. */
   readonly validFrom: number | null;
   readonly validTo: number | null;
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** Counts from 1; a correction makes the next. */
+  /** Number of the revision, from 1 on; each correction adds one. */
   readonly revision: number;
-  /** To a call for a subject: whether it is shared by all, and not the subject's own. */
+  /** True if all subjects share the atom, false if it is the subject's own; left out if the call has no subject. */
   readonly isShared?: boolean | undefined;
 };
 
 export type AtomMetadata = Readonly<Record<string, string | number | boolean>>;
 
-/** How an atom stands to another one: `{ rel: "replaces", id }`. */
+/** Link to another atom and its kind: `{ rel: "replaces", id }`. */
 export type AtomLink = { readonly rel: string; readonly id: string };
 
-/** What a writer sets. */
+/** Fields that a writer sets. */
 export type AtomFields = Pick<
   Atom,
   "content" | "tags" | "source" | "importance" | "metadata" | "links" | "expiresAt" | "validFrom" | "validTo"
@@ -37,5 +37,5 @@ export type AtomFields = Pick<
 /** An earlier or the present revision of one atom. */
 export type AtomRevision = AtomFields & Pick<Atom, "revision" | "updatedAt">;
 
-/** The place of an atom in the order of a list: by its time and its id, and by its importance where that comes first. */
+/** Position of an atom in a list: its time and its id, and its importance if the list is ordered by that first. */
 export type AtomPosition = { readonly at: number; readonly id: string; readonly importance?: number };

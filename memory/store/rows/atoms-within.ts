@@ -5,12 +5,12 @@ import { PAGE_BYTES, type PageSize } from "../../../store/libraries/page.ts";
 import type { Atom } from "./atom.ts";
 import { ATOMS_IN_LIBRARIES, type AtomRow, atomOf, isAtomId, reachable, toAtom } from "./atoms.ts";
 
-/** The first atoms of an order, and the ids of those behind them that are there and had no room. */
+/** First atoms of an order that fit into a page, and the ids of the atoms behind them that did not fit. */
 export type AtomsWithin = { readonly atoms: readonly Atom[]; readonly cut: readonly string[] };
 
 /**
- * The bytes of a row of atoms or revisions `a` as it is stored. Its links are left out, which are few and short: how many
- * of them a reader may not see is not to be learnt from where a page ends (threats b58).
+ * Returns the bytes of a row of atoms or revisions `a` as it is stored. Its links are left out, which are few and
+ * short: the end of a page must not show how many links a reader may not see (threats b58).
  */
 export function storedBytes({ characters }: PageSize): RawBuilder<unknown> {
   const content = sql`octet_length(a.content)`;
@@ -18,16 +18,16 @@ export function storedBytes({ characters }: PageSize): RawBuilder<unknown> {
   return sql`${begun} + octet_length(a.tags::text) + coalesce(octet_length(a.source), 0) + octet_length(a.metadata::text)`;
 }
 
-/** Of rows `a` with their `bytes`, in an order: how many bytes come before each. */
+/** Returns, for rows `a` with their `bytes`, the number of bytes before each in an order. */
 export function bytesBefore(order: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`coalesce(sum(a.bytes) over (order by ${order} rows between unbounded preceding and 1 preceding), 0)`;
 }
 
 /**
- * Reads atoms until they are as many, or have as many bytes, as there is room for: one in any case. What has no room stays
- * in the database.
+ * Reads atoms up to a number and a size in bytes, but one in any case. What does not fit stays in the database.
  *
- * @param places a statement of the columns `id`, `place`, from 1 on, and `before`, as {@link bytesBefore} has it
+ * @param places a statement of the columns `id`, `place` (the position, from 1 on), and `before` (of
+ * {@link bytesBefore})
  */
 export async function readWithin(
   db: QueryExecutorProvider,
@@ -46,7 +46,7 @@ export async function readWithin(
   };
 }
 
-/** The atoms of these ids that the reach has, each once and in this order, as far as there is room for them. */
+/** Reads the atoms of these ids that the reach has, each once and in this order, up to the size of the page. */
 export async function readInOrder(
   db: QueryExecutorProvider,
   reach: Reach,

@@ -8,12 +8,15 @@ import { UNEXPIRED } from "./expired-atoms.ts";
 
 const ATOM_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** Ids come from callers: anything that is no id of ours names no atom, rather than failing in the database. */
+/**
+ * True if an id has the form of an atom's. Ids come from callers: any other text names no atom, rather than failing in
+ * the database.
+ */
 export function isAtomId(id: string): boolean {
   return ATOM_ID.test(id);
 }
 
-/** The condition that every statement on `atoms a join libraries l` carries. */
+/** Returns the condition that every statement on `atoms a join libraries l` carries. */
 export function reachable(reach: Reach): RawBuilder<unknown> {
   if (reach.subject !== undefined) {
     return sql`a.team_id = ${reach.teamId} and l.team_id = a.team_id and ${isReachable(reach)} and ${UNEXPIRED}`;
@@ -22,13 +25,13 @@ export function reachable(reach: Reach): RawBuilder<unknown> {
     and (${reach.libraryIds}::text[] is null or a.library_id = any(${reach.libraryIds}::text[])) and ${UNEXPIRED}`;
 }
 
-/** The atoms of a reach, for the FROM of a statement. */
+/** FROM clause of a statement on the atoms of a reach. */
 export const ATOMS_IN_LIBRARIES: RawBuilder<unknown> = sql`atoms a join libraries l on l.id = a.library_id`;
 
 /**
- * The columns of {@link toAtom}, for a statement on `atoms a join libraries l`.
+ * Returns the columns of {@link toAtom}, for a statement on `atoms a join libraries l`.
  *
- * @param characters of the content, from its beginning; all of it where it is left out
+ * @param characters length of the content, from its beginning; all of it if left out
  */
 export function atomColumns(reach: Reach, characters?: number): RawBuilder<unknown> {
   const content = characters === undefined ? sql`a.content` : sql`left(a.content, ${characters}::integer) as content`;
@@ -42,8 +45,8 @@ export function atomColumns(reach: Reach, characters?: number): RawBuilder<unkno
 }
 
 /**
- * Of the links of an atom or a revision those that lead to an atom of the reach, in their order. Each is looked up by its
- * id: without `offset` the planner may read all atoms of the reach once instead, where it takes them for a few.
+ * Returns the links of an atom or a revision, in their order, without those to atoms outside the reach. Each is looked
+ * up by its id: without `offset` the planner may read all atoms of the reach once instead, if it takes them for a few.
  */
 export function linksWithin(reach: Reach, links: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`case when ${links} = '[]' then ${links} else (
@@ -74,7 +77,7 @@ export type AtomRow = {
   revision: number;
 };
 
-/** A row of {@link atomColumns} as an atom. */
+/** Converts a row of {@link atomColumns} to an atom. */
 export function toAtom(row: AtomRow): Atom {
   return {
     id: row.id,
@@ -92,7 +95,7 @@ type FieldsRow = Omit<
   "id" | "library_id" | "namespace" | "name" | "is_shared" | "created_ms" | "updated_ms" | "revision"
 >;
 
-/** What a writer has set, of a row of an atom or of a revision. */
+/** Returns the fields that a writer has set, from a row of an atom or of a revision. */
 export function fieldsOf({ expires_ms, valid_from_ms, valid_to_ms, ...row }: FieldsRow): AtomFields {
   const { content, tags, source, importance, metadata, links } = row;
   return {
@@ -108,15 +111,16 @@ function roundOrNull(ms: number | null): number | null {
 }
 
 /**
- * One atom by its id, where the reach has it. Planned by itself, so that it is found by its id whatever stands around
- * it: before PostgreSQL 18 a sort that cannot be avoided makes all plans of a join cost the same (threats c64).
+ * Returns the subquery of one atom by its id, empty if it is outside the reach. It is planned by itself, so that the
+ * atom is found by its id whatever the statement around it: before PostgreSQL 18 a sort that cannot be avoided makes
+ * all plans of a join cost the same (threats c64).
  */
 export function atomOf(id: RawBuilder<unknown>, reach: Reach, characters?: number): RawBuilder<unknown> {
   return sql`(select ${atomColumns(reach, characters)}, a.created_at from atoms a join libraries l on l.id = a.library_id
     where a.id = ${id} and ${reachable(reach)} offset 0)`;
 }
 
-/** Those of these ids by which the reach has an atom. */
+/** Returns the ids, of these, that are atoms of the reach. */
 async function presentIds(
   db: QueryExecutorProvider,
   reach: Reach,
@@ -131,8 +135,9 @@ async function presentIds(
 }
 
 /**
- * Decides whether links may lead where they do: each to an atom that the reach has; one of the kind `replaces`, since it
- * changes what the other atom counts, to one that its writer may change.
+ * Returns a check of whether a link is allowed: it must lead to an atom of the reach (else `unknown`), and a link of
+ * the kind `replaces`, since it changes how the other atom counts, to an atom that its writer may change (else
+ * `shared`).
  */
 export async function linkRule(
   db: QueryExecutorProvider,
@@ -157,7 +162,7 @@ export async function linkRule(
   };
 }
 
-/** The atoms of these ids that the reach has, newest first. */
+/** Returns the atoms of these ids that the reach has, newest first. */
 export async function findAtoms(db: QueryExecutorProvider, reach: Reach, ids: readonly string[]): Promise<Atom[]> {
   const known = [...new Set(ids.filter(isAtomId))];
   if (known.length === 0) return [];
@@ -167,7 +172,7 @@ export async function findAtoms(db: QueryExecutorProvider, reach: Reach, ids: re
   return rows.map(toAtom);
 }
 
-/** The atoms of these ids that the reach has, for a list that has an order of its own. */
+/** Returns the atoms of these ids that the reach has, by their id, for a list that has an order of its own. */
 export async function atomsById(
   db: QueryExecutorProvider,
   reach: Reach,

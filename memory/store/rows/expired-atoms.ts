@@ -5,15 +5,15 @@ import type { Store } from "../../../store/database/store.ts";
 import type { AtomPosition } from "./atom.ts";
 
 /**
- * The condition on `atoms a` that every statement about them carries: an atom ends by the database's clock, which is
- * one for all replicas, and from that moment on is not found, listed or counted. It is deleted later.
+ * Condition on `atoms a` that every statement about them carries: an atom expires by the database's clock, which is one
+ * for all replicas, and from then on is not found, listed or counted. It is deleted later.
  */
 export const UNEXPIRED: RawBuilder<unknown> = sql`(a.expires_at is null or a.expires_at > now())`;
 
-/** Atoms of one statement, as of a library's deletion. */
+/** Atoms that a statement deletes, as many as in a library's deletion. */
 const SLICE = { pglite: 200, postgres: 1_000 } as const;
 
-/** Where rows of atoms end by themselves, and the column that says when. */
+/** Tables whose rows expire, and their columns with the time. */
 const ENDING = [
   { table: "atoms", end: "expires_at" },
   { table: "forgotten_atoms", end: "kept_until" },
@@ -21,15 +21,16 @@ const ENDING = [
 type Ending = (typeof ENDING)[number];
 
 /**
- * The deletion of atoms that have expired, and of forgotten ones that are kept no longer, a slice at a time. Several
- * processes at once take different ones. Each slice begins where the one before ended: entries of the index that lead to
- * deleted rows are read again as long as another transaction, such as a backup's, may still see those.
+ * Returns the deletion of expired atoms, and of forgotten atoms whose retention has ended, a slice at a time. Processes
+ * that run it at the same time take different atoms. Each slice begins at the end of the slice before: entries of the
+ * index that lead to deleted rows are read again as long as another transaction, such as a backup's, may still see
+ * those rows.
  */
 export function expiredDeletion({ db, engine }: Pick<Store, "db" | "engine">, slice: number = SLICE[engine]) {
   const left: Ending[] = [...ENDING];
   let after: AtomPosition | null = null;
   return {
-    /** Deletes some. Returns whether there may be more. */
+    /** Deletes one slice. Returns true if there may be more. */
     async next(): Promise<boolean> {
       for (let [ending] = left; ending !== undefined; [ending] = left) {
         const from = { ending, after };
@@ -42,7 +43,7 @@ export function expiredDeletion({ db, engine }: Pick<Store, "db" | "engine">, sl
   };
 }
 
-/** The last that was deleted; null for none. */
+/** Deletes one slice. Returns the position of the last row that was deleted, or null if there was none. */
 async function deleteSlice(
   tx: Tx,
   { ending: { table, end }, after }: { readonly ending: Ending; readonly after: AtomPosition | null },

@@ -8,17 +8,18 @@ import { type AtomFilter, validThen } from "./atom-filter.ts";
 import { reachable } from "./atoms.ts";
 import { UNEXPIRED } from "./expired-atoms.ts";
 
-/** A chain is followed so far: what replaces it then is replaced itself, and says by what. */
+/** Steps for which a chain of replacements is followed; the atom reached then says if it is replaced itself. */
 const MAX_STEPS = 10;
-/** Atoms with a link to any of those of a step that are read, however many there are. */
+/** Replacing atoms that a step reads at most. */
 const MAX_REPLACING = 1_000;
 
 /**
- * By which atom each of these is replaced, at the end of its chain: by a link of the kind `replaces` of an atom of the
- * same library that is there. Where several replace one, the newest does. Those between are in it too.
+ * Maps each of these atoms to the atom at the end of its chain of replacements. An atom replaces another of its library
+ * by a link of the kind `replaces`; if several replace one atom, the newest counts. The atoms within the chains are in
+ * the map too.
  *
  * @param ids of atoms of the reach
- * @param filter of the answer that they are in: its moment, or now
+ * @param filter of the answer that the atoms are in: its moment, or now
  */
 export async function findReplacements(
   db: Db,
@@ -44,7 +45,7 @@ export async function findReplacements(
   });
 }
 
-/** Those of some atoms of the reach that another one replaces now. In any transaction, for what is seldom asked. */
+/** Returns the ids, of these atoms of the reach, that another atom replaces now. Runs in any transaction; rare. */
 export async function replacedAmong(
   db: QueryExecutorProvider,
   reach: Reach,
@@ -56,8 +57,9 @@ export async function replacedAmong(
 }
 
 /**
- * An atom replaces another one as long as it is there, and what it says is true. Its team is looked at behind what the
- * index of links gives: a plan made for an empty table would go by the team's index, and read all of it.
+ * Returns a statement for the newest atom that replaces each of these, among unexpired atoms whose statement is true.
+ * The team is checked behind the index of links: a plan made for an empty table would go by the team's index, and read
+ * all of it.
  */
 function newestReplacing(
   reach: Reach,
@@ -79,8 +81,8 @@ function newestReplacing(
     order by old.id, a.created_at desc, a.id desc`;
 }
 
-/** As the index `atoms_replacing` has them. */
+/** Ids of the atoms that an atom `a` replaces: the expression of the index `atoms_replacing`. */
 const REPLACED = sql`jsonb_path_query_array(a.links, ${sql.lit(`$[*] ? (@.rel == "${REPLACES}").id`)})`;
 
-/** Of a relation `a` of atoms, as the index `atoms_replacing_of_library` has it. */
+/** Condition of an atom `a` that replaces another, as the index `atoms_replacing_of_library` has it. */
 export const IS_REPLACING = sql`jsonb_path_exists(a.links, ${sql.lit(`$[*] ? (@.rel == "${REPLACES}")`)})`;

@@ -1,15 +1,13 @@
-/**
- * A tsquery, as far as an index can answer it: a phrase is the words in it, and where they stand is looked at later.
- */
+/** Form of a tsquery that an index can answer: a phrase is its words, and their positions are checked later. */
 export type TextQuery =
-  /** `isPrefix`: also each lexeme that begins so. */
+  /** `isPrefix`: also matches each lexeme that begins with it. */
   | { readonly kind: "word"; readonly lexeme: string; readonly isPrefix?: boolean }
   | { readonly kind: "not"; readonly of: TextQuery }
   | { readonly kind: "and" | "or"; readonly of: readonly TextQuery[] };
 
 const TOKEN = /'((?:[^']|'')*)'|<(?:-|\d+)>|[&|!()]/g;
 
-/** Reads what PostgreSQL prints of a tsquery without weights and prefixes; undefined for an empty one. */
+/** Parses a tsquery without weights and prefixes, as PostgreSQL prints it; undefined if it is empty. */
 export function parseTextQuery(printed: string): TextQuery | undefined {
   const tokens = [...printed.matchAll(TOKEN)];
   let at = 0;
@@ -39,26 +37,26 @@ export function parseTextQuery(printed: string): TextQuery | undefined {
   return tokens.length === 0 ? undefined : chain("or", "|", conjunction);
 }
 
-/** The lexemes of a query, each once. */
+/** Returns the lexemes of a query, each once. */
 export function lexemesOf(query: TextQuery): string[] {
   if (query.kind === "word") return [query.lexeme];
   if (query.kind === "not") return lexemesOf(query.of);
   return [...new Set(query.of.flatMap(lexemesOf))];
 }
 
-/** A query that any of these lexemes answers, as PostgreSQL reads it; empty for none. */
+/** Prints a query that matches any of these lexemes, in PostgreSQL's syntax; empty for none. */
 export function printAnyOf(lexemes: readonly string[]): string {
   if (lexemes.length === 0) return "";
   return printTextQuery({ kind: "or", of: lexemes.map((lexeme) => ({ kind: "word", lexeme })) });
 }
 
-/** The lexemes of a query that an atom may have, each once: none that stands behind a `not`. */
+/** Returns the lexemes of a query that an atom may have, each once: none behind a `not`. */
 export function wantedLexemesOf(query: TextQuery): string[] {
   if (query.kind === "word") return [query.lexeme];
   return query.kind === "not" ? [] : [...new Set(query.of.flatMap(wantedLexemesOf))];
 }
 
-/** A query as PostgreSQL reads it. */
+/** Prints a query in PostgreSQL's syntax. */
 export function printTextQuery(query: TextQuery): string {
   if (query.kind === "word") {
     return `'${query.lexeme.replaceAll("\\", "\\\\").replaceAll("'", "''")}'${query.isPrefix ? ":*" : ""}`;

@@ -34,15 +34,15 @@ import type { Shares } from "./words/index-condition.ts";
 import { readTopic, withoutWords } from "./words/search-words.ts";
 import type { WantedWord } from "./words/similar-condition.ts";
 
-/** Of the atoms that share a topic's words so many at least are compared with it, and twice as many as are wanted. */
+/** Lowest number of atoms with a topic's words that are compared with it; at least twice as many as are wanted. */
 const MIN_COMPARED = 40;
 
-/** What is recalled, and by which atom each is replaced that is. */
+/** Recalled atoms, and by the id of each replaced atom the id of the atom that replaces it. */
 type Recalled = AtomsWithin & { readonly replacements: ReadonlyMap<string, string> };
 
 /**
- * What is worth knowing about a topic: atoms that share any of its words, the closest first, the important and the
- * recent before the others, as far as there is room for them.
+ * Recalls the atoms that are worth knowing about a topic: atoms that share any of its words, the closest first, with
+ * the important and the recent before the others, up to the size of the page.
  */
 export async function recallAtoms(
   db: Db,
@@ -51,14 +51,14 @@ export async function recallAtoms(
   bounds: AtomSearchBounds = SEARCH_BOUNDS,
 ): Promise<Recalled> {
   const { scope, ranked } = await rankForRecall(db, reach, search, bounds);
-  // Who asks for a topic wants to know what holds, in whichever words.
+  // A caller who asks for a topic wants to know what holds, in any words.
   const holding = replacedLast(await withReplacing(db, scope, ranked, search.limit));
   const { found, cut } = await readRankedAtoms(db, reach, holding.slice(0, search.limit), search);
   const replacements = found.flatMap(({ atom, replacedBy }) => (replacedBy ? [[atom.id, replacedBy] as const] : []));
   return { atoms: found.map(({ atom }) => atom), cut, replacements: new Map(replacements) };
 }
 
-/** The atoms that share any of a topic's words, in some form, or mean the same, each once, the most worth knowing first. */
+/** Ranks the atoms that share any of a topic's words, in some form, or its meaning: the most worth knowing first. */
 async function rankForRecall(
   db: Db,
   reach: Reach,
@@ -82,7 +82,7 @@ async function rankForRecall(
   };
 }
 
-/** The atoms that share any of the words, of which all were looked for before, the most worth knowing first. */
+/** Ranks the atoms that share any of the words, behind a search for all of them: the most worth knowing first. */
 export async function rankNearest(db: Db, topic: Topic, limit: number, bounds: AtomSearchBounds): Promise<Ranked[]> {
   const asked = parseTextQuery(topic.scope.query);
   const query = printAnyOf(asked === undefined ? [] : lexemesOf(asked));
@@ -111,15 +111,16 @@ async function rankTopic(
 }
 
 /**
- * An importance of 10 weighs 1.3 times one of 0, and an atom that is very old 0.7 times a new one: of two that have about
- * as many of the words the important and the recent come first, and neither passes one that has twice as many. What was
- * imported with a time to come counts as new (docs/decisions/recall-ranking.md).
+ * Weights of importance and of age. An importance of 10 counts 1.3 times an importance of 0, and a very old atom 0.7
+ * times a new one: of two atoms with about as many of the words, the important and the recent come first, and neither
+ * passes an atom with twice as many. An atom that was imported with a time in the future counts as new
+ * (docs/decisions/recall-ranking.md).
  */
 const IMPORTANT = 0.3;
 const OLD = 0.7;
-/** After which an atom has lost half of what it can lose. */
+/** Milliseconds after which an atom has lost half of what age can take from it. */
 const HALF_LIFE_MS = 60 * 86_400_000;
-/** What has a word in a form of English alone counts little. */
+/** Score of an atom that shares a word only by PostgreSQL's English word forms: little. */
 const MIN_SCORE = 0.05;
 
 function worth({ rank, importance, updatedMs }: Ranked): number {
@@ -127,16 +128,16 @@ function worth({ rank, importance, updatedMs }: Ranked): number {
   return rank * (1 + (IMPORTANT * importance) / 10) * (OLD + (1 - OLD) * 0.5 ** age);
 }
 
-/** The same factors in PostgreSQL's words, of a relation `a` of atoms. */
+/** The same factors as SQL, over a relation `a` of atoms. */
 const WORTH: RawBuilder<unknown> = sql.raw(`(1 + ${IMPORTANT} * a.importance / 10) * (${OLD} + ${1 - OLD} * power(0.5,
   least(20, greatest(0, date_part('epoch', now() - a.updated_at) * 1000 / ${HALF_LIFE_MS}))))`);
 
-/** What is found by a topic's words as they stand, and what is to be compared with it. */
+/** Atoms found by a topic's words as they stand, and the texts that are compared with it. */
 type FoundByWords = {
-  /** Of the atoms that have any of them, those first that are worth the most. */
+  /** Ids of the atoms that have any of the words, those worth the most first. */
   readonly ids: readonly string[];
   readonly comparison: Comparison;
-  /** Of these atoms, and of others that may have the words in another form. */
+  /** Texts of these atoms, and of others that may have the words in another form. */
   readonly texts: readonly SimilarText[];
 };
 
@@ -171,17 +172,17 @@ async function worthMost(
   return rows.map(({ id }) => id);
 }
 
-/** What a word counts by the largest share of the atoms that has it. */
+/** Weights of words: a word in at most the share `most` of the atoms counts so much. */
 const COUNTS = [
   { most: 0.005, counts: 1 },
   { most: 0.02, counts: 0.8 },
   { most: 0.1, counts: 0.55 },
 ] as const;
 
-/** Words that are about as rare, and what each of them counts. */
+/** Words that are about as rare, and the weight of each. */
 type CountedWords = { readonly lexemes: readonly string[]; readonly counts: number };
 
-/** The words of a query by how rare they are: without those that are frequent, where there are others. */
+/** Groups the words of a query by how rare they are, without the frequent words if there are others. */
 function countedWords(query: string, share: Shares): CountedWords[] {
   const asked = parseTextQuery(query);
   const lexemes = asked === undefined ? [] : lexemesOf(asked);
@@ -190,7 +191,10 @@ function countedWords(query: string, share: Shares): CountedWords[] {
   return counted.some(({ lexemes: some }) => some.length > 0) ? counted : [{ lexemes, counts: 1 }];
 }
 
-/** How many of the words an atom has, and how often: `ts_rank` divides that by how many words it is asked for. */
+/**
+ * Returns SQL for the weighed number of the words that an atom has, and how often: `ts_rank` divides by the number of
+ * words that it is asked for.
+ */
 function count(words: readonly CountedWords[]): RawBuilder<unknown> {
   const each = words.map(
     ({ lexemes, counts }) =>
@@ -199,7 +203,7 @@ function count(words: readonly CountedWords[]): RawBuilder<unknown> {
   return sql`(${sql.join(each, sql` + `)})`;
 }
 
-/** The words that may be meant otherwise: none of the atoms has them. */
+/** Returns the words that none of the atoms has, which may be meant in another form. */
 async function absentWords(tx: Tx, ids: readonly string[], words: readonly WantedWord[]): Promise<WantedWord[]> {
   const texts = words.map(({ word }) => word.text);
   const { rows } = await sql<{ word: string }>`${preparedStatement}

@@ -40,44 +40,47 @@ import { isPlainSearch, readSearch, type SearchWords, withoutWords } from "./wor
 import { MAX_SNIPPET_SOURCE, snippetsOf } from "./words/snippet.ts";
 import { takeTurns } from "./words/text-turns.ts";
 
-/** An atom that a search found. */
+/** Atom that a search found. */
 export type AtomHit = {
   readonly atom: Atom;
   readonly rank: number;
   readonly match: Match;
-  /** The atom that replaces it, where one does. */
+  /** Id of the atom that replaces it, if any. */
   readonly replacedBy?: string | undefined;
-  /** How many the search found up to it. */
+  /** Position among the results of the search, over all pages, from 1 on. */
   readonly place: number;
-  /** Passages around what was found, the words themselves between `**`. Plain text, not fit for HTML as it is. */
+  /** Passages around the matches, with the matching words between `**`. Plain text: not safe as HTML. */
   readonly snippet: string;
 };
 
-/** A search that is read page by page, in the order of its ranks but for another one. */
+/** Search that is read page by page, in the order of its ranks or of `sort`. */
 type PagedSearch = Search & {
   readonly sort?: SearchSort;
-  /** The last atom of the page before, and how many there were up to it. */
+  /** Last atom of the page before, and the number of results up to it. */
   readonly after?: AtomPosition | null;
 };
 
 export type SearchSort = "rank" | Sort;
 
-/** Pages of a search go no further. */
+/** Number of results at which the pages of a search end. */
 const MAX_RANKED = 500;
-/** Of each of the orders that are fused into one, which goes no further. */
+/** Number of results at which each of the orders that are fused ends, and the fused one. */
 const MAX_FUSED = 200;
 
-/** Fewer than so many are followed by the nearest. */
+/** Number of results below which the nearest atoms follow. */
 const FEW = 5;
-/** Where so many atoms have the words as they stand, none is looked for that only has similar ones. */
+/** Number of atoms with the words as they stand from which on no atom is looked for that only has similar words. */
 const ENOUGH = 10;
-/** A search of more words is for those words: to compare atoms with each of many would hold up others (threats b87). */
+/**
+ * Number of words up to which similar words are looked for: comparing atoms with each of many words would hold up other
+ * callers (threats b87).
+ */
 const MAX_SIMILAR_WORDS = 12;
 
 /**
- * The atoms that a query finds, the closest first, each once. Those with its words as they stand come first; where they
- * are few, those that have each word in some form follow; and where both are few, on the first page, those with some of
- * the words, as {@link rankNearest} has them. Only rows of the reach are ranked (threats b60).
+ * Ranks the atoms that a query finds, the closest first, each once. Atoms with its words as they stand come first; if
+ * they are few, atoms that have each word in some form follow; and if both are few, on the first page, atoms with some
+ * of the words, as {@link rankNearest} ranks them. Only atoms of the reach are ranked (threats b60).
  */
 export async function rankAtoms(
   db: Db,
@@ -88,7 +91,7 @@ export async function rankAtoms(
   return (await rank(db, reach, search, bounds)).ranked;
 }
 
-/** A page of a search, by which words it is found, how many come before it, and whether there are more behind it. */
+/** Page of a search: its atoms, the words of the search, the number of results before it, and whether more follow. */
 type RankedPage = {
   readonly ranked: readonly RankedAtom[];
   readonly words: SearchWords;
@@ -105,7 +108,7 @@ async function rank(
   // One more shows whether there are more.
   const search = { ...asked, limit: limit + 1 };
   const isFused = (asked.meaning ?? []).length > 0;
-  // Of a fused order, places further down change with how many are fused.
+  // In a fused order, positions further down depend on how many results are fused.
   const most = isFused ? MAX_FUSED : after === null ? Math.max(MAX_PLACES, search.limit) : MAX_RANKED;
   const { all, topic } = await rankByWords(db, reach, { search, sort, most, bounds });
   const { words } = topic;
@@ -117,12 +120,12 @@ async function rank(
     : followed;
   const ordered =
     sort === "rank" ? await orderRanked(db, found, topic, asked) : await markReplaced(db, topic.scope, found);
-  // All of it is on one page, but for what that has no room for.
+  // A search that the nearest atoms follow has one page, which they fill up to ENOUGH.
   const whole = isFused || !isFollowed ? ordered : firstBeside(all, ordered, Math.min(limit, ENOUGH));
   return pageOf(whole, words, { after, limit });
 }
 
-/** As many of an order as there is room for, all that were found among them. */
+/** Returns the first atoms of an order, `room` of them: all that were found, and as many of the others as fit. */
 function firstBeside(all: readonly Ranked[], ordered: readonly Ranked[], room: number): Ranked[] {
   const found = new Set(all.map(({ id }) => id));
   const others = new Set(ordered.filter(({ id }) => !found.has(id)).slice(0, room - all.length));
@@ -138,7 +141,7 @@ function pageOf(
   return { ranked: ranked.slice(before, before + limit), words, before, isMore: ranked.length > before + limit };
 }
 
-/** What is found, and below it what has some of the words, as {@link rankNearest} has it. */
+/** Returns the atoms that were found, and below them atoms with some of the words, of {@link rankNearest}. */
 async function followByNearest(
   db: Db,
   topic: Topic,
@@ -151,7 +154,7 @@ async function followByNearest(
   return [...found, ...[...nearest.values()].map((atom) => ({ ...atom, rank: atom.rank / 2 }))];
 }
 
-/** Behind the atom, wherever it stands now; where it is not found any more, as many further as it stood. */
+/** Returns the index behind an atom, wherever it is now; if it is no longer found, the index that was behind it. */
 function placeBehind({ at, id }: AtomPosition, ranked: readonly RankedAtom[]): number {
   const found = ranked.findIndex((atom) => atom.id === id);
   return found < 0 ? at : found + 1;
@@ -179,7 +182,7 @@ const ORDERS: Readonly<Record<SearchSort, (a: Ranked, b: Ranked) => number>> = {
   importance: (a, b) => b.importance - a.importance || b.updatedMs - a.updatedMs || byId(a, b),
 };
 
-/** What is found by the words as they stand; and where that is little, what may have them in another form. */
+/** Atoms found by the words as they stand, and, if they are few, the texts that may have the words in another form. */
 type ByWords = {
   readonly topic: Topic;
   readonly rows: readonly (RankedRow & { readonly rank: number })[];
@@ -237,7 +240,7 @@ async function matchingAtoms(
   return rows.map(({ rank, ...row }) => ({ ...toRankedRow(row), rank }));
 }
 
-/** The atoms that have the words in some form. */
+/** Returns the atoms that have the words in some form. */
 async function bySimilarity({ comparison, of, texts }: Similar): Promise<Ranked[]> {
   const compared = await compareTexts(comparison, of, texts);
   const found = compared.filter(({ score, hasAll }) => score > 0 && (hasAll || of === "any"));
@@ -249,7 +252,7 @@ async function bySimilarity({ comparison, of, texts }: Similar): Promise<Ranked[
   }));
 }
 
-/** A page of the atoms that a query finds, the closest first, with their text. */
+/** Returns a page of the atoms that a query finds, the closest first, with their text. */
 export function searchAtoms(
   db: Db,
   reach: Reach,

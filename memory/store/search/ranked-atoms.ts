@@ -20,44 +20,41 @@ import { validFirst } from "./ranking/valid-first.ts";
 import { writtenFirst } from "./ranking/written-first.ts";
 import { readTopic, type SearchWords } from "./words/search-words.ts";
 
-/**
- * How an atom matches: by all the words as they stand, by all of them in some form, by some of them, or by its meaning
- * alone.
- */
+/** Kind of match: by all the words as they stand, by all in some form, by some of them, or by the meaning alone. */
 export type Match = "words" | "similar" | "nearest" | "meaning";
 
-/** An atom of an answer, by its place in it. */
+/** Atom of a ranked answer. */
 export type RankedAtom = {
   readonly id: string;
-  /** Higher is closer; only to be compared within one answer. */
+  /** Rank, the higher the closer; only to be compared within one answer. */
   readonly rank: number;
   readonly match: Match;
-  /** Which of its passages means what is asked for, from 0 on, where the atom matches by its meaning alone. */
+  /** Index of the passage that means what is asked for, from 0 on, if the atom matches by its meaning alone. */
   readonly passage?: number;
-  /** The atom that replaces it, where one does. */
+  /** Id of the atom that replaces it, if any. */
   readonly replacedBy?: string | undefined;
 };
 
 export type Search = SearchFilter & {
-  /** As people type it: words, `"phrases"`, `or`, `-not`. */
+  /** Query as people type it: words, `"phrases"`, `or`, `-not`. */
   readonly query: string;
   readonly limit: number;
-  /** What the query means, where its words are not all; left out, or empty, for a search by words alone. */
+  /** Vectors of the query's meaning; left out, or empty, for a search by words alone. */
   readonly meaning?: readonly QuestionVector[];
 };
 
-/** What is looked for, and what is known of where it is looked for. */
+/** Scope and words of a search, and the frequencies of words there. */
 export type Topic = {
   readonly scope: SearchScope;
   readonly words: SearchWords;
   readonly frequencies: Frequencies;
-  /** Texts of some atoms there, as `sampleTexts` has them. */
+  /** Texts of a sample of the scope's atoms, as `sampleTexts` returns them. */
   readonly sample: readonly string[];
 };
 
 export type Ranked = RankedRow &
   RankedAtom & {
-    /** How much it has of what is asked for, by whichever way it was found; only to be compared within one answer. */
+    /** Closeness to the search, by whichever way the atom was found; only to be compared within one answer. */
     readonly closeness: number;
   };
 
@@ -69,14 +66,14 @@ export function byId(a: Ranked, b: Ranked): number {
   return a.id < b.id ? 1 : -1;
 }
 
-/** What means exactly what is asked for counts as much as what has this share of its words. */
+/** Weight of meaning: exactly the meaning of the query counts as much as this share of its words. */
 const MEANING = 0.7;
-/** The nearest so many of a library: what is further away is no nearer than any other atom. */
+/** Number of nearest atoms that a vector of the query finds: atoms further away are no nearer than any other. */
 const NEIGHBOURS = 50;
 
 /**
- * Those that the words find, and those that mean the same, each with what it counts by its words and by its meaning
- * together (docs/decisions/semantic-search.md). In no order.
+ * Adds the atoms that mean the same to the atoms that the words find, each ranked by its words and its meaning together
+ * (docs/decisions/semantic-search.md). In no order.
  */
 export async function withMeaning(
   db: Db,
@@ -88,7 +85,7 @@ export async function withMeaning(
   for (const vector of meaning) {
     for (const { nearness, ...near } of await nearestAtoms(db, scope, vector, NEIGHBOURS)) {
       const known = atoms.get(near.id) ?? { ...near, rank: 0, closeness: 0, match: "meaning" };
-      // The square: of a weak model nothing stands out, and its order is no better than chance.
+      // Squared: with a weak model nothing stands out, and its order is no better than chance.
       const meaning = MEANING * nearness ** 2;
       atoms.set(near.id, { ...known, rank: known.rank + meaning, closeness: known.closeness + meaning });
     }
@@ -96,17 +93,16 @@ export async function withMeaning(
   return [...atoms.values()];
 }
 
-/** Of a longer atom so many characters show what it is about. */
+/** Characters of an atom, from its beginning, that show what it is about. */
 const MAX_BEGINNING = 600;
 
-/** So many words ask something, the frequent ones among them: fewer are looked up. */
+/** Number of words, frequent ones included, from which on a query is a question; a shorter query is looked up. */
 const MIN_QUESTION = 5;
 
 /**
- * The first places in the order of {@link newerFirst}, what is not valid in that of {@link validFirst}, what a model took
- * out of a conversation in that of {@link writtenFirst}, what has no name that is looked up in that of {@link namedFirst},
- * and what another atom replaces marked and in that of
- * {@link replacedLast}: where a writer says what is true no more, nothing is guessed.
+ * Orders the first positions of an answer, one step after the other: {@link newerFirst}, {@link validFirst},
+ * {@link writtenFirst}, {@link namedFirst} if the query is no question, and {@link replacedLast}, with the replaced
+ * atoms marked. Replacements come last: if a writer says what is no longer true, nothing is guessed.
  */
 export async function orderRanked(
   db: Db,
@@ -118,10 +114,10 @@ export async function orderRanked(
 }
 
 /**
- * The same atoms, with those that replace one of the first and have no word of what is asked for: each stands before the
- * one that it replaces, where the filters let it through.
+ * Adds the atoms that replace one of the first atoms and were not found themselves, each before the atom that it
+ * replaces, if the filters let it through.
  *
- * @param limit how many of the first
+ * @param limit number of the first atoms
  */
 export async function withReplacing(
   db: Db,
@@ -149,7 +145,7 @@ export async function withReplacing(
   });
 }
 
-/** The same atoms, each with the one that replaces it. */
+/** Marks each atom with the id of the atom that replaces it, if any. */
 export async function markReplaced(
   db: Db,
   { reach, filter, hasReplacing }: SearchScope,
@@ -193,11 +189,11 @@ async function orderByTime(
   return [...named.map(({ text, isValid, isExtracted, ...atom }) => atom), ...ranked.slice(MAX_PLACES)];
 }
 
-/** What is read of an atom to give it its place; of one that went meanwhile, nothing. */
+/** Fields that are read of an atom to find its position; {@link GONE} for an atom that was deleted meanwhile. */
 type Read = { readonly text: string; readonly isValid: boolean; readonly isExtracted: boolean };
 const GONE: Read = { text: "", isValid: true, isExtracted: false };
 
-/** The ranked atoms with their text, but those that went meanwhile, as far as there is room for them. */
+/** Reads the ranked atoms with their text, up to the size of the page, without atoms that were deleted meanwhile. */
 export async function readRankedAtoms(
   db: Db,
   reach: Reach,

@@ -8,28 +8,31 @@ import type { Atom, AtomFields, AtomLink } from "../rows/atom.ts";
 import { type AtomRow, atomColumns, findAtoms, isAtomId, linkRule, reachable, toAtom } from "../rows/atoms.ts";
 import { storedSketch } from "./near-duplicates.ts";
 
-/** Why an atom was not changed: `revision` is the present one; a shared one is no subject's. */
+/**
+ * Reason why an atom was not changed: another `revision` is present, no such atom is there, or it is shared and no
+ * subject's own.
+ */
 export type UnchangedAtom =
   | { readonly kind: "conflict"; readonly revision: number }
   | { readonly kind: "absent" }
   | { readonly kind: "shared" };
 export type Correction = { readonly kind: "corrected"; readonly atom: Atom } | UnchangedAtom;
-/** `libraryId` is the library's as callers know it. */
+/** Result of a deletion; `libraryId` is the library's id as callers know it. */
 export type Deletion = { readonly kind: "deleted"; readonly libraryId: string } | UnchangedAtom;
 
-/** An atom as it is to be stored. */
+/** Atom as it is to be stored. */
 export type AtomDraft = AtomFields & {
   readonly libraryId: string;
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** Of an atom that has a past elsewhere; as `at` where it is left out. */
+  /** Time of the last change, for an atom that has a past elsewhere; `at` if left out. */
   readonly updatedAt?: number;
 };
 
 /**
  * Stores an atom in a library of the reach, under the row that `openLibrary` gives for it.
  *
- * @returns undefined when the library is not there to this caller
+ * @returns undefined if the library is not there for this caller
  * @throws InvalidAtomError for a link that leads nowhere
  */
 export async function insertAtom(
@@ -65,7 +68,7 @@ type AtomPatch = Partial<AtomFields> & {
 /**
  * Replaces fields of an atom; the earlier revision is kept.
  *
- * @param db a transaction, to be rolled back where this throws
+ * @param db a transaction, to be rolled back if this throws
  * @throws InvalidAtomError for a link that leads nowhere, and for an atom that would never be valid
  */
 export async function correctAtom(
@@ -100,11 +103,14 @@ export async function correctAtom(
   return { kind: "corrected", atom };
 }
 
-/** One that is forgotten or restored meanwhile is in neither table as one statement sees them, and in one as the next does. */
+/**
+ * Tries of a deletion: an atom that is forgotten or restored meanwhile is in neither table as the first statement sees
+ * them, and in one of them as the next does.
+ */
 const MAX_LOOKS = 2;
 
 /**
- * Deletes an atom with its revisions, for ever: one that is there, and one that was forgotten and is kept.
+ * Deletes an atom with its revisions, for ever, whether it is present or was forgotten and is still kept.
  *
  * @param expected the revision that the caller has seen, or null to delete whichever is present
  */
@@ -126,13 +132,13 @@ export async function deleteAtom(
   return whyUnchanged(db, reach, id);
 }
 
-/** The condition of the one row of `a`, atoms or forgotten ones, and of its library `l`. */
+/** Returns the condition of the row `a` of an atom, present or forgotten, and of its library `l`. */
 export function isAtRevision(reach: Reach, id: string, expected: number | null): RawBuilder<unknown> {
   return sql`l.id = a.library_id and a.id = ${id}::uuid and ${reachable(reach)} and ${isWritable(reach)}
     and (${expected}::integer is null or a.revision = ${expected}::integer)`;
 }
 
-/** Why no row of the atom was at the revision that was expected. */
+/** Returns the reason why no row of the atom was at the expected revision. */
 export async function whyUnchanged(db: QueryExecutorProvider, reach: Reach, id: string): Promise<UnchangedAtom> {
   const { subject, ...shared } = reach;
   if (subject !== undefined && (await findAtoms(db, shared, [id])).length > 0) return { kind: "shared" };
@@ -148,7 +154,12 @@ export function assertEverValid({ validFrom, validTo }: Pick<AtomFields, "validF
   );
 }
 
-/** One that is beyond the reach and one that is not there are the same: a link leads to what its writer may read. */
+/**
+ * Throws for a link that may not lead where it does. An atom beyond the reach and an atom that is not there are the
+ * same: a link leads to what its writer may read.
+ *
+ * @throws InvalidAtomError for the first such link
+ */
 async function assertLinksLead(db: QueryExecutorProvider, reach: Reach, links: readonly AtomLink[]): Promise<void> {
   const ruleOf = await linkRule(db, reach, links);
   for (const [index, link] of links.entries()) {

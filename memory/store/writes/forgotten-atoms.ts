@@ -5,28 +5,31 @@ import type { Atom } from "../rows/atom.ts";
 import { type AtomRow, atomColumns, findAtoms, isAtomId, toAtom } from "../rows/atoms.ts";
 import { isAtRevision, type UnchangedAtom, whyUnchanged } from "./atom-writes.ts";
 
-/** For how long an atom that was forgotten can be restored. */
+/** Days for which a forgotten atom can be restored. */
 export const DAYS_KEPT = 30;
-/** Of one library: beyond them the one that was forgotten first goes (docs/decisions/forgetting.md). */
+/**
+ * Number of forgotten atoms that are kept of a library: beyond it the first forgotten is deleted
+ * (docs/decisions/forgetting.md).
+ */
 export const MAX_KEPT = 1_000;
-/** Deleted by one call, where several at once have left more. */
+/** Number of forgotten atoms that a call deletes at most, if several calls at once have left too many. */
 const MAX_MADE_ROOM = 10;
 
-/** `libraryId` is the library's as callers know it, `keptUntil` in milliseconds since the epoch. */
+/** Result of forgetting: the library's id as callers know it, and `keptUntil` in milliseconds since the epoch. */
 export type Forgetting =
   | { readonly kind: "forgotten"; readonly libraryId: string; readonly keptUntil: number }
   | UnchangedAtom;
 
-/** All that is stored of an atom, but what the database makes of it. */
+/** Stored columns of an atom, without those that the database generates. */
 const COLUMNS = sql`id, library_id, team_id, content, tags, source, importance, created_at, updated_at, revision, metadata,
   links, expires_at, valid_from, valid_to, sketch`;
 
 /**
  * Forgets an atom: to every caller it is as if it were deleted, and {@link restoreAtom} brings it back. It is kept no
- * longer than it would have lasted.
+ * longer than until its expiry.
  *
  * @param expected the revision that the caller has seen, or null to forget whichever is present
- * @param mostKept of its library
+ * @param mostKept number of forgotten atoms that are kept of its library
  */
 export async function forgetAtom(
   db: QueryExecutorProvider,
@@ -58,10 +61,10 @@ export async function forgetAtom(
 }
 
 /**
- * Brings back an atom that was forgotten, as it was: with its id, its times, its links and its revisions. One that is
+ * Restores an atom that was forgotten, as it was: with its id, its times, its links and its revisions. An atom that is
  * there stays as it is.
  *
- * @returns undefined where the reach has no such atom, or it is kept no longer
+ * @returns undefined if the reach has no such atom, or it is kept no longer
  */
 export async function restoreAtom(db: QueryExecutorProvider, reach: Reach, id: string): Promise<Atom | undefined> {
   if (!isAtomId(id)) return undefined;

@@ -14,41 +14,44 @@ import {
   saidOf,
 } from "./known-imports.ts";
 
-/** An atom that comes from elsewhere. Times are milliseconds since the epoch. */
+/** Atom that comes from elsewhere. Times are milliseconds since the epoch. */
 export type ImportedAtom = AtomFields & {
-  /** What it was called there, for the links of others that come with it. */
+  /** Id that the atom had there, by which links of other imported atoms lead to it; null if it had none. */
   readonly formerId: string | null;
   readonly createdAt: number;
   readonly updatedAt: number;
 };
 
-/** What became of one: `newer` is left as it is, since the library's has changed since it was exported. */
+/** Outcomes for an imported atom. `newer`: the library's atom stays as it is, since it has changed since its export. */
 export const OUTCOMES = ["created", "corrected", "unchanged", "newer"] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
 export type Import = {
-  /** In the order of what was given. */
+  /** Ids of the library's atoms, in the order of the import. */
   readonly ids: readonly string[];
   readonly outcomes: readonly Outcome[];
-  /** Links that led to nothing that is there for the caller. */
+  /** Number of links that led to no atom that is there for the caller. */
   readonly droppedLinks: number;
 };
 
 export type ImportTarget = {
   readonly libraryId: string;
-  /** When what is known by its former id is corrected, in milliseconds since the epoch; null to store each as a new one. */
+  /**
+   * Time at which atoms known by their former ids are corrected, in milliseconds since the epoch; null to store each
+   * atom as a new one.
+   */
   readonly upsertAt: number | null;
 };
 
 /**
- * Stores atoms that come from elsewhere, with their own times. Their links lead to each other by what they were called,
- * or to atoms that are there; others are dropped.
+ * Stores atoms that come from elsewhere, with their own times. Their links lead to each other by their former ids, or
+ * to atoms that are there; other links are dropped.
  *
- * With `upsertAt` an atom that the library knows by its former id is that atom again: it stays as it is while the same is
- * said of it, and is corrected where that has changed. Links then lead to what was imported before, too, and one that
+ * With `upsertAt` an atom that the library knows by its former id is that atom again: it stays as it is while it says
+ * the same, and is corrected if that has changed. Links may then lead to atoms of earlier imports too, and a link that
  * led nowhere is set once its target is there.
  *
- * @returns undefined when the library is not there to this caller: then some may have been stored
+ * @returns undefined if the library is not there for this caller: some atoms may have been stored by then
  */
 export async function importAtoms(
   tx: Tx,
@@ -86,11 +89,11 @@ export async function importAtoms(
 
 const NONE: ReadonlyMap<string, KnownImport> = new Map();
 
-/** An atom of the import, and which one of the library it is. */
+/** Atom of the import, with its id and state in the library. */
 type Placed = Omit<KnownImport, "updatedAt"> & {
   readonly outcome: Outcome;
   readonly formerId: string | null;
-  /** Its links lead by former ids. */
+  /** Fields of the atom; its links lead by former ids. */
   readonly fields: AtomFields;
 };
 
@@ -117,9 +120,9 @@ function meet(
 }
 
 type Links = {
-  /** By the ids that their targets have here. */
+  /** Links that are kept, by the ids of their targets in the library. */
   readonly kept: readonly AtomLink[];
-  /** One leads to what was not imported, which may come yet. */
+  /** True if a link leads to an atom that was not imported, which may come yet. */
   readonly hasOpen: boolean;
 };
 
@@ -143,9 +146,9 @@ async function resolvedLinks(
 }
 
 /**
- * Gives an atom what the import says of it. One that is gone by now was forgotten after that.
+ * Gives an atom the fields and the links of the import. An atom that is gone by now was forgotten after that.
  *
- * @returns the revision that says it
+ * @returns the revision that has them
  */
 async function finish(
   tx: Tx,
@@ -162,7 +165,10 @@ async function finish(
   return revision;
 }
 
-/** What is imported is one revision, links and all. One that was corrected meanwhile keeps its own. */
+/**
+ * Sets the links of an atom within its revision: an import makes one revision, links and all. An atom that was
+ * corrected meanwhile keeps its own links.
+ */
 async function setLinks(tx: Tx, id: string, revision: number, links: readonly AtomLink[]): Promise<void> {
   const json = JSON.stringify(links);
   await sql`update atoms set links = ${json}::jsonb

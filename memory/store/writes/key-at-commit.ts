@@ -8,19 +8,19 @@ import type { Store } from "../../../store/database/store.ts";
 import { RECORD_COLUMNS, type RecordRow, recordOfRow } from "../../../store/keys/rows/key-records.ts";
 import { readTeams } from "../../../store/teams/team-records.ts";
 
-/** How long a transaction may stand still between the last look at its key and its COMMIT: well within a lease. */
+/** Longest time that a transaction may idle between the last look at its key and its COMMIT: well within a lease. */
 const IDLE_LIMIT = "2s";
 
-/** The time as a statement sees it; and from here on the transaction may not stand still. */
+/** Returns a column with the time as a statement sees it; from then on PostgreSQL ends a transaction that idles. */
 function commitMoment({ engine }: Pick<Store, "engine">) {
   const limit = sql`, set_config('idle_in_transaction_session_timeout', ${IDLE_LIMIT}, true)`;
   return sql`(extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms ${engine === "postgres" ? limit : sql``}`;
 }
 
 /**
- * One version of a key and the time, as this statement sees them; undefined where there is none. For a caller that is
- * about to commit what the key was presented for: the database ends a transaction that then stands still, so that its
- * row cannot come long after the key has ended.
+ * Returns a version of a key, and the time, as this statement sees them; undefined if there is no such version. For a
+ * caller that is about to commit what the key was presented for: the database ends a transaction that idles after it,
+ * so that no row is committed long after the key has ended.
  */
 export async function findKeyAtCommit(
   store: Pick<Store, "engine">,
@@ -34,7 +34,10 @@ export async function findKeyAtCommit(
   return row && { key: recordOfRow(row), now: row.now_ms };
 }
 
-/** What the bearer of a token may do in a team, likewise; undefined where they are no member of it any more. */
+/**
+ * Returns the access of a token's bearer in a team, and the time, likewise; undefined if they are no longer a member of
+ * the team.
+ */
 export async function findMemberAtCommit(
   store: Pick<Store, "engine">,
   tx: Tx,

@@ -1,4 +1,4 @@
-/** What a library knows of the atoms that were imported into it: by what each was called where it comes from. */
+/** Records of the atoms that were imported into a library, by the ids that they had where they come from. */
 import { hash } from "node:crypto";
 import { sql } from "kysely";
 import type { Reach } from "../../../domain/access/reach.ts";
@@ -8,23 +8,23 @@ import { preparedStatement } from "../../../store/database/prepared-statement.ts
 import type { AtomFields } from "../rows/atom.ts";
 import { ATOMS_IN_LIBRARIES, findAtoms, isAtomId, reachable } from "../rows/atoms.ts";
 
-/** An atom of the library that an import means. */
+/** Atom of the library that an imported atom stands for. */
 export type KnownImport = {
   readonly id: string;
-  /** By {@link saidOf}. */
+  /** Digest of what it says, by {@link saidOf}. */
   readonly said: string;
-  /** Which revision says it. */
+  /** Revision that says it. */
   readonly revision: number;
-  /** Some of its links lead to what was not imported, and may come yet. */
+  /** True if some of its links lead to atoms that were not imported, and may come yet. */
   readonly hasOpenLinks: boolean;
   /**
-   * When the library has changed it by itself, in milliseconds since the epoch; null for one that comes from elsewhere, of
-   * which only a change of the file counts, or that was not changed since its import.
+   * Time at which the library has changed it by itself, in milliseconds since the epoch; null for an atom that comes
+   * from elsewhere, of which only a change of the file counts, or that was not changed since its import.
    */
   readonly updatedAt: number | null;
 };
 
-/** What an atom says, its times of being made and changed left out: SHA-256, 32 latin1 characters. */
+/** Returns the digest of what an atom says, without its times of creation and change: SHA-256, 32 latin1 characters. */
 export function saidOf({ content, tags, source, importance, metadata, links, ...times }: AtomFields): string {
   const { expiresAt, validFrom, validTo } = times;
   const facts = Object.entries(metadata).sort(([one], [other]) => (one < other ? -1 : 1));
@@ -34,8 +34,9 @@ export function saidOf({ content, tags, source, importance, metadata, links, ...
 }
 
 /**
- * Those of a library's atoms that these former ids mean: what was imported as it, or the atom that has it as its id.
- * The others are locked: a second import of one at the same time waits for the first, and finds what that has made.
+ * Returns the atoms of a library that these former ids mean: an atom that was imported under it, or that has it as its
+ * own id. The other former ids are locked: a second import of the same at the same time waits for the first, and finds
+ * the atom that it has made.
  */
 export async function knownImports(
   tx: Tx,
@@ -97,7 +98,7 @@ async function readKnown(
   );
 }
 
-/** The atoms of a library that were imported as these. */
+/** Returns the ids of a library's atoms, by the former ids under which they were imported. */
 export async function importedIds(
   tx: Tx,
   reach: Reach,
@@ -109,10 +110,10 @@ export async function importedIds(
   return new Map(known.map(([formerId, { id }]) => [formerId, id]));
 }
 
-/** What is known of an atom from now on. */
+/** Record that an import leaves of an atom. */
 export type ImportRecord = Omit<KnownImport, "updatedAt"> & { readonly formerId: string };
 
-/** Records what has been imported, none twice. */
+/** Records the atoms of an import, no former id twice. */
 export async function recordImports(tx: Tx, libraryId: string, imported: readonly ImportRecord[]): Promise<void> {
   if (imported.length === 0) return;
   const rows = imported.map(({ formerId, id, said, revision, hasOpenLinks }) => ({

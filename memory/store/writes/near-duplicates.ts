@@ -10,20 +10,20 @@ import { findAtoms } from "../rows/atoms.ts";
 import { findReplacements } from "../rows/replaced-atoms.ts";
 import { takeTurns } from "../search/words/text-turns.ts";
 
-/** An atom that says almost what is about to be saved, if with other numbers. */
+/** Atom that says almost what is about to be saved, perhaps with other numbers. */
 export type NearDuplicate = Nearness & { readonly atom: Atom };
 
-/** Rows that are read for one statement: of the same, of those with other numbers and of those that share a band. */
+/** Rows that are read for a statement: that say the same, that say it with other numbers, and that share a band. */
 const MAX_SAME = 2;
 const MAX_NUMBERLESS = 10;
 const MAX_ALIKE = 20;
-/** The most that are shown to a caller. */
+/** Number of near-duplicates that a caller is shown. */
 export const MAX_SHOWN = 3;
 
 /**
- * The atoms of a library that say almost the same as a statement, the closest first, and those with other numbers last.
- * One that says the same is left out where almost the same was saved since: saving it again changes what holds.
- * The same statement is found for certain; of those that are alike, most are (docs/decisions/near-duplicates.md).
+ * Finds the atoms of a library that say almost the same as a statement, the closest first, and those with other numbers
+ * last. An atom that says exactly the same is left out if almost the same was saved since: saving it again changes what
+ * holds. The same statement is found for certain; of similar statements, most are (docs/decisions/near-duplicates.md).
  */
 export async function findNearDuplicates(
   db: Db,
@@ -62,14 +62,14 @@ export async function findNearDuplicates(
 }
 
 /**
- * Whether what was saved later than an atom of the same words, of those near it, says otherwise. What was saved with it
- * was not: a call for several may be repeated.
+ * True if an atom that was saved later than this one, of those near it, says otherwise. Atoms that were saved with it
+ * do not count: a call that saves several may be repeated.
  */
 export function isOverruled({ createdAt }: Atom, near: readonly NearDuplicate[]): boolean {
   return near.some(({ atom, similarity }) => similarity < 1 && atom.createdAt > createdAt);
 }
 
-/** The ids of the atoms under a library, or a part of one, that may say almost the same. */
+/** Returns the ids of the atoms of a library, or of a part of it, that may say almost the same. */
 async function alikeIn(db: Db, libraryId: string, sketch: Sketch): Promise<{ id: string }[]> {
   const id = sql`${libraryId}::text`;
   const { rows } = await db
@@ -89,7 +89,7 @@ async function alikeIn(db: Db, libraryId: string, sketch: Sketch): Promise<{ id:
   return rows;
 }
 
-/** What the column `sketch` holds of an atom of a library. */
+/** Returns the value of an atom's column `sketch` in a library. */
 export function storedSketch(libraryId: RawBuilder<unknown>, { same, numberless, bands }: Sketch): RawBuilder<unknown> {
   return numbersFor(libraryId, [same, numberless, ...bands]);
 }

@@ -1,40 +1,40 @@
 import type { Db } from "../../../store/database/change.ts";
 import { countRoom, MAX_SAVES } from "./repeatable-saves.ts";
 
-/** The part of the room that was found which is not counted again, and the most that is not, in records. */
+/** Part of the free capacity that is used before records are counted again, and the upper limit of that, in records. */
 const UNCOUNTED_PART = 1 / 10;
 const MOST_UNCOUNTED = 100;
-/** For how long a caller without room is not counted again, in milliseconds: its records may go with a library. */
+/** Milliseconds for which a caller without capacity is not counted again; its records may be deleted with a library. */
 const FULL_MS = 10_000;
-/** Callers that are remembered. */
+/** Number of callers that are remembered. */
 const MAX_CALLERS = 10_000;
 
-/** Times are milliseconds on the monotonic clock. */
+/** Capacity of a caller as last counted. Times are milliseconds on the monotonic clock. */
 type Known =
   | { readonly kind: "room"; readonly uncounted: number }
   | { readonly kind: "full"; readonly over: number; readonly countAgain: number };
 
 /**
- * What a thread knows of the room that callers have for records of their saves. To count a caller's records takes longer
- * the more there are, up to several times a save: so where there is room, a tenth of it is given out before they are
- * counted again. No caller is refused a record that it has room for; where more than ten threads save for one caller at
- * once, each of them may go beyond the bound by a hundred.
+ * Capacity of callers for records of their saves, as a thread knows it. Counting a caller's records takes longer the
+ * more there are, up to several times a save: so a tenth of its free capacity is used before they are counted again. No
+ * caller is refused a record that it has capacity for; if more than ten threads save for one caller at once, each of
+ * them may exceed the limit by a hundred.
  */
 export class RecordRoom {
   readonly #monotonic: () => number;
   readonly #most: number;
   readonly #callers = new Map<string, Known>();
 
-  /** @param most records of one caller */
+  /** @param most limit of records of one caller */
   constructor(monotonic: () => number, most: number = MAX_SAVES) {
     this.#monotonic = monotonic;
     this.#most = most;
   }
 
   /**
-   * Takes room for so many records.
+   * Takes capacity for some records.
    *
-   * @returns how long the caller has to wait for it, in milliseconds: 0 where there is room
+   * @returns milliseconds until the caller has capacity: 0 if it has
    */
   async waitFor(db: Db, caller: string, records = 1): Promise<number> {
     const known = this.#callers.get(caller);

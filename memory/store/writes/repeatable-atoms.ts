@@ -8,18 +8,18 @@ import { atomsById } from "../rows/atoms.ts";
 import { replacedAmong } from "../rows/replaced-atoms.ts";
 import { KEPT } from "./repeatable-saves.ts";
 
-/** Whose atoms are known again by what they say, and in which library. */
+/** Caller whose atoms are recognized by their content, and its library. */
 type AtomSaver = {
-  /** Names the key that saves, and the way in which it does: no other save meets these. */
+  /** Name of the key that saves, and of the way in which it does: no other save meets its records. */
   readonly caller: string;
-  /** The row that its atoms are stored under, as `openLibrary` gives it. */
+  /** Row that its atoms are stored under, as `openLibrary` gives it. */
   readonly libraryId: string;
-  /** Whether it has room for records: else it leaves none, and its saves are not known again. */
+  /** True if the caller has capacity for records; else it leaves none, and its saves are not recognized. */
   readonly hasRoom: boolean;
 };
 
 /**
- * The atom that a caller has saved before by the same digest, where it is still as it was saved.
+ * Returns the atom that a caller has saved before by the same digest, if it is still as it was saved.
  *
  * @param digest SHA-256 of all that is saved, 32 latin1 characters
  */
@@ -35,8 +35,9 @@ export async function findSavedAtom(db: Db, reach: Reach, caller: string, digest
 }
 
 /**
- * Begins to save atoms, and finds those that the caller has saved before and that are still as they were saved. Two
- * saves of the same atom at once: the second waits for the first. {@link endAtoms} follows in the same transaction.
+ * Begins to save atoms, and returns the atoms that the caller has saved before and that are still as they were saved.
+ * Of two saves of the same atom at once the second waits for the first. {@link endAtoms} follows in the same
+ * transaction.
  *
  * @param digests of each atom that is to be saved, none twice
  */
@@ -71,7 +72,7 @@ export async function endAtoms(tx: Tx, caller: string, saved: ReadonlyMap<string
 
 type SavedRow = { readonly key: Uint8Array; readonly id: string | null };
 
-/** By digest: without those that were corrected, deleted or replaced since, or have expired. */
+/** Returns the recorded atoms by digest, without those that were corrected, deleted, replaced, or have expired. */
 async function unchangedAtoms(db: Db, reach: Reach, rows: readonly SavedRow[]): Promise<ReadonlyMap<string, Atom>> {
   const atoms = await atomsById(
     db,

@@ -3,33 +3,33 @@ import type { Db, Tx } from "../../../store/database/change.ts";
 import { toDigest } from "../../../store/database/digest.ts";
 import { preparedStatement } from "../../../store/database/prepared-statement.ts";
 
-/** How a save is known again. Digests are SHA-256, 32 latin1 characters. */
+/** Identity by which a save is recognized. Digests are SHA-256, 32 latin1 characters. */
 export type RepeatableSave = {
-  /** Names the key that saves, and no other: callers do not meet. */
+  /** Name of the key that saves, and of no other: callers do not meet. */
   readonly caller: string;
-  /** Of the idempotency key. */
+  /** Digest of the idempotency key. */
   readonly key: string;
-  /** Of what the request asks for. */
+  /** Digest of what the request asks for. */
   readonly request: string;
 };
 
-/** What a save has made, and said. */
+/** Atoms that a save has made, and the rest of its answer. */
 export type MadeAtoms = {
-  /** In the order of what was sent; null for one that was left out. */
+  /** Ids in the order of the request; null for an atom that was left out. */
   readonly atomIds: readonly (string | null)[];
-  /** What its answer says beside the atoms. */
+  /** Members of the answer beside the atoms. */
   readonly beside: Readonly<Record<string, unknown>>;
 };
 
-/** A save that was made before. */
+/** Save that was made before. */
 export type FormerSave = MadeAtoms & { readonly libraryId: string; readonly isSameRequest: boolean };
 
-/** For how long a repetition is known. */
+/** Time for which a save is recognized. */
 export const KEPT = sql`interval '24 hours'`;
-/** Of one caller within that time. */
+/** Number of records that a caller may leave within that time. */
 export const MAX_SAVES = 10_000;
 
-/** The save that was made by this key; undefined where there is none, or it is not known any more. */
+/** Finds the save that was made by this key; undefined if there is none, or it is no longer recognized. */
 export function findSave(db: Db, save: RepeatableSave): Promise<FormerSave | undefined> {
   return readSave(db, save, sql<boolean>`made_at >= clock_timestamp() - ${KEPT}`);
 }
@@ -43,7 +43,7 @@ async function readSave(
     .selectFrom("repeatable_saves")
     // As text: both drivers read an array of those alike.
     .select(["request", "beside", sql<(string | null)[]>`atom_ids::text[]`.as("atom_ids")])
-    // As callers know it, where it was saved in a part of one.
+    // The library as callers know it, if the atoms are in a subject's part of it.
     .select(
       sql<string>`(select coalesce(parent_id, id) from libraries where id = repeatable_saves.library_id)`.as(
         "library_id",
@@ -58,15 +58,15 @@ async function readSave(
   return { libraryId, atomIds, beside, isSameRequest: toDigest(request).equals(made.request) };
 }
 
-/** What room a caller has for records. */
+/** Capacity of a caller for records. */
 export type RoomForRecords = {
-  /** How many more it may leave; what is under way is not counted. */
+  /** Number of records that it may still leave; saves under way are not counted. */
   readonly free: number;
-  /** How long it has to wait for more, in milliseconds: 0 where there is room. */
+  /** Milliseconds until there is capacity for more: 0 if there is. */
   readonly waitMs: number;
 };
 
-/** Counts the records that a caller has: thousands, in the end, so that {@link RecordRoom} asks seldom. */
+/** Counts the records of a caller: thousands, in the end, so that {@link RecordRoom} asks seldom. */
 export async function countRoom(db: Db, caller: string, most: number = MAX_SAVES): Promise<RoomForRecords> {
   const { rows } = await sql<{ known: number; ms: number | null }>`
     select count(*) filter (where made_at >= clock_timestamp() - ${KEPT})::int as known,
@@ -79,10 +79,10 @@ export async function countRoom(db: Db, caller: string, most: number = MAX_SAVES
 }
 
 /**
- * Begins a save, or finds that it was made before. Two of the same key at once: the second waits for the first.
+ * Begins a save, or finds that it was made before. Of two with the same key at once the second waits for the first.
  *
- * @returns undefined when it is to be made now: {@link endSave} follows in the same transaction; `absent` where the
- *   library is not there any more
+ * @returns undefined if it is to be made now: {@link endSave} follows in the same transaction; `absent` if the library
+ * is no longer there
  *
  * @param libraryId the row that the atoms are stored under, as `openLibrary` gives it
  */
@@ -98,11 +98,11 @@ export async function beginSave(
       made_at = excluded.made_at
     where repeatable_saves.made_at < clock_timestamp() - ${KEPT} returning 1`.execute(tx);
   if (begun.rows.length > 0) return undefined;
-  // Locked by the insert, and not yet over to it: whatever time it is by now.
+  // The insert has locked the record, and its time was not over then: it counts, whatever time it is by now.
   return (await readSave(tx, save, sql<boolean>`true`)) ?? "absent";
 }
 
-/** Records what a save has made. */
+/** Records the atoms that a save has made, and the rest of its answer. */
 export async function endSave(tx: Tx, { caller, key }: RepeatableSave, { atomIds, beside }: MadeAtoms): Promise<void> {
   await sql`${preparedStatement} update repeatable_saves set atom_ids = ${[...atomIds]}::text[]::uuid[], beside = ${JSON.stringify(beside)}::jsonb
     where caller = ${caller} and key = ${toDigest(key)}`.execute(tx);

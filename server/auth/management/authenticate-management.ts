@@ -12,29 +12,29 @@ import { isManagementToken } from "./management-token.ts";
 
 const NO_TOKEN = { cause: "no_management_token" } as const;
 
-/** What the decision reads. */
+/** Parts that the decision reads. */
 export type AuthenticationDeps = SessionDeps & {
-  /** Null where no issuer is configured. */
+  /** Null if no issuer is configured. */
   readonly validateJwt: ValidateJwt | null;
   readonly log: Logger;
   readonly clock: Clock;
 };
 
-/** Who a management request comes from, or the cause of a 401. */
+/** Principal of a management request, or the cause of a 401. */
 export type Authenticated =
   | { readonly principal: Principal; readonly session: ConsoleSession | null }
   | {
       readonly cause: string;
-      /** The issuer of a session whose claims are too old: it only has to be asked anew. */
+      /** Issuer of a session whose claims are too old: it only has to be asked anew. */
       readonly renewBy?: string;
     };
 
 /**
- * Authenticates a management request: by its bearer token or, where no carrier presents a credential, by the session of
+ * Authenticates a management request: by its bearer token or, if no carrier presents a credential, by the session of
  * its cookie. An API key is neither (threats b10, b11).
  *
- * @param anyClaims whether a session is enough although its issuer has to be asked anew about the person
- * @throws Problem `unavailable` while the issuer's keys cannot be had
+ * @param anyClaims true if a session is enough although its issuer has to be asked anew about the person
+ * @throws Problem `unavailable` while the issuer's keys cannot be fetched
  */
 export async function authenticateManagement(
   deps: AuthenticationDeps,

@@ -5,17 +5,17 @@ import { clientAddress } from "../../http/client-address.ts";
 import { problem } from "../../http/problems/problem.ts";
 import type { Principal } from "../principal.ts";
 
-/** Longer than any honest User-Agent. */
+/** Characters of a User-Agent that are kept: more than any honest one has. */
 const MAX_USER_AGENT = 256;
 
-/** Who a management request comes from. */
+/** Returns the principal of a management request. Throws if it has none. */
 export function principalOf({ managementPrincipal }: FastifyRequest): Principal {
   if (managementPrincipal === null) throw new Error("a management route was reached without a principal");
   return managementPrincipal;
 }
 
 /**
- * Who makes a change, from where and why, for the audit log.
+ * Returns the author of a change, with their address and their reason, for the audit log.
  *
  * @throws Problem `invalid_request` for a reason that holds what looks like a key: it would be kept
  */
@@ -27,9 +27,9 @@ export function authorOf(request: FastifyRequest, reason: string | undefined): A
 }
 
 /**
- * Who does something by a request, and from where.
+ * Returns the author of what is done by a request, with their address.
  *
- * @param name what their issuer calls the person; undefined where that is not known
+ * @param name the person's name at their issuer; undefined if it is not known
  */
 export function authorAs(
   actor: string,

@@ -7,13 +7,16 @@ import { keepKeylessBody } from "../../calls/open-call.ts";
 import type { KeyIndexView } from "../../key-index/key-index-view.ts";
 import type { Principal } from "../principal.ts";
 
-/** In the place of a team's id, which none of them is: of the installation's own, and of callers who are in no team. */
+/**
+ * Texts in place of a team's id, which none of them is: for the installation's principals, and for callers who are in
+ * no team.
+ */
 const INSTALLATION = "installation";
 const NO_TEAM = "none";
 
 const EVER = { scopes: scopeSet(MEMBER_SCOPES), issuedAt: Number.MAX_SAFE_INTEGER, expiresAt: Number.MAX_SAFE_INTEGER };
 
-/** What the bodies of callers without a key are counted with. */
+/** Parts that count the bodies of callers without a key. */
 export type ManagedBodyDeps = {
   readonly streams: Pick<OpenStreams, "openBody">;
   readonly index: Pick<KeyIndexView, "findMember">;
@@ -27,8 +30,8 @@ export function keepManagedBody({ streams, index }: ManagedBodyDeps): preParsing
 }
 
 /**
- * Whose the body of a management request is: its caller's in the place of a key's, and one of the caller's teams. That
- * is read from the index, however old it is, and opens nothing.
+ * Returns the holder of a management request's body: its caller in the place of a key, and one of the caller's teams.
+ * The team is read from the index, however old it is, and opens nothing.
  */
 export function managedBodyHolder(
   index: Pick<KeyIndexView, "findMember">,
@@ -39,7 +42,10 @@ export function managedBodyHolder(
   return { keyId, teamId: member?.teamId ?? NO_TEAM };
 }
 
-/** Whose room the answer to a management request takes beside its caller's own; null for the installation's own. */
+/**
+ * Returns the team whose memory budget the answer to a management request takes, beside its caller's own; null for a
+ * principal of the installation.
+ */
 export function managedAnswerTeam(index: Pick<KeyIndexView, "findMember">, principal: Principal | null): string | null {
   if (principal === null || typeof principal.as === "string") return null;
   return managedBodyHolder(index, principal).teamId;

@@ -1,4 +1,4 @@
-/** The token of `--bootstrap-token-file`: it begins an installation, and ends keys when no issuer can be asked. */
+/** Token of `--bootstrap-token-file`: it begins an installation, and ends keys when no issuer can be asked. */
 import { readFile, stat } from "node:fs/promises";
 import type { Logger } from "../../../runtime/log.ts";
 import { ConfigError } from "../../../runtime/settings.ts";
@@ -7,23 +7,23 @@ import type { InstallationRole } from "../principal.ts";
 import { type ManagementToken, tokenDigest } from "./management-token.ts";
 
 const MIN_LENGTH = 32;
-/** 32 random hexadecimal digits have fewer once in a million. */
+/** Different characters at least: 32 random hexadecimal digits have fewer once in a million. */
 const MIN_DISTINCT = 8;
 /**
- * The share of characters next to the one before them in the alphabet: 32 random digits of ten have more once in 10^8.
+ * Share at most of characters that equal the character before them or are next to it in the alphabet: 32 random digits
+ * of ten have more once in 10^8.
  */
 const MAX_IN_ROW = 0.75;
-/** How often the file is read: a changed or removed one takes hold within this and a moment. */
+/** Milliseconds between two reads of the file: a changed or removed file takes effect within this and a moment. */
 const READ_MS = 1_000;
 
 type BootstrapToken = ManagementToken & { close(): void };
 
 /**
- * Opens the configured bootstrap token. It may do less where an issuer is configured: the issuer's tokens may do the
- * rest.
+ * Opens the configured bootstrap token. It may do less if an issuer is configured: the issuer's tokens may do the rest.
  *
- * @param log where changes and faults of the file are logged; left out in all threads but one
- * @returns undefined where none is configured
+ * @param log logs changes and faults of the file; left out in all threads but one
+ * @returns undefined if none is configured
  * @throws ConfigError as {@link openBootstrapToken}
  */
 export async function openConfiguredToken(config: TokenConfig, log?: Logger): Promise<BootstrapToken | undefined> {
@@ -34,10 +34,10 @@ export async function openConfiguredToken(config: TokenConfig, log?: Logger): Pr
 type TokenConfig = Pick<ServerConfig, "oidc" | "bootstrapTokenFile">;
 
 /**
- * Opens the file of the bootstrap token, and reads it again every second, however it is replaced. While it is gone or
- * holds no usable token, there is none.
+ * Opens the file of the bootstrap token, and reads it again every second, however it is replaced. While the file is
+ * gone or holds no usable token, there is no token.
  *
- * @throws ConfigError where it holds none at the start
+ * @throws ConfigError if the file holds none at the start
  */
 async function openBootstrapToken(file: string, role: InstallationRole, log?: Logger): Promise<BootstrapToken> {
   const first = await readToken(file);
@@ -90,7 +90,7 @@ async function readToken(file: string): Promise<Read> {
   return fault === undefined ? { digest: tokenDigest(token) } : { fault };
 }
 
-/** What is wrong with a token. It is never quoted. */
+/** Returns what is wrong with a token, which is never quoted; undefined if it may be used. */
 export function tokenFault(token: string): string | undefined {
   if (token.startsWith("inf_")) return "holds an API key: make a token of its own, such as by openssl rand -base64 32";
   if (!/^[\x21-\x2b\x2d-\x7e]*$/.test(token)) return "must hold one word of visible ASCII characters, without a comma";
@@ -100,7 +100,7 @@ export function tokenFault(token: string): string | undefined {
   return isRandom(token) ? undefined : "holds no random token: make one, such as by openssl rand -base64 32";
 }
 
-/** Refuses what a person types: few characters, a word again and again, a row of the alphabet. */
+/** Refuses what a person types: few different characters, a word again and again, a row of the alphabet. */
 function isRandom(token: string): boolean {
   const codes = Array.from(token, (character) => character.charCodeAt(0));
   const inRow = codes.filter((code, i) => i > 0 && Math.abs(code - (codes[i - 1] ?? 0)) <= 1).length;

@@ -3,10 +3,13 @@ import { CallerLeftError } from "../../../store/database/errors.ts";
 import { inManagedTurns } from "../../../store/database/managed-turns.ts";
 import { type ManagedBodyDeps, managedBodyHolder } from "./body-holder.ts";
 
-/** Never aborted: what changes something goes on where its caller has left. */
+/** Signal that is never aborted: a change goes on although its caller has left. */
 const STAYS = new AbortController().signal;
 
-/** Has what handles a management request, or a page of the console, ask the database in its team's turns. */
+/**
+ * Creates a hook that has the handlers of management requests and of the console's pages ask the database in the turns
+ * of the caller's team.
+ */
 export function handleInTurns({ index }: Pick<ManagedBodyDeps, "index">): preHandlerHookHandler {
   return (request, reply, done) => {
     const { managementPrincipal, raw } = request;

@@ -22,29 +22,35 @@ const NO_PRINCIPAL = problem(
   "The management API takes the installation's token, or a JWT of a configured issuer, as `Authorization: Bearer <token>`; or the console's session. This one is missing, expired or wrong; an API key does not open it.",
 );
 
-/** For requests other than page views, which are redirected to sign in; htmx goes there by the header. */
+/** Refusal of requests other than page views, which are redirected to sign in; htmx goes there by the header. */
 const NO_SESSION = problem("unauthorized", "You are not signed in, or no longer: sign in, and try again.", {
   "hx-redirect": SIGN_IN,
 });
 
-/** A script of a page asks for the page itself then, and is sent to the issuer by it. */
+/**
+ * Refusal of a session whose claims are too old. A page's script then requests the page itself, which redirects it to
+ * the issuer.
+ */
 const OLD_CLAIMS = problem(
   "unauthorized",
   "Your issuer was last asked about you more than 15 minutes ago. Open the console in another tab, which asks it again, and reload this page: what you have sent is sent once more, and has had no effect.",
 );
 
-/** Signing in again would not help: the next request presents the credential too, such as one that a proxy adds. */
+/**
+ * Refusal of a request to the console with another credential. Signing in again would not help: the next request
+ * presents it too, for example if a proxy adds it.
+ */
 const OTHER_CREDENTIAL = problem(
   "unauthorized",
   "The console takes its session alone, and this request presents another credential: as `key` in its address, or in a header such as Authorization, which something between you and the server may add.",
 );
 
-/** What lets requests to the management API and the console through. */
+/** Parts that authenticate requests to the management API and the console. */
 export type ManagementHookDeps = AuthenticationDeps & RefusalDeps;
 
 /**
  * Admits a request that {@link authenticateManagement} authenticates; to the console by a session alone. It does not
- * require a current index: a revocation must go through on a replica that has lost sight of the feed.
+ * require a current index: a revocation must go through on a replica whose index is no longer current.
  */
 export function authenticatePrincipal(
   deps: ManagementHookDeps,
@@ -83,7 +89,7 @@ export function authenticatePrincipalAgain(
 }
 
 /**
- * Notes a request's principal where it is authenticated, and admits the request without one too: then
+ * Notes a request's principal if it is authenticated, and admits the request without one too: then
  * `managementPrincipal` is null, and a presented credential is recorded as refused. To be called once the head is read,
  * and again once the body is.
  */
@@ -113,7 +119,10 @@ type Unauthenticated = {
   readonly renewBy?: string;
 };
 
-/** From this age of the claims on, a page view asks the issuer anew: its form then works for some minutes at least. */
+/**
+ * Milliseconds of the claims' age from which on a page view asks the issuer anew: its form then works for some minutes
+ * at least.
+ */
 const RENEW_MS = 10 * 60_000;
 
 /** Redirects a page view to sign in; any other request is refused, counted and recorded. */
@@ -136,7 +145,7 @@ function isPageView({ method, headers }: FastifyRequest["raw"]): boolean {
   return (method === "GET" || method === "HEAD") && headers["hx-request"] === undefined;
 }
 
-/** Where to redirect a page view whose session soon needs renewal; undefined where the page is shown. */
+/** Returns the URL to redirect a page view to if its session soon needs renewal; undefined if the page is shown. */
 function earlyRenewal(
   { config }: Pick<ManagementHookDeps, "config">,
   access: ManagedAccess | ConsoleAccess,
@@ -154,7 +163,7 @@ function sendTo(reply: FastifyReply, location: string): HookOutcome {
 }
 
 /**
- * Resolves a management request's principal and notes it on the request; or gives the cause of a 401.
+ * Resolves a management request's principal and notes it on the request; or returns the cause of a 401.
  *
  * @param read how far the request has been read
  * @throws Problem for a request that another site's page may have sent with the session's cookie

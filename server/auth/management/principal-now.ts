@@ -4,9 +4,9 @@ import type { Principal } from "../principal.ts";
 import { type AuthenticationDeps, authenticateManagement } from "./authenticate-management.ts";
 
 /**
- * Who a request comes from by now, while what it asks for takes long: its session may have ended since it came.
+ * Returns the principal of a request as of now, for requests that take long: its session may have ended since it came.
  *
- * @throws Problem `unauthorized` where it has
+ * @throws Problem `unauthorized` if it has
  */
 export async function principalNow(deps: AuthenticationDeps, { raw }: Pick<FastifyRequest, "raw">): Promise<Principal> {
   const found = await authenticateManagement(deps, raw);

@@ -10,8 +10,8 @@ import type { DecisionDeps } from "../decide.ts";
 import type { Asked } from "../refused.ts";
 
 /**
- * The answer to a key that may not do what it is used for: which key it is, what it lacks, and what it has. It is for the
- * key's holder, who can ask for the same at `/api/v1/whoami`.
+ * Returns the answer to a key that may not do what it is used for: which key it is, what it lacks, and what it has. It
+ * is for the key's holder, who can ask for the same at `/api/v1/whoami`.
  */
 export function forbiddenKey(
   { index, config }: Pick<DecisionDeps, "index" | "config">,

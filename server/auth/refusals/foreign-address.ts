@@ -3,7 +3,10 @@ import { type Problem, problem } from "../../http/problems/problem.ts";
 
 const WHOSE: Readonly<Record<Exclude<SourceRefusal, "unknown">, string>> = { key: "PlatformKey", team: "PlatformTeam" };
 
-/** The answer to a key, or a member's token, that is used from where it may not be: the address seen, and what to do. */
+/**
+ * Returns the answer to a key, or a member's token, used from an address that is not allowed: that address, and what to
+ * do.
+ */
 export function foreignAddress(client: Client, source: SourceRefusal): Problem {
   const address = shownSource(client);
   if (source === "unknown" || address === undefined) return UNKNOWN;

@@ -6,7 +6,7 @@ import type { AuthMetrics } from "../metrics.ts";
 import type { Refused } from "../refused.ts";
 import type { RefusalRecorder } from "./refusal-event.ts";
 
-/** What counts and records refusals. */
+/** Parts that count and record refusals. */
 export type RefusalDeps = {
   readonly clock: Pick<Clock, "now">;
   readonly index: Pick<KeyIndexView, "lastSeq">;
@@ -14,7 +14,7 @@ export type RefusalDeps = {
   readonly refusals: RefusalRecorder;
 };
 
-/** In a millisecond. */
+/** Nanoseconds in a millisecond. */
 const NANOSECONDS = 1e6;
 
 /**
@@ -45,7 +45,10 @@ export function recordRefusal(
   });
 }
 
-/** When a call has room that a limit of tokens refuses, if nothing more is used until then; undefined for any other. */
+/**
+ * Returns when a limit of tokens that refuses a call has capacity for it, if nothing more is used until then; undefined
+ * for any other limit.
+ */
 function roomForTokensAt(rates: readonly MetRate[], now: number): number | undefined {
   const refusing = refusingRate(rates);
   if (refusing?.limit.unit === undefined) return undefined;

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 
 /** A request that was refused, for the audit log. */
 export type RefusalEvent = {
-  /** Where it came from: read only where it is kept, since a request works its address out when it is asked. */
+  /** Client that was refused: read only if it is kept, since a request works its address out when it is asked. */
   readonly client: { readonly ip: string; readonly raw: IncomingMessage };
   readonly at: number;
   readonly code: string;
@@ -12,9 +12,9 @@ export type RefusalEvent = {
   readonly route: string | undefined;
   readonly keyId: string | null;
   readonly teamId: string | null;
-  /** When such a call has room again, by what a limit of tokens has then, in milliseconds since the epoch. */
+  /** Time from which on a limit of tokens has capacity for such a call, in milliseconds since the epoch. */
   readonly until?: number | undefined;
-  /** Who was refused by the management API, where it knows them. */
+  /** Actor that was refused, if it is known. */
   readonly principal?: string | undefined;
 };
 

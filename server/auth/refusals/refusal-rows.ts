@@ -5,43 +5,41 @@ import type { RefusalEvent } from "./refusal-event.ts";
 
 const MINUTE_MS = 60_000;
 
-/** The number of the minute that a time in milliseconds is in. */
+/** Returns the number of the minute that a time in milliseconds is in. */
 export function minuteOf(at: number): number {
   return Math.floor(at / MINUTE_MS);
 }
 
 /** Refusals of one cause, route, network and key within one minute: one row of the audit log. */
 export type RefusalRow = {
-  /** The first of them, with the key of all as long as there is room for a row of each key (threats b281). */
+  /** First of the refusals, with the key of all as long as there is space for a row of each key (threats b281). */
   readonly first: Omit<RefusalEvent, "client" | "until">;
   readonly minute: number;
-  /** Of the client that was refused first. */
+  /** Address of the client that was refused first. */
   readonly address: string;
   readonly network: string;
-  /** Of the first of them. */
+  /** Request id of the first refusal. */
   readonly requestId: string;
-  /** How many there were so far. */
+  /** Number of refusals so far. */
   count: number;
-  /** When the last of them has room that waits for a limit of tokens; undefined for any other. */
+  /** Time from which on the last of them has capacity in a limit of tokens; undefined for any other limit. */
   until: number | undefined;
 };
 
-/** By the id of the key, or the principal, that was refused; undefined where neither is known. */
+/** Rows by the id of the key, or the principal, that was refused; undefined if neither is known. */
 type ByKey = Map<string | undefined, RefusalRow>;
 
-/**
- * The rows of the present minute, bounded. A flood costs a look-up in four maps for each refusal.
- */
+/** Rows of the present minute, bounded. A flood costs a look-up in four maps for each refusal. */
 export class RefusalRows {
   readonly #max: number;
   #minute = Number.NaN;
   #kept = 0;
   #keptOf = new Map<string, number>();
-  /** By cause and team. */
+  /** Number of rows by cause and team. */
   #keptOfTeam = new Map<string, Map<string | null, number>>();
-  /** One that comes again over one connection makes nothing anew. */
+  /** Last address and its network: a refusal that comes again over one connection works nothing out anew. */
   #last = { address: "", key: "" };
-  /** By cause, route and network. */
+  /** Rows by cause, route and network. */
   #rows = new Map<string, Map<string | undefined, Map<string, ByKey>>>();
 
   /** @param max rows in a minute */
@@ -52,7 +50,7 @@ export class RefusalRows {
   /**
    * Counts a refusal in its row.
    *
-   * @returns the row where it is a new one; false where there is no room for it
+   * @returns the row if it is a new one; true if it was there; false if there is no space for it
    */
   add(refusal: RefusalEvent): RefusalRow | boolean {
     const { at, cause, route } = refusal;
@@ -86,7 +84,10 @@ export class RefusalRows {
     this.#rows = new Map();
   }
 
-  /** A network's first row, where there is no room for one more of a key; undefined where a new one is to be made. */
+  /**
+   * Returns the row of a key, or the first row of its network if there is no space for one more; undefined if a new row
+   * is to be made.
+   */
   #rowAmong(byKey: ByKey, { cause, teamId, keyId, principal }: RefusalEvent): RefusalRow | undefined {
     const own = byKey.get(keyId ?? principal);
     if (own !== undefined) return own;
@@ -101,7 +102,10 @@ export class RefusalRows {
     return this.#leftTo(cause) > 0;
   }
 
-  /** No cause takes more than half of what the others leave: a flood of one kind, or of many, hides no other. */
+  /**
+   * Returns how many rows a cause may still have. No cause takes more than half of what the others leave: a flood of
+   * one kind, or of many, hides no other.
+   */
   #leftTo(cause: string): number {
     return (this.#max - this.#kept) / 2 - (this.#keptOf.get(cause) ?? 0);
   }
@@ -118,20 +122,23 @@ export class RefusalRows {
   }
 }
 
-/** What a map has for a key, made and added where it has nothing. */
+/** Returns what a map has for a key, which is made and added if there is nothing. */
 function entryOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   const value = map.get(key) ?? make();
   map.set(key, value);
   return value;
 }
 
-/** What stands for the network of an address in a map: of IPv4 as cheap as can be, since a flood asks for each. */
+/**
+ * Returns a text that stands for the network of an address in a map: for IPv4 as cheap as can be, since a flood asks
+ * for each.
+ */
 function networkKey(address: string): string {
   const last = address.lastIndexOf(".");
   return last === -1 ? networkOf(address) : address.slice(0, last);
 }
 
-/** The network that one client may well have all of: a /24 of IPv4, a /64 of IPv6. */
+/** Returns the network that a single client may well have all of: a /24 of IPv4, a /64 of IPv6. */
 export function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
   if (!isIPv6(mapped)) {
@@ -145,7 +152,10 @@ export function networkOf(address: string): string {
   return `${groups.slice(0, 4).join(":")}::/64`;
 }
 
-/** An IPv4 address at the end stands for two groups; none of them is among the first four. */
+/**
+ * Splits a part of an IPv6 address into its groups. An IPv4 address at the end stands for two groups, neither of which
+ * is among the first four.
+ */
 function groupsOf(text: string): string[] {
   return text === "" ? [] : text.split(":").flatMap((group) => (group.includes(".") ? ["0", "0"] : [group]));
 }

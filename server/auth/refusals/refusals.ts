@@ -7,34 +7,34 @@ import type { AuthMetrics, LostAudit } from "../metrics.ts";
 import type { RefusalEvent, RefusalRecorder } from "./refusal-event.ts";
 import { minuteOf, type RefusalRow, RefusalRows } from "./refusal-rows.ts";
 
-/** How often refusals are written to the audit log. */
+/** Milliseconds between two writes of refusals to the audit log. */
 export const AUDIT_FLUSH_MS = 1_000;
-/** Rows that one process adds to the audit log in a minute, all its threads together. */
+/** Rows that a process adds to the audit log in a minute, all its threads together. */
 export const MAX_REFUSAL_ROWS = 60;
 
 /** A row that was written, or could not be. */
 type Entry = {
   readonly row: RefusalRow;
-  /** The row's id in the audit log, or why it is not there. */
+  /** Id of the row in the audit log, or the reason why it is not there. */
   readonly place: number | LostAudit;
-  /** How many of its refusals are written, or counted as lost. */
+  /** Number of its refusals that are written, or counted as lost. */
   readonly recorded: number;
 };
 
-/** What the sampler works with. */
+/** Parts that the sampler works with. */
 type SamplerDeps = {
   readonly store: Store;
   readonly metrics: Pick<AuthMetrics, "countLostAudit">;
   readonly log: Logger;
-  /** By which the replica is known. */
+  /** Name of the replica. */
   readonly replica: string;
   readonly clock: Pick<Clock, "now">;
-  /** That serve this process's requests, each with a sampler of its own. */
+  /** Number of threads that serve this process's requests, each with a sampler of its own. */
   readonly threads: number;
 };
 
 /**
- * Writes refusals to the audit log, off the request's path: a row for those that are alike, within a second of the
+ * Writes refusals to the audit log, off the request's path: a row for refusals that are alike, within a second of the
  * first, and how many they were once their minute is over. What is beyond the bounds is dropped, and so is what cannot
  * be written: both are counted, and requests are decided all the same (threats b88, c44).
  */
@@ -56,7 +56,7 @@ export class RefusalSampler implements RefusalRecorder {
     else if (kept !== true) this.#fresh.push(kept);
   }
 
-  /** Writes new rows, and the counts of those that are complete. */
+  /** Writes new rows, and the counts of rows that are complete. */
   flush(): Promise<void> {
     this.#flushing ??= this.#write(minuteOf(this.#deps.clock.now())).finally(() => {
       this.#flushing = undefined;
@@ -64,7 +64,7 @@ export class RefusalSampler implements RefusalRecorder {
     return this.#flushing;
   }
 
-  /** Writes what there is: nothing more is recorded. */
+  /** Writes everything that is left: nothing more is recorded. */
   async close(): Promise<void> {
     await this.#flushing;
     await this.#write(Number.POSITIVE_INFINITY);

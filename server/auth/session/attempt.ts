@@ -2,23 +2,23 @@ import { type Keyring, seal, unseal } from "../../../store/encryption/keyring.ts
 import type { Checks } from "./issuer-client.ts";
 import { makeSecret } from "./secret.ts";
 
-/** How long a person may take to sign in at an issuer. */
+/** Milliseconds that a person may take to sign in at an issuer. */
 export const ATTEMPT_MS = 10 * 60_000;
 
 /** A person's way to an issuer and back, sealed into a cookie that ties it to their browser. */
 export type Attempt = Checks & {
   readonly issuer: string;
-  /** The page that they wanted. */
+  /** Page that the person wanted. */
   readonly returnTo: string;
-  /** Whether the issuer was asked, without showing a page, about a person who is signed in already. */
+  /** True if the issuer was asked, without showing a page, about a person who is signed in already. */
   readonly renews: boolean;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
 };
 
-/** Attempts that a browser has at a time. */
+/** Attempts that a browser has at a time, at most. */
 const MAX_ATTEMPTS = 8;
-/** What all of their cookies hold at most: half of what the head of a request may have. In bytes. */
+/** Bytes of all their cookies at most: half of what the head of a request may have. */
 const MAX_BYTES = 8 << 10;
 
 type Wanted = Pick<Attempt, "issuer" | "returnTo" | "renews">;
@@ -32,12 +32,12 @@ export function beginAttempt({ issuer, returnTo, renews }: Wanted, now: number):
   };
 }
 
-/** As a cookie holds it: only servers with the keyring can read it, or make one. */
+/** Seals an attempt for a cookie: only servers with the keyring can read it, or make one. */
 export function sealAttempt(keyring: Keyring, attempt: Attempt): string {
   return seal(keyring, JSON.stringify(attempt), BELONGS_TO).toString("base64url");
 }
 
-/** The attempt of a cookie; undefined for what is none of ours, or is over. */
+/** Opens the attempt of a cookie; undefined if it is none of ours, or is over. */
 export function openAttempt(keyring: Keyring, cookie: string | undefined, now: number): Attempt | undefined {
   if (cookie === undefined) return undefined;
   try {
@@ -50,10 +50,10 @@ export function openAttempt(keyring: Keyring, cookie: string | undefined, now: n
 }
 
 /**
- * The states of the attempts that make way for another one, by what a browser's cookies hold: the oldest, which are the
- * least likely to be come back to.
+ * Returns the states of the attempts that make way for a new one, by what a browser's cookies hold: the oldest, to
+ * which a person is the least likely to come back.
  *
- * @param sealed the other one
+ * @param sealed cookie of the new attempt
  */
 export function attemptsToForget(keyring: Keyring, cookies: readonly string[], sealed: string, now: number): string[] {
   const newestFirst = cookies

@@ -7,41 +7,44 @@ import { principalOfIssuer } from "../tokens/claims.ts";
 import { readCookie } from "./cookies.ts";
 import { csrfTokenOf, secretDigest } from "./secret.ts";
 
-/** What a session is looked up by. */
+/** Parts that a session is looked up with. */
 export type SessionDeps = {
   readonly store: Store;
   readonly config: Pick<ServerConfig, "oidc" | "publicUrl" | "tls" | "vendorHeader">;
-  /** Null where the installation has none. */
+  /** Null if the installation has none. */
   readonly managementToken: ManagementToken | null;
 };
 
 /** The session of a request. */
 export type ConsoleSession = {
-  /** What its forms carry, as the field `_csrf` or the header `x-csrf-token`. */
+  /** Token that its forms carry, as the field `_csrf` or the header `x-csrf-token`. */
   readonly csrfToken: string;
   readonly displayName: string;
-  /** Null for the installation's own, who came by a one-time link. */
+  /** Null for a principal of the installation, who came by a one-time link. */
   readonly issuer: string | null;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
-  /** How long ago the issuer said who it is, in milliseconds; 0 where it has no issuer to ask. */
+  /** Milliseconds since the issuer said who the person is; 0 if there is no issuer to ask. */
   readonly claimsAgeMs: number;
-  /** By which the database knows it: 32 latin1 characters. */
+  /** Digest by which the database knows it: 32 latin1 characters. */
   readonly digest: string;
 };
 
-/** How long a session counts on what its issuer has said of a person: who leaves a group has lost it then. */
+/**
+ * Milliseconds that a session counts on what its issuer has said of a person: a person who leaves a group has lost it
+ * then.
+ */
 const CLAIMS_MS = 15 * 60_000;
 
-/** Who came by a one-time link, in the audit log. */
+/** Actor, in the audit log, of a person who came by a one-time link. */
 export const LINK_ACTOR = "console-link";
 
 /**
- * Who is signed in by the session of a request's cookie. The session is read from the database each time: one that has
- * ended is refused with the next request on every replica.
+ * Authenticates a request by the session of its cookie. The session is read from the database each time: a session that
+ * has ended is refused with the next request on every replica.
  *
- * @param anyClaims whether it may be one that its issuer has to be asked anew about
- * @returns or the cause of a 401, with the issuer where it has only to be asked anew
+ * @param anyClaims true if a session is enough although its issuer has to be asked anew
+ * @returns the principal and the session; or the cause of a 401, with the issuer if it has only to be asked anew
  * @throws DatabaseUnavailableError
  */
 export async function authenticateSession(
@@ -67,7 +70,10 @@ export async function authenticateSession(
   return { principal, session };
 }
 
-/** Undefined where the issuer is configured no more; of a link, where there is no token that lets make one. */
+/**
+ * Returns the principal of a session; undefined if its issuer is configured no more, or, for a session by a link, if
+ * there is no token that lets people make links.
+ */
 function principalOfSession(
   { config: { oidc }, managementToken }: SessionDeps,
   { person, begunAt }: Session,

@@ -17,13 +17,16 @@ import { createLogoutValidator } from "./logout-token.ts";
 /** The answer to a token that ends nothing (OpenID Connect Back-Channel Logout §2.8). */
 const INVALID = { error: "invalid_request" };
 
-/** The answer to a token that is to be sent again: its issuer does not answer, or this server has no room. */
+/** The answer to a token that is to be sent again: its issuer does not answer, or this server has no memory left. */
 const UNAVAILABLE = { error: "temporarily_unavailable" };
 
-/** Twice the longest token. The route is public: a body that is too long for a token is not held. */
+/**
+ * Bytes of a body at most: twice the longest token. The route is public: a body that is too long for a token is not
+ * held.
+ */
 const MAX_BODY = 16 << 10;
 
-/** What the sessions of people who signed out at an issuer are ended with. */
+/** Parts that end the sessions of people who signed out at an issuer. */
 type LogoutDeps = RefusalDeps & {
   readonly store: Store;
   readonly config: Pick<ServerConfig, "consoleClients">;
@@ -31,7 +34,10 @@ type LogoutDeps = RefusalDeps & {
   readonly log: Logger;
 };
 
-/** Where an issuer reports that a person has signed out: their sessions end on every replica with the next request. */
+/**
+ * Registers the route at which an issuer reports that a person has signed out: their sessions end on every replica with
+ * the next request.
+ */
 export function logoutRoute(app: FastifyInstance, deps: LogoutDeps): void {
   const { log } = deps;
   const validateLogout = createLogoutValidator(deps.config.consoleClients, deps.clock);
@@ -60,7 +66,7 @@ export function logoutRoute(app: FastifyInstance, deps: LogoutDeps): void {
   });
 }
 
-/** How many have ended; undefined for a token that was taken before. */
+/** Ends the sessions, and returns how many have ended; undefined for a token that was taken before. */
 function endSessions(
   { store }: LogoutDeps,
   request: FastifyRequest,

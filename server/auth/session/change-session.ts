@@ -8,12 +8,12 @@ import { LINK_ACTOR, type SessionDeps } from "./authenticate-session.ts";
 import { clearCookie, readCookie, setCookie } from "./cookies.ts";
 import { makeSecret, secretDigest } from "./secret.ts";
 
-/** How long a session lasts at most. */
+/** Milliseconds that a session lasts at most. */
 const SESSION_MS = 8 * 3_600_000;
 
 /**
- * Signs a person in. The session is a new one, in place of the one that the browser came with, which another person may
- * have planted.
+ * Signs a person in. The session is a new one, and replaces the session that the browser came with, which another
+ * person may have planted.
  */
 export async function signInAs(
   deps: SessionDeps,
@@ -27,7 +27,7 @@ export async function signInAs(
 /**
  * Renews the session that a browser came with by what its issuer says now.
  *
- * @returns false where it has ended, or is another person's
+ * @returns false if it has ended, or is another person's
  */
 export async function renewSessionOf(
   { store, config }: SessionDeps,
@@ -41,7 +41,7 @@ export async function renewSessionOf(
 /**
  * Signs in the person who opened a one-time link, which is used up by it.
  *
- * @param secret what the link holds
+ * @param secret text that the link holds
  * @returns false for a link that has expired, was used, or never existed
  */
 export async function signInByLink(

@@ -13,7 +13,11 @@ export async function readClientSecret(file: string): Promise<string> {
   return secret;
 }
 
-/** @throws ConfigError where a client's secret cannot be had at the start */
+/**
+ * Reads the secrets of clients, to fail at the start.
+ *
+ * @throws ConfigError if a client's secret cannot be read
+ */
 export async function assertClientSecrets(clients: readonly ConsoleClient[]): Promise<void> {
   for (const { secretFile } of clients) if (secretFile !== null) await readClientSecret(secretFile);
 }

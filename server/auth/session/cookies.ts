@@ -8,14 +8,14 @@ import { isOverTls } from "../../http/transport-security.ts";
 export type CookieName = "session" | "renewal_put_off" | { readonly attempt: string };
 
 const ATTEMPT = "keyplane_sign_in_";
-/** So much of a state keeps the attempts of one browser apart. */
+/** Characters of a state that keep the attempts of one browser apart. */
 const NAME_LENGTH = 8;
 
-/** Where clients reach this server, as far as its cookies go. */
+/** Settings that say where clients reach this server, as far as its cookies go. */
 type Reached = Pick<ServerConfig, "publicUrl" | "tls">;
 
 /**
- * What a cookie is called where clients reach this server so. Over https a browser keeps the name for this very host,
+ * Returns the name of a cookie, as clients reach this server. Over https a browser keeps the name for this very host,
  * and takes it over https alone (RFC 6265bis, `__Host-`).
  */
 export function cookieName(cookie: CookieName, reached: Reached): string {
@@ -23,24 +23,24 @@ export function cookieName(cookie: CookieName, reached: Reached): string {
   return `${isOverTls(reached) ? "__Host-" : ""}${name}`;
 }
 
-/** A cookie's value; undefined where there is none, or more than one, since it cannot be known which is ours. */
+/** Returns a cookie's value; undefined if there is none, or more than one, since it cannot be known which is ours. */
 export function readCookie(cookie: CookieName, reached: Reached, rawHeaders: readonly string[]): string | undefined {
   const found = cookiesOf(rawHeaders, `${cookieName(cookie, reached)}=`);
   return found.length === 1 ? found[0] : undefined;
 }
 
-/** Whether a browser has sent a cookie of the name. */
+/** True if a browser has sent a cookie of the name. */
 export function hasCookie(cookie: CookieName, reached: Reached, rawHeaders: readonly string[]): boolean {
   return cookiesOf(rawHeaders, `${cookieName(cookie, reached)}=`).length > 0;
 }
 
-/** The values of the attempts' cookies, in any order. */
+/** Returns the values of the attempts' cookies, in any order. */
 export function readAttempts(reached: Reached, rawHeaders: readonly string[]): string[] {
   const start = cookieName({ attempt: "" }, reached);
   return cookiesOf(rawHeaders, start).map((pair) => pair.slice(pair.indexOf("=") + 1));
 }
 
-/** What follows `start` in the cookies that begin with it. */
+/** Returns what follows `start` in the cookies that begin with it. */
 function cookiesOf(rawHeaders: readonly string[], start: string): string[] {
   return rawHeaders
     .filter((_, i) => i % 2 === 1 && rawHeaders[i - 1]?.toLowerCase() === "cookie")
@@ -51,18 +51,18 @@ function cookiesOf(rawHeaders: readonly string[], start: string): string[] {
 }
 
 /**
- * The value of a `Set-Cookie`. No script reads the cookie, and no other site's page sends it but by a link: so people who
- * come back from an issuer bring it.
+ * Returns the value of a `Set-Cookie`. No script reads the cookie, and no other site's page sends it but by a link: so
+ * people who come back from an issuer bring it.
  *
- * @param value of characters that a cookie may have
- * @param maxAgeMs how long a browser keeps it
+ * @param value text of characters that a cookie may have
+ * @param maxAgeMs milliseconds that a browser keeps it
  */
 export function setCookie(cookie: CookieName, reached: Reached, value: string, maxAgeMs: number): string {
   const attributes = `Path=/; HttpOnly; SameSite=Lax; Max-Age=${Math.floor(maxAgeMs / 1_000)}`;
   return `${cookieName(cookie, reached)}=${value}; ${attributes}${isOverTls(reached) ? "; Secure" : ""}`;
 }
 
-/** The value of a `Set-Cookie` that has a browser forget it. */
+/** Returns the value of a `Set-Cookie` that has a browser forget the cookie. */
 export function clearCookie(cookie: CookieName, reached: Reached): string {
   return setCookie(cookie, reached, "", 0);
 }

@@ -6,7 +6,7 @@ import { type Discovered, discover, endpointOf, fetchWhole, IssuerUnavailableErr
 import { CLOCK_SKEW_S } from "../tokens/jwt.ts";
 import { readClientSecret } from "./client-secret.ts";
 
-/** The issuer has answered, but its answer does not complete the sign-in. */
+/** Error for an issuer's answer that does not complete the sign-in. */
 export class SignInRefusedError extends Error {
   constructor(cause: unknown) {
     super("sign-in failed: invalid issuer response", { cause });
@@ -14,50 +14,52 @@ export class SignInRefusedError extends Error {
   }
 }
 
-/** The issuer would have to show a page to identify the person (OpenID Connect Core §3.1.2.6). */
+/** Error for an issuer that would have to show a page to identify the person (OpenID Connect Core §3.1.2.6). */
 export class InteractionNeededError extends SignInRefusedError {}
 const INTERACTION_NEEDED: ReadonlySet<string> = new Set([
   ...["login_required", "interaction_required", "consent_required", "account_selection_required"],
 ]);
 
-/** The issuer cannot identify the person at present (RFC 6749 §4.1.2.1). */
+/** Error codes of an issuer that cannot identify the person at present (RFC 6749 §4.1.2.1). */
 const UNAVAILABLE: ReadonlySet<string> = new Set(["server_error", "temporarily_unavailable"]);
 
-/** What ties an issuer's answer to the browser that was sent to it. */
+/** Values that tie an issuer's answer to the browser that was sent to it. */
 export type Checks = { readonly state: string; readonly nonce: string; readonly verifier: string };
 
-/** How people sign in by one issuer: the code flow of OpenID Connect with PKCE. */
+/** Client by which people sign in at one issuer: the code flow of OpenID Connect with PKCE. */
 export type IssuerClient = ConsoleClient & {
   /**
-   * Where a browser is sent.
+   * Returns the URL that a browser is sent to.
    *
-   * @param silently whether the issuer is to answer without a page of its own: it is made sure of that it answers
+   * @param silently true if the issuer is to answer without a page of its own: that it answers is checked first
    * @throws IssuerUnavailableError
    */
   authorizationUrl(redirectUri: string, checks: Checks, silently: boolean): Promise<URL>;
   /**
    * Redeems the code that a browser has come back with.
    *
-   * @param callback where it came back to, with its query
+   * @param callback URL that it came back to, with its query
    * @returns the claims of the ID token
    * @throws SignInRefusedError, InteractionNeededError
    * @throws IssuerUnavailableError
    */
   redeem(callback: URL, checks: Checks): Promise<JWTPayload>;
   /**
-   * Where a browser is sent to sign out at the issuer too; undefined where it has no such page of its own origin, which is
-   * what the pages' policy lets a form lead to. @throws IssuerUnavailableError
+   * Returns the URL that a browser is sent to, to sign out at the issuer too; undefined if the issuer has no such page
+   * on its own origin, which is what the pages' policy lets a form lead to.
+   *
+   * @throws IssuerUnavailableError
    */
   endSessionUrl(returnTo: string): Promise<URL | undefined>;
 };
 
-/** How old a discovery document may get, in milliseconds. */
+/** Milliseconds for which a discovery document is used. */
 const DOCUMENT_MAX_AGE_MS = 600_000;
-/** How old it may be where a browser is sent to the issuer without having asked for it. */
+/** Milliseconds for which it is used if a browser is sent to the issuer without having asked for it. */
 const SILENT_MAX_AGE_MS = 10_000;
-/** The least time until an issuer that did not answer is asked again. */
+/** Milliseconds at least until an issuer that did not answer is asked again. */
 const RETRY_MS = 1_000;
-/** `groups` is no standard one: an issuer that does not know it may refuse all of them. */
+/** Scopes to ask for. `groups` is no standard one: an issuer that does not know it may refuse all of them. */
 const SCOPES = ["openid", "profile", "email", "groups"];
 const STANDARD_SCOPES = SCOPES.slice(0, 3);
 
@@ -119,7 +121,9 @@ export function createIssuerClient(client: ConsoleClient, clock: Clock): IssuerC
   };
 }
 
-/** What an issuer says of itself, asked for once however many need it. */
+/**
+ * Returns a function that gives an issuer's discovery document, which is asked for once however many callers need it.
+ */
 function cachedDiscovery(issuer: string, monotonic: () => number): (maxAgeMs?: number) => Promise<Discovered> {
   let known: { readonly document: Discovered; readonly at: number } | undefined;
   let failedAt = Number.NEGATIVE_INFINITY;
@@ -150,7 +154,7 @@ function cachedDiscovery(issuer: string, monotonic: () => number): (maxAgeMs?: n
   };
 }
 
-/** An answer that says that the issuer cannot answer is none. */
+/** Asks an issuer. An answer that says that the issuer cannot answer is none. */
 async function fetchAnswer(issuer: string, url: string, init: openid.CustomFetchOptions): Promise<Response> {
   let answer: Response;
   try {
@@ -166,7 +170,10 @@ function scopesOf({ scopes_supported: known }: Discovered): string {
   return (Array.isArray(known) ? SCOPES.filter((scope) => known.includes(scope)) : STANDARD_SCOPES).join(" ");
 }
 
-/** The secret as it is in its file now: one that was replaced holds from the next sign-in on. */
+/**
+ * Returns the client's authentication, by the secret that is in its file now: a replaced secret holds from the next
+ * sign-in on.
+ */
 async function authenticationOf(secretFile: string | null): Promise<openid.ClientAuth> {
   if (secretFile === null) return openid.None();
   const secret = await readClientSecret(secretFile);

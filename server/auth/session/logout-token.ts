@@ -7,20 +7,21 @@ import { CLOCK_SKEW_S, SIGNATURE_ALGORITHMS } from "../tokens/jwt.ts";
 import { createTokenVerifier, type VerifyToken } from "../tokens/verify-token.ts";
 
 const EVENT = "http://schemas.openid.net/event/backchannel-logout";
-/** Explicitly typed, or as issuers did before. */
+/** Types of a logout token: explicit, or as issuers wrote it before. */
 const TYPES: ReadonlySet<unknown> = new Set([undefined, "logout+jwt", "application/logout+jwt", "JWT"]);
-/** How old a token may be. */
+/** Age of a token at most, in seconds. */
 const MAX_AGE_S = 300;
 const MAX_LENGTH = 8_192;
 const MAX_ID = 255;
-/** Longer than any of them could be taken again. */
+/** Milliseconds for which a used token is remembered: longer than it could be taken again. */
 const KEPT_MS = (MAX_AGE_S + 2 * CLOCK_SKEW_S) * 1_000;
 
 /**
  * Creates the validator of logout tokens of the console's issuers (OpenID Connect Back-Channel Logout §2.6). The
  * database ensures that each is used once.
  *
- * @returns undefined for a token that ends nothing; throws IssuerUnavailableError where the issuer's keys cannot be had
+ * @returns a function that returns undefined for a token that ends nothing, and throws IssuerUnavailableError if the
+ *   issuer's keys cannot be fetched
  */
 export function createLogoutValidator(
   clients: readonly ConsoleClient[],
@@ -60,7 +61,10 @@ async function verify(
   return TYPES.has(protectedHeader.typ) ? requestOf(issuer, payload) : undefined;
 }
 
-/** As they were signed, whatever the library's types say of them. */
+/**
+ * Reads a logout from verified claims as they were signed, whatever the library's types say of them; undefined if they
+ * are none.
+ */
 function requestOf(issuer: string, { events, nonce, jti, sub, sid }: JWTPayload): LogoutRequest | undefined {
   if (nonce !== undefined || !isLogout(events) || !isName(jti)) return undefined;
   if ((sub !== undefined && !isName(sub)) || (sid !== undefined && !isName(sid))) return undefined;

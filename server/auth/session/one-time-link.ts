@@ -4,10 +4,10 @@ import { addSignInLink } from "../../../store/sessions/sign-in-links.ts";
 import { SIGN_IN } from "./return-to.ts";
 import { makeSecret, secretDigest } from "./secret.ts";
 
-/** How long a link may be used. */
+/** Milliseconds for which a link may be used. */
 const LINK_MS = 10 * 60_000;
 
-/** A link that signs in the person who opens it as the installation's own. It works once. */
+/** A link that signs in the person who opens it as a principal of the installation. It works once. */
 export type OneTimeLink = {
   readonly url: string;
   /** Milliseconds since the epoch. */
@@ -17,7 +17,7 @@ export type OneTimeLink = {
 /**
  * Creates a one-time link. It is a secret: only its recipient may see it.
  *
- * @param origin where browsers reach the server, without a trailing slash
+ * @param origin origin at which browsers reach the server, without a trailing slash
  */
 export async function makeOneTimeLink({ db }: Store, origin: string, by: Author): Promise<OneTimeLink> {
   const secret = makeSecret();

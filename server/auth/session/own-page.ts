@@ -16,11 +16,12 @@ const NO_TOKEN = problem(
 );
 
 /**
- * The refusal of what another's page may have sent with a session's cookie: requests for another host, and changes
- * without our own Origin and the session's token (threats b65). The token of a form is in its body, and looked for once
- * that was read.
+ * Refuses what another site's page may have sent with a session's cookie: requests for another host, and changes
+ * without our own Origin and the session's token (threats b65). The token of a form is in its body, and is looked for
+ * once that was read.
  *
  * @param read how far the request has been read
+ * @returns undefined if the request may go on
  */
 export function refusalOfForeignPage(
   { raw, body }: FastifyRequest,

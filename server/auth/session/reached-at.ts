@@ -3,8 +3,8 @@ import { baseUrl } from "../../context/base-url.ts";
 import type { ServerConfig } from "../../context/config.ts";
 
 /**
- * Where clients reach this server, without a trailing slash: as it is configured, or as this one has reached it, in the one
- * spelling of that name.
+ * Returns where clients reach this server, without a trailing slash: as it is configured, or as this request has
+ * reached it, in the one spelling of that name.
  */
 export function reachedAt(
   { raw: { headers, socket } }: FastifyRequest,

@@ -1,16 +1,16 @@
 import { containsKey } from "../../../domain/redact.ts";
 
-/** Where the console is served. */
+/** Path at which the console is served. */
 export const CONSOLE = "/dashboard";
 export const SIGN_IN = `${CONSOLE}/sign-in`;
 
 const MAX_LENGTH = 2_048;
-/** Nothing to resolve it against but itself. */
+/** Origin that a page's path is resolved against: no server has it. */
 const NOWHERE = "http://console.invalid";
 
 /**
- * A page of the console that a request may be sent to; the first of them for any other text, such as another server's
- * address in whatever spelling.
+ * Returns a page of the console that a request may be sent to: for any text that names none, such as another server's
+ * address in whatever spelling, the first page.
  */
 export function localPage(text: string | undefined): string {
   const home = `${CONSOLE}/`;
@@ -24,12 +24,12 @@ export function localPage(text: string | undefined): string {
   return isPage && page.length <= MAX_LENGTH ? page : home;
 }
 
-/** The URL of the sign-in that returns to a page. */
+/** Returns the URL of the sign-in that returns to a page. */
 export function signInUrl(page: string | undefined): string {
   return `${SIGN_IN}?${new URLSearchParams({ returnTo: localPage(page) })}`;
 }
 
-/** The URL that asks an issuer anew about the person it signed in, without showing a page of its own. */
+/** Returns the URL that asks an issuer anew about the person it signed in, without showing a page of its own. */
 export function renewUrl(issuer: string, page: string | undefined): string {
   return `${SIGN_IN}?${new URLSearchParams({ issuer, renew: "", returnTo: localPage(page) })}`;
 }

@@ -25,17 +25,17 @@ import { reachedAt } from "./reached-at.ts";
 import { CONSOLE, localPage, SIGN_IN } from "./return-to.ts";
 import { ISSUER_AWAY, issuerUrl, linkNeeded, sendSignInPage, signInChoice, TRY_AGAIN } from "./sign-in-page.ts";
 
-/** What a claim's text may take of a page. */
+/** Characters of a claim's text that a page shows. */
 const MAX_NAME = 100;
 const SID = /^[ -~]{1,255}$/;
 
-/** How long an issuer that did not answer is not asked about a session that still counts. */
+/** Milliseconds for which an issuer that did not answer is not asked about a session that still counts. */
 const PUT_OFF_MS = 60_000;
 
-/** What a way to an issuer is for. */
+/** Page that a sign-in returns to, and whether it only renews a session. */
 type Wanted = Pick<Attempt, "returnTo" | "renews">;
 
-/** What people sign in and out with. */
+/** Parts that people sign in and out with. */
 type SignInDeps = SessionDeps &
   RefusalDeps & {
     readonly config: Pick<ServerConfig, "consoleClients">;
@@ -47,7 +47,10 @@ type SignInDeps = SessionDeps &
     readonly linkCommand?: string;
   };
 
-/** How people get a session of the console, and end it: mounted where its pages are (docs/decisions/console.md). */
+/**
+ * Registers the routes by which people get a session of the console, and end it: mounted where its pages are
+ * (docs/decisions/console.md).
+ */
 export function sessionRoutes(app: FastifyInstance, deps: SignInDeps): void {
   const { config, clock, log, keyring } = deps;
   const clients = new Map(config.consoleClients.map((client) => [client.issuer, createIssuerClient(client, clock)]));
@@ -94,7 +97,7 @@ export function sessionRoutes(app: FastifyInstance, deps: SignInDeps): void {
     return reply.redirect(url.href, 303);
   }
 
-  /** Shows the page whose session counts meanwhile, where its issuer does not answer. */
+  /** Shows the page if its issuer does not answer, and the session still counts meanwhile. */
   async function putOff(error: unknown, request: FastifyRequest, reply: FastifyReply, { renews, returnTo }: Wanted) {
     if (!renews || !(error instanceof IssuerUnavailableError)) throw error;
     if ("cause" in (await authenticateSession(deps, request.raw.rawHeaders))) throw error;
@@ -134,7 +137,7 @@ export function sessionRoutes(app: FastifyInstance, deps: SignInDeps): void {
     return reply.redirect(there?.href ?? SIGN_IN, 303);
   });
 
-  /** The session here has ended, whether the issuer answers or not. */
+  /** Returns the URL to sign out at the issuer too. The session here has ended, whether the issuer answers or not. */
   async function endSessionUrl(client: IssuerClient | undefined, request: FastifyRequest): Promise<URL | undefined> {
     try {
       return await client?.endSessionUrl(`${reachedAt(request, config)}${SIGN_IN}`);
@@ -148,7 +151,7 @@ export function sessionRoutes(app: FastifyInstance, deps: SignInDeps): void {
   logoutRoute(app, deps);
 }
 
-/** Signs in by the issuer's own pages, where the session cannot be renewed silently. */
+/** Signs in by the issuer's own pages, if the session cannot be renewed silently. */
 function signInAnew({ issuer, returnTo }: Attempt, reply: FastifyReply): FastifyReply {
   return reply.redirect(issuerUrl(issuer, returnTo), 303);
 }
@@ -160,15 +163,16 @@ async function useLink(deps: SignInDeps, request: FastifyRequest, reply: Fastify
 }
 
 /**
- * Prints a link in a shell: of an embedded server with its data folder, which only those see who reach it by a name of its
- * own machine; else with this server's address, and the installation's token in a file.
+ * Returns the command that prints a link in a shell: of an embedded server with its data folder, which is shown only to
+ * people who reach it by a name of its own machine; else with this server's address, and the installation's token in a
+ * file.
  */
 function linkCommand(request: FastifyRequest, { config, linkCommand }: SignInDeps): string {
   if (linkCommand !== undefined && isLoopbackHost(request.raw.headers.host)) return linkCommand;
   return `keyplane console --server ${reachedAt(request, config)} --token-file bootstrap-token`;
 }
 
-/** The page says only that the sign-in has failed: the cause is counted. */
+/** Refuses a sign-in. The page says only that the sign-in has failed: the cause is counted. */
 function refuse(deps: SignInDeps, request: FastifyRequest, reply: FastifyReply, cause: string): FastifyReply {
   recordRefusal(deps, request, request.routeOptions.url, unauthorized(cause));
   return sendSignInPage(reply, 401, "You are not signed in", TRY_AGAIN);
@@ -197,7 +201,7 @@ function signedInOf(issuer: string, claims: Awaited<ReturnType<IssuerClient["red
   };
 }
 
-/** What an issuer says is its own affair, but what a page shows and a database takes is ours. */
+/** Returns a name as a page may show it and a database takes it, whatever an issuer says. */
 function shownName(text: string): string {
   return Array.from(text.toWellFormed().replace(/\p{C}/gu, "")).slice(0, MAX_NAME).join("");
 }

@@ -14,7 +14,7 @@ export function sendSignInPage(reply: FastifyReply, status: number, title: strin
   return sendPage(reply.code(status), page);
 }
 
-/** The issuers to choose from. */
+/** Returns a list of the issuers to choose from. */
 export function signInChoice(issuers: readonly string[], returnTo: string): Html {
   return html`${issuers.map(
     (issuer) =>
@@ -22,7 +22,11 @@ export function signInChoice(issuers: readonly string[], returnTo: string): Html
   )}`;
 }
 
-/** How a link is had, which signs in where there is no issuer. @param command prints one, in a shell */
+/**
+ * Returns the instructions for a link, by which people sign in if there is no issuer.
+ *
+ * @param command prints a link, in a shell
+ */
 export function linkNeeded(command: string): Html {
   return html`<p>This installation signs people in by a link that works once, for ten minutes. Make one where it runs:</p>
 <pre tabindex="0"><code>${command}</code></pre>`;

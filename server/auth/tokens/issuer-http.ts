@@ -1,6 +1,9 @@
 import { isTrustworthyUrl } from "../../context/trustworthy-url.ts";
 
-/** An issuer does not answer as it should at present: its tokens cannot be validated, and its people cannot sign in. */
+/**
+ * Error for an issuer that does not answer as it should at present: its tokens cannot be validated, and its people
+ * cannot sign in.
+ */
 export class IssuerUnavailableError extends Error {
   constructor(issuer: string, options?: ErrorOptions) {
     super(`the issuer ${issuer} gave no valid response`, options);
@@ -11,16 +14,18 @@ export class IssuerUnavailableError extends Error {
 const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 256 << 10;
 
-/** What an issuer says of itself (OpenID Connect Discovery §3), as it was answered but for the issuer's name. */
+/**
+ * Discovery document of an issuer (OpenID Connect Discovery §3), as it was answered; only the issuer's name is checked.
+ */
 export type Discovered = Readonly<Record<string, unknown>> & { readonly issuer: string };
 
-/** The endpoints that are asked, or that people are sent to. */
+/** Endpoints that are asked, or that people are sent to. */
 export type Endpoint = "jwks_uri" | "authorization_endpoint" | "token_endpoint" | "end_session_endpoint";
 
 /**
  * Asks an issuer for its discovery document (OpenID Connect Discovery §4).
  *
- * @throws Error where it does not answer, or with another issuer's
+ * @throws Error if it does not answer, or with another issuer's
  */
 export async function discover(issuer: string): Promise<Discovered> {
   const document = await fetchJson(`${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`);
@@ -28,7 +33,11 @@ export async function discover(issuer: string): Promise<Discovered> {
   return { ...document, issuer };
 }
 
-/** @throws Error for an endpoint that is none to be asked; undefined where there is none */
+/**
+ * Returns the URL of an endpoint; undefined if the document names none.
+ *
+ * @throws Error for a URL that is not to be asked
+ */
 export function endpointOf(document: Discovered, name: Endpoint): string | undefined {
   const url = document[name];
   if (url === undefined) return undefined;

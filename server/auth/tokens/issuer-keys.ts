@@ -1,18 +1,18 @@
 import { createLocalJWKSet, errors, type JWTVerifyGetKey } from "jose";
 import { discover, endpointOf, fetchJson, IssuerUnavailableError } from "./issuer-http.ts";
 
-/** How old keys may get before they are fetched again, in milliseconds: by then a withdrawn one is withdrawn here. */
+/** Milliseconds after which keys are fetched again: by then a withdrawn key is withdrawn here. */
 const KEYS_MAX_AGE_MS = 600_000;
-/** The least time between two fetches, failed ones too: however many tokens name keys that there are not. */
+/** Milliseconds at least between two fetches, failed ones too, however many tokens name keys that do not exist. */
 const KEYS_MIN_INTERVAL_MS = 30_000;
 
 /**
- * Finds the keys that an issuer signs with, as its discovery document says where (OpenID Connect Discovery §4). They
- * are kept, and fetched again when a token names one that is not among them: so a rotation is noticed.
+ * Finds the keys that an issuer signs with, where its discovery document says (OpenID Connect Discovery §4). They are
+ * kept, and fetched again when a token names a key that is not among them: so a rotation is noticed.
  *
  * @param issuer exactly as its tokens name it
  * @param monotonic milliseconds on a clock that never jumps
- * @returns to be given to `jwtVerify`; throws {@link IssuerUnavailableError}, or jose's JWKSNoMatchingKey
+ * @returns a function for `jwtVerify`; it throws {@link IssuerUnavailableError}, or jose's JWKSNoMatchingKey
  */
 export function createIssuerKeys(issuer: string, monotonic: () => number): JWTVerifyGetKey {
   let known: { readonly keys: ReturnType<typeof createLocalJWKSet>; readonly at: number } | undefined;
@@ -29,7 +29,7 @@ export function createIssuerKeys(issuer: string, monotonic: () => number): JWTVe
     }
   }
 
-  /** However many need it, one fetch at a time. */
+  /** Fetches the keys: one fetch at a time, however many callers need it. */
   function refreshOnce(): Promise<void> {
     asking ??= refresh().finally(() => {
       asking = undefined;

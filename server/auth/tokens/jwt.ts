@@ -8,7 +8,7 @@ import { IssuerUnavailableError } from "./issuer-http.ts";
 import { createIssuerKeys } from "./issuer-keys.ts";
 import { createTokenVerifier } from "./verify-token.ts";
 
-/** Who a token is of, or why it is refused: for counting, never for the caller. */
+/** Bearer of a token, or the cause of its refusal: for counting, never for the caller. */
 export type JwtValidation =
   | { readonly issuer: string; readonly names: MemberNames; readonly claims: JWTPayload }
   | { readonly cause: JwtCause };
@@ -16,12 +16,15 @@ export type JwtValidation =
 /**
  * Validates a token of the configured issuers.
  *
- * @param audience that the token needs
- * @throws IssuerUnavailableError where the issuer's keys cannot be had
+ * @param audience audience that the token needs
+ * @throws IssuerUnavailableError if the issuer's keys cannot be fetched
  */
 export type ValidateJwt = (token: string, audience: string) => Promise<JwtValidation>;
 
-/** A JWT with its claims and its signature fits; a request's head is no larger than twice that. */
+/**
+ * Characters of a token at most: a JWT with its claims and its signature fits; a request's head is no larger than twice
+ * that.
+ */
 export const MAX_TOKEN_LENGTH = 8_192;
 
 type JwtCause =
@@ -33,11 +36,13 @@ type JwtCause =
   | "jwt_expired"
   | "jwt_claims";
 
-/** Signatures that take the issuer's private key to make: neither none, nor one by the public key as a secret. */
+/**
+ * Signature algorithms that take the issuer's private key: neither none, nor a signature by the public key as a secret.
+ */
 export const SIGNATURE_ALGORITHMS = ["RS256", "ES256", "EdDSA"];
-/** Media types of a token that says who its bearer is. One of another use (RFC 8725 §3.11) opens nothing. */
+/** Media types of a token that says who its bearer is. A token of another use (RFC 8725 §3.11) opens nothing. */
 const TYPES: ReadonlySet<string> = new Set(["jwt", "at+jwt"]);
-/** How far the issuer's clock may be off ours, in seconds. */
+/** Seconds that the issuer's clock may be off ours. */
 export const CLOCK_SKEW_S = 60;
 
 const CAUSES: Readonly<Record<string, JwtCause>> = {
@@ -48,7 +53,10 @@ const CAUSES: Readonly<Record<string, JwtCause>> = {
   [errors.JWTClaimValidationFailed.code]: "jwt_claims",
 };
 
-/** When a verified token was issued at the earliest, in milliseconds since the epoch: long ago where it does not say. */
+/**
+ * Returns when a verified token was issued at the earliest, in milliseconds since the epoch: long ago if it does not
+ * say.
+ */
 export function issuedAtOf({ iat = 0 }: JWTPayload): number {
   return (iat - CLOCK_SKEW_S) * 1_000;
 }
@@ -81,7 +89,10 @@ export function createJwtValidator(config: Pick<OidcConfig, "issuers">, clock: C
   };
 }
 
-/** As {@link ValidateJwt} does; undefined where the issuer's keys cannot be had, which the log then says. */
+/**
+ * Validates a token as {@link ValidateJwt} does; undefined if the issuer's keys cannot be fetched, which the log then
+ * says.
+ */
 export async function validateOrWarn(
   { validateJwt, log }: { readonly validateJwt: ValidateJwt; readonly log: Logger },
   token: string,

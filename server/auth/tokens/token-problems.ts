@@ -2,7 +2,7 @@ import { stepUpScopes } from "../../../domain/access/member-access.ts";
 import type { Membership } from "../../../domain/access/membership.ts";
 import { type Problem, problem } from "../../http/problems/problem.ts";
 
-/** The challenge with the scopes that a client is to ask its authorization server for (RFC 6750 §3.1). */
+/** Returns the challenge with the scopes that a client is to ask its authorization server for (RFC 6750 §3.1). */
 export function scopeChallenge(scopes: readonly string[]): string {
   return `Bearer error="insufficient_scope", scope="${scopes.join(" ")}"`;
 }
@@ -15,8 +15,8 @@ const ROLE_LACKS = problem(
 );
 
 /**
- * The refusal of a token that lacks a scope. It names all scopes to ask for at once, so that a client that takes a new
- * token loses none. Where the bearer's role allows no more, it names none: a new token would be refused again.
+ * Returns the refusal of a token that lacks a scope. It names all scopes to ask for at once, so that a client that
+ * takes a new token loses none. If the bearer's role allows no more, it names none: a new token would be refused again.
  */
 export function lacksScope(membership: Membership): Problem {
   const scopes = stepUpScopes(membership);
@@ -25,7 +25,7 @@ export function lacksScope(membership: Membership): Problem {
   return problem("forbidden", detail, { "www-authenticate": scopeChallenge(scopes) });
 }
 
-/** The answers to a token's bearer, by the causes that only a token is refused for. */
+/** Answers to a token's bearer, by the causes that only a token is refused for. */
 export const TOKEN_PROBLEMS: ReadonlyMap<string, Problem> = new Map([
   ["issuer_unavailable", ISSUER_UNAVAILABLE],
   [

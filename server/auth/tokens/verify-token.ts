@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { errors, type JWTVerifyGetKey, type JWTVerifyOptions, type JWTVerifyResult, jwtVerify } from "jose";
 import { keepNewest } from "../../context/bounded-map.ts";
 
-/** Tokens whose signature is known to be bad. */
+/** Tokens that are remembered for their bad signature. */
 const MAX_FAILED = 1_024;
 
 /** Verifies a token as jose's `jwtVerify` does, with the errors that it throws. */

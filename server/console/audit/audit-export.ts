@@ -8,21 +8,21 @@ import type { Db } from "../../../store/database/change.ts";
 import { auditJson } from "../../management/audit/audit-json.ts";
 import type { AuditFormat } from "./audit-formats.ts";
 
-/** Events that are read at a time: so many are in memory, and the database is asked for no more at once. */
+/** Number of events per query: bounds the memory of an export and the work of each query. */
 const SLICE = 250;
 
-/** What an export works with. */
+/** Input of an export of the audit log. */
 type AuditExport = {
   readonly db: Db;
   readonly search: Omit<AuditSearch, "after" | "limit">;
   readonly format: AuditFormat;
-  /** Checks the caller's rights again: throws where they may read this no longer. */
+  /** Checks the caller's rights again. Throws if the caller may no longer read these events. */
   checkAgain(): Promise<void>;
 };
 
 /**
- * Every event that is found, the latest first, a line each, as many as the format may have. Those that come meanwhile are
- * left out.
+ * Yields a line for each event that the search finds, the latest first, up to the limit of the format. Leaves out
+ * events that are stored in the meantime.
  */
 export async function* auditLines({ db, search, format, checkAgain }: AuditExport): AsyncGenerator<string> {
   if (format.head !== "") yield format.head;
@@ -32,7 +32,7 @@ export async function* auditLines({ db, search, format, checkAgain }: AuditExpor
     if (after !== undefined) await checkAgain();
     const { events, next }: FoundAudit = await searchAudit(db, { ...search, after, limit: SLICE });
     const fitting = (await auditJson(db, events, search.teamIds)).slice(0, format.most - written);
-    // Also where none was found: where its reader has left, it goes no further than here.
+    // Yields an empty piece too: the generator stops here if its reader has left.
     yield fitting.map(format.lineOf).join("");
     written += events.length;
     after = next ?? undefined;

@@ -2,15 +2,15 @@ import { csvLine } from "../../../domain/csv.ts";
 import type { AuditJson } from "../../management/audit/audit-json.ts";
 import { numeral } from "../column-chart.ts";
 
-/** How an export of the audit log is written. */
+/** Format of an export of the audit log. */
 export type AuditFormat = {
   readonly ending: string;
   readonly type: string;
-  /** Before the first event. */
+  /** Text before the first event. */
   readonly head: string;
-  /** Events that it has at most. */
+  /** Maximum number of events in an export. */
   readonly most: number;
-  /** Behind the last event, where there are more. */
+  /** Text after the last event if the export was cut at `most`. */
   readonly cut: string;
   lineOf(event: AuditJson): string;
 };
@@ -20,13 +20,16 @@ export const JSON_LINES: AuditFormat = {
   lineOf: (event) => `${JSON.stringify(event)}\n`,
 };
 
-/** No spreadsheet is slow with so many. */
+/** Maximum number of rows, which no spreadsheet is slow with. */
 const MOST_ROWS = 50_000;
 const COLUMNS = [
   ...["Time (UTC)", "Action", "Namespace", "Name", "Team", "By", "Their name", "From", "Why", "Detail", "Key id", "Id"],
 ];
 
-/** For spreadsheets: what a person writes or does is in a column of its own, and the rest in one as JSON. */
+/**
+ * CSV for spreadsheets. Who did what, why and from where has columns of its own; the rest of the detail is one column
+ * of JSON.
+ */
 export const AUDIT_CSV: AuditFormat = {
   ...{ ending: "csv", type: "text/csv", head: `${csvLine(COLUMNS)}\r\n`, most: MOST_ROWS },
   cut: `${csvLine([`Cut here: there are more events than the ${numeral(MOST_ROWS)} latest. Search for fewer, or export as JSON Lines, which has all.`])}\r\n`,

@@ -17,12 +17,12 @@ import { auditDetail, toneOfAction } from "./audit-words.ts";
 import type { ReferenceNames } from "./reference-names.ts";
 import { userAgentWords } from "./user-agent.ts";
 
-/** What a page of the audit log shows. */
+/** Content of a page of the audit log. */
 export type AuditPage = FoundAudit & {
   readonly query: AuditQuery;
-  /** How many these filters find on all pages. */
+  /** Number of events that these filters find on all pages. */
   readonly total: BoundedCount;
-  /** Names to choose from. */
+  /** Names of teams that the filter offers. */
   readonly teams: readonly string[];
   readonly names: EventNames;
   readonly references: ReferenceNames;
@@ -33,7 +33,7 @@ export type AuditPage = FoundAudit & {
 
 const PATH = "/dashboard/audit";
 const COLUMNS: readonly Column[] = [["Time", "whole"], ["Action", "word"], ["About", "named"], ["By", "named"], "What"];
-/** What happens to the installation, which its administrators alone see. */
+/** Events of the installation, which only its administrators see. */
 const OF_NO_TEAM: ReadonlySet<string> = new Set([
   "session.begun",
   "session.ended",
@@ -66,7 +66,10 @@ ${filters(page)}
   }<div class="foot"><p class="muted small">Exports have all that these filters find; as CSV ${numeral(AUDIT_CSV.most)} events at most.</p><p class="actions"><a class="button" href="${auditUrl({ ...query, after: undefined }, "/dashboard/audit/export.csv")}">Export as CSV</a><a class="button" href="${auditUrl({ ...query, after: undefined }, "/dashboard/audit/export")}">Export as JSON Lines</a></p></div></div></div>`;
 }
 
-/** With what is found, so that they keep what was typed since the page was opened. */
+/**
+ * Renders links to time spans. They are part of the results, so that they keep what was typed since the page was
+ * opened.
+ */
 function spans({ query, now }: AuditPage): Html {
   return html`<p class="actions small">${SPANS.map(({ title, ms }) => html`<a href="${auditUrl({ ...query, after: undefined, to: undefined, from: now - ms }, PATH)}">${title}</a>`)}<a href="${PATH}">Clear filters</a></p>`;
 }
@@ -129,7 +132,7 @@ function by({ actor, detail: { actorName, address, userAgent } }: StoredAuditEve
   return html`${actor.length > MAX_ACTOR_LENGTH ? shown : html`<a href="${auditUrl({ actor }, PATH)}">${shown}</a>`}${from !== "" && html`<small>${from}</small>`}${typeof userAgent === "string" && userAgent !== "" && program(userAgent)}`;
 }
 
-/** The program that a person used, and behind it what it says of itself. */
+/** Shows the program that a person used, with the whole User-Agent folded in behind it. */
 function program(userAgent: string): Html {
   const words = userAgentWords(userAgent);
   if (words === userAgent) return html`<small>${words}</small>`;

@@ -8,10 +8,10 @@ import {
 } from "../../management/audit/audit-question.ts";
 import { queryText } from "../query-text.ts";
 
-/** What the audit log is asked for, as its address has it. */
+/** Query for the audit log, as in the URL of its page. */
 export type AuditQuery = AuditQuestion & { readonly after: AuditPosition | undefined };
 
-/** Reads the address: what means nothing there is as if it were left out, since a person may have typed it. */
+/** Reads the query of a URL. Ignores invalid values, since a person may have typed them. */
 export function readAuditQuery(query: Readonly<Record<string, unknown>>): AuditQuery {
   const { after } = query;
   return {
@@ -25,7 +25,7 @@ export function readAuditQuery(query: Readonly<Record<string, unknown>>): AuditQ
   };
 }
 
-/** The address of a page of the log that shows this, or of a file that has it. */
+/** Returns the URL of a page of the log for this query, or of its export. */
 export function auditUrl(
   query: Partial<AuditQuery>,
   path: "/dashboard/audit" | "/dashboard/audit/export" | "/dashboard/audit/export.csv",
@@ -42,7 +42,7 @@ export function auditUrl(
   return `${path}${search === "" ? "" : `?${search}`}`;
 }
 
-/** As `datetime-local` has it, in UTC. */
+/** Formats a time in UTC as an input of type `datetime-local` has it. */
 export function momentText(at: number): string {
   return rfc3339(at).slice(0, 19);
 }

@@ -22,8 +22,8 @@ type Asked = { Querystring: Readonly<Record<string, unknown>> };
 const PAGE = 50;
 
 /**
- * The audit log. A person who has a role in a team may read the team's events, since they may look at what the events
- * are about. Events of no team are for the installation's own alone.
+ * Serves the audit log. A person with a role in a team may read the team's events, since they may look at what the
+ * events are about. Only administrators of the installation may read events that belong to no team.
  */
 export function consoleAuditRoutes(app: FastifyInstance, deps: ServerDeps, startExport: StartExport): void {
   const { store, clock, log } = deps;

@@ -12,7 +12,10 @@ export function toneOfAction(kind: string): "good" | "warn" | "bad" | "" {
   return /\.(created|activated|begun|made)$/.test(kind) ? "good" : "";
 }
 
-/** What says who, from where, why and about what: shown in places of its own. */
+/**
+ * Fields of a detail that say who, from where, why and about what. The page shows them elsewhere than among the
+ * changes.
+ */
 const OWN_PLACES = new Set([
   "changed",
   "id",
@@ -25,11 +28,14 @@ const OWN_PLACES = new Set([
   "actorName",
   "why",
 ]);
-/** Longer texts are cut where they are read, and folded out as far as a page can bear. */
+/** Characters of a value that are shown at once. A longer value folds out, up to `FOLDED_OUT` characters. */
 const SHOWN = 90;
 const FOLDED_OUT = 4_000;
 
-/** What has changed, field by field, and what else is kept of an event: as it is stored, with the names of what ids mean. */
+/**
+ * Shows what an event changed, field by field, and its other details, as they are stored, with the names that ids stand
+ * for.
+ */
 export function auditDetail({ detail }: Pick<StoredAuditEvent, "detail">, names: ReferenceNames): Html {
   const { why } = detail;
   const changes = Object.entries(isRecord(detail.changed) ? detail.changed : {});
@@ -55,8 +61,9 @@ function beforeAndAfter(change: unknown, names: ReferenceNames): Content {
 }
 
 /**
- * What has come to a list of records, or gone from it, where it has only grown or only shrunk and the others are in their
- * order: the first of some lists counts for more. A text is short, and is shown with those before it.
+ * Returns the records that were added to a list, or removed from it. undefined unless the list has only grown or only
+ * shrunk and the other records keep their order, since in some lists the first counts for more. A list of texts is
+ * short, and is shown with its former value.
  */
 function shiftOf(before: unknown, after: unknown) {
   if (!Array.isArray(before) || !Array.isArray(after)) return undefined;
@@ -98,7 +105,7 @@ function clamp(text: string): string {
   return text.length <= FOLDED_OUT ? text : `${cut(text, FOLDED_OUT)} (the export has all ${text.length} characters)`;
 }
 
-/** Between characters, not within one. */
+/** Cuts a text after at most `length` UTF-16 code units, and not within a surrogate pair. */
 function cut(text: string, length: number): string {
   const end = /[\uD800-\uDBFF]/.test(text.charAt(length - 1)) ? length - 1 : length;
   return `${text.slice(0, end)}…`;

@@ -4,13 +4,14 @@ import { isId } from "../../../store/database/ids.ts";
 import { namesOf } from "../../../store/objects/references.ts";
 import { refName } from "../keys/key-words.ts";
 
-/** What gateways and libraries are called that changes have by their ids, as `namespace/name` by the id. */
+/** Names of gateways and libraries, as `namespace/name`, by the ids that changes refer to them by. */
 export type ReferenceNames = ReadonlyMap<string, string>;
 
 /**
- * The names of what events say that was changed. A change has texts of its author's choice too, which may be any id.
+ * Reads the names of the gateways and libraries whose ids occur in the changes of events, limited to `teamIds`: a
+ * change has texts of its author's choice too, which may be any id.
  *
- * @param teamIds whose gateways and libraries may be named; undefined for all
+ * @param teamIds teams whose gateways and libraries may be named; undefined for all
  */
 export async function referenceNames(
   db: Db,

@@ -1,4 +1,4 @@
-/** Programs whose names stand in the User-Agent of a browser, those first that also name another. */
+/** Browsers by what their User-Agent contains. The first match decides, since some browsers name others too. */
 const BROWSERS = [
   ["Edge", /\bEdgA?\//],
   ["Opera", /\bOPR\//],
@@ -18,8 +18,8 @@ const SYSTEMS = [
 ] as const;
 
 /**
- * A User-Agent as people say it, such as `Chrome on Linux`: of a browser by its name and its system, of any other program
- * by its first word, as `curl 8.5.0`. What a caller says of itself proves nothing.
+ * Returns a User-Agent in a short form: the browser and its system, such as `Chrome on Linux`, or the first word of any
+ * other program, such as `curl 8.5.0`. A User-Agent proves nothing, as each caller chooses its own.
  */
 export function userAgentWords(userAgent: string): string {
   const find = (names: readonly (readonly [string, RegExp])[]) => names.find(([, has]) => has.test(userAgent))?.[0];

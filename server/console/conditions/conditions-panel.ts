@@ -9,8 +9,8 @@ const ORDER = Object.keys(TONES);
 const COLUMNS: readonly Column[] = [["Condition", "named"], ["Status", "whole"], "Message", ["Since", "whole"]];
 
 /**
- * What a controller found of what is declared: open where something is wrong, which comes first, and else one line.
- * Nothing of what the API made, which no controller looks at.
+ * Shows the conditions that a controller reported, those that are wrong first. The panel is open if a condition is
+ * wrong, and else a single line. Returns false for what the API made, which no controller looks at.
  *
  * @param now milliseconds since the epoch
  */
@@ -31,7 +31,7 @@ export function conditionsPanel(conditions: readonly ReportedCondition[] | undef
 }
 
 /**
- * The gravest of them as a badge with its reason; nothing where all is in order.
+ * Shows the gravest condition as a badge with its reason. Returns false if all is in order.
  *
  * @param said the reasons that the page says already
  */
@@ -53,7 +53,7 @@ export function conditionsBadge(
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** {@link conditionsBadge} on a line of its own, so that no table gets wider by it. */
+/** Shows {@link conditionsBadge} on a line of its own, so that it makes no table wider. */
 export function listedConditions(
   conditions: readonly ReportedCondition[] | undefined,
   said?: ReadonlySet<string>,

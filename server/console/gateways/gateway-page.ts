@@ -17,11 +17,11 @@ import { usagePanel } from "../usage/usage-panel.ts";
 import { countText, type GatewayFigures } from "./gateways-page.ts";
 import { credentialWords, healthBadge, healthOf, lastHeard } from "./upstream-words.ts";
 
-/** What a gateway's page shows. */
+/** Content of a gateway's page. */
 export type GatewayPage = GatewayFigures & {
   readonly clusters: ClusterNames;
   readonly gateway: StoredGateway;
-  /** Where clients reach this server, without a slash at its end. */
+  /** URL at which clients reach this server, without a slash at its end. */
   readonly publicUrl: string;
   readonly usage: SeenUsage;
   /** Milliseconds since the epoch. */
@@ -44,7 +44,7 @@ ${conditionsPanel(conditions, now)}
 ${usagePanel(page.usage, { path: `/dashboard/gateways/${gateway.id}`, team: gateway.team })}`;
 }
 
-/** Which credentials the providers do not take, and where each is replaced. */
+/** Warns of credentials that the providers refuse, and says where each is replaced. */
 function refusedNotice({ gateway, stateOf }: GatewayPage): Html | false {
   const refusing = gateway.upstreams.filter(({ name }) => stateOf(gateway.id, name)?.refusesCredential);
   if (refusing.length === 0) return false;

@@ -22,7 +22,10 @@ import { type GatewayFigures, gatewaysContent } from "./gateways-page.ts";
 
 const PAGE = 50;
 
-/** Gateways with their routes, and how their upstreams were last heard of: of a credential no more than that there is one. */
+/**
+ * Serves pages of gateways: their routes, and the last known state of their upstreams. Of a credential they show only
+ * that it exists.
+ */
 export function gatewayPageRoutes(
   app: FastifyInstance,
   { store, clock, prices }: Management,

@@ -12,10 +12,10 @@ import { urlWithQuery } from "../query-text.ts";
 import { teamField } from "../team-field.ts";
 import { healthBadge, healthOf } from "./upstream-words.ts";
 
-/** What the list of gateways is asked for. */
+/** Query of the list of gateways. */
 export type GatewaysQuery = { readonly team: string; readonly afterId: string | undefined };
 
-/** What is known of gateways besides how they are declared. */
+/** Facts about gateways that are not part of their declarations. */
 export type GatewayFigures = {
   stateOf(gatewayId: string, upstream: string): UpstreamState | undefined;
   readonly boundKeys: ReadonlyMap<string, BoundKeys>;
@@ -26,9 +26,9 @@ export type GatewayList = GatewayFigures & {
   readonly clusters: ClusterNames;
   readonly query: GatewaysQuery;
   readonly gateways: readonly StoredGateway[];
-  /** The last id of this page; null at the end. */
+  /** Id of the last gateway on this page; null on the last page. */
   readonly nextId: string | null;
-  /** Names to choose from. */
+  /** Names of teams that the filter offers. */
   readonly teams: readonly string[];
 };
 
@@ -41,7 +41,7 @@ const COLUMNS: readonly Column[] = [
   "Team",
   "Declared in",
 ];
-/** More upstreams of one gateway are on its own page. */
+/** Maximum number of upstreams that the list shows of a gateway. The gateway's own page shows all. */
 const SHOWN_UPSTREAMS = 8;
 
 export function gatewaysContent(list: GatewayList): Html {

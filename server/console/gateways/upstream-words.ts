@@ -5,7 +5,7 @@ import { ago } from "../times.ts";
 
 type Health = { readonly word: string; readonly tone: "good" | "warn" | "bad" | "" };
 
-/** Whether an upstream answers, as far as calls have shown: a page sends it no request. */
+/** Says whether an upstream answers, as calls have shown: a page sends it no request. */
 export function healthOf(state: UpstreamState | undefined, hasCredential: boolean): Health {
   if (!hasCredential) return { word: "No credential", tone: "bad" };
   if (state?.refusesCredential) return { word: "Credential refused", tone: "bad" };
@@ -13,7 +13,7 @@ export function healthOf(state: UpstreamState | undefined, hasCredential: boolea
   if (failedAt !== null && failedAt >= (answeredAt ?? 0)) return { word: "Does not answer", tone: "bad" };
   if (answeredAt === null) return { word: "Not asked yet", tone: "" };
   if (status === null || status < 400) return { word: "Answers", tone: "good" };
-  // An upstream answers a caller's own mistakes so too.
+  // An upstream answers a caller's own mistakes with such a status, too.
   return { word: `Answers with ${status}`, tone: status >= 500 ? "bad" : "warn" };
 }
 
@@ -21,7 +21,7 @@ export function healthBadge({ word, tone }: Health): Html {
   return html`<span class="badge ${tone}">${word}</span>`;
 }
 
-/** When it was last heard of, and how. */
+/** Says when an upstream last answered and last failed, and how. */
 export function lastHeard(state: UpstreamState | undefined, now: number): Content {
   const { answeredAt = null, status = null, failedAt = null, failure = null } = state ?? {};
   if (answeredAt === null && failedAt === null) return html`<span class="muted">No call known yet</span>`;

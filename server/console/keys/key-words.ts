@@ -22,7 +22,7 @@ const VERSION_TONES: Readonly<Record<string, Tone>> = {
   revoked: "bad",
 };
 
-/** The reasons of conditions that the badges of a key say by themselves. */
+/** Reasons of conditions that the badges of a key already show. */
 export const SAID_OF_KEYS: ReadonlySet<string> = new Set([
   "Suspended",
   "Revoked",
@@ -37,18 +37,20 @@ export function stateBadge(state: KeyJson["state"]): Html {
 
 const MAY_WORK: ReadonlySet<string> = new Set(["reserved", "active", "retiring"]);
 
-/** Whether a version may let requests through: one that is reserved may be in a Secret already. */
+/** True if a version may let requests through. A reserved version counts, as it may be in a Secret already. */
 export function mayWork({ state }: Pick<VersionJson, "state">): boolean {
   return MAY_WORK.has(state);
 }
 
-/** The versions that were reported as leaked, and work or may again. */
+/**
+ * Returns the versions that were reported as leaked and may still let requests through, now or once the key is resumed.
+ */
 export function leakedVersions({ state, versions }: Pick<KeyJson, "state" | "versions">): VersionJson[] {
   if (state === "revoked") return [];
   return versions.filter((version) => version.leakedAt !== null && mayWork(version));
 }
 
-/** On a line of its own, so that no table gets wider by it. */
+/** Badge of a leaked key, on a line of its own so that it makes no table wider. */
 export const LEAKED_BADGE = html`<span class="line"><span class="badge bad">Leaked</span></span>`;
 
 export function toneOfVersion({ state }: VersionJson): Tone {
@@ -59,17 +61,17 @@ export function versionBadge(version: VersionJson): Html {
   return html`<span class="badge ${toneOfVersion(version)}">${inWords(version.state)}</span>`;
 }
 
-/** A key's scopes in few words: by the preset that has the same ones, or each. */
+/** Returns a key's scopes in few words: the name of the preset with the same scopes, or each scope. */
 export function scopesText({ scopes }: Pick<KeyJson, "scopes">): string {
   return presetOf(scopes) ?? scopes.join(", ");
 }
 
-/** Whether any of a key's scopes is for gateways. */
+/** True if any of a key's scopes is for gateways. */
 export function mayCallModels({ scopes }: Pick<KeyJson, "scopes">): boolean {
   return scopes.some((scope) => scope.startsWith("gateway:"));
 }
 
-/** What a key is bound to: a gateway, and libraries. */
+/** Describes the gateway and the libraries that a key is bound to. */
 export function bindingsOf({ spec, scopes }: Pick<KeyJson, "spec" | "scopes">): string[] {
   const { gatewayRef, libraryAccess } = spec;
   const ofGateway = mayCallModels({ scopes });
@@ -87,12 +89,12 @@ function librariesOf(access: KeyJson["spec"]["libraryAccess"]): string {
   return `${names.length === 1 ? "Library" : "Libraries"} ${names.join(", ")}`;
 }
 
-/** A reference as people write it. */
+/** Writes a reference as people do. */
 export function refName({ namespace, name }: { readonly namespace?: string; readonly name: string }): string {
   return namespace === undefined || namespace === "" ? name : `${namespace}/${name}`;
 }
 
-/** Where a key is declared. */
+/** Names the place where a key is declared or managed. */
 export function declarationOf(
   {
     declaredIn,
@@ -108,7 +110,7 @@ export function declarationOf(
   return managedBy === null ? "Console or API" : inParts(managedBy);
 }
 
-/** Whether the console is where a key is changed. */
+/** True if the key is changed in the console: it is not declared, not released, and not managed by another program. */
 export function isMadeByHand({
   declaredIn,
   released,
@@ -117,7 +119,7 @@ export function isMadeByHand({
   return declaredIn === null && !released && managedBy === null;
 }
 
-/** When a version ends, or ended, as far as that is known; RFC 3339. */
+/** Returns when a version ends or ended, in RFC 3339; null if that is unknown. */
 export function endOfVersion({ state, retiresAt, expiresAt }: VersionJson, { revocation }: KeyJson): string | null {
   return retiresAt ?? (state === "revoked" ? (revocation?.at ?? null) : expiresAt);
 }

@@ -11,11 +11,11 @@ import { shownBudgets } from "../budgets-text.ts";
 import { inParts } from "../in-parts.ts";
 import { ago, exactMoment, moment } from "../times.ts";
 
-/** What the page shows; of each list {@link ROWS} at most. */
+/** Content of the page, with at most {@link ROWS} rows of each list. */
 export type Now = {
-  /** The longest silent first. */
+  /** Servers, the longest silent first. */
   readonly servers: readonly ReplicaHealth[];
-  /** In which a controller has led: a cluster, or `CLUSTER/a,b` for some of its namespaces. */
+  /** Scopes in which a controller has led: a cluster, or `CLUSTER/a,b` for some of its namespaces. */
   readonly scopes: readonly string[];
   readonly clusters: ClusterNames;
   readonly leaks: readonly LivingLeak[];
@@ -28,7 +28,7 @@ export type Now = {
   readonly now: number;
 };
 
-/** Rows of each list. */
+/** Maximum number of rows of each list. */
 export const ROWS = 20;
 
 export function nowContent(page: Now): Html {
@@ -45,7 +45,7 @@ export function nowContent(page: Now): Html {
   }${list(servers(page))}${list(controllers(page))}</div>`;
 }
 
-/** What a person has to do something about, the most urgent first. */
+/** Lists the problems that a person has to solve, the most urgent first. */
 function whatIsWrong({ now, leaks, refused, silent, failed, budgets }: Now): readonly List[] {
   return [
     {
@@ -105,11 +105,11 @@ function whose({ key, team, budget }: NearBudget): Content {
 type List = {
   readonly id: string;
   readonly title: string;
-  /** What is said where there is nothing. */
+  /** Text if the list is empty. */
   readonly none: string;
   readonly columns: readonly Column[];
   readonly rows: readonly (readonly Content[])[];
-  /** Leads to all of them. */
+  /** Link to all rows. */
   readonly all?: Html;
 };
 

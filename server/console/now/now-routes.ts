@@ -13,10 +13,10 @@ import { rightsOf } from "../../management/rights.ts";
 import { sendConsolePage } from "../../pages/send-page.ts";
 import { nowContent, ROWS } from "./now-page.ts";
 
-/** More than a person reads. */
+/** Maximum number of budgets that are read: more than a person reads. */
 const MOST_BUDGETS = 200;
 
-/** What the installation does at present, for those who run it: what a person looks at first when something is wrong. */
+/** Serves the health of the installation, for those who run it: the page to look at first when something is wrong. */
 export function nowRoutes(app: FastifyInstance, { store, clock }: Management): void {
   app.get("/now", { config: { console: true } }, async (request, reply) => {
     const { db } = store;

@@ -1,16 +1,18 @@
 import { inWords } from "../../management/audit/event-text.ts";
 
-/** Why a request was refused, as people write it. */
+/** Returns the cause of a refusal in words. */
 export function causeText(cause: string): string {
   return inWords(cause.replaceAll("_", " "));
 }
 
-/** What ends a refusal of this cause, and when; nothing of one that a later build has. */
+/** Says what ends a refusal of this cause, and when. Empty for a cause of a later build. */
 export function causeAdvice(cause: string): string {
   return ADVICE[causeParts(cause).kind] ?? "";
 }
 
-/** A cause without whose limit or budget it is, which stands before it where it is not the key's own. */
+/**
+ * Splits a cause into the owner of its limit or budget, which is its prefix unless it is the key itself, and its kind.
+ */
 export function causeParts(cause: string): { readonly of: "key" | "team" | "policy" | "route"; readonly kind: string } {
   const of = LIMIT_OWNERS.find((owner) => cause.startsWith(`${owner}_`));
   return of === undefined ? { of: "key", kind: cause } : { of, kind: cause.slice(of.length + 1) };

@@ -13,12 +13,12 @@ import { REFUSED_ROWS, refusalsContent } from "./refusals-page.ts";
 import { callersRefused } from "./refused-callers.ts";
 import { readRefusingBudgets } from "./refused-until.ts";
 
-/** How many of the latest rows of the audit log are added up. */
+/** Number of the latest rows of the audit log that are added up. */
 const LOOKED_THROUGH = 1_000;
 
 /**
- * Who is refused at present, and why: of the teams in which the viewer has a role. Refusals of no team are for the
- * installation's own alone, as in the audit log.
+ * Serves the refusals of the teams in which the viewer has a role: who was refused lately, and why. Only those who run
+ * the installation see refusals that belong to no team, as in the audit log.
  */
 export function refusalRoutes(app: FastifyInstance, { store, clock }: Pick<Management, "store" | "clock">): void {
   app.get<{ Querystring: Readonly<Record<string, unknown>> }>(

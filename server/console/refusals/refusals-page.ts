@@ -13,14 +13,14 @@ import { REFUSAL_SPANS, type RefusalSpan } from "./refusal-spans.ts";
 import type { RefusedCaller } from "./refused-callers.ts";
 import { type RefusingBudgets, refusedUntil } from "./refused-until.ts";
 
-/** What the page of refusals shows. */
+/** Content of the page of refusals. */
 export type RefusalsPage = {
   readonly team: string;
-  /** Names to choose from. */
+  /** Names of teams that the filter offers. */
   readonly teams: readonly string[];
   readonly span: RefusalSpan;
   readonly callers: readonly RefusedCaller[];
-  /** How far back was looked, in milliseconds since the epoch; undefined for the whole span. */
+  /** Time up to which the log was searched backwards, in milliseconds since the epoch; undefined for the whole span. */
   readonly lookedBackTo: number | undefined;
   readonly budgets: RefusingBudgets;
   readonly names: EventNames;
@@ -29,7 +29,7 @@ export type RefusalsPage = {
 };
 
 const PATH = "/dashboard/refusals";
-/** Of callers: those that were refused last. */
+/** Maximum number of callers shown: those refused last. */
 export const REFUSED_ROWS = 50;
 const NETWORKS = 3;
 const COLUMNS: readonly Column[] = [

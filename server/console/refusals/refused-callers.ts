@@ -1,23 +1,29 @@
 import type { StoredAuditEvent } from "../../../store/audit/audit-search.ts";
 
-/** Refusals of one cause: of a key, of a person whom the management API knows, or of all others together. */
+/**
+ * Refusals with the same cause and caller: a key, a person whom the management API knows, or all other callers
+ * together.
+ */
 export type RefusedCaller = {
   readonly keyId: string | null;
-  /** Who sent no key that is known, where the management API knows them: as the audit log names them. */
+  /** Caller without a known key, as the audit log names them; undefined unless the management API knows them. */
   readonly principal: string | undefined;
   readonly teamId: string | null;
   readonly cause: string;
   readonly count: number;
-  /** Where they came from: the last first. */
+  /** Networks of the refused requests, the latest first. */
   readonly networks: readonly string[];
-  /** The last that has a row of the log, in milliseconds since the epoch. */
+  /** Time of the last refusal that has a row in the log, in milliseconds since the epoch. */
   readonly lastAt: number;
-  /** When the last of them has room that waits for a limit of tokens, in milliseconds since the epoch; null for any other. */
+  /**
+   * Latest time at which a limit of tokens has capacity again for them, in milliseconds since the epoch; null for other
+   * causes.
+   */
   readonly until: number | null;
 };
 
 /**
- * Who was refused and why, those first who were refused last.
+ * Groups refusals by caller and cause, the latest first.
  *
  * @param events of the kind `request.refused`, the latest first
  */

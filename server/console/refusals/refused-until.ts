@@ -14,22 +14,25 @@ import { causeParts } from "./cause-words.ts";
 
 const MINUTE_MS = 60_000;
 
-/** Refusals of one cause, of a key where it is known. */
+/** Refusals of one cause, with their key if it is known. */
 type Refused = {
   readonly keyId: string | null;
   readonly teamId: string | null;
   readonly cause: string;
-  /** The last that has a row of the log, in milliseconds since the epoch. */
+  /** Time of the last refusal that has a row in the log, in milliseconds since the epoch. */
   readonly lastAt: number;
-  /** When the last of them has room that waits for a limit of tokens, in milliseconds since the epoch; null for any other. */
+  /**
+   * Latest time at which a limit of tokens has capacity again for them, in milliseconds since the epoch; null for other
+   * causes.
+   */
   readonly until: number | null;
 };
 
-/** What the budgets have now by which calls were refused. */
+/** Present use of the budgets that calls were refused by. */
 export type RefusingBudgets = { readonly keys: UsesByOwner; readonly teams: UsesByOwner };
 
 /**
- * Reads the budgets by which calls were refused: those of all keys at once, and those of all teams.
+ * Reads the budgets by which calls were refused: one query for all keys, and one for all teams.
  *
  * @param now milliseconds since the epoch
  */
@@ -52,7 +55,7 @@ function isOwn({ cause }: Pick<Refused, "cause">): boolean {
   return causeParts(cause).of === "key";
 }
 
-/** Until when calls like these are refused, as a line, as far as that is known; nothing where it is not. */
+/** Says until when calls like these are refused; empty if that is unknown. */
 export function refusedUntil(refused: Refused, budgets: RefusingBudgets, now: number): Html | string {
   const { of, kind } = causeParts(refused.cause);
   if (kind === "rate_limited") return untilRoom(refused.lastAt, now);
@@ -63,14 +66,20 @@ export function refusedUntil(refused: Refused, budgets: RefusingBudgets, now: nu
   return refusing.length === 0 ? "" : untilAnew(refusing, now);
 }
 
-/** A row of the log has the refusals of its minute, and a limit of requests has room for one within a minute. */
+/**
+ * Says when a limit of requests has capacity again. A row of the log has the refusals of its minute, and the limit has
+ * capacity for another request within a minute.
+ */
 function untilRoom(lastAt: number, now: number): Html {
   const at = (Math.floor(lastAt / MINUTE_MS) + 2) * MINUTE_MS;
   const shown = moment(rfc3339Millis(at), now);
   return at > now ? line(html`Until ${shown} at the latest`) : line(html`Over since ${shown}`);
 }
 
-/** As far as is known: what other calls use meanwhile, or have used beyond what they reserved, comes on top. */
+/**
+ * Says when a limit of tokens has capacity again, as far as is known: tokens that other calls use meanwhile, or used
+ * beyond their reservation, make it later.
+ */
 function untilPaid(at: number | null, now: number): Html | string {
   if (at === null) return "";
   const shown = moment(rfc3339Millis(Math.ceil(at / MINUTE_MS) * MINUTE_MS), now);

@@ -21,23 +21,23 @@ import { moment } from "../times.ts";
 import type { SeenUsage } from "../usage/see-usage.ts";
 import { usagePanel } from "../usage/usage-panel.ts";
 
-/** What a team's page shows. */
+/** Content of a team's page. */
 export type TeamPage = {
   readonly clusters: ClusterNames;
   readonly team: StoredTeam;
   readonly usage: SeenUsage;
   readonly budgets: readonly BudgetUse[];
-  /** Undefined for a team that the API made. */
+  /** Conditions; undefined for a team that the API made. */
   readonly conditions: readonly ReportedCondition[] | undefined;
   /** The viewer's role in the team, in words. */
   readonly role: string;
-  /** The viewer's roles in the team by name; empty for the installation's own. */
+  /** Names of the viewer's roles in the team; empty for those who run the installation. */
   readonly roles: readonly string[];
-  /** Whether a member entry names the viewer. */
+  /** True if a member entry names the viewer. */
   isViewer(member: TeamMember): boolean;
-  /** The id of the default library; undefined where there is none of its name. */
+  /** Id of the default library; undefined if there is none of its name. */
   readonly defaultLibraryId: string | undefined;
-  /** Whether there are other teams to go back to. */
+  /** True if the viewer sees other teams too. */
   readonly hasOthers: boolean;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -75,7 +75,7 @@ const LEAKS: Readonly<Record<StoredTeam["leakAction"], string>> = {
   Revoke: "Revoked as soon as they are reported",
 };
 
-/** What all of its keys may use. */
+/** Shows the networks, limits and budgets for all keys of the team. */
 function bounds({ team, budgets, now }: TeamPage): Html {
   const limits = team.limits === null ? undefined : limitSpec(team.limits);
   return factList([

@@ -20,7 +20,7 @@ import { teamsContent } from "./teams-page.ts";
 
 const PAGE = 50;
 
-/** The viewer's teams: who is in them, and what each may do. */
+/** Serves the viewer's teams: their members, and what each may do. */
 export function teamRoutes(app: FastifyInstance, { store, clock, prices }: Management): void {
   app.get<{ Querystring: Readonly<Record<string, unknown>> }>(
     "/team",

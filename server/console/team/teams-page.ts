@@ -10,21 +10,21 @@ import { declarationPlace, placeBadge } from "../declared-in.ts";
 import { countOnPage, foot, searchForm } from "../page-links.ts";
 import { urlWithQuery } from "../query-text.ts";
 
-/** What the list of teams is asked for. */
+/** Query of the list of teams. */
 export type TeamsQuery = { readonly team: string; readonly afterId: string | undefined };
 
 export type TeamList = {
   readonly clusters: ClusterNames;
   readonly query: TeamsQuery;
   readonly teams: readonly StoredTeam[];
-  /** The last id of this page; null at the end. */
+  /** Id of the last team on this page; null on the last page. */
   readonly nextId: string | null;
-  /** By the ids of the teams. */
+  /** Budgets by the ids of the teams. */
   readonly budgets: UsesByOwner;
   readonly conditions: ConditionsById;
-  /** Whether the viewer runs the installation, and so needs no team to be in. */
+  /** True if the viewer runs the installation, and so sees all teams without being in one. */
   readonly seesAll: boolean;
-  /** The viewer's role in a team, in words. */
+  /** Returns the viewer's role in a team, in words. */
   roleIn(teamId: string): string;
   /** Milliseconds since the epoch. */
   readonly now: number;

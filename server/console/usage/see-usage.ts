@@ -6,25 +6,25 @@ import { type UsageName, usageNames } from "../../../store/usage/usage-names.ts"
 import type { UsageGroup, UsageQuestion } from "../../../store/usage/usage-question.ts";
 import { piecesOf, type UsageRange } from "./usage-ranges.ts";
 
-/** Rows of a table: those that used most. */
+/** Maximum number of rows of a table: those with the most usage. */
 const ROWS = 50;
 
-/** What was used: within a piece of time, or by one key, team or model. */
+/** Usage in an interval of time, or by a key, a team or a model. */
 export type Used = {
   readonly requests: number | undefined;
   readonly figures: TokenFigures;
-  /** Of nothing where nothing is priced. */
+  /** Cost; zero if nothing has a price. */
   readonly cost: UsageCost;
 };
 
-/** What a page shows of usage. */
+/** Usage that a page shows. */
 export type SeenUsage = {
   readonly range: UsageRange;
-  /** Whether it is of a model or a gateway, by which requests are not counted, but answers. */
+  /** True for the usage of a model or a gateway, for which answers are counted, not requests. */
   readonly isOfAnswers: boolean;
-  /** Null where nothing is priced. */
+  /** Currency of the price list; null if there is none. */
   readonly currency: string | null;
-  /** Milliseconds since the epoch, for each piece of the range. */
+  /** Usage by intervals; `from` in milliseconds since the epoch. */
   readonly pieces: readonly (Used & { readonly from: number })[];
   readonly total: Used;
   readonly tables: readonly UsageTable[];
@@ -33,11 +33,11 @@ export type SeenUsage = {
 export type UsageTable = {
   readonly by: UsageGroup;
   readonly rows: readonly (Used & { readonly group: string; readonly name: UsageName | undefined })[];
-  /** Whether there are more than are shown. */
+  /** True if there are more rows than are shown. */
   readonly isCut: boolean;
 };
 
-/** @param by what there is a table by */
+/** Reads the usage of a page. @param by groups of the tables: one table for each */
 export async function seeUsage(
   db: Db,
   now: number,

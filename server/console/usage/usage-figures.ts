@@ -4,7 +4,7 @@ import { type Html, html } from "../../pages/html.ts";
 import { numeral, shortNumeral } from "../column-chart.ts";
 import type { Used } from "./see-usage.ts";
 
-/** The kinds of tokens that a chart tells apart: no kind is part of another. */
+/** Kinds of tokens in a chart. None is part of another. */
 export const TOKEN_SERIES: readonly { readonly name: string; of(figures: TokenFigures): number }[] = [
   { name: "Input", of: ({ input }) => input },
   { name: "Cached", of: ({ cached }) => cached },
@@ -13,15 +13,15 @@ export const TOKEN_SERIES: readonly { readonly name: string; of(figures: TokenFi
   { name: "Reasoning", of: ({ reasoning }) => reasoning },
 ];
 
-/** The figures of a table's rows, in the order of its columns. */
+/** Columns of a table of usage, each with its heading and the text of its cells. */
 export type FigureColumns = readonly (readonly [heading: string, shown: (used: Used) => string])[];
 
 /**
- * Columns of what was used.
+ * Returns the columns for a table of usage.
  *
- * @param hasRequests whether requests are counted by what is asked
- * @param hasToolCalls whether any tool was called
- * @param currency null where nothing is priced
+ * @param hasRequests true if requests are counted for what the page shows
+ * @param hasToolCalls true if any tool was called
+ * @param currency null if nothing has a price
  */
 export function figureColumns(hasRequests: boolean, hasToolCalls: boolean, currency: string | null): FigureColumns {
   return [
@@ -53,7 +53,7 @@ function outputOf({ output, reasoning }: TokenFigures): number {
   return output + reasoning;
 }
 
-/** How much of a number is of kinds of their own. */
+/** Names the parts of a sum that are of special kinds. */
 function kindsText(kinds: readonly (readonly [count: number, what: string])[]): string {
   return kinds
     .filter(([count]) => count > 0)
@@ -61,7 +61,7 @@ function kindsText(kinds: readonly (readonly [count: number, what: string])[]): 
     .join(", ");
 }
 
-/** All tokens, those of either way with their kinds, and what they cost where they are priced: of the whole range, first. */
+/** Shows the tokens of the whole range, input and output with their kinds, and their cost if there is a price list. */
 export function usageTotals(total: Used, currency: string | null): Html {
   const { figures } = total;
   const { cached, reasoning } = figures;
@@ -85,7 +85,7 @@ function costColumn(currency: string): FigureColumns[number] {
   return [`Cost in ${currency}`, amountText];
 }
 
-/** With two decimals: `keyplane get usage` has all six. */
+/** Formats a cost with two decimals. `keyplane get usage` has all six. */
 function amountText({ cost, figures }: Used): string {
   const cents = (cost.trillionths + CENT / 2n) / CENT;
   const amount = cents === 0n && cost.trillionths > 0n ? "under 0.01" : amountOf(cents);
@@ -97,10 +97,10 @@ function amountOf(cents: bigint): string {
   return `${(cents / 100n).toLocaleString("en-US")}.${String(cents % 100n).padStart(2, "0")}`;
 }
 
-/** In trillionths of a currency's unit. */
+/** Hundredth of a currency's unit, in trillionths of the unit. */
 const CENT = 10_000_000_000n;
 
-/** What of it has no price; nothing where all has, or nothing is priced. */
+/** Names the usage without a price. Empty if all of it has a price, or if there is no price list. */
 export function unpricedText(total: Used, currency: string | null): Html | string {
   if (currency === null) return "";
   const { unpricedTokens, unpricedToolCalls } = total.cost;
@@ -115,7 +115,7 @@ export function allTokensOf(figures: TokenFigures): number {
   return TOKEN_SERIES.reduce((sum, { of }) => sum + of(figures), 0);
 }
 
-/** What of the answers the numbers lack. */
+/** Names the answers whose usage the numbers lack or do not fully count. */
 export function gapsText({ cut, unreported, unread, doubtful }: TokenFigures): string {
   const gaps = (
     [

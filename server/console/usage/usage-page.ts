@@ -5,15 +5,15 @@ import { teamField } from "../team-field.ts";
 import type { SeenUsage } from "./see-usage.ts";
 import { usagePanel } from "./usage-panel.ts";
 
-/** What the page of usage shows. */
+/** Content of the page of usage. */
 export type UsagePage = {
   readonly usage: SeenUsage;
   readonly team: string;
-  /** As answers name it; empty for all. */
+  /** Name of a model, as answers give it; empty for all. */
   readonly model: string;
-  /** Names to choose from. */
+  /** Names of teams that the filter offers. */
   readonly teams: readonly string[];
-  /** Whether the viewer sees what all teams used. */
+  /** True if the viewer sees the usage of all teams. */
   readonly isOfAll: boolean;
 };
 

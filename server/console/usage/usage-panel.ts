@@ -12,27 +12,30 @@ import { USAGE_RANGES, type UsageRange } from "./usage-ranges.ts";
 
 const REQUESTS_SERIES = 5;
 
-/** What tables are by, as their headings say it; of models no requests are counted. */
+/** Titles of the tables by group. A table by model counts no requests. */
 const TABLES = {
   key: { title: "By key", heading: "Key" },
   team: { title: "By team", heading: "Team" },
   model: { title: "By model", heading: "Model" },
 } as const;
 
-/** Where a panel is. */
+/** Location of a panel. */
 export type UsagePlace = {
-  /** Of its page. */
+  /** Path of its page. */
   readonly path: string;
-  /** What the page's address has besides the range. */
+  /** Parameters of the page's URL besides the range. */
   readonly query?: Readonly<Record<string, string>>;
-  /** Whose keys they are, and a model's link leads to: a team's name; of all that the viewer sees where it is left out. */
+  /**
+   * Name of the team that the usage and the links to models are limited to; undefined for all teams that the viewer
+   * sees.
+   */
   readonly team?: string;
 };
 
 /**
- * Requests and tokens of an hour, a day or 30 days: as charts, and as tables below them.
+ * Shows requests and tokens of an hour, a day or 30 days, as charts and as tables below them.
  *
- * @param scoped a key's requests by scope, where the range has them
+ * @param scoped requests of a key by scope, if the range has them
  */
 export function usagePanel(seen: SeenUsage, place: UsagePlace, scoped?: ScopedRequests): Html {
   const { range, total } = seen;

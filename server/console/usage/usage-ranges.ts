@@ -3,7 +3,7 @@ import type { UsageStep } from "../../../store/usage/usage-question.ts";
 
 const MINUTE_MS = 60_000;
 
-/** A time that pages show usage of, and the pieces that it comes in, the last of them still under way. */
+/** Time that pages show usage of, split into intervals, the last interval still under way. */
 export type UsageRange = {
   readonly name: "hour" | "day" | "month";
   readonly title: string;
@@ -11,7 +11,7 @@ export type UsageRange = {
   readonly step: UsageStep;
   readonly lengthMs: number;
   readonly number: number;
-  /** Every so manyth piece has a label. */
+  /** Interval of labels: every `labelEvery`th interval has its label. */
   readonly labelEvery: number;
 };
 
@@ -29,12 +29,12 @@ const MONTH: UsageRange = {
 };
 export const USAGE_RANGES = [HOUR, DAY, MONTH] as const;
 
-/** The range that an address asks for: a day where it asks for none that there is. */
+/** Reads the range of a URL: a day unless it names another that exists. */
 export function usageRange(value: unknown): UsageRange {
   return USAGE_RANGES.find(({ name }) => name === value) ?? DAY;
 }
 
-/** The beginnings of a range's pieces, in milliseconds since the epoch. */
+/** Returns the starts of a range's intervals, in milliseconds since the epoch. */
 export function piecesOf({ lengthMs, number }: UsageRange, now: number): number[] {
   const last = Math.floor(now / lengthMs);
   return Array.from({ length: number }, (_, i) => (last - number + 1 + i) * lengthMs);

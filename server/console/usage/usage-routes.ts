@@ -12,10 +12,13 @@ import { usageContent } from "./usage-page.ts";
 import { usageRange } from "./usage-ranges.ts";
 
 const ALL_MODELS: readonly UsageGroup[] = ["team", "model", "key"];
-/** Which keys use it, first of all. */
+/** Tables for one model: first of all the keys that use it. */
 const ONE_MODEL: readonly UsageGroup[] = ["key", "team"];
 
-/** What all of the viewer's teams used, or one of them, of all models or of one: for the installation's own of all teams. */
+/**
+ * Serves the usage of the viewer's teams, or of one of them, of all models or of one. Those who run the installation
+ * see all teams.
+ */
 export function consoleUsageRoutes(app: FastifyInstance, { store, clock, prices }: Management): void {
   app.get<{ Querystring: Readonly<Record<string, unknown>> }>(
     "/usage",

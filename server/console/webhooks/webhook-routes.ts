@@ -14,12 +14,14 @@ import { offeredTeams } from "../team-field.ts";
 import { webhooksContent } from "./webhooks-page.ts";
 
 const PAGE = 50;
-/** A team has five at most. */
+/** Maximum number of webhooks on the page. A team has five at most. */
 const MAX_WEBHOOKS = 100;
 
 type Asked = { Querystring: Readonly<Record<string, unknown>> };
 
-/** Webhooks and their deliveries: every role in the team may see them, an admin may have one delivered again. */
+/**
+ * Serves webhooks and their deliveries. Every role in the team may see them; an admin may have a delivery sent again.
+ */
 export function webhookRoutes(app: FastifyInstance, management: Management): void {
   const { store, clock } = management;
 

@@ -15,21 +15,21 @@ import { urlWithQuery } from "../query-text.ts";
 import { teamField } from "../team-field.ts";
 import { ago, exactMoment } from "../times.ts";
 
-/** What the page of webhooks shows. */
+/** Content of the page of webhooks. */
 export type WebhooksPage = {
   readonly query: {
     readonly team: string;
     readonly afterId: string | undefined;
-    /** Of the deliveries: those that failed, or all. */
+    /** Filter of the deliveries: those that failed, or all. */
     readonly state: "failed" | "";
   };
   readonly webhooks: readonly LoggedWebhook[];
-  /** Whether there are more than are shown. */
+  /** True if there are more webhooks than are shown. */
   readonly areMore: boolean;
   readonly deliveries: readonly LoggedDelivery[];
-  /** The last id of this page; null at the end. */
+  /** Id of the last delivery on this page; null on the last page. */
   readonly nextId: string | null;
-  /** Names to choose from. */
+  /** Names of teams that the filter offers. */
   readonly teams: readonly string[];
   readonly viewer: Viewer;
   mayRedeliver(teamId: string): boolean;

@@ -3,11 +3,11 @@ import { extractCredential } from "../../auth/credential.ts";
 import { SERVED_PATHS } from "../classify.ts";
 import { headerOf } from "../headers/headers.ts";
 
-/** Of Gemini's API that no gateway serves, and of its version. */
+/** Pattern of paths that are Gemini's alone: those of v1beta, and those of collections that no gateway serves. */
 const OF_GEMINI = /^(?:upload\/)?v1beta(?:\/|$)|^v1\/(?:cachedContents|corpora|fileSearchStores|tunedModels)(?:\/|$)/;
 /**
- * What stands behind `v1/` in the served paths of one format alone, and whose it is, whichever client asks. The others,
- * such as `v1/models` and `v1/files`, are shared by several formats.
+ * Formats by the collection behind `v1/` that they alone serve, whichever client asks. Other collections, such as
+ * `v1/models` and `v1/files`, are shared by several formats.
  */
 const COLLECTIONS: ReadonlyMap<string, Dialect> = new Map(
   [...Map.groupBy(SERVED_PATHS, ({ path }) => collectionOf(path))].flatMap(([collection, served]) => {
@@ -25,11 +25,11 @@ function collectionOf(path: string): string | undefined {
 const MODELS = "v1/models/";
 
 /**
- * The format in which a caller expects an answer of the gateway's own: by the path, whatever becomes of the request, so
- * that a refusal reads the same for every reason. Where several formats share a path, the key's carrier and the
- * anthropic-version header say whose client it is (spec §4).
+ * Finds the format in which a caller expects an answer of the gateway's own. It goes by the path, whatever becomes of
+ * the request, so that a refusal reads the same for every reason. If several formats share the path, the key's carrier
+ * and the anthropic-version header say whose client it is (spec §4).
  *
- * @param rawPath the undecoded path behind `/g/<public id>/`; undefined where there is none
+ * @param rawPath the undecoded path behind `/g/<public id>/`; undefined if there is none
  */
 export function callerDialect(
   method: string,
@@ -48,7 +48,9 @@ export function callerDialect(
   return headerOf(rawHeaders, "anthropic-version") === undefined ? "openai" : "anthropic";
 }
 
-/** Whether a colon is in the last segment: of a GET, it may be the id's that is read. */
+/**
+ * True if a colon is in the last segment, as in an action on a model. In a GET it may belong to the id of the model.
+ */
 function isModelAction(rawPath: string): boolean {
   return rawPath.startsWith(MODELS) && rawPath.lastIndexOf(":") > rawPath.lastIndexOf("/");
 }

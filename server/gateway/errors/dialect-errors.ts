@@ -2,7 +2,7 @@ import type { Dialect } from "../../../domain/access/key-record.ts";
 import type { ProblemCode } from "../../http/problems/catalogue.ts";
 import type { Problem } from "../../http/problems/problem.ts";
 
-/** The word that each format has for a problem; a code that is not listed takes its status's class. */
+/** Words of a format for problems, by their code; a code that is not listed takes the word of its status's class. */
 type Words = { readonly [code in ProblemCode]?: string } & { readonly client: string; readonly server: string };
 
 const OPENAI_TYPES: Words = {
@@ -42,8 +42,8 @@ const ANTHROPIC_TYPES: Words = {
 };
 
 /**
- * The body of each format, as its official SDK reads it. Where there is no place for our code, the message begins with
- * it.
+ * Error body of each format, as its official SDK reads it. If the format has no field for our code, the message begins
+ * with the code.
  */
 const BODIES: Readonly<Record<Dialect, (shown: Problem) => object>> = {
   openai: (shown) => ({
@@ -58,12 +58,12 @@ const BODIES: Readonly<Record<Dialect, (shown: Problem) => object>> = {
   }),
 };
 
-/** The body of an error that the gateway itself makes, in the caller's format (spec §4). */
+/** Returns the body of an error that the gateway itself makes, in the caller's format (spec §4). */
 export function dialectError(dialect: Dialect, shown: Problem): string {
   return JSON.stringify(BODIES[dialect](shown));
 }
 
-/** The last event of a stream that is broken off: what the format's SDK raises as an error. */
+/** Returns the last event of a stream that is broken off, which the format's SDK raises as an error. */
 export function terminalEvent(dialect: Dialect, shown: Problem): string {
   const name = dialect === "anthropic" ? "event: error\n" : "";
   return `${name}data: ${dialectError(dialect, shown)}\n\n`;

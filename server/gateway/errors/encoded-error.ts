@@ -1,7 +1,7 @@
 import { brotliDecompressSync, gunzipSync, inflateSync, zstdDecompressSync } from "node:zlib";
 import type { Needle } from "../headers/credential-mask.ts";
 
-/** An upstream's error is text for a person: one that is longer, or unpacks to more than the limit, is not inspected. */
+/** Bytes at most of an error that is inspected: it is text for a person. Below, what it may unpack to. */
 export const MAX_ENCODED = 64 * 1024;
 const LIMIT = { maxOutputLength: 1024 * 1024 };
 
@@ -13,7 +13,7 @@ const DECODERS: Readonly<Record<string, (body: Buffer) => Buffer>> = {
   zstd: (body) => zstdDecompressSync(body, LIMIT),
 };
 
-/** The text of an encoded error; undefined for one that cannot be inspected, such as of stacked encodings. */
+/** Decodes an encoded error; undefined if it cannot be inspected, for example because its encodings are stacked. */
 export function decodedError(body: Buffer, encoding: string): Buffer | undefined {
   try {
     return DECODERS[encoding.trim().toLowerCase()]?.(body);
@@ -23,7 +23,7 @@ export function decodedError(body: Buffer, encoding: string): Buffer | undefined
 }
 
 /**
- * Whether an encoded error may be shown: it can be decoded, and does not hold the credential that was sent (threats
+ * True if an encoded error may be shown: it can be decoded, and does not hold the credential that was sent (threats
  * b40).
  */
 export function mayBeShown(body: Buffer, encoding: string, { search }: Needle): boolean {

@@ -8,12 +8,12 @@ import { dialectError } from "./dialect-errors.ts";
 type ErrorResponse = { readonly head: string[]; readonly body: string };
 
 /**
- * Most problems are made once, and so is their response in each format: a flood of refusals costs no more than Node's
- * own.
+ * Responses by problem and format. Most problems are made once, and so are their responses: a flood of refusals costs
+ * no more than Node's own.
  */
 const made = new WeakMap<Problem, Map<Dialect, ErrorResponse>>();
 
-/** Answers with a problem of our own, in the caller's format: only while nothing has been sent. */
+/** Answers with a problem of our own, in the caller's format. To be called only while nothing has been sent. */
 export function sendErrorResponse(response: ServerResponse, dialect: Dialect, shown: Problem): void {
   const { head, body } = errorResponse(dialect, shown);
   response.writeHead(shown.status, head);

@@ -1,11 +1,11 @@
-/** So much of a text is looked for by the platform, whose search takes so many times as long where it is made to. */
+/** Bytes of a text that the platform's search is given: chosen data can make it so many times slower. */
 const PROBE = 16;
-/** Places where a text begins and does not go on, before each byte is looked at by itself. */
+/** Positions where the probe matches and the text does not, after which each byte is compared by itself. */
 const MOST_TRIES = 64;
 
 /**
- * Looks for a text in bytes, in a time that grows with their number alone: one team may have chosen both, so that the
- * platform's search would compare the whole text at each place (threats b248).
+ * Searches bytes for a text, in time that grows with their number alone: one team may have chosen both, so that the
+ * platform's search would compare the whole text at each position (threats b248).
  */
 export class ByteSearch {
   readonly #text: Buffer;
@@ -17,7 +17,7 @@ export class ByteSearch {
     this.#probe = text.subarray(0, PROBE);
   }
 
-  /** The first place of the text that is not before `from`; -1 for none. */
+  /** Returns the first position of the text that is not before `from`; -1 for none. */
   indexOf(bytes: Buffer, from = 0): number {
     const { length } = this.#text;
     let at = from;
@@ -31,20 +31,25 @@ export class ByteSearch {
     return matched === length ? to - length : -1;
   }
 
-  /** The length of the longest end of the bytes that begins the text, and is not all of it, nor begins before `from`. */
+  /**
+   * Returns the length of the longest suffix of the bytes that begins the text, is not all of it, and does not begin
+   * before `from`.
+   */
   beginningAtEnd(bytes: Buffer, from: number): number {
     return this.#walk(bytes, Math.max(from, bytes.length - this.#text.length + 1)).matched;
   }
 
-  /** The first bytes of the text, so many. */
+  /** Returns the first bytes of the text, as many as `length`. */
   beginning(length: number): Buffer {
     return this.#text.subarray(0, length);
   }
 
   /**
-   * The same length at the end of bytes that come behind a beginning of the text, each of which is looked at once.
+   * Returns the same length as {@link beginningAtEnd}, for bytes that follow a prefix of the text. Looks at each byte
+   * once.
    *
-   * @returns undefined where all of the text, or none of it, ends at one of them
+   * @param beginning length of that prefix
+   * @returns undefined if all of the text, or none of it, ends at one of the bytes
    */
   goOn(beginning: number, bytes: Buffer): number | undefined {
     let matched = beginning;
@@ -56,7 +61,7 @@ export class ByteSearch {
   }
 
   /**
-   * Looks at each byte once, after Knuth, Morris and Pratt: up to where the text has been found, or to the end.
+   * Looks at each byte once, after Knuth, Morris and Pratt, up to the end of the text, if it is found, or of the bytes.
    *
    * @returns how far it has come, and how much of the text ends there
    */
@@ -68,7 +73,7 @@ export class ByteSearch {
     return { to: at, matched };
   }
 
-  /** How much of the text ends at a byte that comes behind so much of it, which is not all. */
+  /** Returns how much of the text ends at a byte that follows a prefix of the text, which is not all of it. */
   #next(before: number, byte: number | undefined): number {
     const text = this.#text;
     this.#restarts ??= restartsOf(text);
@@ -78,7 +83,10 @@ export class ByteSearch {
   }
 }
 
-/** For each beginning of a text, by its last place, how long the longest end of it is that begins the text, too. */
+/**
+ * Returns, for each prefix of a text, by the position of its last byte, the length of its longest proper suffix that
+ * begins the text too.
+ */
 function restartsOf(text: Buffer): Uint32Array {
   const restarts = new Uint32Array(text.length);
   for (let at = 1, matched = 0; at < text.length; at++) {

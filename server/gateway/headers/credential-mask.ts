@@ -1,14 +1,17 @@
 import { ByteSearch } from "./byte-search.ts";
 
-/** Shorter than any provider's credential: masking one so short would hit ordinary text. */
+/**
+ * Characters of the shortest credential that is masked: a provider's is longer, and a shorter one would hit ordinary
+ * text.
+ */
 const SHORTEST = 8;
 const ASTERISK = 0x2a;
 
-/** A credential as it is looked for: made once for many answers. */
+/** A credential in the form in which it is searched for, made once for many answers. */
 export type Needle = {
   readonly text: string;
   readonly search: ByteSearch;
-  /** In bytes; 0 where it is too short to be masked. */
+  /** Length in bytes; 0 if the credential is too short to be masked. */
   readonly masked: number;
 };
 
@@ -18,24 +21,24 @@ export function needleOf(credential: string): Needle {
   return { text: credential, search: new ByteSearch(bytes), masked: isShort ? 0 : bytes.length };
 }
 
-/** Whether a text that an upstream returns has its credential in it. */
+/** True if a text that an upstream returns has its credential in it. */
 export function holdsCredential({ text, masked }: Needle, returned: string): boolean {
   return masked > 0 && returned.includes(text);
 }
 
-/** The part of a header's value that may be shown. */
+/** Returns a header's value with the credential masked. */
 export function maskHeader(needle: Needle, value: string): string {
   const { text, masked } = needle;
   // Most values are shorter: they are not copied.
   return masked === 0 || value.length < text.length ? value : maskWhole(needle, Buffer.from(value)).toString();
 }
 
-/** What of a body that is whole may be shown. */
+/** Returns a whole body with the credential masked. */
 export function maskWhole(needle: Needle, bytes: Buffer): Buffer {
   return maskUpTo(needle, bytes).shown;
 }
 
-/** The same, with where the last credential in it ends; 0 for none. */
+/** Masks the credential, and returns the position behind its last occurrence too; 0 for none. */
 function maskUpTo({ search, masked }: Needle, bytes: Buffer): { readonly shown: Buffer; readonly end: number } {
   let at = masked === 0 ? -1 : search.indexOf(bytes);
   if (at === -1) return { shown: bytes, end: 0 };
@@ -49,20 +52,20 @@ function maskUpTo({ search, masked }: Needle, bytes: Buffer): { readonly shown: 
 }
 
 /**
- * Takes a provider's credential out of what an upstream returns, for upstreams that echo what they were sent (threats
- * b40). Each letter becomes an asterisk, so that lengths stay; what does not hold the credential passes as it is,
- * without a copy.
+ * Masks a provider's credential in what an upstream returns, for upstreams that echo what they were sent (threats b40).
+ * Each byte becomes an asterisk, so that lengths stay; what does not hold the credential passes as it is, without a
+ * copy.
  */
 export class CredentialMask {
   readonly #needle: Needle;
-  /** How many bytes wait, which are as many of the credential's first. */
+  /** Number of bytes that are held back: they equal the first bytes of the credential. */
   #held = 0;
 
   constructor(needle: Needle) {
     this.#needle = needle;
   }
 
-  /** Takes the next chunk; returns what may go on. An end that may be a credential's beginning waits for the next. */
+  /** Takes the next chunk; returns what may go on. A suffix that may begin the credential waits for the next chunk. */
   push(chunk: Buffer): Buffer {
     const { search, masked } = this.#needle;
     if (masked === 0) return chunk;
@@ -77,7 +80,7 @@ export class CredentialMask {
     return Buffer.concat([before, chunk.subarray(0, shown - before.length)]);
   }
 
-  /** What was waiting for a next chunk, when there is none. */
+  /** Returns what was held back for a next chunk, when there is none. */
   flush(): Buffer {
     const rest = this.#needle.search.beginning(this.#held);
     this.#held = 0;

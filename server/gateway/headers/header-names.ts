@@ -1,7 +1,7 @@
 import { foldedName, MODEL_NAMES } from "../model/model-places.ts";
 import { isSteeringName } from "./steering-names.ts";
 
-/** Names that concern one connection alone (RFC 9110 §7.6.1), with the ones that predate the rule. */
+/** Headers that concern one connection alone (RFC 9110 §7.6.1), with those that predate the rule. */
 const HOP_BY_HOP = [
   "connection",
   "http2-settings",
@@ -16,9 +16,9 @@ const HOP_BY_HOP = [
 ] as const;
 
 /**
- * What of a client's head never goes upstream: its key in every carrier, its cookies, what we set ourselves, and what
- * claims for the request another origin, address, target or method than its own, or has its answer leave out what it
- * used. Beside these stays what `isSteeringName` knows.
+ * Headers of a client that never go upstream: its key in every carrier, its cookies, those that we set ourselves, and
+ * those that claim another origin, address, target or method for the request, or have the usage left out of its answer.
+ * Names that `isSteeringName` knows are kept back too.
  */
 const NOT_FORWARDED = new Set<string>([
   ...HOP_BY_HOP,
@@ -50,17 +50,19 @@ const NOT_FORWARDED = new Set<string>([
   "x-rewrite-url",
 ]);
 const FORWARDING_CLAIM = "x-forwarded-";
-/** What we go by where we read a body or an answer: another spelling would have an upstream read or write another one. */
+/**
+ * Headers by which we read a body or an answer: under another spelling, an upstream might read or write another one.
+ */
 const HOW_MESSAGES_ARE_READ: ReadonlySet<string> = new Set(["accept-encoding", "content-encoding", "content-type"]);
 
-/** What chooses a model and does not say so: of SageMaker's endpoints and of ModelMesh. */
+/** Headers that choose a model although their names do not say so: of SageMaker's endpoints and of ModelMesh. */
 const MODEL_CHOICES: ReadonlySet<string> = new Set([
   "mm-vmodel-id",
   "x-amzn-sagemaker-inference-component",
   "x-amzn-sagemaker-target-variant",
 ]);
 
-/** What of an upstream's head never reaches a client: it would speak for our origin, or for our connection. */
+/** Headers of an upstream that never reach a client: they would speak for our origin, or for our connection. */
 const NOT_RETURNED = new Set<string>([
   ...HOP_BY_HOP,
   "accept-ch",
@@ -87,26 +89,26 @@ const NOT_RETURNED = new Set<string>([
   "x-content-type-options",
 ]);
 
-/** What Keyplane alone says of an answer, and is said to it alone: whose memory a call means is no provider's to know. */
+/** Prefix of the headers that only Keyplane sends and reads: no provider is to know whose memory a call means. */
 const OURS = "x-keyplane-";
 
-/** What is known of a header's name as it is spelt. */
+/** Facts about a header's name as it is spelt. */
 type Spelling = {
   readonly name: string;
   readonly lower: string;
-  /** Whether a header of this name never goes upstream, whatever the configuration. */
+  /** True if a header of this name never goes upstream, whatever the configuration. */
   readonly notForwarded: boolean;
-  /** Whether an upstream may read a model in it: not forwarded where a model is decided on. */
+  /** True if an upstream may read a model in it: it is not forwarded if the request's model is checked. */
   readonly namesModel: boolean;
-  /** Whether a header of this name never reaches a client. */
+  /** True if a header of this name never reaches a client. */
   readonly notReturned: boolean;
 };
 
-/** Spellings that are remembered: clients have few, and one who invents them shall not fill the memory. */
+/** Spellings that are remembered: clients have few, and a client that invents them must not fill the memory. */
 const MAX_SPELLINGS = 1_000;
 const spellings = new Map<string, Spelling>();
 
-/** What is known of a name, without making it out anew for each request. */
+/** Returns the facts about a name, which are worked out once and not anew for each request. */
 export function spellingOf(name: string): Spelling {
   const known = spellings.get(name);
   if (known !== undefined) return known;
@@ -118,22 +120,22 @@ export function spellingOf(name: string): Spelling {
   return spelling;
 }
 
-/** Headers of a head whose names are remembered by their place. */
+/** Headers of a head whose names are remembered by their position. */
 const MAX_PLACES = 64;
 
 /**
- * The names of the last head of one sender, which mostly has the same ones in the same places as the next: to compare a
- * few bytes costs less than to decode them and to look the text up.
+ * Names of the last head of one sender, by position. The next head mostly has the same names in the same positions:
+ * comparing a few bytes costs less than decoding them and looking the text up.
  */
 export class SeenNames {
   readonly #seen: { readonly bytes: Buffer; readonly spelling: Spelling }[] = [];
 
-  /** @param place the name's place in its head, counted from 0 */
+  /** @param place position of the name in its head, counted from 0 */
   spellingOf(bytes: Buffer, place: number): Spelling {
     const seen = this.#seen[place];
     if (seen !== undefined && isSame(seen.bytes, bytes)) return seen.spelling;
     const spelling = spellingOf(bytes.toString("latin1"));
-    // A copy: these are a part of all that came with them.
+    // A copy: these bytes are a part of the whole chunk that they came in.
     if (place < MAX_PLACES) this.#seen[place] = { bytes: Buffer.from(bytes), spelling };
     return spelling;
   }
@@ -146,8 +148,8 @@ function isSame(one: Buffer, other: Buffer): boolean {
 }
 
 /**
- * Some upstreams take an underscore, or whatever else is no letter or digit, for a hyphen. A name that holds a key of
- * ours is one of a client's mistakes.
+ * True if a header of this name never goes upstream. Some upstreams take an underscore, or whatever else is no letter
+ * or digit, for a hyphen. A name that holds a key of ours is a client's mistake.
  */
 function staysHere(lower: string): boolean {
   const hyphenated = lower.replace(/[^a-z0-9]/g, "-");
@@ -158,9 +160,9 @@ function staysHere(lower: string): boolean {
 }
 
 /**
- * Whether a part of a name is one that a model goes by, as in Azure ML's `azureml-model-deployment`.
+ * True if a name, or a part of it, is a name that a model goes by, as in Azure ML's `azureml-model-deployment`.
  *
- * @param lower in lower case
+ * @param lower the name in lower case
  */
 export function isModelName(lower: string): boolean {
   const parts = lower.split(/[^a-z0-9]+/);

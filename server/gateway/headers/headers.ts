@@ -4,7 +4,7 @@ import { isReadCoding } from "../tokens/decoded-reader.ts";
 import { maskHeader, type Needle } from "./credential-mask.ts";
 import { type SeenNames, spellingOf } from "./header-names.ts";
 
-/** Sent with every answer under `/g/`: a browser that is led there runs nothing of it on our origin. */
+/** Headers of every answer under `/g/`: a browser that is led there runs nothing of it on our origin. */
 export const INERT_HEADERS: readonly string[] = [
   "x-content-type-options",
   "nosniff",
@@ -13,7 +13,7 @@ export const INERT_HEADERS: readonly string[] = [
 ];
 export const ROUTE_ID_HEADER = "x-keyplane-route-id";
 
-/** How each dialect carries the provider's credential: name and value. */
+/** Header that carries the provider's credential, by dialect: name and value. */
 const CREDENTIAL_HEADER: Readonly<Record<Dialect, (credential: string) => readonly [string, string]>> = {
   openai: (credential) => ["authorization", `Bearer ${credential}`],
   gemini: (credential) => ["x-goog-api-key", credential],
@@ -26,21 +26,21 @@ export function credentialHeader(dialect: Dialect, credential: string): readonly
 
 /** A request's head, read in one pass. */
 export type RequestHead = {
-  /** Names and values in turn: what goes upstream beside the provider's credential and the length. */
+  /** Names and values in turn of the headers that go upstream, beside the provider's credential and the length. */
   readonly forwarded: readonly string[];
-  /** The declared length; undefined where the body comes in chunks. */
+  /** Declared length; undefined if the body is chunked. */
   readonly contentLength: number | undefined;
-  /** Undefined where there is none; the empty string where there are several, which is no media type. */
+  /** Media type; undefined if there is none, and the empty string, which is no media type, if there are several. */
   readonly contentType: string | undefined;
   readonly contentEncoding: string | undefined;
 };
 
 /**
- * Reads a request's head for forwarding. What its Connection header lists is taken out here, before anything of ours is
- * added, so that a client cannot have our headers dropped; a header that holds a key of ours is dropped, whatever its
- * name.
+ * Reads a request's head for forwarding. The headers that its Connection header lists are taken out here, before any of
+ * ours are added, so that a client cannot have our headers dropped. A header that holds a key of ours is dropped,
+ * whatever its name.
  *
- * @param vendorHeader the configured carrier, in lower case
+ * @param vendorHeader the configured carrier of a key, in lower case
  */
 export function readHead(rawHeaders: readonly string[], vendorHeader: string): RequestHead {
   let forwarded: string[] = [];
@@ -64,26 +64,26 @@ export function readHead(rawHeaders: readonly string[], vendorHeader: string): R
   return { forwarded, contentLength, contentType, contentEncoding };
 }
 
-/** Of the codings in which a caller takes an answer those that are read for what it used. */
+/** Returns, of the codings that a caller accepts, those in which an answer's usage can be read. */
 function readCodingsOf(accepted: string): string {
   if (USUAL_CODINGS.test(accepted)) return accepted;
   const read = accepted.split(",").filter((offer) => isReadCoding((offer.split(";")[0] ?? "").trim().toLowerCase()));
   return read.length === 0 ? "identity" : read.join(",").trim();
 }
 
-/** What most clients take, and all of it is read. */
+/** Pattern of the codings that most clients accept: answers in each of them can be read. */
 const USUAL_CODINGS = /^gzip, ?deflate(?:, ?br)?$/;
 
-/** A head without what an upstream may read a model in: for a request whose model is decided on. */
+/** Returns a head without the headers in which an upstream may read a model, for a request whose model is checked. */
 export function withoutModels(head: RequestHead): RequestHead {
   return { ...head, forwarded: filtered(head.forwarded, (name) => !spellingOf(name).namesModel) };
 }
 
 /**
- * The head to send to an upstream.
+ * Returns the head to send to an upstream.
  *
- * @param contentLength for a body that is streamed with a known length
- * @param traced names and values in turn of what carries a trace on, in the place of what the caller sent of its own
+ * @param contentLength length of a body that is streamed, if it is known
+ * @param traced names and values in turn of the headers that carry a trace on; they replace the caller's own
  */
 export function upstreamHeaders(
   { forwarded }: RequestHead,
@@ -104,9 +104,9 @@ function isNoTrace(name: string): boolean {
 
 /** An upstream's head, read in one pass. */
 type ResponseHead = {
-  /** Names and values in turn: what goes to the client. */
+  /** Names and values in turn of the headers that go to the client. */
   readonly returned: string[];
-  /** Of the first header of the name; undefined where there is none. */
+  /** Value of the first header of the name, as for `type` and `length`; undefined if there is none. */
   readonly encoding: string | undefined;
   readonly type: string | undefined;
   readonly length: string | undefined;
@@ -116,14 +116,14 @@ type ResponseHead = {
 export type UpstreamHead = {
   /** Names and values in turn, as they came. */
   readonly raw: readonly (Buffer | string)[];
-  /** The same, decoded: by name in lower case, those of one name together. */
+  /** The same headers, decoded, by name in lower case; several of one name stand together. */
   readonly parsed: Readonly<IncomingHttpHeaders>;
 };
 
 /**
  * Reads an upstream's head for its client, who is shown each name as it was spelt.
  *
- * @param names of the heads that came from there before
+ * @param names names of the headers that came from there before
  * @param needle the credential that was sent, and must not return
  */
 export function readResponseHead(
@@ -159,7 +159,7 @@ function latin1(text: Buffer | string | undefined): string {
   return typeof text === "string" ? text : (text?.toString("latin1") ?? "");
 }
 
-/** The value of a header in a flat list; undefined for none, the first of several. */
+/** Returns the value of a header in a flat list: of several, the first; undefined for none. */
 export function headerOf(raw: readonly string[], name: string): string | undefined {
   for (let i = 0; i + 1 < raw.length; i += 2) {
     const found = raw[i] ?? "";
@@ -168,9 +168,12 @@ export function headerOf(raw: readonly string[], name: string): string | undefin
   return undefined;
 }
 
-/** The two options that list no header, and are what nearly every Connection header says. */
+/** Options of a Connection header that list no header. Nearly every Connection header has nothing else. */
 const OPTIONS: ReadonlySet<string> = new Set(["keep-alive", "close"]);
-/** A body's frame is not the sender's to list: without them, what follows would be read as another message. */
+/**
+ * Headers that a Connection header cannot list: they frame the body, and without them what follows would be read as
+ * another message.
+ */
 const UNLISTABLE: ReadonlySet<string> = new Set(["content-length", "content-type", "content-encoding"]);
 
 function addListed(listed: Set<string> | undefined, value: string): Set<string> | undefined {
@@ -184,7 +187,7 @@ function withoutListed(headers: readonly string[], listed: ReadonlySet<string>):
   return filtered(headers, (name) => !listed.has(name.toLowerCase()));
 }
 
-/** Of names and values in turn, those whose name may stay. */
+/** Returns names and values in turn without the headers whose name may not stay. */
 function filtered(headers: readonly string[], mayStay: (name: string) => boolean): string[] {
   const kept: string[] = [];
   for (let i = 0; i + 1 < headers.length; i += 2) {

@@ -1,9 +1,9 @@
 /**
  * Names of headers and parameters by which an upstream that is itself a gateway would send a call, and the credential
- * that we add to it, to another place than the declaration's (threats b125).
+ * that we add to it, to another destination than the declared one (threats b125).
  */
 
-/** What the last part of such a name is: a place, or who is asked there. */
+/** Last parts of such names: a destination, or the party that is asked there. */
 const PLACES: ReadonlySet<string> = new Set([
   "backend",
   "base",
@@ -14,20 +14,21 @@ const PLACES: ReadonlySet<string> = new Set([
   "target",
   "upstream",
 ]);
-/** What it ends in, where it is written together, as in `baseurl` and `apibase`. */
+/** Ending of such names in one word, as in `baseurl` and `apibase`. */
 const PLACE_ENDING = /(?:url|uri|host|apibase)$/;
-/** What it says more: where a call goes next, in one text. */
+/** Other such names: they list where a call goes next, in one text. */
 const LISTED: ReadonlySet<string> = new Set(["helicone-fallbacks"]);
 /**
- * Portkey's say which provider is asked, by which account and on which host, and more come; these say what a call is.
+ * Prefix of Portkey's headers, which say which provider is asked, by which account and on which host; Portkey adds
+ * more. Those in `PORTKEY_FACTS` only describe a call.
  */
 const PORTKEY = "x-portkey-";
 const PORTKEY_FACTS = /^x-portkey-(?:cache|debug|metadata|parent-span|span|trace)(?:-|$)/;
 
 /**
- * Whether a name says where a call is to go, whatever stands between its parts.
+ * True if a name says where a call is to go, whatever separates its parts.
  *
- * @param lower in lower case
+ * @param lower the name in lower case
  */
 export function isSteeringName(lower: string): boolean {
   const hyphenated = lower

@@ -2,15 +2,15 @@ import type { ServedOperation } from "../../../domain/access/gateway-operations.
 import type { Dialect } from "../../../domain/access/key-record.ts";
 import type { UpstreamPath } from "../classify.ts";
 
-/** How a dialect is asked for what a library needs. */
+/** Form of a request that asks a dialect for what a library needs. */
 export type CallFormat = {
   readonly operation: ServedOperation;
   readonly path: UpstreamPath;
-  /** Whether the path names the model. */
+  /** True if the path names the model. */
   readonly namesModel: boolean;
-  /** Headers that its provider asks for besides. */
+  /** Further headers that its provider asks for. */
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** The formats of the dialects that have what is asked for. */
+/** Formats of the dialects that can do what is asked. */
 export type CallFormats<F extends CallFormat> = Readonly<Partial<Record<Dialect, F>>>;

@@ -3,7 +3,7 @@ import type { LibraryModel } from "./library-way.ts";
 
 /** Texts to be embedded by a library's key. */
 export type EmbedRequest = LibraryModel & {
-  /** Null for as many as the model gives. */
+  /** Length of the vectors; null for the model's own. */
   readonly dimensions: number | null;
   readonly texts: readonly string[];
   readonly timeoutMs: number;
@@ -12,9 +12,9 @@ export type EmbedRequest = LibraryModel & {
 export type EmbedResult =
   | {
       readonly kind: "vectors";
-      /** One for each text, all of one length. */
+      /** One vector for each text, all of one length. */
       readonly vectors: readonly (readonly number[])[];
-      /** Which upstream and model made them: vectors of two are not to be compared. */
+      /** Upstream and model that made the vectors: vectors of two models are not to be compared. */
       readonly servedBy: string;
     }
   | FailedCall;

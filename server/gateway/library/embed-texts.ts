@@ -4,15 +4,15 @@ import { type CallerDeps, createLibraryCaller } from "./library-call.ts";
 
 /** Embeds texts through a gateway, as the gateway's callers do. */
 export type TextEmbedder = {
-  /** Never fails. */
+  /** Embeds texts; never rejects. */
   embed(request: EmbedRequest): Promise<EmbedResult>;
   close(): Promise<void>;
 };
 
-/** Of an answer, in bytes, for each text: more than the longest vector takes, a line for each number. */
+/** Bytes of an answer at most, for each text: more than the longest vector takes, with a line for each number. */
 const MAX_ANSWER_PER_TEXT = 256 << 10;
 
-/** Makes what embeds texts by libraries' keys. */
+/** Creates an embedder that calls with libraries' keys. */
 export function createTextEmbedder(deps: CallerDeps): TextEmbedder {
   const caller = createLibraryCaller(deps, { formats: EMBEDDING_FORMATS, userAgent: "keyplane-embeddings" });
   return {

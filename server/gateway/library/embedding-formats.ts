@@ -1,15 +1,15 @@
 import { memberOf } from "../member-of.ts";
 import type { CallFormat, CallFormats } from "./call-format.ts";
 
-/** How a dialect is asked for vectors, and how it answers. Pure. */
+/** Form in which a dialect is asked for vectors, and in which it answers. Pure. */
 export type EmbeddingFormat = CallFormat & {
-  /** @param dimensions undefined for as many as the model gives */
+  /** @param dimensions length of the vectors; undefined for the model's own */
   body(model: string, texts: readonly string[], dimensions: number | undefined): object;
-  /** The vectors of an answer in the order of the texts, unchecked; undefined for what is no such answer. */
+  /** Returns the vectors of an answer in the order of the texts, unchecked; undefined if it is no such answer. */
   vectorsOf(answer: unknown): readonly unknown[] | undefined;
 };
 
-/** Those that know embeddings. */
+/** Formats of the dialects that know embeddings. */
 export const EMBEDDING_FORMATS: CallFormats<EmbeddingFormat> = {
   openai: {
     operation: "gateway.embeddings",
@@ -51,13 +51,13 @@ export const EMBEDDING_FORMATS: CallFormats<EmbeddingFormat> = {
   },
 };
 
-/** As many numbers as the database keeps in a vector of pgvector whose signature is searched. */
+/** Numbers of a vector at most: as many as the database keeps in a vector of pgvector whose signature is searched. */
 const MAX_DIMENSIONS = 4_096;
 
 /**
- * Checks what an upstream gave for vectors.
+ * Checks the vectors that an upstream gave.
  *
- * @returns them, or what is wrong with them, in words without anything that the upstream has said
+ * @returns the vectors, or what is wrong with them, without any words of the upstream's
  */
 export function checkVectors(
   found: readonly unknown[] | undefined,
@@ -78,7 +78,10 @@ export function checkVectors(
   return vectors;
 }
 
-/** The database keeps single precision: what is infinite there, or nought throughout, has no direction. */
+/**
+ * True for a list of finite numbers that are not all 0. The database keeps single precision: a vector that is infinite
+ * there, or 0 throughout, has no direction.
+ */
 function isVector(vector: unknown): vector is number[] {
   return (
     Array.isArray(vector) &&

@@ -3,10 +3,10 @@ import { GENERATION_FORMATS } from "./generation-formats.ts";
 import { type CallerDeps, createLibraryCaller } from "./library-call.ts";
 import type { LibraryModel } from "./library-way.ts";
 
-/** What a model is to answer, by a library's key. */
+/** Request for a text, made with a library's key. */
 export type GenerateRequest = LibraryModel & {
   readonly instructions: string;
-  /** What the instructions are about. */
+  /** Material that the instructions are about. */
   readonly material: string;
   readonly maxTokens: number;
   readonly timeoutMs: number;
@@ -15,23 +15,23 @@ export type GenerateRequest = LibraryModel & {
 export type GenerateResult =
   | {
       readonly kind: "text";
-      /** Undefined for an answer without a text. */
+      /** Text of the answer; undefined if it has none. */
       readonly text: string | undefined;
     }
   | FailedCall;
 
-/** Has models generate text through a gateway, as the gateway's callers do. */
+/** Generates text with models through a gateway, as the gateway's callers do. */
 export type TextGenerator = {
-  /** Never fails. */
+  /** Generates a text; never rejects. */
   generate(request: GenerateRequest): Promise<GenerateResult>;
   close(): Promise<void>;
 };
 
-/** Of an answer, in bytes for each token that it may have, and beside them. */
+/** Bytes of an answer at most for each token that it may have; below, the bytes beside them. */
 const MAX_ANSWER_PER_TOKEN = 64;
 const MAX_ANSWER_BESIDE = 64 << 10;
 
-/** Makes what has models generate text by libraries' keys. */
+/** Creates a generator of text that calls with libraries' keys. */
 export function createTextGenerator(deps: CallerDeps): TextGenerator {
   const caller = createLibraryCaller(deps, { formats: GENERATION_FORMATS, userAgent: "keyplane-extraction" });
   return {

@@ -3,14 +3,14 @@ import type { CallFormat, CallFormats } from "./call-format.ts";
 
 type Asked = { readonly instructions: string; readonly material: string; readonly maxTokens: number };
 
-/** How a dialect is asked for a text, and how it answers. Pure. */
+/** Form in which a dialect is asked for a text, and in which it answers. Pure. */
 type GenerationFormat = CallFormat & {
   body(model: string, asked: Asked): object;
-  /** The text of an answer; undefined for what has none. */
+  /** Returns the text of an answer; undefined if it has none. */
   textOf(answer: unknown): string | undefined;
 };
 
-/** Those that know generation. */
+/** Formats of the dialects that generate text. */
 export const GENERATION_FORMATS: CallFormats<GenerationFormat> = {
   openai: {
     operation: "gateway.chat_completions",
@@ -52,7 +52,7 @@ export const GENERATION_FORMATS: CallFormats<GenerationFormat> = {
   },
 };
 
-/** The texts of an answer's parts, some of which are something else. */
+/** Joins the texts of an answer's parts; other parts are skipped. */
 function textsOf(parts: unknown): string | undefined {
   if (!Array.isArray(parts)) return undefined;
   return textOf(parts.map((part) => textOf(memberOf(part, "text")) ?? "").join(""));

@@ -27,7 +27,7 @@ import { findLibraryWay, type LibraryModel, type LibraryWay } from "./library-wa
 
 type LibraryCall<F> = LibraryModel & {
   readonly timeoutMs: number;
-  /** Of the answer, in bytes. */
+  /** Bytes of the answer at most. */
   readonly maxAnswer: number;
   body(format: F, model: string): object;
 };
@@ -36,16 +36,16 @@ type LibraryAnswer<F> =
   | {
       readonly kind: "answered";
       readonly format: F;
-      /** Parsed, unchecked; undefined for what is no JSON. */
+      /** Parsed answer, unchecked; undefined if it is no JSON. */
       readonly answer: unknown;
-      /** Which upstream and model gave it. */
+      /** Upstream and model that gave the answer. */
       readonly servedBy: string;
     }
   | FailedCall;
 
 /** Calls models for libraries, as a gateway's callers do. */
 export type LibraryCaller<F> = {
-  /** Never fails. */
+  /** Makes a call; never rejects. */
   call(request: LibraryCall<F>): Promise<LibraryAnswer<F>>;
   close(): Promise<void>;
 };
@@ -57,17 +57,17 @@ export type CallerDeps = Pick<
 
 type Calling<F extends CallFormat> = {
   readonly formats: CallFormats<F>;
-  /** What the calls count as in the use of a key. */
+  /** User agent under which the calls count in the use of a key. */
   readonly userAgent: string;
 };
 
-/** Beside those of the gateway's callers. */
+/** Slots of each upstream for libraries, beside those of the gateway's callers. */
 const SLOTS = { calls: 8, queued: 64, queuedMs: 1_000 };
 
 /**
- * Makes what calls models for libraries. Each call is decided as a request with the library's key is, on this replica's
- * index, and is cut when the key ends; it goes by the gateway's own rules for addresses, credentials and models, and
- * counts as a use of the key. A route's fallbacks are not asked: the library declares one model.
+ * Creates a caller of models for libraries. Each call is decided as a request with the library's key is, on this
+ * replica's index, and is cut when the key ends. It keeps to the gateway's own rules for addresses, credentials and
+ * models, and counts as a use of the key. A route's fallbacks are not asked: the library declares one model.
  */
 export function createLibraryCaller<F extends CallFormat>(
   deps: CallerDeps,
@@ -96,7 +96,10 @@ export function createLibraryCaller<F extends CallFormat>(
       const { key, gatewayId, routeId, limits, upstream, model, format } = way;
       const body = bodyFor(way);
       const { dialect } = upstream;
-      /** How many upstreams are given up where the call ends now; undefined once its answer says how it has ended. */
+      /**
+       * Number of upstreams that are given up if the call ends now; undefined once the usage in its answer settles the
+       * call.
+       */
       const ending: { givenUp: 0 | 1 | undefined } = { givenUp: 0 };
       const cut = new AbortController();
       const call = deps.streams.track(key, () => cut.abort());

@@ -14,15 +14,15 @@ type Post = {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly signal: AbortSignal;
-  /** Bytes. */
+  /** Bytes of the answer at most. */
   readonly maxAnswer: number;
   readonly operation: ServedOperation;
   readonly dialect: Dialect;
-  /** Of the gateway. */
+  /** Team of the gateway. */
   readonly teamId: string;
-  /** Takes what an answer reported, once it is over, however it ended. */
+  /** Called with what an answer reported, once it is over, however it ended. */
   readonly onUsage: (usage: AnswerUsage, mostWritten: number) => void;
-  /** Called once the call is on a connection: no upstream has any of it before. */
+  /** Called once the call is on a connection: before that, no upstream has any of it. */
   readonly onSent: () => void;
   /** Called once the answer's head is there, with whether {@link onUsage} will be called for it. */
   readonly onHead: (isTapped: boolean) => void;
@@ -34,7 +34,7 @@ export type LibraryPostAnswer = {
   readonly text: string;
 };
 
-/** The answer has more bytes than may be. */
+/** Error for an answer that has more bytes than it may have. */
 export class TooLongError extends Error {}
 
 /**
@@ -71,7 +71,10 @@ export async function postForLibrary(
   return { status, headers, text: Buffer.concat(pieces).toString() };
 }
 
-/** The beginning of an answer; asks once more, on a fresh socket, where a reused one was closed in its place. */
+/**
+ * Returns the beginning of an answer. If a reused socket was closed instead of an answer, it asks once more, on a fresh
+ * socket.
+ */
 async function request(
   { pool, fresh }: Pick<UpstreamPool, "pool" | "fresh">,
   { path, headers, body, signal, onSent }: Post,
@@ -105,7 +108,7 @@ async function request(
   }
 }
 
-/** A body that says when it is read, which is when there is a connection. */
+/** Yields a body, and calls back when it is read, which is when there is a connection. */
 function* noted(body: string, onRead: () => void): Generator<Buffer> {
   onRead();
   yield Buffer.from(body);

@@ -10,18 +10,24 @@ import type { CallFormat } from "./call-format.ts";
 import { budgetFailure, type FailedCall, rateFailure } from "./failed-call.ts";
 import type { LibraryWay } from "./library-way.ts";
 
-/** What a call has drawn of its limits, and reserved of its budgets. One of the two is called, once. */
+/**
+ * Amounts that a call has drawn from its limits and reserved of its budgets. One of the two functions is called, once.
+ */
 export type LibraryReservation = {
-  /** Gives all of it back, as of a call that is not made. */
+  /** Gives everything back, for a call that is not made. */
   takeBack(): void;
-  /** Charges what the call has used. @param dialect of the upstream that was asked */
+  /**
+   * Charges what the call has used.
+   *
+   * @param dialect of the upstream that was asked
+   */
   settle(dialect: Dialect, end: CallEnd): void;
 };
 
 /**
  * Draws a call from the limits of its key and route, and reserves what it may use of the key's budgets.
  *
- * @param body gives the body that is to be sent, from which tokens are estimated where they count
+ * @param body returns the body that is to be sent, from which tokens are estimated if they count
  */
 export async function reserveForLibrary(
   deps: Pick<ServerDeps, "index" | "installationLimits" | "budgets" | "clock">,

@@ -7,15 +7,15 @@ import type { ReachableUpstream } from "../upstream/pools.ts";
 import type { CallFormat, CallFormats } from "./call-format.ts";
 import { concurrencyFailure, type FailedCall, failedCall } from "./failed-call.ts";
 
-/** By which key, gateway and model a library calls. */
+/** Key, gateway and model that a library calls with. */
 export type LibraryModel = {
-  /** Of the key, which no caller presents. */
+  /** Digest of the key, which no caller presents. */
   readonly digest: string;
   readonly publicId: string;
   readonly model: string;
 };
 
-/** Where a call goes. */
+/** Key, upstream, model and format of a call that may be made. */
 export type LibraryWay<F> = {
   readonly key: KeyRecord;
   readonly gatewayId: string;
@@ -26,7 +26,7 @@ export type LibraryWay<F> = {
   readonly format: F;
 };
 
-/** Decides a call as a request with the library's key is decided, and finds where it goes. */
+/** Decides a call as a request with the library's key is decided, and finds its upstream. */
 export function findLibraryWay<F extends CallFormat>(
   deps: Pick<ServerDeps, "index" | "streams" | "clock">,
   formats: CallFormats<F>,
@@ -70,7 +70,7 @@ export function findLibraryWay<F extends CallFormat>(
   };
 }
 
-/** Of the route that the model names; else the first one that knows what is asked for. */
+/** Returns the dialect of the route that the model names, else of the first upstream that can do what is asked. */
 function dialectOf<F extends CallFormat>(
   { routes, upstreams }: GatewayRecord,
   model: string,

@@ -1,23 +1,26 @@
 /**
- * Finds the model's name in a form (RFC 7578) without taking the form apart: what is not replaced stays byte by byte, and
- * a form that two parsers could read in two ways is refused (spec §4). Clients use less than the RFC lets them.
+ * Finds the model's name in a form (RFC 7578) without splitting the form: what is not replaced stays byte by byte, and
+ * a form that two parsers could read in two ways is refused (spec §4). Clients use less than the RFC allows.
  */
 import { BodyFault } from "../../http/bodies/json-scanner.ts";
 import { foldedName, TOP_LEVEL } from "./model-places.ts";
 import type { ModelSpan } from "./model-scan.ts";
 
-/** With one boundary, and nothing else that says how it is read. */
+/** Pattern of a form's media type with one boundary, and nothing else that says how it is read. */
 const FORM = /^multipart\/form-data[ \t]*;[ \t]*boundary=(?:"([\w'()+,./:=?-]{1,70})"|([\w'+.-]{1,70}))[ \t]*$/i;
 const IN_UTF8 = /;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*(?=;|$)/i;
 
-/** Some of which take several nanoseconds each. */
+/** Bytes that count as one step: some bytes take several nanoseconds each. */
 const BYTES_IN_A_STEP = 4;
-/** No API takes as many. */
+/** Parts of a form at most: no API takes as many. */
 const MAX_PARTS = 1_000;
-/** Of a part's head, in bytes. */
+/** Bytes of a part's head at most. */
 const MAX_HEAD = 4 * 1024;
 
-/** What a part's head may have, and how: a name or a coding that parsers make different things of is none. */
+/**
+ * Headers that a part may have, each with the pattern of its value. A name or a coding that parsers read in different
+ * ways does not match.
+ */
 const HEADERS: ReadonlyMap<string, RegExp> = new Map([
   [
     "content-disposition",
@@ -28,22 +31,28 @@ const HEADERS: ReadonlyMap<string, RegExp> = new Map([
   ["content-length", /^\d+$/],
   ["content-transfer-encoding", /^(?:7bit|8bit|binary)$/i],
 ]);
-/** Of the model's own part, whose text is the same in each of these. */
+/** Pattern of the content type of the model's own part, whose text is the same in each of these charsets. */
 const PLAIN_TEXT = /^text\/plain(?:[ \t]*;[ \t]*charset="?(?:utf-8|us-ascii|iso-8859-1)"?)?$/i;
 const MODEL_NAME = /^[!-~]{1,256}$/;
 
-/** What stands between the parts of a form; undefined for a media type that is none, or does not say it plainly. */
+/**
+ * Returns the text that stands between the parts of a form; undefined if the media type is no form, or does not say it
+ * plainly.
+ */
 export function boundaryOf(contentType = ""): string | undefined {
   const [, quoted, plain] = FORM.exec(contentType.replace(IN_UTF8, "")) ?? [];
   return quoted ?? plain;
 }
 
-/** A search for the model that a form names. Its `models` are the places at the end, heads included: one at most. */
+/**
+ * Search for the model that a form names. At the end, `models` holds the part that names it, head included: one at
+ * most.
+ */
 export class FormScan {
   readonly models: ModelSpan[] = [];
   readonly #body: Buffer;
   readonly #delimiter: Buffer;
-  /** Behind the last delimiter, and up to where the next one was looked for. */
+  /** Positions behind the last delimiter, and up to which the next one was searched for. */
   #from: number;
   #searched: number;
   #parts = 0;
@@ -57,10 +66,10 @@ export class FormScan {
   }
 
   /**
-   * Goes on for about so many steps.
+   * Goes on for about `steps` steps.
    *
-   * @returns whether the form's end was reached
-   * @throws BodyFault where the form is not framed as every parser takes it, names a model twice, or in another way
+   * @returns true once the form's end was reached
+   * @throws BodyFault if the form is not framed as every parser takes it, or names a model twice or in another way
    */
   run(steps: number): boolean {
     const stop = this.#searched + steps * BYTES_IN_A_STEP;
@@ -77,7 +86,7 @@ export class FormScan {
     return true;
   }
 
-  /** @param next where a delimiter is */
+  /** @param next position of the next delimiter */
   #endPart(next: number): void {
     const start = this.#from + LINE_END.length;
     const end = next - LINE_END.length;
@@ -91,12 +100,12 @@ export class FormScan {
   }
 }
 
-/** A part that names a model, as {@link FormScan} gives its place. */
+/** Returns a part that names a model, to stand where {@link FormScan} found the part. */
 export function modelPart(model: string): string {
   return `Content-Disposition: form-data; name="model"\r\n\r\n${model}`;
 }
 
-/** What a part says where it is the model's. */
+/** Returns the model that a part names; undefined if it is not the model's part. */
 function modelIn(body: Buffer, start: number, end: number): string | undefined {
   const part = body.subarray(start, end);
   const length = part.subarray(0, MAX_HEAD).indexOf("\r\n\r\n");
@@ -116,7 +125,7 @@ function modelIn(body: Buffer, start: number, end: number): string | undefined {
   return value;
 }
 
-/** By their names in lower case. */
+/** Returns the headers of a part, matched by their patterns, by their names in lower case. */
 function headOf(text: string): ReadonlyMap<string, RegExpExecArray> {
   const head = new Map<string, RegExpExecArray>();
   for (const line of text.split("\r\n")) {

@@ -1,24 +1,24 @@
 import { BodyFault, malformed } from "../../http/bodies/json-scanner.ts";
 
-/** What a member means: a model's name; another way to name one, which is refused; or an object that holds places. */
+/** Meaning of a member: a model's name; another way to name a model, which is refused; or an object to look into. */
 export type ModelPlace = "model" | "refused" | ModelPlaces;
 /** A member to look for. */
 type PlaceEntry = {
   readonly bytes: Buffer;
   readonly place: ModelPlace;
-  /** Of its own among those of the same object; 0 for what is refused. */
+  /** Bit of its own among the members of the same object; 0 for a member that is refused. */
   readonly bit: number;
-  /** Whether it must be spelt as it is here: a model that is decided on has one spelling. */
+  /** True if the name must be spelt exactly so: a model that is checked has one spelling. */
   readonly isExact: boolean;
 };
-/** The members to look for. Arrays are looked through: `requests: PLACES` means those places of each element. */
+/** Members to look for. Arrays are looked through: `requests: PLACES` means those members of each element. */
 export type ModelPlaces = {
   readonly entries: ReadonlyMap<string, PlaceEntry>;
-  /** Whether a name may be a place's, by its first byte. */
+  /** 1 for each first byte of a name that may be one of these members. */
   readonly firstBytes: Uint8Array;
 };
 
-/** No format has a member whose name is longer: one that is longer can hide what it means from us. In bytes. */
+/** Bytes of a member's name at most: no format has a longer one, and a longer one can hide its meaning from us. */
 const MAX_NAME = 256;
 
 function placesOf(members: Readonly<Record<string, ModelPlace>>): ModelPlaces {
@@ -39,9 +39,9 @@ function placesOf(members: Readonly<Record<string, ModelPlace>>): ModelPlaces {
 }
 
 /**
- * Other ways to name a model, which some upstreams read beside `model` or before it: lists to choose from, or to fall
- * back on, the names that a deployment of a model goes by, what says anew which model a name stands for, or a prompt
- * that has one of its own (LiteLLM), and what is loaded to go with a model (mlx-lm, SGLang, llama.cpp).
+ * Other members that name a model, which some upstreams read beside `model` or before it: lists to choose from, or to
+ * fall back on; the names that a deployment of a model goes by; what says anew which model a name stands for; a prompt
+ * that has a model of its own (LiteLLM); and what is loaded to go with a model (mlx-lm, SGLang, llama.cpp).
  */
 const OTHER_NAMES = [
   ...(["models", "model_id", "model_list", "model_name", "deployment", "deployment_id", "engine"] as const),
@@ -50,11 +50,17 @@ const OTHER_NAMES = [
   ...(["draft_model", "adapters", "lora_path", "lora"] as const),
 ] as const;
 const ALTERNATIVES = Object.fromEntries(OTHER_NAMES.map((name): [string, ModelPlace] => [name, "refused"]));
-/** What OpenRouter's fusion, advisor and subagent ask beside the request's model, as plugins and as tools that run there. */
+/**
+ * Members by which OpenRouter's fusion, advisor and subagent ask models beside the request's, as plugins and as tools
+ * that run there.
+ */
 const PANEL = placesOf({ model: "refused", models: "refused", analysis_models: "refused" });
-/** Of OpenRouter: a preset may have models to fall back on, and tools that run others. */
+/** Members of OpenRouter: a preset may have models to fall back on, and tools that run others. */
 const OPENROUTER: Readonly<Record<string, ModelPlace>> = { plugins: PANEL, preset: "refused" };
-/** Members that an upstream adds to the request that it makes of this one, where they overrule those beside them. */
+/**
+ * Members of an object that an upstream adds to the request that it makes of this one, where they overrule the members
+ * beside the object.
+ */
 const OVERRULING_MEMBERS = placesOf({
   ...{ model: "refused", extra_body: "refused" },
   ...{ ...ALTERNATIVES, ...OPENROUTER },
@@ -69,30 +75,33 @@ const OVERRULING = {
   compound_custom: OVERRULING_MEMBERS,
 };
 
-/** A tool that the upstream runs may run a model too. */
+/** Members of a tool: a tool that the upstream runs may run a model too. */
 const TOOL = placesOf({ model: "refused", parameters: PANEL });
-/** Where OpenAI's and Anthropic's bodies name their model. */
+/** Members by which OpenAI's and Anthropic's bodies name their model. */
 export const TOP_LEVEL = placesOf({ model: "model", tools: TOOL, ...OVERRULING });
 
 const ROUTING = { routingConfig: "refused", modelSelectionConfig: "refused" } as const;
 const GEMINI_REQUEST = { model: "model", generationConfig: placesOf(ROUTING), ...OVERRULING } as const;
-/** Where Gemini's bodies repeat the model of their path, or choose among several. */
+/** Members by which Gemini's bodies repeat the model of their path, or choose among several. */
 export const GEMINI_REPEATS = placesOf({
   ...GEMINI_REQUEST,
   requests: placesOf(GEMINI_REQUEST),
   generateContentRequest: placesOf(GEMINI_REQUEST),
 });
 
-/** The {@link foldedName} names of all that names a model in a body, for where none may be named. */
+/**
+ * Names of all members that name a model, as {@link foldedName} returns them, for requests in which none may be named.
+ */
 export const MODEL_NAMES: ReadonlySet<string> = new Set(
   ["model", ...OTHER_NAMES, ...Object.keys(ROUTING)].map((name) => foldedName(name)),
 );
 
 /**
- * The place that a member's name means, if it means one. Some parsers match names in any case, with or without
- * underscores, or pass over what is no letter: a name that is a place's for any of them must be spelt as the place is.
+ * Finds the member that a name means, if it is one to look for. Some parsers match names in any case, with or without
+ * underscores, or skip what is no letter: a name that is such a member for any of them must be spelt as the member is.
  *
- * @param start of the name, its quote included
+ * @param start position of the name, its quote included
+ * @throws BodyFault if the name is too long, or is spelt in another way
  */
 export function placeAt(body: Buffer, start: number, end: number, places: ModelPlaces): PlaceEntry | undefined {
   const from = start + 1;
@@ -109,7 +118,7 @@ export function placeAt(body: Buffer, start: number, end: number, places: ModelP
   return found;
 }
 
-/** A name as the parser reads it that folds the most. */
+/** Returns a name as the parser reads it that folds the most: its letters and digits in lower case. */
 export function foldedName(name: string): string {
   return name
     .replace(/[^\p{L}\p{N}]/gu, "")
@@ -117,7 +126,7 @@ export function foldedName(name: string): string {
     .toLowerCase();
 }
 
-/** A name's {@link foldedName} text. Decoded and parsed only where it is not plain. */
+/** Returns a name in the body as {@link foldedName} does. It is decoded and parsed only if it is not plain. */
 function foldedNameAt(body: Buffer, start: number, end: number): string {
   let isPlain = true;
   for (let at = start + 1; at < end - 1; at += 1) {
@@ -129,7 +138,10 @@ function foldedNameAt(body: Buffer, start: number, end: number): string {
   return isPlain ? name.toLowerCase() : foldedName(upToNul(name));
 }
 
-/** A name as parsers written in C may read it. One that begins with a NUL is none to them, and to others what follows. */
+/**
+ * Cuts a name at a NUL, as parsers written in C do, unless it comes first: to them the name is empty then, and to
+ * others it is the text that follows.
+ */
 function upToNul(name: string): string {
   return name.replace(/(?<=[^\0])\0.*/s, "");
 }
@@ -137,7 +149,7 @@ function upToNul(name: string): string {
 const BACKSLASH = 0x5c;
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** The text of a JSON string, whose quotes are at its two ends. */
+/** Decodes a JSON string, whose quotes are its first and its last byte. */
 export function decodeString(body: Buffer, start: number, end: number): string {
   try {
     const text: unknown = JSON.parse(utf8.decode(body.subarray(start, end)));

@@ -6,28 +6,30 @@ import { BodyPieces } from "../../http/bodies/body-pieces.ts";
 import { BodyFault, type JsonBounds, JsonScanner, type JsonVisitor } from "../../http/bodies/json-scanner.ts";
 import { decodeString, type ModelPlace, type ModelPlaces, placeAt } from "./model-places.ts";
 
-/** Where a model name stands: its decoded value, and the bytes of the JSON string, quotes included, or of a form's part. */
+/**
+ * A model's name in a body: its decoded value, and the bytes of the JSON string, quotes included, or of a form's part.
+ */
 export type ModelSpan = { readonly value: string; readonly start: number; readonly end: number };
 
-/** A million tokens can be embedded with one call; nothing that a model reads is nested as deep. */
+/** Bounds of a body: one call can embed a million tokens, and nothing that a model reads is nested as deep. */
 const BODY_BOUNDS: JsonBounds = { values: 1_000_000, depth: 256 };
-/** Members of the objects that may name a model: their names are looked at one by one, and there are few. */
+/** Members at most in the objects that may name a model: their names are looked at one by one, and there are few. */
 const MAX_NAMES = 20_000;
-/** Gemini takes 100 requests in a batch. */
+/** Models that a body names at most: Gemini takes 100 requests in a batch. */
 const MAX_MODELS = 1_000;
-/** No model's name is longer, escapes included. In bytes. */
+/** Bytes of a model's name at most, escapes included: no name is longer. */
 const MAX_MODEL_NAME = 2_048;
 
-/** What is looked for at a place of the body. */
+/** State of the search within a value of the body. */
 type Context = {
   readonly place: ModelPlace;
-  /** The places that this object has had, a bit each. */
+  /** Members that this object has had so far, a bit each. */
   seen: number;
-  /** Whether an array is being looked through. An array within it is no place of ours. */
+  /** True if an array is being looked through. An array within it is not looked through. */
   readonly inArray: boolean;
 };
 
-/** A search for the model names at the given places. Its `models`, in the body's order, are all of them at the end. */
+/** Search for the model names in the given members. At the end, `models` holds all of them, in the body's order. */
 export class ModelScan {
   readonly models: ModelSpan[] = [];
   readonly #body: Buffer;
@@ -45,11 +47,10 @@ export class ModelScan {
   }
 
   /**
-   * Goes on for about so many steps.
+   * Goes on for about `steps` steps.
    *
-   * @returns whether the body's end was reached
-   * @throws BodyFault where the body is no JSON object; a member that is looked for is there twice or is spelt in
-   * another
+   * @returns true once the body's end was reached
+   * @throws BodyFault if the body is no JSON object; a member that is looked for is there twice or is spelt in another
    *   way; a model is not a string, or is named where none may be; or there is more in the body than any client sends
    */
   run(steps: number): boolean {
@@ -87,16 +88,17 @@ export class ModelScan {
 }
 
 const QUOTE = 0x22;
-/** Of the context that stands for the whole body. */
+/** Value of `seen` in the context that stands for the whole body. */
 const ROOT = -1;
 const TOO_MANY_NAMES = new BodyFault(`The body has more than ${MAX_NAMES} members where a model may be named.`);
 const NOT_TEXT = new BodyFault("The body's `model` is not a string.");
 const NO_OBJECT = new BodyFault("The body is not a JSON object.");
 
 /**
- * The body with each of the given names replaced, all other bytes as they were: of a large one nothing is copied.
+ * Returns the body with each of the given names replaced and all other bytes as they were. Nothing of a large body is
+ * copied.
  *
- * @param write what stands in the place of a name, where it is no JSON
+ * @param write returns the text that stands for a name, if that is no JSON string
  */
 export function replaceModels(
   body: Buffer,

@@ -3,9 +3,9 @@ import type { Dialect, GatewayRecord, RouteRecord } from "../../../domain/access
 /** The two answers that a format has about models. */
 type Shape = { readonly one: (model: string) => object; readonly list: (models: readonly string[]) => object };
 
-/** What a Gemini client may call for a model; which of it a route's upstream can do, only the upstream knows. */
+/** Methods that a Gemini client may call with a model; only the upstream knows which of them it can do for a route. */
 const GEMINI_METHODS = ["generateContent", "countTokens", "embedContent", "batchEmbedContents"];
-/** A declaration has no date of release; the formats want one. */
+/** Date of release of each route: a declaration has none, and the formats want one. */
 const NO_DATE = "1970-01-01T00:00:00Z";
 
 const openai = (id: string) => ({ id, object: "model", created: 0, owned_by: "keyplane" });
@@ -32,8 +32,8 @@ const SHAPES: Readonly<Record<Dialect, Shape>> = {
 };
 
 /**
- * The logical routes that a key may name with a format: what a gateway knows of models by itself (spec §4). A route
- * whose upstream speaks another format cannot be called with this one: nothing is translated.
+ * Returns the logical routes that a key may name in a format: all that a gateway knows of models by itself (spec §4). A
+ * route whose upstream speaks another format cannot be called in this one: nothing is translated.
  */
 export function nameableRoutes(
   { routes, upstreams }: Pick<GatewayRecord, "routes" | "upstreams">,
@@ -46,12 +46,12 @@ export function nameableRoutes(
   );
 }
 
-/** The body that answers a list of models, in a caller's format. */
+/** Returns the body that answers a list of models, in a caller's format. */
 export function modelList(dialect: Dialect, routes: readonly RouteRecord[]): object {
   return SHAPES[dialect].list(routes.map(({ model }) => model));
 }
 
-/** The body that describes one model. */
+/** Returns the body that describes one model. */
 export function modelDescription(dialect: Dialect, route: RouteRecord): object {
   return SHAPES[dialect].one(route.model);
 }

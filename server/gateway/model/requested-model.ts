@@ -21,22 +21,22 @@ import { ModelScan, type ModelSpan, replaceModels } from "./model-scan.ts";
 
 const NOTHING = Buffer.alloc(0);
 
-/** What is sent as the body: passed on as it comes, collected first as it is small, none, or made for each candidate. */
+/** Body to send: passed on as it comes, collected first since it is small, none, or made for each candidate. */
 export type ForwardedBody = "stream" | "small" | "none" | ((candidate: UpstreamCandidate) => Buffer | BodyPieces);
 
-/** The model that a request names, and its body, which was read, for each upstream that it may go to. */
+/** Model that a request names, and its body, which was read, for each upstream that it may go to. */
 export type RequestedModel = {
   readonly model: string | undefined;
   readonly body: ForwardedBody;
-  /** The body as it came. */
+  /** Body as it came. */
   readonly text: Buffer;
 };
 
 /**
- * How much of a request's body is needed before it is forwarded (spec §4): the whole body where a model can matter, since
- * it may name one even where the path does, and where tokens are counted, else nothing.
+ * Returns how much of a request's body is needed before it is forwarded (spec §4): the whole body if a model can
+ * matter, since it may name one even if the path does, or if tokens are counted; else nothing.
  *
- * @param body of the operation
+ * @param body kind of body that the operation has
  */
 export function bodyNeed(
   head: RequestHead,
@@ -54,15 +54,15 @@ type ReadRequest = {
   readonly request: IncomingMessage;
   readonly call: GatewayCall;
   readonly head: RequestHead;
-  /** As it came off the wire. */
+  /** Query as it came off the wire. */
   readonly query: string;
 };
 
 /**
- * Reads a body whose tokens are counted, and whose model does not matter: an upstream that takes a text for whole before
- * its body has ended would begin with what may never be charged (threats b230).
+ * Reads a body whose tokens are counted, and whose model does not matter. It is read whole: an upstream that takes a
+ * text for whole before its body has ended would begin with what may never be charged (threats b230).
  *
- * @throws Problem 400, 413, 415, 429 or 503 for one that cannot be counted
+ * @throws Problem 400, 413, 415, 429 or 503 for a body that cannot be counted
  */
 export async function readCounted(
   openCall: OpenCall | null,
@@ -74,7 +74,7 @@ export async function readCounted(
 }
 
 /**
- * Reads a body that is inspected.
+ * Reads a body, and finds the models that it names.
  *
  * @throws Problem 400, 413, 415, 429 or 503 for a request whose model cannot be known without doubt
  */
@@ -115,11 +115,11 @@ function modelOf(
   };
 }
 
-/** How the names of models are found in a body. */
+/** Way to find the names of models in a kind of body, and to write them there. */
 type ModelSearch = {
   /** @throws BodyFault for a body that may be read in two ways */
   readonly find: (body: Buffer) => Promise<readonly ModelSpan[]>;
-  /** What stands in one of the places for a name. */
+  /** Returns the text that stands for a model's name in such a position. */
   readonly write: (model: string) => string;
 };
 
@@ -151,7 +151,7 @@ async function runScan(scan: ModelScan | FormScan): Promise<readonly ModelSpan[]
   return scan.models;
 }
 
-/** A body is inspected only where every reader would take it for the same JSON text. */
+/** Refuses a body unless every reader would take it for the same JSON text. */
 function requireReadable(head: RequestHead): void {
   requireUncompressed(head);
   const { contentType } = head;

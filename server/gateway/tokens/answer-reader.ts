@@ -9,14 +9,14 @@ const NEWLINE = 0x0a;
 const USAGE = Buffer.from("usage");
 const MODEL = Buffer.from("model");
 const NULL = Buffer.from("null");
-/** What follows the word where a usage is to come yet, and ends a member. */
+/** Bytes behind the word `usage` while the usage is yet to come; below, the bytes that end a member. */
 const IS_NULL = Buffer.from('":null');
 const ENDS = Buffer.from(",}");
-/** No name of a model, as JSON. */
+/** JSON values that are no model's name. */
 const NO_NAME: ReadonlySet<string> = new Set(["null", '""']);
 /**
- * Of the usages of an answer that another takes the place of, so many bytes are parsed, each counted as 256 or more: what
- * a stream costs is bounded by its bytes, whatever its upstream writes (threats b304).
+ * Bytes of replaced usages of an answer that are parsed at most, each usage counted as 256 or more: the cost of a
+ * stream is bounded by its bytes, whatever its upstream writes (threats b304).
  */
 const MOST_REPLACED = 256 << 10;
 const LEAST_COUNTED = 256;
@@ -24,34 +24,34 @@ const LEAST_COUNTED = 256;
 type UsageMember = Exclude<FoundMember, "model">;
 
 /**
- * Reads the usage that one answer reports, from its bytes as they pass. Of an event stream only those lines are looked into
- * that have the word, those that have the word `model` until one names it, and those that come in several pieces. It holds
- * as much as a few usages have, and takes any bytes.
+ * Reads the usage that an answer reports, from its bytes as they pass. Of an event stream it looks only into lines that
+ * have the word `usage`, lines that have the word `model` until a line names it, and lines that come in several pieces.
+ * It holds as much as a few usages have, and takes any bytes.
  */
 export class AnswerReader {
   readonly #dialect: Dialect;
   readonly #isEvents: boolean;
   readonly #scanner: MemberScanner;
   readonly #reported = noFigures();
-  /** What is not among these yet, and where it stood. */
+  /** The last usage, which is not among the figures yet, and the member in which it stood. */
   readonly #last = new LastUsage();
   #lastMember: UsageMember | undefined;
-  /** Bytes of usages that may yet be parsed before the last; below 0 once one was passed over. */
+  /** Bytes of replaced usages that may still be parsed; below 0 once a usage was skipped. */
   #replaceable = MOST_REPLACED;
-  /** Where the usage that stood there last was none that can be. */
+  /** Members whose last usage cannot be true. */
   readonly #unsound = new Set<UsageMember>();
-  /** How often the document itself reported usage. */
+  /** Number of times that the document itself reported usage. */
   #times = 0;
-  /** As JSON, which is parsed at the end. */
+  /** Model as JSON, which is parsed at the end. */
   #model: string | undefined;
-  /** Of the event that is being read. */
+  /** Model, as JSON, of the event that is being read. */
   #eventModel: string | undefined;
   #eventReports = false;
   #isInLine = false;
-  /** Bytes. */
+  /** Bytes of the answer so far. */
   #length = 0;
 
-  /** @param isEvents whether the answer is an event stream; else it is JSON */
+  /** @param isEvents true if the answer is an event stream; else it is JSON */
   constructor(dialect: Dialect, isEvents: boolean) {
     this.#dialect = dialect;
     this.#isEvents = isEvents;
@@ -65,12 +65,15 @@ export class AnswerReader {
     else this.#scanner.scan(bytes);
   }
 
-  /** The most tokens that may be written by now: bytes of a stream; of another answer all, since it begins once it is. */
+  /**
+   * Most tokens that may be written by now: the bytes of a stream; infinite for another answer, which begins once all
+   * of it is written.
+   */
   get mostWritten(): number {
     return this.#isEvents || this.#scanner.isList ? this.#length : Number.POSITIVE_INFINITY;
   }
 
-  /** @param isWhole whether the answer has come to its end */
+  /** @param isWhole true if the answer has come to its end */
   end(isWhole: boolean): AnswerUsage {
     this.#endEvent();
     this.#noteLast();
@@ -126,7 +129,7 @@ export class AnswerReader {
   }
 
   #endEvent(): void {
-    // That of the usage counts; else the first.
+    // The model of the event with the usage counts; else the first one.
     this.#model = this.#eventReports ? (this.#eventModel ?? this.#model) : (this.#model ?? this.#eventModel);
     this.#eventModel = undefined;
     this.#eventReports = false;
@@ -168,7 +171,7 @@ export class AnswerReader {
   }
 }
 
-/** What a text of JSON says; undefined for what is none. */
+/** Returns the text of a JSON string; undefined if it is none. */
 function textIn(json = ""): string | undefined {
   try {
     const value: unknown = JSON.parse(json);
@@ -178,13 +181,13 @@ function textIn(json = ""): string | undefined {
   }
 }
 
-/** The place of a word from another on; infinite where there is none. */
+/** Returns the position of a word that is not before `from`; infinite if there is none. */
 function placeOf(word: Buffer, bytes: Buffer, from: number): number {
   const place = bytes.indexOf(word, from);
   return place === -1 ? Number.POSITIVE_INFINITY : place;
 }
 
-/** Whether a usage is null, from behind its name on. */
+/** True if a usage is null, read from behind its name on. */
 function isNull(bytes: Buffer, from: number): boolean {
   return stands(IS_NULL, bytes, from) && ENDS.includes(bytes[from + IS_NULL.length] ?? 0);
 }

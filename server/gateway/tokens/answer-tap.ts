@@ -6,12 +6,13 @@ import { holdsCredential, type Needle } from "../headers/credential-mask.ts";
 import { AnswerReader } from "./answer-reader.ts";
 import { DecodedReader, UNREAD } from "./decoded-reader.ts";
 
-/** What is shown an answer's bytes as they pass, and never holds them up. */
+/** Reader that is shown an answer's bytes as they pass, and never holds them up. */
 export type AnswerTap = {
   push(bytes: Buffer): void;
   /**
-   * @param isWhole whether the answer has come to its end
-   * @param onUsage gets what it reported, at once or once it is decoded, and the most tokens that may be written by then
+   * @param isWhole true if the answer has come to its end
+   * @param onUsage called with what the answer reported, at once or once it is decoded, and the most tokens that may be
+   *   written by then
    */
   end(isWhole: boolean, onUsage: (usage: AnswerUsage, mostWritten: number) => void): void;
 };
@@ -25,9 +26,9 @@ const UNREAD_ANSWER: AnswerTap = {
 type TappedCall = { readonly operation: ServedOperation; readonly dialect: Dialect; readonly teamId: string };
 
 /**
- * Makes what reads an answer's usage: of one in a coding that is not known it reads nothing, and says so.
+ * Creates the reader of an answer's usage. An answer in a coding that is not known is not read, and is reported so.
  *
- * @param status of an answer: errors use nothing
+ * @param status status of the answer: errors use nothing
  * @param needle the credential that the upstream was sent, which is no name of a model
  * @returns undefined for an answer that cannot report what the call used
  */
@@ -51,7 +52,10 @@ export function openTap(
   return withoutCredential(plain, needle);
 }
 
-/** What a model is called goes to the team's usage and to collectors of traces (threats b340). */
+/**
+ * Drops a model's name that holds the credential: the name goes to the team's usage and to collectors of traces
+ * (threats b340).
+ */
 function withoutCredential(tap: AnswerTap, needle: Needle): AnswerTap {
   return {
     push: (bytes) => tap.push(bytes),
@@ -63,7 +67,7 @@ function withoutCredential(tap: AnswerTap, needle: Needle): AnswerTap {
   };
 }
 
-/** @param value of several lines the dispatcher makes a list, whatever its type says */
+/** @param value the header; of several lines the dispatcher makes a list, whatever its type says */
 function codingOf(value: string | readonly string[] | undefined): string {
   return value === undefined ? "identity" : [value].flat().join(",").trim().toLowerCase();
 }

@@ -20,20 +20,24 @@ import {
   TOOL_SCHEMAS,
 } from "./bound-places.ts";
 
-/** No format has a longer name or number, with each letter escaped and its quotes: one that is can hide what it means. */
+/**
+ * Bytes of a name or number at most, with each letter escaped and its quotes: no format has a longer one, and a longer
+ * one can hide its meaning.
+ */
 const LONGEST = 144;
 const BODY_BOUNDS = { values: 1_000_000, depth: 256 };
 const QUOTE = 0x22;
-/** To embed is to read alone, and what OpenAI's format embeds is all in the body. */
+/** Bounds of an embedding: the model only reads, and what OpenAI's format embeds is all in the body. */
 const READ_ALONE: CallBounds = { most: 0, answers: 1, refers: false };
 
 /**
- * How much a body lets a call use. Of the most tokens of an answer the larger of two, where a format has two; none where it
- * is there twice, in a spelling that some parsers take for it and others do not, or beside what some upstreams take
- * instead: which one an upstream goes by is not known (threats b203). Nor of 0, which is no bound to some (threats b243).
+ * Finds how much a body lets a call use. If a format has two members for the most tokens of an answer, the larger
+ * counts. There is no such bound if the member is there twice, in a spelling that some parsers take for it and others
+ * do not, or beside a member that some upstreams take instead: which one an upstream goes by is not known (threats
+ * b203). Nor is 0 a bound, since it is none to some (threats b243).
  *
  * @throws Problem 400 for what is no JSON in UTF-8, or more of it than is read: an upstream that reads it all the same
- *   would do what is not known here (threats b237); and for an answer in the background (threats b241). 415 for a form:
+ *   would do what is not known here (threats b237); 400 for an answer in the background (threats b241); 415 for a form:
  *   what a model reads of a sound or a picture is not known by its bytes
  */
 export async function callBounds(operation: ServedOperation, body: Buffer): Promise<CallBounds> {
@@ -55,7 +59,10 @@ const UNCOUNTED_FORM = problem(
   "What a form uses cannot be counted before it is sent, and a limit or budget of tokens or cost holds for this call: use a key, a team and a route that have none.",
 );
 
-/** What is looked for: at the top, in an object of it, or in a value; `text` is all that a model may be to read. */
+/**
+ * Kind of a value that is looked for: the top, an object in it, or a member's value; `text` is all that a model may be
+ * to read.
+ */
 type Context =
   | ("top" | "within" | "most" | "answers" | "prompts" | "prompt" | "reference" | "background")
   | ("items" | "item" | "kind" | "author")
@@ -65,13 +72,13 @@ class BoundScan {
   readonly #body: Buffer;
   readonly #places: BoundPlaces;
   readonly #scanner: JsonScanner<Context>;
-  /** The members that were met, as they are folded. */
+  /** Folded names of the members that were met. */
   readonly #seen = new Set<string>();
   #most: number | undefined;
   #answers = 1;
   #prompts = 0;
   #refers = false;
-  /** Whether the last item has said neither what it is nor whose. */
+  /** True if the last item has said neither what it is nor whose. */
   #isBare = false;
   #isDoubtful = false;
 
@@ -178,7 +185,10 @@ class BoundScan {
     }
   }
 
-  /** Undefined for what is too long: to decode it would hold up all others, as it is done in one go (threats b271). */
+  /**
+   * Returns the text of a name or a scalar; undefined if it is too long. Decoding it, in one go, would hold up all
+   * others (threats b271).
+   */
   #textAt(start: number, end: number): string | undefined {
     return end - start > LONGEST ? undefined : this.#body.toString("utf8", start, end);
   }
@@ -199,12 +209,12 @@ function placeInItem(name: string): Context {
   return namesFile(name) ? "file" : "text";
 }
 
-/** A number as parsers may take it that look less closely: a text too, as Gemini's and pydantic's do. NaN for none. */
+/** Reads a number as lenient parsers may: from a text too, as Gemini's and pydantic's do. NaN for none. */
 function numberIn(scalar: string): number {
   return Number(scalar.startsWith('"') ? textIn(scalar)?.replaceAll("_", "") : scalar);
 }
 
-/** Undefined for what is no JSON, or not read. */
+/** Decodes a JSON string; undefined if it is no JSON, or was not read. */
 function textIn(quoted: string | undefined): string | undefined {
   if (!quoted?.includes("\\")) return quoted?.slice(1, -1);
   try {

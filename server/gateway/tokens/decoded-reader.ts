@@ -8,9 +8,9 @@ export const UNREAD: AnswerUsage = { tokens: NO_TOKENS, model: undefined, ending
 
 type Coding = {
   open(): Transform;
-  /** Of a decoded answer. Bytes. */
+  /** Bytes of a decoded answer at most. */
   readonly longest: number;
-  /** How many are decoded at once on a thread. */
+  /** Answers that are decoded at once on a thread, at most. */
   readonly most: number;
 };
 
@@ -30,27 +30,30 @@ const CODINGS: Readonly<Record<string, Coding>> = {
   },
 };
 
-/** Whether answers in a coding are read, as long as few enough are. */
+/** True if answers in a coding are read, as long as few enough are. */
 export function isReadCoding(name: string): boolean {
   return Object.hasOwn(CODINGS, name);
 }
 
-/** What waits to be decoded, in bytes: an answer that comes faster is not read. */
+/** Bytes at most that wait to be decoded: an answer that comes faster is not read. */
 const MAX_WAITING = 1 << 20;
 
-/** A team's answers take so many times as many places as are free, and no more: some are left for each other team. */
+/** Slots that a team's answers may take, as a multiple of the free slots: some are left for each other team. */
 const TIMES_FREE = 3;
 
-/** What it takes to decode a byte and to pass it on, beside the reading of it: milliseconds. */
+/** Milliseconds that it takes to decode a byte and to pass it on, beside the reading of it. */
 const DECODING_MS = 3 / (1 << 20);
 
-/** 192 streams of 100 tokens a second take 15 to 40 ms of it each second, and 180 where each event has a usage. */
+/**
+ * Reading time of each team: 192 streams of 100 tokens a second take 15 to 40 ms of it each second, and 180 ms if each
+ * event has a usage.
+ */
 const readingTime = new ReadingTime({ most: 500, perSecond: 200 });
 
-/** Of each coding the answers that are being decoded on this thread, by whose they are. */
+/** Number of answers that are being decoded on this thread, by coding and by team. */
 const decoding = new Map<Coding, Map<string, number>>();
 
-/** Shows a reader an answer that came in a coding: decoded beside the call, which does not wait for it. */
+/** Shows a reader an answer that came in a coding, which is decoded beside the call: the call does not wait for it. */
 export class DecodedReader {
   readonly #reader: AnswerReader;
   readonly #decoder: Transform;
@@ -77,8 +80,8 @@ export class DecodedReader {
   }
 
   /**
-   * @param teamId of the gateway whose answer it is
-   * @returns undefined for a coding that is not known, where too many are being decoded, and where its team has no time left
+   * @param teamId team of the gateway whose answer it is
+   * @returns undefined if the coding is not known, too many answers are being decoded, or the team has no time left
    */
   static open(reader: AnswerReader, name: string, teamId: string): DecodedReader | undefined {
     const coding = Object.hasOwn(CODINGS, name) ? CODINGS[name] : undefined;
@@ -110,14 +113,16 @@ export class DecodedReader {
   }
 }
 
-/** Whether a team has a place for one more answer: not where it has too many, beside those that are free (threats b250). */
+/**
+ * True if a team has a slot for one more answer: not if it has too many, compared with the free slots (threats b250).
+ */
 function hasPlace(coding: Coding, teamId: string): boolean {
   const places = decoding.get(coding) ?? new Map<string, number>();
   const free = coding.most - [...places.values()].reduce((sum, taken) => sum + taken, 0);
   return (places.get(teamId) ?? 0) < TIMES_FREE * free;
 }
 
-/** Takes a place among the answers that are being decoded; what is returned gives it back. */
+/** Takes a decoding slot; returns a function that gives it back. */
 function takePlace(coding: Coding, teamId: string): () => void {
   const places = decoding.get(coding) ?? new Map<string, number>();
   decoding.set(coding, places.set(teamId, (places.get(teamId) ?? 0) + 1));

@@ -1,27 +1,27 @@
-/** More than so many are no figure. */
+/** Digits of a figure at most. */
 const DIGITS = 9;
-/** What stands before a figure, and in no name before a digit. */
+/** Bytes that stand before a figure, and in no name before a digit. */
 const COLON = 0x3a;
 const SPACE = 0x20;
 const ZERO = 0x30;
 const NINE = 0x39;
 const DOT = 0x2e;
 const MINUS = 0x2d;
-/** As a capital it is e, too. */
+/** Letter that begins an exponent; below, the bit that turns a capital into a small letter. */
 const EXPONENT = 0x65;
 const SMALL = 0x20;
-/** Longer than most, in bytes. */
+/** Bytes of the first buffer: more than most usages have. */
 const USUAL = 256;
 
 /**
- * The usage that an answer reported last, as JSON. Of a stream whose every event has one few are parsed: the next mostly
- * says all that it said, and takes its place.
+ * The usage that an answer reported last, as JSON. Few usages are parsed of a stream whose every event has one: the
+ * next mostly says all that the last said, and takes its place.
  */
 export class LastUsage {
   #json: Buffer | undefined;
   #length = 0;
 
-  /** Keeps a usage in place of the one before. */
+  /** Keeps a usage instead of the last. */
   set(bytes: Buffer, from: number, to: number): void {
     this.#length = to - from;
     const room = this.#json !== undefined && this.#json.length >= this.#length ? this.#json : undefined;
@@ -29,12 +29,12 @@ export class LastUsage {
     bytes.copy(this.#json, 0, from, to);
   }
 
-  /** Of the usage, in bytes. */
+  /** Bytes of the usage. */
   get length(): number {
     return this.#length;
   }
 
-  /** Parses it; undefined for what is no JSON. */
+  /** Parses the usage; undefined if it is no JSON. */
   parse(): unknown {
     try {
       return JSON.parse(this.#json?.toString("utf8", 0, this.#length) ?? "");
@@ -44,8 +44,8 @@ export class LastUsage {
   }
 
   /**
-   * Whether the next has a figure above 0 wherever this one has one, and else says the same: once it is noted, nothing of
-   * this one would be left. Both are compared as they are written. It may say no where it is so.
+   * True if the next usage has a figure above 0 wherever this one has one, and else says the same: once it is noted,
+   * nothing of this one would be left. Both are compared as they are written. It may return false although this holds.
    */
   isSaidBy(bytes: Buffer, from: number, to: number): boolean {
     return this.#json !== undefined && saysAll(this.#json, this.#length, bytes, from, to);

@@ -3,16 +3,16 @@
  */
 import type { Dialect } from "../../../domain/access/key-record.ts";
 
-/** A member of the document in which the usage may stand. */
+/** Member of the document in which the usage may stand. */
 type Inner = {
   readonly name: Buffer;
-  /** How many levels below the document its members are: two where it is a list of objects. */
+  /** Levels between the document and the members in it: two if it is a list of objects. */
   readonly levels: 1 | 2;
-  /** Whether the model may stand there too. */
+  /** True if the model may stand there too. */
   readonly hasModel: boolean;
 };
 
-/** The names of members that are looked for: those of the document itself, and of objects in it. */
+/** Names of members that are looked for: those of the document itself, and of objects in it. */
 type Wanted = { readonly usage: Buffer; readonly model: Buffer; readonly inner: readonly Inner[] };
 
 const inner = (name: string, levels: Inner["levels"], hasModel: boolean): Inner => ({
@@ -31,22 +31,24 @@ const WANTED: Readonly<Record<Dialect, Wanted>> = {
   gemini: { usage: Buffer.from("usageMetadata"), model: Buffer.from("modelVersion"), inner: [] },
 };
 
-/** Which member was found; `inner usage` is that of an object within, such as Anthropic reports first. */
+/** Member that was found; `inner usage` is the usage of an object within, such as Anthropic reports first. */
 export type FoundMember = "usage" | "inner usage" | "model";
 
-/** Gets the value as JSON, in bytes that it may read until it returns; undefined for one that is too long. */
+/**
+ * Called with the value as JSON, in bytes that it may read until it returns; undefined for a value that is too long.
+ */
 type OnFound = (member: FoundMember, bytes: Buffer | undefined, from: number, to: number) => void;
 
-/** Which of them a text is. */
+/** Wanted name that a text is; undefined for any other text. */
 type Name = "usage" | "model" | Inner | undefined;
 
-/** No name that is looked for is longer. */
+/** Bytes of a name at most: no name that is looked for is longer. */
 const LONGEST_NAME = 16;
-/** No usage is longer, nor any model's name, in bytes: 250 of Anthropic's iterations are shorter. */
+/** Bytes of a usage or of a model's name at most: 250 of Anthropic's iterations are shorter. */
 const LONGEST_VALUE = 65_536;
-/** What is kept of one that comes in pieces, at first. */
+/** Bytes that are allocated at first for a value that comes in pieces. */
 const USUAL_VALUE = 2_048;
-/** So much of a text is looked at byte by byte, before the search for its end is handed to the platform. */
+/** Bytes of a text that are looked at one by one, before the platform searches for its end. */
 const SHORT_TEXT = 32;
 
 const TAB = 0x09;
@@ -62,34 +64,34 @@ const BRACE_CLOSE = 0x7d;
 const BRACKET_OPEN = 0x5b;
 const BRACKET_CLOSE = 0x5d;
 
-/** 1 for bytes that are part of the structure. */
+/** 1 for bytes that are part of JSON's structure. */
 const STRUCTURE = new Uint8Array(256);
 for (const byte of [QUOTE, COLON, COMMA, BRACE_OPEN, BRACE_CLOSE, BRACKET_OPEN, BRACKET_CLOSE]) STRUCTURE[byte] = 1;
 
 /**
- * Finds the usage and the model in JSON that comes in pieces, by the depth at which they stand, so that what a model has
- * written is never taken for them. It holds as much as a usage has, 64 KiB at most, however long the document, and
+ * Finds the usage and the model in JSON that comes in pieces, by the depth at which they stand, so that what a model
+ * has written is never taken for them. It holds as much as a usage has, 64 KiB at most, however long the document, and
  * takes any bytes.
  */
 export class MemberScanner {
   readonly #wanted: Wanted;
   readonly #onFound: OnFound;
   #depth = 0;
-  /** The depth of the document's members: one more in an array of documents. */
+  /** Depth of the document's members: one more in an array of documents. */
   #top = 1;
   #isInText = false;
   #isEscaped = false;
-  /** Whether the text that began last may be a name that is looked for, and which it is, once it has ended. */
+  /** True if the text that began last may be a name that is looked for; below, that name, once it has ended. */
   #mayBeName = false;
   #name: Name;
-  /** What an earlier piece has of such a text, and its length; longer than the room for one that is no name. */
+  /** Bytes of such a text from earlier pieces, and their number, which exceeds the buffer if the text is no name. */
   #part: Buffer | undefined;
   #partLength = 0;
-  /** What is open below the document, where that is looked into. */
+  /** Member whose object is open below the document, if it is looked into. */
   #inner: Inner | undefined;
   #capturing: FoundMember | undefined;
   #captureDepth = 0;
-  /** Of a value that began in an earlier piece. */
+  /** Bytes of a value that began in an earlier piece. */
   #kept: Buffer | undefined;
   #keptLength = 0;
 
@@ -109,12 +111,12 @@ export class MemberScanner {
     this.#capturing = undefined;
   }
 
-  /** Whether the document is an array of documents. */
+  /** True if the document is an array of documents. */
   get isList(): boolean {
     return this.#top === 2;
   }
 
-  /** Goes on with the next piece. */
+  /** Scans the next piece. */
   scan(bytes: Buffer): void {
     const to = bytes.length;
     let valueFrom = 0;
@@ -160,12 +162,12 @@ export class MemberScanner {
     if (this.#capturing !== undefined) this.#keep(bytes, valueFrom, to);
   }
 
-  /** Whether a text that begins here may be a name that is looked for. */
+  /** True if a text that begins here may be a name that is looked for. */
   #hasNames(): boolean {
     return this.#depth === this.#top || (this.#inner !== undefined && this.#depth === this.#top + this.#inner.levels);
   }
 
-  /** Goes on in a text; returns what is behind it, or behind the piece. */
+  /** Goes on in a text; returns the position behind it, or behind the piece. */
   #goOnInText(bytes: Buffer, from: number): number {
     const end = this.#endOfText(bytes, from);
     this.#isInText = end === -1;
@@ -182,7 +184,7 @@ export class MemberScanner {
     return end + 1;
   }
 
-  /** The place of the quote that ends a text; -1 where the piece ends before. */
+  /** Returns the position of the quote that ends a text; -1 if the piece ends before. */
   #endOfText(bytes: Buffer, from: number): number {
     const to = bytes.length;
     let at = this.#isEscaped ? from + 1 : from;
@@ -260,7 +262,7 @@ export class MemberScanner {
   }
 }
 
-/** The place of the next byte that is part of the structure; the length where there is none. */
+/** Returns the position of the next byte that is part of the structure; the length if there is none. */
 function nextOfStructure(bytes: Buffer, from: number): number {
   let at = from;
   while (at < bytes.length && STRUCTURE[bytes[at] as number] === 0) at++;
@@ -285,7 +287,7 @@ function endOfValue(bytes: Buffer, from: number, to: number): number {
   return at;
 }
 
-/** Whether it is what JSON has around a value. */
+/** True for a byte that JSON may have around a value. */
 function isBlank(byte = 0): boolean {
   return byte === SPACE || byte === TAB || byte === NEWLINE || byte === RETURN;
 }

@@ -1,12 +1,12 @@
 import { keepNewest } from "../../context/bounded-map.ts";
 
-/** Teams that are remembered: of one that is not, nothing is used. */
+/** Teams that are remembered: a team that is not has used nothing. */
 const MAX_TEAMS = 10_000;
 
 /**
- * How long a thread reads each team's compressed answers: so long at once, and again as time goes by. A few bytes may
- * unfold to as many as one likes, which cost all others who are served on the thread (threats b280). All times are in
- * milliseconds, by a clock that never jumps.
+ * Time that a thread spends on each team's compressed answers: `most` at once, and `perSecond` again as time goes by. A
+ * few bytes may unfold to as many as their sender likes, which cost all others who are served on the thread (threats
+ * b280). All times are in milliseconds, by a clock that never jumps.
  */
 export class ReadingTime {
   readonly #most: number;
@@ -18,12 +18,12 @@ export class ReadingTime {
     this.#perSecond = perSecond;
   }
 
-  /** Whether a team has any left. */
+  /** True if a team has any time left. */
   hasAny(teamId: string, now: number): boolean {
     return this.#usedBy(teamId, now) < this.#most;
   }
 
-  /** Takes what was needed, however much is left. */
+  /** Takes the time that was needed, however much is left. */
   take(teamId: string, ms: number, now: number): void {
     keepNewest(this.#used, teamId, { ms: this.#usedBy(teamId, now) + ms, at: now }, MAX_TEAMS);
   }

@@ -40,13 +40,15 @@ const REFUSED_V6: readonly (readonly [string, number])[] = [
 
 /** Decides which addresses an upstream may have. */
 export type AddressGuard = {
-  /** Whether an IP address, as a socket or a URL's host spells it, may be connected to. */
+  /** True if an IP address, as a socket or a URL's host spells it, may be connected to. */
   allows(address: string): boolean;
-  /** For a socket's `lookup`: resolves a name to the addresses that may be connected to; fails where none may. */
+  /** Resolves a name to the addresses that may be connected to, for a socket's `lookup`; fails if there are none. */
   readonly lookup: LookupFunction;
 };
 
-/** An upstream whose address is not allowed. Its text is for the log of the installation, not for a client. */
+/**
+ * Error for an upstream whose address is not allowed. Its text is for the log of the installation, not for a client.
+ */
 export class AddressRefusedError extends Error {
   readonly code = "ADDRESS_REFUSED";
   constructor() {
@@ -56,11 +58,11 @@ export class AddressRefusedError extends Error {
 }
 
 /**
- * Makes the guard. It judges the address that is connected to, not the name that was written: what a name resolves to
- * is filtered in the same look-up that the socket uses, so that nothing can rebind in between.
+ * Creates the guard. It judges the address that is connected to, not the name that was written: the addresses of a name
+ * are filtered in the same look-up that the socket uses, so that nothing can rebind in between.
  *
  * @param allowed networks that are let through although they are private (`--allow-private-upstreams`)
- * @param others whether public addresses are let through too
+ * @param others `public` if public addresses are let through too
  */
 export function createAddressGuard(allowed: BlockList, others: "public" | "none" = "public"): AddressGuard {
   const refused = new BlockList();

@@ -1,17 +1,17 @@
 import type { Socket } from "node:net";
 import type { SocketTraffic } from "./reused-socket.ts";
 
-/** How every request begins that is sent here; no piece of a body is written as a text that does. */
+/** Beginning of every request that is sent here; no piece of a body is written as a text that begins so. */
 const REQUEST = "POST ";
 const PROTOCOL = Buffer.from("HTTP/");
-/** Places in a status line, such as `HTTP/1.1 100 Continue`. */
+/** Columns of the digits in a status line, such as `HTTP/1.1 100 Continue`. */
 const HUNDREDS = 9;
 const TENS = 10;
 const ONES = 11;
-/** Further on: in a line of an interim answer's head, and before its first byte. */
+/** States further on: in a line of an interim answer's head, and before a line's first byte. */
 const IN_LINE = 12;
 const LINE_START = 13;
-/** Behind the status of the answer itself. */
+/** State behind the status of the answer itself. */
 const BEYOND = -1;
 
 const CARRIAGE_RETURN = 0x0d;
@@ -21,12 +21,13 @@ const ONE = 0x31;
 const TWO = 0x32;
 
 /**
- * Has the dispatcher pass over each `100 Continue` on a socket, which it takes for a fault where it did not ask for one,
- * and a server may send all the same (RFC 9110 §15.2). It passes over every other interim answer, so it is shown a 102
- * in its place, which has the same length: it still bounds them, and reads their heads. One byte is written; nothing is
- * held back or looked at again, and of an answer without interim ones the first ten bytes are.
+ * Has the dispatcher pass over each `100 Continue` on a socket. The dispatcher takes it for a fault if it did not ask
+ * for one, and a server may send it all the same (RFC 9110 §15.2). The dispatcher passes over every other interim
+ * answer, so it is shown a 102 instead, which has the same length: it still bounds them, and reads their heads. One
+ * byte is overwritten; nothing is held back or read again, and of an answer without interim ones only the first ten
+ * bytes are read.
  *
- * @param socket with one request at a time, each begun by a POST
+ * @param socket socket with one request at a time, each begun by a POST
  * @param traffic notified of each request, and of what comes back
  */
 export function passOverContinue(socket: Socket, traffic: SocketTraffic): void {
@@ -49,12 +50,12 @@ export function passOverContinue(socket: Socket, traffic: SocketTraffic): void {
   };
 }
 
-/** Where the answer to one request stands in the bytes of a connection, as far as its interim answers go. */
+/** State of the search for interim answers in the answer to one request. */
 class ContinueAnswers {
-  /** Of the next byte: its column in a status line, or one of the places above. */
+  /** State at the next byte: its column in a status line, or one of the states above. */
   #place = BEYOND;
 
-  /** A request is sent: what comes next is its answer. */
+  /** Begins with the answer to a request that is sent. */
   begin(): void {
     this.#place = 0;
   }

@@ -4,24 +4,28 @@ import { type AddressGuard, AddressRefusedError } from "./addresses.ts";
 import { passOverContinue } from "./continue-answers.ts";
 import { watchReuse } from "./reused-socket.ts";
 
-/** How long a connection may take, its look-up included. */
+/** Milliseconds that a connection may take, its look-up included. */
 export const CONNECT_MS = 10_000;
 
 /**
- * A socket's look-up is never asked about a literal, so that one is judged before there is a socket.
+ * Refuses a host that is an address and not allowed. It is called before there is a socket: a socket's look-up is never
+ * asked about an address.
  *
- * @throws AddressRefusedError where a host is an address that may not be connected to
+ * @throws AddressRefusedError if the host is an address that may not be connected to
  */
 export function assertAllowed(hostname: string, guard: AddressGuard): void {
   if (isLiteral(hostname) && !guard.allows(hostname)) throw new AddressRefusedError();
 }
 
-/** As the URL parser leaves them, a host in brackets or of digits and dots alone is an address and no name. */
+/** True if a host is an address and no name: the URL parser leaves it in brackets, or of digits and dots alone. */
 function isLiteral(hostname: string): boolean {
   return hostname.startsWith("[") || /^[\d.]+$/.test(hostname);
 }
 
-/** Connects to allowed addresses alone, and looks at the socket's own once more before the first byte is sent. */
+/**
+ * Creates a connector to allowed addresses alone, which checks the socket's own address once more before the first byte
+ * is sent.
+ */
 export function guardedConnector(guard: AddressGuard): buildConnector.connector {
   const connect = buildConnector({ timeout: CONNECT_MS, allowH2: false, lookup: guard.lookup });
   return (options, callback) => {

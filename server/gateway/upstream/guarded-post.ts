@@ -7,14 +7,14 @@ import { lookupLimit } from "./lookup-limit.ts";
 import { retryAfterMs } from "./retry-after.ts";
 
 /**
- * What came of a post: the status, and how long the receiver asks to wait where it says so; or why there is none, in words
- * without anything that the other side has said.
+ * Result of a post: the status, and how long the receiver asks to wait if it says so; or the reason why there is no
+ * status, without any words of the other side.
  */
 export type PostOutcome =
   | { readonly status: number; readonly retryAfterMs?: number | undefined }
   | { readonly why: string };
 
-/** What is posted where, and for whom: one name is looked up at a time for each holder. */
+/** A post and its holder: for each holder, one name is looked up at a time. */
 type Posted = {
   readonly holder: string;
   readonly url: URL;
@@ -22,21 +22,26 @@ type Posted = {
   readonly body: string;
 };
 
-/** Posts to where a tenant wants it: by sockets of its own, to addresses that an upstream may have. */
+/** Posts to the addresses that tenants choose: by sockets of its own, to addresses that an upstream may have. */
 export type GuardedPosts = {
-  /** Never fails. Follows no redirect; of an answer nothing is kept but what is a number. */
+  /** Posts; never rejects. It follows no redirect, and keeps nothing of an answer but what is a number. */
   post(posted: Posted, signal: AbortSignal): Promise<PostOutcome>;
   close(): Promise<void>;
 };
 
 const TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_MS = 4_000;
-/** Each takes one of the process's few threads for as long as a name's servers like, and the gateway needs some. */
+/**
+ * Names that are looked up at once: each takes one of the process's few threads for as long as its servers like, and
+ * the gateway needs some.
+ */
 const MAX_LOOKUPS = 2;
-/** Of an answer, so that its socket can be used again. Bytes. */
+/** Bytes of an answer that are read, so that its socket can be used again. */
 const MAX_ANSWER = 16 << 10;
 
 /**
+ * Opens a client that posts.
+ *
  * @param allowed private networks that may be posted to (`--allow-private-upstreams`): there, and nowhere else, without
  *   TLS too
  */
@@ -87,7 +92,10 @@ export function openGuardedPosts(
   };
 }
 
-/** The dispatcher looks at a request's signal only once there is a socket for it, and then sends nothing. */
+/**
+ * Rejects when a signal is aborted. The dispatcher looks at a request's signal only once there is a socket for it, and
+ * then sends nothing.
+ */
 function rejectAtEnd(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     if (signal.aborted) reject(signal.reason);
@@ -109,7 +117,7 @@ function openAgent(guard: AddressGuard, timeoutMs: number): { readonly agent: Ag
   return { agent, guard };
 }
 
-/** By codes alone: a message may hold what the other side sent. */
+/** Returns the reason why a post failed, by error codes alone: a message may hold what the other side sent. */
 function whyOf(error: unknown, isOver: boolean, protocol: string, timeoutMs: number): string {
   if (error instanceof AddressRefusedError) {
     return protocol === "https:"

@@ -1,17 +1,20 @@
-/** A server sends one or two, or 102 now and then; each costs us more than it costs the sender. */
+/**
+ * Interim answers to one request at most. A server sends one or two, or 102 now and then; each costs us more than it
+ * costs the sender.
+ */
 const MAX_INTERIM_ANSWERS = 100;
 
-/** An upstream went on with interim answers (1xx) where an answer was due. */
+/** Error for an upstream that goes on with interim answers (1xx) instead of an answer. */
 class InterimAnswersError extends Error {
   override name = "InterimAnswersError";
   readonly code = "TOO_MANY_INTERIM_ANSWERS";
 }
 
 /**
- * Bounds the interim answers to one request. Thrown from the dispatcher's handler, its error ends the request and its
- * socket: no timeout for a head does before its time, and such a flood keeps the event loop busy until then.
+ * Bounds the interim answers to one request. Its error, thrown in the dispatcher's handler, ends the request and its
+ * socket: no timeout for a head does so before its time, and such a flood keeps the event loop busy until then.
  *
- * @param count those that have come
+ * @param count number that has come
  * @throws InterimAnswersError for more than a server has reason to send
  */
 export function assertFewInterimAnswers(count: number): void {

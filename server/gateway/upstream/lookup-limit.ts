@@ -4,37 +4,37 @@ import type { AddressGuard } from "./addresses.ts";
 
 type Waiting = {
   readonly hostname: string;
-  /** For whom; undefined where its holders are looked for by its name. */
+  /** Holder of the look-up; undefined if its holders are found by its name. */
   readonly holder: string | undefined;
   readonly since: number;
   begin(holder: string): void;
   giveUp(): void;
 };
 
-/** A look-up of so long is slow, as is its holder until one of theirs is not. Milliseconds. */
+/** Milliseconds from which on a look-up is slow, and so is its holder until a look-up of that holder is not. */
 const SLOW_MS = 1_000;
-/** Names of one holder that wait: with each that comes, all that wait are looked at (threats b153). */
+/** Names of one holder that may wait: with each that comes, all that wait are looked at (threats b153). */
 const MAX_WAITING = 256;
 
-/** What bounds look-ups. */
+/** Bounds of look-ups. */
 type LookupBounds = {
-  /** How many names are looked up at once; of one holder it is one, and of all slow ones together. */
+  /** Names that are looked up at once; of one holder it is one, and of all slow holders together. */
   readonly most: number;
-  /** How long the caller of a look-up waits. Milliseconds. */
+  /** Milliseconds that the caller of a look-up waits. */
   readonly patienceMs: number;
-  /** For whom a name is looked up at present, for guards that are wrapped for no holder. */
+  /** Returns the holders that a name is looked up for at present, for guards that are wrapped for no holder. */
   readonly holdersOf?: (hostname: string) => Iterable<string>;
 };
 
-/** Wraps a guard, so that the limit applies to it; for one holder alone where it is given. */
+/** Wraps a guard, so that the limit applies to it; for one holder alone if it is given. */
 type LimitGuard = (guard: AddressGuard, holder?: string) => AddressGuard;
 type Callback = Parameters<LookupFunction>[2];
 
 /**
- * Bounds how many names are looked up at once by all guards that are made with it. Further look-ups wait for their
- * turn, and for the end of their holder's own: the servers of a name may take as long as they like. Holders whose last
- * look-up was slow share one place. A name that a guard looks up already is not looked up beside it. One whose turn
- * comes after its time is given up: its caller waits no more. So is one whose holder has many that wait.
+ * Bounds how many names are looked up at once by all guards that are made with it. Further look-ups wait for a slot,
+ * and for the end of their holder's own: the servers of a name may take as long as they like. Holders whose last
+ * look-up was slow share one slot. A name that a guard looks up already is not looked up beside it. A look-up is given
+ * up if its slot comes after its time, since its caller waits no more, and if its holder has too many that wait.
  *
  * @param monotonic milliseconds on a clock that never jumps
  */
@@ -43,15 +43,15 @@ export function lookupLimit(
   monotonic: () => number = () => performance.now(),
 ): LimitGuard {
   let queue: Waiting[] = [];
-  /** How many names of each holder are in the queue. */
+  /** Number of names in the queue, by holder. */
   const waitingOf = new Map<string, number>();
-  /** The holders of those under way, and since when each is. */
+  /** Time at which each look-up under way began, by holder. */
   const busy = new Map<string, number>();
   const slow = new SlowOwners(SLOW_MS, monotonic);
 
   const sinceOf = (holder: string): number => busy.get(holder) ?? Infinity;
 
-  /** A holder of a name whose turn it may be; the name stands for itself where it has none. */
+  /** Returns a holder of a name that may be looked up now; a name without a holder stands for itself. */
   function freeHolder({ hostname, holder: own }: Waiting): string | undefined {
     const holders = own === undefined ? [...holdersOf(hostname)] : [own];
     const isSlowBusy = [...busy.keys()].some((holder) => slow.has(holder) || slow.takesLong(sinceOf(holder)));
@@ -87,7 +87,7 @@ export function lookupLimit(
   }
 
   return ({ allows, lookup }, holder) => {
-    /** Those that wait for each look-up, by its name and options. */
+    /** Callers that wait for each look-up, by its name and options. */
     const callers = new Map<string, Callback[]>();
     return {
       allows,

@@ -14,15 +14,15 @@ export type UpstreamPool = {
   readonly pool: Pool;
   /** Opens a socket for one request alone; to be closed as soon as that is dispatched. */
   readonly fresh: () => Dispatcher;
-  /** What stands before an operation's path there. */
+  /** Prefixes of an operation's path there. */
   readonly prefixes: PathPrefixes;
   /** Name and value of the header that carries the provider's credential. */
   readonly credentialHeader: readonly [string, string];
   /** The same credential, to be taken out of what comes back. */
   readonly needle: Needle;
-  /** Of the heads that came from there. */
+  /** Names of the headers that came from there. */
   readonly names: SeenNames;
-  /** A call takes one of these before it is dispatched, and gives it back when it has ended. */
+  /** Slots: a call takes one before it is dispatched, and gives it back when it has ended. */
   readonly slots: UpstreamSlots;
 };
 
@@ -32,21 +32,26 @@ export type ReachableUpstream = UpstreamRecord & { readonly credential: string }
 /** The sockets to upstreams. No two provider credentials ever share one (threats b42, b44). */
 export type UpstreamPools = {
   /**
-   * The pool for one upstream with the credential that it has now.
+   * Returns the pool for one upstream with the credential that it has now.
    *
-   * @param teamId of the gateway
-   * @throws AddressRefusedError where the base URL is an address that no upstream may have
+   * @param teamId team of the gateway
+   * @throws AddressRefusedError if the base URL is an address that no upstream may have
    */
   poolOf(gatewayId: string, upstream: ReachableUpstream, teamId: string): UpstreamPool;
   readonly size: number;
-  /** The calls to all upstreams, and those that were refused so far because too many waited. */
+  /**
+   * Counts the calls to all upstreams: under way, queued, and refused so far because too many waited, or for too long.
+   */
   figures(): { inUse: number; queued: number; refused: number };
   /** Closes the pools that no call has used for {@link IDLE_MS}. */
   closeIdle(): void;
   close(): Promise<void>;
 };
 
-/** Below the five seconds after which common model servers hang up on an idle connection without having said so. */
+/**
+ * Milliseconds that an idle socket is kept: less than the five seconds after which common model servers hang up on an
+ * idle connection without having said so.
+ */
 const KEEP_ALIVE_MS = 4_000;
 const IDLE_MS = 5 * 60_000;
 const IDLE_CHECK_INTERVAL_MS = 60_000;
@@ -64,12 +69,12 @@ export function createUpstreamPools(
 ): UpstreamPools {
   const pools = new Map<string, Entry>();
   /**
-   * The same pools by the record that they were asked for with: a record never changes, and is found without a text.
+   * The same pools, by the record that they were requested with: a record never changes, and its look-up needs no text.
    */
   const byRecord = new WeakMap<ReachableUpstream, Entry>();
   // The slow name servers of one team's upstreams hold up no other team (threats b101).
   const limit = lookupLimit({ most: MAX_LOOKUPS, patienceMs: CONNECT_MS }, monotonic);
-  /** Of pools that are closed. */
+  /** Calls that were refused by pools that are closed by now. */
   let refusedBefore = 0;
 
   const entryOf = (
@@ -141,7 +146,11 @@ export function createUpstreamPools(
   };
 }
 
-/** @throws AddressRefusedError */
+/**
+ * Returns the options of a socket.
+ *
+ * @throws AddressRefusedError if the host is an address that may not be connected to
+ */
 function socketOptions({ hostname }: URL, guard: AddressGuard): Client.Options {
   assertAllowed(hostname, guard);
   return {

@@ -1,13 +1,14 @@
 import type { IncomingHttpHeaders } from "node:http";
 
-/** The three forms of a date of RFC 9110, of which the last names no zone. */
+/** Pattern of the three forms of a date of RFC 9110; the last form names no zone. */
 const HTTP_DATE = /^[A-Z][a-z]{2,8},? [\w -]+ \d\d:\d\d:\d\d (?:GMT|\d{4})$/;
 
 /**
- * How long an answer asks to wait by its `Retry-After`, in seconds or as a date (RFC 9110); undefined where it asks for
- * nothing that can be read. A date is compared with the answer's own `Date`, so that no clock but the sender's counts.
+ * Returns how long an answer asks to wait by its `Retry-After`, in seconds or as a date (RFC 9110); undefined if it
+ * asks for nothing that can be read. A date is compared with the answer's own `Date`, so that no clock but the sender's
+ * counts.
  *
- * @param now for an answer without a `Date`. Milliseconds since the epoch
+ * @param now milliseconds since the epoch, for an answer without a `Date`
  * @returns milliseconds: 0 for a date that has passed
  */
 export function retryAfterMs({ "retry-after": value, date }: IncomingHttpHeaders, now: number): number | undefined {
@@ -18,7 +19,7 @@ export function retryAfterMs({ "retry-after": value, date }: IncomingHttpHeaders
   return at === undefined ? undefined : Math.max(0, at - (parseHttpDate(String(date)) ?? now));
 }
 
-/** Milliseconds since the epoch. */
+/** Parses a date to milliseconds since the epoch; undefined if it is none. */
 function parseHttpDate(text: string): number | undefined {
   if (!HTTP_DATE.test(text)) return undefined;
   const at = Date.parse(text.endsWith("GMT") ? text : `${text} GMT`);

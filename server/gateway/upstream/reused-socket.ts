@@ -1,35 +1,35 @@
 import type { Socket } from "node:net";
 
-/** What follows the traffic of a socket. */
+/** Observer of the traffic of a socket. */
 export type SocketTraffic = {
-  /** A request is sent. */
+  /** Called when a request is sent. */
   begin(): void;
-  /** A piece of an answer has come. */
+  /** Called when a piece of an answer has come. */
   arrive(): void;
 };
 
-/** How far a socket had come when it failed. */
+/** State of a socket when it failed. */
 type SocketEnd = {
   readonly requests: number;
   readonly isAnswering: boolean;
-  /** Since the last request was begun. */
+  /** Milliseconds since the last request was begun. */
   readonly afterMs: number;
 };
 
-/** By the errors of sockets, which reach the calls that were on them. */
+/** States of failed sockets, by their errors, which reach the calls that were on them. */
 const ends = new WeakMap<Error, SocketEnd>();
 
 /** Codes of the errors of a socket that the other side has closed. */
 const CLOSED: ReadonlySet<unknown> = new Set(["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"]);
 
 /**
- * A connection that was given up while it was idle refuses the first bytes of a request, which takes one round trip and
- * its retransmissions. What is closed later may have had the request, and worked on it.
+ * Milliseconds within which a connection that was given up while it was idle refuses a request's first bytes: one round
+ * trip and its retransmissions. A connection that is closed later may have had the request, and worked on it.
  */
 const AT_ONCE_MS = 1_000;
 
 /**
- * Has {@link wasReused} know the errors of a socket.
+ * Records the errors of a socket for {@link wasReused}.
  *
  * @param monotonic milliseconds on a clock that never jumps
  */
@@ -51,11 +51,11 @@ export function watchReuse(socket: Socket, monotonic: () => number = () => perfo
 }
 
 /**
- * Whether a request failed because its socket, which had served another one before, was closed by the upstream at once
- * and before any byte of an answer: an upstream may give up an idle connection at any time, also just as it is used
+ * True if a request failed because its socket, which had served another one before, was closed by the upstream at once
+ * and before any byte of an answer. An upstream may give up an idle connection at any time, also just as it is used
  * again.
  *
- * @param sent whether the request was given to the socket: of one that was not, the upstream has nothing
+ * @param sent true if the request was given to the socket: if it was not, the upstream has nothing of it
  */
 export function wasReused(error: unknown, sent: boolean): boolean {
   if (!(error instanceof Error && "code" in error && CLOSED.has(error.code))) return false;

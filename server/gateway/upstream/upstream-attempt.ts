@@ -9,14 +9,14 @@ import { mayGoOnAfter, type UpstreamFailure, upstreamFailure } from "./upstream-
 import type { UpstreamSlots } from "./upstream-slots.ts";
 
 /**
- * Why a request to an upstream is given up: its client has gone, or its answer is not wanted. Made once for all: it is
- * never shown.
+ * Reason for which a request to an upstream is given up: its client has gone, or its answer is not wanted. Made once
+ * for all: it is never shown.
  */
 export const ABANDONED = new Error("the call was given up");
 
-/** The call that makes the attempt: notified of its events only while it is active. */
+/** Call that makes the attempt: notified of its events only while it is active. */
 export type AttemptListener = {
-  /** Whether the call still waits for this attempt's answer. */
+  /** True if the call still waits for this attempt's answer. */
   isActive(attempt: UpstreamAttempt): boolean;
   onHeaders(
     attempt: UpstreamAttempt,
@@ -28,31 +28,31 @@ export type AttemptListener = {
   onEnd(attempt: UpstreamAttempt): void;
   onFailure(attempt: UpstreamAttempt, failure: UpstreamFailure): void;
   /**
-   * The upstream closed a reused socket in place of an answer.
+   * Called if the upstream closed a reused socket instead of answering.
    *
-   * @returns whether the call has been asked once more or is over; else it failed
+   * @returns true if the call has been asked once more or is over; else it failed
    */
   onReusedSocket(attempt: UpstreamAttempt): boolean;
 };
 
-/** One candidate's part in a call: handles the dispatcher's events. */
+/** Attempt at one candidate of a call: handles the dispatcher's events. */
 export class UpstreamAttempt implements Dispatcher.DispatchHandler {
   readonly #listener: AttemptListener;
   readonly candidate: UpstreamCandidate;
-  /** The one that was asked before. */
+  /** Attempt before this one. */
   readonly #before: UpstreamAttempt | undefined;
-  /** Undefined before the request is on a socket. */
+  /** Controller of the request; undefined before it is on a socket. */
   controller: Dispatcher.DispatchController | undefined;
-  /** Undefined before it is asked. */
+  /** Pool of the upstream; undefined before it is asked. */
   pool: UpstreamPool | undefined;
-  /** The upstream's slots of which the call holds one; undefined while it holds none. */
+  /** Slots of the upstream, of which the call holds one; undefined while it holds none. */
   slots: UpstreamSlots | undefined;
-  /** Its part in the call's trace; undefined before it is asked, and where nothing is traced. */
+  /** Part of the call's trace; undefined before the upstream is asked, and if nothing is traced. */
   trace: UpstreamTrace | undefined;
   #interimAnswers = 0;
-  /** Whether its upstream has answered or failed: it is known then what came of the call. */
+  /** True once the upstream has answered, or has failed for certain. */
   #isDecided = false;
-  /** Whether it is the candidate's second, on a socket of its own. */
+  /** True if it is the candidate's second attempt, on a socket of its own. */
   readonly isRepeat: boolean;
 
   constructor(listener: AttemptListener, candidate: UpstreamCandidate, before: UpstreamAttempt | undefined) {
@@ -62,12 +62,12 @@ export class UpstreamAttempt implements Dispatcher.DispatchHandler {
     this.isRepeat = before?.hasAsked(candidate) === true;
   }
 
-  /** Whether this attempt, or one before it, was the candidate's. */
+  /** True if this attempt, or one before it, asked the candidate. */
   hasAsked(candidate: UpstreamCandidate): boolean {
     return isSameCandidate(this.candidate, candidate) || this.#before?.hasAsked(candidate) === true;
   }
 
-  /** How many upstreams, up to this attempt's, have the call and may go on with it once they are given up. */
+  /** Number of upstreams, up to this attempt's, that have the call and may go on with it once they are given up. */
   get atWork(): number {
     const isAtWork = this.controller !== undefined && !this.#isDecided;
     return (isAtWork ? 1 : 0) + (this.#before?.atWork ?? 0);

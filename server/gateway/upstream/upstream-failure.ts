@@ -1,13 +1,13 @@
 import type { UpstreamRecord } from "../../../domain/access/key-record.ts";
 import { type Problem, problem } from "../../http/problems/problem.ts";
 
-/** Why an upstream gave no answer. */
+/** Reason for which an upstream gave no answer. */
 export type UpstreamFailure = {
-  /** The answer to the client, without anything of the error: that may hold the URL, an address, a credential. */
+  /** Answer to the client, without anything of the error, which may hold the URL, an address or a credential. */
   readonly shown: Problem;
-  /** Whether a fallback may be asked instead: this upstream did not take the call, or did not answer in time. */
+  /** True if a fallback may be asked instead: this upstream did not take the call, or did not answer in time. */
   readonly refused: boolean;
-  /** For the log, which redacts it. */
+  /** Error for the log, which redacts it. */
   readonly error: unknown;
 };
 
@@ -18,10 +18,10 @@ const UNREACHABLE = problem(
 );
 const TOO_LATE = problem("gateway_timeout");
 
-/** An answer that went on for a while. */
+/** Failure of an answer that went on for a while and then stopped. */
 export const STALLED: UpstreamFailure = { shown: TOO_LATE, refused: true, error: undefined };
 
-/** Ours to mend, and not the caller's: another upstream may have a credential that does. */
+/** Failure that is ours to mend, and not the caller's: another upstream may have a credential that works. */
 export const CREDENTIAL_REFUSED: UpstreamFailure = {
   shown: problem("upstream_credential_refused"),
   refused: true,
@@ -40,7 +40,7 @@ const TIMEOUTS: ReadonlySet<string> = new Set([
 /**
  * Classifies an error of the dispatcher.
  *
- * @param sent whether the request was written to a socket: before, no upstream can have acted on it
+ * @param sent true if the request was written to a socket: before, no upstream can have acted on it
  */
 export function upstreamFailure(error: unknown, sent: boolean): UpstreamFailure {
   const code = codeOf(error);
@@ -49,7 +49,7 @@ export function upstreamFailure(error: unknown, sent: boolean): UpstreamFailure 
   return { shown, refused, error };
 }
 
-/** Whether a request that was written was given up while the upstream was at work on it, which may go on. */
+/** True if a request that was written was given up while the upstream was at work on it, which may go on. */
 export function mayGoOnAfter(error: unknown): boolean {
   return codeOf(error) === NO_HEAD;
 }
@@ -58,28 +58,31 @@ function codeOf(error: unknown): unknown {
   return error instanceof Error && "code" in error ? error.code : undefined;
 }
 
-/** Whether an answer of this status makes a route's fallback the one to ask (spec §4). */
+/** True if an answer of this status makes a route's fallback the next to ask (spec §4). */
 export function isFallbackStatus(status: number): boolean {
   return status === 429 || status >= 500;
 }
 
-/** Whether an upstream says by its status alone that it does not take the gateway's credential. */
+/** True if an upstream says by its status alone that it does not take the gateway's credential. */
 export function refusesCredential(status: number): boolean {
   return status === 401;
 }
 
-/** Whether it may be only the body that says so: Gemini answers 400 with the reason `API_KEY_INVALID`. */
+/**
+ * True if the body of such an answer may say that the credential is refused: Gemini answers 400 with the reason
+ * `API_KEY_INVALID`.
+ */
 export function mayRefuseCredential({ dialect }: UpstreamRecord, status: number): boolean {
   return dialect === "gemini" && status === 400;
 }
 
 /**
- * What stands in the JSON of such an answer. Its quotes distinguish it from a text of the caller's that the upstream repeats:
- * there they are escaped.
+ * Pattern of that reason in the JSON of an answer. Its quotes distinguish it from a text of the caller's that the
+ * upstream repeats: there they are escaped.
  */
 export const REFUSED_CREDENTIAL_REASON = /"reason"\s*:\s*"API_KEY_INVALID"/;
 
-/** Whether an answer points elsewhere. It is never followed, and never shown: clients would follow it with our key. */
+/** True if an answer redirects. It is never followed, and never shown: clients would follow it with our key. */
 export function isRedirect(status: number): boolean {
   return status >= 300 && status < 400;
 }

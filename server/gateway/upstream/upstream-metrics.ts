@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from "@prometheus-io/client";
 import type { UpstreamPools } from "./pools.ts";
 import type { UpstreamOutcomes } from "./upstream-outcomes.ts";
 
-/** Counts the calls to upstreams that are under way, that wait and that were refused, and why. */
+/** Registers the metrics of calls to upstreams: open, queued and refused calls, and refused credentials. */
 export function observeUpstreams(
   registry: Registry,
   pools: Pick<UpstreamPools, "figures">,

@@ -5,7 +5,7 @@ import { type NamedOutcome, recordOutcomes } from "../../../store/gateways/upstr
 import type { KeyIndexView } from "../../key-index/key-index-view.ts";
 import { isSameUpstream } from "../resolve.ts";
 
-/** How often what is new is written. */
+/** Milliseconds between two writes of new outcomes. */
 export const OUTCOMES_FLUSH_MS = 5_000;
 
 type FlushDeps = {
@@ -17,16 +17,16 @@ type FlushDeps = {
 type Outcome = { -readonly [K in keyof NamedOutcome]: NamedOutcome[K] };
 
 /**
- * How this thread last heard of each upstream, for people to look at: no call waits for it, and none is decided by it. It
- * costs a call three stores in memory.
+ * Last outcomes of calls to each upstream on this thread, for people to look at: no call waits for them, and none is
+ * decided by them. They cost a call three stores in memory.
  */
 export class UpstreamOutcomes {
   readonly #now: () => number;
-  /** How often an upstream has refused the credential that a gateway has for it. */
+  /** Number of times that an upstream refused the credential that a gateway has for it. */
   credentialsRefused = 0;
-  /** By the record that a call was resolved with, which never changes. */
+  /** Outcomes by the record that a call was resolved with, which never changes. */
   readonly #byRecord = new WeakMap<UpstreamRecord, Outcome>();
-  /** With the record of each. */
+  /** Outcomes that are not written yet, with the record of each. */
   #unwritten = new Map<Outcome, UpstreamRecord>();
 
   /** @param now milliseconds since the epoch */
@@ -48,7 +48,7 @@ export class UpstreamOutcomes {
     outcome.failure = failure;
   }
 
-  /** The upstream does not take the credential that the gateway has for it. */
+  /** Notes that the upstream does not take the credential that the gateway has for it. */
   refusedCredential(gatewayId: string, upstream: UpstreamRecord): void {
     this.credentialsRefused++;
     this.#of(gatewayId, upstream).refusedAt = this.#now();
@@ -73,8 +73,8 @@ export class UpstreamOutcomes {
   }
 
   /**
-   * Writes what is new of upstreams as they are served now: that a provider refused a credential says nothing of the one
-   * that has taken its place. What cannot be written is left out: the next call says it anew.
+   * Writes what is new of upstreams as they are served now: that a provider refused a credential says nothing of the
+   * credential that has taken its place. Outcomes that cannot be written are left out: the next call reports them anew.
    */
   async flush({ store, log, index }: FlushDeps): Promise<void> {
     if (this.#unwritten.size === 0) return;

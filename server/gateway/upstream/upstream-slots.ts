@@ -1,11 +1,11 @@
 /** Calls that may be under way to one upstream from one process, each on a connection of its own. */
 const MAX_CALLS = 512;
-/** Calls that may wait for one of those. */
+/** Calls that may wait for a slot. */
 const MAX_QUEUED = 256;
-/** How long one waits at most. */
+/** Milliseconds that a call waits at most. */
 const MAX_QUEUED_MS = 5_000;
 
-/** How many calls an upstream takes. */
+/** Number of calls that an upstream takes, and that may wait, and for how many milliseconds. */
 export type SlotLimits = { readonly calls: number; readonly queued: number; readonly queuedMs: number };
 
 /** @param workers threads that share a process's limits */
@@ -46,7 +46,7 @@ export class UpstreamSlots {
    *
    * @param start called once, with the slot taken
    * @param refuse called instead when the wait is too long, or at once when too many wait
-   * @returns call it when the slot is wanted no more
+   * @returns a function to call when the slot is wanted no more
    */
   wait(start: () => void, refuse: () => void): () => void {
     if (this.#queue.size >= this.#limits.queued) {

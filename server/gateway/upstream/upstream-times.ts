@@ -1,12 +1,12 @@
-/** How long an upstream may take, in milliseconds. */
+/** Milliseconds that an upstream may take. */
 export type UpstreamTimes = {
-  /** Until it answers. Models that reason take minutes; clients' SDKs wait for ten. */
+  /** Time until it answers. Models that reason take minutes; clients' SDKs wait for ten. */
   readonly head: number;
-  /** Until it answers where another one can be tried. */
+  /** Time until it answers if another upstream can be tried. */
   readonly headWithFallback: number;
-  /** Between two pieces of an answer; until its first one as long as until its head. */
+  /** Time between two pieces of an answer; until the first piece, it is as long as until the head. */
   readonly silence: number;
-  /** For an answer that is more than one piece, from the first piece on: what trickles without end is ended. */
+  /** Time for an answer of more than one piece, from the first piece on: what trickles without end is ended. */
   readonly whole: number;
 };
 

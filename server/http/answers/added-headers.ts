@@ -3,10 +3,13 @@ import type { IncomingMessage, OutgoingHttpHeader, OutgoingHttpHeaders, ServerRe
 export type ResponseClass = typeof ServerResponse<IncomingMessage>;
 export type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[];
 
-/** What an answer's head says more: names and values in turn, by its request, what it is given, and its status. */
+/**
+ * Returns headers to add to an answer's head, as alternating names and values, by its request, its given headers and
+ * its status.
+ */
 export type HeaderAddition = (request: IncomingMessage, given: Headers, status: number) => readonly string[];
 
-/** Makes a class of responses that all say something more in their heads, whatever answers and however. */
+/** Makes a class of responses that adds headers to every answer, whichever part of the server sends it. */
 export function withAddedHeaders(Response: ResponseClass, additions: readonly HeaderAddition[]): ResponseClass {
   function headOf(request: IncomingMessage, given: Headers = {}, status: number): Headers {
     let pairs = NOTHING;
@@ -29,7 +32,7 @@ export function withAddedHeaders(Response: ResponseClass, additions: readonly He
 
 const NOTHING: readonly string[] = [];
 
-/** A copy: many answers share what they are given. */
+/** Returns headers with more pairs, as a copy, since many answers share the given object. */
 function withPairs(given: Headers, pairs: readonly string[]): Headers {
   if (pairs.length === 0) return given;
   if (Array.isArray(given)) return given.concat(pairs);

@@ -1,7 +1,10 @@
 import { Counter, Gauge, type Registry } from "@prometheus-io/client";
 import type { AnswerRoom } from "./answer-room.ts";
 
-/** Exports the bytes of answers that have not left, and the counts of those that found no room or were not read. */
+/**
+ * Exports the bytes that answers hold until they have left, and the counts of answers that were refused for lack of
+ * memory budget or not read.
+ */
 export function observeAnswers(registry: Registry, answers: Pick<AnswerRoom, "figures">): void {
   const registers = [registry];
   new Gauge({

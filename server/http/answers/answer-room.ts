@@ -1,37 +1,43 @@
 import { getHeapStatistics } from "node:v8";
 import type { Owner } from "./owner.ts";
 
-/** How many bytes answers may hold at a time that have not left this thread. */
+/** Limits in bytes on what unsent answers hold at a time in this thread. */
 export type AnswerLimits = {
-  /** Of one key, or of one principal of the management API and the console. */
+  /** Limit of a key, or of a principal of the management API and the console. */
   readonly key: number;
-  /** Of one team; of all callers without a credential together. */
+  /** Limit of a team; also of all callers without a credential together. */
   readonly team: number;
   readonly process: number;
 };
 
-/** Whose bound is met. */
+/** Owner of the limit that is reached. */
 export type FullOf = "key" | "team" | "process";
 
-/** What answers take of this thread. */
+/** Figures of the answers of this thread. */
 export type AnswerFigures = {
   readonly heldBytes: number;
-  /** Calls that found no room. */
+  /** Number of calls whose answer found no memory budget. */
   readonly refused: number;
-  /** Connections that were cut because their caller did not read. */
+  /** Number of connections that were cut because their caller did not read. */
   readonly cut: number;
 };
 
-/** A page takes 1 MiB before it is made: each key has room for two, however small the heap is. */
+/**
+ * Minimum budget of a thread in bytes. A page takes 1 MiB before it is made: each key has the budget for two, however
+ * small the heap is.
+ */
 const LEAST = 16 << 20;
-/** Ticks after which a reader without progress goes where another wants its room: two seconds. */
+/** Ticks without progress after which a reader is cut if another answer needs its budget: two seconds. */
 export const GRACE_TICKS = 4;
-/** After which it goes without that: five minutes. */
+/** Ticks without progress after which a reader is cut in any case: five minutes. */
 export const PATIENCE_TICKS = 600;
-/** How long a tick is, in milliseconds. */
+/** Length of a tick in milliseconds. */
 export const TICK_MS = 500;
 
-/** @param threads that serve in this process, and share its memory */
+/**
+ * Returns the limits of a thread, from the size of its heap. @param threads number of threads that serve in this
+ * process and share its memory
+ */
 export function answerLimits(threads: number): AnswerLimits {
   const process = Math.max(LEAST, Math.floor(getHeapStatistics().heap_size_limit / 4 / threads));
   return { key: Math.floor(process / 8), team: Math.floor(process / 4), process };
@@ -39,14 +45,14 @@ export function answerLimits(threads: number): AnswerLimits {
 
 type Account = { readonly id: string; readonly of: FullOf; readonly limit: number; held: number; answers: number };
 
-/** What one answer holds: from before it is made until it has left, or its connection has ended. */
+/** Memory budget that an answer holds: from before it is made until it has left, or its connection has ended. */
 export class HeldAnswer {
   readonly accounts: readonly Account[];
   readonly cut: () => void;
   held = 0;
-  /** Pieces that were handed out and have not left. */
+  /** Number of pieces that were handed out and have not left. */
   pending = 0;
-  /** The tick of its last progress. */
+  /** Tick of its last progress. */
   since = 0;
   hasEnded = false;
   readonly #room: AnswerRoom;
@@ -58,41 +64,42 @@ export class HeldAnswer {
   }
 
   /**
-   * Holds so many bytes from here on, no more and no fewer.
+   * Holds exactly so many bytes from here on.
    *
-   * @returns whose bound that would break, and then it holds what it did; undefined for none
+   * @returns owner of the limit that this would exceed, in which case nothing changes; undefined if it fits
    */
   settle(bytes: number): FullOf | undefined {
     return this.#room.settle(this, bytes);
   }
 
-  /** A piece is handed out: from here on its reader is waited for. */
+  /** Notes that a piece is handed out: from here on the answer waits for its reader. */
   send(): void {
     this.#room.send(this);
   }
 
-  /** A piece has left, and so many bytes are held no more. */
+  /** Notes that a piece has left, and gives back so many bytes. */
   progress(bytes: number): void {
     this.#room.progress(this, bytes);
   }
 
-  /** Gives back all that is still held. */
+  /** Gives back all bytes that it still holds. */
   end(): void {
     this.#room.end(this);
   }
 }
 
 /**
- * The room that answers share: taken before they are made, given back as they leave (threats b109). Where there is none,
- * the readers go that have made no progress for longest.
+ * Memory budget that answers share: taken before they are made, given back as they leave (threats b109). When it is
+ * used up, the readers without progress for the longest time are cut.
  *
- * Time goes by ticks that the event loop takes: while it stands still, so does every answer, and no reader is late.
+ * Time is measured in ticks that the event loop takes: while the loop stands still, so does every answer, and no reader
+ * is late.
  */
 export class AnswerRoom {
   readonly limits: AnswerLimits;
   readonly #process: Account;
   readonly #accounts = new Map<string, Account>();
-  /** Whose pieces are out, the one first that has made no progress for longest. */
+  /** Answers with pieces handed out, ordered by the time without progress, the longest first. */
   readonly #readers = new Set<HeldAnswer>();
   #now = 0;
   #refused = 0;
@@ -108,9 +115,10 @@ export class AnswerRoom {
   }
 
   /**
-   * Takes room for an answer.
+   * Takes budget for an answer.
    *
-   * @param cut ends its connection, where its reader is one that goes
+   * @param cut ends the answer's connection if its reader is to be cut
+   * @returns owner of the limit that is reached, if the budget does not suffice
    */
   take(owner: Owner, bytes: number, cut: () => void): HeldAnswer | FullOf {
     const accounts = [...this.#ownAccounts(owner), this.#process];
@@ -158,7 +166,7 @@ export class AnswerRoom {
     }
   }
 
-  /** To be called each {@link TICK_MS}: cuts the readers that have made no progress for too long. */
+  /** Cuts the readers without progress for too long. To be called each {@link TICK_MS}. */
   tick(): void {
     this.#now++;
     for (const answer of this.#readers) {
@@ -170,7 +178,7 @@ export class AnswerRoom {
   #ownAccounts({ key, team }: Owner): Account[] {
     const accounts = key === null ? [] : [this.#account(`key ${key}`, "key", this.limits.key)];
     if (team !== null) accounts.push(this.#account(`team ${team}`, "team", this.limits.team));
-    // It is not one caller's doing, nor theirs to mend.
+    // Counts as the process's limit (503): no single caller causes it, or can mend it.
     if (key === null && team === null) accounts.push(this.#account("no credential", "process", this.limits.team));
     return accounts;
   }
@@ -179,7 +187,7 @@ export class AnswerRoom {
     return this.#accounts.get(id) ?? { id, of, limit, held: 0, answers: 0 };
   }
 
-  /** Cuts the readers whose room is needed; none of them where that would not do. */
+  /** Frees budget by cutting readers; cuts none if that would not be enough. */
   #makeRoom(accounts: readonly Account[], bytes: number, asker?: HeldAnswer): FullOf | undefined {
     const going = new Set<HeldAnswer>();
     for (const account of accounts) {

@@ -3,15 +3,15 @@ import type { FastifyReply, FastifyRequest, RouteHandlerMethod } from "fastify";
 import { keepNewest } from "../../context/bounded-map.ts";
 import { PacedResponse } from "./paced-response.ts";
 
-/** Texts of one route that are kept: a server is reached by few names. */
+/** Maximum number of texts that are kept for a route: a server is reached by few names. */
 const MOST_KEPT = 4;
 
 /**
- * Answers with a text that is the same for as long as the process lives: made when it is first asked for, and sent again
- * only to those who do not have it.
+ * Serves a text that stays the same for as long as the process lives. Makes it when it is first requested, and sends it
+ * only to callers that do not have it.
  *
- * @param type its media type
- * @param variantOf what of a request the text depends on, of which there is little; on nothing where it is left out
+ * @param type media type of the text
+ * @param variantOf returns the part of a request that the text depends on, which has few values; empty by default
  */
 export function cachedText(
   type: string,
@@ -30,7 +30,7 @@ export function cachedText(
   };
 }
 
-/** Answers with bytes that the process keeps for all: however many read them, they are held once. */
+/** Sends bytes that the process keeps for all: they are held once, however many callers read them. */
 export function sendShared(reply: FastifyReply, bytes: Buffer): FastifyReply {
   if (reply.raw instanceof PacedResponse) reply.raw.isShared = true;
   return reply.send(bytes);

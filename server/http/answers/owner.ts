@@ -1,15 +1,15 @@
-/** Whose room an answer takes; of a caller without a credential both are null. */
+/** Owner of the memory budget that an answer takes; both are null for a caller without a credential. */
 export type Owner = {
-  /** A key, or a principal of the management API and the console. */
+  /** Id of a key, or of a principal of the management API and the console. */
   readonly key: string | null;
   readonly team: string | null;
 };
 
-/** Who asks, as far as it is known by now; a Fastify request is one. */
+/** Caller of a request, as far as it is known by now. A Fastify request is one. */
 export type Requester = {
   readonly access: { readonly key: { readonly keyId: string; readonly teamId: string } } | null;
   readonly managementPrincipal: { readonly actor: string } | null;
-  /** Of the principal's teams one; null for the installation's own. */
+  /** Id of a team of the principal; null for those who run the installation. */
   readonly managementTeamId: string | null;
 };
 

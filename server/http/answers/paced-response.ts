@@ -6,12 +6,12 @@ import type { AnswerRoom, FullOf, HeldAnswer } from "./answer-room.ts";
 import { cutConnection } from "./cut-connection.ts";
 import { ownerOf, type Requester } from "./owner.ts";
 
-/** Answers beyond this are written in pieces of it, each once the one before has left the process; in bytes. */
+/** Size of a piece in bytes. A longer answer is written in pieces, each after the piece before has left the process. */
 export const PIECE = 64 << 10;
-/** What is taken for an answer that may be large, before it is made; in bytes. */
+/** Bytes that are taken for an answer that may be large, before it is made. */
 export const PAGE_ROOM = 1 << 20;
 
-/** The problem for a caller whose answer finds no room. */
+/** Problems for a caller whose answer finds no memory budget. */
 const NO_ROOM: Readonly<Record<FullOf, Problem>> = {
   key: problem(
     "rate_limited",
@@ -28,22 +28,22 @@ type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[];
 type Callback = (error?: Error | null) => void;
 
 /**
- * A response that holds no more than there is room for (threats b109). A small one that nothing was reserved for goes
- * its usual way.
+ * Response that holds no more than its memory budget allows (threats b109). A small response without a reservation is
+ * sent as usual.
  */
 export abstract class PacedResponse extends ServerResponse<IncomingMessage> {
-  /** Whose room is taken. */
+  /** Caller whose budget is taken. */
   asker: Requester | undefined;
-  /** Whether the body is one that the process keeps for all: a reader of it holds one piece. */
+  /** True if the process keeps the body for all: each reader of it holds one piece. */
   isShared = false;
   protected abstract readonly room: AnswerRoom;
   #answer: HeldAnswer | undefined;
-  /** What is sent in place of an answer that found no room; empty where its connection was cut. */
+  /** Body that replaces an answer without budget; empty if its connection was cut. */
   #refusal: string | undefined;
   #isEnding = false;
 
   static {
-    // The framework asks by it whether there is an answer already; Node's types have it as a field.
+    // The framework reads it to see if there is an answer already; Node's types have it as a field.
     Object.defineProperty(PacedResponse.prototype, "writableEnded", {
       get(this: PacedResponse) {
         return this.#isEnding || this.finished;
@@ -52,12 +52,12 @@ export abstract class PacedResponse extends ServerResponse<IncomingMessage> {
   }
 
   /**
-   * Takes room for an answer that is not made yet; once for each response.
+   * Takes budget for an answer that is not made yet; once for each response.
    *
-   * @returns the problem to answer where there is none
+   * @returns problem to answer if there is no budget
    */
   reserve(bytes: number): Problem | undefined {
-    // Of a response that is closed no event would come to give it back.
+    // A closed response emits no event that would give the budget back.
     if (this.#answer !== undefined || this.destroyed) return undefined;
     const taken = this.room.take(ownerOf(this.asker), bytes, () => cutConnection(this.req.socket));
     if (typeof taken === "string") return NO_ROOM[taken];
@@ -108,7 +108,7 @@ export abstract class PacedResponse extends ServerResponse<IncomingMessage> {
   }
 
   #endInPieces(body: Uint8Array, callback: (() => void) | undefined): this {
-    // Where its head has said how long it is, that is settled already.
+    // If its head has declared its length, this is settled already.
     if (this.#settle(body.length) !== undefined) return this.#cut();
     this.#isEnding = true;
     let sent = 0;
@@ -130,7 +130,7 @@ export abstract class PacedResponse extends ServerResponse<IncomingMessage> {
     return this;
   }
 
-  /** Holds what the answer really is. */
+  /** Holds as many bytes as the answer has. @returns problem to answer if there is no budget */
   #settle(length: number | undefined): Problem | undefined {
     if (length === undefined || this.req.method === "HEAD") return undefined;
     const bytes = this.isShared ? Math.min(length, PIECE) : length;
@@ -140,13 +140,13 @@ export abstract class PacedResponse extends ServerResponse<IncomingMessage> {
   }
 
   #refuse(shown: Problem): this {
-    // What a call has changed is not to be taken for refused.
+    // A call that has changed something must not look refused.
     if (!SAFE_METHODS.has(this.req.method ?? "")) return this.#cut();
     const body = problemDocument(shown, requestIdOf(this.req));
     this.#refusal = body;
     const type = "application/problem+json";
     const length = Buffer.byteLength(body);
-    // As any other head: what every answer says, this one does.
+    // Through this class's own method, which adds the headers of every answer.
     return this.writeHead(shown.status, { ...shown.headers, "content-type": type, "content-length": length });
   }
 
@@ -157,12 +157,15 @@ export abstract class PacedResponse extends ServerResponse<IncomingMessage> {
   }
 }
 
-/** Takes room for the answer to a call that is about to ask the database; the problem to answer where there is none. */
+/**
+ * Takes budget for the answer to a call that is about to query the database. @returns problem to answer if there is
+ * none
+ */
 export function roomForAnswer(response: ServerResponse): Problem | undefined {
   return response instanceof PacedResponse ? response.reserve(PAGE_ROOM) : undefined;
 }
 
-/** The length that a head declares as an object of headers, such as the framework's. */
+/** Returns the length that a head declares in an object of headers, such as the framework's. */
 function lengthIn(headers: Headers | undefined): number | undefined {
   if (headers === undefined || Array.isArray(headers)) return undefined;
   const length = headers["content-length"];

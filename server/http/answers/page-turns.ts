@@ -1,42 +1,46 @@
-/** What a turn reads of a response: it ends as that is closed. */
+/** Part of a response that a slot needs: the slot is freed when the response closes. */
 type Closing = { readonly destroyed: boolean; once(event: "close", listener: () => void): unknown };
 
-/** How long a turn is waited for, in milliseconds: as a call of the memory waits for the database. */
+/** Milliseconds that a call waits for a slot, as a call of the memory waits for the database. */
 const WAIT_MS = 2_000;
 
-/** Of one principal. */
+/** Queue of a principal: its open pages and its waiting calls. */
 type Line = { open: number; readonly waiting: Set<() => void> };
 
 /**
- * Has each principal's pages made so many at a time: the room for one is taken before it is made, and who asks for many
- * small ones at once is not to be refused for room that they will not need (threats b109). What waits holds nothing.
+ * Limits how many pages of a principal are made at a time. A page takes its memory budget before it is made, and a
+ * caller that requests many small pages at once is not to be refused for budget that they will not need (threats b109).
+ * A waiting call holds nothing.
  */
 export class PageTurns {
   readonly #max: number;
   readonly #waitMs: number;
   readonly #lines = new Map<string, Line>();
 
-  /** @param max pages of one principal that are made, or have not left, at a time; one in any case */
+  /**
+   * Creates the slots. @param max number of pages of a principal that are made, or have not left, at a time; at least
+   * one
+   */
   constructor(max: number, waitMs = WAIT_MS) {
     this.#max = Math.max(1, max);
     this.#waitMs = waitMs;
   }
 
-  /** Principals that have a turn, or wait for one. */
+  /** Number of principals that have a slot, or wait for one. */
   get principals(): number {
     return this.#lines.size;
   }
 
-  /** Calls that wait, of all principals. */
+  /** Number of calls that wait, of all principals. */
   get waiting(): number {
     return [...this.#lines.values()].reduce((sum, { waiting }) => sum + waiting.size, 0);
   }
 
   /**
-   * Calls back in the call's turn, or once it has waited for long: then the room that there is decides. Does not call
-   * back where the caller has left before.
+   * Calls back once the call has a slot, or has waited for the maximum time: then the memory budget decides. Does not
+   * call back if the caller has left before.
    *
-   * @param go is given whether the turn was waited for
+   * @param go called with true if the call waited for its slot
    */
   take(principal: string, response: Closing, go: (hasWaited: boolean) => void): void {
     if (response.destroyed) return;
@@ -62,7 +66,7 @@ export class PageTurns {
   #open(principal: string, line: Line, response: Closing, go: () => void): void {
     line.open++;
     go();
-    // After those of the call itself: what it has taken is given back before the next one asks for it.
+    // Runs after the call's own listeners, which give back what it has taken before the next call asks for it.
     response.once("close", () => {
       line.open--;
       const [next] = line.waiting;

@@ -3,7 +3,7 @@ import { problem } from "../problems/problem.ts";
 import { SAFE_METHODS } from "../safe-methods.ts";
 import { hasBody } from "./body-framing.ts";
 
-/** Of a 415 for a body's coding: the one that is read (RFC 9110 §12.5.3). */
+/** Header of a 415 for a body's coding: the coding that is read (RFC 9110 §12.5.3). */
 export const READ_CODINGS = { "accept-encoding": "identity" } as const;
 
 const CODED = problem(
@@ -17,8 +17,8 @@ const CODED_TRANSFER = problem(
 );
 
 /**
- * Refuses a body in a coding before it is read, on every route from here on that the framework reads one for (threats
- * b114). It comes behind the checks of the key, of its limits and of the media type (spec §2.8).
+ * Refuses a body in a coding before it is read, on every later route that the framework reads a body for (threats
+ * b114). Runs after the checks of the key, of its limits and of the media type (spec §2.8).
  */
 export function refuseCodedBodies(app: FastifyInstance): void {
   app.addHook("onRoute", (route) => {
@@ -36,7 +36,7 @@ const requirePlainBody: preParsingHookHandler = ({ headers, raw }, _reply, paylo
 };
 
 const PLAIN = /^(?:identity)?$/i;
-/** Of the codings that a body is transferred in, Node's parser undoes the chunks alone. */
+/** Transfer codings that are read: Node's parser decodes chunks alone. */
 const READ_TRANSFER = /^(?:identity|chunked)?$/i;
 
 function isAllOf(codings: string, allowed: RegExp): boolean {

@@ -1,21 +1,23 @@
 import type { IncomingMessage } from "node:http";
 
-/** Up to this declared length a body is small: its end may be waited for. */
+/** Maximum declared bytes of a small body, whose end may be waited for. */
 const MAX_SMALL_BODY = 64 * 1024;
 
-/** Whether a request's head says that there is a body. */
+/** True if a request's head declares a body. */
 export function hasBody(request: IncomingMessage): boolean {
   return declaredBytes(request) !== 0;
 }
 
-/** Whether all of a request's body is small by its declared length; a body in chunks, which declares none, is not. */
+/**
+ * True if the whole body of a request is small by its declared length. A body in chunks, which declares none, is not.
+ */
 export function hasSmallBody(request: IncomingMessage): boolean {
   return declaredBytes(request) <= MAX_SMALL_BODY;
 }
 
 /**
- * The length of a request's body: 0 where it has none, infinite where it comes in chunks. Of the raw headers, which the
- * parser has made sure of: a flood of refusals asks for it, and would make Node write out all of `headers` for each.
+ * Returns the declared length of a request's body: 0 if it has none, infinite if it comes in chunks. Reads the raw
+ * headers, which the parser has checked: in a flood of refusals, Node would build the object `headers` for each.
  */
 function declaredBytes({ rawHeaders }: IncomingMessage): number {
   let bytes = 0;

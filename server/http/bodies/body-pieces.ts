@@ -1,26 +1,26 @@
-/** Pieces below this are copied together; from it on they are kept as they are. In bytes. */
+/** Size in bytes from which on a piece is kept as it is. Smaller pieces are copied together. */
 const SMALL_PIECE = 2 * 1024;
 const BLOCK = 16 * 1024;
 const NOTHING = Buffer.alloc(0);
 
 /**
  * Collects a body as it comes. A body may come in a million pieces of one byte: kept one by one, each would take a
- * hundred times its size, and to join them anew with each piece would be quadratic.
+ * hundred times its size, and joining them again with each piece would be quadratic.
  */
 export class BodyPieces {
   readonly #pieces: Buffer[] = [];
   #block = NOTHING;
-  /** The part of the block that is filled and not yet among the pieces. */
+  /** Start of the part of the block that is filled and not yet among the pieces. */
   #from = 0;
   #to = 0;
   #size = 0;
 
-  /** In bytes. */
+  /** Size of the body in bytes. */
   get size(): number {
     return this.#size;
   }
 
-  /** How many buffers hold them. */
+  /** Number of buffers that hold the body. */
   get buffers(): number {
     return this.#pieces.length + (this.#to > this.#from ? 1 : 0);
   }
@@ -42,14 +42,14 @@ export class BodyPieces {
     this.#to += piece.copy(this.#block, this.#to);
   }
 
-  /** The whole body: the one piece itself where there is one. */
+  /** Returns the whole body, without a copy if it has one piece. */
   whole(): Buffer {
     this.#closePart();
     const [first = NOTHING] = this.#pieces;
     return this.#pieces.length > 1 ? Buffer.concat(this.#pieces, this.#size) : first;
   }
 
-  /** The buffers that hold them, in their order. */
+  /** Buffers that hold the body, in order. */
   get parts(): readonly Buffer[] {
     this.#closePart();
     return this.#pieces;

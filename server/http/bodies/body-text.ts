@@ -1,12 +1,12 @@
 import type { preValidationHookHandler } from "fastify";
 import { problem } from "../problems/problem.ts";
 
-/** Deeper than any body that means something, and less deep than what walks one by calling itself can go. */
+/** Maximum nesting: deeper than any meaningful body, and less than recursive code can walk. */
 const MAX_DEPTH = 32;
 
 /**
- * Refuses what no database stores as it is, and what is nested without end, in whatever field it stands: before
- * anything that walks a body by calling itself.
+ * Refuses text that no database stores as it is, in any field, and bodies that are nested too deeply. Runs before any
+ * recursive code walks the body.
  */
 export const refuseUnstorableBodies: preValidationHookHandler = (request, _reply, done) => {
   const diagnostic = faultOf(request.body);
@@ -27,7 +27,7 @@ function isOddText(value: unknown): boolean {
   return typeof value === "string" && (value.includes("\0") || !value.isWellFormed());
 }
 
-/** The fields' names too: some are kept. */
+/** Returns the values within a value, and the names of its fields, some of which are stored. */
 function within(value: unknown): unknown[] {
   if (Array.isArray(value)) return value;
   return typeof value === "object" && value !== null ? Object.entries(value).flat() : [];

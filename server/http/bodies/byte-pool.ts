@@ -1,12 +1,12 @@
-/** How long memory that nothing uses is kept for the next use. Milliseconds. */
+/** Milliseconds that unused memory is kept for its next use. */
 const IDLE_MS = 10_000;
 
 /**
- * Buffers of one size, used again and again. To V8 each new one is a reason to collect garbage: with 31 MiB for each
- * body it walks over the whole heap for each of them, which delays every other call (threats b83).
+ * Buffers of one size, used again and again. To V8 each new buffer is a reason to collect garbage: with 31 MiB for each
+ * body it walks over the whole heap each time, which delays every other call (threats b83).
  */
 export class BytePool {
-  /** Of each, in bytes. */
+  /** Size of each buffer in bytes. */
   readonly size: number;
   readonly #mostIdle: number;
   readonly #idleMs: number;
@@ -14,9 +14,11 @@ export class BytePool {
   #timer: NodeJS.Timeout | undefined;
 
   /**
-   * @param size of each, in bytes
-   * @param mostIdle how many that nothing uses are kept
-   * @param idleMs for so many milliseconds after the last was given back
+   * Creates an empty pool.
+   *
+   * @param size size of each buffer in bytes
+   * @param mostIdle number of unused buffers that are kept
+   * @param idleMs milliseconds that they are kept after the last was given back
    */
   constructor(size: number, mostIdle: number, idleMs: number = IDLE_MS) {
     this.size = size;
@@ -24,17 +26,17 @@ export class BytePool {
     this.#mostIdle = mostIdle;
   }
 
-  /** How many there are that nothing uses. */
+  /** Number of unused buffers. */
   get idle(): number {
     return this.#idle.length;
   }
 
-  /** Holds what others have written: only what its taker has written itself may be read. */
+  /** Takes a buffer. It holds what others have written: only what its taker has written may be read. */
   take(): Buffer {
     return this.#idle.pop() ?? Buffer.allocUnsafeSlow(this.size);
   }
 
-  /** Takes back a buffer that was taken, once: nothing may read or write it any more. */
+  /** Takes back a buffer, once: after that it must not be read or written. */
   giveBack(buffer: Buffer): void {
     if (this.#idle.length < this.#mostIdle) this.#idle.push(buffer);
     else freeBytes(buffer);
@@ -48,7 +50,10 @@ export class BytePool {
   }
 }
 
-/** Frees a buffer's memory now, and not when garbage is collected, where nothing else is in it: it is empty then. */
+/**
+ * Frees a buffer's memory at once, without waiting for the garbage collector, if nothing else is in it. The buffer is
+ * empty then.
+ */
 export function freeBytes({ buffer, length }: Buffer): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === length) buffer.transfer(0);
 }

@@ -9,7 +9,10 @@ import { memberScan } from "./json-members.ts";
 import { BodyFault } from "./json-scanner.ts";
 import { inSlices } from "./slices.ts";
 
-/** JSON, with or without parameters, as RFC 9110 writes a media type. Anything near it is not it (threats b45). */
+/**
+ * Matches the media type of JSON as RFC 9110 writes it, with or without parameters. Refuses anything that only
+ * resembles it (threats b45).
+ */
 const JSON_TYPE = /^application\/json[ \t]*(;.*)?$/i;
 
 export function isJsonType(type: string | undefined): boolean {
@@ -23,17 +26,16 @@ export const requireJsonType: onRequestHookHandler = (request, _reply, done) => 
 };
 
 /**
- * Makes JSON the only thing that the routes of a plugin parse, in UTF-8: whatever else it is said to be in, or is in, is
- * refused, since the parser would put U+FFFD in the place of what it cannot read. An empty body is none, whatever its
- * type says. A body that is beyond the bounds of {@link memberScan}, or has a member twice, is refused before it is
- * parsed.
+ * Has the routes of a plugin parse only JSON in UTF-8. Refuses any other type and any other encoding, since the parser
+ * would put U+FFFD in the place of what it cannot read. An empty body counts as none, whatever its type. A body that
+ * exceeds the bounds of {@link memberScan}, or has a member twice, is refused before it is parsed.
  */
 export function parseJsonOnly(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser("error", "error");
   app.removeAllContentTypeParsers();
   app.addHook("preParsing", requireUtf8);
-  // Fastify closes the connection of each body that was not parsed, since more of it may come: of a whole one none
-  // does.
+  // Fastify closes the connection of each body that was not parsed, since more of it may come, which is not so
+  // for a whole body.
   app.addHook("onError", (request, reply, _error, done) => {
     if (request.raw.complete) reply.removeHeader("connection");
     done();
@@ -56,7 +58,7 @@ export function parseJsonOnly(app: FastifyInstance): void {
       freeBytes(body);
       done(error instanceof BodyFault ? problem("invalid_request", error.message) : toError(error));
     };
-    // The framework's parser passes over the mark by itself.
+    // The framework's parser skips the mark itself.
     const scan = memberScan(withoutMark(body));
     let pending: Promise<void> | undefined;
     try {
@@ -75,7 +77,7 @@ const OTHER_CHARSET = problem(
   "unsupported_media_type",
   "Send the body in UTF-8, which is what JSON is, and name no other charset in its Content-Type.",
 );
-/** The answer to a body of JSON whose bytes are no UTF-8. */
+/** Refusal of a JSON body whose bytes are not UTF-8. */
 export const NOT_UTF8: Problem = problem(
   "invalid_request",
   "The body is not UTF-8, which is what JSON is: send it in UTF-8.",
@@ -87,7 +89,7 @@ const requireUtf8: preParsingHookHandler = ({ headers, raw }, _reply, payload, d
   else done(null, payload);
 };
 
-/** A text in UTF-8 without the byte order mark that it may begin with (RFC 8259 §8.1). */
+/** Returns a text in UTF-8 without the byte order mark that it may begin with (RFC 8259 §8.1). */
 export function withoutMark(body: Buffer): Buffer {
   return MARK.equals(body.subarray(0, MARK.length)) ? body.subarray(MARK.length) : body;
 }

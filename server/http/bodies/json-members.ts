@@ -1,18 +1,20 @@
 import { BodyFault, type JsonBounds, JsonScanner, type JsonVisitor, malformed } from "./json-scanner.ts";
 
-/** What a body of an API may hold: far more than any that means something, and little to parse and to check. */
+/** Bounds of a body of an API: far more than any meaningful body has, and little to parse and to check. */
 export const API_BOUNDS: JsonBounds = { values: 10_000, depth: 64 };
 
-/** An object: the names that it has had, and whether it is the value of a member called `constructor`. */
+/**
+ * State of an object: the names of its members so far, and true if it is the value of a member called `constructor`.
+ */
 type Members = { readonly names: Set<string>; readonly isConstructor: boolean };
-/** Null within an array, which has no names, and where nothing is to be known of a value. */
+/** Context of a value. Null within an array, which has no names, and if the scan needs nothing about a value. */
 type Context = Members | "constructor" | null;
 
 /**
- * A scan of a whole body before it is parsed: for its bounds, and for objects that have a member twice. One parser
- * keeps the first of the two and another the last, so that code may decide by one and act on the other (threats b94).
- * Members that could change the prototype of objects are refused here: the parser would report them as broken JSON,
- * which they are not.
+ * Returns a scan of a whole body before it is parsed: for its bounds, and for objects that have a member twice. Of two
+ * members with the same name one parser keeps the first and another the last, so that code could decide by one and act
+ * on the other (threats b94). Members that could change the prototype of objects are refused here: the parser would
+ * report them as broken JSON, which they are not.
  *
  * @throws BodyFault from its slices
  */

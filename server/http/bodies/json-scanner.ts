@@ -4,7 +4,8 @@
  */
 
 /**
- * A body that cannot be read without doubt, or is beyond a bound; the message says why, and holds nothing of the body.
+ * Fault of a body that cannot be read unambiguously, or exceeds a bound. The message says why, and quotes nothing of
+ * the body.
  */
 export class BodyFault extends Error {}
 
@@ -12,26 +13,27 @@ export function malformed(): BodyFault {
   return new BodyFault("The body is not valid JSON.");
 }
 
-/** What a body may hold. */
+/** Bounds of a body. */
 export type JsonBounds = {
-  /** Members and elements of the whole body, together. */
+  /** Maximum number of members and elements of the whole body, together. */
   readonly values: number;
-  /** Objects and arrays within each other. */
+  /** Maximum nesting of objects and arrays. */
   readonly depth: number;
 };
 
 /**
- * Callbacks that look at a body while it is walked over. A context is what a visitor knows of a place; where it is
- * undefined, the visitor is not called.
+ * Callbacks that look at a body while it is scanned. A context is what a visitor knows of a position. Within an
+ * undefined context the visitor is not called.
  */
 export type JsonVisitor<Context> = {
-  /** An object or an array begins; returns the context of its members or elements. */
+  /** Called when an object or an array begins; returns the context of its members or elements. */
   readonly open: (context: Context, isObject: boolean) => Context | undefined;
   /**
-   * A member's name, quotes included; returns the context of its value. Throws a {@link BodyFault} to refuse the body.
+   * Called with a member's name, quotes included; returns the context of its value. Throws a {@link BodyFault} to
+   * refuse the body.
    */
   readonly member: (object: Context, start: number, end: number) => Context | undefined;
-  /** A string, quotes included, or a literal. */
+  /** Called with a string, quotes included, or with a literal. */
   readonly scalar: (context: Context, start: number, end: number) => void;
 };
 
@@ -44,7 +46,7 @@ const CLOSE_BRACE = 0x7d;
 const OPEN_BRACKET = 0x5b;
 const CLOSE_BRACKET = 0x5d;
 
-/** What a scanner looks for next; from {@link NAME} on, what its position is within. */
+/** States of a scanner: what it looks for next, or, from {@link NAME} on, the token that its position is within. */
 const VALUE = 0;
 const FIRST_ELEMENT = 1;
 const ELEMENT = 2;
@@ -57,29 +59,32 @@ const NAME = 8;
 const STRING = 9;
 const LITERAL = 10;
 
-/** So many bytes of a string are looked at one by one; behind them a native search is cheaper. */
+/** Number of bytes of a string that are checked one by one. Beyond them a native search is cheaper. */
 const NEAR = 32;
-/** What a native search costs: its call, and a step for so many bytes. */
+/** Cost of a native search in steps: for its call, and a step for each {@link BYTES_A_STEP} bytes. */
 const SEARCH_STEPS = 16;
 const BYTES_A_STEP = 32;
-/** What showing a member's name to the visitor costs, beside its bytes. */
+/** Cost in steps of showing a member's name to the visitor, besides its bytes. */
 const MEMBER_STEPS = 32;
 
-/** One walk over one body. A step is a few nanoseconds: a byte looked at, or a part of a native search. */
+/** Scan of a body. A step is a few nanoseconds: a byte that is checked, or a part of a native search. */
 export class JsonScanner<Context> {
   readonly #body: Buffer;
   readonly #bounds: JsonBounds;
   readonly #visitor: JsonVisitor<Context>;
-  /** Of the objects and arrays that the position is in. */
+  /** Contexts of the objects and arrays around the position. */
   readonly #contexts: (Context | undefined)[] = [];
   readonly #areObjects: boolean[] = [];
-  /** Of the value that is read. */
+  /** Context of the value that is being read. */
   #context: Context | undefined;
   #state = VALUE;
   #at = 0;
-  /** Where the present token begins. */
+  /** Position where the present token begins. */
   #start = 0;
-  /** A quote that was found natively, and how far back the backslashes before it have been counted. */
+  /**
+   * Position of a quote that was found natively, and the position down to which the backslashes before it have been
+   * counted.
+   */
   #quote = -1;
   #slash = -1;
   #values = 0;
@@ -93,10 +98,10 @@ export class JsonScanner<Context> {
   }
 
   /**
-   * Goes on for about so many steps: one native search or one visit may go beyond them.
+   * Continues for about so many steps: a native search or a visit may exceed them.
    *
-   * @returns whether the body's end was reached
-   * @throws BodyFault where the body is no JSON, is beyond a bound, or is refused by the visitor
+   * @returns true if the end of the body was reached
+   * @throws BodyFault if the body is not JSON, exceeds a bound, or is refused by the visitor
    */
   run(steps: number): boolean {
     this.#left = steps;
@@ -111,7 +116,7 @@ export class JsonScanner<Context> {
     return false;
   }
 
-  /** Takes the byte at the position for what may stand between names and values. */
+  /** Handles a byte between names and values. */
   #structure(byte: number | undefined): void {
     const state = this.#state;
     if (state === VALUE) this.#value(byte);
@@ -174,7 +179,7 @@ export class JsonScanner<Context> {
     this.#pass(true, this.#contexts.length === 0 ? END : NEXT);
   }
 
-  /** Goes on within a name, a string or a literal, and shows it to the visitor where it ends. */
+  /** Continues within a name, a string or a literal, and shows it to the visitor at its end. */
   #token(): void {
     const state = this.#state;
     if (!(state === LITERAL ? this.#skipLiteral() : this.#skipString())) return;
@@ -191,7 +196,7 @@ export class JsonScanner<Context> {
     }
   }
 
-  /** Goes on within a string; false where the steps are used up before its end. */
+  /** Continues within a string. Returns false if the steps are used up before its end. */
   #skipString(): boolean {
     const body = this.#body;
     while (this.#left > 0) {
@@ -215,7 +220,7 @@ export class JsonScanner<Context> {
     return false;
   }
 
-  /** Whether the quote that was found ends the string: an even number of backslashes stands before it. */
+  /** True if the found quote ends the string: an even number of backslashes stands before it. */
   #endsAtQuote(): boolean {
     const body = this.#body;
     const stop = Math.max(this.#at, this.#slash - Math.max(this.#left, 0));
@@ -228,7 +233,7 @@ export class JsonScanner<Context> {
     return isEnd;
   }
 
-  /** Goes on within a number, `true`, `false` or `null`; false where the steps are used up before its end. */
+  /** Continues within a number, `true`, `false` or `null`. Returns false if the steps are used up before its end. */
   #skipLiteral(): boolean {
     const body = this.#body;
     const stop = this.#at + this.#left;
@@ -240,7 +245,7 @@ export class JsonScanner<Context> {
     return at < stop;
   }
 
-  /** Goes on behind white space; false where the steps are used up before its end. */
+  /** Skips white space. Returns false if the steps are used up before its end. */
   #skipSpace(): boolean {
     const body = this.#body;
     const stop = this.#at + this.#left;

@@ -5,35 +5,41 @@ import { BytePool, freeBytes } from "./byte-pool.ts";
 import { inSlices } from "./slices.ts";
 
 const MIB = 1024 * 1024;
-/** From so many bytes on a body is large: its memory is used again, and has to be released. */
+/** Size in bytes from which on a body is large: its memory is used again, and has to be released. */
 export const LARGE_BODY: number = MIB;
-/** From so many bytes on, up to a pool's whole, it takes one of these; what is less takes as much as it has. */
+/**
+ * Size in bytes from which on a body is joined into a buffer of the pool {@link wholes}, if it fits. A smaller body
+ * gets a buffer of its own size.
+ */
 const POOLED = 4 * MIB;
-/** Bytes that are copied in the time of a step: a MiB a slice, which takes a millisecond of a thread's time. */
+/** Bytes that are copied per step: 1 MiB per slice, which takes a millisecond of a thread's time. */
 const COPIED_IN_A_STEP = 4;
-/** What is passed on of a large one at a time: no less than a socket to an upstream keeps, which its connector bounds. */
+/**
+ * Bytes of a large body that are passed on at a time: no less than the buffer of a socket to an upstream, which its
+ * connector bounds.
+ */
 const COPY = 64 * 1024;
 const NOTHING = Buffer.alloc(0);
 
-/** What each of the pools keeps while nothing uses it: for two bodies at most, and an eighth of the heap. */
+/** Unused MiB that each pool keeps: enough for two bodies at most, and at most an eighth of the heap. */
 const IDLE_MIB = Math.min(64, Math.floor(getHeapStatistics().heap_size_limit / 8 / MIB));
 
-/** Of this thread: what large bodies are copied into as they come, and what they are in once they are whole. */
+/** Pools of this thread: blocks that large bodies are copied into as they come, and buffers for whole bodies. */
 const blocks = new BytePool(MIB, IDLE_MIB);
 const wholes = new BytePool(32 * MIB, IDLE_MIB / 32);
-/** What the large bodies are in that are not released. */
+/** Buffers that hold the large bodies which are not released. */
 const lent = new WeakMap<Buffer, Buffer>();
 
-/** Collects a body as it comes. The pieces that it is given are no one else's: they are emptied once it is large. */
+/** Collects a body as it comes. It owns the pieces that it is given, and empties them once the body is large. */
 export class ReceivedBody {
   readonly #small = new BodyPieces();
   #blocks: Buffer[] = [];
-  /** The last of the blocks, and how much of it is used. */
+  /** Last of the blocks, and the number of its bytes that are used. */
   #block: Buffer = NOTHING;
   #used = 0;
   #size = 0;
 
-  /** In bytes. */
+  /** Size of the body in bytes. */
   get size(): number {
     return this.#size;
   }
@@ -58,8 +64,8 @@ export class ReceivedBody {
   }
 
   /**
-   * The whole of it, of which nothing is kept here. A large one is copied in slices, since 31 MiB at once take tens of
-   * milliseconds (threats b83), and is to be released: {@link releaseLargeBody}.
+   * Returns the whole body, and keeps nothing of it. A large body is copied in slices, since 31 MiB at once take tens
+   * of milliseconds (threats b83), and has to be released: {@link releaseLargeBody}.
    */
   async joined(): Promise<Buffer> {
     if (this.#size < LARGE_BODY) return this.#small.whole();
@@ -90,7 +96,7 @@ export class ReceivedBody {
     return body;
   }
 
-  /** Lets go of what has come, where it is not to be used. */
+  /** Drops what has come of a body that is not to be used. */
   release(): void {
     for (const block of this.#takeBlocks()) blocks.giveBack(block);
   }
@@ -104,7 +110,7 @@ export class ReceivedBody {
   }
 }
 
-/** Releases a large body's memory, which another may be in then: nothing may read it any more. Others stay. */
+/** Releases a large body's memory for other bodies: nothing may read it any more. Does nothing for a small body. */
 export function releaseLargeBody(body: Buffer): void {
   const whole = lent.get(body);
   if (whole === undefined) return;
@@ -114,9 +120,9 @@ export function releaseLargeBody(body: Buffer): void {
 }
 
 /**
- * A large body as a socket is given it: in copies, since a socket may write a buffer after the body is released. One
- * buffer holds one copy after the other, since 31 MiB of new ones are a reason to collect garbage (threats b83). The
- * next is made once the reader takes more: a socket that was given so many bytes has written them all by then.
+ * Copies of a large body for a socket, since a socket may write a buffer after the body is released. One buffer holds
+ * one copy after the other, since 31 MiB of new buffers are a reason to collect garbage (threats b83). The next copy is
+ * made once the reader takes more: by then a socket has written all bytes of the copy before.
  */
 export class BodyCopies extends Readable {
   readonly #parts: Iterator<Buffer>;
@@ -124,9 +130,9 @@ export class BodyCopies extends Readable {
   readonly #copy = Buffer.allocUnsafeSlow(COPY);
   #part: Buffer = NOTHING;
 
-  /** @param isReleased asked before each copy: there are no more then */
+  /** Creates the copies. @param isReleased called before each copy: if it returns true, the copies end */
   constructor(parts: Iterable<Buffer>, isReleased: () => boolean) {
-    // Nothing is read ahead, into the buffer that a socket may still be writing.
+    // No copy is made ahead, into the buffer that a socket may still be writing.
     super({ highWaterMark: 0 });
     this.#parts = parts[Symbol.iterator]();
     this.#isReleased = isReleased;
@@ -147,7 +153,7 @@ export class BodyCopies extends Readable {
     }
     const piece = this.#part.subarray(0, COPY);
     this.#part = this.#part.subarray(piece.length);
-    // A socket asks for more before it has written a shorter one: that has a buffer of its own.
+    // A socket asks for more before it has written a shorter piece, so that piece gets a buffer of its own.
     if (piece.length < COPY) this.push(Buffer.from(piece));
     else {
       piece.copy(this.#copy);

@@ -1,7 +1,10 @@
-/** A piece of work that can stop and go on: takes a slice of about so many steps, and says whether it is done. */
+/** Work that can stop and go on: does a slice of about so many steps, and returns true if it is done. */
 type SlicedWork = (steps: number) => boolean;
 
-/** A step is a few nanoseconds, so that a slice stays far below the 50 ms that a call may hold others up. */
+/**
+ * Number of steps in a slice. A step is a few nanoseconds, so that a slice stays far below the 50 ms that a call may
+ * hold up others.
+ */
 export const SLICE_STEPS = 250_000;
 
 type Waiting = { readonly work: SlicedWork; readonly resolve: () => void; readonly reject: (error: unknown) => void };
@@ -9,11 +12,10 @@ type Waiting = { readonly work: SlicedWork; readonly resolve: () => void; readon
 const waiting: Waiting[] = [];
 
 /**
- * Does work in slices, other requests between them: one slice of all such work in a turn of the event loop, however
- * many wait, each in its turn. Work that is done in its first slice is done at once.
+ * Does work in slices, with other requests between them: one slice of all such work in each turn of the event loop, in
+ * round robin. Work that its first slice completes is done at once.
  *
- * @returns undefined where the work is done, else a promise that it will be, which is rejected with what the work
- * throws
+ * @returns undefined if the work is done, else a promise for its end, which is rejected with what the work throws
  */
 export function inSlices(work: SlicedWork): Promise<void> | undefined {
   if (work(SLICE_STEPS)) return undefined;

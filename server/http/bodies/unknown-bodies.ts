@@ -1,28 +1,28 @@
 import type { FastifyReply, FastifyRequest, preParsingHookHandler } from "fastify";
 import { heldBytes } from "./held-bytes.ts";
 
-/** What bodies of callers who are not known take of a thread's memory for a route, until they are answered. In bytes. */
+/** Bytes that bodies of unknown callers may hold of a thread's memory for a route, until they are answered. */
 const MAX_HELD = 16 << 20;
 
 type Held = {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   bytes: number;
-  /** Whether all of it has been read: it is being answered. */
+  /** True if the whole body has been read: it is being answered. */
   isWhole: boolean;
 };
 
 /**
- * Bounds what callers who are not known can have a thread hold for a route, however many of them there are. Where there
- * is no more room, the body that is waited for the longest makes it: one that is held back crowds out no other.
+ * Bounds what unknown callers can have a thread hold for a route, however many there are. At the bound, the body that
+ * has been waited for the longest is dropped: callers that hold their bodies back cannot crowd out others.
  *
- * @param answer ends the call of whose body there is no room for: nothing more of it is read
+ * @param answer ends the call of a dropped body: nothing more of it is read
  */
 export function boundUnknownBodies(
   answer: (request: FastifyRequest, reply: FastifyReply) => void,
 ): preParsingHookHandler {
   let held = 0;
-  /** The oldest first. */
+  /** Bodies, the oldest first. */
   const bodies = new Set<Held>();
 
   function forget(one: Held): void {
@@ -39,11 +39,11 @@ export function boundUnknownBodies(
   }
 
   return (request, reply, payload, done) => {
-    // Of a caller who has left already no event would come to forget the body by.
+    // If the caller has left already, no event would come to forget the body.
     if (request.managementPrincipal !== null || reply.raw.destroyed) return done(null, payload);
     const own: Held = { request, reply, bytes: 0, isWhole: false };
     bodies.add(own);
-    // In the same turn as the framework's own listener, which misses nothing of it.
+    // Added in the same event-loop turn as the framework's own listener, so that no piece is missed.
     payload.on("data", (piece: Buffer) => {
       if (!bodies.has(own)) return;
       const bytes = heldBytes(piece);

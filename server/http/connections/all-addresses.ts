@@ -4,7 +4,10 @@ import { createServer } from "node:net";
 const ALL: ReadonlySet<string> = new Set(["::", "0.0.0.0"]);
 const LOOPBACK = /^(?:127\..*|::1)$/;
 
-/** The address that stands for all: those of IPv4 alone where the machine has no IPv6. Node finds out which. */
+/**
+ * Returns the address that stands for all addresses: `::`, or `0.0.0.0` if the machine has no IPv6. Node finds out
+ * which.
+ */
 export async function allAddresses(): Promise<string> {
   const probe = createServer().listen(0);
   await once(probe, "listening");
@@ -13,12 +16,15 @@ export async function allAddresses(): Promise<string> {
   return typeof address === "object" && address !== null ? address.address : "::";
 }
 
-/** Whether only this machine reaches a listener on that address. */
+/** True if only this machine reaches a listener on that address. */
 export function isLoopback(host: string): boolean {
   return LOOPBACK.test(host);
 }
 
-/** The address by which a listener is called on its own machine: one that stands for all cannot be called. */
+/**
+ * Returns the address by which a listener is called on its own machine, since an address that stands for all cannot be
+ * called.
+ */
 export function callableAddress(address: string): string {
   return ALL.has(address) ? "127.0.0.1" : address;
 }

@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import { type Problem, problemDocument } from "../problems/problem.ts";
 import { requestIdOf } from "../request-id.ts";
 
-/** Answers with a problem document before the framework gets the request, and ends the connection. */
+/** Sends a problem document before the framework gets the request, and ends the connection. */
 export function refuseConnection(response: ServerResponse, shown: Problem): void {
   const body = problemDocument(shown, requestIdOf(response.req));
   const length = Buffer.byteLength(body);

@@ -1,4 +1,4 @@
-/** The certificate of `--tls-cert` and `--tls-key`, which is renewed while the server runs. */
+/** Certificate of `--tls-cert` and `--tls-key`, which is renewed while the server runs. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import type { Server } from "node:http";
 import { Server as TlsServer } from "node:https";
@@ -14,23 +14,23 @@ import type { TlsFiles } from "./listener.ts";
 
 type Files = NonNullable<ServerConfig["tls"]>;
 type Certificate = TlsFiles & {
-  /** Where it was read. */
+  /** Files that it was read from. */
   readonly files: Files;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
 };
 
-/** How often the files are read: a renewed certificate is served within this and a half. */
+/** Milliseconds between two reads of the files. A renewed certificate is served within one and a half of them. */
 const READ_MS = 1_000;
 
 /**
  * Reads a certificate chain and its key.
  *
- * @throws ConfigError where a file cannot be read or holds something else, or the key is another certificate's
+ * @throws ConfigError if a file cannot be read or holds something else, or if the key is another certificate's
  */
 export async function readCertificate(files: Files): Promise<Certificate> {
   const { certFile, keyFile } = files;
-  // One after the other: where neither can be read, the fault names the same one each time.
+  // One after the other: if neither can be read, the fault always names the same file.
   const cert = await readConfiguredFile("--tls-cert", certFile);
   const key = await readConfiguredFile("--tls-key", keyFile);
   const leaf = parse(`--tls-cert: ${certFile} must hold a certificate chain in PEM`, () => new X509Certificate(cert));
@@ -45,12 +45,12 @@ export async function readCertificate(files: Files): Promise<Certificate> {
 }
 
 /**
- * Serves a replaced certificate to new connections; those that are open go on. While the files hold no valid pair, the
- * last one is served. The log reports a fault once it is read twice in a row: files that are replaced one after the
- * other hold no pair for a moment.
+ * Serves a replaced certificate to new connections; open connections go on. While the files hold no valid pair, the
+ * last valid pair is served. The log reports a fault once it is read twice in a row: files that are replaced one after
+ * the other hold no pair for a moment.
  *
- * @param first the certificate that the server was made with
- * @returns ends it
+ * @param first certificate that the server was made with
+ * @returns ends the renewal
  */
 export function renewCertificate(
   server: Server,
@@ -87,7 +87,7 @@ export function renewCertificate(
   });
 }
 
-/** Registers the metric of the served certificate's end. */
+/** Registers the metric of the time at which the served certificate ends. */
 export function observeCertificate(registry: Registry, served: () => Pick<Certificate, "expiresAt">): void {
   new Gauge({
     name: "keyplane_tls_certificate_expiry_timestamp_seconds",
@@ -100,7 +100,7 @@ export function observeCertificate(registry: Registry, served: () => Pick<Certif
   });
 }
 
-/** Reads a file with a library. Where that throws, `fault` is thrown instead, which quotes nothing of the file. */
+/** Parses a file with a library. Replaces what that throws by `fault`, which quotes nothing of the file. */
 function parse<T>(fault: string, read: () => T): T {
   try {
     return read();

@@ -5,15 +5,15 @@ import { problem, problemDocument } from "../problems/problem.ts";
 import { CLIENT_HEADER, nextRequestId, REQUEST_ID_HEADER } from "../request-id.ts";
 import type { LingeringSockets } from "./refused-request.ts";
 
-/** What the parser's refusals become; all else is 400. */
+/** Problem codes for refusals of the parser; any other is answered 400. */
 const CODES: Readonly<Record<string, ProblemCode>> = {
   HPE_HEADER_OVERFLOW: "headers_too_large",
   ERR_HTTP_REQUEST_TIMEOUT: "invalid_request",
 };
 
 /**
- * Answers what is not HTTP: one problem document, then the connection is closed, as that of any refused request.
- * Nothing of the input is echoed.
+ * Returns a handler that answers input which is not HTTP with a problem document, then closes the connection, like that
+ * of any refused request. Nothing of the input is echoed.
  */
 export function clientErrorHandler(
   lingering: LingeringSockets,
@@ -25,7 +25,7 @@ export function clientErrorHandler(
     }
     const shown = problem(CODES[error.code ?? ""] ?? "invalid_request");
     const id = nextRequestId();
-    // Of which path it is is not known: an upstream's it never is.
+    // The path is unknown, but the error is never an upstream's.
     const body = problemDocument(shown, id);
     socket.write(
       `HTTP/1.1 ${shown.status} ${shown.title}\r\nContent-Type: application/problem+json\r\n${REQUEST_ID_HEADER}: ${id}\r\n${CLIENT_HEADER}: ${id}\r\n${OWN_ERROR.join(": ")}\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,

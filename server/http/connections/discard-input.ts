@@ -1,19 +1,19 @@
 import type { Socket } from "node:net";
 import { freeBytes } from "../bodies/byte-pool.ts";
 
-/** Sockets with input to be thrown away that are not being read, in the order of their turns. */
+/** Sockets with input to discard that are not being read, in the order of their turns. */
 const waiting: Socket[] = [];
 
 /**
- * Parses nothing more of what a socket's caller sends, for the rest of the connection: it is read and thrown away, one
- * piece of one such socket in a turn of the event loop, so that a flood costs the others next to nothing. It is read at
- * all so that the caller, and a proxy in between, sees its answer and not a reset, and so that we see it leave.
+ * Discards all further input of a socket, without parsing it. Reads one piece of one such socket in each turn of the
+ * event loop, so that a flood costs others next to nothing. The input is read so that the caller, and a proxy in
+ * between, sees its answer and not a reset, and so that the server sees the caller leave.
  */
 export function discardInput(socket: Socket): void {
   for (const listener of socket.listeners("data")) socket.removeListener("data", asListener(listener));
-  // A first listener of ours takes the bytes away from Node's HTTP parser, which else reads below the socket.
+  // The first listener for data takes the bytes away from Node's HTTP parser, which otherwise reads below the socket.
   socket.on("data", (piece: Buffer) => {
-    // Left to the garbage collector, 64 KiB each have it walk over the whole heap again and again (threats b83).
+    // Pieces of 64 KiB would have the garbage collector walk over the whole heap again and again (threats b83).
     freeBytes(piece);
     socket.pause();
     if (waiting.push(socket) === 1) setImmediate(readNext);
@@ -26,7 +26,7 @@ function readNext(): void {
   if (waiting.length > 0) setImmediate(readNext);
 }
 
-/** What `listeners` gives is what `on` was given. */
+/** Casts a listener from `listeners` to the type that `on` takes. */
 function asListener(listener: (...args: never[]) => unknown): (chunk: Buffer) => void {
   return listener as (chunk: Buffer) => void;
 }

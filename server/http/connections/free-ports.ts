@@ -2,10 +2,10 @@ import { createServer } from "node:net";
 import type { ServerConfig } from "../../context/config.ts";
 
 /**
- * Finds out at once whether the ports can be listened on: before a database is opened, which takes seconds, and without
- * sharing one, which worker threads do later.
+ * Checks at once that the ports are free: before a database is opened, which takes seconds, and without sharing a port,
+ * which worker threads do later.
  *
- * @throws as listening does: with code EADDRINUSE where a port is already in use
+ * @throws Error as listening does: with code EADDRINUSE if a port is already in use
  */
 export async function assertPortsFree({ host, port, adminHost, adminPort }: ServerConfig): Promise<void> {
   await assertFree(host, port);

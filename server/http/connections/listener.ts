@@ -9,16 +9,19 @@ import { addTransportSecurity } from "../transport-security.ts";
 import { type LingeringSockets, responseClass } from "./refused-request.ts";
 import { stopAtRefusals } from "./stop-parsing.ts";
 
-/** A certificate chain and its key, in PEM. */
+/** Certificate chain and its key, in PEM. */
 export type TlsFiles = { readonly cert: Buffer; readonly key: Buffer };
 
-/** Longer than the idle time of the balancers in front, so that none of them meets a connection that just closed. */
+/**
+ * Milliseconds that an idle connection stays open: longer than the idle time of the balancers in front, so that none of
+ * them meets a connection that was just closed.
+ */
 const KEEP_ALIVE_MS = 120_000;
-/** For a request's head, and for a whole request, to arrive. */
+/** Milliseconds for a request's head, and for a whole request, to arrive. */
 const HEADERS_TIMEOUT_MS = 15_000;
 const REQUEST_TIMEOUT_MS = 300_000;
 
-/** Node's parser at its strictest, whatever flags the process was started with. */
+/** Options for Node's parser at its strictest, whatever flags the process was started with. */
 const STRICT: ServerOptions = {
   maxHeaderSize: 16 << 10,
   insecureHTTPParser: false,
@@ -32,9 +35,9 @@ const STRICT: ServerOptions = {
 /**
  * Makes the public listener's server, with its limits.
  *
- * @param lingering where the connections go whose request was refused before its end
- * @param answers where answers take their room
- * @param overTls whether its clients come over TLS, which it or a proxy ends
+ * @param lingering takes the connections whose request was refused before its end
+ * @param answers memory budget of the answers
+ * @param overTls true if clients come over TLS, which the server or a proxy terminates
  */
 export function createListener(
   route: (request: IncomingMessage, response: ServerResponse) => void,
@@ -46,9 +49,9 @@ export function createListener(
   const additions = [...(overTls ? [addTransportSecurity] : []), addErrorSource, addRequestId];
   const options = { ...STRICT, ServerResponse: withAddedHeaders(responseClass(lingering, answers), additions) };
   const server = tls === null ? createServer(options, route) : createTlsServer({ ...options, ...tls }, route);
-  // Node drops headers beyond a count without a word, and a second credential with them: their size is the bound.
+  // Node silently drops headers beyond a count, and a second credential with them: their size is the bound.
   server.maxHeadersCount = 0;
-  // Node remembers an address that was asked for, and has none any more once the connection was reset. A connection
+  // Node remembers an address that was read once, and has none after the connection was reset. A connection
   // that was reset before it comes here has no address, and no client that waits for an answer.
   server.on("connection", (socket: Socket) => {
     if (socket.remoteAddress === undefined) socket.destroy();

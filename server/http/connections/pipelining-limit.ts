@@ -7,13 +7,13 @@ import { refuseConnection } from "./bare-response.ts";
 import { discardInput } from "./discard-input.ts";
 import type { LingeringSockets } from "./refused-request.ts";
 
-/** Requests that may wait on one connection for the one under way. */
+/** Number of requests that may wait on a connection for the request under way. */
 const MAX_WAITING = 16;
 
-/** What is called with each request. */
+/** Called with each request. */
 export type Route = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** What waits on one connection; it has one of these from its first pipelined request on. */
+/** Waiting requests of a connection, kept from its first pipelined request on. */
 type Pipeline = { waiting: number; overflowed: boolean };
 
 const TOO_MANY = problem(
@@ -23,10 +23,10 @@ const TOO_MANY = problem(
 );
 
 /**
- * Lets one request of a connection be under way at a time (threats b85). Node hands out all requests of a connection as
- * they are parsed, but gives its socket to one response at a time: a request whose response has none yet waits for it.
- * The one beyond {@link MAX_WAITING}, or with a body that is not small, is answered 429 in its turn, and is the
- * connection's last.
+ * Lets only one request of a connection be under way at a time (threats b85). Node hands out all requests of a
+ * connection as they are parsed, but gives its socket to one response at a time: a request whose response has no socket
+ * yet waits for it. A request beyond {@link MAX_WAITING}, or with a body that is not small, is answered 429 when its
+ * turn comes, and is the connection's last.
  */
 export class PipeliningLimit {
   readonly #lingering: LingeringSockets;
@@ -37,12 +37,12 @@ export class PipeliningLimit {
     this.#lingering = lingering;
   }
 
-  /** Requests that wait, on all connections. */
+  /** Number of requests that wait, on all connections. */
   get waiting(): number {
     return this.#waiting;
   }
 
-  /** Wraps a route. */
+  /** Wraps a route with the limit. */
   guard(route: Route): Route {
     return (request, response) => {
       if (response.socket !== null) route(request, response);
@@ -52,20 +52,20 @@ export class PipeliningLimit {
 
   #hold(request: IncomingMessage, response: ServerResponse, route: Route): void {
     const pipeline = this.#pipelineOf(request.socket);
-    // What the parser had still in hand: it is never looked at, and the connection ends before its turn.
+    // Left over in the parser: it is never handled, since the connection ends before its turn.
     if (pipeline.overflowed) return;
     pipeline.overflowed = pipeline.waiting >= MAX_WAITING || !hasSmallBody(request);
     if (pipeline.overflowed) discardInput(request.socket);
     const proceed = pipeline.overflowed ? () => this.#refuse(request.socket, response) : () => route(request, response);
     this.#count(pipeline, 1);
-    // Whatever was kept for the request before, such as whose turn it takes at the database, is none of this one's
-    // (threats b150): the end of that one's response calls it.
+    // Keeps the async context of the previous request, such as its slot at the database, away from this request
+    // (threats b150): the end of the previous response calls it.
     const proceedAsItCame = AsyncLocalStorage.bind(() => {
       if (response.destroyed) return;
       this.#count(pipeline, -1);
       proceed();
     });
-    // In a turn of its own, when Node has done with the response before.
+    // In a tick of its own, when Node has finished the response before.
     response.once("socket", () => process.nextTick(proceedAsItCame));
   }
 

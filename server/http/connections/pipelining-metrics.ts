@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from "@prometheus-io/client";
 import type { PipeliningLimit } from "./pipelining-limit.ts";
 
-/** Registers the metric of requests that wait for the one before them on their connection. */
+/** Registers the metric of requests that wait for the request before them on their connection. */
 export function observePipelining(registry: Registry, limit: Pick<PipeliningLimit, "waiting">): void {
   new Gauge({
     name: "keyplane_pipelined_requests_waiting",

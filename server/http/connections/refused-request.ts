@@ -6,17 +6,20 @@ import { hasBody, hasSmallBody } from "../bodies/body-framing.ts";
 import { discardInput } from "./discard-input.ts";
 import { isStopped, noteUnread } from "./stop-parsing.ts";
 
-/** Sockets of unfinished requests that may linger at a time in one process (spec §2.8). */
+/** Maximum number of sockets of unfinished requests that linger at a time in a process (spec §2.8). */
 export const MAX_LINGERING = 64;
-/** How long a refused request's rest is waited for, or thrown away. */
+/** Milliseconds that the rest of a refused request is waited for, or discarded. */
 const LINGER_MS = 1_000;
 
-/** The connections that have their answer while their caller still sends: each lives a second more, unread. */
+/**
+ * Connections that have their answer while their caller still sends: each stays open for a second more, and its input
+ * is not parsed.
+ */
 export class LingeringSockets {
   readonly #max: number;
   readonly #sockets = new Set<Socket>();
 
-  /** @param max how many may linger at a time; those beyond are ended at once */
+  /** Creates an empty set. @param max maximum number that linger at a time; any further socket is ended at once */
   constructor(max: number) {
     this.#max = max;
   }
@@ -45,16 +48,16 @@ export class LingeringSockets {
 }
 
 /**
- * Makes the listener's class of responses. Where a response ends before its request did, nothing more of the request is
- * processed, whatever the response says and whichever part of the server sends it (spec §2.8, threats b82).
+ * Makes the listener's class of responses. If a response ends before its request, nothing more of the request is
+ * processed, whatever the response and whichever part of the server sends it (spec §2.8, threats b82).
  *
- * @param answers where responses take their room
+ * @param answers memory budget of the responses
  */
 export function responseClass(
   lingering: LingeringSockets,
   answers: AnswerRoom,
 ): typeof ServerResponse<IncomingMessage> {
-  // One for all responses: a flood of refusals makes no closure for each.
+  // Shared by all responses, so that a flood of refusals makes no closure for each.
   const leaveRequest = function (this: ServerResponse<IncomingMessage>): void {
     leave(this.req, lingering);
   };
@@ -76,7 +79,7 @@ export function responseClass(
           this.shouldKeepAlive = false;
           noteUnread(this);
         }
-        // Before Node's own listener, which would close a connection that ends here with what came unread: a reset.
+        // Before Node's own listener, which would close the connection with unread input: a reset.
         this.prependListener("finish", leaveRequest);
       }
       return typeof reason === "string" ? super.writeHead(status, reason, headers) : super.writeHead(status, reason);
@@ -84,7 +87,10 @@ export function responseClass(
   };
 }
 
-/** Leaves a request whose response has been written: it may end by itself where it is small, else it is cut off. */
+/**
+ * Gives up a request whose response has been written. The rest of a small request may still come; the connection of any
+ * other is ended.
+ */
 function leave(request: IncomingMessage, lingering: LingeringSockets): void {
   const { socket } = request;
   if ((request.complete && !isStopped(request)) || socket.destroyed) return;
@@ -95,19 +101,19 @@ function leave(request: IncomingMessage, lingering: LingeringSockets): void {
   }
   if (!lastLeft.has(socket)) {
     const destroySoon = socket.destroySoon.bind(socket);
-    // What Node calls where the caller asked for the connection to be closed.
+    // Node calls this if the caller asked to close the connection.
     socket.destroySoon = () => (lastLeft.get(socket)?.complete === false ? lingering.add(socket) : destroySoon());
   }
   lastLeft.set(socket, request);
   if (left.push(request) === 1) setImmediate(limitLeft);
 }
 
-/** Small requests that were left in this turn of the event loop. */
+/** Small requests that were given up in this turn of the event loop. */
 let left: IncomingMessage[] = [];
 
 /**
- * Waits for those whose rest has not come. Most bodies come with their head, and Node hands out the head before it
- * reads them: a timer for each would keep all that a flood of refusals is made of for as long as it runs.
+ * Bounds the wait for the rest of requests that were given up. Most bodies come with their head, and Node hands out the
+ * head before it reads them: a timer for each would keep all objects of a flood of refusals for as long as it runs.
  */
 function limitLeft(): void {
   const requests = left;
@@ -120,12 +126,15 @@ function limitLeft(): void {
   }
 }
 
-/** Of each connection that goes on: one at a time, however many of its requests are left. */
+/** Last request that was given up on each connection that goes on. */
 const lastLeft = new WeakMap<Socket, IncomingMessage>();
 
 const ignore = (): void => {};
 
-/** Node calls a request without a body complete a moment after it has handed it out. */
+/**
+ * True if a request's body has not ended. Node marks a request without a body as complete a moment after it has handed
+ * it out.
+ */
 function isUnfinished(request: IncomingMessage): boolean {
   return !request.complete && hasBody(request);
 }

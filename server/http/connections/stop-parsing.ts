@@ -2,32 +2,32 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
 /**
- * What a parser's callback for a head answers where nothing behind it is HTTP: the parser stops in the middle of what
- * was read. Node answers so itself for a request to change the protocol.
+ * Answer of a parser's callback for a head if nothing after it is HTTP: the parser stops in the middle of what was
+ * read. Node itself answers so for a request to change the protocol.
  */
 const STOP = 2;
 
-/** What takes each request as its head is parsed; Node's own, of which its types say nothing. */
+/** Called with each request as its head is parsed; Node's own, which its types do not declare. */
 type OnIncoming = (request: IncomingMessage, keepAlive: boolean) => number;
 
-/** The response that was begun last before its request was there. */
+/** Last response that began before its request was complete, and that ends its connection. */
 let begun: ServerResponse<IncomingMessage> | undefined;
 
 const stopped = new WeakSet<IncomingMessage>();
 
-/** Notes a response that is its connection's last and begins before its request is there. */
+/** Notes a response that is its connection's last and begins before its request is complete. */
 export function noteUnread(response: ServerResponse<IncomingMessage>): void {
   begun = response;
 }
 
-/** Whether a request's body was left unparsed: Node takes it for complete. */
+/** True if a request's body was left unparsed: Node takes it for complete. */
 export function isStopped(request: IncomingMessage): boolean {
   return stopped.has(request);
 }
 
 /**
- * Has nothing of a body parsed whose request is answered as its head comes. A read brings up to 64 KiB of it with the
- * head, and in chunks of one byte those are ten thousand callbacks, fifty times what they cost in one piece (threats
+ * Stops the parser at the body of a request that is answered as its head comes. A read brings up to 64 KiB of the body
+ * with the head, and in chunks of one byte those are ten thousand callbacks, fifty times the cost of one piece (threats
  * b111).
  */
 export function stopAtRefusals(socket: Socket): void {

@@ -1,4 +1,4 @@
-/** Every problem that the server reports by itself: its status, its title, and the detail that a caller may see. */
+/** Problems that the server reports by itself: status, title, and the detail that a caller may see. */
 export const PROBLEMS = {
   invalid_request: { status: 400, title: "Bad request", detail: "The request is not valid." },
   subject_required: {
@@ -123,7 +123,7 @@ export const PROBLEMS = {
 
 export type ProblemCode = keyof typeof PROBLEMS;
 
-/** Headers that belong to a problem wherever it is answered. */
+/** Headers that belong to a problem in every answer. */
 export const HEADERS_OF_PROBLEMS: Partial<Record<ProblemCode, Readonly<Record<string, string>>>> = {
   unauthorized: { "www-authenticate": "Bearer" },
   request_timeout: { connection: "close" },

@@ -4,7 +4,9 @@ import { requestIdOf } from "../request-id.ts";
 import { type Problem, problemDocument } from "./problem.ts";
 import { problemOf } from "./problem-of.ts";
 
-/** The root error handler: renders problem documents, and logs what was not one without its text's secrets. */
+/**
+ * Returns the root error handler. It renders problem documents, and logs other errors without secrets in their text.
+ */
 export function errorHandler(log: Logger): (error: unknown, request: FastifyRequest, reply: FastifyReply) => void {
   return (error, request, reply) => {
     const isOnce =
@@ -15,13 +17,13 @@ export function errorHandler(log: Logger): (error: unknown, request: FastifyRequ
   };
 }
 
-/** Answers with a problem document. */
+/** Sends a problem document. */
 export function sendProblem(reply: FastifyReply, shown: Problem): void {
   const document = problemDocument(shown, requestIdOf(reply.request.raw));
   reply.code(shown.status).headers(shown.headers).type("application/problem+json").send(document);
 }
 
-/** Whether the log has to report a problem: a fault that callers cannot mend, whichever part of the server answered. */
+/** True if the log has to report a problem: a fault that callers cannot mend, whichever part of the server answered. */
 export function isForOperator(shown: Problem): boolean {
   return shown.code === "internal" || shown.code === "insufficient_storage";
 }

@@ -26,15 +26,15 @@ const CODE_OF_STATUS: Readonly<Record<number, ProblemCode>> = {
 };
 
 /**
- * Of what another replica may answer: the connection ends with it. A balancer of connections, such as a Service of
- * Kubernetes, leaves a replica out of new ones alone, and a kept one would lead its caller to this replica for as long
- * as its database is away.
+ * Headers of a failure that another replica may not have: the connection ends with it. A balancer of connections, such
+ * as a Service of Kubernetes, only keeps new connections off a replica, and a kept connection would lead its caller to
+ * this replica for as long as its database is away.
  */
 const ELSEWHERE = { ...HEADERS_OF_PROBLEMS.unavailable, connection: "close" };
-/** Of a replica whose view of the keys is not current. */
+/** Refusal by a replica whose view of the keys is not current. */
 export const STALE_VIEW = problem("unavailable", undefined, ELSEWHERE);
 const UNREAD = problem("unavailable", "The database does not answer: try again.", ELSEWHERE);
-/** The answer to a COMMIT may be what was lost. */
+/** Failure of a change whose outcome is unknown: the lost answer may be that of its COMMIT. */
 const IN_DOUBT = problem(
   "unavailable",
   "The database does not answer. The change may have been made all the same: read what is there now, or send the same request again.",
@@ -44,7 +44,7 @@ const UNREADABLE_PATH = problem(
   "invalid_request",
   "The path holds percent signs that encode no text in UTF-8: write a percent sign itself as %25.",
 );
-/** How a request may be sent again without a second effect. */
+/** Ways to send a request again without a second effect. */
 type Repetition = "by its Idempotency-Key" | "as it is";
 const REPEAT = "The change may have been made all the same:";
 const REPEATS: Readonly<Record<Repetition, string>> = {
@@ -66,7 +66,7 @@ const DATABASE_BUSY = {
     "retry-after": "1",
   }),
 } as const;
-/** That the database has stopped altogether looks the same at first. */
+/** Text for a memory call that timed out. A database that has stopped altogether looks the same at first. */
 const MEMORY_TOO_LATE = "The memory took too long, and was stopped:";
 const UNREAD_MEMORY = problem(
   "unavailable",
@@ -80,11 +80,11 @@ const MEMORY_IN_DOUBT = problem(
 );
 
 /**
- * The problem to show for anything that was thrown. What is not a {@link Problem} loses its text here: the framework's
- * own refusals become the catalogue's of the same status, all else is `internal`.
+ * Returns the problem to show for any error. An error that is no {@link Problem} loses its text here: the framework's
+ * own refusals become the catalogue's problems of the same status, all others are `internal`.
  *
- * @param method of the request: whether something may have been changed
- * @param repetition undefined where the same request again may have a second effect
+ * @param method method of the request, which tells whether something may have been changed
+ * @param repetition undefined if the same request again may have a second effect
  */
 export function problemOf(error: unknown, method = "GET", repetition?: Repetition): Problem {
   if (error instanceof Problem) return error;
@@ -121,7 +121,7 @@ export function problemOf(error: unknown, method = "GET", repetition?: Repetitio
   return problem("internal");
 }
 
-/** Says where a body or a query breaks its schema: the place and the rule, never the value. */
+/** Describes where a body or a query breaks its schema: the path and the rule, never the value. */
 function validationDetail(faults: readonly unknown[]): string {
   const [first] = faults;
   if (typeof first !== "object" || first === null) return PROBLEMS.invalid_request.detail;

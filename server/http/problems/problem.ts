@@ -2,7 +2,7 @@ import { HEADERS_OF_PROBLEMS, PROBLEMS, type ProblemCode } from "./catalogue.ts"
 
 const NO_HEADERS: Readonly<Record<string, string>> = {};
 
-/** A refusal or failure that may be shown to the caller as it stands: nothing of its text comes from inside. */
+/** Refusal or failure that may be shown to the caller as it is: nothing in its text is internal. */
 export class Problem extends Error {
   readonly status: number;
   readonly code: ProblemCode;
@@ -31,12 +31,12 @@ export class Problem extends Error {
 }
 
 /**
- * Makes a problem to throw, or to hand to a hook's `done`.
+ * Makes a problem to throw, or to pass to a hook's `done`.
  *
- * @param detail what the caller should change; the catalogue's text where it is left out. Never put into it what came
- *   from inside, nor the presented key.
- * @param headers instead of the ones that belong to the code
- * @param members of the document, besides those that every problem has
+ * @param detail advice on what the caller should change; the catalogue's text by default. It must contain neither
+ * internal text nor the presented key.
+ * @param headers replacement for the headers that belong to the code
+ * @param members members of the document, besides those that every problem has
  */
 export function problem(
   code: ProblemCode,
@@ -48,9 +48,9 @@ export function problem(
 }
 
 /**
- * The body of a problem document (RFC 9457).
+ * Returns the body of a problem document (RFC 9457).
  *
- * @param requestId as its answer's head has it; a 401 is the same text for all, and has none
+ * @param requestId id in the head of the answer; a 401 has the same text for all, and no id
  */
 export function problemDocument({ status, code, title, detail, members }: Problem, requestId: string): string {
   const id = code === "unauthorized" ? {} : { requestId };

@@ -5,28 +5,28 @@ import type { Db } from "../../../store/database/change.ts";
 import { refsOfKeys } from "../../../store/keys/search/key-lists.ts";
 import { teamNames } from "../../../store/teams/team-names.ts";
 
-/** An event of the audit log as the management API and the console's export show it. */
+/** Event of the audit log as the management API and the console's export show it. */
 export type AuditJson = {
   readonly id: number;
-  /** RFC 3339. */
+  /** Time in RFC 3339. */
   readonly at: string;
-  /** As `key.revoked`. */
+  /** Kind of event, such as `key.revoked`. */
   readonly action: string;
   readonly actor: string;
   readonly teamId: string | null;
-  /** The team's name; null for none, and for one that is gone. */
+  /** Name of the team; null for no team, and for a deleted team. */
   readonly team: string | null;
   readonly keyId: string | null;
-  /** Of the key or other object that it is about; null where it is about none. */
+  /** Namespace of the key or other object that the event is about; null if it is about none. */
   readonly namespace: string | null;
   readonly name: string | null;
   readonly detail: Readonly<Record<string, unknown>>;
 };
 
 /**
- * Events as they are shown, in the same order.
+ * Returns events as they are shown, in the same order.
  *
- * @param teamIds whose keys may be named; undefined for all
+ * @param teamIds teams whose keys may be named; undefined for all
  */
 export async function auditJson(
   db: Db,
@@ -41,13 +41,13 @@ export async function auditJson(
   });
 }
 
-/** By their ids, what teams are called that events are of, and keys that they are about. */
+/** Names of the teams that events belong to, and of the keys that events are about, by their ids. */
 export type EventNames = {
   readonly teams: ReadonlyMap<string, string>;
   readonly keys: ReadonlyMap<string, NamedRef>;
 };
 
-/** @param teamIds whose keys may be named; undefined for all */
+/** Reads the names of teams and keys in events. @param teamIds teams whose keys may be named; undefined for all */
 export async function namesOfEvents(
   db: Db,
   events: readonly StoredAuditEvent[],
@@ -59,7 +59,7 @@ export async function namesOfEvents(
   };
 }
 
-/** The name that is kept with an event, as what is no longer there has it too. */
+/** Reads the name that is kept with an event, since it remains after its object is deleted. */
 function textsOf({ namespace, name }: StoredAuditEvent["detail"]): { namespace?: string; name?: string } {
   return {
     ...(typeof namespace === "string" && { namespace }),

@@ -6,25 +6,25 @@ import { problem } from "../../http/problems/problem.ts";
 import { requestedTeams } from "../requested-teams.ts";
 import type { Rights } from "../rights.ts";
 
-/** An issuer and a subject: no actor is longer. */
+/** Maximum length of an actor: an issuer and a subject are no longer. */
 export const MAX_ACTOR_LENGTH = 2_000;
 
-/** What the audit log is asked for: empty or undefined for whatever it is. */
+/** Query for the audit log. Empty or undefined fields filter nothing. */
 export type AuditQuestion = {
-  /** A team's name or id. */
+  /** Name or id of a team. */
   readonly team: string;
   readonly actor: string;
-  /** As `key.revoked`. */
+  /** Kind of event, such as `key.revoked`. */
   readonly action: string;
-  /** An id, a key's prefix, or a name. */
+  /** Id, prefix of a key, or name. */
   readonly about: string;
-  /** Milliseconds since the epoch: from then on. */
+  /** Start, inclusive, in milliseconds since the epoch. */
   readonly from: number | undefined;
-  /** Milliseconds since the epoch: before then. */
+  /** End, exclusive, in milliseconds since the epoch. */
   readonly to: number | undefined;
 };
 
-/** What to search for, among what the caller may see. */
+/** Returns the search for a query, limited to what the caller may see. */
 export async function auditSearchOf(
   db: Db,
   rights: Rights,
@@ -39,12 +39,12 @@ export async function auditSearchOf(
   };
 }
 
-/** Where a page ended, as its successor is asked for. */
+/** Writes the position at the end of a page as the cursor of the next page. */
 export function cursorOf({ at, id }: AuditPosition): string {
   return `${at}-${id}`;
 }
 
-/** @throws Problem `invalid_request` for what is none of ours */
+/** Reads a cursor that {@link cursorOf} wrote. @throws Problem `invalid_request` for any other text */
 export function readAuditCursor(text: string): AuditPosition {
   const [, at, id] = /^(\d{1,17})-(\d{1,15})$/.exec(text) ?? [];
   if (at === undefined || id === undefined) {
@@ -53,12 +53,12 @@ export function readAuditCursor(text: string): AuditPosition {
   return { at, id: Number(id) };
 }
 
-/** A place in the feed of the log, as it is asked for. */
+/** Writes a position in the feed of the log as callers send it back. */
 export function markOf({ seq, mark }: AuditMark): string {
   return mark === null ? String(seq) : `${seq}-${mark}`;
 }
 
-/** @param text as the schema has let it in */
+/** Reads a position that {@link markOf} wrote. @param text checked against the schema */
 export function readAuditMark(text: string): AuditMark {
   const [seq, mark] = text.split("-");
   return { seq: Number(seq), mark: mark === undefined ? null : Number(mark) };

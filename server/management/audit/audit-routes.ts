@@ -13,7 +13,9 @@ import { rightsOf } from "../rights.ts";
 import { auditJson } from "./audit-json.ts";
 import { auditSearchOf, cursorOf, MAX_ACTOR_LENGTH, markOf, readAuditCursor, readAuditMark } from "./audit-question.ts";
 
-/** @throws Problem `invalid_request` for a place that the database does not have */
+/**
+ * Reads a page of the feed of the log. @throws Problem `invalid_request` for a position that the database does not have
+ */
 async function readFeed(...args: Parameters<typeof readAuditFeed>): Promise<AuditFeedPage> {
   try {
     return await readAuditFeed(...args);
@@ -65,8 +67,8 @@ type Query = PageQuery & {
 };
 
 /**
- * The audit log. A caller who has a role in a team may read the team's events, since they may look at what the events
- * are about. Events of no team are for the installation's own alone.
+ * Serves the audit log. A caller with a role in a team may read the team's events, since they may look at what the
+ * events are about. Only those who run the installation may read events that belong to no team.
  */
 export function auditRoutes(app: FastifyInstance, { store }: Management): void {
   app.get<{ Querystring: Query }>(
@@ -92,7 +94,7 @@ export function auditRoutes(app: FastifyInstance, { store }: Management): void {
       }
       const search = await auditSearchOf(store.db, rights, {
         ...{ team, actor, action, from: readMoment(from), to: readMoment(to) },
-        // Of a whole key no more is taken than its prefix.
+        // Shortens a whole key to its prefix.
         about: searchedText(about),
       });
       const after = cursor === undefined ? undefined : readAuditCursor(cursor);

@@ -1,6 +1,6 @@
-/** The audit log's events in words: for its page, for a key's page, and for the command line. */
+/** Texts for the events of the audit log, on its page, on a key's page, and on the command line. */
 
-/** The actions that a search of the log offers as a filter. One that is not here is shown by its name. */
+/** Titles of the actions that a search of the log offers as a filter. Any other action is shown by its name. */
 export const EVENT_TITLES: Readonly<Record<string, string>> = {
   "key.reserved": "Version minted",
   "key.activated": "Version came into use",
@@ -37,7 +37,7 @@ export const EVENT_TITLES: Readonly<Record<string, string>> = {
   "request.refused": "Request refused",
 };
 
-/** What happened to a key, or of its budgets, more closely. */
+/** Texts for what happened to a key or to a budget, with details. */
 const ACTIONS: Readonly<Record<string, (detail: Detail) => string>> = {
   "key.reserved": ({ version }) => `Version ${version} was minted`,
   "key.activated": ({ version }) => `Version ${version} came into use`,
@@ -57,7 +57,7 @@ const ACTIONS: Readonly<Record<string, (detail: Detail) => string>> = {
 
 type Detail = Readonly<Record<string, unknown>>;
 
-/** What happened, in words; an action of a later build by its name. */
+/** Describes an event in words, or by its action's name if the action is of a later build. */
 export function eventText(action: string, detail: Detail): string {
   return ACTIONS[action]?.(detail) ?? EVENT_TITLES[action] ?? action;
 }
@@ -79,7 +79,7 @@ function changedFields(changed: unknown): string {
   return names.length === 0 ? "nothing that counts" : names.join(", ");
 }
 
-/** A word of the API, such as `ByHand`, as people write it. */
+/** Converts a word of the API, such as `ByHand`, to a phrase, such as `By hand`. */
 export function inWords(word: string): string {
   const parted = word.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
   return parted.charAt(0).toUpperCase() + parted.slice(1);

@@ -4,7 +4,7 @@ import { rfc3339 } from "../../../domain/rfc3339.ts";
 import type { BudgetUse } from "../../../store/budgets/read-budgets.ts";
 import { closedObject, TIME_OR_NULL } from "../response-schemas.ts";
 
-/** What a budget has and has used in its present period, as the management API shows it. Amounts are in its unit. */
+/** Limit and use of a budget in its present period, as the management API shows it. Amounts are in its unit. */
 export type BudgetJson = {
   readonly limit: number;
   readonly unit: string;
@@ -46,7 +46,7 @@ export const BUDGETS = closedObject("Budgets", {
   },
 });
 
-/** Budgets in the order in which they are declared. */
+/** Budgets in the order of their declaration. */
 export type BudgetsJson = { readonly items: readonly BudgetJson[] };
 
 export function budgetsJson(uses: readonly BudgetUse[]): BudgetsJson {

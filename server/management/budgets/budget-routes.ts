@@ -25,8 +25,8 @@ const RELEASE = { type: "object", additionalProperties: false, properties: { rea
 const EXAMPLE = { reason: "the replica was killed, and its calls were few" };
 
 /**
- * How far the budgets of a key and of a team are used, for those who may see them; and what gives back what servers held
- * of them that ended, for the installation's own.
+ * Serves the use of the budgets of a key and of a team, for those who may see them. Also gives back what ended servers
+ * held of a budget, for those who run the installation.
  */
 export function budgetRoutes(app: FastifyInstance, management: Management): void {
   const { store, clock, receipts } = management;
@@ -51,7 +51,7 @@ export function budgetRoutes(app: FastifyInstance, management: Management): void
     },
   );
 
-  /** Who the budgets are of is known to the audit log by its key or its team. */
+  /** Gives budgets back what ended servers held of them. The audit log names the owner by its key or its team. */
   const release = async (
     { author: by, rights }: ChangeContext,
     budgets: readonly OwnedBudget[],

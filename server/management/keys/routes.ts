@@ -6,8 +6,8 @@ import { manualKeyRoutes } from "./change/manual-routes.ts";
 import { keyReadRoutes } from "./shown/read-routes.ts";
 
 /**
- * Keys in the management API (spec §7, docs/decisions/management-api.md). A secret is in one answer alone: the one to
- * the request that had it minted. Digests are in none but an export's.
+ * Serves keys in the management API (spec §7, docs/decisions/management-api.md). A secret is only in the answer to the
+ * request that had it minted. Digests are only in an export.
  */
 export function keyRoutes(app: FastifyInstance, management: Management): void {
   keyReadRoutes(app, management);

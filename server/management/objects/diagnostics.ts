@@ -5,7 +5,7 @@ import { redactKeys } from "../../../domain/redact.ts";
 import { type Problem, problem } from "../../http/problems/problem.ts";
 
 /**
- * What is said of faults in a request's content: each field with what to write instead, and no key that stood there.
+ * Returns the refusal of faulty content: each field with what to write instead, without keys that were in the content.
  */
 export function invalid(diagnostics: readonly FieldDiagnostic[]): Problem {
   const errors = diagnostics.map(({ path, message }) => ({ path: redactKeys(path), message: redactKeys(message) }));
@@ -14,13 +14,13 @@ export function invalid(diagnostics: readonly FieldDiagnostic[]): Problem {
   return problem("invalid", detail, undefined, { errors });
 }
 
-/** An object as a request gives it. */
+/** Object as a request gives it. */
 export type Given = { readonly name: string; readonly namespace: string; readonly spec: unknown };
 
 /**
- * Reads an object: its names as Kubernetes has them, its spec as its kind's schema and rules have it.
+ * Parses an object: its names by the rules of Kubernetes, its spec by the schema and rules of its kind.
  *
- * @param old what is stored of one that is to be changed
+ * @param old stored spec and status of an object that is to be changed
  * @throws Problem `invalid` with all faults
  */
 export function readGivenObject<K extends Kind>(

@@ -20,7 +20,7 @@ import type { ManagedResource } from "./resource.ts";
 
 type CreateBody = ReasonBody & { name: string; namespace: string; team: string; spec: unknown };
 
-/** Gateways. A provider's credential goes in, is stored encrypted, and never comes out. */
+/** Gateways in the management API. A provider's credential goes in, is stored encrypted, and never comes out. */
 export const GATEWAYS: ManagedResource<"gateway", CreateBody> = {
   kind: "gateway",
   path: "gateways",
@@ -81,7 +81,7 @@ export const GATEWAYS: ManagedResource<"gateway", CreateBody> = {
 };
 
 type SavedGateway = Pick<GatewayDraft, "namespace" | "name" | "teamId" | "ownerUid" | "publicId"> & {
-  /** Of a gateway that has credentials which may stay. */
+  /** Id of an existing gateway, whose stored credentials may stay. */
   readonly id?: string;
 };
 

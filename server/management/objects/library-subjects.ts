@@ -17,7 +17,10 @@ import { type Rights, requireRight, rightsOf, visibleTeams } from "../rights.ts"
 
 type ById = { id: string };
 
-/** Whose memory is kept: also where the declaration is gone, which an erasure does not wait for. */
+/**
+ * States of a library that keeps memory of subjects: also after its declaration is gone, since an erasure does not wait
+ * for it.
+ */
 const KEEPING = ["active", "retained"] as const;
 
 const RETAINED_LIBRARY = closedObject("RetainedLibrary", {
@@ -42,8 +45,8 @@ const ERASE_BODY = {
 } as const;
 
 /**
- * The subjects of a library, for its team's admins: the names may be personal data, and stand in bodies and the audit log
- * alone (docs/decisions/subjects.md).
+ * Serves the subjects of a library, for its team's admins. Their names may be personal data, and are in bodies and the
+ * audit log alone (docs/decisions/subjects.md).
  */
 export function librarySubjectRoutes(app: FastifyInstance, management: Management): void {
   const { store } = management;
@@ -107,7 +110,7 @@ export function librarySubjectRoutes(app: FastifyInstance, management: Managemen
       const { rights, author: by } = await changeContextOf(management, request, request.body);
       const { subject } = request.body;
       const { result: erased } = await change(store, null, async (tx) => {
-        // Not locked: who hands a conversation over holds the subject's part, and wants the library.
+        // Not locked: a request that hands over a conversation holds the subject's part while it waits for the library.
         const library = await libraryToChange(tx, rights, request.params.id);
         return eraseSubject(tx, { library, subject, by });
       });
@@ -116,7 +119,10 @@ export function librarySubjectRoutes(app: FastifyInstance, management: Managemen
   );
 }
 
-/** @throws Problem `not_found`, or `forbidden` where the caller's roles do not allow it */
+/**
+ * Reads a library that the caller may change. @throws Problem `not_found`, or `forbidden` if the caller's roles do not
+ * allow it
+ */
 async function libraryToChange(db: Db, rights: Rights, id: string): Promise<StoredOf["library"]> {
   const asked = { id, teamIds: visibleTeams(rights), states: KEEPING, limit: 1 };
   const [library] = isId(id) ? await listObjects(db, "library", asked) : [];

@@ -24,7 +24,10 @@ import { lockChangeable, type ManagedResource, objectJson, showObject } from "./
 type IdParams = { id: string };
 type Schema = ReturnType<typeof objectSchema>;
 
-/** Serves one kind of object: to look at, and what was made here to change and to delete (docs/reference/management-api.md). */
+/**
+ * Serves one kind of object: all for reading, those made by hand for changing and deleting
+ * (docs/reference/management-api.md).
+ */
 export function objectRoutes<K extends ObjectKind, CreateBody extends ReasonBody>(
   app: FastifyInstance,
   management: Management,
@@ -94,7 +97,7 @@ function changeRoutes<K extends ObjectKind, CreateBody extends ReasonBody>(
       schema: { body: resource.createSchema },
     },
     async (request, reply) => {
-      // What the schema has checked becomes its type here.
+      // The schema has checked the body, which gets its type here.
       const body = request.body as CreateBody;
       const context = await changeContextOf(management, request, body);
       const made = await createOnce(

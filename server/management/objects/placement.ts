@@ -9,10 +9,10 @@ const NO_TEAM_NAMED = "is missing: name the team that it is for";
 const NO_SUCH_TEAM = "is not one of your teams: write its name, or its id";
 
 /**
- * The team that something is to be made for. A team that the caller does not belong to counts as absent.
+ * Finds the team that something is to be made for. A team that the caller does not belong to counts as absent.
  *
- * @param named its name, or its id
- * @throws Problem `invalid`, or `forbidden` where the caller's role does not allow it
+ * @param named name or id of the team
+ * @throws Problem `invalid`, or `forbidden` if the caller's role does not allow it
  */
 export async function teamFor(
   db: Db,
@@ -29,12 +29,12 @@ export async function teamFor(
   return team;
 }
 
-/** The refusal of a creation whose name is taken. */
+/** Returns the refusal of a creation whose name is taken. */
 export function nameTaken(what: string, { id }: { readonly id: string }): Problem {
   return problem("exists", `There is a ${what} of this name: \`id\` says which.`, undefined, { id });
 }
 
-/** @throws Problem `invalid` for a namespace that is not the team's among those of the management API */
+/** Requires a namespace that the team holds among those of the management API. @throws Problem `invalid` */
 export async function requireNamespace(db: Db, teamId: string, namespace: string): Promise<void> {
   if (namespace === "" || (await holdsNamespace(db, teamId, API_CLUSTER, namespace))) return;
   throw invalid([

@@ -8,16 +8,18 @@ import type { StoredGateway } from "../../../store/objects/objects.ts";
 import type { Problem } from "../../http/problems/problem.ts";
 import { type Given, invalid, readGivenObject } from "./diagnostics.ts";
 
-/** A gateway that is to be made or changed, read. */
+/** Parsed request to make or change a gateway. */
 export type ReadGateway = {
   readonly publicId: string | undefined;
   readonly routesOnly: boolean;
   readonly routes: readonly RouteRecord[];
-  /** The credential is undefined where the one that is stored stays. */
+  /** Upstreams. The credential is undefined if the stored credential stays. */
   readonly upstreams: readonly (Omit<UpstreamRecord, "credential"> & { readonly credential: string | undefined })[];
 };
 
-/** As a ModelGateway's, with each provider's credential itself where that refers to a Secret. */
+/**
+ * Schema of a gateway's spec: a ModelGateway's, with each provider's credential in place of the reference to a Secret.
+ */
 export const GATEWAY_SPEC: Readonly<Record<string, unknown>> = { title: "GatewaySpec", ...withCredentials() };
 
 function withCredentials(): Record<string, unknown> {
@@ -52,9 +54,9 @@ function withCredentials(): Record<string, unknown> {
 }
 
 /**
- * Reads a spec as a ModelGateway's is read, with credentials in place of references.
+ * Parses a spec like a ModelGateway's, with credentials in place of references.
  *
- * @param old what is stored, of a gateway that is to be changed
+ * @param old stored gateway, if it is to be changed
  * @throws Problem `invalid`
  */
 export function readGateway(given: Given, old?: StoredGateway): ReadGateway {
@@ -72,7 +74,10 @@ export function readGateway(given: Given, old?: StoredGateway): ReadGateway {
   return { publicId: read.publicID, routesOnly: read.routesOnly, routes: read.routes.map(routeRecord), upstreams };
 }
 
-/** Who may not read a credential could otherwise have it sent to an address of theirs. */
+/**
+ * True if an upstream keeps its stored credential: only if its dialect and base URL stay. Otherwise a caller who may
+ * not read the credential could have it sent to an address of their own.
+ */
 function keepsCredential({ name, dialect, baseUrl }: Omit<UpstreamRecord, "credential">, old?: StoredGateway): boolean {
   const before = old?.upstreams.find((upstream) => upstream.name === name);
   return before?.hasCredential === true && before.dialect === dialect && before.baseUrl === baseUrl;
@@ -83,7 +88,9 @@ export function noCredential(i: number): Problem {
   return invalid([{ path: `spec.upstreams[${i}].credential`, message }]);
 }
 
-/** Puts a reference where each credential is, so that the schema of the declarations fits, and keeps them apart. */
+/**
+ * Replaces each credential by a reference, so that the schema of declarations fits, and returns the credentials apart.
+ */
 function takeCredentials(spec: unknown): { spec: unknown; credentials: (string | undefined)[] } {
   if (!isRecord(spec) || !Array.isArray(spec.upstreams)) return { spec, credentials: [] };
   const diagnostics: FieldDiagnostic[] = [];
@@ -98,7 +105,7 @@ function takeCredentials(spec: unknown): { spec: unknown; credentials: (string |
         message: "is for a gateway that is declared: write credential",
       });
     }
-    // Said here, where the address is not repeated: it may hold a credential.
+    // Refused here, without repeating the URL, which may hold a credential.
     if (typeof rest.baseURL === "string" && /[@?#]/.test(rest.baseURL)) {
       diagnostics.push({ path: `${path}.baseURL`, message: "must be without credentials, query and fragment" });
     }

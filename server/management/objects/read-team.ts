@@ -12,14 +12,14 @@ import type { StoredTeam } from "../../../store/objects/objects.ts";
 import type { WebhookDraft } from "../../../store/webhooks/team-webhooks.ts";
 import { type Given, invalid, readGivenObject } from "./diagnostics.ts";
 
-/** A team that is to be made or changed, read. */
+/** Parsed request to make or change a team. */
 export type ReadTeam = Omit<PlatformTeamSpec, "webhooks"> & { readonly webhooks: readonly WebhookDraft[] };
 
 const MAX_SECRET_LENGTH = 256;
 
 /**
- * As a PlatformTeam's, with each webhook's signing secret itself where that refers to a Secret, and references that may
- * be to libraries in no namespace.
+ * Schema of a team's spec: a PlatformTeam's, with each webhook's signing secret in place of the reference to a Secret.
+ * References to libraries may be without a namespace.
  */
 export const TEAM_SPEC: Readonly<Record<string, unknown>> = { title: "TeamSpec", ...withSecrets() };
 
@@ -40,9 +40,9 @@ function withSecrets(): Record<string, unknown> {
 }
 
 /**
- * Reads a spec as a PlatformTeam's is read, with signing secrets in place of references.
+ * Parses a spec like a PlatformTeam's, with signing secrets in place of references.
  *
- * @param old what is stored, of a team that is to be changed
+ * @param old stored team, if it is to be changed
  * @throws Problem `invalid`
  */
 export function readTeam(given: Given, old?: StoredTeam): ReadTeam {
@@ -54,7 +54,7 @@ export function readTeam(given: Given, old?: StoredTeam): ReadTeam {
   );
   const spec = freeLibraries(placed, rest);
   const { webhooks, secrets } = takeSecrets(list);
-  // By themselves: a team that was made here has no namespace in which a Secret of its would be.
+  // Webhooks are read apart: a team that was made by hand has no namespace for a Secret.
   const read = readGivenObject("PlatformTeam", { ...given, spec: { namespaces: [SOME_SECRET.namespace], webhooks } });
   return {
     ...spec,
@@ -69,10 +69,10 @@ export function readTeam(given: Given, old?: StoredTeam): ReadTeam {
 
 const WANTED = "must be whsec_ and 24 to 64 random bytes in base64, or two of these with a space between";
 
-/** Stands in the declarations' schema where the secret itself is given. */
+/** Reference that stands in the declarations' schema for a secret that is given itself. */
 const SOME_SECRET = { namespace: "none", name: "none" };
 
-/** Puts a reference where each secret is, and keeps the secrets apart: no message repeats them. */
+/** Replaces each secret by a reference, and returns the secrets apart: no message repeats them. */
 function takeSecrets(list: unknown): { webhooks: unknown; secrets: (string | undefined)[] } {
   if (!Array.isArray(list)) return { webhooks: list, secrets: [] };
   const diagnostics: FieldDiagnostic[] = [];
@@ -84,7 +84,7 @@ function takeSecrets(list: unknown): { webhooks: unknown; secrets: (string | und
     if (secretRef !== undefined) {
       diagnostics.push({ path: `${path}.secretRef`, message: "is for a team that is declared: write secret" });
     }
-    // Said here, where the address is not repeated: it may hold a credential.
+    // Refused here, without repeating the URL, which may hold a credential.
     if (typeof fields.url === "string" && /[@?#]/.test(fields.url)) {
       diagnostics.push({ path: `${path}.url`, message: "must be without credentials, query and fragment" });
     }

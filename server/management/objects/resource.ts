@@ -9,33 +9,33 @@ import type { UNSEEN } from "../preconditions.ts";
 import type { ReasonBody } from "../request-schemas.ts";
 import { type Action, type Rights, requireRight, seesTeam, visibleTeams } from "../rights.ts";
 
-/** A kind of object, and what is its own in the routes that all kinds have alike. */
+/** Kind of object, with the parts of its routes that differ from other kinds. */
 export type ManagedResource<K extends ObjectKind, CreateBody extends ReasonBody> = ShownResource<K> & {
   readonly path: "teams" | "libraries" | "gateways";
   readonly action: Action;
-  /** In the description of the API. */
+  /** Title in the description of the API. */
   readonly title: string;
-  /** The schemas of what is shown besides what every object has. */
+  /** Schemas of the fields that are shown besides those of every object. */
   readonly shown: Readonly<Record<string, object>>;
   readonly specSchema: object;
   readonly createSchema: object;
-  /** A body that makes one. */
+  /** Body that makes an object. */
   readonly example: { readonly name: string; readonly team?: string; readonly spec: object };
   create(tx: Tx, context: ChangeContext, body: CreateBody): Promise<{ id: string }>;
   replace(tx: Tx, context: ChangeContext, stored: StoredOf[K], spec: unknown): Promise<void>;
-  /** Checks the right to, where it is another one than to change. */
+  /** Removes the object. Checks the caller's right if that is another right than to change. */
   remove(tx: Tx, context: ChangeContext, stored: StoredOf[K]): Promise<void>;
 };
 
 type ShownResource<K extends ObjectKind> = {
   readonly kind: K;
-  /** As manifests have it. */
+  /** Kind in manifests. */
   readonly declaredAs: "PlatformTeam" | "MemoryLibrary" | "ModelGateway";
-  /** What is shown besides what every object has. */
+  /** Returns the fields that are shown besides those of every object. */
   show(stored: StoredOf[K]): { readonly spec: object; readonly [UNSEEN]?: string } & Readonly<Record<string, unknown>>;
 };
 
-/** An object as the API shows it. */
+/** Returns an object as the API shows it. */
 export function objectJson<K extends ObjectKind>({ kind, declaredAs, show }: ShownResource<K>, stored: StoredOf[K]) {
   const { id, cluster, namespace, name, ownerUid, teamId, team, createdAt } = stored;
   const declaredIn = cluster === API_CLUSTER ? null : { cluster, kind: declaredAs, uid: ownerUid };
@@ -43,19 +43,22 @@ export function objectJson<K extends ObjectKind>({ kind, declaredAs, show }: Sho
   return { id, name, ...home, createdAt: rfc3339Millis(createdAt.getTime()), declaredIn, ...show(stored) };
 }
 
-/** @throws Problem `not_found` for one that is not to be seen either */
+/** Reads an object as the API shows it. @throws Problem `not_found`, also for an object that the caller may not see */
 export async function showObject<K extends ObjectKind>(db: Db, resource: ShownResource<K>, rights: Rights, id: string) {
   return objectJson(resource, await findVisible(db, resource.kind, rights, id));
 }
 
-/** An object as it is stored. @throws Problem `not_found` for one that is not to be seen either */
+/** Reads an object as it is stored. @throws Problem `not_found`, also for an object that the caller may not see */
 export async function findVisible<K extends ObjectKind>(db: Db, kind: K, rights: Rights, id: string) {
   const [found] = await listObjects(db, kind, { id: knownId(kind, id), teamIds: visibleTeams(rights), limit: 1 });
   if (found === undefined) throw absent(kind);
   return found;
 }
 
-/** @throws Problem `not_found`, `forbidden`, or `managed` for what was not made here */
+/**
+ * Locks an object that the caller may change. @throws Problem `not_found`, `forbidden`, or `managed` for an object that
+ * was not made by hand
+ */
 export async function lockChangeable<K extends ObjectKind>(
   tx: Tx,
   { kind, declaredAs, action }: ShownResource<K> & { readonly action: Action },

@@ -17,7 +17,10 @@ import type { ManagedResource } from "./resource.ts";
 
 type CreateBody = ReasonBody & { name: string; spec: unknown };
 
-/** Teams. Their namespaces are names among what is made here: those of a cluster are claimed in that cluster. */
+/**
+ * Teams in the management API. Their namespaces are names among what is made by hand: namespaces of a cluster are
+ * claimed in that cluster.
+ */
 export const TEAMS: ManagedResource<"team", CreateBody> = {
   kind: "team",
   path: "teams",
@@ -123,7 +126,7 @@ async function save(
   return { id };
 }
 
-/** One in no namespace is referred to by its name alone. */
+/** Returns a reference to a library; without a namespace if the library has none. */
 function libraryRef({ namespace, name }: { readonly namespace: string; readonly name: string }) {
   return { ...(namespace !== "" && { namespace }), name };
 }

@@ -7,28 +7,28 @@ import { usageNames } from "../../../store/usage/usage-names.ts";
 import type { UsageGroup, UsageStep } from "../../../store/usage/usage-question.ts";
 import { endOfStep, type UsageSpan } from "./usage-times.ts";
 
-/** What usage may be added up by in a question of the API. */
+/** Groups by which the API can add up usage. */
 export const USAGE_GROUPS = ["key", "team", "gateway", "route", "model", "label"] as const satisfies UsageGroup[];
 export const USAGE_STEPS = ["total", "hour", "day"] as const satisfies UsageStep[];
 
-/** What one key, team, gateway, route or model, or one value of a label, used within one piece of time. */
+/** Usage of a key, team, gateway, route or model, or of a value of a label, within an interval. */
 export type UsageJson = ShownCost & {
-  /** RFC 3339: from then on, and before then. */
+  /** Start of the interval in RFC 3339, inclusive; `to` is its end, exclusive. */
   readonly from: string;
   readonly to: string;
-  /** Of the key, the team or the gateway; null by model and by label. */
+  /** Id of the key, the team or the gateway; null by model and by label. */
   readonly id: string | null;
-  /** Of the key or the gateway; null by model and by team. */
+  /** Namespace of the key or the gateway; null by model and by team. */
   readonly namespace: string | null;
   readonly name: string | null;
   readonly teamId: string | null;
   readonly team: string | null;
-  /** The id of a route; null where answers are not by route, and for those that no route led to. */
+  /** Id of a route; null if answers are not by route, and for answers that no route led to. */
   readonly route: string | null;
   readonly model: string | null;
-  /** The label's value; null where usage is not by label, and for keys that neither have it nor their teams. */
+  /** Value of the label; null if usage is not by label, and for keys without the label whose teams have none either. */
   readonly label: string | null;
-  /** Null where requests are not counted by what is asked for. */
+  /** Number of requests; null if requests are not counted for this group. */
   readonly requests: number | null;
   readonly answers: number;
   readonly input: number;
@@ -48,11 +48,11 @@ type Shown = {
   readonly by: UsageGroup;
   readonly step: UsageStep;
   readonly span: UsageSpan;
-  /** What the rows were priced by. */
+  /** Price list that the rows were priced by. */
   readonly prices: PriceList | null;
 };
 
-/** Rows as they are shown, in the same order. */
+/** Returns rows as they are shown, in the same order. */
 export async function usageJson(
   db: Db,
   rows: readonly UsageRow[],

@@ -94,7 +94,7 @@ type Query = PageQuery & {
   readonly step: (typeof USAGE_STEPS)[number];
 } & { readonly [K in "label" | "team" | "about" | "gateway" | "model" | "since" | "until"]?: string };
 
-/** Requests and tokens: of the caller's teams, and for the installation's own of all. */
+/** Serves requests and tokens of the caller's teams, and of all teams for those who run the installation. */
 export function usageRoutes(app: FastifyInstance, { store, clock, prices: priceFile }: Management): void {
   app.get<{ Querystring: Query }>(
     "/usage",
@@ -130,7 +130,10 @@ export function usageRoutes(app: FastifyInstance, { store, clock, prices: priceF
   );
 }
 
-/** @throws Problem `invalid_request` for a label that is missing, is none, or is not asked by */
+/**
+ * Checks the parameter `label`. @throws Problem `invalid_request` for a label that is missing, invalid, or given
+ * without `by=label`
+ */
 function checkLabel(by: Query["by"], label: string | undefined): void {
   if ((by === "label") !== (label !== undefined)) {
     throw problem(
@@ -149,9 +152,9 @@ function checkLabel(by: Query["by"], label: string | undefined): void {
 const WHERE: Readonly<Record<UsageObject, string>> = { key: "keys", team: "teams", gateway: "gateways" };
 
 /**
- * The ids of what is named; undefined where nothing is.
+ * Finds the ids of named objects; undefined if no name is given.
  *
- * @throws Problem `not_found` where there is nothing of this name that the caller may see
+ * @throws Problem `not_found` if there is no object of this name that the caller may see
  */
 async function idsOf(
   db: Db,
@@ -168,7 +171,7 @@ async function idsOf(
   );
 }
 
-/** @throws Problem `not_found` for a model that has not answered: its name may be written wrong */
+/** Requires a model that has answered. @throws Problem `not_found` for any other, whose name may be misspelt */
 async function requireModel(db: Db, model: string, visible: readonly string[] | undefined): Promise<void> {
   if (await isKnownModel(db, model, visible)) return;
   throw problem(
@@ -185,7 +188,7 @@ function cursorOf(last: UsagePosition | undefined): string | null {
   return last === undefined ? null : `${last.at}-${Buffer.from(last.group).toString("base64url")}`;
 }
 
-/** @throws Problem `invalid_request` for what is none of ours */
+/** Reads a cursor that {@link cursorOf} wrote. @throws Problem `invalid_request` for any other text */
 function readCursor(text: string): UsagePosition {
   const [, at, group] = /^(\d{1,15})-([\w-]*)$/.exec(text) ?? [];
   const name = group === undefined ? undefined : Buffer.from(group, "base64url").toString();

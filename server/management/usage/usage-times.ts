@@ -3,17 +3,17 @@ import type { UsageStep } from "../../../store/usage/usage-question.ts";
 import { HOURS_KEPT_DAYS } from "../../../store/usage/usage-tables.ts";
 import { problem } from "../../http/problems/problem.ts";
 
-/** What is asked for where no beginning is given. */
+/** Days that a query covers up to its end if it gives no start. */
 const DEFAULT_DAYS = 30;
 
-/** Milliseconds since the epoch, whole hours or days in UTC: from then on, and before then. */
+/** Time span in whole hours or days in UTC, from inclusive, to exclusive, in milliseconds since the epoch. */
 export type UsageSpan = { readonly from: number; readonly to: number };
 
 /**
- * The whole hours that a question is about, or the whole days where hours are not kept any more, and by day.
+ * Returns the whole hours of a query, or whole days if it is by day or hours are no longer kept.
  *
  * @param now milliseconds since the epoch
- * @throws Problem `invalid_request` where nothing is between the times, and for hours that are not kept any more
+ * @throws Problem `invalid_request` if nothing is between the times, and for hours that are no longer kept
  */
 export function usageSpan(
   { since, until }: { readonly since: number | undefined; readonly until: number | undefined },
@@ -28,7 +28,7 @@ export function usageSpan(
       "There is nothing between since and until: since is the earlier one, and not to come.",
     );
   }
-  // A day is left, so that no hour is asked for that is being deleted.
+  // Leaves a margin of a day, so that no query reads an hour that is being deleted.
   const isOld = (at: number) => at < now - (HOURS_KEPT_DAYS - 1) * DAY_MS;
   if (step === "hour" && isOld(from)) {
     throw problem(
@@ -43,7 +43,7 @@ export function usageSpan(
   };
 }
 
-/** When the piece of time ends that begins at a moment. */
+/** Returns when the step ends that begins at `at`, in milliseconds since the epoch. */
 export function endOfStep(at: number, step: UsageStep, { to }: UsageSpan): number {
   return step === "total" ? to : Math.min(to, at + (step === "hour" ? HOUR_MS : DAY_MS));
 }

@@ -5,9 +5,9 @@ import { EncodingError } from "../errors.ts";
 /**
  * Refuses a database that cannot hold what callers write, which is Unicode.
  *
- * @returns undefined for one that holds it as what it is; of one that knows bytes alone, the line that says what is
- *   missing there
- * @throws EncodingError for any other, by name
+ * @returns undefined if the encoding is UTF8; a line that says what is missing if the database knows bytes alone
+ *   (SQL_ASCII)
+ * @throws EncodingError that names any other encoding
  */
 export async function judgeEncoding(db: Db): Promise<string | undefined> {
   const { rows } = await sql<{ encoding: string }>`select getdatabaseencoding() as encoding`.execute(db);

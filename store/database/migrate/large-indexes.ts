@@ -2,20 +2,20 @@ import { sql } from "kysely";
 import type { Db } from "../change.ts";
 import type { Store } from "../store.ts";
 
-/** An index of a table that may be large by the time it is made. */
+/** Index of a table that may be large by the time the index is made. */
 export type LargeIndex = {
   readonly name: string;
-  /** What follows `on` in the statement that makes it. */
+  /** SQL that follows `on` in the statement that makes the index. */
   readonly on: string;
-  /** A statement to be run once it is made. */
+  /** Statement that is run once the index is made. */
   readonly afterwards?: string;
 };
 
 /**
- * Makes an index while others read and write its table. One that is there is left as it is; one whose making was broken
- * off is made anew. Not to be called in a transaction.
+ * Makes an index while others read and write its table. An existing index is left as it is; an index whose creation was
+ * interrupted is made anew. Must not be called in a transaction.
  *
- * @returns whether it was made now
+ * @returns true if the index was made now
  */
 export async function makeLargeIndex(db: Db, engine: Store["engine"], index: LargeIndex): Promise<boolean> {
   const { name, on, afterwards } = index;

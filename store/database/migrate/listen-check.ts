@@ -6,9 +6,9 @@ import type { Store } from "../store.ts";
 const ECHO_TIMEOUT_MS = 3_000;
 
 /**
- * Notifies itself and waits for the echo: at start, before anything relies on notifications (threats c32).
+ * Sends itself a notification and waits for it: at start, before anything relies on notifications (threats c32).
  *
- * @throws ListenError behind a transaction pooler, which gives the listening connection to others; any other error where
+ * @throws ListenError behind a transaction pooler, which gives the listening connection to others; any other error if
  *   the database does not answer, which proves nothing
  */
 export async function assertListenWorks(store: Store): Promise<void> {

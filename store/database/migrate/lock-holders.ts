@@ -3,17 +3,17 @@ import { nameSome } from "../../../domain/name-some.ts";
 import { rfc3339 } from "../../../domain/rfc3339.ts";
 import type { Db } from "../change.ts";
 
-/** A session that holds what another waits for. Its statement is not reported: it may hold a secret. */
+/** Session that holds a lock another session waits for. Its statement is not reported: it may hold a secret. */
 export type LockHolder = {
   readonly pid: number;
   readonly applicationName: string | null;
-  /** `active`, `idle in transaction`; null where the database does not show it to this user. */
+  /** State, such as `active` or `idle in transaction`; null if the database does not show it to this user. */
   readonly state: string | null;
-  /** When its latest statement began. */
+  /** Time at which its latest statement began. */
   readonly queryStart: Date | null;
 };
 
-/** Those who hold, or wait before us for, what a session of the database waits for; none where it does not wait. */
+/** Lists the sessions that hold, or wait before us for, a lock that a session waits for; empty if it does not wait. */
 export async function blockersOf(db: Db, pid: number): Promise<LockHolder[]> {
   const { rows } = await sql<LockHolder>`
     select blocker as pid, application_name as "applicationName", state, query_start as "queryStart"
@@ -22,7 +22,7 @@ export async function blockersOf(db: Db, pid: number): Promise<LockHolder[]> {
   return rows;
 }
 
-/** Those who hold an advisory lock of one number in the database that is asked. */
+/** Lists the sessions that hold an advisory lock of a number in the database that is asked. */
 export async function advisoryHolders(db: Db, lock: number): Promise<LockHolder[]> {
   const { rows } = await sql<LockHolder>`
     select pid, application_name as "applicationName", state, query_start as "queryStart"
@@ -34,7 +34,7 @@ export async function advisoryHolders(db: Db, lock: number): Promise<LockHolder[
 
 const MAX_NAMED = 5;
 
-/** For a person: `pid 4711 ("pg_dump", active, its query began 2026-11-14T12:00:00.000Z)`. */
+/** Describes sessions for a person: `pid 4711 ("pg_dump", active, its query began 2026-11-14T12:00:00.000Z)`. */
 export function describeHolders(holders: readonly LockHolder[]): string {
   if (holders.length === 0) return "a session that had ended when it was asked for";
   const titles = holders.map(({ pid, applicationName, state, queryStart }) => {

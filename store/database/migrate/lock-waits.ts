@@ -6,25 +6,25 @@ import type { Store } from "../store.ts";
 import { advisoryHolders, blockersOf, describeHolders, type LockHolder } from "./lock-holders.ts";
 
 type LockWaitOptions = {
-  /** Asked, on another connection, who holds what is waited for. */
+  /** Store that is asked, on another connection, which sessions hold the lock. */
   readonly store: Pick<Store, "db" | "engine">;
-  /** The one connection that migrates. */
+  /** The connection that migrates. */
   readonly db: Db;
   /** Milliseconds. */
   readonly lockTimeoutMs: number;
-  /** Of all waits together. Milliseconds. */
+  /** Milliseconds that all waits may take together. */
   readonly timeoutMs: number;
   readonly onProgress: (line: string) => void;
 };
 
-/** SQLSTATEs of a lock that was not to be had: nothing was changed, and the same again may go through. */
+/** SQLSTATEs for a lock that could not be had: nothing was changed, and a retry may succeed. */
 const LOCKED: ReadonlySet<string> = new Set([LOCK_NOT_AVAILABLE, "40P01"]);
 const MIN_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 10_000;
-/** A statement whose client is gone, killed in the middle of a long index, is ended by then. */
+/** Interval at which the database checks its client: it ends the statement of a client that was killed meanwhile. */
 const CLIENT_CHECK = "5s";
 
-/** How one connection waits for locks that others hold: never in their way for longer than the lock timeout. */
+/** Makes a connection wait for locks of other sessions without blocking others for longer than the lock timeout. */
 export function lockWaits({ store, db, lockTimeoutMs, timeoutMs, onProgress }: LockWaitOptions) {
   const deadline = performance.now() + timeoutMs;
   const set = (name: string, value: string) => sql`select set_config(${name}, ${value}, false)`.execute(db);
@@ -32,7 +32,11 @@ export function lockWaits({ store, db, lockTimeoutMs, timeoutMs, onProgress }: L
   let hasTime = false;
   let pauseMs = Math.min(MIN_PAUSE_MS, timeoutMs / 4);
 
-  /** @throws MigrationBlockedError once the time is over */
+  /**
+   * Reports the sessions that hold a lock, and waits until the next attempt.
+   *
+   * @throws MigrationBlockedError once the time is over
+   */
   async function pause(what: string, holders: readonly LockHolder[]): Promise<void> {
     const leftMs = deadline - performance.now();
     const held = `${what}, held by ${describeHolders(holders)}`;
@@ -59,7 +63,10 @@ export function lockWaits({ store, db, lockTimeoutMs, timeoutMs, onProgress }: L
       pid = rows[0]?.pid ?? 0;
     },
 
-    /** From here on no session queues behind a statement that waits for a lock: it may wait for all the time left. */
+    /**
+     * Raises the lock timeout to all the time left: from now on no session queues behind a statement that waits for a
+     * lock.
+     */
     async takeTime(): Promise<void> {
       if (store.engine !== "postgres") return;
       const leftMs = Math.max(deadline - performance.now(), lockTimeoutMs);
@@ -77,7 +84,7 @@ export function lockWaits({ store, db, lockTimeoutMs, timeoutMs, onProgress }: L
       }
     },
 
-    /** Runs a task that is one transaction or one question, again for as long as it cannot have its locks. */
+    /** Runs a task that is one transaction or one query, and repeats it for as long as it cannot have its locks. */
     async retry<T>(title: string, task: () => Promise<T>): Promise<T> {
       if (store.engine !== "postgres") return task();
       for (;;) {

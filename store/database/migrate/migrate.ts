@@ -12,80 +12,80 @@ import { assertServerVersion } from "./server-version.ts";
 import { makeVectorTables } from "./vector-table.ts";
 
 /**
- * In the order of their numbers, without a gap. The first makes the whole schema, and carries over a database of the
- * version before it, of none older. One that has been released is never changed; to squash them all, one of the next
- * number takes their place.
+ * Migrations in the order of their numbers, without a gap. The first makes the whole schema, and carries over a
+ * database of the version before it, but of no older version. A released migration is never changed. To squash them
+ * all, a migration of the next number takes their place.
  */
 export const MIGRATIONS = [
   { version: 59, name: "schema", script: schema, carryOver, indexes },
 ] as const satisfies Migration[];
 
-/** The schema version that this build was written for. */
+/** Schema version that this build was written for. */
 export const SCHEMA_VERSION: number = Math.max(...MIGRATIONS.map(({ version }) => version));
 
-/** The oldest that this build brings to its own. */
+/** Oldest schema version that this build can migrate. */
 export const MIN_SCHEMA_VERSION: number = MIGRATIONS[0].version - 1;
 
-/** The advisory lock's number, any that no other program uses: "keyplane" on a telephone. */
+/** Number of the advisory lock, which no other program uses: "keyplane" on a telephone keypad. */
 const LOCK = 53_975_263;
 
 /** One statement of a script: dollar-quoted bodies, strings and comments may contain semicolons. */
 const STATEMENT = /(?:\$\$[\s\S]*?\$\$|'(?:[^']|'')*'|--[^\n]*|[^;])+/g;
 
-/** One version of the schema: a change of the version before it, or the whole of it. */
+/** Version of the schema: a change of the version before it, or the whole schema. */
 type Migration = {
   readonly version: number;
   readonly name: string;
-  /** What makes it of the version before it; of an empty database, where it is the whole schema. */
+  /** Script that makes this version from the one before it, or, if it is the whole schema, from an empty database. */
   readonly script: string;
-  /** Where it is the whole schema: what makes it of the version before it. */
+  /** Script that makes this version from the version before it, if `script` is the whole schema. */
   readonly carryOver?: string;
-  /** Made after all scripts, while others read and write. */
+  /** Indexes that are made after all scripts, while others read and write. */
   readonly indexes?: readonly LargeIndex[];
 };
 
 type MigrateOptions = {
-  /** Receives what is done and waited for, one line each. */
+  /** Called with what is done and waited for, one line each. */
   readonly onProgress?: (line: string) => void;
-  /** How long others are waited for, in all. Milliseconds. */
+  /** Milliseconds to wait for the locks of others, in all. */
   readonly timeoutMs?: number;
-  /** How long one statement queues for a lock, while others queue behind it. Milliseconds. */
+  /** Milliseconds that a statement queues for a lock, while others queue behind it. */
   readonly lockTimeoutMs?: number;
   readonly migrations?: readonly Migration[];
 };
 
-/** From which version to which, and by what. */
+/** Schema versions before and after a migration, and the migrations in between. */
 export type MigrationPlan = {
   readonly from: number;
   readonly to: number;
   readonly migrations: readonly { readonly version: number; readonly name: string }[];
 };
 
-/** What would be done by {@link migrate}. Changes nothing. */
+/** Plans what {@link migrate} would do, and changes nothing. */
 export async function planMigration({ db }: Store, migrations: readonly Migration[] = MIGRATIONS) {
   const { from, pending } = await pendingIn(db, migrations);
   return toPlan(from, pending);
 }
 
 /**
- * Brings the schema to this build's version, one migration after the other, each whole or not at all: one that fails or
- * gives up leaves those before it. Works on a connection of its own, whose statements may take as long as they take.
- * Only one process migrates at a time; the others wait.
+ * Brings the schema to this build's version, one migration after the other, each whole or not at all: a migration that
+ * fails or gives up leaves those before it. Works on a connection of its own, whose statements have no time limit. Only
+ * one process migrates at a time; the others wait.
  *
- * The tables of vectors are made where the database has what it needs; where not, a line says what an administrator has
- * to do. Last come the indexes of large tables, which no other session has to wait for (threats c47): the next call
- * makes those that an interrupted call has not made.
+ * Makes the tables of vectors if the database has the extension for them; if not, a progress line says what an
+ * administrator has to do. Makes the indexes of large tables last, as no other session has to wait for them (threats
+ * c47). The next call makes the indexes that an interrupted call has not made.
  *
  * A statement that cannot have its lock does not block other sessions for long: it gives up after `lockTimeoutMs`, and
  * its migration is begun again later (threats c47).
  *
- * @returns what was done
+ * @returns the migrations that were applied
  * @throws ServerVersionError for a PostgreSQL older than 15
  * @throws EncodingError for a database that cannot hold Unicode
  * @throws ListenError behind a transaction pooler
- * @throws DatabaseUnavailableError where the database does not answer, or takes no writes
- * @throws SchemaVersionError where the schema is newer than this build, or older than it carries over
- * @throws MigrationBlockedError saying who holds what was waited for, after `timeoutMs`
+ * @throws DatabaseUnavailableError if the database does not answer, or takes no writes
+ * @throws SchemaVersionError if the schema is newer than this build, or too old for it
+ * @throws MigrationBlockedError after `timeoutMs`; its message names the sessions that held the locks
  */
 export function migrate(store: Store, options: MigrateOptions = {}): Promise<MigrationPlan> {
   const { timeoutMs = 300_000, lockTimeoutMs = 1_000, onProgress = () => {} } = options;
@@ -99,7 +99,7 @@ export function migrate(store: Store, options: MigrateOptions = {}): Promise<Mig
     await waiting.prepare();
     await waiting.holdAlone(LOCK);
     const { from, pending } = await waiting.retry("the schema's version", () => pendingIn(db, migrations));
-    /** Reports how long a step took, its waits included; reports nothing where there was nothing to do. */
+    /** Reports how long a step took, including its waits; reports nothing if there was nothing to do. */
     const timed = async (title: string, done: string, task: () => Promise<boolean>) => {
       const start = performance.now();
       const isNew = await waiting.retry(title, task);
@@ -121,7 +121,7 @@ export function migrate(store: Store, options: MigrateOptions = {}): Promise<Mig
   });
 }
 
-/** As its file is called: `008-concurrent`. */
+/** Returns a migration's title in the form of its file name: `008-concurrent`. */
 export function migrationTitle({ version, name }: { readonly version: number; readonly name: string }): string {
   return `${String(version).padStart(3, "0")}-${name}`;
 }
@@ -167,8 +167,8 @@ async function apply(db: Db, { version, name, script }: Migration): Promise<void
 }
 
 /**
- * Refuses a schema that this build cannot work with: one older than it needs, or more than one version newer (the one
- * is a rolling upgrade's).
+ * Refuses a schema that this build cannot work with: older than it needs, or more than one version newer (a rolling
+ * upgrade has one version newer).
  *
  * @throws SchemaVersionError saying what to run
  */
@@ -187,7 +187,7 @@ export async function assertSchemaVersion({ db }: Store): Promise<void> {
   }
 }
 
-/** The version of the database's schema; 0 where it has none. */
+/** Reads the version of the database's schema; 0 if it has none. */
 export async function schemaVersion(db: Db): Promise<number> {
   const { rows } = await sql<{
     present: boolean;

@@ -1,21 +1,21 @@
-/** Which schemas the builds before this one have, so that a refusal can name the one that helps. */
+/** Schemas of earlier builds, so that a refusal can name the build that helps. */
 
-/** A release, or a build before the first one that an upgrade has to go by. */
+/** Release, or a build before the first release that an upgrade must go through. */
 export type Release = {
-  /** Its tag, or its commit where it has none. */
+  /** Its tag, or its commit if it has no tag. */
   readonly name: string;
-  /** The version of the schema that it brings a database to. */
+  /** Schema version that it brings a database to. */
   readonly schema: number;
-  /** The oldest version of the schema that it brings there. */
+  /** Oldest schema version that it can start from. */
   readonly carriesFrom: number;
 };
 
-/** Oldest first: each tag adds its line. */
+/** Releases, oldest first: each tag adds its line. */
 export const RELEASES: readonly Release[] = [{ name: "e9e27372", schema: 58, carriesFrom: 17 }];
 
 /**
- * The newest release that brings a schema of `version` to one between `oldest` and `newest`, which another build then
- * carries on; none where it takes several steps, or where no release has it.
+ * Finds the newest release that brings a schema of `version` to a version between `oldest` and `newest`, from which
+ * another build continues; undefined if that takes several steps, or if no release does it.
  */
 export function releaseBetween(
   version: number,
@@ -25,7 +25,7 @@ export function releaseBetween(
   return releases.findLast(({ schema, carriesFrom }) => carriesFrom <= version && oldest <= schema && schema <= newest);
 }
 
-/** What to do about a schema that is too old, for a message. */
+/** Says, for a message, what to do about a schema that is too old. */
 export function wayFrom(
   version: number,
   range: { readonly oldest: number; readonly newest: number },

@@ -2,10 +2,10 @@ import { sql } from "kysely";
 import type { Db } from "../change.ts";
 import { ServerVersionError } from "../errors.ts";
 
-/** As `server_version_num` has it: 15.0 is 150000. */
+/** Oldest PostgreSQL, in the form of `server_version_num`: 15.0 is 150000. */
 const OLDEST = 150_000;
 
-/** @throws ServerVersionError for a PostgreSQL older than 15, by name */
+/** @throws ServerVersionError for a PostgreSQL older than 15; its message names the version */
 export async function assertServerVersion(db: Db): Promise<void> {
   const { rows } = await sql<{ number: number; name: string }>`
     select current_setting('server_version_num')::integer as number, current_setting('server_version') as name`.execute(

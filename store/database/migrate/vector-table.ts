@@ -2,16 +2,16 @@ import { sql } from "kysely";
 import type { Db, Tx } from "../change.ts";
 import { sqlState } from "../errors.ts";
 
-/** The right to do it is missing. */
+/** SQLSTATE for a missing right. */
 const NOT_ALLOWED = "42501";
-/** There is no such thing on the database's machine, or it cannot be loaded. */
+/** SQLSTATEs for an extension that is not on the database's machine, or cannot be loaded. */
 const NOT_THERE = new Set(["0A000", "58P01", "22023"]);
 
 /**
- * Makes what semantic search keeps vectors in, where it is not there: the extension `vector` (pgvector 0.7 or later),
- * and its tables. Again is no error.
+ * Makes the storage of semantic search if it is not there: the extension `vector` (pgvector 0.7 or later) and its
+ * tables. Calling it again is no error.
  *
- * @returns undefined where all is there; else the line that says what an administrator has to do
+ * @returns undefined if all is there; else the line that says what an administrator has to do
  */
 export async function makeVectorTables(db: Db): Promise<string | undefined> {
   const { rows } = await sql`
@@ -26,7 +26,7 @@ export async function makeVectorTables(db: Db): Promise<string | undefined> {
   return undefined;
 }
 
-/** Whether vectors can be stored and searched. */
+/** True if vectors can be stored and searched. */
 export async function hasVectorTable(db: Db): Promise<boolean> {
   const { rows } = await sql<{ present: boolean }>`
     select to_regclass('atom_passages') is not null as present`.execute(db);
@@ -62,9 +62,10 @@ async function makeExtension(db: Db): Promise<string | undefined> {
 }
 
 /**
- * A long vector is kept out of line, so that a search reads through narrow rows with its signature
- * (docs/decisions/semantic-search.md). Atom ids sort by their time: a library's newest are the last of its index. The index of
- * atoms is in no order, or a search for the newest would read other teams' rows by it.
+ * Makes the table of vectors. A long vector is stored out of line, so that a search reads narrow rows with its
+ * signature (docs/decisions/semantic-search.md). Atom ids sort by time: a library's newest atoms are the last of its
+ * index. The index of atoms has no order: with an order, a search for the newest atoms would read other teams' rows by
+ * it.
  */
 async function makeTable(tx: Tx): Promise<void> {
   await sql`create table atom_embeddings (
@@ -80,8 +81,9 @@ async function makeTable(tx: Tx): Promise<void> {
 }
 
 /**
- * Of an atom that is longer than one passage, `atom_embeddings` has the first passage's vector, and this table those of
- * the others. A trigger deletes passages of an earlier revision or model when the atom is embedded anew.
+ * Makes the table of passages. `atom_embeddings` has the vector of an atom's first passage; for an atom that is longer
+ * than one passage, this table has those of the others. A trigger deletes passages of an earlier revision or model when
+ * the atom is embedded anew.
  */
 async function makePassages(tx: Tx): Promise<void> {
   await sql`create table atom_passages (

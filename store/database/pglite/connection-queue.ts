@@ -1,33 +1,35 @@
 /**
- * Which queries go first on a connection that all share. Those that keep the key index current go first, and those that
- * an unauthenticated client can cause go last. Between them, the memory and all other queries share the connection by
- * time. Of the memory, one call waits at a time; a transaction takes as many turns of a busy event loop as it has
- * statements, and transactions one behind the other would keep the memory waiting for seconds.
+ * Priority of queries on the one connection that all callers share.
  *
- * In the background is what no request waits for. A request asks its next question just after it has the answer to the
- * last, so that what is in the background goes where nothing was asked for a moment, and not between the two; as it must
- * go at some time, where none of it went for long the next of it goes first of all but the feed.
+ * Queries that keep the key index current (`feed`) go first. Between them and queries that an unauthenticated client
+ * can cause, the memory and all other queries (`general`) share the connection by time. Of the memory, one call waits
+ * at a time. A transaction takes as many turns of a busy event loop as it has statements, so several transactions in a
+ * row would keep the memory waiting for seconds.
+ *
+ * No request waits for a query in the `background`. A request asks its next query just after it has the answer to the
+ * last, so background queries run only after a moment without other queries, and not between the two. If none of them
+ * has run for long, the next of them goes first of all but the feed.
  */
 export type Priority = "feed" | "general" | "memory" | "unauthenticated" | "background";
 
-/** How far one of the two may be behind the other, in milliseconds: one that asked nothing for long gets no more. */
+/** Milliseconds by which the memory or the general queries may be behind: a long pause gains no more credit. */
 const MAX_CREDIT_MS = 500;
-/** For how long nothing else was asked where the background goes: some turns of a busy event loop. */
+/** Milliseconds without another query after which the background may run: some turns of a busy event loop. */
 const QUIET_MS = 5;
-/** How long the background waits at most for the connection to be free, and how long all else has it to itself then. */
+/** Milliseconds that the background waits at most, and for which others then have the connection to themselves. */
 const MAX_BACKGROUND_WAIT_MS = 50;
 
-/** The queue for the one connection of the embedded database. A caller keeps the connection until it releases it. */
+/** Queue for the one connection of the embedded database. A caller keeps the connection until it releases it. */
 export class ConnectionQueue {
   #held: { readonly by: Priority; readonly since: number } | undefined;
-  /** What the general has had more than the memory, in milliseconds. */
+  /** Milliseconds for which general queries have had the connection longer than the memory. */
   #ahead = 0;
-  /** When anything but the background last had the connection. */
+  /** Time at which anything but the background last had the connection. */
   #askedAt = Number.NEGATIVE_INFINITY;
-  /** When the background last had it. */
+  /** Time at which the background last had the connection. */
   #backgroundAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
-  /** What hands the connection to a caller, with the moment at which it came. */
+  /** Waiting callers by priority: the function that gives a caller the connection, and the time at which it came. */
   readonly #waiting: Record<Priority, Map<() => void, number>> = {
     feed: new Map(),
     general: new Map(),
@@ -37,15 +39,16 @@ export class ConnectionQueue {
   };
   readonly #now: () => number;
 
-  /** @param now milliseconds, from any moment on */
+  /** @param now returns milliseconds since any fixed moment */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
 
   /**
-   * Resolves when the connection is the caller's, who releases it.
+   * Waits until the caller has the connection, which the caller then releases.
    *
-   * @param signal leaves the queue, with the signal's reason; what has the connection by then keeps it
+   * @param signal takes the caller out of the queue, with the signal's reason; a caller that has the connection keeps
+   *   it
    */
   async acquire(priority: Priority, signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
@@ -70,7 +73,7 @@ export class ConnectionQueue {
     this.#lend();
   }
 
-  /** Lends the connection, which is free, to the next; where only the background wants it, once it is quiet. */
+  /** Gives the free connection to the next caller; if only the background waits, once the connection is quiet. */
   #lend(): void {
     clearTimeout(this.#timer);
     const isOverdue = this.#isBackgroundOverdue();

@@ -4,15 +4,15 @@ import { errorText } from "../../../domain/error-text.ts";
 import { DatabaseUnavailableError } from "../errors.ts";
 import type { Failure, FromThread, QueryResult, Question, ToThread } from "./pglite-protocol.ts";
 
-/** TypeScript in a checkout, JavaScript where the package is installed: as this file is. */
+/** Path of the thread's file: TypeScript in a checkout, JavaScript in an installed package, like this file. */
 const THREAD = new URL(`./pglite-thread${extname(import.meta.url)}`, import.meta.url);
 
 type Outcome = { readonly answer: QueryResult } | { readonly failure: Failure };
 type Waiting = { settle(outcome: Outcome): void; fail(error: Error): void };
 
 /**
- * A PGlite in a thread of its own. It does not queue its callers: a caller holds the one connection before it asks.
- * While nothing is asked, it does not keep the process alive.
+ * PGlite in a thread of its own. It does not queue its callers: a caller must hold the one connection before it asks.
+ * While no question is open, it does not keep the process alive.
  */
 export class PGliteClient {
   readonly #worker: Worker;
@@ -34,7 +34,7 @@ export class PGliteClient {
     );
   }
 
-  /** Opens, and creates where there is none, the database in a folder, or in memory for `memory://`. */
+  /** Opens the database in a folder, or in memory for `memory://`. Creates it if there is none. */
   static async open(folder: string): Promise<PGliteClient> {
     const client = new PGliteClient();
     try {
@@ -52,22 +52,24 @@ export class PGliteClient {
   }
 
   /**
-   * @throws Error with the SQLSTATE as `code` for what the database refuses
-   * @throws DatabaseUnavailableError once the thread is gone, whether or not the question was answered there
+   * Sends a question to the thread, and returns its answer.
+   *
+   * @throws Error with the SQLSTATE as `code` if the database refuses the question
+   * @throws DatabaseUnavailableError once the thread is gone, whether or not the question was carried out there
    */
   async ask(question: Question): Promise<QueryResult> {
     const outcome = await this.#send(question);
     if ("answer" in outcome) return outcome.answer;
-    // Made here, so that its stack leads to who asked.
+    // Made here, so that its stack leads to the caller.
     throw Object.assign(new Error(outcome.failure.message), outcome.failure.fields);
   }
 
-  /** A statement without arguments, of its own. */
+  /** Runs a single statement without arguments. */
   run(statement: string): Promise<QueryResult> {
     return this.ask({ ask: "query", sql: statement, parameters: [], begins: false });
   }
 
-  /** The caller holds the connection when it adds the first listener of a channel, or removes the last. */
+  /** Adds a channel's listener. The caller must hold the connection to add the first listener or remove the last. */
   async listen(channel: string, onNotify: (payload: string) => void): Promise<void> {
     const listeners = this.#listeners.get(channel) ?? new Set();
     this.#listeners.set(channel, listeners.add(onNotify));

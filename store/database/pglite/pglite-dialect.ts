@@ -19,15 +19,15 @@ type PGliteAccess = {
   readonly client: PGliteClient;
   readonly queue: ConnectionQueue;
   readonly priority: Priority;
-  /** Ends what waits for the connection, and a transaction at its next statement; one that runs cannot be ended. */
+  /** Ends the wait for the connection, and a transaction at its next statement. A running statement cannot be ended. */
   readonly signal?: AbortSignal;
-  /** That requests of the management API take. */
+  /** Slots that requests of the management API take. */
   readonly turns?: ManagedTurns;
 };
 
 /**
- * Kysely over the one connection of PGlite. A transaction's queries go through its own handle, and everything else
- * waits until it is over: isolation levels are therefore not asked for, nor needed.
+ * Kysely dialect over the one connection of PGlite. A transaction's queries go through its own handle, and everything
+ * else waits until it is over, so isolation levels are neither set nor needed.
  */
 export function pgliteDialect(access: PGliteAccess): Dialect {
   return {
@@ -41,7 +41,7 @@ export function pgliteDialect(access: PGliteAccess): Dialect {
 class PGliteDriver implements Driver {
   readonly #access: PGliteAccess;
   readonly #connection: PGliteConnection;
-  /** Of what has the connection. */
+  /** Gives back the slot of the caller that has the connection. */
   #endTurn: (() => void) | undefined;
 
   constructor(access: PGliteAccess) {
@@ -90,7 +90,7 @@ class PGliteDriver implements Driver {
   }
 }
 
-/** To the thread and back takes as long as many a statement: a transaction is asked for with its first one. */
+/** Transaction that begins with its first statement: a round trip to the thread takes as long as many a statement. */
 type Transaction = { readonly onlyReads: boolean; hasBegun: boolean };
 
 class PGliteConnection implements DatabaseConnection {

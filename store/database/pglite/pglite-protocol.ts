@@ -1,10 +1,10 @@
-/** The messages to and from the thread that runs PGlite: plain values, as `postMessage` copies them. */
+/** Messages to and from the thread that runs PGlite: plain values, as `postMessage` copies them. */
 
 export type Query = {
   readonly ask: "query";
   readonly sql: string;
   readonly parameters: readonly unknown[];
-  /** It is the first of a transaction, which the queries after it belong to until `commit` or `rollback`. */
+  /** True for the first query of a transaction, which lasts until `commit` or `rollback`. */
   readonly begins: boolean;
 };
 
@@ -12,14 +12,14 @@ export type Question = { readonly ask: "open"; readonly folder: string } | Query
 
 export type ToThread = Question & { readonly id: number };
 
-/** `command`: what the database says that it did, as `INSERT`. */
+/** Result of a query. `command` is the command that the database reports, such as `INSERT`. */
 export type QueryResult = {
   readonly rows: unknown[];
   readonly affectedRows: number | undefined;
   readonly command: string;
 };
 
-/** A database error without the statement and its values, which may hold a secret. */
+/** Database error without the statement and its values, which may hold a secret. */
 export type Failure = { readonly message: string; readonly fields: Readonly<Record<string, string>> };
 
 export type FromThread =

@@ -1,5 +1,5 @@
 /**
- * The entry of the thread that runs PGlite, so that no statement holds up the one that decides. Started by
+ * Entry of the thread that runs PGlite, so that no statement delays the thread that decides. Started by
  * `pglite-client.ts`.
  */
 import { existsSync } from "node:fs";
@@ -21,20 +21,20 @@ if (main === null) throw new Error("this file is a worker's, not a program");
 
 const WITH_VECTOR = { extensions: { vector } };
 const NO_ROWS: QueryResult = { rows: [], affectedRows: undefined, command: "" };
-/** Of PostgreSQL's own error fields those that a caller may decide by; its detail shows the row. */
+/** Fields of a PostgreSQL error that a caller may decide by. Its detail is left out, because it shows the row. */
 const FIELDS = ["code", "severity", "schema", "table", "column", "constraint", "routine"] as const;
 
-/** With such an error a server's connection ends, or the server: PGlite only never answers again. */
+/** Severities after which a PostgreSQL server would end the connection or itself. PGlite only stops answering. */
 const LAST: ReadonlySet<string | undefined> = new Set(["PANIC", "FATAL"]);
 
-/** The database, and how it is asked: by pg, which keeps statements for it as for a server. */
+/** Open database, and the client of pg that queries it: pg keeps prepared statements, as it does for a server. */
 type Opened = { readonly database: PGlite; readonly client: pg.Client };
 
 let opened: Opened | undefined;
 
 const post = (message: FromThread) => main.postMessage(message);
 
-/** One question after the other: the next one may come before the last one, and what it begins with, are answered. */
+/** Promise of the last question's answer: questions are answered one after the other, even if they arrive before it. */
 let answered: Promise<void> = Promise.resolve();
 
 main.on("message", (question: ToThread) => {
@@ -80,7 +80,7 @@ async function connect(database: PGlite): Promise<Opened> {
   return { database, client };
 }
 
-/** Whole or not at all: a folder that was being made when its process was killed cannot be opened. */
+/** Creates a database whole or not at all: a folder cannot be opened if its process was killed while making it. */
 async function create(folder: string): Promise<void> {
   const draft = `${folder}.new`;
   await rm(draft, { recursive: true, force: true });
@@ -100,8 +100,8 @@ async function query({ sql: text, parameters, begins }: Query): Promise<QueryRes
 }
 
 /**
- * PGlite ignores what is thrown within it, and goes on with what is left of its memory. It reports neither an end nor
- * an error of such a statement, and pg takes the statement for done.
+ * Checks that a statement has ended. PGlite ignores exceptions within it, and goes on with the memory that is left: it
+ * then reports neither an end nor an error of the statement, and pg takes the statement for done.
  */
 async function whole(asked: Promise<pg.QueryResult>): Promise<pg.QueryResult> {
   const result = await asked;
@@ -109,7 +109,7 @@ async function whole(asked: Promise<pg.QueryResult>): Promise<pg.QueryResult> {
   throw Object.assign(new Error("the embedded database broke off a statement"), { severity: "PANIC" });
 }
 
-/** Its own file system throws these instead of errors, with the error numbers of WASI. */
+/** Exception of PGlite's own file system, which is not an Error and has an error number of WASI. */
 type FileSystemError = { readonly errno: number };
 const WASI_ENOSPC = 51;
 

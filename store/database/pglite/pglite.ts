@@ -8,18 +8,18 @@ import { PGliteClient } from "./pglite-client.ts";
 import { pgliteDialect } from "./pglite-dialect.ts";
 
 /**
- * One at a time: on one connection a second could but wait, and would go before other teams' calls. As many wait as short
- * saves are done in the time that a call waits.
+ * Limits of the memory's calls. One runs at a time: a second could only wait for the one connection, and would go
+ * before other teams' calls. As many may wait as short saves can be done within the time that a call may wait.
  */
 const MEMORY = { running: 1, runningPerTeam: 1, waiting: 1_024, waitingPerTeam: 512 };
 
-/** Of the management API too: what waits in the queue of the connection is asked in the order in which it came. */
+/** Limits of the management API. One call runs at a time here too: the connection's queue is in order of arrival. */
 const MANAGED = { running: 1, runningPerTeam: 1, waiting: 512, waitingPerTeam: 128 };
 
 /**
- * Opens, and creates where there is none, the embedded database in a folder, or in memory for `memory://`. One process
- * at a time: the caller holds the folder's lock (architecture §2, the files cluster). PGlite has one connection, in a
- * thread of its own; what keeps the key index current passes all others that wait for it.
+ * Opens the embedded database in a folder, or in memory for `memory://`. Creates it if there is none. Only one process
+ * may open it: the caller holds the folder's lock (architecture §2, the files cluster). PGlite has one connection, in a
+ * thread of its own; queries that keep the key index current go before all others that wait for it.
  */
 export async function openPGlite(folder: string): Promise<EmbeddedStore> {
   const client = await PGliteClient.open(folder);

@@ -2,19 +2,19 @@ import { connect, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import type pg from "pg";
 
-/** PostgreSQL's codes in the place of a protocol version: of a CancelRequest, and of the question for TLS. */
+/** Codes of PostgreSQL in the position of a protocol version: for a CancelRequest, and for a request to begin TLS. */
 const CANCEL_REQUEST = 80_877_102;
 const SSL_REQUEST = 80_877_103;
-/** Of an answer that begins TLS. */
+/** Answer of a server that agrees to TLS. */
 const WILLING = "S";
-/** A server that does not take it by then will not. */
+/** Milliseconds after which a server that has not taken the request will not take it. */
 const MAX_CANCEL_MS = 2_000;
 
 /**
- * Asks the server to end what this client's connection runs, by a connection for that alone, as the protocol has it.
- * What it does not reach ends by its `statement_timeout`.
+ * Asks the server to cancel the statement that runs on a client's connection, over a further connection, as the
+ * protocol demands. If the request does not arrive, the statement ends by its `statement_timeout`.
  *
- * @param ssl of the client: the numbers by which its connection can be cancelled go the same way
+ * @param ssl TLS options of the client. The numbers that allow a cancellation are sent over the same TLS
  */
 export function requestCancel(client: pg.Client, ssl: pg.ClientConfig["ssl"]): void {
   // The client has these since its start; its type does not show them.
@@ -51,7 +51,7 @@ function send(socket: Socket, message: Buffer): void {
   socket.resume();
 }
 
-/** What comes before the start of a session: a length, a code and numbers, each in 32 bits. */
+/** Builds a message that comes before the start of a session: a length, a code and numbers, each in 32 bits. */
 function packet(...numbers: readonly number[]): Buffer {
   const message = Buffer.alloc(4 * (numbers.length + 1));
   for (const [index, number] of [message.length, ...numbers].entries()) message.writeInt32BE(number, 4 * index);

@@ -1,41 +1,41 @@
-/** Where PostgreSQL is, with which password it is asked, and over which TLS. */
+/** Configuration of connections to PostgreSQL: its location, password and TLS. */
 import { readFileSync } from "node:fs";
 import type pg from "pg";
 import { type ConnectionOptions, parse, toClientConfig } from "pg-connection-string";
 import { errorText } from "../../../domain/error-text.ts";
 import { DatabaseLocationError } from "../errors.ts";
 
-/** Plain data, which a worker thread is given too. Its files are read for each new connection. */
+/** Location of the database, as plain data for a worker thread too. Its files are read for each new connection. */
 export type DatabaseLocation = {
-  /** The URL, or the file that holds it. */
+  /** URL, or the file that holds it. */
   readonly url: string | { readonly file: string };
-  /** Holds the password of a URL that has none. */
+  /** File with the password, for a URL without a password. */
   readonly passwordFile?: string | undefined;
-  /** Holds the certificates in PEM that the database's own is verified against, as the URL's `sslrootcert`. */
+  /** File with the certificates in PEM that the database's own is verified against, like the URL's `sslrootcert`. */
   readonly caFile?: string | undefined;
 };
 
-/** How a connection is protected on its way to the database, or to the pooler in between. */
+/** Protection of a connection on its way to the database, or to the pooler in between. */
 export type Protection =
-  /** By the certificates of a file; null for the authorities that Node trusts. */
+  /** Verified against the certificates of a file; null for the authorities that Node trusts. */
   | { readonly kind: "verified"; readonly caFile: string | null }
-  /** Encrypted, for a server that may be another: libpq's `require` and `verify-ca`. */
+  /** Encrypted, but without proof of the server's identity: libpq's `require` and `verify-ca`. */
   | { readonly kind: "unverified" }
   | { readonly kind: "none"; readonly isLocal: boolean };
 
 type Parsed = { readonly config: pg.ClientConfig; readonly isLocal: boolean; readonly caFile: string | null };
 
 const SCHEME = /^postgres(?:ql)?:\/\//;
-/** What stands between the user with the password and the path. */
+/** Matches the hosts of a URL: the part between the user with the password and the path. */
 const HOSTS = /^\w+:\/\/(?:[^/?]*@)?([^/?]*)/;
 const LOOPBACK = /^(?:localhost|::1|127\.\d+\.\d+\.\d+)$/i;
 const SSL_MODES: ReadonlySet<unknown> = new Set(["disable", "require", "verify-ca", "verify-full"]);
-/** What pg takes for verify-full, with a warning. */
+/** Modes that pg treats as verify-full, with a warning. */
 const ALIASES = /([?&]sslmode=)(?:require|verify-ca)(?=&|$)/g;
 const CERTIFICATE = /^-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----/m;
 const LIBPQ = /[?&]uselibpqcompat=true(?=&|$)/;
 
-/** The files in words: a log leaves their paths out, as every long run of characters. */
+/** Names of the files in messages. A log leaves their paths out, as it does with every long run of characters. */
 const URL_FILE = "the database's URL file";
 const PASSWORD_FILE = "the database's password file";
 const CA_FILE = "the database's CA file";
@@ -50,10 +50,10 @@ const WRONG_MODE =
   "sslmode must be verify-full, which is the default for another machine, or disable for a connection without TLS; prefer, allow and no-verify are refused";
 
 /**
- * What a new connection is made with. It reads files synchronously, since pg makes a client at once.
+ * Returns the configuration for a new connection. Reads files synchronously, because pg makes a client at once.
  *
- * @throws DatabaseLocationError for a file that cannot be read, and for a URL that names no single database: nothing of
- *   a URL or a password is in its message, but the value of a parameter
+ * @throws DatabaseLocationError for a file that cannot be read, and for a URL that names no single database. Its
+ *   message contains nothing of a URL or a password, except the value of a parameter
  */
 export function connectionConfig({ url, passwordFile, caFile }: DatabaseLocation): pg.ClientConfig {
   const { config } = parseUrl(url, caFile);
@@ -65,7 +65,7 @@ export function connectionConfig({ url, passwordFile, caFile }: DatabaseLocation
 }
 
 /**
- * How connections to that place are protected.
+ * Returns how connections to a location are protected.
  *
  * @throws DatabaseLocationError as {@link connectionConfig} does
  */
@@ -77,7 +77,7 @@ export function protectionOf(location: DatabaseLocation): Protection {
   return isVerified ? { kind: "verified", caFile } : { kind: "unverified" };
 }
 
-/** What pg makes of a URL, so that what is decided of a host is decided of the one that is asked. */
+/** Parses a URL as pg does, so that decisions on a host are made on the host that pg connects to. */
 function parseUrl(url: DatabaseLocation["url"], caFile: string | undefined): Parsed {
   const isFile = typeof url === "object";
   const text = (isFile ? readText(URL_FILE, url.file) : url).trim();
@@ -97,7 +97,7 @@ function parseUrl(url: DatabaseLocation["url"], caFile: string | undefined): Par
   try {
     return decideTls(parse(complete));
   } catch (error) {
-    // What says that a text is no URL quotes it.
+    // The error for a text that is no URL quotes the text.
     if (error instanceof TypeError || error instanceof URIError) throw refuse(NO_URL);
     if (caFile !== undefined && error instanceof Error && "path" in error && error.path === caFile) {
       throw new DatabaseLocationError(`${CA_FILE}: ${errorText(error)}`);
@@ -106,7 +106,7 @@ function parseUrl(url: DatabaseLocation["url"], caFile: string | undefined): Par
   }
 }
 
-/** Where nothing says how another machine is asked, it is asked over TLS, with Node's own checks. */
+/** Decides on TLS. If the URL does not set it, connections to another machine use TLS with Node's own checks. */
 function decideTls(parsed: ConnectionOptions): Parsed {
   const { host, ssl, sslmode, sslrootcert } = parsed;
   if (sslmode !== undefined && !SSL_MODES.has(sslmode)) throw new Error(WRONG_MODE);
@@ -115,7 +115,7 @@ function decideTls(parsed: ConnectionOptions): Parsed {
   const isLocal = host?.startsWith("/") === true || LOOPBACK.test(host ?? "");
   const decided = sslmode !== undefined || isLocal ? {} : { ssl: typeof ssl === "object" ? ssl : true };
   const caFile = typeof sslrootcert === "string" ? sslrootcert : null;
-  // Of a file that is empty, Node would trust its own authorities instead.
+  // With an empty file, Node would trust its own authorities instead.
   if (caFile !== null && typeof ssl === "object" && !CERTIFICATE.test(String(ssl.ca))) {
     throw new Error(`${CA_FILE}, ${caFile}: there is no certificate in it`);
   }

@@ -2,32 +2,33 @@ import { Socket } from "node:net";
 import pg from "pg";
 import { sessionStatement } from "./session.ts";
 
-/** What is read by {@link copyRows}. */
+/** Query whose rows {@link copyRows} reads. */
 export type CopyQuestion = {
-  /** As of the moment that another transaction exported (`pg_export_snapshot`), which has to be open still. */
+  /** Snapshot that another transaction exported (`pg_export_snapshot`). That transaction must still be open. */
   readonly snapshot: string;
-  /** A SELECT without parameters. */
+  /** SELECT without parameters. */
   readonly select: string;
   /** Settings of the database for this statement alone. */
   readonly settings: Readonly<Record<string, string | number>>;
 };
 
-/** Rows taken in between two turns of the event loop. */
+/** Number of rows that are read between two turns of the event loop. */
 const ROWS_PER_TURN = 2_000;
 /**
- * "PGCOPY\n\377\r\n\0", flags, and the length of an extension, which no server writes yet. Comes before the first row.
+ * Length in bytes of the header, which comes before the first row: "PGCOPY\n\377\r\n\0", flags, and the length of an
+ * extension, which no server writes yet.
  */
 const HEADER_BYTES = 19;
-/** Stands in a row's count of fields after the last row. */
+/** Value after the last row, where a row has its count of fields. */
 const TRAILER = -1;
 
 /**
- * Reads rows in the binary form of COPY, on a connection of its own. It is the least that a row can cost on both sides:
- * pg reads rows as texts alone, and the database plans a cursor for one process.
+ * Reads rows in the binary form of COPY, on a connection of its own. This is the cheapest way for both sides: pg reads
+ * rows as text only, and the database plans a cursor for one process.
  *
- * @param stallMs in which something has to come, in milliseconds
- * @param take is given each row: the count of its fields in 16 bits, then each field by its length in 32 bits (-1 for
- *   null) and its bytes. They are overwritten later
+ * @param stallMs milliseconds within which the next row must come
+ * @param take called with each row: the count of its fields in 16 bits, then each field as its length in 32 bits (-1
+ *   for null) and its bytes. The bytes are overwritten later
  */
 export async function copyRows(
   config: pg.ClientConfig,
@@ -65,7 +66,7 @@ export async function copyRows(
   }
 }
 
-/** Destroys the socket when no row has come for `ms` milliseconds: the caller that waits gets an error. */
+/** Destroys the socket when no row has come for `ms` milliseconds: the waiting caller gets an error. */
 async function stalls(ms: number, copy: CopyOut, socket: Socket, task: () => Promise<void>): Promise<void> {
   let known = -1;
   const watch = setInterval(() => {
@@ -79,7 +80,7 @@ async function stalls(ms: number, copy: CopyOut, socket: Socket, task: () => Pro
   }
 }
 
-/** A COPY as pg takes what it is to submit. */
+/** COPY in the form in which pg accepts a query of ours. */
 class CopyOut implements pg.Submittable {
   readonly #statement: string;
   readonly #take: (row: Buffer) => void;
@@ -93,7 +94,7 @@ class CopyOut implements pg.Submittable {
     this.#end = end;
   }
 
-  /** How many have come. */
+  /** Number of rows that have come. */
   get rows(): number {
     return this.#rows;
   }
@@ -102,7 +103,7 @@ class CopyOut implements pg.Submittable {
     connection.query(this.#statement);
   }
 
-  /** Each message is one row, says the protocol. What is thrown here would end the process. */
+  /** Takes a message, which is one row by the protocol. An exception that leaves this method would end the process. */
   handleCopyData({ chunk }: { readonly chunk: Buffer }, connection: pg.Connection): void {
     if (this.#failure !== undefined) return;
     try {
@@ -127,7 +128,7 @@ class CopyOut implements pg.Submittable {
   }
 }
 
-/** Lets the event loop turn: it would read on as long as there is something to read. */
+/** Lets the event loop run other work: pg would read on as long as there is something to read. */
 function turn({ stream }: pg.Connection): void {
   stream.pause();
   setImmediate(() => stream.resume());

@@ -3,11 +3,12 @@ import type pg from "pg";
 import type { Database } from "../schema.ts";
 import { asUnavailableOrRefused, TimeoutClient } from "./timeout-client.ts";
 
-/** What a store takes of pg's pools. */
+/** Part of pg's pools that a store uses. */
 export type Connections = Pick<pg.Pool, "options"> & { connect(): Promise<pg.PoolClient>; end(): Promise<void> };
 
 /**
- * Makes handles for single calls: once a call's signal is aborted, what its connection runs is ended, here and there.
+ * Makes handles for single calls. Once a call's signal is aborted, the statement on its connection is ended, in the
+ * server and here.
  */
 export function lendConnections(pool: Connections): (signal: AbortSignal) => Kysely<Database> {
   async function connect(signal: AbortSignal): Promise<PostgresPoolClient> {

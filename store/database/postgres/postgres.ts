@@ -15,47 +15,47 @@ import { WriteVerdict } from "./write-verdict.ts";
 
 export type PostgresOptions = {
   readonly maxConnections?: number;
-  /** Whether one connection is kept however long nothing is asked; all are closed after 10 s otherwise. */
+  /** True to keep one connection open however long it is idle. Otherwise all are closed after 10 s. */
   readonly keepsOne?: boolean;
-  /** Milliseconds after which a statement without an answer gives its connection up; 0 for never. */
+  /** Milliseconds after which a statement without an answer gives up its connection; 0 for never. */
   readonly answerTimeoutMs?: number;
-  /** Milliseconds that a call of the memory may take once it has its turn. */
+  /** Milliseconds that a call of the memory may take once it has a slot. */
   readonly memoryRunMs?: number;
   /**
-   * Plans a statement that is kept ({@link preparedStatement}) once, for whatever arguments: for connections with few
-   * statements. PostgreSQL plans its first five uses anew otherwise.
+   * True to plan each kept statement ({@link preparedStatement}) once, for any arguments: for connections with few
+   * statements. Otherwise PostgreSQL plans its first five uses anew.
    */
   readonly genericPlans?: boolean;
-  /** Shown in `pg_stat_activity`. */
+  /** Name shown in `pg_stat_activity`. */
   readonly applicationName?: string;
 };
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const ANSWER_TIMEOUT_MS = 10_000;
 const DEFAULTS = { maxConnections: 10, answerTimeoutMs: ANSWER_TIMEOUT_MS, memoryRunMs: MAX_RUN_MS };
-/** Of the time that an answer may take, what the database may take for the statement. */
+/** Part of the answer timeout that the database may take for the statement. */
 const STATEMENT_SHARE = 0.75;
 const PING_TIMEOUT_MS = 2_000;
 const KEEPALIVE_MS = 10_000;
 
-/** As many calls at a time as the memory has connections; half of them for one team at most. */
+/** Limits of the memory's calls: as many run at a time as the memory has connections, and half of them for one team. */
 const MEMORY = { running: 8, runningPerTeam: 4, waiting: 256, waitingPerTeam: 128 };
 
-/** Of the other connections, as many for the management API as leave some for what decides; half of those for one team. */
+/** Part of the other connections for the management API, and half of it for one team; the rest is for decisions. */
 const MANAGED_SHARE = 0.5;
-/** And so many for callers that are not authenticated yet, such as by a cookie that may be no session's. */
+/** Part of the connections for callers not authenticated yet, such as by a cookie that may belong to no session. */
 const UNAUTHENTICATED_SHARE = 0.2;
 const UNAUTHENTICATED_WAITING = { waiting: 1_024, waitingPerTeam: 128 };
 const MANAGED_WAITING = { waiting: 512, waitingPerTeam: 128 };
 
-/** The connections of a store: for the memory's calls, and for everything else; and how further ones are made. */
+/** Connections of a store: a pool for the memory's calls, a pool for all else, and the way to make further ones. */
 export type Pools<Pool = Connections> = {
   readonly all: Pool;
   readonly memory: Pool;
   readonly way: ReturnType<typeof connectionTo>;
 };
 
-/** Opens the pools of a store, which connect with the first question. */
+/** Opens the pools of a store. They connect with the first query. */
 export function openPools(database: string | DatabaseLocation, options: PostgresOptions = {}): Pools<pg.Pool> {
   const { maxConnections, answerTimeoutMs, memoryRunMs } = { ...DEFAULTS, ...options };
   const together = leaveTogether();
@@ -75,8 +75,8 @@ export function openPools(database: string | DatabaseLocation, options: Postgres
 }
 
 /**
- * Has all connections be given up when one finds that its database takes no writes: the others lead to the same, and
- * what only reads by them would go on with what is old there, while new ones lead to the primary (threats c92).
+ * Gives up all connections when one of them finds that its database takes no writes. The others lead to the same
+ * database: reads on them would go on with old data, while new connections lead to the primary (threats c92).
  */
 function leaveTogether() {
   const clients = new Set<pg.PoolClient>();
@@ -100,10 +100,10 @@ function leaveTogether() {
 }
 
 /**
- * Opens a PostgreSQL by its URL, or by where that stands. Connects with the first question, so that a server which is
- * down is no error here.
+ * Opens a PostgreSQL by its URL or its location. It connects with the first query, so a server that is down is no error
+ * here.
  *
- * @param pools which the store ends as it is closed
+ * @param pools closed with the store
  */
 export async function openPostgres(
   database: string | DatabaseLocation,
@@ -165,7 +165,7 @@ function connectionTo(database: string | DatabaseLocation, options: PostgresOpti
   };
 }
 
-/** @param turns that requests of the management API take; none where it is left out */
+/** @param turns slots that requests of the management API take; if left out, they take none */
 function databaseOn(pool: Connections, turns?: ManagedTurns): Kysely<Database> {
   const connect = () =>
     pool.connect().catch((error: unknown) => {
@@ -175,7 +175,7 @@ function databaseOn(pool: Connections, turns?: ManagedTurns): Kysely<Database> {
   return new Kysely<Database>({ dialect: new PostgresDialect({ pool: { ...asking, end: () => pool.end() } }) });
 }
 
-/** The turn ends as the connection is given back. */
+/** Takes a slot before it connects, and gives it back with the connection. */
 function inTurn(turns: ManagedTurns, connect: () => Promise<pg.PoolClient>): () => Promise<PostgresPoolClient> {
   return async () => {
     const end = await turns.take();
@@ -195,6 +195,8 @@ function inTurn(turns: ManagedTurns, connect: () => Promise<pg.PoolClient>): () 
 }
 
 /**
+ * Opens a pool of connections.
+ *
  * @param answerTimeoutMs 0 for no limit
  * @param settings of each connection's session
  */

@@ -1,12 +1,12 @@
 import type pg from "pg";
 import { DatabaseUnavailableError } from "../errors.ts";
 
-/** The database ends a transaction that stands still for so long, so that its locks hold up no other. */
+/** Milliseconds after which the database ends an idle transaction, so that its locks delay no other. */
 const IDLE_LIMIT_MS = 5_000;
 
 /**
- * Of each session. What a client leaves that is cut off ends in seconds: its transaction, and within half a minute its
- * session, whose notifications and place nothing else would free for hours (threats c93).
+ * Settings of each session. If a client is cut off, its transaction ends in seconds, and its session within half a
+ * minute. Otherwise nothing would free the session's notifications and its connection slot for hours (threats c93).
  */
 const SETTINGS: readonly string[] = [
   `idle_in_transaction_session_timeout = ${IDLE_LIMIT_MS}`,
@@ -16,12 +16,12 @@ const SETTINGS: readonly string[] = [
   "tcp_user_timeout = 25000",
 ];
 
-/** The statement that gives a session what each has, and more. */
+/** Returns the statement that applies these settings, and `more`, to a session. */
 export function sessionStatement(more: readonly string[] = []): string {
   return [...SETTINGS, ...more].map((one) => `set ${one}`).join("; ");
 }
 
-/** A new session is one in which nothing can be written. */
+/** Refusal of a new session in which nothing can be written. */
 export class TakesNoWritesError extends DatabaseUnavailableError {}
 
 const FAULT = `select case when pg_is_in_recovery() then 'standby'
@@ -32,13 +32,14 @@ const FAULTS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Ends the server's side of a session, whatever it is in the middle of: a pooler would hand it on as it is, to the next
- * connection that takes its place.
+ * Ends the server's side of a session in any state. Otherwise a pooler would hand the session on as it is, to the next
+ * connection that gets it.
  */
 export const END_SESSION = "rollback; select pg_terminate_backend(pg_backend_pid())";
 
 /**
- * Prepares a session: gives it its settings, and refuses one in which nothing can be written, with one wait for both answers.
+ * Applies the settings to a session, and refuses a session in which nothing can be written. Waits for both answers at
+ * once.
  *
  * @throws TakesNoWritesError as {@link assertTakesWrites} does
  */
@@ -47,8 +48,8 @@ export async function prepareSession(client: pg.ClientBase, more: readonly strin
 }
 
 /**
- * Refuses a session in which nothing can be written, as one that began during a failover is: it would stay so, and what
- * is read there may be old (threats c92).
+ * Refuses a session in which nothing can be written, such as a session that began during a failover: it would stay so,
+ * and data that is read there may be old (threats c92).
  *
  * @throws TakesNoWritesError saying why; the session is over then
  */

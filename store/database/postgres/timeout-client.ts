@@ -7,7 +7,7 @@ import { isUnanswered, UnansweredStatements } from "../unanswered.ts";
 import { requestCancel } from "./cancel-request.ts";
 import { END_SESSION } from "./session.ts";
 
-/** What pg takes for a statement that it is to prepare under a name. */
+/** Adds a name to a statement that pg is to prepare; returns the arguments of all other statements as they are. */
 function prepared(args: readonly unknown[]): readonly unknown[] {
   const [text, values] = args;
   if (typeof text !== "string") return args;
@@ -15,7 +15,7 @@ function prepared(args: readonly unknown[]): readonly unknown[] {
   return name === undefined ? args : [{ name, text, values }];
 }
 
-/** The socket of a client for which there is no place to connect to: a pool takes that for a server that is away. */
+/** Socket of a client that has no location to connect to: a pool treats that like a server that does not answer. */
 class NoSocket extends Socket {
   readonly #reason: Error;
 
@@ -32,21 +32,21 @@ class NoSocket extends Socket {
 /** SQLSTATE of a write to a standby, or in a session that is read-only. */
 const TAKES_NO_WRITES = "25006";
 
-/** As Kysely begins a transaction that only reads. */
+/** Statement by which Kysely begins a transaction that only reads. */
 const BEGIN_READ_ONLY = "start transaction read only";
 const NO_ANSWER = { command: "", rowCount: null, rows: [] };
 
 export type TimeoutClientOptions = pg.ClientConfig & {
-  /** Says what this one connection is made with. */
+  /** Returns the configuration of this one connection. */
   readonly locate?: () => pg.ClientConfig;
   /** Called when its database is found to take no writes any more. */
   readonly onFenced?: () => void;
 };
 
 /**
- * A pool's client that gives its socket up when an answer does not come. Without this a connection into the void would
- * go back to the pool, and TCP alone takes a quarter of an hour to find out (threats c40). Each is located anew, so that
- * a pool goes on by another password or another address (threats c74).
+ * Client of a pool that gives up its socket when an answer does not come. Otherwise a dead connection would go back to
+ * the pool, and TCP alone takes a quarter of an hour to find out (threats c40). The location is read for each new
+ * client, so that a pool continues with another password or another address (threats c74).
  */
 export class TimeoutClient extends pg.Client {
   constructor({ locate = () => ({}), onFenced = () => {}, ...options }: TimeoutClientOptions = {}) {
@@ -74,8 +74,8 @@ export class TimeoutClient extends pg.Client {
   readonly #onFenced: () => void;
 
   /**
-   * Ends the query that runs, at the server and here. Its connection ends with it: a late cancellation cannot hit the
-   * query of another caller.
+   * Ends the running query, at the server and here. Its connection ends with it, so that a late cancellation cannot hit
+   * the query of another caller.
    */
   abandon(): void {
     requestCancel(this, this.#ssl);
@@ -98,7 +98,7 @@ export class TimeoutClient extends pg.Client {
     return this.#inTransaction(args[0], answer) as never;
   }
 
-  /** Ends a session of which nothing more can be had, so that neither the pool nor a pooler gives it to another caller. */
+  /** Ends a session that is of no more use, so that neither the pool nor a pooler gives it to another caller. */
   async #leave(error: unknown): Promise<never> {
     const ended: unknown = Reflect.apply(super.query, this, [END_SESSION]);
     if (ended instanceof Promise) await ended.catch(() => {});
@@ -107,8 +107,9 @@ export class TimeoutClient extends pg.Client {
   }
 
   /**
-   * The answer that a caller waits for. It waits for none of what begins a transaction, nor of the end of one that only
-   * read: what was read is there, and whatever the connection is asked next comes behind the end.
+   * Returns the answer that a caller waits for. A caller does not wait for the statements that begin a transaction, nor
+   * for the end of a transaction that only read: its results are there, and the connection's next statement comes after
+   * the end.
    */
   async #inTransaction(text: unknown, answer: Promise<unknown>): Promise<unknown> {
     const hasOnlyRead = this.#onlyReads;
@@ -116,7 +117,7 @@ export class TimeoutClient extends pg.Client {
     if (text === "commit" || text === "rollback") this.#onlyReads = false;
     if (text === "commit" && hasOnlyRead) {
       this.#unanswered = new UnansweredStatements();
-      // Whether the transaction is over is not known then: what the next caller asks would be of it (threats c90).
+      // On an error the transaction may still be open, and would contain the next caller's statements (threats c90).
       answer.catch(this.#giveUp);
       return NO_ANSWER;
     }
@@ -128,7 +129,9 @@ export class TimeoutClient extends pg.Client {
   }
 }
 
-/** An error that a client's constructor throws would leave its pool in the middle of its work. */
+/**
+ * Returns an error of `locate`: thrown by a client's constructor, it would break the pool in the middle of its work.
+ */
 function orError(locate: () => pg.ClientConfig): pg.ClientConfig | Error {
   try {
     return locate();
@@ -137,9 +140,9 @@ function orError(locate: () => pg.ClientConfig): pg.ClientConfig | Error {
   }
 }
 
-/** SQLSTATE of a statement that was ended for its time or by a request. */
+/** SQLSTATE of a statement that was ended by its timeout or by a request. */
 export const CANCELLED = "57014";
-/** SQLSTATEs of a server that gave up, has ended a session, is going, coming or full; and of broken connections. */
+/** SQLSTATEs of a server that gave up, ended a session, shuts down, starts or is full; and of broken connections. */
 const AWAY: ReadonlySet<string> = new Set([
   CANCELLED,
   "25P03",
@@ -152,8 +155,9 @@ const AWAY: ReadonlySet<string> = new Set([
   "53300",
 ]);
 /**
- * SQLSTATEs after which a session is of no use, and what they say of the database: it is a standby's or read-only, and
- * may stay so when the database is not; or it is another than the one that statements were prepared in (threats c92).
+ * SQLSTATEs after which a session is of no use, with what they say of the database. It is a standby or read-only, and
+ * the session may stay so when the database does not; or the session is not the one in which statements were prepared
+ * (threats c92).
  */
 const LEFT: ReadonlyMap<string, string> = new Map([
   [TAKES_NO_WRITES, "takes no writes"],
@@ -162,7 +166,10 @@ const LEFT: ReadonlyMap<string, string> = new Map([
 ]);
 const BROKEN_CONNECTION = /^08/;
 
-/** What the server itself says of a statement stays as it is; that nothing can be heard of it is one error. */
+/**
+ * Converts an error after which the database counts as unavailable to a DatabaseUnavailableError. An error that the
+ * server itself reports on a statement stays as it is.
+ */
 export function asUnavailable(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof TypeError || error instanceof DatabaseUnavailableError)
     return error;
@@ -174,8 +181,8 @@ export function asUnavailable(error: unknown): unknown {
 }
 
 /**
- * The same of an attempt to connect: a server that refuses a password may take the one that is read for the next
- * attempt, so it counts as one that is away (threats c74).
+ * Converts an error of an attempt to connect, like {@link asUnavailable}. A server that refuses a password counts as
+ * unavailable too: it may accept the password that is read for the next attempt (threats c74).
  */
 export function asUnavailableOrRefused(error: unknown): unknown {
   const known = asUnavailable(error);

@@ -5,8 +5,8 @@ import { connectionConfig, type DatabaseLocation } from "./connection-config.ts"
 const CONNECT_TIMEOUT_MS = 5_000;
 
 /**
- * The version of TLS that a connection speaks to what it is made to, the database or a pooler in front of it: as
- * "TLSv1.3", and null for none.
+ * Returns the TLS version of a connection to the location, which is the database or a pooler in front of it: such as
+ * "TLSv1.3", or null for none.
  */
 export async function tlsProtocol(location: DatabaseLocation): Promise<string | null> {
   const client = new pg.Client({ ...connectionConfig(location), connectionTimeoutMillis: CONNECT_TIMEOUT_MS });

@@ -1,12 +1,12 @@
 import { TakesNoWritesError } from "./session.ts";
 
-/** So long a database that takes no writes is believed to stay so. Milliseconds. */
+/** Milliseconds for which a database that takes no writes is believed to stay so. */
 const BELIEVED_MS = 250;
 
 /**
- * What a process knows of whether its database takes writes. While it takes none, one new connection at a time looks
- * again; every other one is refused by what the last one found, since each would cost the database a process only to be
- * given up (threats c94).
+ * Knowledge of a process on whether its database takes writes. While it takes none, one new connection at a time looks
+ * again. Every other is refused with the last finding, since each connection would cost the database a process only to
+ * be given up (threats c94).
  */
 export class WriteVerdict {
   #reason: string | undefined;
@@ -14,7 +14,8 @@ export class WriteVerdict {
   #isLookedAt = false;
 
   /**
-   * Refuses a connection that would find what is known. Where it is time to look again, the caller is the one that does.
+   * Refuses a connection that would only repeat the last finding. If it is time to look again, the caller's connection
+   * does so.
    *
    * @throws TakesNoWritesError saying what was found
    */
@@ -22,13 +23,13 @@ export class WriteVerdict {
     if (this.#reason === undefined) return;
     const now = performance.now();
     if (now < this.#believedUntil) throw new TakesNoWritesError(this.#reason);
-    // The one that looked found no answer, as where the database is away: each is to find that for itself.
+    // The connection that looked got no answer, as from a database that is away: each has to find that for itself.
     if (this.#isLookedAt) this.#reason = undefined;
     this.#isLookedAt = true;
     this.#believedUntil = now + BELIEVED_MS;
   }
 
-  /** Notes what a new connection has found as its session was prepared. */
+  /** Records what a new connection has found while its session was prepared. */
   async noted(preparation: Promise<void>): Promise<void> {
     try {
       await preparation;

@@ -1,21 +1,21 @@
 import type { Db } from "../../database/change.ts";
 import { toMs } from "../../database/times.ts";
 
-/** Something that happened to a key, as the audit log has it. */
+/** Event in the life of a key, from the audit log. */
 export type KeyEvent = {
   readonly id: number;
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** As `key.revoked`. */
+  /** Name of the event, such as `key.revoked`. */
   readonly kind: string;
   readonly actor: string;
   readonly detail: Readonly<Record<string, unknown>>;
 };
 
 /**
- * What happened to a key, the latest first.
+ * Lists the events of a key, the latest first.
  *
- * @param beforeId the last of the page before; undefined for the first page
+ * @param beforeId id of the last event of the previous page; undefined for the first page
  */
 export async function listKeyEvents(
   db: Db,

@@ -6,11 +6,11 @@ import type { Db, Tx } from "../../database/change.ts";
 import { fromDigest, toDigest } from "../../database/digest.ts";
 import { DATABASE_NOW, toMs } from "../../database/times.ts";
 
-/** Who reported a leak: a member of the team or the installation, GitHub by its signature, or an unknown reporter. */
+/** Reporters of a leak: a member of the team or the installation, GitHub by its signature, or an unknown person. */
 export const LEAK_REPORTERS = ["member", "github", "anonymous"] as const;
 export type LeakReporter = (typeof LEAK_REPORTERS)[number];
 
-/** A secret that the store knows: which version of which key it is, and what its team wants done when it leaks. */
+/** Secret that the store knows: its key and version, and what its team wants done when it leaks. */
 export type FoundSecret = Pick<
   KeyRecord,
   "keyId" | "version" | "teamId" | "namespace" | "teamHoldsNamespace" | "state" | "versionState" | "expiresAt"
@@ -21,11 +21,11 @@ export type FoundSecret = Pick<
   readonly name: string;
   readonly team: string;
   readonly leakAction: LeakAction;
-  /** When it was first reported, in milliseconds since the epoch; null for never. */
+  /** Time of the first report, in milliseconds since the epoch; null if it was never reported. */
   readonly leakedAt: number | null;
 };
 
-/** The secrets with these digests, those that ended long ago too, in any order. */
+/** Finds the secrets with these digests, in any order, including secrets that ended long ago. */
 export async function findSecrets(db: Db, digests: readonly string[]): Promise<FoundSecret[]> {
   if (digests.length === 0) return [];
   const { rows } = await sql<
@@ -50,19 +50,20 @@ export async function findSecrets(db: Db, digests: readonly string[]): Promise<F
   }));
 }
 
-/** A report as it is kept: nothing of what was sent but where GitHub found it. */
+/** Leak report as it is stored: of what was sent, only the URL at which GitHub found the secret is kept. */
 export type LeakReport = {
   readonly reporter: LeakReporter;
   readonly by: Author;
-  /** Without query and credentials. */
+  /** URL without query and credentials. */
   readonly url?: string | undefined;
 };
 
 /**
- * Records that a version of a key has leaked: the one place where that becomes known, in the transaction of what is done
- * about it. Audit log and webhooks get it once; that it was reported again is noted once a minute at most.
+ * Records that a version of a key has leaked. This is the one place that records a leak, in the transaction of the
+ * reaction to it. The audit log and the webhooks get it once; a repeated report updates its time, once a minute at
+ * most.
  *
- * @returns whether it was not known before
+ * @returns true if the leak was not known before
  */
 export async function recordLeak(
   tx: Tx,
@@ -81,17 +82,17 @@ export async function recordLeak(
   return true;
 }
 
-/** A key of which a version was reported as leaked, and works all the same. */
+/** Key that works although one of its versions was reported as leaked. */
 export type LivingLeak = {
   readonly namespace: string;
   readonly name: string;
   readonly keyId: string;
   readonly team: { readonly id: string; readonly name: string };
-  /** Of the first report, in milliseconds since the epoch. */
+  /** Time of the first report, in milliseconds since the epoch. */
   readonly reportedAt: number;
 };
 
-/** The keys that were reported as leaked in a version that works still, each once. */
+/** Lists the keys with a leak report for a version that still works, each key once. */
 export async function livingLeaks(db: Db): Promise<LivingLeak[]> {
   const { rows } = await sql<Omit<LivingLeak, "reportedAt"> & { reportedAt: Date }>`
     select k.namespace, k.name, k.id as "keyId", json_build_object('id', t.id, 'name', t.name) as team,

@@ -4,17 +4,17 @@ import { appendAudit } from "../../audit/audit.ts";
 import type { Db, Tx } from "../../database/change.ts";
 import { type LoadedKey, loadKeys } from "../rows/key-rows.ts";
 
-/** A warning that is to be given once. */
+/** Warning about a key that is given once. */
 export type KeyNotice = {
   readonly keyId: string;
-  /** Another end is another notice; of versions that are still used, each newer one is. */
+  /** `key.expiring` is given once for each different end of a key, `key.consumer_late` once for each newer version. */
   readonly kind: "key.expiring" | "key.consumer_late";
-  /** The end, in milliseconds since the epoch; the number of the version. */
+  /** End of the key in milliseconds since the epoch (`key.expiring`), or the version's number (`key.consumer_late`). */
   readonly mark: number;
   readonly detail: Readonly<Record<string, unknown>>;
 };
 
-/** Records a notice in the audit log, and for the webhooks of the team; one that was recorded before is none. */
+/** Records a notice in the audit log and for the webhooks of the team. Does nothing if it was recorded before. */
 export async function recordNotice(tx: Tx, { keyId, kind, mark, detail }: KeyNotice): Promise<void> {
   const { rows } = await sql<{ team_id: string }>`
     insert into key_notices (key_id, kind, mark) select id, ${kind}, ${mark} from keys where id = ${keyId}
@@ -28,10 +28,10 @@ export async function recordNotice(tx: Tx, { keyId, kind, mark, detail }: KeyNot
 }
 
 /**
- * Keys that no declaration governs and that end soon, of teams with a webhook that is notified of it, in the order of
- * their ids. Those with a recorded notice are among them.
+ * Lists keys that end soon and that no declaration governs, in the order of their ids. Only teams with a webhook for
+ * `key.expiring` are included, and keys with a recorded notice are too.
  *
- * @param withinMs from now, in milliseconds
+ * @param withinMs milliseconds from now within which the key ends
  */
 export async function ungovernedKeysEnding(
   db: Db,

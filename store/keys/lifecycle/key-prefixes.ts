@@ -2,20 +2,20 @@ import type { KeySource } from "../../../domain/key/stored/stored-key.ts";
 import type { Db } from "../../database/change.ts";
 import { toDigest } from "../../database/digest.ts";
 
-/** What an import is to be known by. */
+/** Prefix of an imported secret, with the secret's digest and its key. */
 type ImportedPrefix = {
   readonly prefix: string;
   readonly digest: string;
   readonly source: KeySource;
-  /** The key that the version is to be of; null for one that there is not yet. */
+  /** Key that the version belongs to; null if that key does not exist yet. */
   readonly keyId: string | null;
 };
 
 /**
- * Whether lists and logs know another key by this prefix, even one that has ended. A prefix that is given with a hash
- * cannot be checked, so that no other key may have it. A prefix that is read from the secret itself is refused only
- * where the other key was minted: keys of one foreign system may all begin alike, but no honest one begins like a
- * minted key. The same secret again is another fault, with a message of its own.
+ * True if another key, even an ended key, already appears in lists and logs under this prefix. A prefix that is given
+ * with a hash cannot be checked, so no other key may have it. A prefix that is read from the secret itself is refused
+ * only if the other key was minted: keys of one foreign system may all begin alike, but no honest key begins like a
+ * minted key. A secret that is imported twice is another error, with its own message.
  */
 export async function isPrefixTaken(db: Db, { prefix, digest, source, keyId }: ImportedPrefix): Promise<boolean> {
   const other = await db

@@ -27,39 +27,39 @@ export type Reservation = {
   readonly key: KeyIdentity & {
     readonly source: KeySource;
     readonly generation: number;
-    /** Of a key that the management API makes. */
+    /** Specification of a key that the management API makes. */
     readonly spec?: ApiManagedKeySpec | null;
     readonly managedBy?: string | null;
   };
-  /** Of the key's first reservation; later ones leave the policy as it is. */
+  /** Policy of the key, stored with its first reservation. Later reservations leave the stored policy as it is. */
   readonly policy: KeyPolicy;
   readonly number: number;
   /** SHA-256 of the full key, 32 latin1 characters. */
   readonly digest: string;
   readonly prefix: string;
-  /** When the version ends, in milliseconds from its mint; null for never. */
+  /** Milliseconds from the mint until the version ends; null if it never ends. */
   readonly expiresAfter: number | null;
   readonly rotationTrigger: string | null;
-  /** Where the Secret was lost or edited; left out for any other reason. */
+  /** Fault of the Secret that this version repairs: it was lost or edited. Left out for any other reason. */
   readonly heals?: StoredVersion["heals"];
-  /** A reservation that makes way for this one. */
+  /** Reservation that this one replaces. */
   readonly supersedes?: SupersededVersion | null;
-  /** Whether the secret came from elsewhere; where not said, the first version of a key with such a source did. */
+  /** True if the secret was not minted here. Default: true for the first version of a key with an imported source. */
   readonly imported?: boolean;
   readonly by?: Author;
 };
 
 /**
- * Reserves a version for a secret that is about to be published, and makes the key row when it is the first
- * (architecture §2). It is minted at the database's present time. The same reservation again is no error, so that a
- * lost reply makes no second version (threats c3).
+ * Reserves a version for a secret that is about to be published, and inserts the key row if it is the first version
+ * (architecture §2). The version is minted at the database's present time. Repeating the same reservation is no error,
+ * so that a lost reply makes no second version (threats c3).
  *
- * @throws VersionTakenError when the number belongs to another secret
- * @throws DigestTakenError when the secret belongs to another version or key
- * @throws PrefixTakenError when an imported secret's prefix identifies another key
- * @throws OwnerTakenError when the declaration owns another key that lives
- * @throws VersionEndedError when it was reserved, and has been given up since
- * @throws NoRoomError where the reservation that makes way would be one old version too many
+ * @throws VersionTakenError if the number belongs to another secret
+ * @throws DigestTakenError if the secret belongs to another version or key
+ * @throws PrefixTakenError if an imported secret's prefix identifies another key
+ * @throws OwnerTakenError if the declaration owns another living key
+ * @throws VersionEndedError if the version was reserved before and has ended since
+ * @throws NoRoomError if the replaced reservation would be one old version too many
  * @throws KeyRevokedError, StaleDeclarationError
  */
 export async function reserveVersion(tx: Tx, reservation: Reservation): Promise<void> {
@@ -124,7 +124,7 @@ export async function reserveVersion(tx: Tx, reservation: Reservation): Promise<
 }
 
 /**
- * Whether this very reservation has been made before.
+ * True if this same reservation was made before.
  *
  * @throws VersionTakenError, VersionEndedError
  */
@@ -143,7 +143,7 @@ async function isReserved(tx: Tx, keyId: string, number: number, digest: Buffer)
   return true;
 }
 
-/** Whether the key row was made now. */
+/** Inserts the key row. Returns true if it was not there before. */
 async function insertKey(tx: Tx, { key, policy }: Reservation): Promise<boolean> {
   const row = {
     id: key.id,

@@ -9,10 +9,10 @@ import { DATABASE_NOW, databaseTimeIn } from "../../database/times.ts";
 
 const LIVING: readonly VersionState[] = ["reserved", "active", "retiring"];
 
-/** The places of old versions: a unique index has each taken once. */
+/** Slots of old versions. A unique index lets only one version have each slot. */
 const SLOTS = Array.from({ length: MAX_RETIRING }, (_, i) => i + 1);
 
-/** Locks the key's row, so that two writers of one key go one after the other. */
+/** Locks the key's row, so that two writers of one key run one after the other. */
 export async function lockLivingKey(
   tx: Tx,
   keyId: string,
@@ -29,10 +29,10 @@ export async function lockLivingKey(
 }
 
 /**
- * Notes that a reserved version may be read from here on: its Secret is about to be written. No server decides by it, so
- * that no replica hears of it.
+ * Records that workloads may read a reserved version from now on, because its Secret is about to be written. No server
+ * decides by this mark, so it does not go through the change feed.
  *
- * @returns whether that was not noted before
+ * @returns true if the mark was not set before
  * @throws VersionEndedError
  */
 export async function markMayBeRead(tx: Tx, keyId: string, number: number): Promise<boolean> {
@@ -47,8 +47,8 @@ export async function markMayBeRead(tx: Tx, keyId: string, number: number): Prom
 }
 
 /**
- * Takes back what {@link markMayBeRead} has noted: the cluster has refused the write, or has stored something else, and
- * there was none before.
+ * Takes back the mark of {@link markMayBeRead}: the cluster refused the first write of the Secret, or stored something
+ * else.
  */
 export async function unmarkMayBeRead(tx: Tx, keyId: string, number: number): Promise<void> {
   await tx
@@ -60,18 +60,18 @@ export async function unmarkMayBeRead(tx: Tx, keyId: string, number: number): Pr
     .execute();
 }
 
-/** A reservation that makes way for another. */
+/** Reservation that another reservation replaces. */
 export type SupersededVersion = {
   readonly number: number;
-  /** How long it goes on, in milliseconds; without, it is voided. */
+  /** Milliseconds for which the version keeps working; 0 or less voids it. */
   readonly overlapMs: number;
 };
 
 /**
- * Ends a reservation of a key whose row is locked, or has it begin its overlap. One that is reserved no longer is no
- * error.
+ * Ends a reservation, or begins its overlap. The caller has locked the key's row. It is no error if the version is no
+ * longer reserved.
  *
- * @throws NoRoomError where it would be one old version too many
+ * @throws NoRoomError if it would be one old version too many
  */
 export async function supersedeReservation(
   tx: Tx,
@@ -95,13 +95,13 @@ async function voidReservation(tx: Tx, keyId: string, number: number): Promise<v
 }
 
 /**
- * Makes a published version the active one; those it succeeds retire with a deadline: the one that was active, and each
- * reserved one that may have been read. Voids every other reserved version, and fulfils a rotation that was asked for
- * before this one was minted. To activate an active version again is no error. A version that is ended here before its
- * deadline has no deadline any longer.
+ * Makes a published version the active version. The versions that it succeeds retire with a deadline: the active
+ * version, and each reserved version that may have been read. Voids every other reserved version, and fulfils a
+ * rotation that was requested before this version was minted. Activating an active version again is no error. A version
+ * that is ended here before its deadline loses the deadline.
  *
- * @returns the numbers of the old versions that it ends, at their deadline or before it
- * @throws NoRoomError where those it succeeds would be too many old versions
+ * @returns numbers of the old versions that it ends, at their deadline or before it
+ * @throws NoRoomError if it succeeds more versions than there are slots for old versions
  * @throws VersionEndedError, KeyRevokedError, UnknownKeyError
  */
 export async function activateVersion(
@@ -109,9 +109,9 @@ export async function activateVersion(
   activation: {
     readonly keyId: string;
     readonly number: number;
-    /** How long the version that it succeeds goes on, in milliseconds; without, all earlier versions end at once. */
+    /** Milliseconds for which the succeeded versions keep working; 0 or less ends all earlier versions at once. */
     readonly overlapMs: number;
-    /** The one that it succeeds ends at once, and versions that retire already go on to their deadlines. */
+    /** True to end the succeeded versions at once, while versions that already retire go on to their deadlines. */
     readonly replacesUnseen?: boolean | undefined;
     readonly by?: Author;
   },
@@ -159,10 +159,10 @@ export async function activateVersion(
 type LivingVersion = Pick<StoredVersion, "number" | "state" | "mayBeRead"> & { readonly slot: number | null };
 
 /**
- * The versions of a key that live, of one whose row is locked, oldest first. Retiring ones whose time is over are
- * retired first.
+ * Reads the living versions of a key, oldest first, after it has retired those whose time is over. The caller has
+ * locked the key's row.
  *
- * @returns `over`: the numbers of those
+ * @returns `over`: the numbers of the versions that were retired
  */
 async function livingVersions(
   tx: Tx,
@@ -185,11 +185,11 @@ async function livingVersions(
 }
 
 /**
- * Has old versions go on for the overlap, each in a place of its own.
+ * Begins the overlap of old versions, each in a slot of its own.
  *
- * @param living all that live of the key
- * @returns when they end; null without any
- * @throws NoRoomError where there are too few places
+ * @param living all living versions of the key
+ * @returns end of the overlap; null if `old` is empty
+ * @throws NoRoomError if there are too few free slots
  */
 async function beginOverlap(
   tx: Tx,
@@ -223,16 +223,17 @@ async function endVersions(
 }
 
 /**
- * Book-keeping: a retiring version past its deadline, or its own end, which no server accepts any longer, is retired.
+ * Marks retiring versions as retired once their deadline or their own end has passed. Servers already refuse them: this
+ * is bookkeeping.
  *
- * @returns the numbers of those versions
+ * @returns numbers of those versions
  */
 export async function retireVersions(tx: Tx, keyId: string): Promise<number[]> {
   const key = await lockKeyRow(tx, keyId);
   return retireDue(tx, keyId, key?.team_id ?? null);
 }
 
-/** Of a key whose row is locked. */
+/** Retires the versions whose time is over. The caller has locked the key's row. */
 async function retireDue(tx: Tx, keyId: string, teamId: string | null): Promise<number[]> {
   const retired = await tx
     .updateTable("key_versions")
@@ -246,7 +247,7 @@ async function retireDue(tx: Tx, keyId: string, teamId: string | null): Promise<
   return retired.map(({ number }) => number);
 }
 
-/** Ends a retiring version before its deadline: its successor has been adopted (spec §5, overlap Adoption). */
+/** Ends a retiring version before its deadline, because its successor has been adopted (spec §5, overlap Adoption). */
 export async function endRetiring(tx: Tx, keyId: string, number: number): Promise<void> {
   const key = await lockKeyRow(tx, keyId);
   const retired = await tx

@@ -11,31 +11,31 @@ import { policyColumns, rowsOfKeys, saveKeyLibraries } from "../rows/key-policy.
 import { ENDED_VERSION_STATES } from "../rows/key-records.ts";
 import { type LoadedKey, loadKeysById } from "../rows/key-rows.ts";
 
-/** What one key may do from now on, as its declaration says. */
+/** New policy of a key, as its declaration says. */
 export type PolicyUpdate = {
   readonly keyId: string;
   readonly policy: KeyPolicy;
   readonly generation: number;
-  /** When a version ends, in milliseconds from its mint; null for never. */
+  /** Milliseconds from the mint of a version until it ends; null if versions never end. */
   readonly expiresAfter: number | null;
-  /** Ends of versions that are others than that. */
+  /** Ends of versions that differ from `expiresAfter`. */
   readonly keptEnds?: readonly KeptEnd[];
-  /** Of a key that the management API made. */
+  /** Specification of a key that the management API made. */
   readonly spec?: ApiManagedKeySpec;
-  /** What manages it, which stays as it is where this is left out. */
+  /** Name of the tool that manages the key. It stays as it is if this is left out. */
   readonly managedBy?: string | null | undefined;
   readonly by?: Author;
 };
 
-/** As {@link updateKeyPolicies}, of one key. */
+/** Updates one key as {@link updateKeyPolicies} does. */
 export async function updateKeyPolicy(tx: Tx, update: PolicyUpdate): Promise<void> {
   await updateKeyPolicies(tx, [update]);
 }
 
 /**
- * Applies the policies of declarations, each of another key. Changes nothing of a revoked key.
+ * Applies the policies of declarations, each to its own key. Leaves revoked keys as they are.
  *
- * @throws StaleDeclarationError when a later generation of one of them has been applied
+ * @throws StaleDeclarationError if a later generation of one of them has been applied
  */
 export async function updateKeyPolicies(tx: Tx, updates: readonly PolicyUpdate[]): Promise<void> {
   if (updates.length === 0) return;
@@ -110,7 +110,7 @@ async function findKeys(db: Db, ids: readonly string[]): Promise<ReadonlyMap<str
   return new Map(keys.map((key) => [key.id, key]));
 }
 
-/** What the audit log says of what a key may do, and for how long. */
+/** Returns the fields that the audit log records of a key: policy, versions with their ends, and manager. */
 function auditedKey(key: LoadedKey | undefined): AuditedFields | undefined {
   if (key === undefined) return undefined;
   const { expiresAt, ...policy } = key.policy;

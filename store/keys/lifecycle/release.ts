@@ -2,8 +2,8 @@ import { appendAudit } from "../../audit/audit.ts";
 import type { Tx } from "../../database/change.ts";
 
 /**
- * Lets go of a key whose declaration is deleted with `deletionPolicy: Retain`: it works on, and nothing owns it. Of its
- * reserved versions those are voided that no Secret can have held.
+ * Releases a key whose declaration is deleted with `deletionPolicy: Retain`: the key keeps working without an owner.
+ * Voids its reserved versions that no Secret can have held.
  */
 export async function releaseKey(tx: Tx, keyId: string): Promise<void> {
   const released = await tx

@@ -5,9 +5,9 @@ import type { Tx } from "../../database/change.ts";
 import { ENDED_VERSION_STATES } from "../rows/key-records.ts";
 
 /**
- * Revokes keys and all their versions, for ever. Repeated, the first reason and time stand.
+ * Revokes keys and all their versions, for ever. If a key is revoked again, its first reason and time stand.
  *
- * @param by for the audit log
+ * @param by author for the audit log
  */
 export async function revokeKeys(
   tx: Tx,
@@ -31,7 +31,7 @@ export async function revokeKeys(
   );
 }
 
-/** As {@link revokeKeys}, of one key. */
+/** Revokes one key as {@link revokeKeys} does. */
 export async function revokeKey(tx: Tx, keyId: string, reason: RevocationReason, by?: Author): Promise<void> {
   await revokeKeys(tx, [{ keyId, reason }], by);
 }

@@ -4,11 +4,10 @@ import type { Tx } from "../../database/change.ts";
 import { DATABASE_NOW } from "../../database/times.ts";
 
 /**
- * Asks for a new version by hand, that is for one that comes after all there are. The activation of one that was minted
- * later fulfils it. Of several requests the latest time stands, and that one of them wants the old version to end: they
- * may come at once.
+ * Requests a new version by hand. Only the activation of a version that is minted later fulfils the request. If several
+ * requests come at once, the latest time stands, and the old version ends if any of them wants that.
  *
- * @param revokeOld whether the present version shall end at that moment, with no overlap
+ * @param revokeOld true if the present version ends when the new version becomes active, without an overlap
  */
 export async function requestRotation(tx: Tx, keyId: string, revokeOld: boolean, by?: Author): Promise<void> {
   await sql`select from keys where id = ${keyId} for update`.execute(tx);

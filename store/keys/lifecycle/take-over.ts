@@ -8,21 +8,21 @@ import { lockKey } from "../rows/api-managed-keys.ts";
 
 export type TakeOver = {
   readonly request: TakeOverRequest;
-  /** What the key is from here on; its id and its team stay. */
+  /** New identity of the key, from its declaration. The key keeps its id and its team. */
   readonly owner: Pick<KeyIdentity, "cluster" | "namespace" | "name"> & {
     readonly ownerUid: string;
     readonly source: KeySource;
     readonly generation: number;
-    /** It asks for no new version by itself. */
+    /** Trigger of the declaration. It is stored with all versions, so that it requests no new version by itself. */
     readonly rotationTrigger: string | null;
   };
 };
 
 /**
- * Makes a key that was made by hand the own one of a declaration: the same row, with the same versions. What it may do
- * stays as it is; from here on it is the declaration that changes it. Of two that want it, the first has it.
+ * Gives a key that was made by hand to a declaration: the row and its versions stay. Its policy stays as it is, and
+ * only the declaration changes it from now on. If two declarations want the key, the first gets it.
  *
- * @throws TakeOverRefusedError where it is no such key, or is none any longer
+ * @throws TakeOverRefusedError if the key cannot be taken over, or not any longer
  */
 export async function takeOverKey(tx: Tx, { request, owner }: TakeOver): Promise<void> {
   const { keyId } = request;

@@ -5,15 +5,15 @@ import { lockName } from "../../objects/objects.ts";
 import { findKey } from "./find-key.ts";
 import { type LoadedKey, loadKeys } from "./key-rows.ts";
 
-/** Locks a key, so that what is read of it stays so until the transaction ends. */
+/** Locks a key and reads it, so that it does not change until the transaction ends. */
 export async function lockKey(tx: Tx, keyId: string): Promise<LoadedKey | undefined> {
   await sql`select from keys where id = ${keyId} for update`.execute(tx);
   return findKey(tx, keyId);
 }
 
 /**
- * The key that lives by this name, of those that the management API made for a team. Two that are made at once wait for
- * each other.
+ * Finds the living key of this name that the management API made for a team. Locks the name, so that two requests that
+ * make it at once wait for each other.
  */
 export async function findApiManagedKey(
   tx: Tx,
@@ -32,10 +32,10 @@ export async function findApiManagedKey(
 }
 
 /**
- * A page of the keys that were made by hand and live, of teams of a cluster and of those that no cluster declares, in the
- * order of their ids.
+ * Lists a page of the living keys that were made by hand, in the order of their ids. Includes teams of a cluster, and
+ * teams that no cluster declares.
  *
- * @param afterId the last id of the page before; empty for the first one
+ * @param afterId last id of the previous page; empty for the first page
  */
 export function madeKeysAfter(db: Db, cluster: string, afterId: string, limit: number): Promise<LoadedKey[]> {
   return loadKeys(

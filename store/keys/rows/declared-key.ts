@@ -6,22 +6,22 @@ import { preparedStatement } from "../../database/prepared-statement.ts";
 import { ownedBy } from "./find-key.ts";
 import { KEY_ROW_COLUMNS, keyRows, type LoadedKey, type Row, toKeys } from "./key-rows.ts";
 
-/** What is stored of a declaration: its key, and what it refers to. */
+/** Stored state of a declaration: its key, and the objects that it refers to. */
 export type DeclaredRows = {
-  /** The database's clock when this was read, in milliseconds since the epoch: what is decided of a key goes by it. */
+  /** Database clock at the time of this read, in milliseconds since the epoch. Decisions on the key go by it. */
   readonly now: number;
   readonly stored: LoadedKey | undefined;
-  /** What is recorded of its status; null for nothing. */
+  /** Recorded conditions of the declaration's status; null if none are recorded. */
   readonly conditions: readonly ReportedCondition[] | null;
-  /** The team that holds the namespace. */
+  /** Team that holds the namespace. */
   readonly team: { readonly id: string; readonly name: string } | undefined;
-  /** The gateway that is asked for, where this team, or else the key's, has it and it is in service. */
+  /** Gateway that is asked for, if it is in service and belongs to `team`, or without one, to the key's team. */
   readonly gateway: { readonly id: string; readonly publicId: string } | undefined;
-  /** Of each library that is asked for its id, undefined where the team has none of that name. */
+  /** Ids of the libraries that are asked for, in the same order; undefined if the team has no library of that name. */
   readonly libraryIds: readonly (string | undefined)[];
 };
 
-/** Whether a key of a team lives by this name that a declaration governs. */
+/** True if a declaration governs a living key of this team and name. */
 export async function hasDeclaredKey(
   db: Db,
   { teamId, namespace, name }: { readonly teamId: string; readonly namespace: string; readonly name: string },
@@ -38,7 +38,7 @@ export async function hasDeclaredKey(
   return found !== undefined;
 }
 
-/** Reads all that is stored of one declaration in one statement, so that it agrees with itself. */
+/** Reads the stored state of one declaration in one statement, so that it is consistent. */
 export async function findDeclaredKey(
   db: Db,
   asked: {

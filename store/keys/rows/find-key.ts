@@ -4,21 +4,21 @@ import { toDigest } from "../../database/digest.ts";
 import { type LoadedKey, loadKeysById } from "./key-rows.ts";
 
 /**
- * Which key a declaration owns: the one that lives, else the newest revoked one. One that was revoked because its
- * namespace moved is history, and hides none that was revoked for good.
+ * Selects the key that a declaration owns: the living key, else the newest revoked key. A key that was revoked because
+ * its namespace moved counts as history, and never hides a key that was revoked for another reason.
  */
 export function ownedBy(cluster: string, ownerUid: string): RawBuilder<unknown> {
   return sql`where k.cluster = ${cluster} and k.owner_uid = ${ownerUid}
     order by (k.state = 'revoked'), (k.revocation_reason = 'Moved'), k.created_at desc limit 1`;
 }
 
-/** The key of this id. */
+/** Finds the key with this id. */
 export async function findKey(db: Db, keyId: string): Promise<LoadedKey | undefined> {
   const [key] = await loadKeysById(db, [keyId]);
   return key;
 }
 
-/** The key that a secret belongs to, be it by a version that ended long ago: a secret is one key's for ever. */
+/** Finds the key of a secret, even if the secret's version ended long ago: a secret belongs to one key for ever. */
 export async function findKeyOfDigest(
   db: Db,
   digest: string,
@@ -31,7 +31,7 @@ export async function findKeyOfDigest(
     .executeTakeFirst();
 }
 
-/** The names of the declared keys of a cluster that live, by namespace. */
+/** Lists the names of a cluster's living declared keys, by namespace. */
 export async function livingKeysByNamespace(
   db: Db,
   cluster: string,

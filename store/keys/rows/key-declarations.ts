@@ -3,19 +3,19 @@ import type { Spec } from "../../../domain/kinds/kinds.ts";
 import type { Labels } from "../../../domain/manifest/document/labels.ts";
 import type { Db } from "../../database/change.ts";
 
-/** The declaration of a key that was last applied. */
+/** Declaration of a key that was last applied. */
 export type KeyDeclaration = {
   readonly ownerUid: string;
   readonly generation: number;
-  /** Null for one that is too long to be kept. */
+  /** Specification; null if it is too long to be kept. */
   readonly spec: Spec<"PlatformKey"> | null;
-  /** By which usage may be added up. */
+  /** Labels by which usage may be added up. */
   readonly labels: Labels;
 };
 
 /**
- * Records how a key is declared, unless a later generation of the same declaration is recorded, or this one is just so.
- * It needs no fence: while an edit is held its interval rotates the key, and nothing else is decided by it.
+ * Records how a key is declared, unless a later generation of the same declaration, or this same state, is recorded. It
+ * needs no fence: the only decision by it is the interval by which the key rotates while an edit is held.
  */
 export async function recordKeyDeclaration(db: Db, keyId: string, found: KeyDeclaration): Promise<void> {
   const { ownerUid, generation, spec, labels } = found;
@@ -41,7 +41,7 @@ export async function recordKeyDeclaration(db: Db, keyId: string, found: KeyDecl
     .execute();
 }
 
-/** The declaration that is recorded of a key; undefined where none is, as for a key that was made by hand. */
+/** Finds the recorded declaration of a key; undefined if none is recorded, as for a key that was made by hand. */
 export async function findKeyDeclaration(db: Db, keyId: string): Promise<KeyDeclaration | undefined> {
   const row = await db.selectFrom("key_declarations").selectAll().where("key_id", "=", keyId).executeTakeFirst();
   return row && { ownerUid: row.owner_uid, generation: row.generation, spec: row.spec, labels: row.labels };

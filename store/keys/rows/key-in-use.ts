@@ -4,8 +4,8 @@ import type { Db } from "../../database/change.ts";
 import { RECORD_COLUMNS, type RecordRow, recordOfRow } from "./key-records.ts";
 
 /**
- * What decides requests with a key's version in use, or with its last one where none is, and what time it is by the
- * database; undefined where there is no such key, or none of its versions was minted.
+ * Reads the record by which requests are decided, for the active version of a key or else its last version, and the
+ * database's time. undefined if there is no such key, or none of its versions was minted.
  */
 export async function findKeyInUse(
   db: Db,

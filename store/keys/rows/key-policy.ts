@@ -9,42 +9,42 @@ import type { Tx } from "../../database/change.ts";
 import type { Database } from "../../database/schema.ts";
 import { toDate, toMs } from "../../database/times.ts";
 
-/** What the column `subject` has of a key that names one with each call: no subject is called so. */
+/** Value of the column `subject` for a key that must name a subject with each call. No subject has this name. */
 const REQUIRED = "*";
 
-/** The column `subject` of a key. */
+/** Returns the value of a key's column `subject`. */
 export function subjectColumn(rule: SubjectRule | null): string | null {
   if (rule === null) return null;
   return rule.mode === "Required" ? REQUIRED : rule.subject;
 }
 
-/** The rule that the column `subject` of a key says. */
+/** Reads the subject rule from a key's column `subject`. */
 export function toSubjectRule(column: string | null): SubjectRule | null {
   if (column === null) return null;
   return column === REQUIRED ? { mode: "Required" } : { mode: "Bound", subject: column };
 }
 
-/** Who counts for a key's rate, by its column `rate_scope`: whatever this build does not know is not more than a replica's. */
+/** Reads the scope of a key's limits from its column `rate_scope`. A value unknown to this build counts as Replica. */
 export function toLimitScope(column: string | null): LimitScope {
   return column === "Installation" ? column : "Replica";
 }
 
-/** A key's limit of tokens, by its columns. */
+/** Reads a key's token limit from its columns. */
 export function toTokenLimit(tokensPerMinute: number | null, scope: string | null): TokenLimit | null {
   return tokensPerMinute === null ? null : { tokensPerMinute, scope: toLimitScope(scope) };
 }
 
-/** The column `facts` of a key: what it states. */
+/** Returns the value of a key's column `facts`: the facts that the key states. */
 function factsColumn(stated: StatedFacts): Readonly<Record<string, string>> {
   return Object.fromEntries(FACT_NAMES.flatMap((name) => (stated[name] === null ? [] : [[name, stated[name]]])));
 }
 
-/** A row of `keys`, with the libraries of a restricted key. */
+/** Row of `keys`, with the libraries of a restricted key. */
 type PolicyRow = Omit<Selectable<Database["keys"]>, "library_mode"> & {
   readonly library_ids: readonly string[] | null;
 };
 
-/** How a field of a policy is stored: what it is in columns of `keys`, as JSON says it, and how it is read from them. */
+/** Storage of one field of a policy: how it is written to columns of `keys`, as JSON values, and read from them. */
 type StoredField<Value> = {
   readonly write: (policy: KeyPolicy) => { readonly [C in keyof Database["keys"]]?: unknown };
   readonly read: (row: PolicyRow) => Value;
@@ -67,7 +67,7 @@ const STORED: { readonly [F in keyof KeyPolicy]: StoredField<KeyPolicy[F]> } = {
     write: ({ boundGatewayId: id }) => ({ gateway_bound: id !== null, gateway_id: id === "" ? null : id }),
     read: (row) => (row.gateway_bound ? (row.gateway_id ?? "") : null),
   },
-  // Which they are is in a table of its own.
+  // The ids are in a table of their own.
   libraryIds: {
     write: ({ libraryIds }) => ({ library_mode: libraryIds === null ? "all" : "restricted" }),
     read: (row) => row.library_ids,
@@ -125,33 +125,34 @@ const STORED: { readonly [F in keyof KeyPolicy]: StoredField<KeyPolicy[F]> } = {
 
 const WRITERS = Object.values(STORED).map(({ write }) => write);
 
-/** A policy as columns of `keys`, for {@link rowsOfKeys}. */
+/** Returns a policy as columns of `keys`, for {@link rowsOfKeys}. */
 export function policyColumns(policy: KeyPolicy): Readonly<Record<string, unknown>> {
   return Object.assign({}, ...WRITERS.map((write) => write(policy)));
 }
 
-/** What a policy is read of: columns of `keys`, and the libraries. */
+/** Columns that a policy is read from: columns of `keys`, and the libraries. */
 export const POLICY_COLUMNS: readonly string[] = [
   ...Object.keys(policyColumns(NO_POLICY)).filter((column) => column !== "library_mode"),
   "library_ids",
 ];
 
-/** The policy in a row of `keys`. */
+/** Reads the policy from a row of `keys`. */
 export function toPolicy(row: PolicyRow): KeyPolicy {
   return buildPolicy((field) => STORED[field].read(row));
 }
 
 /**
- * Rows of `keys` as `given`, each by the names of its columns: one statement writes as many as there are.
+ * Returns rows of `keys` as SQL, with the alias `given`, so that a single statement writes any number of rows. Each row
+ * is given by column names.
  *
- * @returns what follows `from`, and the names of the columns
+ * @returns `given` follows `from` in the statement; `columns` are the names of the columns
  */
 export function rowsOfKeys(rows: readonly Readonly<Record<string, unknown>>[]) {
   const columns = Object.keys(rows[0] ?? {});
   return { columns, given: sql`jsonb_populate_recordset(null::keys, ${JSON.stringify(rows)}::jsonb) given` };
 }
 
-/** Makes the restricted lists of keys what they should be, touching only the rows that differ. */
+/** Stores the restricted library lists of keys, and writes only the rows that differ. */
 export async function saveKeyLibraries(
   tx: Tx,
   keys: readonly { readonly keyId: string; readonly libraryIds: readonly string[] | null }[],

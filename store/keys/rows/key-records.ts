@@ -5,23 +5,23 @@ import type { KeyBudgets } from "../../../domain/budget/budget.ts";
 import { fromDigest } from "../../database/digest.ts";
 import { toLimitScope, toSubjectRule, toTokenLimit } from "./key-policy.ts";
 
-/** One version of a key, by its digest (32 latin1 characters). */
+/** Version of a key with its digest (32 latin1 characters). */
 export type IndexedKey = {
   readonly digest: string;
   readonly keyId: string;
   readonly version: number;
-  /** Milliseconds since the epoch; Infinity for none. */
+  /** Milliseconds since the epoch; Infinity if it never ends. */
   readonly expiresAt: number;
-  /** Imported or a placeholder: its text need not have the shape of the keys that we mint. */
+  /** True for an imported version or a placeholder, whose text need not have the shape of the keys that we mint. */
   readonly importedFormat: boolean;
-  /** One reading gives equal attributes as one object. */
+  /** Attributes of the version. Within one reading, equal attributes are the same object. */
   readonly attributes: KeyAttributes;
 };
 
-/** The states that a version never leaves, and in which it is refused. A state unknown here is none of them. */
+/** States that a version never leaves, and in which it is refused. A state unknown to this build is not among them. */
 export const ENDED_VERSION_STATES = ["retired", "voided", "revoked"] as const satisfies readonly VersionState[];
 
-/** A row of the view `key_records`, without what no decision reads. */
+/** Row of the view `key_records`, without the columns that no decision reads. */
 export type RecordRow = {
   readonly key_id: string;
   readonly version: number;
@@ -32,7 +32,7 @@ export type RecordRow = {
   readonly attributes: string;
 };
 
-/** What many rows have in common. */
+/** Columns whose values many rows share. */
 export const ATTRIBUTE_COLUMNS = [
   "team_id",
   "namespace",
@@ -59,11 +59,11 @@ export const ATTRIBUTE_COLUMNS = [
 type AttributeColumn = (typeof ATTRIBUTE_COLUMNS)[number];
 
 /**
- * The columns of a {@link RecordRow}. The fewer a row has, the less it costs to take it in: most are sent as one text.
+ * Columns of a {@link RecordRow}. The fewer columns a row has, the less it costs to read: most are sent as one text.
  */
 export const RECORD_COLUMNS = `key_id, version, digest, is_foreign, expires_ms, row(${ATTRIBUTE_COLUMNS.join(", ")})::text as attributes`;
 
-/** Makes what reads rows of one reading. */
+/** Makes a reader for the rows of one reading. */
 export function recordReader(): (row: RecordRow) => IndexedKey {
   const attributesOf = attributesReader();
   return (row) => ({
@@ -76,15 +76,15 @@ export function recordReader(): (row: RecordRow) => IndexedKey {
   });
 }
 
-/** One row, as what decides requests with that version. */
+/** Converts one row to the record by which requests with that version are decided. */
 export function recordOfRow(row: RecordRow): KeyRecord {
   const { keyId, version, expiresAt, attributes } = recordReader()(row);
   return { ...attributes, keyId, version, expiresAt };
 }
 
 /**
- * Makes a reader of attributes that returns equal ones as one object: the text of a record distinguishes null from
- * empty, and any two values.
+ * Makes a reader of attributes that returns equal attributes as one object. Equal texts mean equal values, because the
+ * text of a record tells null from empty.
  */
 export function attributesReader(): (text: string) => KeyAttributes {
   const known = new Map<string, KeyAttributes>();
@@ -98,7 +98,7 @@ export function attributesReader(): (text: string) => KeyAttributes {
   };
 }
 
-/** Casts: a state of a later build is passed on as it is, so that the decision refuses it (threats c42). */
+/** Parses a record. Casts: a state of a later build is kept as it is, so that the decision refuses it (threats c42). */
 function toAttributes(record: string): KeyAttributes {
   const fields = fieldsOf(record);
   if (fields.length !== ATTRIBUTE_COLUMNS.length)
@@ -154,18 +154,19 @@ function toAttributes(record: string): KeyAttributes {
 
 type Restrictions = Pick<KeyAttributes, "subject" | "allowedCIDRs" | "teamAllowedCIDRs">;
 
-/** A restricted key has a state of its own in the view: what does not know of the restriction refuses it. */
+/** Maps the view's states for restricted keys to `active`: a build that does not know the restriction refuses them. */
 function stateOf(state: string, { subject, allowedCIDRs, teamAllowedCIDRs }: Restrictions): KeyState {
   const isOfSubject = state === "of_subject" && subject !== null;
   const isOfNetworks = state === "of_networks" && (allowedCIDRs !== null || teamAllowedCIDRs !== null);
   return (isOfSubject || isOfNetworks ? "active" : state) as KeyState;
 }
 
-/** A field of a record: nothing for null; else as it is, or in quotes, in which a quote or a backslash is doubled. */
+/** Field of a record: empty for null; else as it is, or in quotes, in which a quote or a backslash is doubled. */
 const FIELD = /[(,](?:"((?:[^"\\]|""|\\\\)*)"|([^",]*))/gy;
 
 /**
- * The values of a record, by the database's text of it (PostgreSQL's manual, "Composite Type Input and Output Syntax").
+ * Splits the database's text of a record into its values (PostgreSQL's manual, "Composite Type Input and Output
+ * Syntax").
  */
 function fieldsOf(record: string): (string | null)[] {
   return Array.from(record.slice(0, -1).matchAll(FIELD), ([, quoted, plain]) =>

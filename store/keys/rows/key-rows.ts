@@ -21,44 +21,44 @@ import type { KeyDeclaration } from "./key-declarations.ts";
 import { POLICY_COLUMNS, toPolicy } from "./key-policy.ts";
 import type { KeySecret } from "./key-secrets.ts";
 
-/** A key with its versions: without voided ones, newest first, those that live and the last five of all. */
+/** Key with its versions, newest first: all living versions, and the last five that were not voided. */
 export type LoadedKey = StoredKey & {
-  /** By the database's clock. */
+  /** Creation time by the database's clock. */
   readonly createdAt: number;
-  /** Its Secret as it was last found to be as declared. */
+  /** Secret of the key as it was last found to be as declared. */
   readonly secretFound: KeySecret | null;
-  /** Which declaration of it was last recorded: one that was applied. */
+  /** Declaration of the key that was last recorded. Only an applied declaration is recorded. */
   readonly declarationFound: Omit<KeyDeclaration, "spec"> | null;
-  /** Whether conditions are recorded of it, those of now or earlier ones. */
+  /** True if conditions are recorded of the key, be they current or old. */
   readonly hasConditions: boolean;
-  /** Of the recorded declaration; null where none is recorded, one that is not applied, or that cannot be read. */
+  /** Rotation of the recorded declaration; null if none is recorded, it is not applied, or it cannot be read. */
   readonly appliedRotation: AppliedRotation | null;
-  /** Without, a key is refused: its team is gone, or has lost the namespace. */
+  /** False if the key's team is gone or has lost the namespace; the key is refused then. */
   readonly teamHoldsNamespace: boolean;
-  /** As the management API made it; null for a declared key. */
+  /** Specification of a key that the management API made; null for a declared key. */
   readonly spec: ApiManagedKeySpec | null;
-  /** What manages a key that the management API made, such as the URN of a Pulumi resource; null for nothing. */
+  /** Tool that manages a key of the management API, such as the URN of a Pulumi resource; null for none. */
   readonly managedBy: string | null;
 };
 
-/** Of a row `k` of `keys`; a key without a namespace is its team's alone. */
+/** True if the team of a row `k` of `keys` holds its namespace. A key without a namespace belongs to its team alone. */
 export const TEAM_HOLDS_NAMESPACE = sql<boolean>`(k.namespace = '' or exists (
   select from team_namespaces n where n.cluster = k.cluster and n.namespace = k.namespace and n.team_id = k.team_id))`;
 
-/** How many versions a key shows at least, however long they have ended (spec §5). */
+/** Number of versions that a key shows at least, however long ago they ended (spec §5). */
 const SHOWN_VERSIONS = MAX_RETIRING + 1;
 
 /**
- * Keys with their versions, in one statement, so that they agree with one another.
+ * Loads keys with their versions in one statement, so that they are consistent.
  *
- * @param which what follows `from keys k`: conditions, order, limit
+ * @param which SQL that follows `from keys k`: conditions, order, limit
  */
 export async function loadKeys(db: Db, which: RawBuilder<unknown>): Promise<LoadedKey[]> {
   const { rows } = await sql<Row>`with ${keyRows(which)} select * from key_rows order by id, number desc`.execute(db);
   return toKeys(rows);
 }
 
-/** The keys of these ids, in no order: the statement of pages, which takes as long to plan as to run. */
+/** Loads the keys with these ids, in no order. Pages use it, and it takes as long to plan as to run: it is prepared. */
 export async function loadKeysById(db: Db, ids: readonly string[]): Promise<LoadedKey[]> {
   const { rows } = await sql<Row>`${preparedStatement} with ${keyRows(sql`where k.id = any(${ids}::text[])`)}
     select ${KEY_ROW_COLUMNS} from key_rows order by id, number desc`.execute(db);
@@ -66,7 +66,8 @@ export async function loadKeysById(db: Db, ids: readonly string[]): Promise<Load
 }
 
 /**
- * The tables `picked`, of keys, and `key_rows`, of them with their versions: one row for each, one for a key without.
+ * Returns the tables `picked`, with the keys, and `key_rows`, with one row for each of their versions. A key without a
+ * version has one row.
  */
 export function keyRows(which: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`picked as (select k.* from keys k ${which}), key_rows as (
@@ -93,14 +94,14 @@ export function keyRows(which: RawBuilder<unknown>): RawBuilder<unknown> {
 }
 
 /**
- * A row by its primary key. With a limit it is looked up for each key: joined to a table without statistics, as one of
- * PGlite's is for long, every row of that was read and sorted for a page of 50 keys.
+ * Reads a row by its primary key. The limit makes the database look it up for each key: in a join with a table that has
+ * no statistics, as PGlite's tables are for long, every row of that table was read and sorted for a page of 50 keys.
  */
 function oneOf(table: string, isIt: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`lateral (select * from ${sql.table(table)} where ${isIt} limit 1)`;
 }
 
-/** Rows of `key_rows`, those of one key together and the newest version first, to keys. */
+/** Converts rows of `key_rows` to keys. The rows of one key stand together, the newest version first. */
 export function toKeys(rows: readonly Row[]): LoadedKey[] {
   const keys: LoadedKey[] = [];
   let versions: StoredVersion[] = [];
@@ -114,7 +115,7 @@ export function toKeys(rows: readonly Row[]): LoadedKey[] {
   return keys;
 }
 
-/** A row of `key_rows`: a key, what the statement adds to it, and one version of it. */
+/** Row of `key_rows`: a key, the columns that the statement adds to it, and one version of the key. */
 export type Row = Omit<Selectable<Database["keys"]>, "library_mode"> & {
   library_ids: string[] | null;
   team_holds_namespace: boolean;
@@ -127,11 +128,11 @@ export type Row = Omit<Selectable<Database["keys"]>, "library_mode"> & {
   recorded_labels: Labels | null;
   has_conditions: boolean;
   recorded_rotation: string | null;
-  /** Null for a key without a version. */
+  /** Highest version number; null for a key without a version. */
   last_number: number | null;
 } & VersionColumns;
 
-/** The columns of `key_rows`, for a statement that has to name them. */
+/** Columns of `key_rows`, for a statement that has to name them. */
 export const KEY_ROW_COLUMNS: RawBuilder<unknown> = sql.raw(
   `id cluster namespace name owner_uid team_id source ${POLICY_COLUMNS.join(" ")} team_holds_namespace generation
   rotation_requested_at rotation_revoke_old revocation_reason revoked_at revoked_seq created_at spec managed_by secret_version
@@ -143,7 +144,7 @@ export const KEY_ROW_COLUMNS: RawBuilder<unknown> = sql.raw(
     .join(", "),
 );
 
-/** All null, `number` too, for a key without a version. */
+/** Columns of a version. All are null, `number` too, for a key without a version. */
 type VersionColumns = Omit<
   Selectable<Database["key_versions"]>,
   "key_id" | "state" | "expires_at" | "retiring_slot" | "changed_tx"
@@ -154,7 +155,7 @@ type VersionColumns = Omit<
   leaked_at: Date | null;
 };
 
-/** Casts: what the database says is passed on as it is, so that a state of a later build is refused, not lost. */
+/** Converts a row to a key. Casts: values are kept as they are, so that a later build's state is refused, not lost. */
 function toKey(row: Row, versions: StoredVersion[]): LoadedKey {
   return {
     id: row.id,
@@ -204,8 +205,8 @@ function toKey(row: Row, versions: StoredVersion[]): LoadedKey {
 }
 
 /**
- * A build before this one recorded a declaration that was not applied too; and one after it may have recorded what this
- * one cannot read, which is no reason to show none of the keys.
+ * Reads the rotation of the recorded declaration, if it is applied: earlier builds also recorded declarations that were
+ * not applied. A later build may have recorded a rotation that this build cannot read, which must not hide the key.
  */
 function appliedRotation({ recorded_rotation, recorded_generation, generation }: Row): AppliedRotation | null {
   const isApplied = recorded_generation !== null && recorded_generation <= generation;

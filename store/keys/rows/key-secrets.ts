@@ -1,18 +1,18 @@
 import type { Db } from "../../database/change.ts";
 
-/** A key's Secret as it was found: holding a version of the key, and all else in it as declared. */
+/** Secret of a key as it was found: it holds a version of the key, and all else in it is as declared. */
 export type KeySecret = {
-  /** Of the Secret in its cluster. */
+  /** Resource version of the Secret in its cluster. */
   readonly resourceVersion: string;
-  /** The version of the key that it held. */
+  /** Number of the key's version that it held. */
   readonly number: number;
-  /** A digest of all else in it as declared: it differs where another declaration would have something else there. */
+  /** Digest of all else that is declared for it: another declaration with other content has another digest. */
   readonly content: string;
-  /** What others had left on it, for people. */
+  /** Marks that other writers left on it, for people. */
   readonly marks: readonly string[];
 };
 
-/** Records what a key's Secret was found to be. It needs no fence: it was so, whichever process found it. */
+/** Records the state in which a key's Secret was found. It needs no fence: the finding is true, whoever made it. */
 export async function recordKeySecret(db: Db, keyId: string, found: KeySecret): Promise<void> {
   const { resourceVersion, number, content, marks } = found;
   const columns = { resource_version: resourceVersion, number, content, marks: [...marks] };

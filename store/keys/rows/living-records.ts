@@ -11,21 +11,21 @@ import {
   recordReader,
 } from "./key-records.ts";
 
-/** Takes a page of keys, and how many there are of all pages. */
+/** Called with a page of keys, and the number of keys on all pages. */
 type Receive = (keys: readonly IndexedKey[], total: number) => void;
 
-/** Rows taken in at a time: the event loop turns between them. */
+/** Number of rows that are read at a time: other event-loop turns run in between. */
 const PAGE = 2_000;
-/** What the database may use to join a snapshot's tables, so that it need not write them to disk in between. */
+/** Memory that the database may use to join a snapshot's tables, so that it need not write them to disk. */
 const JOIN_MEMORY = "64MB";
-/** How long a snapshot's own transaction may stand still while another connection reads by it: as long as it may take. */
+/** Time for which a snapshot's transaction may be idle while another connection reads by it: the longest read. */
 const COPY_LIMIT = "60s";
 
-/** In one text, so that it can be a statement's and a COPY's. */
+/** Ended states as one text, which both a statement and a COPY can contain. */
 const ENDED = ENDED_VERSION_STATES.map((state) => `'${state}'`).join(", ");
 const LIVING_RECORDS = `select ${RECORD_COLUMNS} from key_records where version_state not in (${ENDED})`;
 
-/** Hands over every version that has not ended, page by page, so that no more than one is ever held. */
+/** Reads every version that has not ended, and hands over page by page, so that memory holds one page at most. */
 export async function readLivingRecords(store: Store, tx: Tx, receive: Receive): Promise<void> {
   const { rows } = await sql<{ total: number }>`
     select count(*)::int as total from key_versions where state not in (${sql.raw(ENDED)})`.execute(tx);
@@ -69,10 +69,10 @@ async function byCursor(tx: Tx, total: number, receive: Receive): Promise<void> 
   await sql`close records`.execute(tx);
 }
 
-/** A row of {@link LIVING_RECORDS} in COPY's binary form. */
+/** Parses a row of {@link LIVING_RECORDS} in COPY's binary form. */
 function recordOf(row: Buffer, attributesOf: (text: string) => KeyAttributes): IndexedKey {
   let end = 2;
-  /** Goes to the end of the next field, and returns where it begins: at its end where it is null. */
+  /** Moves to the end of the next field, and returns the position at which it begins. For null, both are the same. */
   const next = (): number => {
     const begin = end + 4;
     end = begin + Math.max(row.readInt32BE(end), 0);

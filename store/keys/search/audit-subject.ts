@@ -3,10 +3,10 @@ import type { AuditSubject } from "../../audit/audit-search.ts";
 import type { Db } from "../../database/change.ts";
 import { identifyKeys } from "./identified-keys.ts";
 
-/** Keys of one name that are looked for at once. */
+/** Maximum number of keys of one name that are looked up at once. */
 const MAX_NAMESAKES = 50;
 
-/** What a person means by a text: a key by its id, its prefix or its name; or anything else by its id or its name. */
+/** Resolves a text to the object that a person means: a key by its id, prefix or name; others by their id or name. */
 export async function auditSubject(
   db: Db,
   text: string,

@@ -4,9 +4,9 @@ import { withOrderedPlans } from "../../database/ordered-plans.ts";
 import { preparedStatement } from "../../database/prepared-statement.ts";
 
 /**
- * The keys that a text identifies exactly: by an id, or by the first characters of one of their secrets.
+ * Finds the keys that a text identifies exactly: by an id, or by the first characters of one of their secrets.
  *
- * @returns their ids, of ten keys at most
+ * @returns ids of ten keys at most
  */
 export async function identifyKeys(db: Db, text: string, teamIds: readonly string[] | undefined): Promise<string[]> {
   // Each of the two by its index: asked for by one condition, they are looked for among all keys.
@@ -21,13 +21,13 @@ export async function identifyKeys(db: Db, text: string, teamIds: readonly strin
   return rows.map(({ id }) => id);
 }
 
-/** More than there are of one name. */
+/** Bound of the result, higher than the number of objects of one name. */
 const MOST_BINDINGS = 10_000;
 
 /**
- * The gateways and libraries that a text names, by their name or their id.
+ * Finds the gateways and libraries that a text names, by their name or their id.
  *
- * @param teamIds whose they are; undefined for every team's
+ * @param teamIds teams whose objects are searched; undefined for every team
  */
 export async function findBindings(db: Db, text: string, teamIds: readonly string[] | undefined): Promise<string[]> {
   const named = sql`(id = ${text} or name = ${text})

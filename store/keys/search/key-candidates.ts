@@ -5,13 +5,16 @@ import { toDate } from "../../database/times.ts";
 import type { KeyCriteria } from "./key-criteria.ts";
 import { type LostNamespace, lostNamespaces } from "./lost-namespaces.ts";
 
-/** How much of an index is read. */
+/** Bounds on how much of an index is read. */
 export type CandidateBounds = Pick<PageBounds, "found"> & {
-  /** Namespaces that are looked at for those that their teams have lost. */
+  /** Number of namespaces that are checked for being lost to their team. */
   readonly places: number;
 };
 
-/** The keys that may be wanted, as an index has it; undefined where most keys may be. */
+/**
+ * Returns a query for the keys that may match, which an index finds. undefined if most keys may match, or if there are
+ * more namespaces than `places` to check.
+ */
 export async function candidatesOf(
   db: Db,
   { name, state, trait, boundTo, teamIds }: KeyCriteria,
@@ -71,12 +74,12 @@ export async function candidatesOf(
 }
 
 const NAME_TERMS = sql`key_terms(k.team_id, k.state, k.name)`;
-/** Of names for people that are other than the name. */
+/** Index terms of a display name, for keys whose display name differs from the name. */
 const DISPLAY_NAME_TERMS = sql`key_terms(k.team_id, k.state, lower(k.display_name))`;
-/** Of what keys state for people. */
+/** Index terms of the facts that a key states for people. */
 const FACT_TERMS = sql`key_terms(k.team_id, k.state, fact_text(k.facts))`;
 
-/** What the index of terms has of a name with this part. */
+/** Returns the index terms of names that contain this part, or begin with it if it has one or two characters. */
 function termsOf(part: string): string[] {
   if (part === "") return [];
   const characters = [...part];

@@ -13,7 +13,7 @@ import {
   searchKeys,
 } from "./key-search.ts";
 
-/** Finds a page of keys, as {@link searchKeys} does, and how many keys the search finds on all its pages. */
+/** Finds a page of keys, as {@link searchKeys} does, and the number of keys that the search finds on all its pages. */
 export async function searchAndCountKeys(
   db: Db,
   search: KeySearch,
@@ -29,7 +29,7 @@ async function withKeys(db: Db, page: CountedPositions): Promise<CountedPosition
   return { ...page, keys: await findKeys(db, ids) };
 }
 
-/** Counts what a search finds, exactly up to as many as a page's count says, in a bounded number of rows. */
+/** Counts the keys that a search finds, exactly up to `MAX_COUNT` of bounded-count.ts, and reads a bounded number of rows. */
 export async function countKeys(db: Db, criteria: KeyCriteria, bounds?: KeySearchBounds): Promise<BoundedCount> {
   if (isAnyKey(criteria)) return countAnyKeys(db, criteria.teamIds);
   const { name, state, scope, model, trait, boundTo, teamIds } = criteria;

@@ -4,44 +4,44 @@ import { API_CLUSTER } from "../../../domain/api-cluster.ts";
 import { toDate } from "../../database/times.ts";
 import { isInState, type ListedState } from "./key-lists.ts";
 
-/** What keys are looked for by, besides their state: each is one question about a row. */
+/** Traits that keys are searched by, besides their state. Each is one condition on a row. */
 export const KEY_TRAITS = ["declared", "by-hand", "leaked", "unused", "long-unused", "endless"] as const;
 export type KeyTrait = (typeof KEY_TRAITS)[number];
 
 const DAY_MS = 24 * 60 * 60_000;
-/** A key that no call has used for so long, and that is older, is unused. Milliseconds. */
+/** Milliseconds without a call after which a key is unused, if it is older than that. */
 const UNUSED_MS = { unused: 30 * DAY_MS, "long-unused": 90 * DAY_MS } as const;
 
-/** The scopes of which one is needed to have a model asked. */
+/** Scopes of which a key needs at least one to call a model. */
 const MODEL_SCOPES: readonly Scope[] = ["gateway:generate", "gateway:embed"];
 
-/** Which keys a search wants. */
+/** Criteria of a key search. */
 export type KeyCriteria = {
   /**
-   * A part of the name, the display name or what the key states for people, in any letters, small or capital; one or two characters are looked for at its
-   * beginning. Empty for every name.
+   * Part of the name, the display name or what the key states for people, in small or capital letters. One or two
+   * characters match at the beginning only. Empty for every name.
    */
   readonly name: string;
-  /** Those that are in this state at that moment, in milliseconds since the epoch. */
+  /** State that a key is in at that moment, in milliseconds since the epoch. */
   readonly state: { readonly is: ListedState; readonly at: number } | undefined;
-  /** Those with this scope; every key's where it is left out. */
+  /** Scope that a key has; every key matches if it is left out. */
   readonly scope?: Scope | undefined;
-  /** Those that may name this model at a gateway; every key where it is left out. */
+  /** Model that a key may name at a gateway; every key matches if it is left out. */
   readonly model?: string | undefined;
-  /** Those of which this holds at that moment, in milliseconds since the epoch. */
+  /** Trait that a key has at that moment, in milliseconds since the epoch. */
   readonly trait?: { readonly is: KeyTrait; readonly at: number } | undefined;
-  /** Those that are bound to any of these gateways and libraries by their ids; every key where it is left out. */
+  /** Ids of gateways and libraries of which a key is bound to at least one; every key matches if it is left out. */
   readonly boundTo?: readonly string[] | undefined;
-  /** Those of any of these teams; undefined for every team. */
+  /** Teams whose keys match; undefined for every team. */
   readonly teamIds: readonly string[] | undefined;
 };
 
-/** Whether nothing is asked of a key but its team. */
+/** True if the criteria ask nothing of a key but its team. */
 export function isAnyKey({ name, state, scope, model, trait, boundTo }: KeyCriteria): boolean {
   return name === "" && [state, scope, model, trait, boundTo].every((filter) => filter === undefined);
 }
 
-/** Whether a row `k` of `keys` is wanted, of whichever team it is. */
+/** Returns the SQL condition that a row `k` of `keys` meets the criteria, except for its team. */
 export function isWanted({ name, state, scope, model, trait, boundTo }: KeyCriteria): RawBuilder<unknown> {
   const conditions = [isNamed(name)];
   if (state !== undefined) conditions.push(isInState(state.is, toDate(state.at)));
@@ -52,7 +52,10 @@ export function isWanted({ name, state, scope, model, trait, boundTo }: KeyCrite
   return sql.join(conditions, sql` and `);
 }
 
-/** Whether a row `k` of `keys` has this text in a name or in what it states, or one begins with it where it is short. */
+/**
+ * Returns the SQL condition that a name or a stated fact of a row `k` of `keys` contains this text, or begins with it
+ * if the text has one or two characters.
+ */
 function isNamed(text: string): RawBuilder<unknown> {
   if (text === "") return sql`true`;
   const has = (name: RawBuilder<unknown>) =>
@@ -66,12 +69,12 @@ function isBoundTo(ids: readonly string[]): RawBuilder<unknown> {
     or exists (select from key_libraries l where l.key_id = k.id and l.library_id = any(${ids}::text[])))`;
 }
 
-/** Whether a key may have a model asked: one without a list may name any. */
+/** Returns the SQL condition that a key may call a model. A key without a list may name any model. */
 function mayNameModel(model: string): RawBuilder<unknown> {
   return sql`(k.scopes && ${MODEL_SCOPES}::text[] and (k.allowed_models is null or ${model} = any(k.allowed_models)))`;
 }
 
-/** Whether this holds of a row `k` of `keys`, at a moment in milliseconds since the epoch. */
+/** Returns the SQL condition that a row `k` of `keys` has a trait at a moment, in milliseconds since the epoch. */
 function hasTrait(trait: KeyTrait, at: number): RawBuilder<unknown> {
   switch (trait) {
     case "declared":

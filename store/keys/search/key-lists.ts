@@ -5,32 +5,32 @@ import type { Db } from "../../database/change.ts";
 import { toDate } from "../../database/times.ts";
 import { type LoadedKey, loadKeys, TEAM_HOLDS_NAMESPACE } from "../rows/key-rows.ts";
 
-/** A key as lists show it: of a secret, the prefix alone. */
+/** Key as lists show it: of a secret, the prefix alone. */
 export type ListedKey = Omit<LoadedKey, "versions"> & { readonly versions: readonly Omit<StoredVersion, "digest">[] };
 
 /**
- * What a key is at a moment, in one word. An end that has come says more than a suspension; a key whose team no longer
- * holds its namespace is suspended too.
+ * State of a key in one word. An end that has passed takes precedence over a suspension; a key whose team no longer
+ * holds its namespace counts as suspended.
  */
 export const LISTED_STATES = ["active", "suspended", "expired", "revoked"] as const;
 export type ListedState = (typeof LISTED_STATES)[number];
 
 type KeyFilter = {
   readonly cluster?: string | undefined;
-  /** A team's id or name. */
+  /** Id or name of a team. */
   readonly team?: string | undefined;
-  /** Those of any of these teams. */
+  /** Teams whose keys are listed. */
   readonly teamIds?: readonly string[] | undefined;
   readonly namespace?: string | undefined;
   readonly name?: string | undefined;
-  /** Those that are in this state at that moment, in milliseconds since the epoch. */
+  /** State that a key is in at that moment, in milliseconds since the epoch. */
   readonly state?: { readonly is: ListedState; readonly at: number } | undefined;
-  /** The last id of the page before. */
+  /** Last id of the previous page. */
   readonly afterId?: string | undefined;
   readonly limit: number;
 };
 
-/** A page of keys in the order of their ids, revoked ones too. */
+/** Lists a page of keys in the order of their ids, including revoked keys. */
 export async function listKeys(db: Db, filter: KeyFilter): Promise<ListedKey[]> {
   const { cluster, team, teamIds, namespace, name, state } = filter;
   const conditions: RawBuilder<unknown>[] = [sql`k.id > ${filter.afterId ?? ""}`];
@@ -45,12 +45,15 @@ export async function listKeys(db: Db, filter: KeyFilter): Promise<ListedKey[]> 
   return keys.map(withoutDigests);
 }
 
-/** The key as it may be shown. */
+/** Returns the key as it may be shown, without the digests of its secrets. */
 export function withoutDigests(key: LoadedKey): ListedKey {
   return { ...key, versions: key.versions.map(({ digest: _, ...version }) => version) };
 }
 
-/** The state of one key: the same rule that {@link listKeys} filters by. A state of a later build counts as revoked. */
+/**
+ * Returns the state of one key, by the rule that {@link listKeys} filters by. A state of a later build counts as
+ * revoked.
+ */
 export function listedState(key: ListedKey, at: number): ListedState {
   if (key.state !== "active" && key.state !== "suspended") return "revoked";
   const ends = [key.policy.expiresAt, key.versions.find(({ state }) => state === "active")?.expiresAt ?? null];
@@ -58,7 +61,7 @@ export function listedState(key: ListedKey, at: number): ListedState {
   return key.teamHoldsNamespace ? key.state : "suspended";
 }
 
-/** Whether a row `k` of `keys` is in a state at a moment. */
+/** Returns the SQL condition that a row `k` of `keys` is in a state at a moment. */
 export function isInState(state: ListedState, at: Date): RawBuilder<unknown> {
   const expired = sql`k.ends_at <= ${at}`;
   switch (state) {
@@ -74,7 +77,7 @@ export function isInState(state: ListedState, at: Date): RawBuilder<unknown> {
   }
 }
 
-/** Where those keys are that are any of these teams', by their ids; undefined for every team. */
+/** Reads the namespaces and names of keys by their ids, limited to keys of these teams; undefined for every team. */
 export async function refsOfKeys(
   db: Db,
   ids: readonly string[],

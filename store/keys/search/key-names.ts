@@ -8,10 +8,10 @@ import { type NamedRow, namedRows, refsById } from "../../objects/references.ts"
 import { namesById, offeredNames, offeredTeamRows, type TeamName, teamNameRows } from "../../teams/team-names.ts";
 import type { ListedKey } from "./key-lists.ts";
 
-/** What those are called that keys have by their ids. */
+/** Names of the objects that keys refer to by id. */
 export type KeyNames = {
   readonly teams: ReadonlyMap<string, string>;
-  /** Of declared keys, where they are in service: a key that was made here has names. */
+  /** Gateways of declared keys. A key that was made here has the names in its specification. */
   readonly gateways: ReadonlyMap<string, NamedRef>;
   readonly libraries: ReadonlyMap<string, NamedRef>;
 };
@@ -22,12 +22,12 @@ type KeyNameRows = {
   readonly libraries: readonly NamedRow[];
 };
 
-/** Reads the names that keys are shown by, by one statement: each by itself would take a turn of a busy event loop. */
+/** Reads the names that keys are shown by, in one statement: each further one costs a turn of a busy event loop. */
 export async function readKeyNames(db: Db, keys: readonly ListedKey[]): Promise<KeyNames> {
   return toKeyNames(await readRow<KeyNameRows>(db, keyNameColumns(keys)));
 }
 
-/** What a list of keys has names of beside those of its keys. */
+/** Names that a list of keys shows, besides those of its keys. */
 export type KeyListNames = KeyNames & {
   readonly clusters: ClusterNames;
   /** Teams to choose from, in the order of their names. */
@@ -35,9 +35,9 @@ export type KeyListNames = KeyNames & {
 };
 
 /**
- * Reads them, by one statement too.
+ * Reads the names for a list of keys, in one statement.
  *
- * @param teamIds the teams that may be offered; undefined for every team
+ * @param teamIds teams that may be offered; undefined for every team
  */
 export async function readKeyListNames(
   db: Db,

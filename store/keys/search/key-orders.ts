@@ -1,33 +1,33 @@
 import { type RawBuilder, sql } from "kysely";
 
-/** The orders that keys are listed in: each is an index of the table it is of, over the team too. */
+/** Orders of key lists. Each has two indexes on its table: over all rows, and with the team as first column. */
 export const KEY_ORDERS = ["name", "newest", "oldest", "used-last", "unused-longest", "ends-soonest"] as const;
 export type KeyOrder = (typeof KEY_ORDERS)[number];
 
 /**
- * Where a key stands in an order: its name, or a time in seconds since the epoch, to the microsecond, as a decimal number or
- * `Infinity`; and its id.
+ * Position of a key in an order: its name, or a time in seconds since the epoch, to the microsecond, as a decimal
+ * number or `Infinity`; and its id.
  */
 export type KeyPosition = { readonly place: string; readonly id: string };
 
-/** An order as SQL, of rows `r` of one table. */
+/** SQL of an order, over rows `r` of one table. */
 export type OrderSql = {
   readonly table: RawBuilder<unknown>;
   /** Joins the row `r` of a key to a row `k` that has all columns of `keys`. */
   readonly joinToKey: RawBuilder<unknown>;
-  /** The columns that identify a key, and that its place comes from. */
+  /** Columns that identify a key, and that its position is made of. */
   readonly id: RawBuilder<unknown>;
   readonly column: RawBuilder<unknown>;
-  /** The column as {@link KeyPosition} has it. */
+  /** Column in the form that {@link KeyPosition} has. */
   readonly place: RawBuilder<unknown>;
   readonly direction: RawBuilder<unknown>;
-  /** Compares what comes no later, on its left, with what it does not come after. */
+  /** Operator that holds if its left side comes no later in the order than its right side. */
   readonly upTo: RawBuilder<unknown>;
-  /** Whether a row comes after a position. */
+  /** Returns the SQL condition that a row comes after a position. */
   isAfter(position: KeyPosition): RawBuilder<unknown>;
 };
 
-// Of a key the row is the same: it is not read again.
+// The row `r` of a key is the row `k` itself: it is not read again.
 const KEYS = { table: sql`keys`, id: sql`r.id`, joinToKey: sql`cross join lateral (select k.*) r` };
 const USES = { table: sql`key_last_uses`, id: sql`r.key_id`, joinToKey: sql`join key_last_uses r on r.key_id = k.id` };
 
@@ -49,7 +49,7 @@ const REVERSED_SQL: Readonly<Record<KeyOrder, OrderSql>> = {
   "ends-soonest": orderBy(KEYS, sql`r.ends_at`, "time", "desc"),
 };
 
-/** @param isBackward whether the list is read from its end on, by the same index */
+/** @param isBackward true if the list is read from its end, by the same index */
 export function orderSql(order: KeyOrder, isBackward: boolean): OrderSql {
   return isBackward ? REVERSED_SQL[order] : ORDER_SQL[order];
 }
@@ -72,7 +72,7 @@ function orderBy(
   };
 }
 
-/** In two parts, since a floating-point number of seconds is not exact to the microsecond after the year 2255. */
+/** Returns SQL for a time, in two parts: after 2255, floating-point seconds are not exact to the microsecond. */
 function timeAt(place: string): RawBuilder<unknown> {
   const [seconds = "", fraction = ""] = place.split(".");
   const microseconds = `${seconds.startsWith("-") ? "-" : ""}${fraction.padEnd(6, "0")}`;

@@ -25,23 +25,23 @@ import { isAnyKey, isWanted, type KeyCriteria } from "./key-criteria.ts";
 import { type ListedKey, withoutDigests } from "./key-lists.ts";
 import { type KeyOrder, type KeyPosition, orderSql } from "./key-orders.ts";
 
-/** A search among the keys. */
+/** Search for keys. */
 export type KeySearch = KeyCriteria & {
   readonly order: KeyOrder;
-  /** Where the page before ended; or the one behind it began, where the list is read backward. */
+  /** Position of the last key of the previous page; read backward, of the first key of the following page. */
   readonly after: KeyPosition | undefined;
-  /** Whether the keys before that are wanted: the nearest of them, in the list's order. */
+  /** True to find the keys before that position: the nearest of them, in the list's order. */
   readonly isBackward?: boolean;
   readonly limit: number;
 };
 
-/** A page of keys with their positions, and where the next one begins; or the one before, read backward. */
+/** Page of keys with their positions, and the position at which the next page begins (backward: the previous page). */
 export type FoundKeys = BoundedPage<KeyPosition> & { readonly keys: readonly ListedKey[] };
 
-/** How much work one page may be, however many keys there are. */
+/** Bounds on the work for one page, however many keys there are. */
 export type KeySearchBounds = PageBounds & CandidateBounds;
 const BOUNDS: KeySearchBounds = { ...PAGE_BOUNDS, places: 2_000 };
-/** Keys of each of several teams that are looked at at a time. */
+/** Minimum number of keys of each team that are read at a time. */
 const LEAST_OF_A_TEAM = 20;
 
 /** Finds a page of keys in an order. */
@@ -52,7 +52,7 @@ export async function searchKeys(db: Db, search: KeySearch, bounds: KeySearchBou
   return { ...found, positions, keys: await findKeys(db, ids) };
 }
 
-/** Finds where the keys of a page are, in the order in which they are read. */
+/** Finds the positions of the keys of a page, in the order in which they are read. */
 export async function findPositions(
   db: Db,
   asked: KeySearch,
@@ -65,10 +65,12 @@ export async function findPositions(
   });
 }
 
-/** A page's positions, and how many keys the search finds on all of its pages. */
+/** Positions of a page, and the number of keys that the search finds on all its pages. */
 export type CountedPositions = BoundedPage<KeyPosition> & { readonly total: BoundedCount };
 
-/** Finds the first page of a search, and counts what it finds: exactly up to {@link MAX_COUNT}, by the same statements. */
+/**
+ * Finds the first page of a search, and counts what it finds: exactly up to {@link MAX_COUNT}, by the same statements.
+ */
 export async function findFirstPage(
   db: Db,
   asked: KeySearch,
@@ -81,7 +83,7 @@ export async function findFirstPage(
   return { ...pageOfRows(counted, search.limit), total: countOfPage(counted) };
 }
 
-/** Finds a page of all keys, and counts them, by one statement. */
+/** Finds a page of all keys, and counts them, in one statement. */
 export async function findAnyPage(db: Db, search: KeySearch): Promise<CountedPositions> {
   const { limit, teamIds } = search;
   const total = upToMostRows(anyKeys(teamIds));
@@ -93,7 +95,7 @@ export async function findAnyPage(db: Db, search: KeySearch): Promise<CountedPos
   return { ...page, total: first === undefined ? await countAnyKeys(db, teamIds) : countOfRows(first.total ?? 0) };
 }
 
-/** Counts all keys of some teams; of every team, where undefined. */
+/** Counts all keys of some teams; undefined for every team. */
 export function countAnyKeys(db: Db, teamIds: KeySearch["teamIds"]): Promise<BoundedCount> {
   return countRows(db, anyKeys(teamIds));
 }
@@ -102,14 +104,14 @@ function anyKeys(teamIds: KeySearch["teamIds"]): RawBuilder<unknown> {
   return sql`from keys ${teamIds === undefined ? sql`` : sql`where team_id = any(${teamIds}::text[])`}`;
 }
 
-/** A text as the database's `lower` has it, which depends on its locale beyond ASCII. */
+/** Lower-cases a text as the database's `lower` does, which depends on its locale beyond ASCII. */
 async function inSmallLetters(db: Db, text: string): Promise<string> {
   if (/^[\x20-\x7e]*$/.test(text)) return text.toLowerCase();
   const { rows } = await sql<{ text: string }>`select lower(${text}) as text`.execute(db);
   return rows[0]?.text ?? text;
 }
 
-/** The keys with these ids, in this order; one that is no more is left out. */
+/** Finds the keys with these ids, in this order. Leaves out keys that no longer exist. */
 export async function findKeys(db: Db, ids: readonly string[]): Promise<ListedKey[]> {
   if (ids.length === 0) return [];
   const keys = await loadKeysById(db, ids);
@@ -117,10 +119,14 @@ export async function findKeys(db: Db, ids: readonly string[]): Promise<ListedKe
   return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
-/** Keys that an index has, and how many of them match, behind the page too. */
+/** Keys found by an index, and the number of keys that match, including those behind the page. */
 type IndexedKeys = ScannedRows<KeyPosition> & { readonly matching: number };
 
-/** @returns undefined where nothing is asked for that few keys have, or where too many have it */
+/**
+ * Finds the keys of a page by an index.
+ *
+ * @returns undefined if the search has no condition that few keys meet, or if too many keys meet it
+ */
 async function askIndex(db: Db, search: KeySearch, bounds: KeySearchBounds): Promise<IndexedKeys | undefined> {
   const { order, after, limit } = search;
   const { found } = bounds;
@@ -172,19 +178,19 @@ async function walk(
   return { positions, next: after ?? null };
 }
 
-/** A key that was looked at, whether it is wanted, and whether any may be behind those that were looked at with it. */
+/** Key that was read, with whether it matches, and whether more keys may follow those that were read with it. */
 type LookedKey = KeyPosition & {
   readonly wanted: boolean;
   readonly goesOn: boolean;
-  /** What was to be counted beside. */
+  /** Count of other rows, if {@link walkOn} was asked for one. */
   readonly total: number | null;
 };
 
 /**
- * The next keys of a list.
+ * Reads the next keys of a list.
  *
- * @param length so many of each team are read, and those given that come before anything that was not read
- * @param total a count of other rows, by the same statement
+ * @param length number of keys that are read of each team. Only those are returned before which no unread key comes
+ * @param total count of other rows, by the same statement
  */
 async function walkOn(
   tx: Tx,

@@ -3,10 +3,10 @@ import type { Db, Tx } from "../../database/change.ts";
 import { lockName } from "../../objects/objects.ts";
 
 /**
- * How many keys of a team that are not revoked come before a key, by when they were made.
+ * Counts the keys of a team that are not revoked and were made before a key.
  *
- * @param keyId the key; undefined for one that is yet to be made, which comes after all, as does another team's: others
- *   may be made meanwhile, but for those of {@link countKeysBeforeNew}
+ * @param keyId the key; undefined for a key that is yet to be made. It comes last, as does a key of another team.
+ *   Unless {@link countKeysBeforeNew} is used, others may be made meanwhile
  */
 export async function countKeysBefore(db: Db, teamId: string, keyId: string | undefined): Promise<number> {
   const { rows } = await sql<{ count: number }>`
@@ -18,8 +18,8 @@ export async function countKeysBefore(db: Db, teamId: string, keyId: string | un
 }
 
 /**
- * How many keys come before one that this transaction makes: of several that are made at once for a team that may have so
- * many, declared or by hand, one waits for the other. No other team's waits.
+ * Counts the keys that come before a key that this transaction makes. If several keys are made at once for a team with
+ * a maximum number of keys, declared or by hand, one waits for the other. Keys of other teams do not wait.
  */
 export async function countKeysBeforeNew(tx: Tx, teamId: string): Promise<number> {
   await lockName(tx, `keys of ${teamId}`);

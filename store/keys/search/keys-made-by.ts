@@ -1,23 +1,23 @@
 import { sql } from "kysely";
 import type { Db } from "../../database/change.ts";
 
-/** More than so many of one subject are not named at once. */
+/** Maximum number of keys of one subject that are named at once. */
 const MAX_NAMED = 1_000;
 
-/** A key as it may be named: of its secret the prefix alone. */
+/** Key as it may be named: of its secret the prefix alone. */
 export type NamedKey = {
   readonly id: string;
-  /** Empty for one that was made without one. */
+  /** Namespace; empty for a key that was made without a namespace. */
   readonly namespace: string;
   readonly name: string;
-  /** Of the newest of its versions that the subject made. */
+  /** Prefix of the newest version that the subject made. */
   readonly prefix: string;
 };
 
 /**
- * The keys of a team that live by a version which a subject made by hand: they may have its secret.
+ * Lists the living keys of a team with a living version that a subject made by hand: the subject may have its secret.
  *
- * @param subject of whichever issuer
+ * @param subject name of the subject, at any issuer
  */
 export async function keysMadeBy(db: Db, teamId: string, subject: string): Promise<NamedKey[]> {
   // An issuer's name has no # in it.

@@ -3,14 +3,14 @@ import type { Db } from "../../database/change.ts";
 import { withOrderedPlans } from "../../database/ordered-plans.ts";
 import { TEAM_HOLDS_NAMESPACE } from "../rows/key-rows.ts";
 
-/** Where keys of a team are declared. */
+/** Namespace in which keys of a team are declared. */
 export type LostNamespace = { readonly teamId: string; readonly cluster: string; readonly namespace: string };
 
 /**
- * The namespaces with keys of these teams that their teams do not hold any more. Each place is found behind the one
- * before it, however many keys it has.
+ * Finds the namespaces with keys of these teams that their teams no longer hold. Each namespace is found by a search
+ * from the one before it, however many keys it has.
  *
- * @returns undefined where there are more places than are looked at
+ * @returns undefined if there are more than `bound` namespaces with keys
  */
 export async function lostNamespaces(
   db: Db,

@@ -3,26 +3,26 @@ import type { Db } from "../../database/change.ts";
 import type { Store } from "../../database/store.ts";
 import { LOST_USES_UNTIL } from "./lost-uses.ts";
 
-/** How long notes are kept, in days. */
+/** Number of days for which notes are kept. */
 export const NOTES_KEPT_DAYS = 40;
 const OLDEST = sql`(clock_timestamp() at time zone 'UTC')::date - ${sql.lit(NOTES_KEPT_DAYS)}`;
 
-/** What is noted of keys by the day: from where they were called, or which libraries they used. */
+/** Kind of note that is kept of keys by the day: the networks they were called from, or the libraries they used. */
 export type NotesOf = {
-  /** One row for each key, with what is noted of it by the last day of each. */
+  /** Table with one row for each key, which holds each noted network or library with the last day it was noted. */
   readonly table: "key_networks" | "key_libraries_used";
-  /** Since when it is noted. */
+  /** Table with the time since which these notes are kept. */
   readonly known: "networks_known" | "libraries_known";
-  /** So many of a key are kept, the last ones. */
+  /** Maximum number of notes that are kept of a key: the latest. */
   readonly most: number;
 };
 
-/** That something was so of a key on a day, as `2026-11-25`. */
+/** Note of a key on a day, such as `2026-11-25`. */
 export type DailyNote = { readonly keyId: string; readonly what: string; readonly day: string };
 
 /**
- * Adds notes, as one batch in one statement, and keeps the last ones of each key. Rows are taken in one order, so that
- * replicas do not deadlock; where all is known already nothing is written.
+ * Adds notes, as one batch in one statement, and keeps the latest of each key. Rows are locked in one order, so that
+ * replicas do not deadlock. Writes nothing if all is known already.
  */
 export async function recordNotes(store: Store, { table, most }: NotesOf, noted: readonly DailyNote[]): Promise<void> {
   if (noted.length === 0) return;
@@ -52,7 +52,7 @@ export async function recordNotes(store: Store, { table, most }: NotesOf, noted:
 
 const SEEN: RawBuilder<unknown> = sql`jsonb_object_agg(what, day) as seen, min(day::date) as oldest`;
 
-/** What is noted of keys within what is kept, the last first. */
+/** Reads the notes of keys of the last {@link NOTES_KEPT_DAYS} days, the latest first. */
 export async function readNotes(db: Db, { table }: NotesOf, keyIds: readonly string[]): Promise<readonly DailyNote[]> {
   if (keyIds.length === 0) return [];
   const { rows } = await sql<DailyNote>`
@@ -63,7 +63,7 @@ export async function readNotes(db: Db, { table }: NotesOf, keyIds: readonly str
   return rows;
 }
 
-/** Since when this is noted, and none of it was lost, in milliseconds since the epoch. */
+/** Reads the time since which these notes are complete, in milliseconds since the epoch. */
 export async function notesKnownSince(db: Db, { known }: NotesOf): Promise<number> {
   const { rows } = await sql<{ since: number }>`
     select (extract(epoch from greatest(since, ${LOST_USES_UNTIL})) * 1000)::float8 as since
@@ -72,10 +72,10 @@ export async function notesKnownSince(db: Db, { known }: NotesOf): Promise<numbe
 }
 
 /**
- * Forgets notes after {@link NOTES_KEPT_DAYS}.
+ * Deletes notes after {@link NOTES_KEPT_DAYS}.
  *
- * @param most how many keys at once
- * @returns how many keys had some
+ * @param most maximum number of keys at once
+ * @returns number of keys that had such notes
  */
 export async function pruneNotes({ backgroundDb }: Store, { table }: NotesOf, most: number): Promise<number> {
   const { rows } = await sql<{ count: number }>`

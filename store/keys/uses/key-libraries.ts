@@ -4,16 +4,16 @@ import type { Db } from "../../database/change.ts";
 import type { Store } from "../../database/store.ts";
 import { type NotesOf, notesKnownSince, pruneNotes, readNotes, recordNotes } from "./daily-notes.ts";
 
-/** Which libraries keys have used (docs/decisions/advice.md). */
+/** Notes of the libraries that keys have used (docs/decisions/advice.md). */
 const LIBRARIES: NotesOf = {
   ...{ table: "key_libraries_used", known: "libraries_known" },
   most: MAX_USED_LIBRARIES,
 };
 
-/** That a key has used a library on a day, as `2026-11-25`. */
+/** Use of a library by a key on a day, such as `2026-11-25`. */
 export type NotedLibrary = { readonly keyId: string; readonly libraryId: string; readonly day: string };
 
-/** Adds libraries, and keeps the last ones of each key. */
+/** Adds libraries, and keeps the latest of each key. */
 export function recordLibraries(store: Store, noted: readonly NotedLibrary[]): Promise<void> {
   return recordNotes(
     store,
@@ -22,7 +22,7 @@ export function recordLibraries(store: Store, noted: readonly NotedLibrary[]): P
   );
 }
 
-/** The libraries that a key has used within what is kept, the last first, and how many it may reach by now. */
+/** Reads the libraries that a key has used lately, the latest first, and the number that it may reach now. */
 export async function librariesOfKey(
   db: Db,
   keyId: string,
@@ -43,12 +43,12 @@ export async function librariesOfKey(
   };
 }
 
-/** Since when libraries are noted, and none of them was lost, in milliseconds since the epoch. */
+/** Reads the time since which the notes of libraries are complete, in milliseconds since the epoch. */
 export function librariesKnownSince(db: Db): Promise<number> {
   return notesKnownSince(db, LIBRARIES);
 }
 
-/** Forgets libraries of so many keys at once, and returns of how many there were some. */
+/** Deletes old libraries of at most `most` keys, and returns the number of keys that had some. */
 export function pruneLibraries(store: Store, most: number): Promise<number> {
   return pruneNotes(store, LIBRARIES, most);
 }

@@ -4,7 +4,7 @@ import { sqlState } from "../../database/errors.ts";
 import type { Store } from "../../database/store.ts";
 import { toDate, toMs } from "../../database/times.ts";
 
-/** Requests of one key that were let through by one scope, within the five minutes that begin at a moment. */
+/** Number of requests with a key that a scope let through, within the five minutes that begin at `slot`. */
 export type RequestCount = {
   readonly keyId: string;
   readonly scope: string;
@@ -14,9 +14,9 @@ export type RequestCount = {
 };
 
 /**
- * Adds to what was counted, all of it or nothing. Rows are taken in one order, so that replicas do not deadlock.
+ * Adds to the counted requests, all or nothing. Rows are locked in one order, so that replicas do not deadlock.
  *
- * @param onBegun receives the transaction's id, by which {@link outcomeOf} knows what has become of it
+ * @param onBegun receives the transaction's id, by which {@link outcomeOf} tells its outcome
  */
 export function addRequestCounts(
   store: Store,
@@ -40,7 +40,7 @@ export function addRequestCounts(
 /**
  * Adds counts by one statement.
  *
- * @param onBegun receives the transaction's id, by which {@link outcomeOf} knows what has become of it
+ * @param onBegun receives the transaction's id, by which {@link outcomeOf} tells its outcome
  */
 export async function writeCounts(
   store: Store,
@@ -54,10 +54,10 @@ export async function writeCounts(
   });
 }
 
-/** A transaction that the database has not come to yet: it was restored to a moment before it. */
+/** SQLSTATE for a transaction id that the database has not reached yet: it was restored to an earlier moment. */
 const IN_THE_FUTURE = "22023";
 
-/** What has become of a transaction whose end was not reported; `forgotten` for one of long ago. */
+/** Reads the outcome of a transaction whose end was not reported; `forgotten` if it is too long ago. */
 export async function outcomeOf(
   db: Db,
   transaction: string,
@@ -72,7 +72,7 @@ export async function outcomeOf(
   }
 }
 
-/** What was counted of a key since a moment, oldest first. */
+/** Reads the request counts of a key since a moment, oldest first. */
 export async function readRequestCounts(db: Db, keyId: string, since: number): Promise<RequestCount[]> {
   const rows = await db
     .selectFrom("key_requests")
@@ -85,10 +85,10 @@ export async function readRequestCounts(db: Db, keyId: string, since: number): P
   return rows.map(({ scope, slot, count }) => ({ keyId, scope, slot: toMs(slot), count }));
 }
 
-/** How many requests of a key there were, and since when: the beginning of the first five minutes that have any. */
+/** Number of requests with a key, and the beginning of the first five minutes that have any. */
 export type RequestSum = { readonly requests: number; readonly since: number };
 
-/** The requests of keys since a moment, in milliseconds since the epoch; without keys that had none. */
+/** Sums the requests of keys since a moment, in milliseconds since the epoch. Keys without requests are left out. */
 export async function sumRequests(
   db: Db,
   keyIds: readonly string[],

@@ -6,7 +6,7 @@ import { writeCounts } from "./request-counts.ts";
 const COLUMNS = sql.join(TOKEN_FIGURES.map((figure) => sql.ref(figure)));
 
 /**
- * Adds to what was counted, all of it or nothing, as counts of requests are added.
+ * Adds to the counted tokens, all or nothing, as counts of requests are added.
  *
  * @param onBegun receives the transaction's id
  */

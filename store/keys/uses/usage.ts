@@ -4,20 +4,20 @@ import type { Db } from "../../database/change.ts";
 import type { Store } from "../../database/store.ts";
 import { LOST_USES_UNTIL } from "./lost-uses.ts";
 
-/** When one version of a key was last used, as one replica saw it. */
+/** Last use of one version of a key, as one replica saw it. */
 type KeyUse = {
   readonly keyId: string;
   readonly version: number;
   /** Milliseconds since the epoch. */
   readonly at: number;
-  /** From where and by what, for a person who looks for the last users of an old version. */
+  /** Address and user agent of the caller, for a person who looks for the last users of an old version. */
   readonly address?: string;
   readonly userAgent?: string;
 };
 
 /**
- * Records uses, as one batch in one statement. The latest of all replicas stands; rows are taken in one order, so that
- * replicas do not deadlock. Nothing of it reaches the change feed.
+ * Records uses, as one batch in two statements. The latest use of all replicas stands. Rows are locked in one order, so
+ * that replicas do not deadlock. Nothing of it reaches the change feed.
  */
 export async function recordUsage(store: Store, uses: readonly KeyUse[]): Promise<void> {
   if (uses.length === 0) return;
@@ -47,7 +47,7 @@ export async function recordUsage(store: Store, uses: readonly KeyUse[]): Promis
 }
 
 /**
- * Says that a replica's uses are written.
+ * Records that a replica's uses are written.
  *
  * @param until by the database's clock, in milliseconds since the epoch: every use before it was recorded first
  */
@@ -57,8 +57,8 @@ export async function markUsageWritten(store: Store, replicaId: string, until: n
 }
 
 /**
- * What is known of the uses of a key's versions, in one statement, so that no use that it does not have lies before the
- * moment up to which it says that all are known.
+ * Reads what is known of the uses of a key's versions. One statement, so that every use before its `knownUntil` is in
+ * it.
  */
 export async function readKnownUsage(db: Db, keyId: string): Promise<KnownUsage> {
   const { rows } = await sql<Omit<KnownUsage, "lastUses"> & LastUse>`

@@ -1,50 +1,52 @@
 /**
- * Why a declaration is no longer in the folder of manifests, as far as the folder shows it: its author removed it, or
- * the folder is in a state that looks the same. Pure.
+ * Reasons why a declaration is no longer in the folder of manifests, as far as the folder shows them: its author
+ * removed it, or the folder is in a state that looks the same. Pure.
  */
 import type { Diagnostic } from "../../../../domain/manifest/document/diagnostic.ts";
 import type { FoundEntry } from "./find-files.ts";
 import type { ParsedFile } from "./folder.ts";
 import type { Ending } from "./manifest-text.ts";
 
-/** Where an object is declared, and in what state that was when it was read there last. */
+/** Location where an object was declared, and its state when it was read there last. */
 export type Origin = {
-  /** The path of the file below the folder of manifests. */
+  /** Path of the file below the folder of manifests. */
   readonly file: string;
-  /** The real path of the folder of manifests. */
+  /** Real path of the folder of manifests. */
   readonly root: string;
-  /** The devices of the folders on the way to the file, that of manifests first. */
+  /** Devices of the folders on the way to the file, the folder of manifests first. */
   readonly devices: readonly string[];
   readonly inode: string;
   readonly ending: Ending;
-  /** The identity of the file's content that was found to be cut short since. */
+  /** Identity of the later content of the file that was found to be cut short; null if none was. */
   readonly cutShort: string | null;
 };
 
 export type Absence =
-  /** Its file was deleted, or replaced whole. */
+  /** The object's file was deleted, or replaced as a whole. */
   | { readonly is: "deliberate" }
-  /** It vanished from a file that still stands, or with its folder. */
+  /** The object vanished from a file that still exists, or with its folder. */
   | { readonly is: "doubtful" }
-  /** Another file declares it the same way: nothing changes once that one counts. */
+  /** Another file declares the object the same way: nothing changes once that file counts. */
   | { readonly is: "declared alike" }
-  /** Nothing follows from it. Why, and what to do about it, in whole sentences. */
+  /** The object stays. `why` has the reason, and what to do about it, in whole sentences. */
   | { readonly is: "held"; readonly why: string };
 
-/** What the folder holds now. */
+/** Present content of the folder of manifests. */
 export type FolderState = {
   readonly root: string;
   readonly places: ReadonlyMap<string, FoundEntry>;
   readonly file: (name: string) => ParsedFile | undefined;
-  /** The first error of each file that has one. */
+  /** First error of each file that has an error. */
   readonly diagnostics: ReadonlyMap<ParsedFile, Diagnostic>;
-  /** Of these files, those with a part that cannot be read well enough to know what it declares. */
+  /** Errors of those files that have a part too faulty to know what it declares. */
   readonly hiding: ReadonlyMap<ParsedFile, Diagnostic>;
 };
 
 /**
- * @param origin where the object was declared; undefined where that is not known
- * @param name the object's
+ * Returns why an object is no longer declared.
+ *
+ * @param origin the location where it was declared; undefined if that is not known
+ * @param name the object's name
  */
 export function explainAbsence(origin: Origin | undefined, name: string, now: FolderState): Absence {
   if (origin === undefined) return withoutOrigin(now);
@@ -62,7 +64,7 @@ function withoutOrigin({ diagnostics, places }: FolderState): Absence {
   return empty === undefined ? { is: "doubtful" } : emptyFolder(empty[0]);
 }
 
-/** What the folders on the way to the file say; undefined where they are as they were. */
+/** Returns what the folders on the way to the file explain; undefined if they are as they were. */
 function explainFolders(origin: Origin, { root, places }: FolderState): Absence | undefined {
   if (root !== origin.root) {
     return held(
@@ -119,13 +121,13 @@ function heldByFault({ file, line }: Diagnostic): Absence {
 
 const held = (why: string): Absence => ({ is: "held", why });
 
-/** The folders on the way to a file: `["", "a", "a/b"]` for `a/b/c.yaml`. */
+/** Returns the folders on the way to a file: `["", "a", "a/b"]` for `a/b/c.yaml`. */
 export function parentFolders(file: string): string[] {
   const steps = file.split("/").slice(0, -1);
   return ["", ...steps.map((_, depth) => steps.slice(0, depth + 1).join("/"))];
 }
 
-/** The devices of the folders on the way to a file, that of manifests first. */
+/** Returns the devices of the folders on the way to a file, the folder of manifests first. */
 export function devicesOf(file: string, places: ReadonlyMap<string, FoundEntry>): string[] {
   return parentFolders(file).map((folder) => {
     const place = places.get(folder);
@@ -135,7 +137,7 @@ export function devicesOf(file: string, places: ReadonlyMap<string, FoundEntry>)
 
 const words = new WeakMap<ParsedFile, ReadonlySet<string>>();
 
-/** All that could be an object's name in a file, wherever in it. */
+/** Returns all words of a file that could be an object's name, wherever they are in it. */
 function wordsOf(file: ParsedFile): ReadonlySet<string> {
   const known = words.get(file) ?? new Set(file.text.match(/[a-z0-9]([-a-z0-9.]*[a-z0-9])?/g));
   words.set(file, known);

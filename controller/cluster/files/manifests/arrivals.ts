@@ -1,17 +1,20 @@
 /**
- * Which files came whole to their paths, by the kernel's notifications: a file that is created there and written is
- * notified as both, one that is renamed there only as new.
+ * Record of the files that came whole to their paths, by the kernel's notifications. For a file that is created at its
+ * path and written, the kernel notifies of both; for a file that is renamed to its path, only of a new name.
  */
 import type { WatchEventType } from "node:fs";
 import { isManifestPath } from "./find-files.ts";
 
 export type Arrivals = {
   note(path: string, event: WatchEventType): void;
-  /** Whether something came to the path and was not written there, since this was asked last. */
+  /** True if a file came to the path and was not written there, since the last call for this path. */
   take(path: string): boolean;
 };
 
-/** Reports nothing on systems other than Linux, where one notification may stand for a creation and a write. */
+/**
+ * Makes an empty record. It stays empty on systems other than Linux, where one notification may stand for a creation
+ * and a write.
+ */
 export function createArrivals(platform: NodeJS.Platform = process.platform): Arrivals {
   const arrived = new Set<string>();
   return {

@@ -1,4 +1,4 @@
-/** What the manifests declare, taken together: from parsed files to valid specs and faults, without any effect. */
+/** Declarations of all manifests taken together: from parsed files to valid specs and faults, without any effect. */
 
 import type { Spec } from "../../../../domain/kinds/kinds.ts";
 import type { Diagnostic } from "../../../../domain/manifest/document/diagnostic.ts";
@@ -18,26 +18,26 @@ import { type CurrentState, keyOf, manifestPlace, type Named, resolveDuplicates 
 import type { ParsedFile } from "./folder.ts";
 import type { Rival } from "./governing.ts";
 
-/** A declaration that names its object and has faults. */
+/** Declaration that names its object and has faults. */
 export type InvalidManifest = { readonly ref: ObjectRef; readonly diagnostics: readonly Diagnostic[] };
 
-/** Where an object is declared. */
+/** Location where an object is declared. */
 export type DeclaredAt = {
-  /** The file that counts. */
+  /** File that counts. */
   readonly file: ParsedFile;
-  /** What declares it in vain in other files. */
+  /** Declarations of the same object in other files, which have no effect. */
   readonly rivals: readonly Rival[];
 };
 
-/** What only files declare that do not count. */
+/** Declarations of an object in files of which none counts. */
 export type Duplicated = {
-  /** As messages name their places. */
+  /** Positions of these declarations, as messages name them. */
   readonly at: readonly string[];
-  /** Whether one of them says what is so already. */
+  /** True if one of them declares the object as it already is. */
   readonly isAlike: boolean;
 };
 
-/** A valid declaration. */
+/** Valid declaration. */
 type DeclaredHere = {
   readonly ref: ObjectRef;
   readonly spec: Spec;
@@ -46,32 +46,32 @@ type DeclaredHere = {
 };
 
 export type Declarations = {
-  /** Valid ones, by kind, namespace and name. */
+  /** Valid declarations, by kind, namespace and name. */
   readonly objects: ReadonlyMap<string, DeclaredHere>;
   /** `Secret` manifests, by namespace and name. */
   readonly secrets: ReadonlyMap<string, SecretManifest>;
   readonly refusals: readonly InvalidManifest[];
-  /** Where whatever is declared is, faulty or not, by kind, namespace and name. */
+  /** Location of each declared object, faulty or not, by kind, namespace and name. */
   readonly places: ReadonlyMap<string, DeclaredAt>;
-  /** What only files declare that do not count, since the one that does cannot be seen. */
+  /** Objects that only files declare that do not count, since the file that does cannot be seen; by the same key. */
   readonly contested: ReadonlyMap<string, Duplicated>;
-  /** Of all files, warnings too. */
+  /** Diagnostics of all files, warnings too. */
   readonly diagnostics: readonly Diagnostic[];
-  /** The first error of each file that has one. */
+  /** First error of each file that has an error. */
   readonly faultyFiles: ReadonlyMap<ParsedFile, Diagnostic>;
-  /** Of these files, those with a part that cannot be read well enough to know what it declares. */
+  /** Errors of those files that have a part too faulty to know what it declares. */
   readonly hidingFiles: ReadonlyMap<ParsedFile, Diagnostic>;
-  /** How many documents there are in all. */
+  /** Number of documents, with each file of which something could not be read counted as one more. */
   readonly documents: number;
 };
 
-/** What was read of a document, as long as the stored spec that it was checked with is the same. */
+/** Result of reading a document. It holds as long as the stored spec that the document was checked with is the same. */
 type Reading = { readonly old: Spec | undefined; readonly read: ReadManifest };
 
 /**
  * Makes a reader of whole folders that checks each document once.
  *
- * @returns a function of the files, and of whether they are all that there is
+ * @returns a function of the files, and of a flag that is true if these are all files that there are
  */
 export function createDeclarationReader(
   held: CurrentState,
@@ -166,6 +166,6 @@ const WARNING = { severity: "warning" } as const;
 const isError = ({ severity }: Diagnostic) => severity === "error";
 const errorsOf = ({ diagnostics }: ReadManifest) => diagnostics.filter(isError);
 
-/** Files of which something could not be read at all: they are not nothing. */
+/** Returns the number of files of which something could not be read: such a file is not an empty one. */
 const brokenFiles = (files: readonly ParsedFile[]) =>
   files.filter(({ diagnostics }) => diagnostics.some(isError)).length;

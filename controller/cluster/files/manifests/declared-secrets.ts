@@ -1,6 +1,6 @@
 /**
- * The `Secret` manifests, as Secrets that are not ours. Their values are in the folder alone: of one that cannot be
- * seen at a start, only that it was declared is known, and that is not the same as none.
+ * `Secret` manifests, as Secrets that are not ours. Their values are in the folder alone. If a manifest cannot be seen
+ * at a start, only the fact that it was declared is known, and that is not the same as no Secret.
  */
 import type { SecretManifest } from "../../../../domain/manifest/validation/validate.ts";
 import { ClusterError, type SecretObject } from "../../port.ts";
@@ -8,20 +8,25 @@ import type { SecretName } from "../../secret-names.ts";
 
 export type DeclaredSecrets = {
   /**
-   * @returns undefined for one that is not declared
-   * @throws ClusterError `Forbidden` for one that was declared and has not been seen since the start
+   * Returns a declared Secret; undefined if it is not declared.
+   *
+   * @throws ClusterError `Forbidden` if it was declared and has not been seen since the start
    */
   find(namespace: string, name: string): SecretObject | undefined;
   compare(manifest: SecretManifest): "none" | "same" | "different";
   isDeclared(name: SecretName): boolean;
   all(): readonly SecretName[];
-  /** Takes what a manifest declares. Returns whether that is news. */
+  /** Takes over what a manifest declares. Returns true if that is news. */
   apply(manifest: SecretManifest): boolean;
   /** Forgets a Secret whose manifest was removed. */
   remove(name: SecretName): void;
 };
 
-/** @param known those that were declared when the folder was read last, before the start */
+/**
+ * Makes the record of declared Secrets.
+ *
+ * @param known Secrets that were declared when the folder was read last, before the start
+ */
 export function createDeclaredSecrets(known: readonly SecretName[], randomUuid: () => string): DeclaredSecrets {
   const secrets = new Map<string, SecretName | SecretObject>(known.map((one) => [keyOf(one), one]));
 

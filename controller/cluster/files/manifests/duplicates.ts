@@ -1,4 +1,6 @@
-/** What is declared more than once: which declaration counts, and the faults of the others. Pure. */
+/**
+ * Objects that are declared more than once: decides which declaration counts, and what faults the others have. Pure.
+ */
 import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type { Spec } from "../../../../domain/kinds/kinds.ts";
@@ -11,16 +13,16 @@ import type { ParsedFile } from "./folder.ts";
 import { chooseGoverning, isRival, type Known } from "./governing.ts";
 import type { LastSeen } from "./origins.ts";
 
-/** What is held already, and where it was declared. */
+/** State that is held already, and the locations where it was declared. */
 export type CurrentState = {
-  /** The spec of an object that there is. */
+  /** Returns the spec of an existing object; undefined if there is no such object. */
   spec(ref: ObjectRef): Spec | undefined;
   readonly secrets: Pick<DeclaredSecrets, "compare" | "isDeclared">;
-  /** By kind, namespace and name; also of what has gone since. */
+  /** Returns where an object was last seen, by kind, namespace and name; also for an object that has gone since. */
   sighting(key: string): LastSeen | undefined;
 };
 
-/** A document that names its object. */
+/** Document that names its object. */
 export type Named = {
   readonly document: ManifestDocument;
   readonly read: ReadManifest;
@@ -30,11 +32,12 @@ export type Named = {
 };
 
 /**
- * Decides between all that declare one object.
+ * Decides between all documents that declare one object.
  *
- * @param isComplete whether they are all that there are
- * @returns `governing`, which counts, if one does; `first`, which is that one or else stands in the file that counted;
- *     `others`, which are there in vain, and a fault for each
+ * @param isComplete true if these are all such documents that there are
+ * @returns `governing`, the document that counts, if one does; `first`, the governing document, or else a document of
+ * the file that counted; `others`, which have no effect, and in `diagnostics` a fault for each of these; `isAlike`,
+ * true if a document declares the object as it already is
  */
 export function resolveDuplicates(held: CurrentState, all: readonly [Named, ...Named[]], isComplete: boolean) {
   const known = knownOf(held, all[0].identity);
@@ -59,7 +62,9 @@ export function resolveDuplicates(held: CurrentState, all: readonly [Named, ...N
   };
 }
 
-/** Whether there is what a manifest declares, and whether it is so already. */
+/**
+ * Compares a manifest with the state: `none` if its object does not exist, `same` if the object is as declared already.
+ */
 function compare(held: CurrentState, manifest: Manifest): "none" | "same" | "different" {
   if (manifest.kind === "Secret") return held.secrets.compare(manifest);
   const spec = held.spec(manifest);
@@ -67,7 +72,7 @@ function compare(held: CurrentState, manifest: Manifest): "none" | "same" | "dif
   return isDeepStrictEqual(spec, manifest.spec) ? "same" : "different";
 }
 
-/** What has gone leaves nothing behind. */
+/** Returns where an existing object is known to be declared; undefined for an object that has gone. */
 function knownOf(held: CurrentState, identity: ManifestIdentity): Known | undefined {
   const { kind, namespace, name } = identity;
   const isThere = kind === "Secret" ? held.secrets.isDeclared(identity) : held.spec({ kind, namespace, name });
@@ -77,16 +82,19 @@ function knownOf(held: CurrentState, identity: ManifestIdentity): Known | undefi
 
 const NAME = ["metadata", "name"];
 
-/** Names what is declared: by kind, namespace and name. */
+/** Returns the key of an object: its kind, namespace and name. */
 export const keyOf = ({ kind, namespace, name }: ManifestIdentity): string => `${kind}/${namespace}/${name}`;
 
-/** Secrets, of which nothing is kept, have one content together: none of two takes over by a rename. */
+/**
+ * Returns a hash of what a document declares. All Secrets, of which nothing is kept, have one hash: none of two takes
+ * over by a rename.
+ */
 function contentOf({ document, identity }: Named): string {
   if (identity.kind === "Secret") return "";
   return createHash("sha256").update(JSON.stringify(document.value)).digest("base64url");
 }
 
-/** As messages name it. */
+/** Returns the position of a document as messages name it: its file and line. */
 export function manifestPlace({ document }: Named): string {
   const { file, line } = document.diagnostic(NAME, "");
   return `${file}:${line}`;

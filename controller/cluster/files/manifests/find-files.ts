@@ -1,4 +1,4 @@
-/** Walks through the folder of manifests: which files there are, and in what state the folders are. */
+/** Walks through the folder of manifests: finds the manifests, and the state of the folders. */
 import type { BigIntStats } from "node:fs";
 import { readdir, realpath, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
@@ -6,34 +6,34 @@ import { errorText } from "../../../../domain/error-text.ts";
 import { whenMissing } from "../disk.ts";
 
 const MAX_DEPTH = 32;
-/** What the names of manifests end in. */
+/** Endings of the names of manifests. */
 export const MANIFEST_EXTENSIONS = [".yaml", ".yml", ".json"];
 
-/** Whether a path is that of a file that is looked into, by its name. */
+/** True if the file of a path is read as a manifest, by its name. */
 export function isManifestPath(path: string): boolean {
   const name = basename(path);
   return !name.startsWith(".") && MANIFEST_EXTENSIONS.some((extension) => name.endsWith(extension));
 }
 
-/** A folder, or whatever stands at a path that is neither a folder nor a manifest: a link to a folder, say. */
+/** Folder, or whatever is at a path and is neither a folder nor a manifest, such as a link to a folder. */
 export type FoundEntry =
   | { readonly is: "folder"; readonly device: string; readonly isEmpty: boolean }
   | { readonly is: "other" };
 
 export type FoundFiles = {
-  /** Every manifest with its path below the folder, in their order. */
+  /** Manifests with their paths below the folder, in the order of their paths. */
   readonly files: readonly (readonly [name: string, stats: BigIntStats])[];
-  /** The folder's own path, without links. */
+  /** Path of the folder itself, without links. */
   readonly root: string;
-  /** What else there is, by its path below the folder, which itself is "". */
+  /** All other entries, by their path below the folder. The folder itself is "". */
   readonly places: ReadonlyMap<string, FoundEntry>;
-  /** Why the folder, or something in it, could not be looked into. */
+  /** Reasons why the folder, or something in it, could not be looked into. */
   readonly problems: readonly string[];
 };
 
 /**
- * Looks for manifests in a folder and those below it. Names that begin with a dot are not looked at; links to files
- * are, links to folders are not followed.
+ * Finds the manifests in a folder and the folders below it. Names that begin with a dot are ignored. Links to files are
+ * read; links to folders are not followed.
  *
  * @param except a folder that is not looked into, by whatever path `root` leads to it
  */

@@ -1,6 +1,6 @@
 /**
- * Reads the folder of manifests, file by file. A file counts once it has been left alone for a moment, since half of a
- * file can be a valid declaration; until then it is what it was before.
+ * Reader of the folder of manifests, file by file. A change of a file counts once the file has been left alone for a
+ * moment, since half of a file can be a valid declaration; until then its former content counts.
  */
 import type { BigIntStats } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
@@ -12,40 +12,40 @@ import type { Arrivals } from "./arrivals.ts";
 import { type FoundFiles, findFiles, isManifestPath } from "./find-files.ts";
 import { type Ending, endingOf, isBeginning, isCutShort } from "./manifest-text.ts";
 
-/** How long a file must have been left alone. Milliseconds. */
+/** Milliseconds for which a file must have been left alone. */
 export const QUIET_MS = 200;
 
 export type ParsedFile = ReturnType<typeof parseManifests> & {
-  /** As messages name it. */
+  /** Path of the file as messages name it. */
   readonly path: string;
-  /** Its path below the folder. */
+  /** Path of the file below the folder. */
   readonly name: string;
   readonly text: string;
-  /** Another one for each content, and wherever it is moved to or written anew. */
+  /** Text that differs for each content, and differs again once the file is moved or written anew. */
   readonly identity: string;
-  /** Of the file that the path leads to, with its device. */
+  /** Inode of the file that the path leads to, with its device. */
   readonly inode: string;
   /**
-   * Whether this content came to its place by a rename, as far as that can be detected; also false for what was there
+   * True if this content came to its path by a rename, as far as that can be detected; false for a file that was there
    * when the reader was made.
    */
   readonly cameWhole: boolean;
   readonly ending: Ending;
-  /** Whether its text is the beginning of what it was, up to the middle of a document. */
+  /** True if the text is the beginning of what the file held before, up to the middle of a document. */
   readonly isCutShort: boolean;
 };
 
 export type FolderReading = Pick<FoundFiles, "root" | "places"> & {
-  /** In the order of their paths. */
+  /** Files in the order of their paths. */
   readonly files: readonly ParsedFile[];
   /**
-   * The files that came, went, have another content than at the reading before, or came by a rename now and not then;
-   * "" where the folders differ, or what is no file at the path of one, or where all can be read again.
+   * Files that came, went, have a different content than at the reading before, or came by a rename now and not then.
+   * "" if the folders differ, or an entry that is no file at the path of a manifest, or if all can be read again.
    */
   readonly changed: readonly string[];
-  /** The files that were not looked into since they are being written: read again soon. */
+  /** Files that were not read since they are being written: read again soon. */
   readonly pending: readonly string[];
-  /** Why the folder, or something in it, could not be read. */
+  /** Reason why the folder, or something in it, could not be read; undefined if all could. */
   readonly unreadable: string | undefined;
 };
 
@@ -53,10 +53,10 @@ type KnownFile = {
   identity: string;
   inode: string;
   written: string;
-  /** By what it came to be as it is: a rename into its place, its writing there, or one of the two. */
+  /** Operation that made the file as it is: a rename to its path, a write there, or one of the two. */
   cameBy: "rename" | "writing" | "either";
   firstSeen: number;
-  /** What it held last that was not the beginning of what it had held before. */
+  /** Last text of the file that was not the beginning of an earlier text of it. */
   whole: string;
   readAs: ParsedFile | undefined;
 };
@@ -65,7 +65,7 @@ export type FolderReaderOptions = {
   readonly root: string;
   readonly clock: { now(): number; monotonic(): number };
   readonly arrivals: Pick<Arrivals, "take">;
-  /** A folder that is not looked into: DATA may lie among the manifests. */
+  /** Folder that is not looked into: DATA may be among the manifests. */
   readonly except?: string;
 };
 
@@ -125,13 +125,15 @@ export function createFolderReader(options: FolderReaderOptions): () => Promise<
     Object.assign(file, { identity, inode, written, firstSeen: clock.monotonic() });
   }
 
-  /** By the file's own time, or, where clocks differ, by how long we have seen it like this. */
+  /**
+   * True if a file has been left alone, by its own time, or, if clocks differ, by how long we have seen it unchanged.
+   */
   function isQuiet(file: KnownFile, stats: BigIntStats): boolean {
     const age = clock.now() - Number(stats.ctimeMs);
     return age >= QUIET_MS || clock.monotonic() - file.firstSeen >= QUIET_MS;
   }
 
-  /** Reads a file. Resolves with whether it stayed as it was meanwhile. */
+  /** Reads a file. Resolves with true if it stayed unchanged meanwhile. */
   async function read(name: string, file: KnownFile, stats: BigIntStats): Promise<boolean> {
     const path = join(root, name);
     if (stats.size > MAX_FILE_BYTES) throw new Error(`${path} is larger than ${MAX_FILE_BYTES >> 20} MiB: split it`);
@@ -151,10 +153,10 @@ export function createFolderReader(options: FolderReaderOptions): () => Promise<
 }
 
 /**
- * Whether a file was moved since it was written: a write sets both times to one moment, a rename only that of the
- * inode. A file that was created at its path and is still being written is as new there as one that was renamed there.
- * Where a write and a rename fall within one tick of the file system's clock, up to 10 ms, only the notifications show
- * which it was (arrivals.ts).
+ * True if a file was moved since it was written: a write sets both times to one moment, a rename only the time of the
+ * inode. A file that was created at its path and is still being written is as new there as a file that was renamed
+ * there. If a write and a rename fall within one tick of the file system's clock, up to 10 ms, only the notifications
+ * show which of them it was (arrivals.ts).
  */
 const wasMoved = ({ mtimeNs, ctimeNs }: BigIntStats) => ctimeNs > mtimeNs;
 const inodeOf = ({ dev, ino }: BigIntStats) => `${dev}:${ino}`;

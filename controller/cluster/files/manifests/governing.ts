@@ -1,50 +1,58 @@
-/** Which of several declarations of one object governs it: the one that did before, until it is removed. Pure. */
+/**
+ * Choice of the declaration that governs an object that is declared more than once: the declaration that governed
+ * before, until it is removed. Pure.
+ */
 
-/** One of them. */
+/** Declaration of an object that is declared more than once. */
 export type DeclarationCandidate = {
-  /** The path of its file below the folder of manifests. */
+  /** Path of its file below the folder of manifests. */
   readonly file: string;
-  /** Another one for each content, wherever its file is moved to. */
+  /** Text that differs for each content, and is the same wherever its file is moved. */
   readonly content: string;
-  /** Whether it says what the object is already. */
+  /** True if it declares the object as it already is. */
   readonly isAsHeld: boolean;
 };
 
-/** A declaration that counted for nothing beside the one that governs. */
+/** Declaration that had no effect beside the declaration that governs. */
 export type Rival = { readonly file: string; readonly content: string };
 
-/** What is known of an object from before. */
+/** Knowledge of an object from an earlier reading. */
 export type Known = {
-  /** The file that it is declared in. */
+  /** File that declares the object. */
   readonly file: string;
-  /** What declared it too, and in vain: these do not take over while the one that counted cannot be seen. */
+  /**
+   * Other declarations of the object, which had no effect: they do not take over while the file that counted cannot be
+   * seen.
+   */
   readonly rivals: readonly Rival[];
 };
 
-/** Whether it was there in vain before, under whatever name: a rename makes nothing of it. */
+/** True if a declaration had no effect before, under this name or another: a rename changes nothing. */
 export function isRival(known: Known | undefined, { file, content }: Rival): boolean {
   return known?.rivals.some((rival) => rival.file === file || rival.content === content) ?? false;
 }
 
 /**
- * @param candidates in the order of their places
- * @param known undefined for a new object, and for one whose file was taken away
- * @param isHeld whether there is the object
- * @param isComplete whether the folder could be read in full: what is not seen could be there
- * @returns undefined where none counts, and the object stays as it is
+ * Chooses the declaration that governs an object.
+ *
+ * @param candidates in the order of their positions
+ * @param known undefined for a new object, and for an object whose file was taken away
+ * @param isHeld true if the object exists
+ * @param isComplete true if the folder could be read in full: otherwise an unseen file could still be there
+ * @returns undefined if no declaration counts, and the object stays as it is
  */
 export function chooseGoverning<C extends DeclarationCandidate>(
   candidates: readonly C[],
   { known, isHeld, isComplete }: { known: Known | undefined; isHeld: boolean; isComplete: boolean },
 ): C | undefined {
   const asHeld = (among: readonly C[]) => among.find((candidate) => candidate.isAsHeld);
-  // Where several would all change an object that is there, none is chosen: which one is meant is not known.
+  // If several would all change an existing object, none is chosen: it is not known which of them is meant.
   const only = (among: readonly C[]) => (among.length === 1 || !isHeld ? among[0] : undefined);
   if (known === undefined) return asHeld(candidates) ?? only(candidates);
   const own = candidates.filter(({ file }) => file === known.file);
   if (own.length > 0) return asHeld(own) ?? only(own);
   if (!isComplete) return undefined;
-  // The one that governed under another name, or its like, before all that would change the object.
+  // First the declaration that governed, under another name, or its like; then what would change the object.
   const newcomers = candidates.filter(({ file }) => !known.rivals.some((rival) => rival.file === file));
   if (candidates.some(({ isAsHeld }) => isAsHeld)) return asHeld(newcomers);
   return only(newcomers.filter((one) => !isRival(known, one)));

@@ -1,13 +1,14 @@
-/** Where everything is declared, as a reading of the folder has it. Pure. */
+/** Locations where everything is declared, by a reading of the folder. Pure. */
 import { devicesOf, type Origin } from "./absence.ts";
 import type { Declarations } from "./declarations.ts";
 import type { FolderReading, ParsedFile } from "./folder.ts";
 import type { LastSeen } from "./origins.ts";
 
 /**
- * @param keys of all that there is, by kind, namespace and name
- * @param before where it was seen last
- * @returns where each is declared now; of what cannot be seen, where it was
+ * Returns where each object is declared now; for an object that cannot be seen, where it was.
+ *
+ * @param keys of all objects that there are, by kind, namespace and name
+ * @param before returns where an object was seen last
  */
 export function lastSeenIn(
   keys: readonly string[],
@@ -39,7 +40,7 @@ function originsIn({ root, places, files }: FolderReading) {
       made.set(file, origin);
       return origin;
     },
-    /** Of what is no longer in its file. */
+    /** Updates the origin of an object that is no longer in its file. */
     markCutShort(origin: Origin): Origin {
       const file = byName.get(origin.file);
       return file?.isCutShort ? { ...origin, cutShort: file.identity } : origin;

@@ -1,19 +1,20 @@
-/** Whether the text of a manifest's file is whole. A file that is being written, or whose writer died, can be valid. */
+/**
+ * Checks that the text of a manifest's file is whole. A file that is being written, or whose writer died, can be valid.
+ */
 
-/** How a text ends: after a whole line, or in the middle of one. */
+/** End of a text: after a whole line, or in the middle of a line. */
 export type Ending = "line" | "within a line";
 
 export const endingOf = (text: string): Ending => (text.endsWith("\n") ? "line" : "within a line");
 
-/** Whether a text is what another begins with, if comments and blank lines are left out of both. */
+/** True if another text begins with this text, if comments and blank lines are left out of both. */
 export function isBeginning(text: string, whole: string): boolean {
   return beginsWith(linesOf(whole), linesOf(text), endingOf(text));
 }
 
 /**
- * Whether a text is the beginning of what a file held when it was whole, up to the middle of a document, or of an item
- * of a `kind: List`. Comments and blank lines count for nothing: the first line of what a program writes is often the
- * date.
+ * True if a text is the beginning of what a file held when it was whole, up to the middle of a document, or of an item
+ * of a `kind: List`. Comments and blank lines do not count: the first line that a program writes is often the date.
  */
 export function isCutShort(text: string, whole: string): boolean {
   const [lines, all] = [linesOf(text), linesOf(whole)];
@@ -25,7 +26,7 @@ export function isCutShort(text: string, whole: string): boolean {
   return !isSeparator(last) && !isSeparator(next) && !isNextItem(lines, next);
 }
 
-/** @param ending of the text whose lines are given: the last of them may be the beginning of one */
+/** @param ending of the text whose lines are given: its last line may be the beginning of a line */
 function beginsWith(all: readonly string[], lines: readonly string[], ending: Ending): boolean {
   const isSame = (line: string, i: number) => line === all[i];
   const last = lines.length - 1;
@@ -34,7 +35,7 @@ function beginsWith(all: readonly string[], lines: readonly string[], ending: En
   );
 }
 
-/** Without comments and blank lines, and whatever the lines end with. */
+/** Returns the lines of a text, without comments, blank lines and what the lines end with. */
 function linesOf(text: string): string[] {
   return text
     .split("\n")
@@ -42,7 +43,7 @@ function linesOf(text: string): string[] {
     .filter((line) => !/^\s*(#|$)/.test(line));
 }
 
-/** Whether a line begins another item of the `kind: List` that the lines before it end in, as block style has it. */
+/** True if a line begins another item, in block style, of the `kind: List` that the lines before it end in. */
 function isNextItem(lines: readonly string[], next: string): boolean {
   const document = lines.slice(lines.findLastIndex(isSeparator) + 1);
   if (!document.some((line) => /^kind: *["']?List\b/.test(line))) return false;

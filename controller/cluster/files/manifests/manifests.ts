@@ -1,6 +1,6 @@
 /**
  * Keeps the objects as the folder of manifests declares them. A declaration with a fault keeps its last good content
- * and stops no other; what is missing is removed only as removal.ts decides.
+ * and stops no other. A missing object is removed only as removal.ts decides.
  */
 import type { WatchEventType } from "node:fs";
 import { errorText } from "../../../../domain/error-text.ts";
@@ -26,18 +26,18 @@ const PENDING_MS = 100;
 export type Manifests = {
   /** Reads the folder and applies it, until nothing in it is being written. */
   readAll(signal: AbortSignal): Promise<void>;
-  /** Reads what is new and applies it. Resolves with when to look again, if that is soon. */
+  /** Reads what is new and applies it. Resolves with the milliseconds until it must look again, if that is soon. */
   look(): Promise<number | undefined>;
-  /** Notes what the kernel notified of a path below the folder. */
+  /** Notes a notification of the kernel for a path below the folder. */
   touched(path: string, event: WatchEventType): void;
-  /** Has the next look apply everything, since an object is gone that a manifest may declare. */
+  /** Makes the next look apply everything, since an object is gone that a manifest may declare. */
   reconsider(): void;
   readonly findSecret: DeclaredSecrets["find"];
 };
 
 export type ManifestsOptions = {
   readonly folder: string;
-  /** DATA, which may be in that folder. */
+  /** DATA folder, which may be in the folder of manifests. */
   readonly data: string;
   readonly objects: FilesObjects;
   readonly origins: Origins;
@@ -96,7 +96,7 @@ export function createManifests(options: ManifestsOptions): Manifests {
     return 0;
   }
 
-  /** Secrets come first: what is declared with them may refer to them. */
+  /** Applies the declarations. Secrets come first: objects that are declared with them may refer to them. */
   async function apply(wanted: Declarations, reading: FolderReading): Promise<void> {
     for (const secret of wanted.secrets.values()) {
       if (secrets.apply(secret)) announce({ of: "secret", namespace: secret.namespace, name: secret.name });
@@ -106,7 +106,7 @@ export function createManifests(options: ManifestsOptions): Manifests {
     const failed = await forEach([...wanted.objects.values()], async ({ ref, ...declared }) => {
       if (await objects.apply(ref, declared, at)) changed.push(ref);
     });
-    // Only now: of what is declared together none comes before the rest because it was stored sooner.
+    // Only now: no object is announced before another that is declared with it because it was stored sooner.
     for (const ref of changed) announce({ of: "object", ...ref });
     if (failed !== undefined) stale = true;
     tellUnstored(failed && `${failed.what} cannot be stored: ${failed.why}. It is tried again.`);
@@ -122,7 +122,9 @@ export function createManifests(options: ManifestsOptions): Manifests {
     }
   }
 
-  /** Keeps where everything is declared that there is, and of what cannot be seen now, where it was. */
+  /**
+   * Keeps the locations where all existing objects are declared; for an object that cannot be seen now, where it was.
+   */
   async function remember(now: Declarations, reading: FolderReading): Promise<void> {
     const keys = [...objects.all().map(refKey), ...secrets.all().map(secretKey)];
     await origins.keep(lastSeenIn(keys, origins.get, now, reading)).catch((error: unknown) => {

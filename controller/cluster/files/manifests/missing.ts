@@ -1,10 +1,10 @@
-/** What is held and no longer declared in the folder of manifests, each with why that may be. */
+/** Objects that are held and no longer declared in the folder of manifests, each with the likely reason. */
 import type { Kind, Spec } from "../../../../domain/kinds/kinds.ts";
 import { type Absence, explainAbsence, type Origin } from "./absence.ts";
 import type { Declarations, Duplicated } from "./declarations.ts";
 import type { FolderReading } from "./folder.ts";
 
-/** What was declared. A `Secret` has no spec. */
+/** Object that was declared. A `Secret` has no spec. */
 export type DeclaredBefore = {
   readonly kind: Kind | "Secret";
   readonly namespace: string;
@@ -13,13 +13,15 @@ export type DeclaredBefore = {
 };
 
 export type MissingObject<D extends DeclaredBefore = DeclaredBefore> = D & {
-  /** By which its origin is known. */
+  /** Key of the object's origin. */
   readonly key: string;
   readonly absence: Absence;
 };
 
 /**
- * @param originOf where something was declared when it was seen last, by its key
+ * Finds the objects that are held and no longer declared.
+ *
+ * @param originOf returns where an object was declared when it was seen last, by its key
  * @returns in the order of their keys
  */
 export function findMissing<D extends DeclaredBefore>(
@@ -52,7 +54,7 @@ export function findMissing<D extends DeclaredBefore>(
   return missing.sort((a, b) => (a.key < b.key ? -1 : 1));
 }
 
-/** Of what is left once the declaration that governed was taken away, where that is more than one. */
+/** Returns the absence of an object whose governing declaration was taken away, if several others are left. */
 const undecided = ({ at }: Duplicated): Absence => ({
   is: "held",
   why: `${at.join(" and ")} declare it, and none as it is. Leave one of them.`,

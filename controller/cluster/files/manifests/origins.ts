@@ -1,6 +1,6 @@
 /**
- * DATA/origins.json: where each object is declared, as of when it was last seen there. By this it is known, after a
- * restart too, whether a declaration was taken away or only cannot be seen, and which of two counts.
+ * DATA/origins.json: where each object is declared, as of when it was last seen there. It shows, after a restart too,
+ * whether a declaration was taken away or only cannot be seen, and which of two declarations counts.
  */
 import { join } from "node:path";
 import { isRecord } from "../../../../domain/manifest/document/identity.ts";
@@ -9,27 +9,27 @@ import { readJson, replaceFile } from "../disk.ts";
 import type { Origin } from "./absence.ts";
 import type { Rival } from "./governing.ts";
 
-/** Where an object was seen last, and what declared it in vain beside that. */
+/** Location where an object was seen last, and the declarations of it elsewhere that had no effect. */
 export type LastSeen = { readonly origin: Origin; readonly rivals: readonly Rival[] };
 
-/** The key of a Secret among them. */
+/** Returns the key of a Secret among the origins. */
 export const secretKey = ({ namespace, name }: SecretName): string => `Secret/${namespace}/${name}`;
 
 export type Origins = {
-  /** By kind, namespace and name. */
+  /** Returns where an object was seen last, by kind, namespace and name. */
   get(key: string): LastSeen | undefined;
-  /** Which Secrets are among them. */
+  /** Returns the Secrets among the objects. */
   secrets(): SecretName[];
-  /** As if it had never been declared. */
+  /** Forgets an object, as if it had never been declared. */
   forget(key: string): void;
-  /** Keeps these and no others, and has them on the disk. */
+  /** Keeps these objects and no others, and syncs them to the disk. */
   keep(sightings: ReadonlyMap<string, LastSeen>): Promise<void>;
 };
 
-/** What the file holds: each origin once, with the keys of what is declared there and their rivals. */
+/** Entry of the file: each origin once, with the keys of the objects that are declared there and their rivals. */
 type Group = Origin & { readonly objects: Readonly<Record<string, readonly Rival[]>> };
 
-/** @throws Error where the file does not hold what was written there */
+/** @throws Error if the file does not hold what was written there */
 export async function openOrigins(data: string): Promise<Origins> {
   const path = join(data, "origins.json");
   const stored = (await readJson(path)) ?? [];

@@ -1,25 +1,25 @@
-/** Since when the folder of manifests is as it is, and whether it ever comes to rest. */
+/** Time for which the folder of manifests has been unchanged, and a check that it comes to rest at all. */
 import { nameSome } from "../../../../domain/name-some.ts";
 import type { FolderReading } from "./folder.ts";
 import { SETTLE_MS } from "./removal.ts";
 
-/** How long it may be in motion, at every look and at so many of them, before that is said. */
+/** Milliseconds that it may be in motion, at every look and at so many of them, before that is reported. */
 export const RESTLESS_MS = 30_000;
 const RESTLESS_LOOKS = 10;
 
 export type QuietPeriod = {
   /** Milliseconds since the last change of content that was seen. */
   readonly unchangedForMs: number;
-  /** What has kept the folder in motion for so long that it is to be said; empty where it comes to rest. */
+  /** Names that have kept the folder in motion for so long that it is to be reported; empty if it comes to rest. */
   readonly restless: readonly string[];
 };
 
 type Motion = {
   readonly since: number;
   looks: number;
-  /** At how many looks each file was seen in motion. */
+  /** Number of looks at which each file was seen in motion. */
   readonly counts: Map<string, number>;
-  /** The names as they are said, from the first time on. */
+  /** Names as they are reported, from the first report on. */
   restless: readonly string[];
 };
 
@@ -47,7 +47,7 @@ export function createQuietPeriod(clock: {
   };
 }
 
-/** What was seen about as often as anything else was. */
+/** Returns the names that were seen in motion at least half as often as the most frequent. */
 function mostFrequent(counts: ReadonlyMap<string, number>): string[] {
   const most = Math.max(...counts.values());
   return [...counts].flatMap(([name, count]) => (count * 2 >= most ? [name] : [])).sort();
@@ -55,7 +55,7 @@ function mostFrequent(counts: ReadonlyMap<string, number>): string[] {
 
 const MAX_NAMES = 3;
 
-/** The first of the files, as the subject of what is said of them. */
+/** Returns the first of the files as the subject of a sentence, with its verb. */
 export function listNames(names: readonly string[]): string {
   const titles = names.map((name) => (name === "" ? "a folder" : name));
   return `${nameSome(titles, MAX_NAMES)} ${names.length === 1 ? "changes" : "change"}`;

@@ -1,5 +1,5 @@
 /**
- * What a manifest declares and was never admitted for its faults has a status that says so, so that its author finds
+ * Status of objects that a manifest declares and that were never admitted for their faults, so that their author finds
  * out. An object that was admitted once keeps its own status: its last good declaration goes on.
  */
 import { condition } from "../../../../domain/conditions.ts";
@@ -12,7 +12,7 @@ import type { StatusFiles } from "../status.ts";
 import type { InvalidManifest } from "./declarations.ts";
 
 export type Refusals = {
-  /** Shows these, and no others any more. The first time, every status is removed that belongs to nothing. */
+  /** Shows these refusals, and no others any more. The first call also removes every status that belongs to nothing. */
   show(refusals: readonly InvalidManifest[]): Promise<void>;
 };
 

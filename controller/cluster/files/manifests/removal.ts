@@ -1,34 +1,37 @@
 /**
- * Whether what is missing from the folder of manifests is removed (architecture §2, the files cluster). A removal
- * revokes keys for good, and an empty mount, a checkout in progress or a broken file look like one; so it is believed
- * late and only of a folder that is in order.
+ * Decision on the removal of what is missing from the folder of manifests (architecture §2, the files cluster). A
+ * removal revokes keys for good, and an empty mount, a checkout in progress or a broken file look like a removal. So it
+ * is believed late, and only if the folder is in order.
  */
 import type { Kind, Spec } from "../../../../domain/kinds/kinds.ts";
 import type { Absence } from "./absence.ts";
 
-/** How long the folder must have been unchanged. Milliseconds. */
+/** Milliseconds for which the folder must have been unchanged. */
 export const SETTLE_MS = 2_000;
-/** The same for what may be a slip: it vanished from a file that still stands, or more than a few went at once. */
+/**
+ * Milliseconds for what may be a slip: an object vanished from a file that still exists, or more than a few objects
+ * went at once.
+ */
 export const DOUBT_MS = 30_000;
-/** So many keys, or whatever else ends for good, may go in one look without a doubt. */
+/** Number of keys, or other things that end for good, that may go in one look without a doubt. */
 const MAX_AT_ONCE = 2;
-/** The deletion limit: a removal that ends more of a kind than both of these is refused. */
+/** Deletion limit: a removal that ends more of a kind than both of these is refused. */
 const MAX_DELETED = 10;
 const MAX_DELETED_SHARE = 0.05;
 
 type Held = { readonly kind: Kind; readonly spec: Spec };
 
 /**
- * What a removal ends for good. A team is not among it, nor a gateway that declares its public id: what they take away
- * comes back with their declaration.
+ * Kinds of objects that a removal ends for good. A team is not among them, nor a gateway that declares its public id:
+ * what they take away comes back with their declaration.
  */
 const ENDED_FOR_GOOD: readonly {
   readonly kind: Kind;
   readonly plural: string;
   isEnded(spec: Spec): boolean;
-  /** What the removal would do to more than `most`. */
+  /** Returns what the removal would do to more than `most` objects. */
   readonly deed: (most: number) => string;
-  /** How all of them can go at once. */
+  /** Alternative by which all of them can go at once. */
   readonly instead: string;
 }[] = [
   {
@@ -55,34 +58,34 @@ const ENDED_FOR_GOOD: readonly {
 ];
 
 export type FolderView = {
-  /** Why the folder, or something in it, could not be read. */
+  /** Reason why the folder, or something in it, could not be read; undefined if all could. */
   readonly unreadable: string | undefined;
-  /** Documents of any kind of ours that it holds. */
+  /** Number of documents of our kinds in the folder. */
   readonly documents: number;
   /** Milliseconds since the last change that was seen. */
   readonly unchangedFor: number;
 };
 
-/** Something that was declared and is no longer. A `Secret` has no spec. */
+/** Object that was declared and is no longer. A `Secret` has no spec. */
 export type MissingDeclaration = { readonly kind: Kind | "Secret"; readonly spec?: Spec; readonly absence: Absence };
 
 export type RemovalDecision<M extends MissingDeclaration> =
-  /** Too soon to say anything. Decide again after so many milliseconds. */
+  /** Too soon to decide. Decide again after so many milliseconds. */
   | { readonly isSettled: false; readonly lookAgainMs: number }
   | {
       readonly isSettled: true;
       readonly remove: readonly M[];
-      /** Removed once nothing has changed for `lookAgainMs` more. */
+      /** Objects that are removed once nothing has changed for `lookAgainMs` more. */
       readonly wait: readonly M[];
       readonly lookAgainMs?: number;
-      /** Not removed before a person acts, as `why` says. */
+      /** Objects that are not removed before a person acts, as `why` says. */
       readonly hold: readonly { readonly missing: M; readonly why: string }[];
     };
 
 /**
  * Decides on everything that is missing at once.
  *
- * @param held every object that is not on its way out, the missing ones among them
+ * @param held every object that is not being removed, the missing ones among them
  */
 export function decideRemoval<M extends MissingDeclaration>(
   { unreadable, documents, unchangedFor }: FolderView,

@@ -1,4 +1,7 @@
-/** Carries out what removal.ts decides on what is gone from the manifests, and says what is held back. */
+/**
+ * Carries out what removal.ts decides on objects that are gone from the manifests, and reports those that are held
+ * back.
+ */
 import { errorText } from "../../../../domain/error-text.ts";
 import { formatDiagnostic } from "../../../../domain/manifest/document/diagnostic.ts";
 import type { ClusterChange, ObjectRef } from "../../port.ts";
@@ -17,7 +20,7 @@ import { listNames, type QuietPeriod } from "./quiet-period.ts";
 import { DOUBT_MS, decideRemoval, SETTLE_MS } from "./removal.ts";
 
 export type RemovalsOptions = {
-  /** The folder of manifests. */
+  /** Folder of manifests. */
   readonly folder: string;
   readonly data: string;
   readonly objects: FilesObjects;
@@ -29,10 +32,10 @@ export type RemovalsOptions = {
 
 export type Removals = {
   /**
-   * Removes what is gone, as far as that is believed.
+   * Removes the objects that are gone, as far as that is believed.
    *
-   * @returns when to look again, if that is soon, whether anything was removed, and whether a declaration that was
-   *     there in vain counts now
+   * @returns `lookAgainMs`, the milliseconds until it must look again, if that is soon; `isRemoved`, true if anything
+   * was removed; `isTakenOver`, true if a declaration that had no effect counts now
    */
   removeMissing(
     now: Declarations,
@@ -47,7 +50,7 @@ export function createRemovals({ folder, data, objects, origins, secrets, log, a
   const tellUnremoved = whileItHolds((message) => log("error", message));
   const tellUnwritten = whileItHolds((message) => log("error", message));
 
-  /** What could not be removed is missing still, and its origin says why: it is decided on anew. */
+  /** Removes objects. If a removal fails, the object is still missing and keeps its origin: it is decided on anew. */
   async function remove(gone: readonly MissingObject[], now: Declarations): Promise<boolean> {
     const removed = new Set<ObjectRef>();
     const refs = gone.flatMap(({ key, kind, namespace, name }) =>
@@ -80,7 +83,7 @@ export function createRemovals({ folder, data, objects, origins, secrets, log, a
     tellUnwritten(failure);
   }
 
-  /** Says what is not removed, and why. */
+  /** Reports the objects that are not removed, and why. */
   async function hold(
     missing: readonly (MissingObject & { readonly why: string })[],
     now: Declarations,
@@ -95,7 +98,7 @@ export function createRemovals({ folder, data, objects, origins, secrets, log, a
     return now.documents === 0 ? [`there are no manifests in ${folder}: nothing is declared`] : [];
   }
 
-  /** What goes on as it was, since its declaration has a fault. */
+  /** Returns the objects that go on as they were, since their declaration has a fault. */
   function faulty({ refusals }: Declarations): HeldNote[] {
     return refusals.flatMap(({ ref, diagnostics: [diagnostic] }) =>
       objects.get(ref.kind, ref.namespace, ref.name) === undefined || diagnostic === undefined

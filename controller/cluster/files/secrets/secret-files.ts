@@ -1,7 +1,6 @@
 /**
- * The data of Secrets as files, DATA/secrets/<namespace>/<secret>/<data key>, and nothing about who they belong to. A
- * new Secret appears whole, by the rename of a folder; an old one is changed file by file. Plaintext is never outside
- * of this tree.
+ * Data of Secrets as files, DATA/secrets/<namespace>/<secret>/<data key>, without their owners. A new Secret appears
+ * whole, by the rename of a folder; an old Secret is changed file by file. Plaintext is never outside of this tree.
  */
 import { rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -16,29 +15,32 @@ export type SecretFiles = {
   /** Drops the drafts of a process that was killed, and settles every Secret that has something left to be done. */
   recover(): Promise<void>;
   /**
-   * Ends a replacement that was interrupted: carries it out where the Secret's folder is still there, else forgets it.
-   * Call it before anything else is done to a Secret, so that what was left behind never wins over a later write.
+   * Ends a replacement that was interrupted: carries it out if the Secret's folder still exists, else forgets it. Call
+   * it before anything else is done to a Secret, so that an interrupted write never wins over a later one.
    */
   settle(namespace: string, name: string): Promise<void>;
   standing(namespace: string, name: string): Promise<Standing>;
-  /** What stands at a Secret's place, by name, inode, times and size; undefined when nothing is there. */
+  /** Returns a text of the names, inodes, times and sizes at a Secret's path; undefined if nothing is there. */
   identify(namespace: string, name: string): Promise<string | undefined>;
-  /** The data, from regular files alone: links are not followed, and what is too large is left out. */
+  /** Reads the data, from regular files alone: links are not followed, and files that are too large are left out. */
   read(namespace: string, name: string): Promise<Data>;
-  /** Fails with EEXIST, ENOTEMPTY or ENOTDIR, and without a trace, where anything but an empty folder is there. */
+  /**
+   * Creates a Secret's folder. Fails with EEXIST, ENOTEMPTY or ENOTDIR, and without a trace, if anything but an empty
+   * folder is there.
+   */
   create(namespace: string, name: string, data: Data): Promise<void>;
-  /** Makes the data what is given. `onCommitted` is called once it is certain to come about. */
+  /** Replaces the data. `onCommitted` is called once the replacement is certain to come about. */
   replace(namespace: string, name: string, data: Data, onCommitted: () => void): Promise<void>;
   remove(namespace: string, name: string): Promise<void>;
-  /** Every Secret's place where something is, ours or not; none behind links. */
+  /** Lists the Secrets at whose path something is, ours or not; none behind links. */
   list(): Promise<{ namespace: string; name: string }[]>;
 };
 
 /**
- * Makes what reads and writes the tree. A link or a file in the place of a folder is left alone with all that is behind
- * it: it is never written through, and the writes that it is in the way of fail with ENOTDIR.
+ * Makes the reader and writer of the tree. A link or a file at the path of a folder is left alone with all that is
+ * behind it: nothing is written through it, and the writes that it is in the way of fail with ENOTDIR.
  *
- * @param uniqueName a new name each time, for drafts
+ * @param uniqueName returns a new name each time, for drafts
  */
 export function createSecretFiles(root: string, uniqueName: () => string, dataKeysOf: DataKeysOf): SecretFiles {
   const staging = createSecretStaging(root, uniqueName);

@@ -10,12 +10,15 @@ import { hasCode } from "../../../../runtime/error-code.ts";
 import { standingAt, whenMissing } from "../disk.ts";
 import { dataKeyPath, isDataKey } from "../paths.ts";
 
-/** As much as a Secret of Kubernetes holds. */
+/** Largest number of bytes: as many as a Secret of Kubernetes holds. */
 const MAX_BYTES = 2 ** 20;
 const MAX_ENTRIES = 1024;
 const READ_ONLY = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** Names, inodes, times and sizes of what is there: equal while it is untouched. Undefined when nothing is there. */
+/**
+ * Returns a text of the names, inodes, times and sizes in a folder: it is equal while the folder is untouched.
+ * undefined if nothing is there.
+ */
 export async function identifyFolder(folder: string, root: string): Promise<string | undefined> {
   const standing = await standingAt(folder, root);
   if (standing === "nothing") return undefined;
@@ -28,7 +31,7 @@ export async function identifyFolder(folder: string, root: string): Promise<stri
   return parts.length === 0 ? undefined : parts.join("/");
 }
 
-/** The data, as text by data key. */
+/** Reads the data, as text by data key. */
 export async function readFolder(folder: string, root: string): Promise<Record<string, string>> {
   if ((await standingAt(folder, root)) !== "folder") return secretData([]);
   const data: [string, string][] = [];
@@ -42,7 +45,7 @@ export async function readFolder(folder: string, root: string): Promise<Record<s
   return secretData(data);
 }
 
-/** The sorted names in a folder, as many as a Secret can have. */
+/** Returns the sorted names in a folder, at most as many as a Secret can have. */
 async function entriesOf(folder: string): Promise<string[]> {
   const names: string[] = [];
   try {

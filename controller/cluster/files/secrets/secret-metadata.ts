@@ -1,5 +1,5 @@
 /**
- * DATA/secret-metadata/<namespace>/<name>.json: what we know of a Secret of our own, but no value and no hash of one. A
+ * DATA/secret-metadata/<namespace>/<name>.json: facts about a Secret of our own, but no value and no hash of a value. A
  * Secret without this file is not ours.
  */
 import { dirname } from "node:path";
@@ -9,14 +9,14 @@ import { secretFolder } from "../paths.ts";
 
 export type SecretMetadata = Pick<SecretDraft, "labels" | "annotations" | "owner"> & {
   readonly uid: string;
-  /** Grows with each write of this record. */
+  /** Number that grows with each write of this record. */
   readonly revision: number;
-  /** The names of the data keys: what a replacement that a crash interrupted is to leave. */
+  /** Names of the data keys that a replacement which a crash interrupted is to leave. */
   readonly dataKeys: readonly string[];
 };
 
 export type SecretMetadataFiles = {
-  /** Undefined where there is none, or a link is in the way to it. */
+  /** Reads the metadata; undefined if there is none, or a link is in the way to it. */
   load(namespace: string, name: string): Promise<SecretMetadata | undefined>;
   save(draft: SecretDraft, uid: string, revision: number): Promise<SecretMetadata>;
   remove(namespace: string, name: string): Promise<void>;

@@ -1,5 +1,5 @@
 /**
- * Finds a Secret, and who owns it: we do where it has metadata; else a manifest, or another program. Only a Secret of
+ * Finds a Secret and its owner: we own it if it has metadata; else a manifest or another program does. Only a Secret of
  * our own is ever written to.
  */
 import { ClusterError, type SecretDraft, type SecretObject } from "../../port.ts";
@@ -8,27 +8,31 @@ import type { SecretFiles } from "./secret-files.ts";
 import type { SecretMetadata, SecretMetadataFiles } from "./secret-metadata.ts";
 
 export type SecretOwnership = {
-  /** The Secret as it is now, ours or not. */
+  /** Returns the Secret as it is now, ours or not; undefined if there is none. */
   find(namespace: string, name: string): Promise<SecretObject | undefined>;
   /**
+   * Checks that a Secret is ours and unchanged since it was read.
+   *
    * @returns its metadata
-   * @throws ClusterError where it is not ours, is gone, or has changed since it was read
+   * @throws ClusterError if it is not ours, is gone, or has changed since it was read
    */
   assertUnchanged(read: SecretObject): Promise<SecretMetadata>;
-  /** As it stands after a write of ours: with the data that was written, whatever happens to the files meanwhile. */
+  /**
+   * Returns the Secret after a write of ours: with the data that was written, whatever happens to the files meanwhile.
+   */
   written(draft: SecretDraft, metadata: SecretMetadata): Promise<SecretObject>;
 };
 
-/** @param findDeclared the `Secret` manifests, which are read as Secrets that are not ours */
+/** @param findDeclared finds a `Secret` manifest, which is read as a Secret that is not ours */
 export function createSecretOwnership(
   metadataFiles: SecretMetadataFiles,
   files: Pick<SecretFiles, "standing" | "identify" | "read">,
   findDeclared: DeclaredSecrets["find"],
 ): SecretOwnership {
   /**
-   * Our metadata of a Secret that is there. Metadata that is left of one that went is dropped: what comes is not ours,
-   * and neither is what stands there when it is no folder. Behind a link that took the place of a folder above, nothing
-   * is ours for now; but nothing is known to have gone.
+   * Returns our metadata of an existing Secret. If the Secret has gone, or its path leads to no folder, its metadata is
+   * dropped: what comes there is not ours. Behind a link in place of a folder above, nothing is ours for now, but
+   * nothing is known to have gone.
    */
   async function ours(
     namespace: string,
@@ -53,7 +57,10 @@ export function createSecretOwnership(
     return identity === undefined ? undefined : present(namespace, name, undefined, identity);
   }
 
-  /** The identity is taken before the data is read: an edit between the two makes a later write conflict. */
+  /**
+   * Reads a Secret. Its identity is taken before its data is read: an edit between the two makes a later write
+   * conflict.
+   */
   async function present(
     namespace: string,
     name: string,
@@ -87,7 +94,7 @@ export function createSecretOwnership(
   };
 }
 
-/** What a Secret in a file never has. */
+/** Properties that a Secret in files never has. */
 const PLAIN = { immutable: false, deleting: false, marks: [] } as const;
 
 const versionOf = (revision: number, identity: string | undefined): string => `${revision} ${identity}`;

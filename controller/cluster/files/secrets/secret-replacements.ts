@@ -1,7 +1,7 @@
 /**
- * DATA/secrets/.committed, which no namespace can be named like: replacements of a Secret's data that are certain to
- * come about. A Secret is changed file by file, since a workload may hold its folder open; what is left to be done is
- * kept here until it is done, so that a crash ends in the new state.
+ * DATA/secrets/.committed, a name that no namespace can have: replacements of a Secret's data that are certain to come
+ * about. A Secret is changed file by file, since a workload may hold its folder open. The rest of the work is kept here
+ * until it is done, so that a crash ends in the new state.
  */
 import { lstat, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -9,17 +9,17 @@ import { assertNoLink, ensureFolder, standingAt, syncFolder, whenMissing } from 
 import { subfoldersOf } from "../listing.ts";
 import { dataKeyPath, secretFolder } from "../paths.ts";
 
-/** The names of the data keys that a Secret of ours is to have; undefined where we know of none. */
+/** Returns the names of the data keys that a Secret of ours is to have; undefined if none are known. */
 export type DataKeysOf = (namespace: string, name: string) => Promise<readonly string[] | undefined>;
 
 type SecretReplacements = {
   /** Settles every Secret that has something left to be done. */
   recover(): Promise<void>;
-  /** Carries out what was interrupted, where the Secret's folder is still there; else forgets it. */
+  /** Carries out an interrupted replacement if the Secret's folder still exists; else forgets it. */
   settle(namespace: string, name: string): Promise<void>;
-  /** Takes a folder of the new data: once it is here, the replacement is certain to come about. */
+  /** Moves a folder of the new data here: from then on the replacement is certain to come about. */
   commit(namespace: string, name: string, draft: string): Promise<void>;
-  /** Carries out what was committed. `dataKeys` are the names of all that the Secret has then. */
+  /** Carries out a committed replacement. `dataKeys` are the names of all data keys that the Secret has then. */
   carryOut(namespace: string, name: string, dataKeys: readonly string[]): Promise<void>;
 };
 
@@ -45,7 +45,7 @@ export function createSecretReplacements(root: string, dataKeysOf: DataKeysOf): 
     await syncFolder(committed);
   }
 
-  /** Does no harm when it was carried out in part. */
+  /** Carries out a replacement, also if part of it was carried out before. */
   async function complete(namespace: string, name: string, dataKeys: readonly string[]): Promise<void> {
     const { folder, left } = placesOf(namespace, name);
     await assertNoLink(left, root);
@@ -64,18 +64,18 @@ export function createSecretReplacements(root: string, dataKeysOf: DataKeysOf): 
     await forget(left);
   }
 
-  /** The Secret's folder, and what is left to be done in it. */
+  /** Returns the Secret's folder, and the folder of what is left to be done in it. */
   function placesOf(namespace: string, name: string): { folder: string; left: string } {
     return { folder: secretFolder(root, namespace, name), left: join(committed, `${namespace}.${name}`) };
   }
 
   return {
     async recover() {
-      // Where it cannot be made, the write that needs it says why.
+      // If it cannot be made, the write that needs it says why.
       await ensureFolder(committed, root).catch(() => {});
       for (const entry of await subfoldersOf(committed)) {
         const [namespace = "", ...name] = entry.split(".");
-        // One that cannot be settled holds up no other: it is tried again when it is read, which then says why.
+        // A Secret that cannot be settled holds up no other: it is tried again as it is read, and that read says why.
         await settle(namespace, name.join(".")).catch(() => {});
       }
     },

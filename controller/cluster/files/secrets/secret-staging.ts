@@ -1,6 +1,6 @@
 /**
- * DATA/secrets/.staging, which no namespace can be named like: where the data of a Secret is written in full before it
- * is moved to its place, and where a Secret goes at once before it is removed.
+ * DATA/secrets/.staging, a name that no namespace can have: the data of a Secret is written here in full before it is
+ * moved to its path, and a Secret is moved here at once before it is removed.
  */
 import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -13,7 +13,7 @@ export type Data = Readonly<Record<string, string>>;
 type SecretStaging = {
   /** Drops the drafts of a process that was killed. */
   recover(): Promise<void>;
-  /** Writes a draft and has it moved to its place; where that fails, nothing is left of it. */
+  /** Writes a draft and calls `move` to move it to its path; if that fails, nothing is left of the draft. */
   place(data: Data, move: (draft: string) => Promise<void>): Promise<void>;
   /** Removes a Secret's folder, if there is one: the whole of it at once. */
   discard(folder: string): Promise<void>;
@@ -21,7 +21,7 @@ type SecretStaging = {
 
 /**
  * @param root the tree of Secrets
- * @param uniqueName a new name each time
+ * @param uniqueName returns a new name each time
  */
 export function createSecretStaging(root: string, uniqueName: () => string): SecretStaging {
   const staging = join(root, ".staging");
@@ -43,7 +43,7 @@ export function createSecretStaging(root: string, uniqueName: () => string): Sec
   return {
     async recover() {
       await rm(staging, { recursive: true, force: true });
-      // Where it cannot be made, the write that needs it says why.
+      // If it cannot be made, the write that needs it says why.
       await ensureFolder(staging, root).catch(() => {});
     },
     async place(data, move) {

@@ -5,8 +5,8 @@ import { isNamespaceName, isObjectName } from "../paths.ts";
 import type { FilesSecrets } from "./secrets.ts";
 
 /**
- * A Secret that could not be read is announced again at every fifth look at everything until it can be: the reason may
- * be in a place that is not watched, such as behind a link.
+ * Number of looks at everything until a Secret that could not be read is announced again, until it can be: the reason
+ * may be at a path that is not watched, such as behind a link.
  */
 const LOOKS_PER_RETRY = 5;
 
@@ -24,7 +24,7 @@ export function createSecretWatch(
 
   async function compare(namespace: string, name: string): Promise<void> {
     const key = `${namespace}/${name}`;
-    // One that cannot be looked into holds up no other.
+    // A Secret that cannot be read holds up no other.
     const identity = await secrets.identify(namespace, name).catch((error: unknown) => errorText(error));
     if (identity === seen.get(key)) return;
     if (identity === undefined) seen.delete(key);
@@ -49,7 +49,7 @@ export function createSecretWatch(
   };
 }
 
-/** The Secret that a path below DATA/secrets belongs to; `""` where it may concern several. */
+/** Returns the Secret that a path below DATA/secrets belongs to; `""` if it may concern several. */
 function secretOf(path: string): string {
   const [namespace, name] = path.split("/");
   return namespace !== undefined && name !== undefined ? `${namespace}/${name}` : "";

@@ -1,6 +1,6 @@
 /**
- * Secrets with the manners of an API server: one that is there is not created again, and a write is refused when the
- * Secret is another one than was read, or is not ours.
+ * Secrets that behave as those of an API server: an existing Secret is not created again, and a write is refused if the
+ * Secret is not ours or has changed since it was read.
  */
 import { join } from "node:path";
 import { errorText } from "../../../../domain/error-text.ts";
@@ -36,7 +36,7 @@ export class FilesSecrets {
   /**
    * Opens the Secrets of a DATA folder, and ends what a crash interrupted.
    *
-   * @param findDeclared the `Secret` manifests, which are read as Secrets that are not ours
+   * @param findDeclared finds a `Secret` manifest, which is read as a Secret that is not ours
    */
   static async open(
     data: string,
@@ -49,10 +49,11 @@ export class FilesSecrets {
   }
 
   /**
-   * A Secret that cannot be read is as one that we may not read: its key can be revoked all the same.
+   * Reads a Secret. If it cannot be read, the error is the same as for a missing right: its key can be revoked all the
+   * same.
    *
    * @throws ClusterError `Forbidden`
-   * @throws Error where these are no names
+   * @throws Error if these are no valid names
    */
   async read(namespace: string, name: string): Promise<SecretObject | undefined> {
     secretFolder("", namespace, name);
@@ -62,7 +63,7 @@ export class FilesSecrets {
       if (standing === "other" || standing === "hidden") this.#blocked.push({ namespace, name });
       return found;
     } catch (error) {
-      // It is announced once its manifest is seen.
+      // A declared Secret is announced once its manifest is seen.
       if (error instanceof ClusterError) throw error;
       this.#blocked.push({ namespace, name });
       throw new ClusterError("Forbidden", errorText(failure("reading", { namespace, name }, error)), { cause: error });
@@ -72,7 +73,7 @@ export class FilesSecrets {
   /**
    * Creates a Secret of ours.
    *
-   * @throws ClusterError `AlreadyExists` where any other stands there, `Unclear` where it may have been written
+   * @throws ClusterError `AlreadyExists` if anything else is there, `Unclear` if it may have been written
    */
   create(draft: SecretDraft): Promise<SecretObject> {
     return this.#settled(draft, async () => {
@@ -94,7 +95,8 @@ export class FilesSecrets {
   /**
    * Replaces exactly the Secret that was read.
    *
-   * @throws ClusterError `Conflict` or `NotFound` where it is another one by now, `Unclear` where it may be written
+   * @throws ClusterError `Conflict` or `NotFound` if it has changed or gone since, `Unclear` if it may have been
+   * written
    */
   replace(read: SecretObject, draft: SecretDraft): Promise<SecretObject> {
     return this.#settled(read, async () => {
@@ -115,7 +117,7 @@ export class FilesSecrets {
     });
   }
 
-  /** Deletes exactly the Secret that was read. No error when it is gone. */
+  /** Deletes exactly the Secret that was read. No error if it is gone. */
   remove(read: SecretObject): Promise<void> {
     return this.#settled(read, async () => {
       const { namespace, name } = read;
@@ -127,24 +129,27 @@ export class FilesSecrets {
     });
   }
 
-  /** What stands at a Secret's place, ours or not, to be compared with what stood there; undefined for nothing. */
+  /**
+   * Returns a text of what is at a Secret's path, ours or not, for comparison with a later one; undefined if nothing
+   * is.
+   */
   identify(namespace: string, name: string): Promise<string | undefined> {
     return this.#files.identify(namespace, name);
   }
 
-  /** Every Secret that has files, ours or not. */
+  /** Lists every Secret that has files, ours or not. */
   list(): Promise<readonly SecretName[]> {
     return this.#files.list();
   }
 
-  /** Where a read failed, or found a link or a file in the way, since this was last asked. */
+  /** Returns the Secrets of which a read failed, or found a link or a file in the way, since the last call. */
   takeBlocked(): readonly SecretName[] {
     const taken = this.#blocked;
     this.#blocked = [];
     return taken;
   }
 
-  /** One at a time for each Secret, and none before what a crash left to be done is done. */
+  /** Runs `work` after earlier work on the same Secret, and after what a crash left to be done for it. */
   #settled<T>({ namespace, name }: SecretName, work: () => Promise<T>): Promise<T> {
     return this.#serially(`${namespace}/${name}`, async () => {
       await this.#files.settle(namespace, name);

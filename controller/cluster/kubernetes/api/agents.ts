@@ -1,20 +1,20 @@
 /**
- * The kept connections to the API server: those of requests, of which there are so many, and those of watches and of
- * the leader election, which wait for none.
+ * Kept connections to the API server: those of requests, which are limited in number, and those of watches and of the
+ * leader election, which wait for none.
  */
 import { Agent as HttpAgent } from "node:http";
 import { Agent as TlsAgent } from "node:https";
 import type { TlsOptions } from "./connection.ts";
 
-/** Requests under way at once; more of them wait for a connection. */
+/** Largest number of requests under way at once; further requests wait for a connection. */
 const MAX_AT_ONCE = 32;
-/** An idle connection is probed after this many milliseconds: a peer that is gone is found out within 20 s. */
+/** Milliseconds after which an idle connection is probed: a peer that is gone is found out within 20 s. */
 export const PROBE_AFTER_MS = 10_000;
 
 type Kept = { readonly tls: TlsOptions; readonly requests: HttpAgent; readonly unbounded: HttpAgent };
 
 export type Agents = {
-  /** Those for these certificates: kept as long as the certificates are the same. */
+  /** Returns the agents for these certificates: they are kept as long as the certificates are the same. */
   with(tls: TlsOptions): Kept;
   close(): void;
 };
@@ -24,7 +24,7 @@ export function createAgents(isTls: boolean): Agents {
   return {
     with(tls) {
       if (kept !== undefined && sameTls(kept.tls, tls)) {
-        // The next comparison is of the same object.
+        // The next comparison is then of the same object.
         kept = { ...kept, tls };
         return kept;
       }

@@ -1,13 +1,17 @@
-/** What is made of an answer of the API server. */
+/** Parses answers of the API server. */
 import { ApiError, errorOfStatus } from "./api-error.ts";
 
-/** An answer that has ended. */
+/** Answer that has been received whole. */
 export type EndedAnswer = { readonly status: number; readonly retryAfter: string | undefined; readonly text: string };
 
-/** The longest wait between two attempts, in milliseconds (architecture §2, I8). */
+/** Longest wait between two attempts, in milliseconds (architecture §2, I8). */
 const MAX_WAIT_MS = 30_000;
 
-/** @throws ApiError for what is no success, and for a success that is no JSON */
+/**
+ * Returns the JSON of a successful answer.
+ *
+ * @throws ApiError if the answer is no success, or a success that is not JSON
+ */
 export function parseAnswer({ status, text }: Pick<EndedAnswer, "status" | "text">): unknown {
   let value: unknown;
   try {
@@ -19,7 +23,10 @@ export function parseAnswer({ status, text }: Pick<EndedAnswer, "status" | "text
   throw value === undefined ? new ApiError(status, "", `HTTP ${status}`) : errorOfStatus(value, status);
 }
 
-/** Milliseconds until a request may be sent again: as the server asks, or a second; apart from one another. */
+/**
+ * Returns the milliseconds until a request may be sent again: as the server asks, or a second, each plus a random part
+ * of up to a half, so that requests come apart from one another.
+ */
 export function retryDelayOf({ retryAfter }: EndedAnswer, random: () => number): number {
   const seconds = Number(retryAfter);
   const asked = Number.isFinite(seconds) && seconds > 0 ? seconds * 1_000 : 1_000;

@@ -1,6 +1,6 @@
 /**
- * Requests to the API server, on kept connections. There is no limit of our own to their rate, which is for the
- * server's priority and fairness to decide, but there is one to how many are under way.
+ * Requests to the API server, on kept connections. We set no limit to their rate, which is for the server's priority
+ * and fairness to decide, but there is a limit to how many are under way.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { sanitizeUntrusted } from "../../../../domain/redact.ts";
@@ -10,18 +10,19 @@ import { ApiError } from "./api-error.ts";
 import type { Connection } from "./connection.ts";
 import { type ApiRequest, createTransport, REUSED, type Transport } from "./transport.ts";
 
-/** How often a request that the server was too busy for is sent, where it does not say itself. */
+/** Number of attempts at a request that the server was too busy for, if the request sets no other. */
 const MAX_ATTEMPTS = 8;
 
 export type ApiClient = {
   /**
-   * Sends a request and resolves with the answer's JSON. When the server asks for patience (429) it is sent again.
+   * Sends a request and resolves with the answer's JSON. A request that the server was too busy for (429) is sent
+   * again.
    *
    * @throws ApiError
    */
   request(request: ApiRequest): Promise<unknown>;
   readonly stream: Transport["stream"];
-  /** From now on writes are made only while this holds, beside what was asked for before. */
+  /** Makes writes, except the leader election's, depend on `mayWrite` from now on, beside the guards set before. */
   guardWrites(mayWrite: () => boolean, why?: string): void;
   close(): void;
 };
@@ -43,7 +44,7 @@ export function createApiClient({ connection, random, log, onAnswer }: ApiClient
     ...(onAnswer === undefined ? {} : { onAnswer }),
   });
 
-  /** What the API server warns of is said once: an unknown field in a status, a version that will go. */
+  /** Logs a warning of the API server once, such as of an unknown field in a status, or of a version that will go. */
   function tellWarning(header: string): void {
     if (warned.has(header)) return;
     warned.add(header);
@@ -60,7 +61,7 @@ export function createApiClient({ connection, random, log, onAnswer }: ApiClient
       try {
         answer = await transport.send(what);
       } catch (error) {
-        // A kept connection that the server had closed already; a read can be repeated.
+        // The server had already closed the kept connection; a read can be repeated.
         if (what.method === "GET" && attempt === 1 && error instanceof ApiError && error.reason === REUSED) continue;
         throw error;
       }

@@ -3,17 +3,17 @@ import { errorText } from "../../../../domain/error-text.ts";
 import { isRecord } from "../../../../domain/manifest/document/identity.ts";
 import { ClusterError, type ClusterErrorCode } from "../../port.ts";
 
-/** What the API server answered instead of what was asked for, or that it answered nothing. */
+/** Error answer of the API server, or an answer that never came. */
 export class ApiError extends Error {
-  /** Of HTTP; null without an answer: what was asked for may have been done. */
+  /** HTTP status; null without an answer: the request may have been carried out. */
   readonly status: number | null;
-  /** As in Kubernetes' Status: `AlreadyExists`, `Conflict`, `Expired`... Empty where none was given. */
+  /** Reason as in Kubernetes' Status: `AlreadyExists`, `Conflict`, `Expired`... Empty if none was given. */
   readonly reason: string;
-  /** The object that a Status is about; undefined where it names none. */
+  /** Object that a Status is about; undefined if it names none. */
   readonly about: ResourceName | undefined;
-  /** What the details of a Status name as causes: `NamespaceTerminating`, `FieldValueInvalid`... */
+  /** Causes in the details of a Status: `NamespaceTerminating`, `FieldValueInvalid`... */
   readonly causes: readonly string[];
-  /** The fields that those are about, as paths such as `metadata.annotations`. */
+  /** Fields that the causes are about, as paths such as `metadata.annotations`. */
   readonly fields: readonly string[];
   constructor(
     status: number | null,
@@ -37,11 +37,11 @@ export class ApiError extends Error {
 }
 
 /**
- * Names an object as a Status does, but for its namespace: the group, empty for the core's, and the plural of its kind.
+ * Name of an object as in a Status, without its namespace: the group, empty for the core's, and the plural of its kind.
  */
 export type ResourceName = { readonly group: string; readonly resource: string; readonly name: string };
 
-/** Longest message of another's that is kept: as long as one that names three objects. */
+/** Longest message of the API server that is kept, in characters: as long as a message that names three objects. */
 const MAX_TEXT = 1_000;
 
 /** Makes an error of a Status: of an answer that is no success, or of an `ERROR` in a watch. */
@@ -61,7 +61,9 @@ function ofCauses({ causes }: Record<string, unknown>, what: "reason" | "field")
   return found.filter((text) => typeof text === "string");
 }
 
-/** What the details of a Status name: the core's group is left out there. */
+/**
+ * Returns the object that the details of a Status name, which leave out the core's group; undefined if they name none.
+ */
 function resourceIn({ group = "", kind, name }: Record<string, unknown>): ResourceName | undefined {
   if (typeof group !== "string" || typeof kind !== "string" || typeof name !== "string" || name === "")
     return undefined;
@@ -69,36 +71,36 @@ function resourceIn({ group = "", kind, name }: Record<string, unknown>): Resour
 }
 
 /**
- * Whether the API server says of this very object that there is none. A 404 that does not name it says nothing of it:
+ * True if the API server says that this very object does not exist. A 404 that does not name the object proves nothing:
  * the kind may not be served, or a proxy may have answered.
  */
 export function isNotFound(error: unknown, asked: ResourceName): boolean {
   return error instanceof ApiError && saysNotFound(error) && isDeepStrictEqual(error.about, asked);
 }
 
-/** A 404 of the API server itself, and not the page of another server. */
+/** True for a 404 of the API server itself, and not the page of another server. */
 const saysNotFound = ({ status, reason }: ApiError): boolean => status === 404 && reason === "NotFound";
 
 export const isConflict = (error: unknown): boolean => error instanceof ApiError && error.status === 409;
-/** The right to it is missing until it is granted. */
+/** True if the right to the request is missing until it is granted. */
 export const isForbidden = (error: unknown): boolean => error instanceof ApiError && error.status === 403;
-/** Nothing can be made in its namespace any more, which is being deleted. */
+/** True if the namespace is being deleted, so that nothing can be made in it any more. */
 export const isOfEndingNamespace = (error: unknown): boolean =>
   error instanceof ApiError && error.causes.includes("NamespaceTerminating");
-/** Of a collection: its kind is not served, so that there is none of it. */
+/** True if the kind of a requested collection is not served, so that there are no objects of it. */
 export const isNotServed = (error: unknown): boolean => error instanceof ApiError && error.status === 404;
-/** The version that was asked from is not kept any more. */
+/** True if the version that a list or watch was to start from is not kept any more. */
 export const isExpired = (error: unknown): boolean => error instanceof ApiError && error.status === 410;
 
-/** What a definite refusal is called, by its status; 404 and 409 say more by their reason. */
+/** Codes of definite refusals by their status; for 404 and 409 the reason says more. */
 const CODES: Readonly<Record<number, ClusterErrorCode>> = { 403: "Forbidden", 409: "Conflict" };
 
 /**
- * What the port throws for a failed write: `Unclear` when there was no answer or the server failed, since it may have
- * been done all the same.
+ * Returns the error that the port throws for a failed write: `Unclear` if there was no answer or the server failed,
+ * since the write may have been done all the same.
  *
  * @param doing what failed, as in `creating Secret team-a/reader`
- * @param messageOf what may be said of the answer; a write with secrets in it says less
+ * @param messageOf returns what may be said of the answer; less for a write that contains secrets
  */
 export function writeError(error: unknown, doing: string, messageOf = (one: ApiError) => one.message): Error {
   if (!(error instanceof ApiError)) return new Error(`while ${doing}: ${errorText(error)}`, { cause: error });
@@ -107,7 +109,7 @@ export function writeError(error: unknown, doing: string, messageOf = (one: ApiE
   return code === undefined ? new Error(text) : new ClusterError(code, text);
 }
 
-/** The same for a read, where nothing can be unclear. */
+/** Returns the same error for a read, which cannot be unclear. */
 export function readError(error: unknown, doing: string): Error {
   const failed = writeError(error, doing);
   return failed instanceof ClusterError && failed.code === "Unclear"

@@ -1,6 +1,6 @@
 /**
- * Where the API server is and who we are there. Configuration and authentication (kubeconfig, in-cluster, exec plugins,
- * tokens that rotate) are the Kubernetes client's; the requests are ours.
+ * Address of the API server, and our credentials there. The Kubernetes client does the configuration and authentication
+ * (kubeconfig, in-cluster, exec plugins, tokens that rotate); the requests are ours.
  */
 import type { Agent } from "node:http";
 import type { RequestOptions } from "node:https";
@@ -8,39 +8,39 @@ import { KubeConfig } from "@kubernetes/client-node";
 import { unreadableBecause } from "../../../../runtime/unreadable-because.ts";
 import { KubeconfigError } from "./kubeconfig-error.ts";
 
-/** How long credentials are used before they are asked for again, which reads files. Milliseconds. */
+/** Milliseconds that credentials are used before they are requested again, which reads files. */
 const CREDENTIALS_LAST = 5_000;
 
-/** What the client calls the context that it makes of a pod's service account. */
+/** Name that the client gives the context that it makes of a pod's service account. */
 const IN_CLUSTER = "inClusterContext";
 
 export type TlsOptions = Pick<RequestOptions, "ca" | "cert" | "key" | "servername" | "rejectUnauthorized">;
 
-/** What a request is made with. */
+/** Credentials that a request is made with. */
 export type Credentials = {
   readonly headers: Readonly<Record<string, string>>;
   readonly tls: TlsOptions;
-  /** Of the proxy that the kubeconfig names. */
+  /** Agent of the proxy that the kubeconfig names. */
   readonly proxyAgent: Agent | undefined;
 };
 
 export type Connection = {
   readonly server: URL;
-  /** The namespace that the configuration names: the controller's own where it runs in a cluster. */
+  /** Namespace that the configuration names: the controller's own if it runs in a cluster. */
   readonly namespace: string | undefined;
-  /** That of the pod that this runs in; undefined elsewhere, whatever a kubeconfig names. */
+  /** Namespace of the pod that this runs in; undefined outside a pod, whatever a kubeconfig names. */
   readonly podNamespace: string | undefined;
   credentials(): Promise<Credentials>;
-  /** Has everything read again, since the API server refused what there is. */
+  /** Makes everything be read again, since the API server refused the present credentials. */
   renew(): void;
 };
 
 /**
  * Reads the configuration.
  *
- * @param kubeconfig a file; where it is undefined, KUBECONFIG, the user's own or the pod's service account
- * @param contextName one of its contexts; where it is undefined, the current one
- * @throws KubeconfigError where none of them says which cluster is meant
+ * @param kubeconfig a file; if undefined, KUBECONFIG, the user's own or the pod's service account
+ * @param contextName one of its contexts; if undefined, the current one
+ * @throws KubeconfigError if none of them says which cluster is meant
  */
 export function connect(
   kubeconfig: string | undefined,
@@ -84,7 +84,7 @@ function load(kubeconfig: string | undefined, contextName: string | undefined): 
     const why = error instanceof Error && "syscall" in error ? unreadableBecause(error) : "it is no kubeconfig in YAML";
     throw new KubeconfigError(`${file}${why}`);
   }
-  // What the client makes up when it finds nothing.
+  // The context that the client makes up if it finds no configuration.
   if (kubeconfig === undefined && config.getCurrentContext() === "loaded-context") {
     throw new KubeconfigError("no cluster is configured: give --kubeconfig FILE, or set KUBECONFIG");
   }

@@ -4,8 +4,8 @@ import type { ApiClient } from "./api-client.ts";
 const PREFIX = "system:serviceaccount:";
 
 /**
- * The namespace of the ServiceAccount that we are to the API server, whichever configuration says so: there its Role
- * lets us have a Lease, and there Keyplane runs. Undefined for a person, or where the API server does not say.
+ * Returns the namespace of the ServiceAccount that we are to the API server, whichever configuration says so: its Role
+ * there lets us have a Lease, and Keyplane runs there. undefined for a person, or if the API server does not say.
  */
 export async function serviceAccountNamespace(api: ApiClient): Promise<string | undefined> {
   const review = { apiVersion: "authentication.k8s.io/v1", kind: "SelfSubjectReview" };

@@ -1,6 +1,6 @@
 /**
- * Under which version etcd holds the objects of a kind. One that was stored under another version stays so until it is
- * written again, and as long as one may be, that version cannot leave the definition.
+ * Versions under which etcd holds the objects of a kind. An object that was stored under another version stays so until
+ * it is written again. As long as there may be such an object, its version cannot leave the definition.
  */
 import type { Kind } from "../../../../domain/kinds/kinds.ts";
 import { definitionPath, objectPath, objectResource, objectsPath } from "../resources.ts";
@@ -8,15 +8,19 @@ import type { ApiClient } from "./api-client.ts";
 import { isNotFound } from "./api-error.ts";
 
 export type StoredVersions = {
-  /** The version that objects are stored under from now on. */
+  /** Version that objects are stored under from now on. */
   readonly storage: string;
-  /** The versions that some may be stored under, that one included. */
+  /** Versions that some objects may be stored under, `storage` included. */
   readonly stored: readonly string[];
-  /** Of the definition that says so. */
+  /** Version of the definition that was read. */
   readonly resourceVersion: string;
 };
 
-/** @throws ApiError, with status 404 where the kind is not defined */
+/**
+ * Reads from its definition under which versions a kind is stored.
+ *
+ * @throws ApiError, with status 404 if the kind is not defined
+ */
 export async function readStoredVersions(api: ApiClient, kind: Kind): Promise<StoredVersions> {
   const definition = (await api.request({ method: "GET", path: definitionPath(kind) })) as Definition;
   const storage = definition.spec.versions.find((version) => version.storage);
@@ -25,26 +29,26 @@ export async function readStoredVersions(api: ApiClient, kind: Kind): Promise<St
   return { storage: storage.name, stored: storedVersions, resourceVersion: definition.metadata.resourceVersion };
 }
 
-/** A CustomResourceDefinition, as far as it is read here. */
+/** CustomResourceDefinition, as far as it is read here. */
 type Definition = {
   readonly metadata: { readonly resourceVersion: string };
   readonly spec: { readonly versions: readonly { readonly name: string; readonly storage: boolean }[] };
   readonly status?: { readonly storedVersions: readonly string[] };
 };
 
-/** Objects in one answer. */
+/** Number of objects in one answer. */
 const PAGE = 500;
-/** Writes at once. */
+/** Number of writes at once. */
 const WRITES = 8;
 
 /**
- * Has every object of a kind stored under the version that the definition stores, and the definition forget the others.
- * A patch that changes nothing is enough: the API server writes what it would store otherwise. Whatever breaks it off,
- * it can be run again.
+ * Makes the API server store every object of a kind under the version that the definition stores, and the definition
+ * forget the others. A patch that changes nothing is enough: the API server writes the object if it would store it
+ * differently. Whatever interrupts it, it can be run again.
  *
- * @param from what {@link readStoredVersions} found
- * @returns how many objects there were
- * @throws ApiError, with status 409 where the definition was changed meanwhile and 410 where listing took too long
+ * @param from result of {@link readStoredVersions}
+ * @returns the number of objects
+ * @throws ApiError, with status 409 if the definition was changed meanwhile, and 410 if listing took too long
  */
 export async function migrateStoredVersions(api: ApiClient, kind: Kind, from: StoredVersions): Promise<number> {
   let objects = 0;
@@ -85,7 +89,7 @@ async function write(api: ApiClient, kind: Kind, { namespace = "", name }: Metad
     const path = objectPath({ kind, namespace, name });
     await api.request({ method: "PATCH", path, contentType: MERGE_PATCH, body: {} });
   } catch (error) {
-    // What is gone is not stored any more.
+    // An object that is gone is not stored any more.
     if (!isNotFound(error, objectResource({ kind, name }))) throw error;
   }
 }

@@ -1,4 +1,7 @@
-/** One request to the API server with its answer, or its stream: who asks, over which connection, and until when. */
+/**
+ * Transport of one request to the API server with its answer or its stream: with which credentials, over which
+ * connection, and until when.
+ */
 import { type ClientRequest, type Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
 import { type RequestOptions, request as tlsRequest } from "node:https";
 import { errorText } from "../../../../domain/error-text.ts";
@@ -15,25 +18,26 @@ export type ApiRequest = {
   readonly path: string;
   readonly query?: Readonly<Record<string, string | undefined>>;
   readonly body?: unknown;
-  /** JSON where it is left out. */
+  /** Type of the body; JSON by default. */
   readonly contentType?: string;
   readonly accept?: string;
   /** Milliseconds until an answer that has not ended is given up. */
   readonly timeoutMs?: number;
-  /** How often it is sent to a server that asks for patience, 8 times where it is left out. */
+  /** Number of times that it is sent to a server that is too busy; 8 by default. */
   readonly maxAttempts?: number;
   /** Bytes of an answer beyond which it is given up, with {@link TOO_LARGE}. */
   readonly maxBytes?: number | undefined;
   readonly signal?: AbortSignal;
-  /** Of the leader election itself: a write of it needs no leadership, and none of it waits for a connection. */
+  /** True for a request of the leader election: its writes need no leadership, and it never waits for a connection. */
   readonly isElection?: boolean;
-  /** What is written must not be repeated, and the server's warnings may quote it: they are dropped. */
+  /** True if the body must not be repeated. The server's warnings may quote it, so they are dropped. */
   readonly isConfidential?: boolean;
 };
 
 export type StreamReader = {
   /**
-   * The server has agreed to the watch. Nothing is read of it before this resolves; where it rejects the watch ends.
+   * Called when the server has agreed to the watch. Nothing of it is read before this resolves; if it rejects, the
+   * watch ends.
    */
   readonly onOpen: () => Promise<void>;
   readonly onValue: (value: unknown) => void;
@@ -43,15 +47,15 @@ export type Transport = {
   /**
    * Sends a request once, and resolves with its answer, whatever that says.
    *
-   * @throws ApiError without a status where there is none; its reason is {@link REUSED} where the connection may be why,
-   *   and {@link TOO_LARGE} where the answer is longer than it may be
+   * @throws ApiError without a status if there is no answer; its reason is {@link REUSED} if the connection may be why,
+   * and {@link TOO_LARGE} if the answer is longer than it may be
    */
   send(request: ApiRequest): Promise<EndedAnswer>;
   /**
    * Opens a watch and resolves when the server has ended it.
    *
-   * @param fresh on a new connection, since one that is kept may be as dead as the last
-   * @throws ApiError without a status when it is cut, or has not ended by the request's timeout
+   * @param fresh true for a new connection, since a kept one may be as dead as the last
+   * @throws ApiError without a status if it is cut, or has not ended by the request's timeout
    */
   stream(request: ApiRequest, fresh: boolean, reader: StreamReader): Promise<void>;
   close(): void;
@@ -132,7 +136,7 @@ export function createTransport({ connection, onAnswer, onWarning }: TransportOp
   return { send, stream, close: agents.close };
 }
 
-/** Sends, and resolves with the answer once its head is there. */
+/** Sends a request, and resolves with the answer once its head is there. */
 async function open(
   connection: TransportOptions["connection"],
   { method, path, query, body, contentType = "application/json", accept = "application/json", signal }: ApiRequest,
@@ -176,7 +180,7 @@ async function readWhole(response: IncomingMessage, maxBytes = Number.POSITIVE_I
   return Buffer.concat(chunks);
 }
 
-/** Reads a stream of JSON texts, a line each. */
+/** Reads a stream of JSON texts, one on each line. */
 async function readLines(response: IncomingMessage, onValue: (value: unknown) => void): Promise<void> {
   let rest = "";
   for await (const chunk of response) {
@@ -187,9 +191,9 @@ async function readLines(response: IncomingMessage, onValue: (value: unknown) =>
   }
 }
 
-/** The reason of an error on a connection that was kept from an earlier request. */
+/** Reason of an error on a connection that was kept from an earlier request. */
 export const REUSED = "Reused";
-/** The reason of an error where an answer was given up for its length. */
+/** Reason of an error if an answer was given up for its length. */
 export const TOO_LARGE = "TooLarge";
 
 function noAnswer(request: ClientRequest, error: Error): ApiError {

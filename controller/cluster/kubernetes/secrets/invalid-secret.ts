@@ -1,16 +1,18 @@
-/** What the API server finds invalid of a Secret that was to be written: what others have left in it does not go with it. */
+/**
+ * Names the fields of a Secret to be written that the API server finds invalid, because of what others have left in it.
+ */
 import type { ApiError } from "../api/api-error.ts";
 
-/** The fields of a Secret. What is in one is not named: it is others' choice, and may be part of a key. */
+/** Fields of a Secret. Names within a field are not shown: others choose them, and they may be part of a key. */
 const FIELDS = [
   ...["data", "immutable", "type"],
   ...["annotations", "finalizers", "labels", "ownerReferences"].map((field) => `metadata.${field}`),
 ];
 
 /**
- * Names the fields by which the API server's own validation refuses a Secret, which then is as it was.
+ * Names the fields for which the API server's own validation refuses a Secret, which then is as it was.
  *
- * @returns undefined for an answer that is none of its validation
+ * @returns undefined for an answer that is not of its validation
  */
 export function invalidSecret({
   status,
@@ -23,7 +25,7 @@ export function invalidSecret({
   return `the API server finds it invalid${by} with what something else has left in it`;
 }
 
-/** Whether a path, such as `data[username]`, leads to a field or into it. */
+/** True if a path, such as `data[username]`, leads to a field or into it. */
 function isWithin(path: string, field: string): boolean {
   return path === field || path.startsWith(`${field}[`) || path.startsWith(`${field}.`);
 }

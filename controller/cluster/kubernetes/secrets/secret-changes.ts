@@ -1,18 +1,20 @@
 /**
  * Notices that a Secret that matters has changed. Only metadata is watched, and only in the namespaces where a Secret
- * is referred to; a change counts when the watch has a later version than the one that was last read or written, so
- * that no write of our own is one. Of the others there the version is kept: what refers to one may be heard of later.
+ * is referred to. A change counts if the watch has a later version than the version that was last read or written, so
+ * that no write of our own counts. The versions of the other Secrets there are kept too: an object that refers to them
+ * may be heard of later.
  */
 import { isRecord } from "../../../../domain/manifest/document/identity.ts";
 import type { Sink } from "../watch/reflector.ts";
 import { isLater } from "../watch/resource-version.ts";
 
-/** A Secret's name and version, from its metadata. */
+/** Name and version of a Secret, from its metadata. */
 export type SecretVersion = { readonly name: string; readonly version: string };
 
 /**
- * Of one Secret: the last version that was heard of, the last that was read or written ({@link NONE} for none there),
- * whether reading it was refused, and how many writes of ours are under way: a version that is heard of before their
+ * Knowledge of one Secret: `heard`, the last version that was heard of; `isGone`, true if the Secret was gone then;
+ * `seen`, the last version that was read or written ({@link NONE} if it was not there); `isForbidden`, true if reading
+ * it was refused; `writing`, the number of our writes that are under way: a version that is heard of before their
  * answer may be theirs.
  */
 type Known = {
@@ -23,10 +25,10 @@ type Known = {
   readonly writing?: number;
 };
 
-/** The version of what is not there. */
+/** Version of a Secret that is not there. */
 const NONE = "0";
 
-/** The media types of metadata alone. */
+/** Media types of metadata alone. */
 export const METADATA_ONLY = {
   list: "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
   watch: "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
@@ -39,15 +41,15 @@ export function readSecretVersion(raw: unknown): SecretVersion {
   return { name, version: resourceVersion };
 }
 
-/** The versions of Secrets, as heard of by watches and as read or written by us, and which of them are changes. */
+/** Versions of Secrets, as heard of by watches and as read or written by us. Announces which of them are changes. */
 export class SecretChanges {
-  /** By namespace and name. */
+  /** Knowledge of each Secret, by namespace and name. */
   readonly #known = new Map<string, Map<string, Known>>();
   readonly #matters: (namespace: string, name: string) => boolean;
   readonly #announce: (namespace: string, name: string) => void;
 
   /**
-   * @param matters whether anything refers to a Secret
+   * @param matters returns true if anything refers to a Secret
    * @param announce called with each Secret that is no longer as it was last read
    */
   constructor(
@@ -58,14 +60,14 @@ export class SecretChanges {
     this.#announce = announce;
   }
 
-  /** The version that was last heard of, read or written; null for none. */
+  /** Returns the version that was last heard of, read or written; null if there is none. */
   latest(namespace: string, name: string): string | null {
     const { heard, isGone = false, seen } = this.#find(namespace, name) ?? {};
     if (seen !== undefined && (heard === undefined || !isLater(heard, seen))) return seen === NONE ? null : seen;
     return isGone ? null : (heard ?? null);
   }
 
-  /** Takes what a reflector of one namespace reads. */
+  /** Returns the sink for what a reflector of one namespace reads. */
   sink(namespace: string): Sink<SecretVersion> {
     let isFirst = true;
     return {
@@ -78,34 +80,34 @@ export class SecretChanges {
     };
   }
 
-  /** A version was read or written; null for none there. */
+  /** Notes that a version was read or written; null if the Secret was not there. */
   seen(namespace: string, name: string, version: string | null): void {
     this.#note(namespace, name, { seen: version ?? NONE, isForbidden: false });
   }
 
   /**
-   * Reading it was refused. This is not announced, and neither are its changes, since they cannot be read. It is
-   * announced when its namespace is listed next; until then a caller that needs it retries by itself.
+   * Notes that reading the Secret was refused. This is not announced, and neither are its changes, since they cannot be
+   * read. It is announced when its namespace is listed next; until then a caller that needs it retries by itself.
    */
   forbidden(namespace: string, name: string): void {
     this.#note(namespace, name, { isForbidden: true });
   }
 
-  /** A write of ours is under way until the result is called. */
+  /** Notes that a write of ours is under way, until the returned function is called. */
   writing(namespace: string, name: string): () => void {
     const count = () => this.#find(namespace, name)?.writing ?? 0;
     this.#note(namespace, name, { writing: count() + 1 });
     return () => this.#note(namespace, name, { writing: count() - 1 });
   }
 
-  /** Nothing refers to it any more. */
+  /** Notes that nothing refers to the Secret any more. */
   drop(namespace: string, name: string): void {
     const { heard, isGone } = this.#find(namespace, name) ?? {};
     if (heard === undefined || isGone) this.#known.get(namespace)?.delete(name);
     else this.#known.get(namespace)?.set(name, { heard });
   }
 
-  /** Its Secrets are not watched any more. */
+  /** Notes that the Secrets of a namespace are not watched any more. */
   dropAll(namespace: string): void {
     this.#known.delete(namespace);
   }
@@ -114,7 +116,7 @@ export class SecretChanges {
     return this.#known.get(namespace)?.get(name);
   }
 
-  /** Adds to what is known of a Secret, and announces what is a change by it. */
+  /** Adds to what is known of a Secret, and announces it if that is a change. */
   #note(namespace: string, name: string, what: Known): void {
     const isReferredTo = this.#matters(namespace, name);
     if (!isReferredTo && what.heard === undefined) return;
@@ -141,8 +143,8 @@ export class SecretChanges {
   }
 
   /**
-   * A second list is believed even where it is older than what was seen: the server may have been restored. Or a write
-   * of ours came after it, and it is read once too often.
+   * Notes a Secret of a list. A second list is believed even if it is older than what was seen: the server may have
+   * been restored. If instead a write of ours came after the list, the Secret is read once too often.
    */
   #noteListed(
     namespace: string,
@@ -158,7 +160,9 @@ export class SecretChanges {
   }
 }
 
-/** Whether what was heard of a Secret is not what was read or written last, nor may be a write under way. */
+/**
+ * True if the version that was heard of is neither the version last read or written nor, perhaps, of a write under way.
+ */
 function isChange({ heard, isGone, seen, isForbidden, writing = 0 }: Known, before: Known | undefined): boolean {
   if (isForbidden || writing > 0 || heard === undefined || (isGone && seen === NONE)) return false;
   if (seen === undefined) return heard !== before?.heard || isGone !== before.isGone;

@@ -1,12 +1,15 @@
-/** The other tools that manage a Secret, by its metadata: they help a person to find out which one deletes it. */
+/** Marks of other tools that manage a Secret, by its metadata: they help a person to find out which tool deletes it. */
 import { isRecord } from "../../../../domain/manifest/document/identity.ts";
 import { sanitizeUntrusted } from "../../../../domain/redact.ts";
 
-/** More than any tools leave together, and longer than their names are; the rest is cut. Characters. */
+/**
+ * Limits of the number of marks and of their characters: more than any tools leave together, and longer than their
+ * names are. The rest is cut.
+ */
 const MAX_MARKS = 8;
 const MAX_MARK = 120;
 
-/** By which Argo CD, Flux and Helm know what is theirs, and prune it. */
+/** Annotations and labels by which Argo CD, Flux and Helm recognise the objects that they manage and prune. */
 const ANNOTATIONS = [
   "argocd.argoproj.io/tracking-id",
   "meta.helm.sh/release-name",
@@ -23,7 +26,7 @@ const LABELS = [
 ] as const;
 
 /**
- * The marks on an object, sorted, without anything that may be a key.
+ * Returns the marks on an object, sorted, without anything that may be a key.
  *
  * @param metadata as the API server answers it
  * @param fieldManager our own, which is no mark

@@ -1,4 +1,4 @@
-/** The watches of Secrets, one in each namespace where a Secret is referred to. */
+/** Watches of Secrets, one in each namespace where a Secret is referred to. */
 
 import { secretsPath } from "../resources.ts";
 import type { Reflectors } from "../watch/reflectors.ts";
@@ -8,7 +8,7 @@ type SecretWatch = {
   /** Resolves once the Secrets were listed, or could not be. */
   readonly attempted: Promise<void>;
   isListed: boolean;
-  /** What was heard last may not be true any more. */
+  /** True if what was heard last may not be true any more. */
   isStale: boolean;
   end(): void;
 };
@@ -16,9 +16,9 @@ type SecretWatch = {
 export type SecretWatches = {
   start(namespace: string, signal: AbortSignal): void;
   end(namespace: string): void;
-  /** Resolves once those that were started have listed, or could not. */
+  /** Resolves once all watches that were started have listed, or could not. */
   attempted(): Promise<void>;
-  /** As the port has it. */
+  /** Returns the version of a Secret, as `cachedSecretVersion` of the port. */
   cachedVersion(namespace: string, name: string): string | null | undefined;
 };
 

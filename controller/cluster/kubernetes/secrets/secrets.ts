@@ -1,4 +1,7 @@
-/** Secrets: read by GET and never kept, written under exactly the uid and resourceVersion that were read. */
+/**
+ * Secrets of the API server: read by GET and never kept, written under exactly the uid and resourceVersion that were
+ * read.
+ */
 import { isRecord } from "../../../../domain/manifest/document/identity.ts";
 import { secretData } from "../../../../domain/secret-data.ts";
 import { ClusterError, type SecretDraft, type SecretObject } from "../../port.ts";
@@ -18,7 +21,7 @@ export type KubernetesSecrets = {
   remove(read: SecretObject): Promise<void>;
 };
 
-/** What a Secret has besides what the port speaks of: it is others', and written back as it was. */
+/** Parts of a Secret that the port does not have: they are others', and are written back as they were. */
 type Others = {
   readonly metadata: Record<string, unknown>;
   readonly owners: readonly unknown[];
@@ -27,7 +30,7 @@ type Others = {
 
 /**
  * @param changes notified of each version that is read or written
- * @param confirm rejects where it is another cluster that answers, in which there is none of our Secrets
+ * @param confirm rejects if another cluster answers, which has none of our Secrets
  */
 export function createSecrets(
   api: ApiClient,
@@ -89,7 +92,7 @@ export function createSecrets(
         ownerReferences: ownerReferences(draft, owners),
       },
       type,
-      // The metadata of an immutable one may change, and that it is immutable may not.
+      // The metadata of an immutable Secret may change, but it must stay immutable.
       ...(secret.immutable ? { immutable: true } : {}),
       data: encode(draft.data),
     };
@@ -108,13 +111,13 @@ export function createSecrets(
       await api.request({ method: "DELETE", path: secretPath(secret), body, isConfidential: true });
     } catch (error) {
       if (isNotFound(error, secretResource(secret.name))) return;
-      // Another by the same name means that this one is gone.
+      // A different Secret of the same name means that this Secret is gone.
       if (isConflict(error) && (await read(secret.namespace, secret.name))?.uid !== uid) return;
       throw secretWriteError(error, `deleting ${title(secret)}`);
     }
   }
 
-  /** So that what is heard of it meanwhile is not announced as a change. */
+  /** Does a write while versions that are heard of the Secret meanwhile are not announced as changes. */
   async function writing<T>({ namespace, name }: SecretDraft, write: () => Promise<T>): Promise<T> {
     const written = changes.writing(namespace, name);
     try {
@@ -132,7 +135,7 @@ export function createSecrets(
   };
 }
 
-/** @throws ClusterError when the answer is no Secret: what was asked for may have been done */
+/** @throws ClusterError if the answer is no Secret: the request may have been carried out */
 function readSecret(raw: unknown, fieldManager: string): { secret: SecretObject; rest: Others } {
   const { metadata, data, type, immutable } = isRecord(raw) ? raw : {};
   if (!isRecord(metadata) || typeof metadata.name !== "string" || typeof metadata.namespace !== "string") {
@@ -190,16 +193,16 @@ function texts(map: unknown): Record<string, string> {
   return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === "string"));
 }
 
-/** What the API server's own authorizer says, which names verb, resource and namespace. */
+/** Message of the API server's own authorizer, which names verb, resource and namespace. */
 const FORBIDDEN =
   /^secrets( "[^"]*")? is forbidden: User "[^"]*" cannot \w+ resource "secrets" in API group "" in the namespace "[^"]*"/;
 
-/** A reason of Kubernetes' own is one word; a webhook chooses its own, which may be any text. */
+/** Pattern for a reason of Kubernetes' own, which is one word; a webhook chooses its own, which may be any text. */
 const REASON = /^[A-Z][A-Za-z]{1,30}$/;
 
 /**
- * An admission control that refuses is `Refused` by name, whatever status it chose, and so is the API server's own
- * validation by the fields: nothing was written.
+ * Returns the error of a failed write. A refusal by an admission control is `Refused` and names it, whatever status it
+ * chose. A refusal by the API server's own validation is `Refused` and names the fields. Nothing was written.
  */
 function secretWriteError(error: unknown, doing: string): Error {
   const refusal = error instanceof ApiError ? (admissionRefusal(error.message) ?? invalidSecret(error)) : undefined;
@@ -208,7 +211,7 @@ function secretWriteError(error: unknown, doing: string): Error {
     : new ClusterError("Refused", `while ${doing}: ${refusal}`);
 }
 
-/** Any other message may quote the Secret: only the status and its reason are passed on. */
+/** Returns what may be said of another answer, whose message may quote the Secret: only the status and its reason. */
 function publicMessage({ status, reason, message }: ApiError): string {
   if (status === null || status === 0) return message;
   const word = REASON.test(reason) ? reason : "";

@@ -1,4 +1,4 @@
-/** The objects of our kinds by name, and those of them whose absence from a list nothing has confirmed yet. */
+/** Cache of the objects of our kinds by name, and of those whose absence from a list nothing has confirmed yet. */
 import type { Kind } from "../../../../domain/kinds/kinds.ts";
 import type { DeclaredObject, ObjectRef } from "../../port.ts";
 import type { CheckedObject } from "./read-object.ts";
@@ -11,25 +11,25 @@ export class ObjectCache {
     ModelGateway: new Map(),
     MemoryLibrary: new Map(),
   };
-  /** By uid. */
+  /** Objects whose absence is unconfirmed, by uid. */
   readonly #unconfirmed = new Map<string, DeclaredObject>();
 
-  /** The object of this name, whatever its uid. */
+  /** Returns the object of this name, whatever its uid. */
   find(ref: ObjectRef): CheckedObject | undefined {
     return this.#byKind[ref.kind].get(placeOf(ref));
   }
 
-  /** Every object of a kind. */
+  /** Returns every object of a kind. */
   ofKind(kind: Kind): readonly CheckedObject[] {
     return [...this.#byKind[kind].values()];
   }
 
-  /** Every object, of all kinds. */
+  /** Returns every object, of all kinds. */
   all(): readonly CheckedObject[] {
     return Object.values(this.#byKind).flatMap((ofKind) => [...ofKind.values()]);
   }
 
-  /** Takes an object in the place of what had its name. Neither of the two is in doubt after this. */
+  /** Replaces what had the object's name. Neither of the two is in doubt after this. */
   set(now: CheckedObject): void {
     const before = this.find(now.object);
     if (before !== undefined) this.confirm(before.object.uid);
@@ -37,29 +37,29 @@ export class ObjectCache {
     this.#byKind[now.object.kind].set(placeOf(now.object), now);
   }
 
-  /** Takes an object out that is known to be gone. False where another has its name, or none. */
+  /** Removes an object that is known to be gone. Returns false if another object has its name, or none. */
   remove(object: ObjectRef & Pick<DeclaredObject, "uid">): boolean {
     this.confirm(object.uid);
     if (this.find(object)?.object.uid !== object.uid) return false;
     return this.#byKind[object.kind].delete(placeOf(object));
   }
 
-  /** A list lacks this object: until it was asked for by name, it is taken to be there as it was. */
+  /** Notes that a list lacks this object: until it was asked for by name, it is taken to be there as it was. */
   doubt(object: DeclaredObject): void {
     this.#unconfirmed.set(object.uid, object);
   }
 
-  /** What is known of this object was heard since: it is in doubt no more. */
+  /** Notes that this object was heard of since: it is in doubt no more. */
   confirm(uid: string): void {
     this.#unconfirmed.delete(uid);
   }
 
-  /** Whether a list lacked this object, and nothing was heard of it since. */
+  /** True if a list lacked this object, and nothing was heard of it since. */
   isUnconfirmed(uid: string): boolean {
     return this.#unconfirmed.has(uid);
   }
 
-  /** Those that a list lacked, and of which nothing was heard since. */
+  /** Returns the objects that a list lacked, and of which nothing was heard since. */
   unconfirmed(): readonly DeclaredObject[] {
     return [...this.#unconfirmed.values()];
   }

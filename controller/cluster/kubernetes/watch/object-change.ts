@@ -3,7 +3,7 @@ import { FINALIZER, type ObjectStatus } from "../../port.ts";
 import type { CheckedObject } from "./read-object.ts";
 
 /**
- * Whether a change of an object has to be reconciled. A status that another writer has changed is put right again.
+ * True if a change of an object has to be reconciled. A status that another writer has changed is put right again.
  *
  * @param expected the status that is being written by this process: it is no change
  */
@@ -16,7 +16,7 @@ export function needsReconciling(
   const b = now.object;
   return (
     a.generation !== b.generation ||
-    // Of one generation before and after a server was restored there may be two.
+    // If a server was restored, there may be two specs of one generation, before and after.
     (a.spec !== b.spec && !isDeepStrictEqual(a.spec, b.spec)) ||
     a.takeOver !== b.takeOver ||
     a.deleting !== b.deleting ||

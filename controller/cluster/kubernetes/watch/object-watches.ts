@@ -1,4 +1,4 @@
-/** The watches of our kinds, and which of their lists can be believed. */
+/** Watches of our kinds, and a record of which of their lists can be believed. */
 import { isClusterScoped, type Kind } from "../../../../domain/kinds/kinds.ts";
 import type { LogLine } from "../../../../runtime/log-line.ts";
 import type { ObjectRef } from "../../port.ts";
@@ -9,18 +9,22 @@ import type { WatchedObjects } from "./objects.ts";
 import type { Reflectors } from "./reflectors.ts";
 
 export type ObjectWatches = {
-  /** Watches until the signal. Resolves once all that does not refuse us has been listed. */
+  /** Watches until the signal. Resolves once everything that does not refuse us has been listed. */
   start(signal: AbortSignal): Promise<void>;
-  /** As the port has it. */
+  /** Returns the namespaces of a kind that have been listed, as `listedNamespaces` of the port. */
   listedNamespaces(kind: Kind): readonly string[] | null;
-  /** All of this object's kind are listed again. @param why for the log, of the object's title */
+  /**
+   * Has all objects of this object's kind listed again.
+   *
+   * @param why returns the text for the log, given the object's title
+   */
   listAgain(ref: ObjectRef, why: (title: string) => string): void;
 };
 
 type ObjectWatchesOptions = {
   readonly reflectors: Pick<Reflectors, "start">;
   readonly objects: Pick<WatchedObjects, "read" | "sink">;
-  /** The namespaces that are served; null for all. */
+  /** Namespaces that are served; null for all. */
   readonly namespaces: readonly string[] | null;
   readonly log: LogLine;
   /** Called after each complete list. */
@@ -29,9 +33,9 @@ type ObjectWatchesOptions = {
 
 export function createObjectWatches(options: ObjectWatchesOptions): ObjectWatches {
   const { reflectors, objects, namespaces, log } = options;
-  /** What has been listed, by kind and namespace. */
+  /** Collections that have been listed, by kind and namespace. */
   const listed = new Set<string>();
-  /** Those of which the last list, or the watch since, was found to be wrong. */
+  /** Collections of which the last list, or the watch since, was found to be wrong. */
   const wronglyListed = new Set<string>();
 
   function watch(kind: Kind, namespace: string, signal: AbortSignal): Promise<void> {
@@ -43,7 +47,7 @@ export function createObjectWatches(options: ObjectWatchesOptions): ObjectWatche
       sink: objects.sink(kind, namespace),
       mustList: () => wronglyListed.delete(collectionOf(kind, namespace)),
       onFailed(error: unknown) {
-        // One namespace that refuses us holds up no other, nor does a kind that is gone, as they go one by one.
+        // A namespace that refuses us holds up no other, nor does a kind that is gone: kinds go one by one.
         if ((namespace !== "" && isForbidden(error)) || isNotServed(error)) resolve();
       },
       onListed() {
@@ -74,5 +78,5 @@ export function createObjectWatches(options: ObjectWatchesOptions): ObjectWatche
   };
 }
 
-/** Names what one reflector lists. */
+/** Returns the name of a reflector's collection. */
 const collectionOf = (kind: Kind, namespace: string): string => `${kind}/${isClusterScoped(kind) ? "" : namespace}`;

@@ -1,6 +1,6 @@
 /**
- * The objects of our kinds as last heard of: by a list, by a watch, or by the answer to a write of our own, which comes
- * here first, so that who has written reads what was written.
+ * Objects of our kinds as last heard of: by a list, by a watch, or by the answer to a write of our own, which comes
+ * here first, so that a writer reads what it has written.
  */
 import { isDeepStrictEqual } from "node:util";
 import type { Kind } from "../../../../domain/kinds/kinds.ts";
@@ -14,17 +14,18 @@ import { eachInTurns } from "./turns.ts";
 
 export class WatchedObjects {
   readonly #held = new ObjectCache();
-  /** The status that is being written, by the object's uid. */
+  /** Statuses that are being written, by the object's uid. */
   readonly #expected = new Map<string, ObjectStatus>();
   readonly #onChange: (ref: ObjectRef, now: CheckedObject | undefined) => void;
   readonly #isEnding: (object: DeclaredObject) => boolean;
   readonly #onContradicted: (ref: ObjectRef) => void;
 
   /**
-   * @param onChange called for each change that is not our own: `now` is undefined when the object has gone
-   * @param isEnding whether an object ends with its namespace: then it counts as being deleted, as it soon will be
-   * @param onContradicted called where an object was read twice as it was at one moment, with another spec: a watch that
-   *   began before its kind gained a field does not have that, and the answer to a write does
+   * @param onChange called for each change that is not our own: `now` is undefined if the object has gone
+   * @param isEnding returns true if an object ends with its namespace: then it counts as being deleted, as it soon will
+   * be
+   * @param onContradicted called if an object was read twice at one version, with different specs: a watch that began
+   * before its kind gained a field does not have that field, and the answer to a write does
    */
   constructor(
     onChange: (ref: ObjectRef, now: CheckedObject | undefined) => void,
@@ -36,15 +37,15 @@ export class WatchedObjects {
     this.#onContradicted = onContradicted;
   }
 
-  /** As the port has it: undefined also where its spec cannot be read. */
+  /** Returns an object, as `get` of the port: undefined also if its spec cannot be read. */
   get<K extends Kind>(kind: K, namespace: string, name: string): DeclaredObject<K> | undefined {
     const held = this.#held.find({ kind, namespace, name });
     const { object, problem } = held === undefined ? {} : this.#withEnding(held);
-    // What is held of a kind is of that kind.
+    // The cache has objects by kind, so the type is right.
     return problem === undefined ? (object as DeclaredObject<K> | undefined) : undefined;
   }
 
-  /** As the port has it: without those whose spec cannot be read. */
+  /** Returns the objects of a kind, as `list` of the port: without those whose spec cannot be read. */
   list<K extends Kind>(kind: K): readonly DeclaredObject<K>[] {
     const readable = this.#held
       .ofKind(kind)
@@ -53,13 +54,13 @@ export class WatchedObjects {
     return readable.map(({ object }) => object as DeclaredObject<K>);
   }
 
-  /** Also of those whose spec cannot be read; not of those that a list lacked. */
+  /** Returns the uids of all objects, with those whose spec cannot be read, and without those that a list lacked. */
   uids(kind: Kind): readonly string[] {
     const uids = this.#held.ofKind(kind).map(({ object }) => object.uid);
     return uids.filter((uid) => !this.#held.isUnconfirmed(uid));
   }
 
-  /** How many objects there are in each namespace that has any. */
+  /** Returns the number of objects in each namespace that has any. */
   namespaces(): ReadonlyMap<string, number> {
     const counts = new Map<string, number>();
     for (const { object } of this.#held.all()) {
@@ -68,25 +69,25 @@ export class WatchedObjects {
     return counts;
   }
 
-  /** Announces what there is in a namespace: whether it ends with it has changed. */
+  /** Announces the objects of a namespace, since it has changed whether they end with it. */
   announce(namespace: string): void {
     for (const one of this.#held.all()) {
       if (one.object.namespace === namespace) this.#onChange(refOf(one.object), this.#withEnding(one));
     }
   }
 
-  /** Reads an object of that kind; what is known of it need not be judged again. */
+  /** Reads an object of that kind; a spec that is known is not judged again. */
   read(kind: Kind, raw: unknown): CheckedObject {
     return readDeclaredObject(kind, raw, (ref) => this.#held.find(ref));
   }
 
-  /** The object as it is now, valid or not, if it is still the one that was read. */
+  /** Returns the object as it is now, valid or not, if it is still the object that was read. */
   current(object: DeclaredObject): DeclaredObject | undefined {
     const now = this.#held.find(object)?.object;
     return now?.uid === object.uid ? now : undefined;
   }
 
-  /** Takes what a reflector reads of one kind in one namespace; in all where it is empty. */
+  /** Returns the sink for what a reflector reads of one kind in one namespace, or in all if it is empty. */
   sink(kind: Kind, namespace: string): Sink<CheckedObject> {
     return {
       replace: (items) => this.#replace(kind, namespace, items),
@@ -95,14 +96,17 @@ export class WatchedObjects {
     };
   }
 
-  /** Takes an object as the answer to a write of ours has it; not one that has gone meanwhile. */
+  /** Takes an object from the answer to a write of ours, unless it has gone meanwhile. */
   absorb(now: CheckedObject): void {
     if (this.current(now.object) === undefined) return;
     if (now.object.deleting && now.object.finalizers.length === 0) this.forget(now.object);
     else this.#put(now, false);
   }
 
-  /** Takes what was found when it was asked for by name. Whether this was not known, or a list had lacked it. */
+  /**
+   * Takes an object that was found when it was asked for by name. Returns true if it was not known, or a list had
+   * lacked it.
+   */
   found(now: CheckedObject): boolean {
     const { uid, resourceVersion } = now.object;
     const before = this.#held.find(now.object)?.object;
@@ -114,32 +118,35 @@ export class WatchedObjects {
     return !isKnown && !isOver;
   }
 
-  /** The object is known to be gone. */
+  /** Notes that the object is known to be gone. */
   forget(object: ObjectRef & Pick<DeclaredObject, "uid">): void {
     if (this.#held.remove(object)) this.#onChange(refOf(object), undefined);
   }
 
   /**
-   * Those that the last list of their kind lacked, or replaced by another of their name, though no watch reported it.
+   * Returns the objects that the last list of their kind lacked, or replaced by another of their name, though no watch
+   * reported it.
    */
   unconfirmed(): readonly DeclaredObject[] {
     return this.#held.unconfirmed();
   }
 
-  /** Has a status that is being written not count as a change when it is heard of. */
+  /** Notes a status that is being written: it does not count as a change when it is heard of. */
   expectStatus({ uid }: DeclaredObject, status: ObjectStatus | undefined): void {
     if (status === undefined) this.#expected.delete(uid);
     else this.#expected.set(uid, status);
   }
 
-  /** An object as it is reconciled. Where it ends with its namespace, what is wrong with its spec does not matter. */
+  /**
+   * Returns an object as it is reconciled. If it ends with its namespace, what is wrong with its spec does not matter.
+   */
   #withEnding(one: CheckedObject): CheckedObject {
     const { object } = one;
     if (object.deleting || !this.#isEnding(object)) return one;
     return { object: { ...object, deleting: true }, problem: undefined };
   }
 
-  /** @param isSure whether this is believed also where it is older than what is known of the same object */
+  /** @param isSure true if this is believed even if it is older than what is known of the same object */
   #put(now: CheckedObject, isSure: boolean): void {
     const { object } = now;
     const before = this.#held.find(object);
@@ -156,8 +163,8 @@ export class WatchedObjects {
   }
 
   /**
-   * Takes a list. It is believed even where it is older than what is known, since the server may have been restored;
-   * but not that an object is gone.
+   * Takes a list. It is believed even if it is older than what is known, since the server may have been restored; but
+   * it is not believed that an object is gone.
    */
   async #replace(kind: Kind, namespace: string, items: readonly CheckedObject[]): Promise<void> {
     const present = new Set(items.map(({ object }) => object.uid));

@@ -1,4 +1,4 @@
-/** An object of the API server as the port has it. */
+/** Reads objects of the API server into the form of the port. */
 
 import { isDeepStrictEqual } from "node:util";
 import { findCondition } from "../../../../domain/conditions.ts";
@@ -15,10 +15,10 @@ import { takeOverOf } from "../../../../domain/manifest/validation/take-over-ann
 import { type ReadManifest, readManifest } from "../../../../domain/manifest/validation/validate.ts";
 import { type DeclaredObject, FINALIZER, type ObjectRef, type ObjectStatus } from "../../port.ts";
 
-/** An object, and what is wrong with its spec: it is not to be worked on, and what it stands for stays as it is. */
+/** Object, and what is wrong with its spec: then it is not to be worked on, and what it stands for stays as it is. */
 export type CheckedObject = { readonly object: DeclaredObject; readonly problem: string | undefined };
 
-/** The least of a spec that is valid. Removing what an object stands for needs no more than its policies. */
+/** Smallest valid spec of each kind. Removing what an object stands for needs no more than its policies. */
 const LEAST: Readonly<Record<Kind, Record<string, unknown>>> = {
   PlatformKey: { scopes: ["memory:read"] },
   PlatformTeam: {},
@@ -29,19 +29,19 @@ const LEAST: Readonly<Record<Kind, Record<string, unknown>>> = {
   MemoryLibrary: {},
 };
 
-/** Fields of a spec that say how its object ends: kept where they are valid. */
+/** Fields of a spec that say how its object ends: kept if they are valid. */
 const ENDINGS = ["deletionPolicy", "deletionProtection", "secret", "publicID"];
 
-/** Finalizers that are kept of an object, besides ours: a tenant may write any number. */
+/** Largest number of an object's finalizers that are kept, besides ours: a tenant may write any number. */
 const MAX_FINALIZERS = 16;
 
 /**
- * Reads an object. Its spec was valid when it was stored, by the schema of that day: defaults that are new are filled
- * in, fields that this version does not know are left out, as is a display name that it refuses, and what else is not
- * valid by this version is a problem, unless the object is being removed. A spec that a controller took before is not
- * judged by rules that came later.
+ * Reads an object. Its spec was valid when it was stored, by the schema of that day. New defaults are filled in. Fields
+ * that this version does not know are left out, as is a display name that it refuses. What else is not valid by this
+ * version is a problem, unless the object is being removed. A spec that a controller accepted before is not judged by
+ * rules that came later.
  *
- * @param known the object as it was last read: a spec that is the same is not judged again
+ * @param known returns the object as it was last read: a spec that is the same is not judged again
  * @throws Error for what is no object of a kind of ours
  */
 export function readDeclaredObject(
@@ -76,13 +76,13 @@ export function readDeclaredObject(
 
 type Ref = Pick<DeclaredObject, "kind" | "namespace" | "name">;
 
-/** Whether a controller found this generation of the spec valid. */
+/** True if a controller found this generation of the spec valid. */
 function wasTaken({ status, generation }: Pick<DeclaredObject, "status" | "generation">): boolean {
   const accepted = findCondition(status?.conditions, "Accepted");
   return status?.observedGeneration === generation && accepted !== undefined && accepted.reason !== "Invalid";
 }
 
-/** @param taken the spec that was taken before, where it was this one */
+/** @param taken this spec, if a controller has accepted it before */
 function readSpec(
   ref: Ref,
   spec: unknown,
@@ -91,7 +91,7 @@ function readSpec(
   const first = readManifest(documentOf(ref, spec), taken);
   if (first.manifest !== undefined && first.manifest.kind !== "Secret") return { spec: first.manifest.spec };
   const schema = SCHEMAS[ref.kind].properties?.spec;
-  // A rule that this version does not know would be let go without a word.
+  // Without this, a rule that this version does not know would be dropped silently.
   const isWhole = schema === undefined || ref.kind === "PlatformKeyPolicy";
   const known = isWhole ? spec : withKnownFields(schema, spec);
   const { manifest, diagnostics } = readManifest(documentOf(ref, isNameRefused(first) ? unnamed(known) : known), taken);
@@ -100,7 +100,10 @@ function readSpec(
   return { spec: undefined, problem: errors.map(({ path, message }) => `${path}: ${message}`).join("; ") };
 }
 
-/** A name is for people alone: a stored one holds up no revocation that is declared beside it. */
+/**
+ * True if the display name is refused. It is for people alone: a stored name holds up no revocation that is declared
+ * beside it.
+ */
 function isNameRefused({ diagnostics }: ReadManifest): boolean {
   return diagnostics.some(({ severity, path }) => severity === "error" && path === "spec.displayName");
 }
@@ -111,7 +114,9 @@ function unnamed(spec: unknown): unknown {
   return rest;
 }
 
-/** What of a spec that is not valid says how its object ends. Its name is not judged: it may be what is not valid. */
+/**
+ * Returns what of an invalid spec says how its object ends. The object's name is not judged: it may be what is invalid.
+ */
 function ending({ kind }: Ref, spec: unknown): DeclaredObject["spec"] {
   const ref = { kind, namespace: isClusterScoped(kind) ? "" : "any", name: "any" };
   let kept = LEAST[kind];
@@ -124,7 +129,7 @@ function ending({ kind }: Ref, spec: unknown): DeclaredObject["spec"] {
   return read.spec;
 }
 
-/** The object as a manifest: what the cluster adds to it is not looked at. */
+/** Returns the object as a manifest, without what the cluster adds to it. */
 function documentOf({ kind, namespace, name }: Ref, spec: unknown): ManifestDocument {
   const metadata = { name, ...(namespace === "" ? {} : { namespace }) };
   return {
@@ -149,33 +154,39 @@ function withKnownFields(schema: Schema, value: unknown): unknown {
   return Object.fromEntries(known.map(([name, field]) => [name, withKnownFields(field, value[name])]));
 }
 
-/** Of a team all of them, since policies select it by them; a tenant's own are kept as far as they are recorded. */
+/**
+ * Returns the labels that are kept: all of a team's, since policies select it by them; of a tenant's own objects, those
+ * that are recorded.
+ */
 function labelsOf(kind: Kind, { labels }: Readonly<Record<string, unknown>>): Labels {
   const texts = Object.entries(isRecord(labels) ? labels : {}).filter(([, value]) => typeof value === "string");
   const all = Object.fromEntries(texts) as Labels;
   return isClusterScoped(kind) ? all : recordedLabels(all);
 }
 
-/** What is no key's id is kept as none: as such it is refused, and it may be as long as its tenant likes. */
+/**
+ * Returns the id of a key to take over, or "" for a text that is no key's id: it is refused as such, and may be as long
+ * as its tenant likes.
+ */
 function keptTakeOver(named: string | null): string | null {
   return named === null || isKeyId(named) ? named : "";
 }
 
-/** All finalizers of an object, as the API server answers it. */
+/** Returns all finalizers of an object, as the API server answers it. */
 export function finalizersOf(raw: unknown): readonly string[] {
   const { metadata } = isRecord(raw) ? raw : {};
   const { finalizers } = isRecord(metadata) ? metadata : {};
   return Array.isArray(finalizers) ? finalizers.filter((one) => typeof one === "string") : [];
 }
 
-/** All where they are few; else ours, and some of the others. */
+/** Returns all finalizers if they are few; else ours, and some of the others. */
 function keptFinalizers(all: readonly string[]): readonly string[] {
   if (all.length <= MAX_FINALIZERS) return all;
   const some = all.filter((one) => one !== FINALIZER).slice(0, MAX_FINALIZERS);
   return all.includes(FINALIZER) ? [...some, FINALIZER] : some;
 }
 
-/** Whether an object may have more finalizers than were kept of it. */
+/** True if an object may have more finalizers than were kept of it. */
 export function mayHaveMoreFinalizers({ finalizers }: Pick<DeclaredObject, "finalizers">): boolean {
   return finalizers.length >= MAX_FINALIZERS;
 }

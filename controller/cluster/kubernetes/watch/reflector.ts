@@ -1,7 +1,7 @@
 /**
  * Keeps up with one collection of the API server: a list in pages, then one watch at a time from where the list ended,
- * reopened for ever. A watch lives for some 20 s, so that one that has silently died is noticed within 30 s, whatever
- * is between us and the server; the bookmark that the server sends before its end makes reopening cheap.
+ * reopened for ever. A watch lives for some 20 s, so that a watch that has silently died is noticed within 30 s,
+ * whatever is between us and the server; the bookmark that the server sends before its end makes reopening cheap.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import { errorText } from "../../../../domain/error-text.ts";
@@ -14,58 +14,60 @@ import { TOO_LARGE } from "../api/transport.ts";
 import { isLater } from "./resource-version.ts";
 import { eachInTurns } from "./turns.ts";
 
-/** Objects of a page. One has up to a mebibyte and a half, whatever its tenant likes to write into its metadata. */
+/**
+ * Number of objects on a page. An object has up to a mebibyte and a half, whatever its tenant writes into its metadata.
+ */
 const PAGE = 500;
 /**
- * A page that is longer is asked for with fewer objects: it is held several times over while it is read, and the chart
- * gives the controller 512 MiB. In bytes.
+ * Bytes of a page beyond which it is requested again with fewer objects: it is held several times over while it is
+ * read, and the chart gives the controller 512 MiB.
  */
 const MAX_PAGE_BYTES = 8 << 20;
 const FEWER = 4;
 const LIST_TIMEOUT_MS = 60_000;
-/** How long a watch is asked to last, and how much longer it is waited for. Seconds. */
+/** Seconds that a watch is requested to last; below, how much that varies, and how much longer it is waited for. */
 const WATCH_SECONDS = 18;
 const WATCH_JITTER_SECONDS = 5;
 const WATCH_GRACE_SECONDS = 7;
-/** The longest wait after the first failure. */
+/** Longest wait after the first failure, in milliseconds. */
 const FIRST_RETRY_MS = 250;
-/** After so many refusals of a watch in a row everything is listed again. */
+/** Number of refusals of a watch in a row after which everything is listed again. */
 const REFUSALS = 3;
 
 export type ReflectorOptions<T> = {
   readonly api: ApiClient;
   readonly path: string;
-  /** For messages: what is watched. */
+  /** Name of what is watched, for messages. */
   readonly what: string;
-  /** The media types of a list and of a watch's events, where they are not plain JSON. */
+  /** Media types of a list and of a watch's events, if they are not plain JSON. */
   readonly accept?: { readonly list: string; readonly watch: string };
-  /** What is kept of an object. Throws for what is none. */
+  /** Returns what is kept of an object. Throws for what is none. */
   readonly read: (raw: unknown) => T;
   readonly sink: Sink<T>;
   readonly random: () => number;
   readonly log: LogLine;
   /** Called whenever the server answers, or sends an event. */
   readonly onHeard: () => void;
-  /** Called with each failure of a list or a watch, also where the server refuses it. */
+  /** Called with each failure of a list or a watch, also if the server refuses it. */
   readonly onFailed?: (error: unknown) => void;
-  /** Rejects where another server answers than the right one: nothing that it has just sent is taken. */
+  /** Rejects if a server other than the right one answers: nothing that it has just sent is taken. */
   readonly confirm?: () => Promise<void>;
-  /** Called when the server's store is older than what was heard of it: it was restored from a backup. */
+  /** Called if the server's store is older than what was heard of it: it was restored from a backup. */
   readonly onRestored?: () => void;
-  /** Whether the last list was found to be wrong: asked before each watch, and answered with yes once. */
+  /** Called before each watch. Returns true, once, if the last list was found to be wrong. */
   readonly mustList?: () => boolean;
 };
 
-/** Takes what was read, in the server's order. */
+/** Receiver of what was read, in the server's order. */
 export type Sink<T> = {
-  /** Everything there is, as one list has it. */
+  /** Takes everything there is, as one list has it. */
   replace(items: readonly T[], version: string): void | Promise<void>;
   put(item: T): void;
-  /** With the item as it was when it went. */
+  /** Takes a removal, with the item as it was when it went. */
   remove(item: T): void;
 };
 
-/** Up to where a watch has heard, and how it has fared. */
+/** Position up to which a watch has heard, and how it has fared. */
 type WatchState = {
   version: string | undefined;
   failures: number;
@@ -141,7 +143,7 @@ async function list<T>(options: ReflectorOptions<T>, signal: AbortSignal): Promi
   }
 }
 
-/** A single object has whatever length it has. */
+/** Requests a page of a list; {@link TOO_LARGE} if it is too long. A page of a single object may have any length. */
 async function askForPage<T>(
   { api, path, accept }: ReflectorOptions<T>,
   { limit, next }: { readonly limit: number; readonly next: string | undefined },
@@ -163,7 +165,7 @@ async function askForPage<T>(
   }
 }
 
-/** One watch, from where the last one was to its end. */
+/** Runs one watch, from where the last one was to its end. */
 async function watchOnce<T>(options: ReflectorOptions<T>, state: WatchState, signal: AbortSignal): Promise<void> {
   const { api, path, accept, random, onHeard, confirm } = options;
   const seconds = WATCH_SECONDS + Math.floor(random() * WATCH_JITTER_SECONDS);
@@ -217,11 +219,11 @@ function take<T>({ read, sink }: ReflectorOptions<T>, state: WatchState, event: 
 }
 
 /**
- * A watch that begins later than its server's store has come, one restored from a backup, stays silent until that has
- * caught up, and then goes on as if nothing had been. So the store's version is asked for where that may be: after a
- * failure, and after a watch that ended without a word, not even a bookmark.
+ * Checks the version of the server's store. A watch that begins later than the store's last version, as after a restore
+ * from a backup, stays silent until the store has caught up, and then goes on as if nothing had happened. So this is
+ * called whenever that may be: after a failure, and after a watch that ended without a word, not even a bookmark.
  *
- * @throws Error when the store is older than what was heard of it: everything is to be listed again
+ * @throws Error if the store is older than what was heard of it: everything is to be listed again
  */
 async function checkStore<T>(
   { api, path, accept, onHeard, onRestored }: ReflectorOptions<T>,

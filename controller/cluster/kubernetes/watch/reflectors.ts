@@ -1,7 +1,7 @@
 /**
- * The reflectors of one cluster: what each of them is given, when it last heard of the server, and that all have ended.
- * Where one finds that the cluster was restored from a backup, all list again: another that is reopened only after the
- * restored store has overtaken what it heard cannot find out by itself.
+ * Reflectors of one cluster: what each of them is given, when it last heard of the server, and that all have ended. If
+ * one finds that the cluster was restored from a backup, all list again: a reflector that reopens its watch only after
+ * the restored store has overtaken what it heard cannot find out by itself.
  */
 import type { LogLine } from "../../../../runtime/log-line.ts";
 import type { ApiClient } from "../api/api-client.ts";
@@ -20,15 +20,15 @@ export type Collection<T> = Pick<
 export type Reflectors = {
   /** Keeps up with a collection until the signal. Resolves, or rejects, as the reflector ends. */
   start<T>(collection: Collection<T>, signal: AbortSignal): Promise<void>;
-  /** Has another task end before the cluster is closed. */
+  /** Makes the cluster wait for another task before it is closed. */
   keep(task: Promise<void>): void;
-  /** When each that runs last heard of the server, on the monotonic clock, by what it watches. */
+  /** Times at which each running reflector last heard of the server, on the monotonic clock, by what it watches. */
   readonly heardAt: ReadonlyMap<string, number>;
   /** Resolves once all that was started has ended. */
   ended(): Promise<void>;
 };
 
-/** @param confirm rejects where it is another cluster that answers */
+/** @param confirm rejects if another cluster answers */
 export function createReflectors(options: {
   readonly api: ApiClient;
   readonly clock: { monotonic(): number };
@@ -39,7 +39,7 @@ export function createReflectors(options: {
   const { api, clock, random, log, confirm } = options;
   const running = new Set<Promise<void>>();
   const heardAt = new Map<string, number>();
-  /** How many restores of the cluster were found. */
+  /** Number of restores of the cluster that were found. */
   let restores = 0;
 
   function keep(task: Promise<void>): void {
@@ -53,7 +53,7 @@ export function createReflectors(options: {
         heardAt.set(collection.what, clock.monotonic());
         onHeard?.();
       };
-      /** Of those, the ones since which this collection was listed, or is being listed. */
+      /** Number of those restores since which this collection was listed, or is being listed. */
       let listedSince = restores;
       const onRestored = () => {
         // Another may have found it first.

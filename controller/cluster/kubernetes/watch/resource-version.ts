@@ -1,6 +1,6 @@
 /**
- * Whether a resource version is later than another of the same collection. Kubernetes lets clients compare them as
- * whole numbers (KEP-5504); one that is none counts as later, so that nothing is held back for its sake.
+ * True if a resource version is later than another of the same collection. Kubernetes lets clients compare them as
+ * whole numbers (KEP-5504). A version that is no whole number counts as later, so that it holds nothing back.
  */
 export function isLater(version: string, than: string): boolean {
   if (!/^\d+$/.test(version) || !/^\d+$/.test(than)) return true;

@@ -1,4 +1,4 @@
-/** What the management API answers, as far as it is read here (docs/reference/management-api.md). */
+/** Object in an answer of the management API, as far as the provider reads it (docs/reference/management-api.md). */
 import { isRecord } from "../../../../domain/manifest/document/identity.ts";
 import type { ResourceKind } from "../resources.ts";
 import type { Api, ApiAnswer } from "./api.ts";
@@ -11,20 +11,20 @@ export type ApiObject = {
   readonly team: string | undefined;
   readonly teamId: string | undefined;
   readonly spec: Readonly<Record<string, unknown>>;
-  /** Where it is declared; undefined for what the API made. */
+  /** Location of its declaration; undefined for an object made through the API. */
   readonly declaredIn: unknown;
   readonly etag: string;
-  /** Of a key: what manages it. */
+  /** Manager of a key. */
   readonly managedBy: string | undefined;
-  /** Of a key. */
+  /** Versions of a key. */
   readonly versions: readonly Version[];
   readonly isUsed: boolean;
   readonly scopes: readonly string[];
   readonly expiresAt: string | undefined;
   readonly revocation: Revocation | undefined;
-  /** Of a gateway. */
+  /** Public id of a gateway. */
   readonly publicID: string | undefined;
-  /** Of a gateway, its upstreams without a credential; of a team, its webhooks without a signing secret. */
+  /** Upstreams of a gateway without a credential, or webhooks of a team without a signing secret. */
   readonly missingCredentials: readonly string[];
 };
 
@@ -45,7 +45,11 @@ type Revocation = {
   readonly confirmed: boolean;
 };
 
-/** @throws UnreachableError for what no Keyplane server answers */
+/**
+ * Reads an object from an answer.
+ *
+ * @throws UnreachableError for an answer that is not a Keyplane server's
+ */
 export function parseObject({ body, etag }: ApiAnswer): ApiObject {
   if (!isRecord(body) || typeof body.id !== "string" || typeof body.name !== "string" || !isRecord(body.spec)) {
     throw new UnreachableError("the server's answer is no object of Keyplane's: see that keyplane:url is right");
@@ -70,7 +74,7 @@ export function parseObject({ body, etag }: ApiAnswer): ApiObject {
   };
 }
 
-/** A version as the API, or a state, has it. */
+/** Reads a version, as the API or a state has it. */
 export function readVersion(version: unknown): Version {
   const fields = isRecord(version) ? version : {};
   return {
@@ -102,7 +106,8 @@ function listOf(value: unknown): readonly unknown[] {
 }
 
 /**
- * The object of an id; undefined where there is none. A revoked key is there no more, whatever can still be seen of it.
+ * Fetches an object by its id; undefined if there is none. A revoked key may still be returned; callers treat it as
+ * gone.
  *
  * @throws Refusal, UnreachableError, TokenError
  */
@@ -120,11 +125,12 @@ export async function fetchObject(
 }
 
 /**
- * Makes sure that an object which is answered as not there is gone. The API answers so, too, to the token of no member
- * of its team, and so do another installation and another path: who sees the team sees what it has.
+ * Checks that an object which the API reports as missing is really gone. The API gives the same answer to a token
+ * without membership in the object's team, and so do another installation and another path. A token that sees the team
+ * sees its objects.
  *
- * @param teamId of the object, as a state has it; a team itself has none
- * @throws Refusal `hidden` where the team is not to be seen either
+ * @param teamId the object's team, from the state; undefined for a team itself
+ * @throws Refusal `hidden` if the team is not visible either
  */
 export async function assertGone(api: Api, teamId: unknown): Promise<void> {
   if (typeof teamId !== "string" || (await fetchObject(api, { path: "teams" }, teamId)) !== undefined) return;
@@ -134,7 +140,7 @@ export async function assertGone(api: Api, teamId: unknown): Promise<void> {
 /**
  * Deletes an object.
  *
- * @throws Refusal `not_found` where it is not there, UnreachableError for what no Keyplane server answers
+ * @throws Refusal `not_found` if there is none, UnreachableError for an answer that is not a Keyplane server's
  */
 export async function deleteObject(api: Api, { path }: ResourceKind, id: string): Promise<void> {
   const { body } = await api.send("DELETE", `${path}/${encodeURIComponent(id)}`);

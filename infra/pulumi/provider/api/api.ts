@@ -7,11 +7,11 @@ import { atMost } from "./at-most.ts";
 import { Refusal, UnreachableError } from "./refusal.ts";
 import { TokenError, tokenEnd, tokenSource } from "./token.ts";
 
-/** The management API under `/api/v1` (docs/reference/management-api.md). */
+/** Client of the management API under `/api/v1` (docs/reference/management-api.md). */
 export type Api = {
   /**
-   * It is sent again where no answer came: a POST has an Idempotency-Key and a PUT an entity tag, under which what was
-   * done once is refused, and who asks finds it done.
+   * Sends a request, and repeats it if no answer came. A POST has an Idempotency-Key and a PUT an entity tag, with
+   * which the server does nothing twice and the repetition finds it done.
    *
    * @throws Refusal, UnreachableError, TokenError
    */
@@ -23,18 +23,30 @@ type Method = "GET" | "POST" | "PUT" | "DELETE";
 export type ApiAnswer = {
   readonly body: unknown;
   readonly etag: string;
-  /** Whether an Idempotency-Key was known, and nothing has been done. */
+  /** True if the Idempotency-Key was known, and nothing has been done now. */
   readonly replayed: boolean;
 };
 
-/** An answer waits for all replicas, 10 s at the most; with hundreds of changes at once there is a queue besides. */
+/**
+ * Longest wait for an answer, in milliseconds. The server waits for all replicas, 10 s at most; hundreds of changes at
+ * once form a queue besides.
+ */
 const TIMEOUT_MS = 120_000;
-/** A team may have 128 requests wait for the server's database; a program may make thousands of keys at once. */
+/**
+ * Largest number of concurrent requests. A team may have 128 requests wait for the server's database; a program may
+ * make thousands of keys at once.
+ */
 const MOST_AT_ONCE = 64;
-/** How often, and after how long at most, a server is asked again that is busy, or whose answer was lost. */
+/**
+ * Number of attempts if the server is busy or an answer is lost, and the longest wait between two of them in
+ * milliseconds.
+ */
 const TRIES = 4;
 const MAX_WAIT_MS = 5_000;
-/** The server, or a proxy before it, has no answer now. Behind a 429 nothing has been done, behind the others perhaps all. */
+/**
+ * Statuses of a server, or a proxy before it, that has no answer now. After a 429 nothing has been done; after the
+ * others it may have been.
+ */
 const BUSY: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 export function openApi(config: ProviderConfig): Api {
@@ -84,7 +96,7 @@ export function openApi(config: ProviderConfig): Api {
     return { answer, text };
   }
 
-  /** Asks again where the connection has broken. */
+  /** Repeats a request whose connection broke. */
   async function insist(ask: () => Promise<Response>): ReturnType<typeof whole> {
     for (let tries = 1; ; tries++) {
       try {

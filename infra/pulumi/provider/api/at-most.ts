@@ -1,4 +1,4 @@
-/** Runs so much work at a time, in the order in which it was asked for; the rest waits. */
+/** Returns a function that runs at most `places` tasks at a time, in the order of the calls. The other tasks wait. */
 export function atMost(places: number): <T>(work: () => Promise<T>) => Promise<T> {
   let free = places;
   const waiting: (() => void)[] = [];

@@ -10,15 +10,18 @@ type Creation = {
   readonly body: object;
 };
 
-/** More often than one resource is destroyed and made again within a day. */
+/**
+ * Largest number of Idempotency-Keys tried, above the number of times that a resource is destroyed and made again
+ * within a day.
+ */
 const MAX_ROUNDS = 500;
 
 /**
- * Makes an object, or finds the one that a killed `up` has made and not recorded. Both send the same Idempotency-Key,
- * which is derived from the URN and the properties that identify the object. A key whose object is gone by now is
- * spent, and the next one is used.
+ * Makes an object, or finds the object that a killed `up` has made and not recorded. Both send the same
+ * Idempotency-Key, which is derived from the URN and the properties that identify the object. If the object of an
+ * Idempotency-Key no longer exists, the next key is used.
  *
- * @returns `adopted` where the object was there before this call: its spec, and its secret, may be others
+ * @returns `adopted` is true if the object existed before this call: its spec and its secret may differ
  * @throws Refusal with code `exists` for an object that another client has made
  */
 export async function createOrAdopt(
@@ -33,7 +36,7 @@ export async function createOrAdopt(
   throw new Error(`it was made and deleted ${MAX_ROUNDS} times today: choose another name, or wait for a day`);
 }
 
-/** Undefined where the Idempotency-Key is spent. */
+/** Makes or finds the object; undefined if the object of the Idempotency-Key no longer exists. */
 async function tryCreate(
   api: Api,
   kind: ResourceKind,

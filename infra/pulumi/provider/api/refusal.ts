@@ -1,16 +1,16 @@
 import { isRecord } from "../../../../domain/manifest/document/identity.ts";
 import type { FieldDiagnostic } from "../../../../domain/manifest/validation/check-spec.ts";
 
-/** The API's answer to what it does not do: a problem document (docs/reference/management-api.md). */
+/** Refusal of a request by the API, read from a problem document (docs/reference/management-api.md). */
 export class Refusal extends Error {
   readonly status: number;
-  /** Empty for what no server of ours answers. */
+  /** Error code; empty for an answer that is not a Keyplane server's. */
   readonly code: string;
-  /** The object that is in the way, where there is one. */
+  /** Id of the object that is in the way, if there is one. */
   readonly id: string | undefined;
-  /** What is wrong with which property. */
+  /** Faults, each with its property. */
   readonly diagnostics: readonly FieldDiagnostic[];
-  /** Whether the same was sent before, and it is not known whether it was done then. */
+  /** True if the same request was sent before, and may have been done then. */
   readonly mayBeDone: boolean;
 
   constructor(status: number, body: unknown, mayBeDone = false) {
@@ -24,30 +24,32 @@ export class Refusal extends Error {
   }
 }
 
-/** The API speaks of `spec.scopes[0]`, a program of `scopes[0]`. */
+/** Reads a fault. Its path `spec.scopes[0]` is `scopes[0]` in a program. */
 function readFault(error: unknown): FieldDiagnostic[] {
   if (!isRecord(error) || typeof error.path !== "string" || typeof error.message !== "string") return [];
   return [{ path: error.path.replace(/^spec\./, ""), message: error.message }];
 }
 
-/** The API cannot be reached, or is none; the message says what to do. What was asked for may have been done. */
+/**
+ * Error of an API that cannot be reached, or is not one; the message says what to do. The request may have been done.
+ */
 export class UnreachableError extends Error {}
 
-/** What an operation was about, for messages. */
+/** Object of an operation, for messages. */
 export type Subject = {
-  /** `keyplane:index:PlatformKey` */
+  /** Type, such as `keyplane:index:PlatformKey`. */
   readonly type: string;
-  /** `key` */
+  /** Noun, such as `key`. */
   readonly noun: string;
-  /** The resource's name in the program. */
+  /** Name of the resource in the program. */
   readonly resource: string;
-  /** The object's name. */
+  /** Name of the object. */
   readonly name: string;
 };
 
 type Explain = (refusal: Refusal, subject: Subject) => string;
 
-/** What to do about a refusal, by its code. */
+/** Messages with advice, by the code of the refusal. */
 const ADVICE: Readonly<Record<string, Explain>> = {
   invalid: ({ diagnostics, message }) =>
     diagnostics.length === 0 ? message : diagnostics.map(({ path, message }) => `${path}: ${message}`).join("; "),
@@ -69,11 +71,11 @@ const ADVICE: Readonly<Record<string, Explain>> = {
   unavailable: () => "the server cannot work at the moment: run it again in a while",
 };
 
-/** Another client has changed the object since this stack last looked. */
+/** Message for an object that another client has changed since this stack last read it. */
 export const OUTRUN =
   "another client has changed it since this stack last read it: run `pulumi refresh`, see in `pulumi preview` what would be undone, then `pulumi up`";
 
-/** A refusal, in words for the person who runs `pulumi up`. */
+/** Explains a refusal to the person who runs `pulumi up`. */
 export function explainRefusal(refusal: Refusal, subject: Subject): string {
   return ADVICE[refusal.code]?.(refusal, subject) ?? `${refusal.message} (${refusal.status} ${refusal.code})`;
 }

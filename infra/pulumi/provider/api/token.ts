@@ -1,19 +1,19 @@
 import { readFile } from "node:fs/promises";
 import type { ProviderConfig } from "../config.ts";
 
-/** Where the token of each request comes from. */
+/** Source of the token of each request. */
 type TokenSource = {
-  /** For messages: the file, or the variable. */
+  /** File or variable, for messages. */
   readonly where: string;
   /**
-   * The token as it is now. A file is read each time, since its writer may replace the token at any moment.
+   * Reads the token. A file is read each time, since its writer may replace the token at any moment.
    *
-   * @throws TokenError where there is none
+   * @throws TokenError if there is none
    */
   read(): Promise<string>;
 };
 
-/** There is no token to be had; the message says what to do. It never holds what was read. */
+/** Error of a missing or unusable token. The message says what to do, and never holds what was read. */
 export class TokenError extends Error {}
 
 export function tokenSource({ tokenFile, token = "" }: ProviderConfig): TokenSource {
@@ -47,7 +47,7 @@ function parseToken(text: string, where: string): string {
 }
 
 /**
- * When a JWT says that it ends, in milliseconds since the epoch; undefined for anything else. For messages alone:
+ * Returns when a JWT expires, in milliseconds since the epoch; undefined for anything else. Only for messages, since
  * nothing is verified.
  */
 export function tokenEnd(token: string): number | undefined {

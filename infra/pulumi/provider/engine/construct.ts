@@ -1,6 +1,6 @@
 /**
- * Constructs `EnvironmentKeys` for a program of any language: the component and its keys are registered with the engine,
- * which has this very provider make the keys as it makes any other.
+ * Constructs `EnvironmentKeys` for a program of any language. The component and its keys are registered with the
+ * engine, which has this same provider make the keys as it makes any other.
  */
 import messages, { type ConstructRequest, type ConstructResponse } from "@pulumi/pulumi/proto/provider_pb.js";
 import monitorMessages, { type RegisterResourceResponse } from "@pulumi/pulumi/proto/resource_pb.js";
@@ -36,12 +36,16 @@ export async function construct(
   }
 }
 
-/** The provider that the program names for the keys, or else this one. */
+/** Returns the provider that the program names for the keys, or else this one. */
 function providerOf(request: ConstructRequest, { reference = "" }: Pick<ProviderSession, "reference">): string {
   return request.getProvidersMap().get("keyplane") ?? reference;
 }
 
-/** @returns its URN */
+/**
+ * Registers the component.
+ *
+ * @returns its URN
+ */
 async function registerComponent(monitor: Monitor, request: ConstructRequest): Promise<string> {
   const component = new monitorMessages.RegisterResourceRequest()
     .setType(COMPONENT)
@@ -62,13 +66,17 @@ async function registerComponent(monitor: Monitor, request: ConstructRequest): P
 
 type Registration = {
   readonly keys: ForEach<Values>;
-  /** The component's. */
+  /** URN of the component. */
   readonly urn: string;
   readonly request: ConstructRequest;
   readonly provider: string;
 };
 
-/** @returns what the engine answers for each, once all are there */
+/**
+ * Registers the keys.
+ *
+ * @returns the engine's answer for each, once all exist
+ */
 async function registerKeys(monitor: Monitor, registration: Registration): Promise<ForEach<RegisterResourceResponse>> {
   const answers = forEachEnvironment((environment) => registerKey(monitor, environment, registration));
   const [dev, staging, production] = await Promise.all([answers.dev, answers.staging, answers.production]);
@@ -101,14 +109,14 @@ function registerKey(
   return monitor.register(key.setDependenciesList([...all]));
 }
 
-/** The resources that an input of a key depends on, by the arguments that it is made of. */
+/** Returns the resources that an input of a key depends on, from the arguments that determine it. */
 function dependenciesOf(property: string, request: ConstructRequest): string[] {
   const ofArguments = request.getInputdependenciesMap();
   const urns = [property, ...decidersOf(property)].flatMap((name) => ofArguments.get(name)?.getUrnsList() ?? []);
   return [...new Set(urns)];
 }
 
-/** What the program sees, as the schema has it. */
+/** Returns the outputs that the program sees, in the form of the schema. */
 function outputsOf(made: ForEach<RegisterResourceResponse>): Values {
   const keys = forEachEnvironment((environment) => {
     const answer = made[environment];

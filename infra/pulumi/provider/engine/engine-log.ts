@@ -2,10 +2,14 @@ import engineService from "@pulumi/pulumi/proto/engine_grpc_pb.js";
 import engine from "@pulumi/pulumi/proto/engine_pb.js";
 import { grpc } from "./protocol.ts";
 
-/** Shows a message to the user of the engine, on the resource of a URN. */
+/** Shows a message to the user of the engine, at the resource of a URN. */
 export type Say = (severity: "info" | "warning", urn: string, message: string) => void;
 
-/** @param address of the engine, where it has given one */
+/**
+ * Creates the log; it does nothing without an address.
+ *
+ * @param address address of the engine, if given
+ */
 export function engineLog(address: string | undefined): Say {
   if (address === undefined) return () => {};
   const client = new engineService.EngineClient(address, grpc.credentials.createInsecure());

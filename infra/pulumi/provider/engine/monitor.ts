@@ -1,4 +1,4 @@
-/** The engine's monitor, at which a component registers itself and what it is made of, as a program does. */
+/** Client of the engine's monitor, with which a component registers itself and its parts, as a program does. */
 import monitorService from "@pulumi/pulumi/proto/resource_grpc_pb.js";
 import messages, {
   type RegisterResourceRequest,
@@ -8,18 +8,22 @@ import type { Values } from "../values.ts";
 import { grpc } from "./protocol.ts";
 import { structOf } from "./structs.ts";
 
-/** A key with all its versions does not come near it. Bytes. */
+/** Largest message, in bytes, far above a key with all its versions. */
 const MAX_MESSAGE = 64 << 20;
 
 export type Monitor = {
-  /** Registers a resource, and answers when it is there: at once in a preview. */
+  /** Registers a resource, and answers once it exists; in a preview, at once. */
   register(request: RegisterResourceRequest): Promise<RegisterResourceResponse>;
-  /** Says what a component comes to, which completes it. */
+  /** Registers the outputs of a component, which completes it. */
   registerOutputs(urn: string, outputs: Values): Promise<void>;
   close(): void;
 };
 
-/** @param address of the monitor, as the request to construct a component has it */
+/**
+ * Opens the monitor.
+ *
+ * @param address address of the monitor, from the request to construct a component
+ */
 export function openMonitor(address: string): Monitor {
   const client = new monitorService.ResourceMonitorClient(address, grpc.credentials.createInsecure(), {
     "grpc.max_receive_message_length": MAX_MESSAGE,

@@ -1,15 +1,13 @@
-/**
- * The process of the provider: Pulumi's engine starts it with its own address, and reads the port off the first line.
- */
+/** Process of the provider. Pulumi's engine starts it with its own address, and reads the port from the first line. */
 import service from "@pulumi/pulumi/proto/provider_grpc_pb.js";
 import { providerEnvironment } from "../config.ts";
 import { engineLog } from "./engine-log.ts";
 import { grpc } from "./protocol.ts";
 import { providerService } from "./service.ts";
 
-/** How often it is looked whether the engine is still there. Milliseconds. */
+/** Time between two checks that the engine still runs. Milliseconds. */
 const WATCH_MS = 1_000;
-/** Hundreds of keys with all their versions do not come near it. Bytes. */
+/** Largest message, in bytes, far above hundreds of keys with all their versions. */
 const MAX_MESSAGE = 64 << 20;
 
 const address = process.argv.slice(2).findLast((argument) => !argument.startsWith("-"));

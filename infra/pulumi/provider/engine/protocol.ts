@@ -1,6 +1,6 @@
 /**
- * The libraries that the engine's protocol stands on, as `@pulumi/pulumi` has them: its generated code takes messages
- * of no other copy, and a package manager may have put them where only it can see them.
+ * Libraries below the engine's protocol, from `@pulumi/pulumi` itself: its generated code accepts messages of no other
+ * copy, and a package manager may have put them where only that package finds them.
  */
 import { createRequire } from "node:module";
 

@@ -1,4 +1,4 @@
-/** The engine's calls, each with what answers it. */
+/** Methods of the provider that the engine calls. */
 import type { handleUnaryCall, UntypedServiceImplementation } from "@grpc/grpc-js";
 import plugin from "@pulumi/pulumi/proto/plugin_pb.js";
 import type { IResourceProviderServer } from "@pulumi/pulumi/proto/provider_grpc_pb.js";
@@ -17,7 +17,7 @@ import { Empty } from "./protocol.ts";
 import { connected, openSession, type ProviderDeps } from "./session.ts";
 import { structOf, valuesOf } from "./structs.ts";
 
-/** The methods that this provider has; the protocol's others are answered as unimplemented. */
+/** Methods that this provider has. The protocol's others are answered as unimplemented. */
 type Methods = Omit<
   IResourceProviderServer,
   "parameterize" | "call" | "list" | "getMapping" | "getMappings" | "attach"
@@ -71,12 +71,12 @@ export function providerService(deps: ProviderDeps): UntypedServiceImplementatio
   return service;
 }
 
-/** Engines of before 3.160 or so do not say them. */
+/** Returns the provider's reference; undefined with engines before about 3.160, which do not send it. */
 function referenceOf(urn: string, id: string): string | undefined {
   return urn === "" || id === "" ? undefined : `${urn}::${id}`;
 }
 
-/** A method of the protocol. */
+/** Wraps a function as a method of the protocol. */
 function unary<Request, Response>(
   act: (request: Request) => Response | Promise<Response>,
 ): handleUnaryCall<Request, Response> {

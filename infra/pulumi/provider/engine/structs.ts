@@ -1,4 +1,4 @@
-/** Properties as the protocol's messages carry them. */
+/** Converts properties into the form of the protocol's messages. */
 
 import { readValues, type Values, writeValues } from "../values.ts";
 import { Struct } from "./protocol.ts";

@@ -8,15 +8,15 @@ import { printTextQuery, type TextQuery } from "../../rows/text-query.ts";
 import type { AtomSearchBounds } from "./search-bounds.ts";
 import type { SearchScope } from "./search-scope.ts";
 
-/** Of more libraries than these the newest atoms are looked for in the first alone. */
+/** Number of libraries, the first ones, in which atoms are walked and sampled. */
 const MAX_LIBRARIES_WALKED = 500;
 
 export type WalkOrder = Extract<Sort, "newest" | "importance">;
 
 /**
- * The first atoms of each library in the order of an index, together about `rows`.
+ * Returns a relation of the first atoms of each library in the order of an index, about `rows` in all.
  *
- * @param columns of `a`, with its team's id
+ * @param columns of `a`, its team's id among them
  */
 export function firstOfEach(
   scope: SearchScope,
@@ -33,12 +33,12 @@ export function firstOfEach(
     ) a where a.team_id = ${scope.reach.teamId}`;
 }
 
-/** Atoms that a sample of several libraries is chosen from. */
+/** Number of atoms that a sample of several libraries is chosen from. */
 const MAX_SAMPLED = 1_000;
 
 /**
- * Of the atoms of all the libraries as many as `rows`, the same ones each time, and nothing that is known of an atom
- * decides whether it is one of them: which atoms are the newest changes no share of a word.
+ * Returns a relation of `rows` atoms of all the libraries, chosen at random but the same each time. Nothing that is
+ * known of an atom decides whether it is chosen: a library's newest atoms do not change the share of a word.
  */
 export function atRandom(scope: SearchScope, columns: RawBuilder<unknown>, rows: number): RawBuilder<unknown> {
   const libraryIds = scope.libraryIds.slice(0, MAX_LIBRARIES_WALKED);
@@ -49,11 +49,12 @@ export function atRandom(scope: SearchScope, columns: RawBuilder<unknown>, rows:
     ) a where a.team_id = ${scope.reach.teamId} order by a.bits limit ${rows}`;
 }
 
-/** Of an atom's id, as the index `atoms_at_random` has them. */
+/** Random bits of an atom's id, as the index `atoms_at_random` has them. */
 const RANDOM_BITS = sql`substring(uuid_send(a.id) from 9)`;
 
 /**
- * What the index gives. It holds each atom's team, library and tags beside its words: no other team's rows are read.
+ * Returns the atoms that the index of words gives. It holds each atom's team, library and tags beside its words: no
+ * other team's rows are read.
  */
 export function byTerms(
   scope: SearchScope,
@@ -67,7 +68,7 @@ export function byTerms(
     limit ${bounds.indexed}`;
 }
 
-/** The atoms with the metadata that is asked for, whatever their words: where they are few, all of them are looked at. */
+/** Returns the atoms with the metadata that is asked for, whatever their words: if they are few, all of them. */
 export function byMetadata(
   { reach, libraryIds }: SearchScope,
   metadata: AtomMetadata,

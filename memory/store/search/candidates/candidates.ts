@@ -5,29 +5,29 @@ import type { Frequencies } from "./frequencies.ts";
 import { type AtomSearchBounds, fewBytes } from "./search-bounds.ts";
 import { candidateCondition, queryOf, type SearchScope } from "./search-scope.ts";
 
-/** What candidates are chosen and ranked by. */
+/** Query and order that candidates are chosen and ranked by. */
 export type Ranking = {
-  /** As PostgreSQL prints it: who does not match it is no candidate. */
+  /** Query as PostgreSQL prints it: an atom that does not match it is no candidate. */
   readonly query: string;
-  /** Of an atom `a` that matches: the higher the better. */
+  /** Rank of an atom `a` that matches: the higher the better. */
   readonly rank: RawBuilder<unknown>;
-  /** The order of a relation `a` of candidates by their `rank`, and how many of the first are wanted. */
+  /** Order of a relation `a` of candidates by their `rank`, and the number of the first ones that are wanted. */
   readonly order: RawBuilder<unknown>;
   readonly most: number;
 };
 
 /**
- * A relation of the atoms that are among the best, with `rank` and what else they are ordered by; the same one twice where
- * two sources have it.
+ * Relation of the atoms that are among the best, with `rank` and the other columns of their order. An atom that two
+ * sources have is in it twice.
  */
 export type Candidates = RawBuilder<unknown>;
 
-/** A source of candidates, by the columns that are read of each atom `a`. */
+/** Source of candidates, given the columns that are read of each atom `a`. */
 type Source = (columns: RawBuilder<unknown>) => RawBuilder<unknown>;
 
 /**
- * The atoms that are among the best: from the index where few atoms have the words, and the newest and the most important
- * ones where many do. What is looked at is bounded.
+ * Returns the atoms that are among the best: from the index if few atoms have the words, and the newest and most
+ * important atoms if many do. The number of rows that are read is bounded.
  *
  * @returns undefined for a query that finds nothing
  */
@@ -59,9 +59,9 @@ export function candidates(
 }
 
 /**
- * The best of a source, of which not more than a number of bytes of words is read: an atom of 60 kB has a vector of as
- * much. One of few words is matched and ranked where it is read, so that its words are not copied. Where the sample has
- * no other, what there is to read before each of many words is only added up once one of them is found.
+ * Returns the best atoms of a source, and reads a limited number of bytes of their words: the word vector of an atom of
+ * 60 kB is as large. An atom of few words is matched and ranked where it is read, so that its words are not copied. If
+ * the sample has only such atoms, the bytes before an atom of many words are only added up once there is one.
  */
 function bestOf(
   source: Source,

@@ -8,21 +8,21 @@ import { atRandom } from "./candidate-sources.ts";
 import { type AtomSearchBounds, fewBytes } from "./search-bounds.ts";
 import { candidateCondition, queryOf, type SearchScope } from "./search-scope.ts";
 
-/** How frequent the words of a query are where it looks, by a sample. */
+/** Frequencies of a query's words in the libraries that are searched, by a sample. */
 export type Frequencies = {
-  /** What share of the atoms has a lexeme of the query, 0 to 1. */
+  /** Share of the atoms that has a lexeme of the query, 0 to 1. */
   readonly share: Shares;
-  /** What share of the atoms the whole query matches, 0 to 1. */
+  /** Share of the atoms that the whole query matches, 0 to 1. */
   readonly matching: number;
-  /** Whether no atom of the sample has more than few words. */
+  /** True if each atom of the sample has few words. */
   readonly isShort: boolean;
 };
 
-/** What is read of an atom of the sample: its words, and what {@link candidateCondition} asks for. */
+/** Columns that are read of an atom of the sample: its words, and the columns of {@link candidateCondition}. */
 const SAMPLED_COLUMNS = sql`a.id, a.team_id, a.library_id, a.search, a.tags, a.source, a.importance, a.updated_at,
   a.expires_at, a.valid_from, a.valid_to, a.metadata`;
 
-/** Counts the words of a query in some atoms at random. */
+/** Counts the words of a query in a random sample of atoms. */
 export async function readFrequencies(db: Db, scope: SearchScope, bounds: AtomSearchBounds): Promise<Frequencies> {
   const query = queryOf(scope);
   if (query === undefined) return { share: () => 0, matching: 0, isShort: true };
@@ -33,7 +33,7 @@ export async function readFrequencies(db: Db, scope: SearchScope, bounds: AtomSe
   // The few that are asked for are marked and kept: to compare each word of 250 atoms with them takes longer.
   const words = sql`tsvector_to_array(ts_filter(setweight(a.search, 'A', ${lexemes}::text[]), '{a}'))`;
   const present = isAskedByTag ? sql`${words} || array(select 'tag ' || tag from unnest(a.tags) tag)` : words;
-  // Of a single word, the query's own share says it.
+  // For a single word, its share is that of the whole query.
   const counts =
     query.kind === "word"
       ? sql`'{}'::jsonb`

@@ -14,32 +14,35 @@ import {
 import { RANKED_COLUMNS, type RankedColumns, type RankedRow, toRankedRow } from "./ranked-row.ts";
 import { candidateCondition, type SearchScope } from "./search-scope.ts";
 
-/** Libraries, and a subject's parts of them, whose vectors can be compared with one of a question. */
+/** Libraries, and a subject's parts of them, whose vectors can be compared with the same vector of a question. */
 export type QuestionSpace = EmbeddingModel & {
   readonly servedBy: string;
   readonly dimensions: number;
   readonly libraries: readonly { readonly id: string; readonly space: number }[];
 };
 
-/** A question's vector, of the space's length. */
+/** Vector of a question, of the space's length. */
 export type QuestionVector = { readonly space: QuestionSpace; readonly vector: readonly number[] };
 
-/** Beyond so many ways to embed one question, and libraries of a reach, the others are searched by their words alone. */
+/**
+ * Limits on the ways to embed one question, and on the libraries of a reach; further libraries are searched by their
+ * words alone.
+ */
 const MAX_SPACES = 3;
 const MAX_LIBRARIES = 500;
 /**
  * Signatures that are compared, the newest atoms' of each library first: so many of first passages, and as many of
- * further ones, which thus leave out no first one. So many of all passages are compared exactly.
+ * further passages, which thus leave out no first passage. Of each of the two, the closest are compared exactly.
  */
 const MAX_SIGNATURES = 100_000;
 const MAX_COMPARED = 400;
 
 /**
- * How a question is to be embedded for the libraries of a reach that have vectors: each by its own gateway and key, those
- * of one gateway and model together.
+ * Returns the ways to embed a question for the libraries of a reach that have vectors: each library by its own gateway
+ * and key, libraries of one gateway and model together.
  *
  * @param libraryId null for every library of the reach
- * @returns undefined where no library of the whole team has any
+ * @returns undefined if no library of the whole team has vectors
  */
 export async function questionSpaces(
   db: Db,
@@ -70,17 +73,17 @@ export async function questionSpaces(
   });
 }
 
-/** An atom, and how near its meaning is to a question's: 1 for the same, 0 for no nearer than the library's other atoms. */
+/** Atom, and how near its meaning is to a question's: 1 for the same, 0 for no nearer than the library's others. */
 export type NearAtom = RankedRow & {
   readonly nearness: number;
-  /** Which of the atom's passages is the nearest, from 0 on. */
+  /** Index of the atom's nearest passage, from 0 on. */
   readonly passage: number;
 };
 
 /**
- * The atoms of a scope whose meaning is nearest to a question's, the nearest first, each by its nearest passage. The
- * signatures of the vectors, a bit for each number's sign, choose what is compared exactly: to read 100,000 vectors
- * would take a second.
+ * Finds the atoms of a scope whose meaning is nearest to a question's, the nearest first, each by its nearest passage.
+ * Signatures of the vectors, a bit for each number's sign, choose the vectors that are compared exactly: reading
+ * 100,000 vectors would take a second.
  */
 export async function nearestAtoms(
   db: Db,

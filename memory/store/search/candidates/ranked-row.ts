@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 
-/** An atom, as far as it is ranked by. */
+/** Fields of an atom that it is ranked by. */
 export type RankedRow = {
   readonly id: string;
   readonly importance: number;
@@ -9,7 +9,7 @@ export type RankedRow = {
   readonly updatedMs: number;
 };
 
-/** The columns that {@link toRankedRow} takes. */
+/** Columns that {@link toRankedRow} takes. */
 export type RankedColumns = {
   readonly id: string;
   readonly importance: number;
@@ -17,7 +17,7 @@ export type RankedColumns = {
   readonly updated_ms: number;
 };
 
-/** Of a relation `a` of atoms. */
+/** SQL of {@link RankedColumns}, over a relation `a` of atoms. */
 export const RANKED_COLUMNS = sql`a.id::text, a.importance, extract(epoch from a.created_at)::float8 * 1000 as created_ms,
   extract(epoch from a.updated_at)::float8 * 1000 as updated_ms`;
 

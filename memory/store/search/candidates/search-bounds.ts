@@ -1,17 +1,17 @@
-/** How much a search looks at, whatever is stored and whatever is asked (docs/decisions/memory-search.md). */
+/** Bounds on what a search reads, whatever is stored and whatever is asked (docs/decisions/memory-search.md). */
 export type AtomSearchBounds = {
-  /** Atoms at random, of which the words' frequencies are estimated. */
+  /** Number of atoms at random, from which the frequencies of words are estimated. */
   readonly sample: number;
-  /** Rows of the index. */
+  /** Number of rows that the index gives. */
   readonly indexed: number;
-  /** The newest atoms, and the most important ones, where the index alone does not answer. */
+  /** Number of the newest atoms, and of the most important ones, that are read if the index alone does not answer. */
   readonly newest: number;
   readonly important: number;
-  /** Of the words' vectors as stored, from each source. */
+  /** Bytes of stored word vectors that are read from each source. */
   readonly bytes: number;
-  /** Atoms at random, of which the frequencies of parts of words are estimated. */
+  /** Number of atoms at random, from which the frequencies of parts of words are estimated. */
   readonly similarSample: number;
-  /** Atoms with similar words that are read from each source and compared, and what they may hold together. */
+  /** Atoms with similar words that are read from each source and compared, and the bytes of them all. */
   readonly similar: number;
   readonly similarBytes: number;
 };
@@ -27,7 +27,10 @@ export const SEARCH_BOUNDS: AtomSearchBounds = {
   similarBytes: 1 << 20,
 };
 
-/** Of as many as the index gives at most, atoms with so little to read each are read without a further bound. */
+/**
+ * Returns the bytes of words up to which an atom is read without a further bound: as many such atoms as the index gives
+ * at most stay within {@link AtomSearchBounds.bytes}.
+ */
 export function fewBytes({ bytes, indexed }: AtomSearchBounds): number {
   return Math.floor(bytes / indexed);
 }

@@ -10,28 +10,29 @@ import { IS_REPLACING } from "../../rows/replaced-atoms.ts";
 import { parseTextQuery, type TextQuery } from "../../rows/text-query.ts";
 import type { Word } from "../words/folded-text.ts";
 
-/** Which of a reach's atoms a search is for. */
+/** Filter of a search: which of a reach's atoms it is for. */
 export type SearchFilter = AtomFilter & {
-  /** Null: every library of the reach. */
+  /** Library that is searched; null for every library of the reach. */
   readonly libraryId: string | null;
 };
 
-/** What is searched: the query as PostgreSQL prints it, and the active libraries of the reach. */
+/** Scope of a search: the query as PostgreSQL prints it, the active libraries of the reach, and the filter. */
 export type SearchScope = {
   readonly reach: Reach;
   readonly libraryIds: readonly string[];
   readonly query: string;
   readonly filter: AtomFilter;
-  /** Of the words those that English leaves out of its index. */
+  /** Words of the search that PostgreSQL's configuration for English leaves out of the index. */
   readonly unindexed: readonly string[];
-  /** Whether any atom of the libraries replaces another one. */
+  /** True if any atom of the libraries replaces another one. */
   readonly hasReplacing: boolean;
 };
 
 /**
- * The active libraries of a reach, a query in PostgreSQL's words, and which of its words English has none for.
+ * Resolves a search: the active libraries of a reach, the query as PostgreSQL prints it, and the words that its
+ * configuration for English leaves out.
  *
- * @throws SearchTextError where the text negates more often in a row than PostgreSQL reads
+ * @throws SearchTextError if the text has more negations in a row than PostgreSQL reads
  */
 export async function resolveScope(
   db: Db,
@@ -58,12 +59,15 @@ export async function resolveScope(
   return { reach, libraryIds: ids, query: printed, filter, ...found };
 }
 
-/** Of many libraries the last are not walked. */
+/** Returns the order of libraries, a subject's own parts first: of many libraries the last are not walked. */
 function ownFirst({ subject }: Reach): RawBuilder<unknown> {
   return subject === undefined ? sql`l.id` : sql`l.parent_id is null, l.id`;
 }
 
-/** PostgreSQL's parser has room for 32 operators that wait for their word, and no error code of its own for more. */
+/**
+ * Throws an error again, as a SearchTextError if the query has more than 32 operators that wait for their word:
+ * PostgreSQL's parser has space for no more, and has no error code for this.
+ */
 function throwSearchTextError(error: unknown): never {
   if (error instanceof Error && error.message.includes("tsquery stack too small")) {
     throw new SearchTextError("The search has too many minus signs in a row: leave some out.");
@@ -71,7 +75,7 @@ function throwSearchTextError(error: unknown): never {
   throw error;
 }
 
-/** What is asked for, with the tags that the index has beside the words; undefined for what finds nothing. */
+/** Returns the query with the tags that the index has beside the words; undefined for a search that finds nothing. */
 export function queryOf({ query, libraryIds, filter }: SearchScope): TextQuery | undefined {
   const words = parseTextQuery(query);
   if (words === undefined || libraryIds.length === 0) return undefined;
@@ -79,7 +83,7 @@ export function queryOf({ query, libraryIds, filter }: SearchScope): TextQuery |
   return tags.length === 0 ? words : { kind: "and", of: [words, ...tags] };
 }
 
-/** The condition of a candidate beside its words: within the reach, and what the search is for. */
+/** Returns the condition of a candidate beside its words: it is in the reach and passes the filter. */
 export function candidateCondition({ reach, libraryIds, filter }: SearchScope): RawBuilder<unknown> {
   return sql`a.team_id = ${reach.teamId} and a.library_id = any(${[...libraryIds]}::text[])
     and (${isOpen(filter)}::boolean or (${passes(filter)})) and ${UNEXPIRED}`;

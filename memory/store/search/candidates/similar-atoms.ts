@@ -23,30 +23,30 @@ import { candidateCondition, type SearchScope } from "./search-scope.ts";
 
 type SimilarAtom = RankedRow & Likeness;
 
-/** Characters of an atom of the sample. */
+/** Characters that are read of an atom of the sample. */
 const SAMPLE_TEXT = 1_000;
 
 const SEARCHED_TEXT = sql`a.content || ' ' || coalesce(a.source, '') || ' ' || array_to_string(a.tags, ' ')`;
 const COLUMNS = sql`a.id, a.team_id, a.library_id, a.content, a.source, a.tags, a.search, a.importance, a.created_at,
   a.updated_at, a.expires_at, a.valid_from, a.valid_to, a.metadata`;
-/** As the index `atoms_parts` has it. */
+/** Expression of the index `atoms_parts`. */
 const ATOM_PARTS = sql`atom_parts(a.team_id, a.library_id, a.tags, a.content, a.source)`;
 
-/** How atoms of a scope are compared with a search. */
+/** Words, and their shares, by which the atoms of a scope are compared with a search. */
 export type Comparison = {
   readonly search: SearchWords;
-  /** The rarest first. */
+  /** Words of the search, the rarest first. */
   readonly words: readonly WantedWord[];
   readonly share: Share;
 };
 
 /**
- * Only the rarest words of a topic are used: to compare atoms with all words of a long one takes as much longer. All pairs
- * of characters are: most of a sentence's stand across two words, and in no atom.
+ * Number of words of a topic that atoms are compared with, the rarest ones: more words take as much longer. Pairs of
+ * characters are not limited: most of a sentence's stand across two words, and in no atom.
  */
 const MAX_TOPIC_WORDS = 12;
 
-/** Texts of some atoms of the libraries, by which words and their parts are taken for frequent or rare. */
+/** Reads a sample of the libraries' texts, to estimate the frequencies of words and of their parts. */
 export async function sampleTexts(tx: Tx, scope: SearchScope, bounds: AtomSearchBounds): Promise<string[]> {
   if (scope.libraryIds.length === 0) return [];
   const text = sql`a.team_id, left(left(a.content, ${SAMPLE_TEXT}::integer) || ' ' || coalesce(a.source, '') || ' '
@@ -56,32 +56,32 @@ export async function sampleTexts(tx: Tx, scope: SearchScope, bounds: AtomSearch
   return rows.map((row) => row.text);
 }
 
-/** How atoms are compared with a search, by the {@link sampleTexts} of where it looks. */
+/** Prepares the comparison of atoms with a search, by the {@link sampleTexts} of its scope. */
 export function prepareComparison(search: SearchWords, sample: readonly string[]): Comparison {
   const share = shareIn(sample.map(markedWords));
   return { search, share, words: wantedWords(search.wanted, share) };
 }
 
-/** Whether atoms are meant that have all of the words, or any of them. */
+/** Words that an atom must have: all of them, or any. */
 export type MatchMode = "all" | "any";
 
 type SimilarSearch = {
   readonly of: MatchMode;
-  /** Atoms that are read from each source. */
+  /** Number of atoms that are read from each source. */
   readonly most: number;
-  /** Ids of atoms that are read besides. */
+  /** Ids of further atoms to read. */
   readonly known?: readonly string[];
-  /** Those of the words by which other atoms are looked for; left out for all. */
+  /** Words by which other atoms are looked for; all words if left out. */
   readonly sought?: readonly WantedWord[];
   readonly bounds: AtomSearchBounds;
 };
 
-/** An atom that may be like what is searched for. */
+/** Atom that may be like the search, with its text. */
 export type SimilarText = RankedRow & { readonly text: string };
 
 /**
- * The atoms to be compared with what is searched for: those that the index gives, and the newest where it does not answer
- * alone. What it looks at is bounded.
+ * Reads the atoms to be compared with a search: the atoms that the index gives, and the newest atoms if it does not
+ * answer alone. The number of rows that are read is bounded.
  */
 export async function similarTexts(
   tx: Tx,
@@ -96,7 +96,7 @@ export async function similarTexts(
   const isAnswered = sought.length === 0 || (asked !== null && (asked.isComplete || known.length > 0));
   const { metadata } = scope.filter;
   const within = (source: RawBuilder<unknown>) => sql`(select a.* from (${source}) a where ${wanted} limit ${most})`;
-  // Of a word that is alone, none of them has more than another one.
+  // For a single word, no atom has more of the words than another.
   const best = (source: RawBuilder<unknown>) =>
     search.wanted.length === 1 ? within(source) : mostOfWords(source, sought, { wanted, most, bounds });
   const sources = [
@@ -114,7 +114,7 @@ export async function similarTexts(
   return rows.map(({ text, ...row }) => ({ ...toRankedRow(row), text }));
 }
 
-/** How like what is searched for the atoms are, each once, in no order. */
+/** Compares atoms with a search: each once, in no order. */
 export async function compareTexts(
   { search, words }: Comparison,
   of: MatchMode,
@@ -142,8 +142,8 @@ function byIds(ids: readonly string[]): RawBuilder<unknown> {
 }
 
 /**
- * The atoms of a source that have the most of the words, the rare ones counting more. A word is taken to be there where its
- * first half is: this chooses what is compared, and no place in an answer.
+ * Returns the atoms of a source that have the most of the words; rare words count more. A word counts as present if its
+ * first half is: this chooses the atoms that are compared, and not their positions in an answer.
  */
 function mostOfWords(
   source: RawBuilder<unknown>,
@@ -163,7 +163,10 @@ function mostOfWords(
     where a.bytes <= ${bounds.similarBytes}::bigint order by has.weight desc, a.updated_at desc, a.id limit ${most})`;
 }
 
-/** It holds each atom's team, library and tags beside its parts: no other team's rows are read. */
+/**
+ * Returns the atoms that the index of parts of words gives. It holds each atom's team, library and tags beside its
+ * parts: no other team's rows are read.
+ */
 function byParts(scope: SearchScope, condition: TextQuery, bounds: AtomSearchBounds): RawBuilder<unknown> {
   const tags = indexedTags(scope.filter);
   const asked: TextQuery = { kind: "and", of: [owners(scope.reach, scope.libraryIds), ...tags, condition] };

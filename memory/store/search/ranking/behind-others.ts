@@ -1,7 +1,7 @@
 /**
- * Puts each atom that gives way behind the last of the others that comes before it. All others keep their order.
+ * Moves each atom that gives way behind the last staying atom that is to come before it. All others keep their order.
  *
- * @param isBefore whether one that stays comes before one that gives way
+ * @param isBefore true if a staying atom is to come before an atom that gives way
  */
 export function behindOthers<T>(
   placed: readonly T[],

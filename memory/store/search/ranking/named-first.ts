@@ -4,12 +4,12 @@ import { parseSearch } from "../words/search-words.ts";
 import { plainVersion, versionsIn } from "../words/versions.ts";
 import { behindOthers } from "./behind-others.ts";
 
-/** Names of which marks are a part that no index has: `C++`, `C#`, `.NET`. */
+/** Names with marks that no index has: `C++`, `C#`, `.NET`. */
 const MARKED = /(?<![\p{L}\p{N}])(?:\p{L}[\p{L}\p{N}]*(?:\+\+|#)|\.\p{L}{2,}(?![\p{L}\p{N}]))/gu;
 
 /**
- * Puts what has a name that is looked up before what has its letters alone: a name with its marks, a version, and, where
- * nothing else is asked for, an identifier, however it is parted. All others keep their order.
+ * Moves atoms that have a name of the query before atoms that have its letters alone: a name with its marks, a version,
+ * and, if the query is nothing else, an identifier, however it is parted. All others keep their order.
  *
  * @param placed in the order of an answer
  */

@@ -5,64 +5,71 @@ import { rarityOf } from "../words/similarity.ts";
 import { takeTurns } from "../words/text-turns.ts";
 import { saysChange } from "../words/words-of-change.ts";
 
-/** How an atom of an answer answers. */
+/** Match of an atom with a search. */
 export type RankedPlace = {
-  /** How much it has of what is asked for. */
+  /** Closeness to the search. */
   readonly closeness: number;
-  /** `words` for one that has all the words as they stand. */
+  /** Kind of match: `words` if the atom has all the words as they stand. */
   readonly match: string;
 };
 
-/** An atom in its place of an answer, and as much of its text as shows what it is about. */
+/** Atom at its position of an answer, with as much of its text as shows what it is about. */
 export type PlacedAtom = RankedPlace & {
   readonly id: string;
   /** Milliseconds since the epoch. */
   readonly updatedMs: number;
   readonly text: string;
-  /** Whether a model took it out of a conversation. */
+  /** True if a model took it out of a conversation. */
   readonly isExtracted: boolean;
 };
 
-/** How an answer was asked for, and what is known beside its texts. */
+/** Query of an answer, and what is known beside the answer's texts. */
 export type Answering = {
-  /** Other texts of where the atoms are from, which show how frequent words are. */
+  /** Other texts of the same libraries, which show how frequent words are. */
   readonly sample: readonly string[];
   readonly query: string;
-  /** Whether it was asked in so many words that they are not looked up, as the number of a ticket is. */
+  /** True if the query has too many words to be looked up, as the number of a ticket is. */
   readonly isQuestion: boolean;
   readonly alike: Alike;
 };
 
-/** So many places are looked at: an older atom in one of the first gives way to newer ones in any of them. */
+/**
+ * Positions that are looked at: an older atom in one of the first {@link MAX_GIVING_WAY} gives way to newer atoms in
+ * any of them.
+ */
 export const MAX_PLACES = 50;
 export const MAX_GIVING_WAY = 10;
-/** An atom gives way to so many, those most like it. */
+/** Number of atoms, those most like it, that an atom gives way to. */
 const MAX_NEWER = 2;
-/** What has less than this share of another one's closeness does not answer as well. */
+/** Share of another atom's closeness below which an atom does not answer as well. */
 const MIN_SHARE = 0.3;
-/** From so much {@link likeness} on, times the root of that share, two atoms are taken to be about the same. */
+/** Lowest {@link likeness}, times the root of that share, at which two atoms are taken to be about the same. */
 const MIN_LIKENESS = 0.11;
-/** The likeness of an atom to what it says by its words that it changes counts so many times. */
+/** Factor for the likeness of two atoms of which the newer says, by its words, that it changes the older. */
 const CHANGE_COUNTS = 2;
 /**
- * And to one that counts otherwise what is asked for: so many times, and so many where it has a word of change too. Both
- * have a word of the question beside what is counted, at least so rare.
+ * Factors for the likeness of two atoms that state different numbers of what is asked for: without a word of change in
+ * the newer, and with one. Both have a word of the question beside what is counted, of at least the rarity
+ * {@link MIN_RARITY}.
  */
 const QUANTITY_COUNTS = 2;
 const CHANGED_QUANTITY_COUNTS = 6;
 const MIN_RARITY = 2.5;
-/** A longer text states more than one thing: a word of change in it may be about any of them. */
+/** Longest text that is one statement, in characters: in a longer one a word of change may be about any of several. */
 const MAX_STATEMENT = 400;
-/** From so much on a model says that two are about the same, whatever their words, where the newer one has this share. */
+/**
+ * Likeness in meaning from which on a model says that two atoms are about the same, whatever their words, if the newer
+ * atom has this share of the older atom's closeness.
+ */
 const MIN_ALIKE = 0.7;
 const MIN_SHARE_OF_ALIKE = 0.2;
-/** Words that begin with the same letters, so many, are forms of one, and so is a word with the `s` of many. */
+/** Number of letters at the beginning of a word that make its stem. A plural's `s` is not one of them. */
 const STEM = 5;
 const PLURAL = /^[a-z]{2,}[a-rt-z]s$/;
 
 /**
- * Puts what is newer before what it may contradict: of two atoms about the same, the older can have more of the words
- * that are asked for, and no longer be true. All others keep their order.
+ * Moves newer atoms before older atoms that they may contradict: of two atoms about the same, the older can have more
+ * of the words that are asked for, and no longer be true. All others keep their order.
  *
  * @param ranked the best first
  */
@@ -82,7 +89,10 @@ export async function newerFirst<T extends PlacedAtom>(
     }
     return changedBy(newer) === older ? CHANGE_COUNTS : 1;
   };
-  /** How much the newer atom is about what the older one is, by a model before all words; 0 where it may not pass it. */
+  /**
+   * Returns how much the newer atom is about what the older is, by a model before all words; 0 if it may not come
+   * before it.
+   */
   const sameness = (newer: Placed<T>, older: Placed<T>): number => {
     if (newer.atom.updatedMs <= older.atom.updatedMs) return 0;
     // What a model makes of a conversation contradicts nothing that was written.
@@ -111,9 +121,9 @@ export async function newerFirst<T extends PlacedAtom>(
 }
 
 /**
- * Whether an atom may stand before another one that has more of what is asked for, where no text is compared.
+ * True if an atom may come before another atom that is closer to the search, without a comparison of texts.
  *
- * @param share how much of the other one's closeness it has to have
+ * @param share lowest share of the other atom's closeness
  */
 export function answersAsWell(atom: RankedPlace, other: RankedPlace, share = MIN_SHARE): boolean {
   return !isLessExact(atom, other) && atom.closeness >= share * other.closeness;
@@ -123,7 +133,10 @@ function isLessExact(atom: RankedPlace, other: RankedPlace): boolean {
   return other.match === "words" && atom.match !== "words";
 }
 
-/** Says what an atom changes: the most like it of the older ones, where both are short and it has a word of change. */
+/**
+ * Returns a look-up of the atom that a newer atom changes: the most alike of the older atoms, if both are short and the
+ * newer has a word of change.
+ */
 function changes<T extends PlacedAtom>(placed: readonly Placed<T>[]): (newer: Placed<T>) => Placed<T> | undefined {
   const known = new Map<Placed<T>, Placed<T> | undefined>();
   const find = (newer: Placed<T>): Placed<T> | undefined => {
@@ -140,7 +153,7 @@ function changes<T extends PlacedAtom>(placed: readonly Placed<T>[]): (newer: Pl
   };
 }
 
-/** Says whether two short statements count differently what a question asks the number of. */
+/** Returns a predicate: true if two short statements give different numbers of what a question asks the number of. */
 function countedOtherwise<T extends PlacedAtom>(query: string): (newer: Placed<T>, older: Placed<T>) => boolean {
   if (!asksForQuantity(query)) return () => false;
   const asked = [...stemsOf(query)];
@@ -164,7 +177,7 @@ function countedOtherwise<T extends PlacedAtom>(query: string): (newer: Placed<T
 
 type Placed<T> = { readonly atom: T; readonly words: Weighed };
 
-/** The words of a text with the cubes of what they weigh, and the sum of these. */
+/** Words of a text with the cubes of their weights, and the sum of the cubes. */
 type Weighed = { readonly weights: ReadonlyMap<string, number>; readonly total: number };
 
 function weigh(stems: ReadonlySet<string>, weightOf: ReadonlyMap<string, number>): Weighed {
@@ -178,7 +191,7 @@ function weigh(stems: ReadonlySet<string>, weightOf: ReadonlyMap<string, number>
   return { weights, total };
 }
 
-/** How many of their rare words two texts share, 0 to 1: the cosine of their weighed words. */
+/** Returns the share of their rare words that two texts have in common, 0 to 1: the cosine of their weighed words. */
 function likeness(a: Weighed, b: Weighed): number {
   const [fewer, more] = a.weights.size < b.weights.size ? [a, b] : [b, a];
   let shared = 0;
@@ -186,7 +199,7 @@ function likeness(a: Weighed, b: Weighed): number {
   return shared === 0 ? 0 : shared / Math.sqrt(a.total * b.total);
 }
 
-/** Of many texts, between which others have their turn. */
+/** Returns the stems of each of many texts, and lets other callers run between texts. */
 async function stemsOfAll(texts: readonly string[]): Promise<ReadonlySet<string>[]> {
   const stems: ReadonlySet<string>[] = [];
   const turn = takeTurns();
@@ -210,7 +223,7 @@ function stemOf(word: string): string {
   return (PLURAL.test(word) ? word.slice(0, -1) : word).slice(0, STEM);
 }
 
-/** What each of some stems weighs, by how many of the texts have it. */
+/** Returns the weight of each of some stems, by the number of texts that have it. */
 function weightsIn(texts: readonly ReadonlySet<string>[], wanted: ReadonlySet<string>): ReadonlyMap<string, number> {
   const counts = new Map([...wanted].map((stem) => [stem, 0]));
   for (const stems of texts) {

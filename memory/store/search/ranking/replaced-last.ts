@@ -1,11 +1,12 @@
 import { answersAsWell, MAX_PLACES, type RankedPlace } from "./newer-first.ts";
 
-/** An atom in its place of an answer, and the one that replaces it, where one does. */
+/** Match of an atom with a search, and the id of the atom that replaces it, if any. */
 export type ReplaceablePlace = RankedPlace & { readonly id: string; readonly replacedBy?: string | undefined };
 
 /**
- * Puts what replaces another atom in its place, where it stands behind it, and what is replaced behind all that answers
- * as well. What is replaced by an atom that the answer does not have keeps its place: nothing says the same instead.
+ * Moves an atom that replaces another to the position of the replaced one, if it is behind it, and the replaced atom
+ * behind all atoms that answer as well. An atom whose replacement is not in the answer keeps its position: nothing says
+ * the same instead.
  *
  * @param ranked the best first
  */
@@ -15,7 +16,7 @@ export function replacedLast<T extends ReplaceablePlace>(ranked: readonly T[]): 
   const givingWay = places.filter(({ replacedBy }) => replacedBy !== undefined && byId.has(replacedBy));
   if (givingWay.length === 0) return ranked;
   const present = new Set<T>();
-  /** Behind how many of those that stay each of the others stands, before it gives way. */
+  /** Number of staying atoms before each atom that gives way, at its former position. */
   const before = new Map<T, number>();
   for (const atom of places) {
     const by = givingWay.includes(atom) ? byId.get(atom.replacedBy ?? "") : undefined;

@@ -2,8 +2,8 @@ import { behindOthers } from "./behind-others.ts";
 import { answersAsWell, type RankedPlace } from "./newer-first.ts";
 
 /**
- * Puts what is true before what is no longer or not yet true: each of these comes behind the last true atom that answers
- * as well. All others keep their order.
+ * Moves each atom that is no longer or not yet true behind the last true atom that answers as well. All others keep
+ * their order.
  *
  * @param placed in the order of an answer
  */

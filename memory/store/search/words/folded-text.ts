@@ -1,15 +1,15 @@
 /**
- * How a query and a text are written alike, and taken apart into words: as the functions `folded_text` and `text_parts`
- * of the database do it, which a test holds these to.
+ * Folding of queries and texts to the same spelling, and their division into words, as the functions `folded_text` and
+ * `text_parts` of the database do it, which a test holds these to.
  */
 
-/** Of which nothing but capitals is folded: the most frequent text by far. */
+/** Text of which only capitals are folded: the most frequent kind by far. */
 const ASCII = /^[\0-\x7f]*$/;
-/** One character that stands for a whole phrase. */
+/** Characters each of which stands for a whole phrase. */
 const PHRASES = /[\u3200-\u33ff\ufb50-\ufdff]/g;
 /**
- * So long without a space, nor a letter of Latin, Han, Kana and Hangul, that it is parted: to put many marks behind one
- * letter in their order takes the square of their number.
+ * 200 characters without a space or a letter of Latin, Han, Kana or Hangul, which are parted by a space: normalizing
+ * many marks behind one letter takes the square of their number.
  */
 const UNBROKEN = /[^\0-\u02ff\u3041-\u3096\u309b-\u9fff\uac00-\ud7a3]{200}/gu;
 const ACCENTS = /[\u0300-\u036f]+/g;
@@ -25,7 +25,7 @@ const FOLDED = new Map([
 ]);
 const FOLDS = new RegExp(`[${[...FOLDED.keys()].join("")}]`, "g");
 
-/** Without case, accents and compatibility forms, in letters that a keyboard of another language has. */
+/** Folds a text: without case, accents and compatibility forms, in letters that a keyboard of another language has. */
 export function foldText(text: string): string {
   if (ASCII.test(text)) return text.toLowerCase();
   return text
@@ -37,11 +37,14 @@ export function foldText(text: string): string {
     .replace(FOLDS, (letter) => FOLDED.get(letter) ?? letter);
 }
 
-/** `run`: of a script without spaces, whose words begin and end anywhere. `version`: as `versionsIn` has it. */
+/**
+ * Word of a text. `run`: of a script without spaces, whose words begin and end anywhere. `version`: as `versionsIn`
+ * returns it.
+ */
 export type Word = {
   readonly kind: "word" | "run" | "version";
   readonly text: string;
-  /** Of an identifier that is looked for, the words within it. */
+  /** Words within an identifier that is looked for. */
   readonly within?: readonly Word[];
 };
 
@@ -53,7 +56,7 @@ const ASCII_WORDS = /[a-z0-9]+/g;
 const CAMEL_CASE = /[a-z0-9][A-Z]/;
 const NAMES = /[A-Za-z0-9]+/g;
 
-/** The words of a text, folded, in their order. */
+/** Returns the words of a text, folded, in their order. */
 export function wordsOf(text: string): Word[] {
   if (ASCII.test(text)) {
     return (text.toLowerCase().match(ASCII_WORDS) ?? []).map((word) => ({ kind: "word", text: word }));
@@ -64,7 +67,7 @@ export function wordsOf(text: string): Word[] {
   }));
 }
 
-/** The text's identifiers, folded, each with the words within it: `get`, `user` and `id` of `getUserId`. */
+/** Returns the text's identifiers, folded, each with the words within it: `get`, `user` and `id` of `getUserId`. */
 export function identifiersIn(text: string): { readonly name: string; readonly within: readonly Word[] }[] {
   if (!CAMEL_CASE.test(text)) return [];
   const names = (text.match(NAMES) ?? []).filter((name) => CAMEL_CASE.test(name));
@@ -74,12 +77,15 @@ export function identifiersIn(text: string): { readonly name: string; readonly w
   }));
 }
 
-/** The words within all of the text's identifiers. */
+/** Returns the words within all of the text's identifiers. */
 export function identifierWords(text: string): Word[] {
   return identifiersIn(text).flatMap(({ within }) => within);
 }
 
-/** What the index has of a word; of one that stands alone in a run, what begins with it. */
+/**
+ * Returns the parts of a word that the index has: each three characters, `^` before the first, or of a run each two,
+ * and the last alone.
+ */
 export function partsOf({ kind, text }: Word): string[] {
   const characters = [...(kind === "word" ? `^${text}` : text)];
   const size = kind === "word" ? 3 : 2;

@@ -1,27 +1,30 @@
 import { lexemesOf, type TextQuery } from "../../rows/text-query.ts";
 
-/** What share of the atoms has a lexeme, 0 to 1, by a sample. */
+/** Returns the share of the atoms that has a lexeme, 0 to 1, by a sample. */
 export type Shares = (lexeme: string) => number;
 
 export type IndexCondition = {
-  /** The condition that the index answers; null for none: only a walk finds candidates. */
+  /** Condition that the index answers; null if there is none, and only a walk finds candidates. */
   readonly condition: TextQuery | null;
-  /** Every atom that the query matches meets the condition. */
+  /** True if every atom that the query matches meets the condition. */
   readonly isComplete: boolean;
 };
 
-/** Beyond this share of the atoms a walk over the newest finds enough; ranking by many words costs more than by few. */
+/**
+ * Share of the atoms beyond which a walk over the newest finds enough: for words that must all occur, and for words of
+ * which any will do, since ranking by many words costs more than by few.
+ */
 const MAX_SHARE_OF_ALL = 0.1;
 const MAX_SHARE_OF_ANY = 0.02;
-/** Lexemes whose lists the index merges for one search, where all are wanted and where any of them will do. */
+/** Lexemes whose lists the index merges for one search, if all are wanted and if any of them will do. */
 const MAX_WORDS_OF_ALL = 8;
 const MAX_WORDS_OF_ANY = 32;
 
 /**
- * What to ask the index for, so that it merges few lists and gives few rows: of words that must all occur the rarest,
- * of words of which any will do as many of the rarest as are rare together.
+ * Chooses the condition for the index so that it merges few lists and gives few rows: of words that must all occur the
+ * rarest, of words of which any will do as many of the rarest as are rare together.
  *
- * @param matching what share of the atoms the whole query matches, by the same sample
+ * @param matching share of the atoms that the whole query matches, by the same sample
  */
 export function chooseIndexCondition(query: TextQuery, shares: Shares, matching: number): IndexCondition {
   if (query.kind === "or") return rarestBranches(query.of, shares);
@@ -46,7 +49,7 @@ function rarestBranches(branches: readonly TextQuery[], shares: Shares): IndexCo
   return { condition: { kind: "or", of: chosen }, isComplete: chosen.length === branches.length };
 }
 
-/** A condition that every match of the query meets, of few words; null where there is none. */
+/** Returns a condition of few words that every match of the query meets; null if there is none. */
 function rarestConjuncts(query: TextQuery, shares: Shares): TextQuery | null {
   const chosen: TextQuery[] = [];
   let words = 0;
@@ -63,7 +66,10 @@ function flatten(conjuncts: readonly TextQuery[]): TextQuery[] {
   return conjuncts.flatMap((conjunct) => (conjunct.kind === "and" ? flatten(conjunct.of) : [conjunct]));
 }
 
-/** A negated phrase is met by atoms that have all its words: read as words, it would exclude them. */
+/**
+ * True if a query negates more than one word at once. Atoms that have all words of a negated phrase may meet it: read
+ * as words, it would exclude them.
+ */
 function negatesSeveral(query: TextQuery): boolean {
   if (query.kind === "word") return false;
   return query.kind === "not" ? query.of.kind !== "word" : query.of.some(negatesSeveral);
@@ -73,7 +79,7 @@ function byShare(queries: readonly TextQuery[], shares: Shares): TextQuery[] {
   return queries.toSorted((a, b) => shareOf(a, shares) - shareOf(b, shares));
 }
 
-/** At most this share of the atoms meets it. */
+/** Returns an upper bound of the share of the atoms that meets a query. */
 function shareOf(query: TextQuery, shares: Shares): number {
   if (query.kind === "word") return shares(query.lexeme);
   if (query.kind === "not") return 1;

@@ -1,6 +1,6 @@
 import { foldText, type Word } from "./folded-text.ts";
 
-/** Short names of engineers that are no beginning of what they stand for. */
+/** Short names that engineers use, which are no beginning of the full name. */
 const SHORT_NAMES: readonly (readonly string[])[] = [
   ["k8s", "kubernetes"],
   ["i18n", "internationalization", "internationalisation"],
@@ -21,22 +21,28 @@ const SHORT_NAMES: readonly (readonly string[])[] = [
 const NAMES = new Map(SHORT_NAMES.flatMap((names) => names.map((name) => [name, names] as const)));
 const NUMBER = /^[0-9]+$/;
 const NUMBER_WITH_V = /^v[0-9]+$/;
-/** From the beginning of a word alone: else a word of thousands of letters is gone through from each of them. */
+/**
+ * Identifiers and words with a hyphen, from the beginning of a word alone: else a word of thousands of letters is
+ * scanned from each of its letters.
+ */
 const JOINED = /(?<![\p{L}\p{N}])[\p{L}\p{N}]+(?:[-_.][\p{L}\p{N}]+){1,4}/gu;
 
-/** Other words that mean a folded word: `kubernetes` of `k8s`, `v26` of `26`, and `26` of `v26`. */
+/** Returns other words that mean a folded word: `kubernetes` of `k8s`, `v26` of `26`, and `26` of `v26`. */
 export function otherSpellings(word: string): readonly string[] {
   if (NUMBER.test(word)) return [`v${word}`];
   if (NUMBER_WITH_V.test(word)) return [word.slice(1)];
   return NAMES.get(word)?.filter((name) => name !== word) ?? [];
 }
 
-/** A text's identifiers and words with a hyphen, folded and in one: `readtimeoutms` of `read_timeout_ms`, `wifi` of `Wi-Fi`. */
+/**
+ * Returns a text's identifiers and words with a hyphen, folded and in one: `readtimeoutms` of `read_timeout_ms`, `wifi`
+ * of `Wi-Fi`.
+ */
 export function joinedWords(text: string): string[] {
   return (text.match(JOINED) ?? []).map((joined) => foldText(joined.replace(/[-_.]/g, "")));
 }
 
-/** A folded word where its letters and its digits part, `utf 8` of `utf8`: as it stands where it has a hyphen between them. */
+/** Splits a folded word between its letters and its digits, `utf 8` of `utf8`: its form if it is written `utf-8`. */
 export function partedAtDigits(word: string): readonly Word[] {
   const parts = word.match(/[0-9]+|[^0-9]+/g) ?? [];
   return parts.length < 2 ? [] : parts.map((text) => ({ kind: "word", text }));

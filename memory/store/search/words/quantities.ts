@@ -1,6 +1,9 @@
 import { flatten } from "./search-words.ts";
 
-/** Numbers as people write them in words, folded, in six languages; without those that are an article too, or a word of another language. */
+/**
+ * Numbers that people write as words, folded, in six languages; without those that are also an article or a word of
+ * another language.
+ */
 const SPELLED: ReadonlySet<string> = new Set(
   `one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen
   nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred
@@ -14,11 +17,14 @@ const SPELLED: ReadonlySet<string> = new Set(
   dois duas quatro sete oito nove dez doze vinte trinta quarenta cinquenta sessenta oitenta`.split(/\s+/),
 );
 const DIGITS = /^[0-9]+$/;
-/** What is counted: no single letter, as in the name of a machine, and of no script without spaces. */
+/** Word that can be counted: no single letter, as in the name of a machine, and not of a script without spaces. */
 const UNIT = /^(?!.*[\p{Script=Han}\p{Script=Hangul}])\p{Alphabetic}{2,}$/u;
-/** Words that begin with the same letters, so many, are one unit: `day` and `days`, `день` and not `дней`. */
+/**
+ * Number of letters at the beginning of a word that make its unit: `day` and `days` are one unit, `день` and `дней` are
+ * not.
+ */
 const STEM = 3;
-/** In Chinese, Japanese and Korean, a number and the one character behind it that says what is counted. */
+/** Number in Chinese, Japanese or Korean, and the one character behind it that says what is counted. */
 const RUN = /([0-9一二三四五六七八九十百千万两零〇]+) ?个?([\p{Script=Han}\p{Script=Hangul}])/gu;
 
 const ASKS = new RegExp(
@@ -31,15 +37,15 @@ const ASKS = new RegExp(
   "u",
 );
 
-/** What a text counts: of the beginning of each unit the numbers that stand before it. */
+/** Numbers that a text states, by the beginning of the unit behind each. */
 export type Quantities = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** Whether somewhere a question is for a number of something, in one of nine languages. */
+/** True if a question asks for a number of something, in one of nine languages. */
 export function asksForQuantity(question: string): boolean {
   return ASKS.test(` ${flatten(question)} `);
 }
 
-/** The quantities that a text states, in digits or in words: of "kept for 30 days", 30 of `day`. */
+/** Returns the quantities that a text states, in digits or in words: of "kept for 30 days", 30 of `day`. */
 export function quantitiesOf(text: string): Quantities {
   const quantities = new Map<string, Set<string>>();
   const add = (unit: string, number: string): void => {
@@ -55,12 +61,12 @@ export function quantitiesOf(text: string): Quantities {
   return quantities;
 }
 
-/** What a word is counted as, where it is a unit. */
+/** Returns the unit of a word that is counted: its first letters. */
 export function unitOf(word: string): string {
   return word.slice(0, STEM);
 }
 
-/** Whether two texts count the same, and agree on no number of it. */
+/** True if two texts count the same unit, and agree on no number of it. */
 export function countsOtherwise(one: Quantities, other: Quantities): boolean {
   return [...one].some(([unit, numbers]) => {
     const others = other.get(unit);

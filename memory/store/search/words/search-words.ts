@@ -1,44 +1,44 @@
 import { identifiersIn, identifierWords, type Word, wordsOf } from "./folded-text.ts";
 import { soughtVersions } from "./versions.ts";
 
-/** What a search asks for, beyond what PostgreSQL reads in it. */
+/** Words, phrases and exclusions of a search, beyond what PostgreSQL reads in it. */
 export type SearchWords = {
-  /** The words to be found, folded, each once: of a script without spaces, each two characters that follow one another. */
+  /** Words to be found, folded, each once; of a script without spaces, each two characters that follow one another. */
   readonly wanted: readonly Word[];
-  /** Whether one of them is enough: they stand around `or`. */
+  /** True if any of the words is enough, since they stand around `or`. */
   readonly isAnyEnough: boolean;
-  /** Quoted text, folded, its words parted by one space: to be found as it is. */
+  /** Quoted texts to be found as they are, folded, with one space between words. */
   readonly phrases: readonly string[];
-  /** What no result has, whichever of its alternatives it meets, as a query of its own for PostgreSQL. Empty for nothing. */
+  /** Query for PostgreSQL of what no result has, whichever of the alternatives it meets. Empty for nothing. */
   readonly excluded: string;
 };
 
-/** Of a longer query the first ones. */
+/** Number of words of a query that are read, the first ones. */
 const MAX_WORDS = 32;
 
 /** One word of a search, or a phrase in quotes. */
 type Term = { readonly text: string; readonly isPhrase: boolean; readonly isExcluded: boolean };
 
-/** A search as it is written: an atom has to meet every term of one of these. */
+/** Parsed search: an atom has to meet every term of one of the alternatives. */
 type Alternatives = readonly (readonly Term[])[];
 
-/** What parts terms in any locale of a database; in some of them spaces of other scripts do too. */
+/** Characters that part terms in any locale of a database; in some locales spaces of other scripts do too. */
 const SPACE = " \\t\\n\\v\\f\\r";
 /** Marks that part terms, and mean nothing. */
 const MARKS = "!&|()<";
 const TERM = `"(?<phrase>[^"]*)"?|(?<word>[^${SPACE}${MARKS}"][^${SPACE}${MARKS}":]*)`;
 const TEXT_TERM = new RegExp(`[${SPACE}${MARKS}]*(?:${TERM})`, "y");
 const MINUS_OR_TERM = new RegExp(`[${SPACE}${MARKS}]*(?:-|${TERM})`, "y");
-/** Between two terms: something has to stand behind it. */
+/** `or` between two terms, with something behind it. */
 const OR = new RegExp(`[${SPACE}${MARKS}]*or(?![-_\\p{L}\\p{N}])(?=[^][${SPACE}]*[^${SPACE}])`, "iuy");
-/** What is looked for: letters or digits, and not the word `or` alone, which English has not in its index. */
+/** Text that can be looked for: letters or digits, and not `or` alone, which the English index does not have. */
 const SOUGHT = /^(?!(?:[^\p{L}\p{N}]*or(?![\p{L}\p{N}]))+[^\p{L}\p{N}]*$).*[\p{L}\p{N}]/isu;
 
 /**
- * Reads a search as `websearch_to_tsquery` does, which a test holds this to: words and `"phrases"`, of which a `-`
- * before one excludes it and a second `-` takes that back, and `or`, which binds less than all of them.
+ * Parses a search as `websearch_to_tsquery` does, which a test holds this to: words and `"phrases"`, which a `-` before
+ * them excludes and a second `-` includes again, and `or`, which binds less than all of them.
  *
- * @param minus `text` where a `-` before a word belongs to it, as one of a command's flags
+ * @param minus `text` if a `-` before a word belongs to the word, as in a command's flag
  */
 export function parseSearch(query: string, minus: "excludes" | "text" = "excludes"): Alternatives {
   const alternatives: Term[][] = [[]];
@@ -65,7 +65,7 @@ export function parseSearch(query: string, minus: "excludes" | "text" = "exclude
   return alternatives.filter((terms) => terms.length > 0);
 }
 
-/** What a search asks for, in words. */
+/** Reads the words, phrases and exclusions of a search. */
 export function readSearch(query: string): SearchWords {
   const alternatives = parseSearch(query);
   const wanted = alternatives.flat().filter(({ isExcluded }) => !isExcluded);
@@ -79,13 +79,13 @@ export function readSearch(query: string): SearchWords {
   };
 }
 
-/** Whether a query asks for words and nothing else: what it means can be asked for too. */
+/** True if a query asks for words and nothing else, so that its meaning can be searched for too. */
 export function isPlainSearch(query: string): boolean {
   const [terms = [], ...others] = parseSearch(query);
   return others.length === 0 && terms.every(({ isPhrase, isExcluded }) => !isPhrase && !isExcluded);
 }
 
-/** The texts that every alternative excludes, each once. */
+/** Returns the texts that every alternative excludes, each once. */
 function exclusionsOf([first = [], ...others]: Alternatives): string[] {
   return [...new Set(excludedBy(first))].filter((text) => others.every((terms) => excludedBy(terms).includes(text)));
 }
@@ -95,16 +95,17 @@ function excludedBy(terms: readonly Term[]): string[] {
 }
 
 /**
- * A search with spaces that each database takes for spaces: of those of other scripts its locale decides.
+ * Replaces all kinds of spaces by plain ones: whether a database takes spaces of other scripts for spaces depends on
+ * its locale.
  */
 export function spaced(query: string): string {
   return query.replace(/[\s\u0085]/g, " ");
 }
 
 /**
- * The search for a text in which a `-` excludes nothing, with what no result may have.
+ * Returns the search for a text in which a `-` excludes nothing, with exclusions of its own.
  *
- * @param exclude words or phrases
+ * @param exclude words or phrases that no result may have
  */
 export function searchExcept(query: string, exclude: readonly string[]): string {
   const excluded = exclude.map((text): Term => ({ text: spaced(text), isPhrase: true, isExcluded: true }));
@@ -114,7 +115,7 @@ export function searchExcept(query: string, exclude: readonly string[]): string 
     .join(" or ");
 }
 
-/** A search in two: what it asks for beside its exclusions, and the texts that it excludes, each once. */
+/** Splits a search into the part that it asks for and the texts that it excludes, each once. */
 export function partSearch(query: string): { readonly rest: string; readonly excluded: readonly string[] } {
   const alternatives = parseSearch(query);
   const wanted = alternatives.map((terms) => terms.filter(({ isExcluded }) => !isExcluded));
@@ -131,7 +132,7 @@ function printTerms(terms: readonly Term[]): string {
   return terms.map(printTerm).join(" ");
 }
 
-/** As {@link parseSearch} reads it wherever it stands. */
+/** Prints a term so that {@link parseSearch} reads it as the same wherever it stands. */
 function printTerm({ text, isPhrase, isExcluded }: Term): string {
   if (isExcluded) return `-${quoted(text)}`;
   const word = text.replace(/^-+/, "");
@@ -142,12 +143,12 @@ function quoted(text: string): string {
   return `"${text.replaceAll('"', " ")}"`;
 }
 
-/** A topic in plain words: each of them counts, and none must occur. */
+/** Reads a topic in plain words: each of them counts, and none must occur. */
 export function readTopic(text: string): SearchWords {
   return { wanted: uniqueWords(text), isAnyEnough: true, phrases: [], excluded: "" };
 }
 
-/** A text's words with one space between them, for a phrase to be found in. */
+/** Returns a text's words with one space between them, for a phrase to be found in. */
 export function flatten(text: string): string {
   return wordsOf(text)
     .map(({ text: word }) => word)
@@ -166,7 +167,7 @@ function uniqueWords(text: string): Word[] {
   return [...words.values()].slice(0, MAX_WORDS);
 }
 
-/** A word as it is looked for; of a run, each two characters that follow one another. */
+/** Returns a word as it is looked for: of a run, each two characters that follow one another. */
 export function pairsOf(word: Word): Word[] {
   if (word.kind !== "run") return [word];
   const characters = [...word.text];
@@ -174,19 +175,19 @@ export function pairsOf(word: Word): Word[] {
   return characters.slice(1).map((last, at) => ({ kind: "run", text: `${characters[at]}${last}` }));
 }
 
-/** The words of an atom, those within its identifiers among them. */
+/** Returns the words of an atom, those within its identifiers among them. */
 export function wordsOfAtom(text: string): Word[] {
   return [...wordsOf(text), ...identifierWords(text)];
 }
 
-/** A text as the parts of the index are looked for in it: `^` before each word. */
+/** Returns a text's words with `^` before each, in which the parts of the index are looked for. */
 export function markedWords(text: string): string {
   return wordsOfAtom(text)
     .map(({ kind, text: word }) => (kind === "word" ? `^${word}` : word))
     .join("\n");
 }
 
-/** Without the words that English leaves out of its index: nothing is found by them. */
+/** Leaves out words that PostgreSQL's configuration for English leaves out of the index: nothing is found by them. */
 export function withoutWords(search: SearchWords, left: readonly string[]): SearchWords {
   return { ...search, wanted: search.wanted.filter(({ text }) => !left.includes(text)) };
 }

@@ -2,34 +2,34 @@ import { lexemesOf, type TextQuery } from "../../rows/text-query.ts";
 import { partsOf, type Word } from "./folded-text.ts";
 import { otherSpellings, partedAtDigits } from "./other-spellings.ts";
 
-/** What share of the atoms meets a condition, 0 to 1, by a sample. */
+/** Returns the share of the atoms that meets a condition, 0 to 1, by a sample. */
 export type Share = (condition: TextQuery) => number;
 
-/** Parts of one word that the index is asked for: with more it reads more lists and leaves out few atoms more. */
+/** Parts of one word that the index is asked for: with more it reads more lists, and leaves out few more atoms. */
 const MAX_PARTS_OF_WORD = 4;
-/** Of a longer word the first letters: what has them is compared with all of it. */
+/** Letters of a word, the first ones, that the index is asked for: what has them is compared with the whole word. */
 const MAX_LETTERS = 64;
 /** Lexemes whose lists the index merges for one search. */
 const MAX_PARTS = 96;
-/** Beyond this share of the atoms the index would give more of them than are compared. */
+/** Share of the atoms beyond which the index would give more atoms than are compared. */
 const MAX_SHARE = 0.05;
-/** What begins or ends like the word is not looked for where so many words do. */
+/** Share of the atoms beyond which words that only begin or end like the word are not looked for. */
 const MAX_SHARE_OF_OTHERS = 0.02;
-/** A word of fewer letters is found as it is, and where a word begins with it. */
+/** Number of letters from which on a word is also found in another form or with a slip. */
 const MIN_TYPO = 4;
-/** Words up to so many letters are also looked for with two letters swapped: their halves are too short to go by. */
+/** Number of letters up to which a word is also looked for with two letters swapped: its halves are too short. */
 const MAX_SWAPPED = 6;
-/** In a longer question the other words show what is meant. */
+/** Number of words up to which a search looks for swapped letters: in a longer one the other words show the meaning. */
 const MAX_FEW = 6;
 
-/** What the index is asked for. */
+/** Condition that the index is asked for. */
 export type SimilarCondition = {
   readonly condition: TextQuery;
-  /** Every atom that is meant meets the condition; else there are so many that the newest are looked at too. */
+  /** True if every atom that is meant meets the condition; else so many do that the newest are read too. */
   readonly isComplete: boolean;
 };
 
-/** What the index answers about a word that is there in some way, or in another spelling. */
+/** Returns the condition for a word in some form, or in another spelling. */
 function similarTo(word: Word, share: Share, isOneOfFew: boolean): SimilarCondition {
   if (word.kind === "version") return similarVersions(word.text, share);
   const similar = similarAsWritten(word, share, isOneOfFew);
@@ -40,7 +40,10 @@ function similarTo(word: Word, share: Share, isOneOfFew: boolean): SimilarCondit
   return others.length === 0 ? similar : { ...similar, condition: { kind: "or", of: [similar.condition, ...others] } };
 }
 
-/** What has the first two numbers of a version, the first one with a `v` or without: what has more is compared. */
+/**
+ * Returns the condition for the first two numbers of a version, the first with a `v` or without; an atom that meets it
+ * is compared with the whole version.
+ */
 function similarVersions(version: string, share: Share): SimilarCondition {
   const [first = "", second = ""] = version.split(".");
   const having = (text: string) => rarest(partsOf({ kind: "word", text }), share);
@@ -48,13 +51,13 @@ function similarVersions(version: string, share: Share): SimilarCondition {
   return { condition: { kind: "and", of: [firsts, having(second)] }, isComplete: true };
 }
 
-/** What the index answers about a word that is there as it is, as a part, in another form or with a slip. */
+/** Returns the condition for a word as it is, as a part, in another form or with a slip. */
 function similarAsWritten(word: Word, share: Share, isOneOfFew: boolean): SimilarCondition {
   if (word.kind === "run") return { condition: lexeme(word.text, [...word.text].length === 1), isComplete: true };
   const letters = [...word.text].slice(0, MAX_LETTERS);
   if (letters.length < 3) return { condition: lexeme(`^${word.text}`), isComplete: true };
   const within = rarest(partsOf({ kind: "word", text: letters.join("") }).slice(1), share);
-  // Of numbers no other one is meant.
+  // A number means no other number.
   if (letters.length < MIN_TYPO || /[0-9]/.test(word.text)) return { condition: within, isComplete: true };
   const half = Math.ceil(letters.length / 2);
   const end = letters.slice(-Math.max(3, letters.length - half)).join("");
@@ -72,13 +75,16 @@ function similarAsWritten(word: Word, share: Share, isOneOfFew: boolean): Simila
   };
 }
 
-/** The first half of a word's letters, three at least where it has as many: what forms and most slips leave as it is. */
+/**
+ * Returns the first half of a word's letters, at least three if it has as many: other forms and most slips leave them
+ * as they are.
+ */
 export function beginningOf(word: string): string {
   const letters = [...word].slice(0, MAX_LETTERS);
   return letters.slice(0, Math.max(3, Math.ceil(letters.length / 2))).join("");
 }
 
-/** The word with each two letters that follow one another in the other order. */
+/** Returns the word once for each two adjacent letters, with these swapped. */
 function swaps(letters: readonly string[]): string[] {
   return letters
     .slice(1)
@@ -99,10 +105,10 @@ function rarest(parts: readonly string[], share: Share): TextQuery {
   };
 }
 
-/** A word that is looked for, with what the index is asked for it, and what share of the atoms answers that. */
+/** Word that is looked for, its condition on the index, and the share of the atoms that meets the condition. */
 export type WantedWord = SimilarCondition & { readonly word: Word; readonly share: number };
 
-/** The words of a search, the rarest first. */
+/** Returns the words of a search with their conditions, the rarest first. */
 export function wantedWords(words: readonly Word[], share: Share): WantedWord[] {
   const wanted = words.map((word) => {
     const similar = similarTo(word, share, words.length <= MAX_FEW);
@@ -112,8 +118,8 @@ export function wantedWords(words: readonly Word[], share: Share): WantedWord[] 
 }
 
 /**
- * What to ask the index for, so that few atoms answer it which have all the words, each in some way; null where too many
- * do.
+ * Returns the condition for atoms that have all the words, each in some form, so that few atoms meet it; null if too
+ * many do.
  *
  * @param words the rarest first
  */
@@ -129,7 +135,7 @@ export function conditionOfAll(words: readonly WantedWord[], share: Share): Simi
   return all === null || share(all.condition) > MAX_SHARE ? null : all;
 }
 
-/** The same of atoms that have any of the words: of as many of the rarest as are rare together. */
+/** Returns the condition for atoms that have any of the words: of as many of the rarest as are rare together. */
 export function conditionOfAny(words: readonly WantedWord[]): SimilarCondition | null {
   const chosen: WantedWord[] = [];
   let parts = 0;
@@ -157,7 +163,7 @@ function byShare(conditions: readonly TextQuery[], share: Share): TextQuery[] {
   return conditions.toSorted((a, b) => (shares.get(a) ?? 0) - (shares.get(b) ?? 0));
 }
 
-/** What share of some texts, with their words marked, meets a condition on parts. */
+/** Returns a function for the share of some texts, with their words marked, that meets a condition on parts. */
 export function shareIn(texts: readonly string[]): Share {
   const known = new Map<string, Meeting>();
   const having = (part: string): Meeting => {
@@ -177,7 +183,7 @@ export function shareIn(texts: readonly string[]): Share {
   return (condition) => meeting(condition).count / Math.max(1, texts.length);
 }
 
-/** Which of the texts meet a condition, and how many. */
+/** Flags of the texts that meet a condition, and their number. */
 type Meeting = { readonly meets: readonly boolean[]; readonly count: number };
 
 function counted(meets: readonly boolean[]): Meeting {

@@ -4,30 +4,30 @@ import { flatten, wordsOfAtom } from "./search-words.ts";
 import type { WantedWord } from "./similar-condition.ts";
 import { likenessOfVersions, numbersIn } from "./versions.ts";
 
-/** Of so little likeness two words are not taken for each other. */
+/** Likeness from which on two words may be taken for each other, and the fewest letters that two forms share. */
 const MIN_LIKENESS = 0.5;
 const MIN_SHARED = 3;
-/** What a word counts that stands there in another spelling: its short name, or its number with a `v`. */
+/** Likeness of a word in another spelling: its short name, or its number with a `v`. */
 const OTHER_SPELLING = 0.9;
 
 /**
- * A word that stands in an atom so many times counts half of what one does that stands there without end, as in BM25;
- * more times in a longer atom, which has more words of any kind.
+ * Number of occurrences at which a word counts half of its limit, as in BM25. A part of it, {@link LENGTH_COUNTS},
+ * grows with the atom's length by {@link USUAL_LENGTH}: a longer atom has more words of any kind.
  */
 const TIMES_FOR_HALF = 0.5;
 const LENGTH_COUNTS = 0.3;
 const USUAL_LENGTH = 25;
-/** Of a script without spaces so many characters count as a word. */
+/** Number of characters that count as a word in a script without spaces. */
 const CHARACTERS_OF_WORD = 2;
 
-/** How near an atom comes to a search. */
+/** Likeness of an atom to a search. */
 export type Likeness = {
-  /** 0 to 1: what share of the words it has and how often, the rare ones counting more. */
+  /** Share of the words that the atom has, 0 to 1, by their rarity and how often they occur. */
   readonly score: number;
   readonly hasAll: boolean;
 };
 
-/** Compares atoms with words, and phrases that they must have. A word that several atoms have is compared once. */
+/** Returns the comparison of texts with words, and phrases that they must have. A word of several is compared once. */
 export function similarity(wanted: readonly WantedWord[], phrases: readonly string[]): (text: string) => Likeness {
   const weights = wanted.map(({ share }) => rarityOf(share));
   const comparers = wanted.map(({ word }) => comparer(word));
@@ -74,15 +74,15 @@ export function similarity(wanted: readonly WantedWord[], phrases: readonly stri
   };
 }
 
-/** How many words a text has, those of a script without spaces counted by their characters. */
+/** Counts the words of a text, in a script without spaces by the characters. */
 function lengthOf(words: readonly Word[]): number {
   return words.reduce((sum, { kind, text }) => sum + (kind === "run" ? text.length / CHARACTERS_OF_WORD : 1), 0);
 }
 
-/** Of a word that is like none of those that are looked for: nearly all are. */
+/** Likenesses of a word that is like none of the wanted words, as nearly all are. */
 const NONE: readonly number[] = [];
 
-/** What a word weighs that this share of the atoms has, 0 to 1. */
+/** Returns the weight of a word, by the share of the atoms that has it, 0 to 1. */
 export function rarityOf(share: number): number {
   return Math.log(1 + 1 / (share + 0.004));
 }
@@ -93,10 +93,10 @@ function hasNot(text: string, phrases: readonly string[]): boolean {
   return phrases.some((phrase) => !spaced.includes(/^[a-z0-9]/.test(phrase) ? ` ${phrase} ` : phrase));
 }
 
-/** How like a word of an atom is, with its {@link lettersOf}: 1 for the same, 0 for another. */
+/** Returns the likeness of a word of an atom, given with its {@link lettersOf}: 1 for the same word, 0 for another. */
 type Comparer = (present: string, presentLetters: number) => number;
 
-/** Compares words of atoms with one that is looked for. */
+/** Returns the comparison of the words of atoms with a wanted word. */
 export function comparer({ kind, text: wanted }: Word): Comparer {
   if (kind === "run") return (present) => (present.includes(wanted) ? 1 : 0);
   if (kind === "version") return (present) => likenessOfVersions(wanted, present);
@@ -133,7 +133,7 @@ function sharedBeginning(a: string, b: string): number {
   return at;
 }
 
-/** So many slips leave a word itself. One changes two of the kinds of letters at most. */
+/** Returns the number of slips that leave a word recognizable. One slip changes at most two kinds of letters. */
 function slipsIn({ length }: string): number {
   return length < 4 ? 0 : length < 8 ? 1 : 2;
 }
@@ -144,7 +144,7 @@ function slipLikeness(wanted: string, present: string, allowed: number): number 
   return slips > allowed ? 0 : 0.85 - 0.1 * slips;
 }
 
-/** Which letters a word has, a bit for each that has the same last five bits. */
+/** Returns the letters that a word has, as bits: one bit for all letters with the same last five bits. */
 export function lettersOf(word: string): number {
   let letters = 0;
   for (let at = 0; at < word.length; at++) letters |= 1 << (word.charCodeAt(at) & 31);
@@ -158,8 +158,9 @@ function bitsIn(bits: number): number {
 }
 
 /**
- * Letters changed, left out, added or in the other order, up to one more than `most`. What is the same is gone past,
- * and few ways are left where it is not: a table of all places takes seconds for words of thousands of letters.
+ * Counts the letters that are changed, left out, added or swapped between two words, up to one more than `most`. Equal
+ * letters are skipped, which leaves few ways to try: a table of all positions takes seconds for words of thousands of
+ * letters.
  */
 function slipsBetween(a: string, b: string, most: number): number {
   const isWithin = (slips: number, i: number, j: number): boolean => {

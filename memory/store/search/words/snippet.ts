@@ -3,22 +3,22 @@ import type { SearchWords } from "./search-words.ts";
 import { comparer, lettersOf } from "./similarity.ts";
 import { numbersIn } from "./versions.ts";
 
-/** Looked at no further: an answer may have a hundred atoms of 65,536 characters (threats b61). */
+/** Characters of an atom that a snippet is made of: an answer may have a hundred atoms of 65,536 (threats b61). */
 export const MAX_SNIPPET_SOURCE = 4_000;
-/** Characters before and behind what a passage is shown for. */
+/** Characters before and behind a match that a passage shows. */
 const BEFORE = 60;
 const BEHIND = 140;
 const MAX_PASSAGES = 2;
 
-/** Letters of one word as it is written, accents and all; a version, a date or a time in one. */
+/** Word as it is written, accents and all, or a version, a date or a time in one. */
 const WRITTEN_WORDS = /v?[0-9]+(?:[.:,/_-][0-9]+){1,4}(?![\p{L}\p{N}])|[\p{L}\p{N}\p{M}]+/giu;
 
-/** From a place in the text, to another. */
+/** Range of positions in a text. */
 type Range = { readonly from: number; readonly to: number };
 
 /**
- * Makes the snippets of what a search finds: passages of a text around what was found, which stands between `**`; of a text
- * without any, its beginning. A word that several texts have is compared once.
+ * Returns the maker of snippets for a search: passages of a text around its matches, which stand between `**`; of a
+ * text without matches, its beginning. A word of several texts is compared once.
  */
 export function snippetsOf(search: SearchWords): (content: string) => string {
   const placesIn = placesOfWords(search);
@@ -37,11 +37,11 @@ function snippetOf(content: string, placesIn: PlacesIn): string {
     passages.push(marked(text, passage, marks));
     from = passage.to;
   }
-  // Where a passage is cut may be within a character.
+  // A passage may be cut within a character.
   return passages.join(" … ").toWellFormed();
 }
 
-/** Where the words of a search stand, in some form, within one word as it is written. */
+/** Returns the ranges of a word, as it is written, in which the words of a search stand in some form. */
 type PlacesIn = (written: string) => readonly Range[];
 
 function placesOfWords(search: SearchWords): PlacesIn {
@@ -58,14 +58,14 @@ function placesOfWords(search: SearchWords): PlacesIn {
   };
 }
 
-/** Where the words stand that were searched for. */
+/** Returns the ranges of a text in which the words of the search stand. */
 function rangesOf(text: string, placesIn: PlacesIn): Range[] {
   const ranges: Range[] = [];
   for (const { 0: written, index } of text.matchAll(WRITTEN_WORDS)) {
     for (const range of placesIn(written)) {
       const last = ranges.at(-1);
       const next = { from: index + range.from, to: index + range.to };
-      // Two characters of a run, and the next two.
+      // Ranges that touch are joined, such as two characters of a run and the next two.
       if (last !== undefined && next.from <= last.to)
         ranges[ranges.length - 1] = { from: last.from, to: Math.max(last.to, next.to) };
       else ranges.push(next);
@@ -82,7 +82,7 @@ function rangesIn(written: string, { wanted }: SearchWords, isWanted: (word: str
   }
   const folded = words.map(({ text }) => text).join("");
   const runs = wanted.filter(({ kind, text }) => kind === "run" && folded.includes(text));
-  // What was folded into fewer characters is marked whole.
+  // A word that was folded into fewer or more characters is marked whole.
   if (folded.length !== written.length) return runs.length === 0 ? [] : [{ from: 0, to: written.length }];
   return runs.flatMap(({ text }) => placesOf(folded, text)).toSorted((a, b) => a.from - b.from);
 }
@@ -94,7 +94,7 @@ function placesOf(run: string, text: string): Range[] {
   return places;
 }
 
-/** A passage around a place, from `earliest` on, and from word to word where spaces are near. */
+/** Returns the passage around a range, from `earliest` on, and from word to word if spaces are near. */
 function around(text: string, { from, to }: Range, earliest: number): Range {
   const begin = Math.max(earliest, from - BEFORE);
   const end = Math.min(text.length, to + BEHIND);

@@ -1,9 +1,9 @@
 import { setImmediate } from "node:timers/promises";
 
-/** Characters that are compared before others have their turn: some milliseconds' work. */
+/** Characters that are worked on in one turn of the event loop: some milliseconds' work. */
 const MAX_LENGTH_AT_ONCE = 8_192;
 
-/** What is called before each text that is worked on, so that others have their turn every few milliseconds. */
+/** Returns a function to await before each text that is worked on: it lets other tasks run every few milliseconds. */
 export function takeTurns(): (text: string) => Promise<void> {
   let length = 0;
   return async (text) => {

@@ -32,7 +32,7 @@ const SPACED = {
     перенес*, замен*, переш*, переех*, смени*, отмен*, прекрат*, прекращ*, повыси*, повыш*, снизи*, сниж*, увелич*, уменьш*,
     продл*, сократ*, сокращ*`,
 };
-/** Of scripts without spaces, and of Korean, whose endings are part of the word: they may stand anywhere. */
+/** Words of scripts without spaces, and of Korean, whose endings are part of the word: they may stand anywhere. */
 const RUNS = {
   chinese: `现在, 如今, 从此, 今后, 不再, 改为, 改成, 改到, 改用, 改由, 换成, 换到, 变成, 变为, 调整为, 搬到, 移到, 取消, 停用,
     停止, 代替, 取代, 提高到, 降到, 延长, 缩短, 以前, 原来, 原先, 之前的`,
@@ -43,7 +43,7 @@ const RUNS = {
 };
 const CHANGE = new RegExp(`${anyOf(SPACED, " ")}|${anyOf(RUNS, "")}`);
 
-/** Whether a text says by its words, in one of nine languages, that something has changed. */
+/** True if a text says by its words, in one of nine languages, that something has changed. */
 export function saysChange(text: string): boolean {
   return CHANGE.test(` ${flatten(text)} `);
 }

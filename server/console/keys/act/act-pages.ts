@@ -12,25 +12,25 @@ import { versionsInUse } from "../page/versions-in-use.ts";
 export type ActForm = {
   readonly key: KeyJson;
   readonly viewer: Viewer;
-  /** What was refused, in words; empty at first. */
+  /** Reason for the refusal, in words; empty at first. */
   readonly refused: Content;
 };
 
-/** What stands in the form to revoke a key. */
+/** Values of the form that revokes a key. */
 export type TypedRevocation = {
   readonly reason: string;
-  /** The key's name, by which it is confirmed. */
+  /** Name of the key, typed to confirm the revocation. */
   readonly confirm: string;
-  /** What is wrong with that; empty where nothing is. */
+  /** Fault of the typed name; empty if it has none. */
   readonly fault: string;
 };
 export const NOTHING_TYPED: TypedRevocation = { reason: "", confirm: "", fault: "" };
 
-/** What revoking would cut off, as far as it is known: the calls under way are each replica's own to know. */
+/** Uses of a key that revoking would cut off, as far as they are known: only each replica knows its calls under way. */
 export type PresentUse = {
-  /** Of each version, the newest first. */
+  /** Last uses of the versions, the newest version first. */
   readonly lastUses: readonly LastUse[];
-  /** By five minutes. */
+  /** Requests of the last hour, in bars of five minutes. */
   readonly lastHour: readonly RequestBar[];
   readonly now: number;
 };
@@ -73,7 +73,7 @@ function useText({ version, at, address, userAgent }: LastUse, now: number): Con
   return html`Version ${version}, last used ${ago(rfc3339Millis(at), now)}${from}`;
 }
 
-/** How long a version works on beside the one that succeeds it: those that the form offers. */
+/** Overlaps that the form offers: how long the present version works on beside its successor. */
 export const OVERLAPS = [
   { value: "1h", words: "1 hour" },
   { value: "24h", words: "24 hours" },
@@ -83,9 +83,10 @@ export const OVERLAPS = [
 export const USUAL_OVERLAP = "24h";
 
 /**
- * What works now stands below the form: the button stays where it was pressed, whatever is known by then.
+ * Renders the form that rotates a key. The versions in use stand below the form, so that the button stays where it was
+ * pressed whatever is known by then.
  *
- * @param once by which the form is known again
+ * @param once id of the submission, which recognises a form that is sent twice
  */
 export function rotateContent(
   { key, viewer, refused }: ActForm,

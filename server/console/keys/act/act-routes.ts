@@ -28,13 +28,16 @@ import { givenReason } from "./typed-reason.ts";
 
 type ActRequest = { Params: KeyIdParams; Body: FormBody };
 
-/** The form was of a key made by hand. A declared key's new version is not shown, and its present one ends. */
+/**
+ * Refusal of a form that was opened while the key was made by hand. A declared key's new version is not shown, and its
+ * present version may end.
+ */
 const TAKEN_OVER = problem(
   "managed",
   "A declaration has taken this key over since the form was opened: rotating it is another thing now, as the form below says.",
 );
 
-/** What is done to a key at once: it is revoked, or a new version is made or asked for. */
+/** Serves what is done to a key at once: revoking it, making or requesting a new version, suspending it. */
 export function keyActRoutes(app: FastifyInstance, management: Management, publicUrl: URL | null): void {
   revokeRoutes(app, management);
   rotateRoutes(app, management, publicUrl);
@@ -117,7 +120,7 @@ function rotateRoutes(app: FastifyInstance, management: Management, publicUrl: U
   });
 }
 
-/** Suspends a key that was made here, or lets it be used again: the rest of its spec stays. */
+/** Suspends a key that was made by hand, or lets it be used again. The rest of its spec stays. */
 function suspensionRoute(app: FastifyInstance, management: Management): void {
   app.post<ActRequest>("/keys/:id/state", { config: { console: true } }, async (request, reply) => {
     const { key } = await seeKey(management, request);
@@ -139,7 +142,7 @@ function suspensionRoute(app: FastifyInstance, management: Management): void {
   });
 }
 
-/** One of those that the form offers; the usual one for anything else. */
+/** Reads an overlap that the form offers; the usual overlap for any other text. */
 function overlapOf(text: string): string {
   return OVERLAPS.find(({ value }) => value === text)?.value ?? USUAL_OVERLAP;
 }

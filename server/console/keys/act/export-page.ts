@@ -5,13 +5,13 @@ import { flag, type Html, html } from "../../../pages/html.ts";
 
 export type ExportPage = {
   readonly key: KeyJson;
-  /** Null where it cannot be exported. */
+  /** Manifest of the key; null if it cannot be exported. */
   readonly exported: KeyExport | null;
-  /** Why not, or what is wrong with what was asked for; empty otherwise. */
+  /** Reason why there is no export, or what is wrong with the request; empty otherwise. */
   readonly refused: string;
 };
 
-/** How a key that was made by hand is taken into Git: its manifest, and what to do with it. */
+/** Shows the manifest of a key that was made by hand, and how to take the key into Git with it. */
 export function exportContent({ key, exported, refused }: ExportPage): Html {
   const { id, name } = key;
   return html`<div class="head narrow"><div><p class="crumb"><a href="/dashboard/keys">API keys</a> / <a href="/dashboard/keys/${id}">${name}</a></p><h1>Export ${name}</h1></div></div>
@@ -37,7 +37,10 @@ function namespaceForm(id: string, namespaces: readonly string[], chosen: string
   )}</select></div><button>Choose</button></form>`;
 }
 
-/** Without them the controller refuses the manifest: what a key may reach would be another thing. */
+/**
+ * Warns of references that no manifest declares. The controller refuses the manifest without them, since the key could
+ * otherwise reach something else.
+ */
 function undeclaredNotice(undeclared: readonly string[], namespace: string): Html {
   return html`<div class="notice warn narrow"><p><strong>Declare these first.</strong> The key is bound to what no manifest has declared; the take-over waits until namespace ${namespace} has:</p><ul>${undeclared.map((title) => html`<li>${title}</li>`)}</ul></div>`;
 }

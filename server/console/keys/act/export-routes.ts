@@ -11,7 +11,7 @@ import { exportContent } from "./export-page.ts";
 
 type ExportRequest = { Params: KeyIdParams; Querystring: Readonly<Record<string, unknown>> };
 
-/** Taking a key that was made by hand into declarations. */
+/** Serves the manifest by which a key that was made by hand is taken into declarations. */
 export function keyExportRoutes(app: FastifyInstance, management: Management): void {
   const { store } = management;
 

@@ -9,19 +9,19 @@ import { BESIDE_FIELDS, formErrorsOf, inFormWords } from "./form-errors.ts";
 import { type KeyFields, specOfFields } from "./key-fields.ts";
 import type { FormErrors } from "./key-form.ts";
 
-/** A key as a form asks for it. */
+/** Key as a form asks for it. */
 type AskedKey = {
   readonly fields: KeyFields;
   readonly rights: Rights;
-  /** Where what is changed is named; empty for a key that is to be made. */
+  /** Namespace in which the references of the key are looked up; empty for a key that is to be made. */
   readonly namespace: string;
 };
 
 /**
- * What the form of a new key was refused for, and all else that is wrong with it: the API says the faults of the team,
- * of the fields and of what they refer to one kind after the other, as each is judged by the one before.
+ * Returns the refusal of the form of a new key, and all other faults in it. The API reports the faults of the team, of
+ * the fields and of their references one kind after the other, as each check needs the one before.
  *
- * @throws what was thrown, where it cannot be corrected in the form
+ * @throws the given error if it cannot be corrected in the form
  */
 export async function faultsOfNewKey(
   db: Db,
@@ -37,7 +37,10 @@ export async function faultsOfNewKey(
   return { shown, errors: inFormWords(all, asked.fields) };
 }
 
-/** The same of a form that edits a key, whose own name and team stay. */
+/**
+ * Returns the refusal of a form that edits a key, and all other faults in it. The key's own name and team stay. @throws
+ * the given error if it cannot be corrected in the form
+ */
 export async function faultsOfEdit(
   db: Db,
   error: unknown,
@@ -51,7 +54,7 @@ export async function faultsOfEdit(
 type Faults = FormErrors["fields"];
 const NONE: Faults = new Map();
 
-/** What is wrong by a judgement; nothing where it cannot be made, such as without a team. */
+/** Returns the faults that a check finds. None if the check cannot be made, such as without a team. */
 async function faultsOf(judge: () => unknown): Promise<Faults> {
   try {
     await judge();
@@ -61,7 +64,7 @@ async function faultsOf(judge: () => unknown): Promise<Faults> {
   }
 }
 
-/** Both, and of one field what it was refused for. */
+/** Merges faults; of a field that has several, `fields` decides. */
 function merged({ fields, whole }: FormErrors, others: readonly Faults[]): FormErrors {
   const all = new Map([...others.flatMap((one) => [...one]), ...fields]);
   if (all.size === fields.size || whole.includes(BESIDE_FIELDS)) return { fields: all, whole };
@@ -75,14 +78,14 @@ async function requireFreeName(db: Db, { fields: { name, team }, rights }: Asked
   if (taken !== undefined) throw nameTaken("key", taken);
 }
 
-/** What is wrong with what a form refers to: each looked up alone, whatever else is wrong with it. */
+/** Returns the faults of each reference of a form, looked up alone, whatever else is wrong with the form. */
 async function faultsOfReferences(db: Db, { fields, rights, namespace }: AskedKey): Promise<Faults[]> {
   const { gatewayRef, libraryAccess, mcpDefaultLibraryRef } = specOfFields(fields);
   const faults: Faults[] = [];
   const ofTeam = await faultsOf(async () => {
     const { id } = await teamFor(db, rights, fields.team, "make keys");
     for (const reference of [{ gatewayRef }, { libraryAccess }, { mcpDefaultLibraryRef }].map(defined)) {
-      // A preset by which all of them mean something.
+      // A preset whose scopes make each of these references valid.
       const spec = { preset: "GatewayDefault", ...reference };
       faults.push(await faultsOf(() => resolvePolicy(db, id, readKey({ name: "any", namespace, spec }).declared)));
     }

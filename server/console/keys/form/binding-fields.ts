@@ -3,7 +3,7 @@ import { FORM_FIELDS } from "./form-fields.ts";
 import type { KeyFields } from "./key-fields.ts";
 import { type Choices, chosenField, type FormErrors, labelled, textField, withChosen } from "./key-form.ts";
 
-/** What a key can be bound to, by reference. */
+/** Libraries and gateways that a key can be bound to by reference. */
 export type Bindings = { readonly libraries: Choices; readonly gateways: Choices };
 
 export function libraryFields(fields: KeyFields, { libraries }: Bindings, errors: FormErrors): Html {
@@ -24,7 +24,7 @@ export function libraryFields(fields: KeyFields, { libraries }: Bindings, errors
   )}`;
 }
 
-/** Those that are offered, to be checked; any other by its name. */
+/** Renders a checkbox for each library that is offered, and a text field for the names of others if there are more. */
 function allowedLibraries({ libraries }: KeyFields, { offered, isMore }: Choices, errors: FormErrors): Html {
   const fault = errors.fields.get("libraries");
   const choices = withChosen(offered, libraries).map(

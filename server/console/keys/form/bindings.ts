@@ -5,13 +5,16 @@ import type { Bindings } from "./binding-fields.ts";
 import type { Ref, RefNames } from "./key-fields.ts";
 import type { Choices } from "./key-form.ts";
 
-/** A form offers so many of each kind at most; any other is written. */
+/** Maximum number of libraries, gateways or teams that a form offers. Any other is typed. */
 const OFFERED = 200;
 
 /**
- * What keys of these teams can be bound to; undefined for all teams. Where there is more than one, each says whose it is.
+ * Lists the libraries and gateways that keys of these teams can be bound to. Each title names the team, unless there is
+ * exactly one team.
  *
- * @param namespace of a key that is in one: there a name alone means what is in it, and what is in none has no name
+ * @param teamIds undefined for all teams
+ * @param namespace namespace of the key, empty for none. In a namespace, a reference without one means that namespace,
+ * so objects without a namespace cannot be named and are not offered.
  */
 export async function bindingsFor(db: Db, teamIds: readonly string[] | undefined, namespace = ""): Promise<Bindings> {
   const [libraries, gateways] = await Promise.all([
@@ -27,20 +30,20 @@ export async function bindingsFor(db: Db, teamIds: readonly string[] | undefined
   return { libraries: offer(libraries, refOf, isNameable), gateways: offer(gateways, refOf, isNameable) };
 }
 
-/** How a form names what the spec of a key in a namespace refers to: in the words in which it is offered. */
+/** Returns how a form names the references of a key in a namespace: by the value that the form offers for them. */
 export function refNamesFor(namespace: string, { libraries, gateways }: Bindings): RefNames {
   const namer =
     ({ offered }: Choices) =>
     (ref: Ref) => {
       const named = refName({ namespace: ref.namespace ?? namespace, name: ref.name });
-      // Without a namespace it is the only one of that name, wherever that is.
+      // A reference without a namespace means the only object of that name, in whichever namespace it is.
       const [only, ...more] = offered.filter(({ value }) => value === named || value.endsWith(`/${named}`));
       return only === undefined || more.length > 0 ? named : only.value;
     };
   return { library: namer(libraries), gateway: namer(gateways) };
 }
 
-/** What a form offers as a key's team: the teams of these ids, or every team where they are undefined. */
+/** Lists the teams that a form offers for a key: the teams of these ids, or every team if they are undefined. */
 export async function teamsFor(db: Db, teamIds: readonly string[] | undefined): Promise<Choices> {
   const teams = await listObjects(db, "team", { teamIds, limit: OFFERED + 1 });
   const isOnly = (name: string) => teams.filter((team) => team.name === name).length === 1;

@@ -6,9 +6,9 @@ import { BUDGET_KINDS, BUDGET_PERIODS, splitBudgets, type TypedBudget } from "./
 const PERIODS = { none: "", offered: BUDGET_PERIODS, isMore: false };
 
 /**
- * A budget of a key: how much, and when it resets, are asked for once there is to be one.
+ * Renders the fields of a key's budget. Amount and period appear once a kind of budget is chosen.
  *
- * @param stored of a key that there is: the fields are of one of them
+ * @param stored budgets of an existing key; the fields show one
  */
 export function budgetFields(fields: TypedBudget, errors: FormErrors, stored: readonly BudgetSpec[] = []): Html {
   const { own, others } = splitBudgets(fields, stored);

@@ -23,16 +23,19 @@ export type CreateForm = {
   readonly errors: FormErrors;
   readonly manifest: FormManifest;
   readonly bindings: Bindings;
-  /** Those that a key can be made for. */
+  /** Teams that the viewer may make a key for. */
   readonly teams: Choices;
-  /** By which the request is known again, however often it is sent. */
+  /** Id of the submission, which recognises a form that is sent twice. */
   readonly once: string;
   readonly viewer: Viewer;
 };
 
 const NO_TEAM = "There is none yet that you may make keys for: see Team.";
 
-/** The five steps on one page: what a step is for is shown once the step before says that it is wanted. */
+/**
+ * Renders the five steps of making a key on one page. The fields of a step appear once the step before says that they
+ * are needed.
+ */
 export function createContent({ fields, errors, manifest, bindings, teams, once, viewer }: CreateForm): Html {
   return html`<div class="head narrow"><div><p class="crumb"><a href="/dashboard/keys">API keys</a></p><h1>Create key</h1></div></div>
 ${errorSummary(errors)}
@@ -54,7 +57,10 @@ ${limitDetails(fields, errors)}
 ${manifestPanel(manifest, errors.whole !== "")}</div>`;
 }
 
-/** None of several is chosen by itself: a key of a wrong team is made in one click. */
+/**
+ * Renders the choice of the key's team. None of several teams is preselected, since a key of a wrong team is made in
+ * one click.
+ */
 function teamChoice({ team }: KeyFields, teams: Choices, errors: FormErrors): Html {
   const { offered, isMore } = teams;
   const none = offered.length > 1 && !isMore ? "Choose a team" : "";

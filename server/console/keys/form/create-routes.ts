@@ -20,10 +20,10 @@ import type { FormErrors } from "./key-form.ts";
 import { endOfLifetime } from "./lifetimes.ts";
 import { manifestPanel } from "./manifest-panel.ts";
 
-/** Bytes of a form whose manifest is shown as it is typed: more than any key that can be made needs. */
+/** Maximum bytes of a form whose manifest is shown as it is typed: more than any key that can be made needs. */
 const MAX_TYPED = 65_536;
 
-/** Making a key. */
+/** Serves the form that makes a key, and its manifest. */
 export function keyCreateRoutes(app: FastifyInstance, management: Management, publicUrl: URL | null): void {
   const { store, prices } = management;
 
@@ -71,7 +71,10 @@ export function keyCreateRoutes(app: FastifyInstance, management: Management, pu
     },
   );
 
-  /** @param errors undefined where the form was not sent to make a key: then what its manifest says is shown */
+  /**
+   * Sends the form. @param errors errors of a form that was sent to make a key; undefined for any other, which shows
+   * the faults of its manifest
+   */
   async function showForm(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -92,12 +95,12 @@ export function keyCreateRoutes(app: FastifyInstance, management: Management, pu
   }
 }
 
-/** The ids of the teams that a person may make keys for; undefined for all. */
+/** Returns the ids of the teams that a person may make keys for; undefined for all. */
 function makerTeams(rights: Rights): string[] | undefined {
   return visibleTeams(rights)?.filter((id) => allows(rights, id, "make keys"));
 }
 
-/** @throws Problem `forbidden` for a person who may make no key in any team */
+/** Requires that a person may make a key in some team. @throws Problem `forbidden` */
 function requireMaker(rights: Rights): void {
   if (mayInSomeTeam(rights, "make keys")) return;
   throw problem("forbidden", "Your role lets you look at keys, and make none: it takes admin or member.");

@@ -15,21 +15,21 @@ import { limitDetails } from "./limit-details.ts";
 export type EditForm = {
   readonly key: KeyJson;
   readonly fields: KeyFields;
-  /** What the form would be filled with now. */
+  /** Values that the form would be filled with now. */
   readonly stored: KeyFields;
   readonly errors: FormErrors;
   readonly bindings: Bindings;
-  /** The entity tag of what the form was filled with. */
+  /** Entity tag of the key that the form was filled with. */
   readonly etag: string;
-  /** Whether the key was changed by another request since. */
+  /** True if another request has changed the key since then. */
   readonly isOutdated: boolean;
   readonly viewer: Viewer;
 };
 
-/** What a form asks for that makes a key, and not for one that is there. */
+/** Fields that the form has only for a new key. */
 const OF_NEW_KEYS: readonly FormFieldName[] = ["name", "team", "lifetime"];
 
-/** All that can change of a key without a new secret. */
+/** Renders the form for all that can change of a key without a new secret. */
 export function editContent(form: EditForm): Html {
   const { key, fields, errors, bindings, etag, viewer } = form;
   const { id, name } = key;
@@ -47,7 +47,10 @@ ${limitDetails(fields, errors)}
 </form></div>`;
 }
 
-/** A key whose versions have their own ends cannot have one of its own beside them. */
+/**
+ * Renders the end of a key. A key whose versions each have their own end (`expiresAfter`) cannot have an end of its
+ * own.
+ */
 function expiry({ key: { spec }, fields, errors }: EditForm): Html {
   if (spec.expiresAfter === undefined) {
     return expiresField(fields, errors, "In UTC. Left empty, the key works until it is revoked.");
@@ -57,7 +60,7 @@ function expiry({ key: { spec }, fields, errors }: EditForm): Html {
   return html`<div class="field"><p class="label">${FORM_FIELDS.expires.label}</p><p>Each version ${life} after it was made</p><p class="hint">Rotate the key for a later end. The management API changes how long a version lives.</p></div>`;
 }
 
-/** What was typed stays in the form; what is stored by now stands beside it. */
+/** Shows what is stored now, beside the form, which keeps what was typed. */
 function outdated({ fields, stored }: EditForm): Html {
   const names = FORM_FIELD_NAMES.filter((name) => !OF_NEW_KEYS.includes(name));
   const others = names.filter((name) => String(stored[name]) !== String(fields[name]));

@@ -19,7 +19,7 @@ import { editContent } from "./edit-page.ts";
 import { NO_ERRORS } from "./form-errors.ts";
 import { EMPTY_FIELDS, fieldsOfSpec, type KeyFields, readKeyFields, specOfFields } from "./key-fields.ts";
 
-/** Changing what a key that was made here may do, without a new secret. */
+/** Serves the form that changes what a key made by hand may do, without a new secret. */
 export function keyEditRoutes(app: FastifyInstance, management: Management): void {
   const { store, prices } = management;
 
@@ -45,7 +45,7 @@ export function keyEditRoutes(app: FastifyInstance, management: Management): voi
     async (request, reply) => {
       const { key } = await seeKey(management, request);
       requireMadeByHand(key);
-      // A page of before an upgrade has no field for them, and is to take none away.
+      // A page from before an upgrade has no fields for these, and must not remove their values.
       const stored = { models: (key.spec.allowedModels ?? []).join(", "), ...eachFact((name) => key.spec[name] ?? "") };
       const fields = { ...readKeyFields({ ...stored, ...request.body }), name: key.name, team: key.team };
       const etag = field(request.body, "etag");

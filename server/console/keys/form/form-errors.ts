@@ -9,14 +9,17 @@ import type { FormErrors } from "./key-form.ts";
 
 export const NO_ERRORS: FormErrors = { fields: new Map(), whole: "" };
 
-/** What is wrong with a field of the API, where its own words are not the form's. */
+/** Texts for faults of fields of the API whose own words do not fit the form. */
 const WORDS: Readonly<Record<string, string>> = {
   "spec.budgets[0].tokens": "write a whole number of tokens, from 1 to 1000000000000",
   "spec.budgets[0].cost": "write what the calls may cost, such as 250.00, up to 9999999.99",
   "spec.budgets[0].currency": "write its three letters, such as USD",
 };
 
-/** What a form that was refused can be shown with again: the person can change something. Any other is a page of its own. */
+/**
+ * Codes of problems that a person can correct in the form, which is shown again. Any other problem has a page of its
+ * own.
+ */
 const CORRECTABLE: ReadonlySet<string> = new Set([
   "invalid",
   "invalid_request",
@@ -28,9 +31,9 @@ const CORRECTABLE: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * What was thrown, as the form says it.
+ * Returns an error in the words of the form.
  *
- * @throws what was thrown, where it cannot be corrected in the form
+ * @throws the given error if it cannot be corrected in the form
  */
 export function formErrorsOf(error: unknown): { readonly shown: Problem; readonly errors: FormErrors } {
   const shown = problemOf(error, "POST");
@@ -45,7 +48,7 @@ export function formErrorsOf(error: unknown): { readonly shown: Problem; readonl
   return { shown, errors: { fields: new Map(found), whole } };
 }
 
-/** What a policy asks for, where the form has other words for what would do than the management API. */
+/** Steps that satisfy a rule of a policy, if the form has other words for them than the management API. */
 const POLICY_STEPS: Readonly<Partial<Record<RuleName, (step: string) => string>>> = {
   "expiry.required": () => "choose a time",
   "expiry.max": () => "choose an earlier time",
@@ -54,7 +57,7 @@ const POLICY_STEPS: Readonly<Partial<Record<RuleName, (step: string) => string>>
   allowedPresets: (step) => step.replace("write ", "choose ").replaceAll("preset: ", ""),
 };
 
-/** What a key breaks of policies: at its field, or of the whole where the form has none for it. */
+/** Returns the violations of policies at their fields, or for the whole form if it has no such field. */
 function policyErrors(violations: readonly Violation[]): FormErrors {
   const said = violations.map(({ rule, field, what, step, policy }) => {
     const text = `${what}: ${POLICY_STEPS[rule]?.(step) ?? step} (PlatformKeyPolicy ${policy})`;
@@ -75,7 +78,7 @@ function fieldError({ path, message }: { path: string; message: string }): [keyo
   return name === undefined ? [] : [[name, `${FORM_FIELDS[name].label}: ${WORDS[path] ?? message}.`]];
 }
 
-/** What to do about a field that is empty, and is not to be. */
+/** Advice for required fields that are empty. */
 const WHERE_EMPTY: Readonly<Partial<Record<keyof KeyFields, string>>> = {
   name: "Type a name, such as checkout-assistant.",
   team: "Choose a team.",
@@ -84,7 +87,10 @@ const WHERE_EMPTY: Readonly<Partial<Record<keyof KeyFields, string>>> = {
   requestsPerMinute: "Type how many requests a minute, or empty the field Requests at once.",
 };
 
-/** What is wrong with a form in its own words, and with the end of a key at the field that the form shows for it. */
+/**
+ * Rewords the faults of a form for its fields, and moves a fault of the key's end to the field that the form shows for
+ * it.
+ */
 export function inFormWords({ fields, whole }: FormErrors, typed: KeyFields): FormErrors {
   const { lifetime, expires } = typed;
   const placed = [...fields].map(([name, fault]) => {

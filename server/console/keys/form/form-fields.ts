@@ -1,10 +1,10 @@
 import { eachFact, factOf } from "../../../../domain/key/declaration/facts.ts";
 import type { KeyFields } from "./key-fields.ts";
 
-/** A field of the form: what people call it, and the fields of the API whose faults are said beside it. */
+/** Field of the form: its label, and the paths in the API whose faults are shown beside it. */
 type FormField = { readonly label: string; readonly paths: readonly string[] };
 
-/** All that a person can fill in, in the order of the form. */
+/** All fields that a person can fill in, in the order of the form. */
 export const FORM_FIELDS: Readonly<Record<Exclude<keyof KeyFields, "budgetWas">, FormField>> = {
   name: { label: "Name", paths: ["name"] },
   team: { label: "Team", paths: ["team"] },
@@ -35,7 +35,7 @@ export type FormFieldName = keyof typeof FORM_FIELDS;
 
 export const FORM_FIELD_NAMES = Object.keys(FORM_FIELDS) as FormFieldName[];
 
-/** The field of the form that a field of the API is in: the longest beginning that fits. */
+/** Finds the form's field for a field of the API, by the longest path that `path` starts with. */
 export function formFieldOf(path: string): FormFieldName | undefined {
   return PLACES.find((place) => path.startsWith(place.path))?.name;
 }

@@ -10,25 +10,27 @@ import { type KeyFields, specOfFields } from "./key-fields.ts";
 import type { FormErrors } from "./key-form.ts";
 import { endOfLifetime } from "./lifetimes.ts";
 
-/** The PlatformKey that a form which is being filled in comes to. */
+/** PlatformKey that a form describes while it is filled in. */
 export type FormManifest = {
-  /** As it was typed so far, where it would be refused. */
+  /** Manifest; as typed so far if it would be refused. */
   readonly yaml: string;
   readonly errors: FormErrors;
-  /** What the form begins without and needs, in words. */
+  /** Required values that are still empty, in words. */
   readonly lacks: readonly string[];
-  /** What is to be declared before it, as `MemoryLibrary handbook`. */
+  /** Objects that have to be declared before it, such as `MemoryLibrary handbook`. */
   readonly undeclared: readonly string[];
-  /** Undefined where the team holds none in a cluster, and where nothing is judged to the end. */
+  /**
+   * Namespace of the manifest. undefined if the team holds none in a cluster, or if the check did not reach its end.
+   */
   readonly namespace: string | undefined;
-  /** The PlatformKey that has the name there, as `namespace/name`: the manifest would change that one. */
+  /** PlatformKey that already has the name in that namespace, as `namespace/name`: the manifest would change it. */
   readonly declared: string | undefined;
 };
 
 /**
- * Judges what was typed as making the key would, and makes nothing.
+ * Checks what was typed as making the key would, and makes nothing.
  *
- * @throws what is wrong and cannot be corrected in the form, such as Problem `forbidden`
+ * @throws a fault that cannot be corrected in the form, such as Problem `forbidden`
  */
 export async function manifestOfForm(
   { store }: Pick<Management, "store">,
@@ -56,12 +58,12 @@ export async function manifestOfForm(
   }
 }
 
-/** A key that was pasted into a field is not repeated. */
+/** Writes a manifest as YAML, without a key that was pasted into a field. */
 function yamlOf(manifest: object): string {
   return redactKeys(writeYaml(manifest));
 }
 
-/** A name that is still to be typed is no fault. */
+/** Drops the fault of a name that is not typed yet. */
 function withoutLacking({ fields, whole }: FormErrors, { name }: KeyFields): FormErrors {
   const faults = [...fields].filter(([field]) => field !== "name" || name !== "");
   return { fields: new Map(faults), whole: faults.length === 0 && fields.size > 0 ? "" : whole };

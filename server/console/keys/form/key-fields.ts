@@ -7,30 +7,30 @@ import { choices, type FormBody, field } from "../../../pages/forms.ts";
 import { type Lifetime, readLifetime } from "./lifetimes.ts";
 import { budgetsTyped, NO_BUDGET, readBudget, type TypedBudget, typedBudgetOf } from "./typed-budget.ts";
 
-/** A key as the form of it has it: what was typed, whatever it is. */
+/** Values of the form of a key, as typed and unchecked. */
 export type KeyFields = TypedBudget & { readonly [F in FactName]: string } & {
   readonly name: string;
   readonly team: string;
   readonly displayName: string;
-  /** Of {@link PRESETS}, or empty for scopes of one's own. */
+  /** Name of a preset in {@link PRESETS}, or empty for a list of scopes. */
   readonly preset: string;
   readonly scopes: readonly string[];
   readonly libraryAccess: "All" | "Restricted";
-  /** References, as `namespace/name`. */
+  /** References to libraries, as `namespace/name`. */
   readonly libraries: readonly string[];
   readonly defaultLibrary: string;
   readonly gateway: string;
-  /** With commas or spaces between. */
+  /** Names of models, separated by commas or spaces. */
   readonly models: string;
   readonly lifetime: Lifetime;
-  /** A moment in UTC as `datetime-local` has it. */
+  /** Time in UTC as an input of type `datetime-local` has it. */
   readonly expires: string;
-  /** With commas or spaces between. */
+  /** Networks in CIDR notation, separated by commas or spaces. */
   readonly networks: string;
   readonly requestsPerMinute: string;
   readonly burst: string;
   readonly tokensPerMinute: string;
-  /** Who counts the requests. */
+  /** Place where requests and tokens are counted. */
   readonly rateScope: "Replica" | "Installation";
   readonly concurrent: string;
 };
@@ -67,20 +67,23 @@ export function readKeyFields(body: FormBody): KeyFields {
   };
 }
 
-/** What was written with commas or spaces between. */
+/** Splits a text at commas and spaces. */
 function listed(text: string): string[] {
   return text.split(/[\s,]+/).filter((part) => part !== "");
 }
 
-/** A reference as a spec has it. */
+/** Reference, as a spec has it. */
 export type Ref = { readonly name: string; readonly namespace?: string };
-/** How a form names what a spec refers to. */
+/** Functions that name references as a form does. */
 export type RefNames = { readonly library: (ref: Ref) => string; readonly gateway: (ref: Ref) => string };
 
-/** What the form to edit a key has of its spec. */
+/** Fields that the form to edit a key fills from its spec. */
 export type EditableFields = Omit<KeyFields, "name" | "team" | "lifetime">;
 
-/** @param currency what a cost is in where the key has no budget yet */
+/**
+ * Fills the fields of a form from a spec. @param currency currency that the form offers for a cost if the key has no
+ * budget yet
+ */
 export function fieldsOfSpec(spec: ApiManagedKeySpec, refs: RefNames, currency: string): EditableFields {
   const {
     displayName,
@@ -116,7 +119,7 @@ export function fieldsOfSpec(spec: ApiManagedKeySpec, refs: RefNames, currency: 
   };
 }
 
-/** Fields that the form has controls for, or leaves out by the scopes that are chosen. */
+/** Fields of a spec that the form has controls for, or leaves out by the chosen scopes. */
 const CONTROLLED: ReadonlySet<string> = new Set([
   "displayName",
   "preset",
@@ -140,15 +143,16 @@ const CONTROLLED_LIMITS: ReadonlySet<string> = new Set([
   "scope",
 ] satisfies (keyof NonNullable<ApiManagedKeySpec["rateLimit"]>)[]);
 
-/** The members that a form has no control for. */
+/** Returns the members that a form has no control for. */
 function uncontrolled(stored: object, controlled: ReadonlySet<string>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(stored).filter(([name]) => !controlled.has(name)));
 }
 
 /**
- * The spec that a form asks for, unchecked: what a page hides, since no scope is chosen that it is for, is left out.
+ * Returns the unchecked spec that a form asks for. Leaves out fields that the page hides since no chosen scope is for
+ * them.
  *
- * @param stored of the key that is edited: what the form has no control for stays as it is there
+ * @param stored spec of the key that is edited: its fields without a control in the form stay as they are
  */
 export function specOfFields(fields: KeyFields, stored: Partial<ApiManagedKeySpec> = {}): Record<string, unknown> {
   const { subjectAccess, libraryAccess, allowedModels, rateLimit, budgets = [] } = stored;
@@ -181,7 +185,10 @@ function memoryOf(
   };
 }
 
-/** @param stored stays as it is where its names were left as they are, one of which may have a comma */
+/**
+ * Returns the spec's fields for a gateway. @param stored models of the key: stays as it is if the names were not
+ * edited, since a name may contain a comma
+ */
 function gatewayOf({ gateway, models }: KeyFields, stored: readonly string[] = []): Record<string, unknown> {
   const allowedModels = models === stored.join(", ") ? stored : listed(models);
   return {
@@ -190,7 +197,9 @@ function gatewayOf({ gateway, models }: KeyFields, stored: readonly string[] = [
   };
 }
 
-/** Numbers stay what they are; anything else is said to be none by the check of the spec. */
+/**
+ * Returns the rate limit that a form asks for. Passes on a text that is no number, for the check of the spec to refuse.
+ */
 function limitsOf(
   { requestsPerMinute, burst, tokensPerMinute, rateScope, concurrent }: KeyFields,
   stored: ApiManagedKeySpec["rateLimit"] = {},
@@ -207,7 +216,7 @@ function limitsOf(
   return { rateLimit: counted ? { ...rateLimit, scope: rateScope } : rateLimit };
 }
 
-/** What the chosen scopes are for. */
+/** Returns the products that the chosen scopes belong to, `memory` and `gateway`. */
 export function productsOf({ preset, scopes }: Pick<KeyFields, "preset" | "scopes">): ReadonlySet<string> {
   return new Set((isPreset(preset) ? PRESETS[preset] : scopes.filter(isScope)).map(productOfScope));
 }
@@ -221,7 +230,10 @@ function refOf(text: string): Ref {
   return slash < 0 ? { name: text } : { namespace: text.slice(0, slash), name: text.slice(slash + 1) };
 }
 
-/** A moment that a browser sends is in UTC; what it did not make goes to the check of the spec as it is. */
+/**
+ * Converts a time that a browser sends, in UTC, to RFC 3339. Returns any other text as it is, for the check of the
+ * spec.
+ */
 function rfc3339Of(text: string): string {
   if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?$/.test(text)) return text;
   return `${text.length === 16 ? `${text}:00` : text}Z`;

@@ -4,29 +4,29 @@ import { type Content, flag, type Html, html } from "../../../pages/html.ts";
 import { FORM_FIELDS, type FormFieldName } from "./form-fields.ts";
 import { type KeyFields, productOfScope, productsOf } from "./key-fields.ts";
 
-/** What can be chosen, by what a form sends for it. */
+/** Options of a choice, each with the value that a form sends for it. */
 export type Choices = {
   readonly offered: readonly { readonly value: string; readonly title: string }[];
-  /** Whether there is more than that. */
+  /** True if there are more options than those offered. */
   readonly isMore: boolean;
 };
-/** An offer, and what it means to choose nothing; empty where something must be chosen. */
+/** Options, and the text for choosing none; `none` is empty if an option must be chosen. */
 type Choice = Choices & { readonly none: string };
 
-/** What is wrong with a form: of each field in its words, and of the whole. */
+/** Faults of a form: texts by field, and one for the whole form. */
 export type FormErrors = {
   readonly fields: ReadonlyMap<keyof KeyFields, string>;
   readonly whole: string;
 };
 
-/** Presets in the order of how many need them, with what each is for. */
+/** Presets in the order of how many people need them, with the use of each. */
 const PRESET_WORDS = {
   GatewayDefault: "for an application: models; reads the memory",
   MCPReadOnly: "for an assistant over MCP: reads the memory",
   MCPReadWrite: "for an agent over MCP: writes the memory too",
 } as const satisfies Record<Preset, string>;
 
-/** A field with its label, what to write there, and what is wrong with what stands there. */
+/** Renders a field with its label, its hint, and its fault. */
 export function labelled(
   id: FormFieldName,
   errors: FormErrors,
@@ -52,7 +52,7 @@ export function textField(id: FormFieldName, value: string, errors: FormErrors, 
   );
 }
 
-/** What is wrong with a form, before all of it. */
+/** Renders the faults of a form, above the form. */
 export function errorSummary({ fields, whole }: FormErrors): Html | string {
   if (whole === "") return "";
   return html`<div class="notice bad narrow" role="alert"><p><strong>Nothing was changed.</strong> ${whole}</p>${
@@ -85,14 +85,14 @@ export function expiresField({ expires }: KeyFields, errors: FormErrors, hint: s
   );
 }
 
-/** What people know the key by. */
+/** Renders the fields for the names that people know the key by. */
 export function namingFields(fields: KeyFields, errors: FormErrors): Html {
   return html`${textField("displayName", fields.displayName, errors, "What people call it. Left empty, its name.")}${FACT_NAMES.map(
     (name) => textField(name, fields[name], errors, factOf(name).hint),
   )}`;
 }
 
-/** A choice of what there is; where there is more than a page offers, its name can be written. */
+/** Renders a choice among the options; a text field with suggestions if there are more options than a page offers. */
 export function chosenField(
   id: FormFieldName,
   value: string,
@@ -123,7 +123,10 @@ export function chosenField(
   );
 }
 
-/** What was chosen and is not offered stays what it is, such as a name without its namespace. */
+/**
+ * Adds to the options a chosen value that is not offered, such as a name without its namespace, so that it stays
+ * chosen.
+ */
 export function withChosen(offered: Choices["offered"], chosen: readonly string[]): Choices["offered"] {
   const others = chosen.filter((one) => offered.every(({ value }) => value !== one));
   return [...others.map((value) => ({ value, title: value })), ...offered];

@@ -3,7 +3,7 @@ import type { KeyFields } from "./key-fields.ts";
 import { expiresField, type FormErrors, labelled } from "./key-form.ts";
 import { LIFETIMES } from "./lifetimes.ts";
 
-/** How long a new key works: the date is asked for once it is to be one of the person's own. */
+/** Renders the choice of a new key's lifetime. The date appears once a date of the person's own is chosen. */
 export function lifetimeFields(fields: KeyFields, errors: FormErrors): Html {
   return html`${labelled(
     "lifetime",

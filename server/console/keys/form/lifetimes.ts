@@ -4,7 +4,10 @@ import type { Db } from "../../../../store/database/change.ts";
 import { databaseTime } from "../../../../store/database/times.ts";
 import { type FormBody, field } from "../../../pages/forms.ts";
 
-/** How long a key works, as the form to make one offers it: `days` of those that are counted from its making. */
+/**
+ * Lifetimes that the form of a new key offers. `days` is null for a lifetime that is not counted from the making of the
+ * key.
+ */
 export const LIFETIMES = [
   { value: "none", words: "No end: until it is revoked", days: null },
   { value: "7d", words: "7 days", days: 7 },
@@ -16,15 +19,18 @@ export type Lifetime = (typeof LIFETIMES)[number]["value"];
 
 const MINUTE_MS = 60_000;
 
-/** The lifetime that a form asks for. A form without the choice has an end where it has a date, as the one to edit a key. */
+/**
+ * Reads the lifetime that a form asks for. A form without that choice, as the form to edit a key, has an end if it has
+ * a date.
+ */
 export function readLifetime(body: FormBody): Lifetime {
   const chosen = LIFETIMES.find(({ value }) => value === field(body, "lifetime"));
   return chosen?.value ?? (field(body, "expires") === "" ? "none" : "date");
 }
 
 /**
- * The end of a key that is made now, by the database's clock and to the minute before; nothing for a lifetime that is
- * not counted in days.
+ * Returns the end of a key that is made now, by the database's clock, rounded down to the minute. Empty for a lifetime
+ * that is not counted in days.
  */
 export async function endOfLifetime(db: Db, lifetime: Lifetime): Promise<{ readonly expiresAt?: string }> {
   const days = LIFETIMES.find(({ value }) => value === lifetime)?.days ?? null;

@@ -12,7 +12,10 @@ const RATE_SCOPES = {
   isMore: false,
 };
 
-/** From where a key may be used, and how much at once: folded in while nothing is to be seen there, as of most keys. */
+/**
+ * Renders the fields for a key's networks and limits, folded in unless a field has a value or a fault, as most keys
+ * have no limits.
+ */
 export function limitDetails(fields: KeyFields, errors: FormErrors): Html {
   const { networks, requestsPerMinute, burst, tokensPerMinute, rateScope, concurrent } = fields;
   const isOpen = LIMITS.some((name) => fields[name] !== "" || errors.fields.has(name));

@@ -1,19 +1,19 @@
 import { type Html, html } from "../../../pages/html.ts";
 import type { FormManifest } from "./form-manifest.ts";
 
-/** Where the form to make a key asks for its manifest. */
+/** Path that the form of a new key asks for its manifest. */
 export const FORM_MANIFEST_PATH = "/dashboard/keys/new/manifest";
-/** Of the form. */
+/** Id of the form's element. */
 export const CREATE_FORM = "create-key";
 const PANEL = "as-manifest";
 
-/** By which a form has its manifest follow what is typed. */
+/** Attributes by which a form keeps its manifest up to date with what is typed. */
 export const FOLLOWED_BY_MANIFEST = html`hx-post="${FORM_MANIFEST_PATH}" hx-trigger="input delay:400ms" hx-sync="this:replace" hx-validate="false" hx-target="#${PANEL}" hx-swap="outerHTML"`;
 
 /**
- * The manifest beside the form that it follows: by script, or by its button.
+ * Renders the manifest beside its form. It follows the form by script, or by its button.
  *
- * @param isRefused whether the page says already what is wrong with the form
+ * @param isRefused true if the page says already what is wrong with the form
  */
 export function manifestPanel(manifest: FormManifest, isRefused: boolean): Html {
   const { yaml, errors, lacks, declared } = manifest;

@@ -3,14 +3,14 @@ import type { BudgetPeriod } from "../../../../domain/budget/period.ts";
 import { type FormBody, field } from "../../../pages/forms.ts";
 import { numeral } from "../../column-chart.ts";
 
-/** A budget as the form of a key has it: what was typed, whatever it is. */
+/** Budget in the form of a key, as typed and unchecked. */
 export type TypedBudget = {
-  /** What it counts; empty for no budget. */
+  /** Unit that the budget counts; empty for no budget. */
   readonly budgetOf: "" | "tokens" | "cost";
   readonly budgetAmount: string;
   readonly budgetCurrency: string;
   readonly budgetPeriod: BudgetPeriod;
-  /** Which of the key's budgets the form was opened with, by its name; empty for none. */
+  /** Name of the budget that the form was opened with; empty for none. */
   readonly budgetWas: string;
 };
 
@@ -42,9 +42,9 @@ export function readBudget(body: FormBody): TypedBudget {
 }
 
 /**
- * The first of a key's budgets, as the form to edit it has it.
+ * Returns the first of a key's budgets as the form to edit it has it.
  *
- * @param currency what a cost is in where there is none yet
+ * @param currency currency that the form offers for a cost if the budget has none
  */
 export function typedBudgetOf([first]: readonly BudgetSpec[], currency: string): TypedBudget {
   if (first === undefined) return { ...NO_BUDGET, budgetCurrency: currency };
@@ -59,8 +59,8 @@ export function typedBudgetOf([first]: readonly BudgetSpec[], currency: string):
 }
 
 /**
- * Of a key's budgets the one that a form is of, undefined where there is none, or none any more; and the others, which
- * it leaves as they are. Once it was saved, that is the one that it asks for.
+ * Splits a key's budgets into `own`, the budget that the form shows, and `others`, which it leaves as they are. `own`
+ * is undefined if the form shows no stored budget. After the form was saved, `own` is the budget that it asked for.
  */
 export function splitBudgets(fields: TypedBudget, stored: readonly BudgetSpec[]) {
   const { budgetOf, budgetPeriod, budgetWas } = fields;
@@ -70,15 +70,15 @@ export function splitBudgets(fields: TypedBudget, stored: readonly BudgetSpec[])
   return { own, others: stored.filter((one) => one !== own) };
 }
 
-/** A key has one budget of tokens and one of cost for each period at most. */
+/** Names a budget by its unit and period. A key has at most one budget of each name. */
 function nameOf({ cost, period }: BudgetSpec): string {
   return `${cost === undefined ? "tokens" : "cost"} ${period}`;
 }
 
 /**
- * The `budgets` that a form asks for, unchecked; nothing where it asks for none.
+ * Returns the unchecked `budgets` that a form asks for; empty if it asks for none.
  *
- * @param stored of the key: of the one that the form is of it leaves what it does not show
+ * @param stored budgets of the key: fields of a budget that the form does not show stay as they are
  */
 export function budgetsTyped(fields: TypedBudget, stored: readonly BudgetSpec[]): Record<string, unknown> {
   const { own, others } = splitBudgets(fields, stored);
@@ -99,7 +99,7 @@ function sizeTyped({ budgetOf, budgetAmount, budgetCurrency: currency }: TypedBu
     case "":
       return undefined;
     case "tokens": {
-      // Digits with the commas that people put between thousands; anything else is said to be no number.
+      // Digits with the commas that people put between thousands; the check of the spec refuses anything else.
       const digits = budgetAmount.replaceAll(",", "");
       return { tokens: /^\d{1,15}$/.test(digits) ? Number(digits) : budgetAmount };
     }

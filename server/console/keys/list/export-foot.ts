@@ -3,7 +3,7 @@ import { numeral } from "../../column-chart.ts";
 import { MOST_EXPORTED_KEYS } from "../selected/export-found.ts";
 import { type KeyListFilters, listUrl } from "./list-query.ts";
 
-/** Where all keys are exported that a list's filters find, as a line below its pages. */
+/** Renders the line below a list that exports all keys its filters find. */
 export function exportFoot(query: KeyListFilters): Html {
   const file = listUrl({ ...query, after: undefined, before: undefined }, "/dashboard/keys/found.csv");
   return html`<div class="foot"><p class="muted small">The export has all that these filters find, ${numeral(MOST_EXPORTED_KEYS)} keys at most.</p><a class="button" href="${file}">Export all as CSV</a></div>`;

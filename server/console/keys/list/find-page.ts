@@ -2,9 +2,9 @@ import { type Html, html } from "../../../pages/html.ts";
 import { csrfField } from "../../../pages/layout.ts";
 import type { Viewer } from "../../../pages/viewer.ts";
 
-/** What the form is shown with: never with what was typed. */
+/** Content of the form, which never repeats what was typed. */
 export type FindForm = {
-  /** What came of the secret that was sent: `nothing` was. */
+  /** Outcome for the secret that was sent; `nothing` if none was sent yet. */
   readonly outcome: "nothing" | "empty" | "unknown";
   readonly viewer: Viewer;
 };

@@ -10,8 +10,9 @@ import { viewerOf } from "../../../pages/viewer.ts";
 import { type FindForm, findContent } from "./find-page.ts";
 
 /**
- * Finding a key by its whole secret, as who has found one in a file does. It comes in a form's body alone: an address is
- * in histories and logs. The database is asked for its digest, so that a secret of any shape is found that was imported.
+ * Serves the search for a key by its whole secret, such as a secret found in a file. The secret comes in a form's body
+ * alone, as URLs are kept in histories and logs. The database is asked for its digest, so that an imported secret of
+ * any shape is found.
  */
 export function keyFindRoutes(app: FastifyInstance, { store }: Management): void {
   app.get("/keys/find", { config: { console: true } }, async (request, reply) => send(request, reply, "nothing"));
@@ -22,7 +23,7 @@ export function keyFindRoutes(app: FastifyInstance, { store }: Management): void
     const rights = await rightsOf(store.db, principalOf(request));
     const found = secret.length > MAX_KEY_LENGTH ? [] : await findSecrets(store.db, [keyDigest(secret)]);
     const [key] = found.filter(({ teamId }) => seesTeam(rights, teamId));
-    // What others have, and what no key has, are the same to this viewer.
+    // A secret of another team and a secret of no key get the same answer.
     if (key === undefined) return send(request, reply.status(404), "unknown");
     return reply.redirect(`/dashboard/keys/${key.keyId}`, 303);
   });

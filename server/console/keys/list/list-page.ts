@@ -30,25 +30,25 @@ import { exportFoot } from "./export-foot.ts";
 import { type KeyListFilters, listUrl } from "./list-query.ts";
 import { type SelectionRights, selectionBox, selectionForm } from "./selection-form.ts";
 
-/** What the list of keys shows. */
+/** Content of the list of keys. */
 export type KeyList = SelectionRights & {
   readonly query: KeyListFilters;
   readonly keys: readonly KeyRowJson[];
   readonly clusters: ClusterNames;
   readonly conditions: ConditionsById;
-  /** Where the next page begins; null at the end. */
+  /** Position where the next page begins; null on the last page. */
   readonly next: KeyPosition | null;
-  /** Where this page begins behind another one; null at the beginning. */
+  /** Position that the previous page ends before; null on the first page. */
   readonly previous: KeyPosition | null;
-  /** Whether more may match before the page is full. */
+  /** True if more keys may match but the search ended before the page was full. */
   readonly isPartial: boolean;
-  /** How many match on all pages. */
+  /** Number of keys that match on all pages. */
   readonly total: BoundedCount;
-  /** Names of teams to choose from: some of them, where there are very many. */
+  /** Names of teams that the filter offers: only some if there are very many. */
   readonly teams: readonly string[];
-  /** What the issuer says of a viewer who is in no team; null for all others. */
+  /** Names from the issuer for a viewer who is in no team; null for all others. */
   readonly outsider: IssuedNames | null;
-  /** Whether the viewer may make a key in any team. */
+  /** True if the viewer may make a key in some team. */
   readonly mayCreate: boolean;
   /** Milliseconds since the epoch. */
   readonly now: number;
@@ -122,7 +122,7 @@ ${fewUse(query)}
 </div></form>`;
 }
 
-/** What few narrow a list by: in a menu, whose button says how many of them do. */
+/** Renders the rarely used filters in a menu, whose button shows how many of them are set. */
 function fewUse({ scope: chosen, model, bound }: KeyListFilters): Html {
   const count = [chosen ?? "", model, bound].filter((value) => value !== "").length;
   return html`<details class="menu"><summary class="button">More filters${count > 0 && ` (${count})`}</summary><div>
@@ -155,7 +155,7 @@ function nameOf({ id, name, displayName, team, spec }: KeyRowJson): Html {
   return html`${selectionBox({ id, name })}<a href="/dashboard/keys/${id}">${name}</a><small>${isNamed && html`${displayName} · `}${team}${statedFacts(spec).map(([, text]) => html` · ${text}`)}</small>`;
 }
 
-/** By which names a team could have the viewer as a member. */
+/** Shows a viewer in no team the names by which a team could have them as a member. */
 function noTeam({ subject, groups }: IssuedNames): Html {
   return html`<div class="empty"><h2>You are in no team</h2><p class="muted">Keys belong to teams. Send this to a person who writes PlatformTeams: a team has you as a member by your subject, or by one of your groups.</p>
 <pre id="names" tabindex="0" aria-label="What your issuer says of you">${writeYaml({ subject, groups })}</pre>

@@ -6,28 +6,28 @@ import { KEY_ORDERS, type KeyOrder, type KeyPosition } from "../../../../store/k
 import { problem } from "../../../http/problems/problem.ts";
 import { queryText } from "../../query-text.ts";
 
-/** What the list of keys is asked for, as its address has it. */
+/** Query for the list of keys, as in the URL of its page. */
 export type KeyListFilters = {
   readonly text: string;
   readonly state: ListedState | undefined;
   readonly scope: Scope | undefined;
   readonly trait: KeyTrait | undefined;
-  /** A model that keys may name at a gateway. */
+  /** Name of a model that keys may call at a gateway. */
   readonly model: string;
-  /** A gateway or a library, by its name or id. */
+  /** Name or id of a gateway or a library. */
   readonly bound: string;
   readonly team: string;
   readonly order: KeyOrder;
   readonly after: KeyPosition | undefined;
-  /** Where the page behind begins, for the one before it. */
+  /** Position that this page ends before, for going back. */
   readonly before: KeyPosition | undefined;
 };
 
 const MAX_CURSOR_LENGTH = 600;
-/** Seconds since the epoch, from the year 0 to before the year 10000: the moments of RFC 3339. */
+/** Seconds since the epoch of the year 0 and of the year 10000: bounds of the times in RFC 3339. */
 const [FIRST_SECOND, SECOND_AFTER_ALL] = [-62_167_219_200, 253_402_300_800];
 
-/** Reads the address: what means nothing there is as if it were left out, since a person may have typed it. */
+/** Reads the query of a URL. Ignores invalid values, since a person may have typed them. */
 export function readListQuery(query: Readonly<Record<string, unknown>>): KeyListFilters {
   const { q, state, scope, trait, model, bound, team, order, after, before } = query;
   const known = KEY_ORDERS.find((one) => one === order) ?? "name";
@@ -49,7 +49,7 @@ function positionIn(text: unknown, order: KeyOrder): KeyPosition | undefined {
   return typeof text === "string" && text !== "" ? readPosition(text, order) : undefined;
 }
 
-/** The address of a list, from another place on where that is given. */
+/** Returns the URL of a list or of its export, from a position on if the filters have one. */
 export function listUrl(
   filters: KeyListFilters,
   path: "/dashboard/keys" | "/dashboard/keys/found.csv" = "/dashboard/keys",
@@ -74,7 +74,7 @@ function writePosition({ place, id }: KeyPosition): string {
   return Buffer.from(JSON.stringify([place, id])).toString("base64url");
 }
 
-/** @throws Problem `invalid_request` for what is none of ours */
+/** Reads a position that {@link writePosition} wrote. @throws Problem `invalid_request` for any other text */
 function readPosition(text: string, order: KeyOrder): KeyPosition {
   const [place, id] = text.length > MAX_CURSOR_LENGTH ? [] : partsOf(text);
   const isPlace = order === "name" ? isStorable : isTime;

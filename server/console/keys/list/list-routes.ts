@@ -19,7 +19,7 @@ import { keySearchOf } from "./list-search.ts";
 
 const PAGE = 50;
 
-/** The list of keys. */
+/** Serves the list of keys. */
 export function keyListRoutes(app: FastifyInstance, { store, clock }: Management): void {
   app.get<{ Querystring: Readonly<Record<string, unknown>> }>(
     "/keys",
@@ -56,7 +56,7 @@ export function keyListRoutes(app: FastifyInstance, { store, clock }: Management
     },
   );
 
-  /** What a text identifies exactly comes before what it is a part of the name of. */
+  /** Finds the keys of a page. Keys that the text identifies exactly come before keys with the text in their name. */
   async function find(query: KeyListFilters, rights: Rights) {
     const { text, team, after, before } = query;
     const teamIds = await requestedTeams(store.db, rights, team);
@@ -74,7 +74,7 @@ export function keyListRoutes(app: FastifyInstance, { store, clock }: Management
     if (before !== undefined) {
       const backward = { ...search, after: before, isBackward: true };
       const { keys, positions, next, isPartial } = await searchKeys(store.db, backward);
-      // Where nothing is before these, the first page is shown, which is full.
+      // If nothing comes before these, the first page is shown, which is full.
       if (next !== null) {
         const total = await countKeys(store.db, search);
         return { keys, next: positions.at(-1) ?? before, previous: next, isPartial, total };

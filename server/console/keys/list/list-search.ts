@@ -4,9 +4,9 @@ import type { KeySearch } from "../../../../store/keys/search/key-search.ts";
 import type { KeyListFilters } from "./list-query.ts";
 
 /**
- * What the filters of the list search for, wherever a page begins.
+ * Returns the search for the list's filters, without its position.
  *
- * @param at milliseconds since the epoch: when a key has its state
+ * @param at milliseconds since the epoch: the time at which states and traits hold
  */
 export async function keySearchOf(
   db: Db,

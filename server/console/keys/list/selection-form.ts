@@ -1,13 +1,13 @@
 import { type Html, html } from "../../../pages/html.ts";
 
-/** What the viewer may do to keys of some team. */
+/** Actions that the viewer may take on keys of some team. */
 export type SelectionRights = { readonly mayExport: boolean; readonly mayRevoke: boolean };
 
 /**
- * The form around a page of the list, whose checkboxes are its fields, and above it what is done with the selected keys:
- * each an address, to which a person can go back.
+ * Renders the form around a page of the list, whose checkboxes are its fields, and above it the actions on the selected
+ * keys. Each action is a URL, to which a person can go back.
  *
- * @param list the address of the list
+ * @param list URL of the list
  */
 export function selectionForm(list: string, { mayExport, mayRevoke }: SelectionRights, keys: Html): Html {
   return html`<form id="selection" class="stack" method="get" action="/dashboard/keys/export.csv"><input type="hidden" name="list" value="${list}">
@@ -18,7 +18,7 @@ export function selectionForm(list: string, { mayExport, mayRevoke }: SelectionR
 ${keys}</form>`;
 }
 
-/** Selects a key. */
+/** Renders the checkbox that selects a key. */
 export function selectionBox({ id, name }: { readonly id: string; readonly name: string }): Html {
   return html`<input type="checkbox" name="keyId" value="${id}" aria-label="Select ${name}">`;
 }

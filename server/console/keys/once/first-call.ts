@@ -7,16 +7,19 @@ import type { KeyJson } from "../../../management/keys/shown/key-json.ts";
 import { type Html, html } from "../../../pages/html.ts";
 import { mayCallModels } from "../key-words.ts";
 
-/** The gateway that a first call can be made to, and what of it may be asked. */
+/** Gateway and model for a first call. */
 export type CallableGateway = { readonly publicId: string; readonly dialect: Dialect; readonly model: string };
 
-/** A gateway that a key may call: its own, or one of its team's; undefined where there is none that forwards its calls. */
+/**
+ * Finds a gateway that a key may call: the gateway that it is bound to, or one of its team's. undefined if none
+ * forwards its calls.
+ */
 export async function findCallableGateway(
   db: Db,
   key: Pick<KeyJson, "teamId" | "namespace" | "scopes" | "spec">,
 ): Promise<CallableGateway | undefined> {
   const { gatewayRef } = key.spec;
-  // A reference without a namespace is of the key's; where that has none, of the only one of its name.
+  // A reference without a namespace means the key's namespace; if the key has none, the only gateway of that name.
   const namespace = (gatewayRef && (gatewayRef.namespace ?? key.namespace)) || undefined;
   const of = { teamIds: [key.teamId], namespace, name: gatewayRef?.name };
   const found = await listObjects(db, "gateway", { ...of, limit: 10 });
@@ -32,7 +35,10 @@ type Routed = Pick<StoredGateway, "routesOnly"> & {
   readonly upstreams: readonly Pick<StoredGateway["upstreams"][number], "name" | "dialect">[];
 };
 
-/** What a key may ask a gateway to generate by, a route first; undefined where it may not, or nothing is forwarded. */
+/**
+ * Returns a model that a key may ask a gateway to generate with, a route first. undefined if it may ask for none, or if
+ * nothing is forwarded.
+ */
 export function callableModel(
   { scopes, spec: { allowedModels } }: Pick<KeyJson, "scopes" | "spec">,
   { routesOnly, routes, upstreams }: Routed,
@@ -51,17 +57,17 @@ export function callableModel(
   return routesOnly || model === undefined ? undefined : { dialect: first.dialect, model };
 }
 
-/** One way to use a key: what to do next by it. */
+/** Example of using a key, and the next step after copying it. */
 type Way = { readonly title: string; readonly code: string; readonly next: string };
 
 const QUESTION = "Say hello.";
 const BEARER = `-H @<(printf 'Authorization: Bearer %s' "$KEYPLANE_API_KEY")`;
 
 /**
- * How a new key is used, each way with the call to make next, one of them open. Each reads the key from the variable
- * `KEYPLANE_API_KEY`, so that it may be copied into a file that others read.
+ * Shows how a new key is used: examples of a first call, the first example unfolded. Each reads the key from the
+ * variable `KEYPLANE_API_KEY`, so that it may be copied into a file that others read.
  *
- * @param publicUrl where clients reach this server, without a slash at its end
+ * @param publicUrl URL at which clients reach this server, without a slash at its end
  */
 export function firstCalls(
   key: Pick<KeyJson, "scopes" | "spec">,
@@ -82,7 +88,10 @@ export function firstCalls(
   )}</div></section>`;
 }
 
-/** A header of each call names the subject of a key that requires one: no file can. */
+/**
+ * True if a first call to the memory can be shown. A key that requires a subject needs a header in each call to name
+ * it, which no file can hold.
+ */
 export function mayUseMemory({ scopes, spec }: Pick<KeyJson, "scopes" | "spec">): boolean {
   return scopes.some((scope) => scope.startsWith("memory:")) && spec.subjectAccess?.mode !== "Required";
 }
@@ -109,7 +118,10 @@ type Call = {
   readonly typescript: string;
 };
 
-/** A call of each dialect: by HTTP, and by its official SDKs. JSON is how both languages take a text, whatever is in it. */
+/**
+ * Calls in each dialect, by HTTP and by the official SDKs. JSON is a valid string literal in both languages, whatever
+ * the text.
+ */
 const CALLS: Readonly<Record<Dialect, (baseUrl: string, model: string) => Call>> = {
   openai: (baseUrl, model) => ({
     path: "/v1/chat/completions",

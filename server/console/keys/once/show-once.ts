@@ -7,9 +7,9 @@ import { findCallableGateway } from "./first-call.ts";
 import { shownAlreadyContent, shownOnceContent } from "./shown-once-page.ts";
 
 /**
- * Answers with the key that was made, the one time: the answer to the form itself, which nothing keeps.
+ * Sends the key that was made, once, in the answer to the form itself, which nothing keeps.
  *
- * @param publicUrl null where none is configured: then the address that this request came to is shown
+ * @param publicUrl null if none is configured: then the page shows the address that this request came to
  */
 export async function showOnce(
   db: Db,
@@ -29,7 +29,7 @@ export async function showOnce(
   return sendKeyPage(request, reply.code(201), "Your new key", content);
 }
 
-/** Whether the browser that sent the form waits for its answer no longer. */
+/** True if the browser that sent the form no longer waits for its answer. */
 export function isAbandoned({ raw }: FastifyReply): boolean {
   return raw.destroyed;
 }

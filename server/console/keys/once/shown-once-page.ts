@@ -8,22 +8,27 @@ import { urlWithQuery } from "../../query-text.ts";
 import { mayCallModels } from "../key-words.ts";
 import { type CallableGateway, firstCalls, mayUseMemory } from "./first-call.ts";
 
-/** Stands for the key in a file that the page holds: its script puts the key there as the file is downloaded. */
+/**
+ * Placeholder of the key in a file that the page holds. The page's script puts the key there as the file is downloaded.
+ */
 const PLACEHOLDER = "KEY-IS-PUT-HERE";
 
 export type ShownOnce = {
   readonly key: KeyJson;
-  /** The full key. */
+  /** Full text of the key. */
   readonly secret: string;
-  /** Whether the form was sent before: what its first answer showed has ended. */
+  /** True if the form was sent before: the key in its first answer has ended. */
   readonly isAgain: boolean;
-  /** Where clients reach this server, without a slash at its end. */
+  /** URL at which clients reach this server, without a slash at its end. */
   readonly publicUrl: string;
-  /** One that the key may call; undefined where there is none. */
+  /** Gateway that the key may call; undefined if there is none. */
   readonly gateway: CallableGateway | undefined;
 };
 
-/** The one page that shows a key. Its script downloads files of it, and takes it away as the page is left. */
+/**
+ * Renders the only page that shows a key. Its script downloads files with the key, and removes the key as the page is
+ * left.
+ */
 export function shownOnceContent({ key, secret, isAgain, publicUrl, gateway }: ShownOnce): Html {
   const { id, name, scopes } = key;
   const number = key.versions[0]?.number ?? 1;
@@ -49,12 +54,12 @@ ${factList([
 ${firstCalls(key, gateway, publicUrl)}`;
 }
 
-/** Where what calls models with the key finds the addresses to call. */
+/** Links to the gateways of the team, whose pages show the base URLs for calling models. */
 function baseUrls({ team }: KeyJson): Html {
   return html`<a href="${urlWithQuery("/dashboard/gateways", { team })}">Gateways of the team</a>: the page of each has those for SDKs. Copy the key first.`;
 }
 
-/** Said of what stands below where the first answer's key has ended. */
+/** Warns that the key in the form's first answer has ended, above the key that replaces it. */
 function sentTwice({ versions }: KeyJson): Html {
   const before = versions.some(({ state }) => state === "retiring");
   return html`<div class="notice warn narrow" role="alert"><p><strong>This form was sent twice.</strong> The key shown by the first answer was ended; use this one.${
@@ -87,7 +92,10 @@ function dataOf({ scopes }: KeyJson, publicUrl: string, template: "Env" | "McpCo
   return renderSecretData(PLACEHOLDER, declared, { publicUrl, gatewayPublicId: null });
 }
 
-/** What a form that was sent again is answered where what it made is in use, or is the active version no longer. */
+/**
+ * Renders the answer to a form that is sent again after the version it made is in use, or is no longer the active
+ * version.
+ */
 export function shownAlreadyContent({ id, name }: KeyJson): Html {
   return html`<div class="panel narrow"><h1>This key was shown already</h1>
 <p>The form was sent once before, and made what <strong>${name}</strong> has had since: it is in use, or was replaced, and nothing was made now. Its secret was on that page alone.</p>

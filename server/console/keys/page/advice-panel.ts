@@ -5,7 +5,7 @@ import { withMoments } from "../../times.ts";
 
 const COLUMNS: readonly Column[] = [["Field", "whole"], "Would have been enough", "Why"];
 
-/** What would have been enough for a key, as a table and as a manifest to be reviewed. */
+/** Shows the access that would have been enough for a key, as a table and as a manifest to be reviewed. */
 export function advicePanel({ isUnused, lacks, points, manifest }: AdviceJson, now: number): Html {
   return html`<section class="panel" aria-labelledby="advice-title"><h2 id="advice-title">Advice</h2>${
     lacks === null

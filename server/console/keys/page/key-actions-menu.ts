@@ -5,9 +5,9 @@ import type { Viewer } from "../../../pages/viewer.ts";
 import { isMadeByHand, leakedVersions } from "../key-words.ts";
 
 /**
- * What the viewer may do with a key: one thing in front, what ends it apart, and the rest in a menu that opens without
- * script. In front is what the key waits for: to be resumed where it is suspended, unless it was reported as leaked, and
- * else its rotation, a plain button. Nothing for a key that has ended.
+ * Renders the actions that the viewer may take on a key: one in front, revoking apart, and the rest in a menu that
+ * opens without script. In front is Resume if the key is suspended and was not reported as leaked, and else Rotate, as
+ * a plain button. Empty for a revoked key.
  */
 export function keyActions({
   key,

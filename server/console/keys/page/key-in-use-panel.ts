@@ -10,7 +10,7 @@ import { causeAdvice, causeText } from "../../refusals/cause-words.ts";
 import { type RefusingBudgets, refusedUntil } from "../../refusals/refused-until.ts";
 import { ago, moment } from "../../times.ts";
 
-/** Old versions that still work: until when, and who was last seen to use each. Nothing where there is none. */
+/** Lists old versions that still work: until when, and the last known use of each. Empty if there are none. */
 export function oldVersionsInUse({ versions }: KeyJson, lastUses: readonly LastUse[], now: number): Html | string {
   const old = versions.filter(({ state }) => state === "retiring");
   if (old.length === 0) return "";
@@ -21,14 +21,14 @@ export function oldVersionsInUse({ versions }: KeyJson, lastUses: readonly LastU
   return html`<h3 class="label">Old versions that still work</h3><ul>${lines}</ul><p class="hint">As of some ten seconds ago.</p>`;
 }
 
-/** When a version was last used, and by whom as far as that is known. */
+/** Describes when a version was last used, and from where and by what program as far as that is known. */
 export function useOf(use: LastUse | undefined, now: number): Html | string {
   if (use === undefined) return "no use of it is known";
   const { at, address, userAgent } = use;
   return html`last used ${ago(rfc3339Millis(at), now)}${address !== null && html` from ${address}`}${userAgent !== null && html` by ${userAgent}`}`;
 }
 
-/** Requests with the key that were refused within the last day, by cause. */
+/** Shows the requests with the key that were refused within the last day, by cause. */
 export function refusedLately(
   refusals: readonly KeyRefusals[],
   { id: keyId, teamId }: Pick<KeyJson, "id" | "teamId">,

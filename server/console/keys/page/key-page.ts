@@ -56,25 +56,31 @@ export type KeyPage = {
   readonly key: KeyJson;
   readonly tab: KeyTab;
   readonly clusters: ClusterNames;
-  /** The page of the gateway that it is bound to, or of those of its team; undefined for a key that calls none. */
+  /**
+   * Path of the page of the gateway that the key is bound to, or of its team's gateways; undefined for a key that may
+   * call no models.
+   */
   readonly gatewayPath: string | undefined;
-  /** How it is declared, where its controller has recorded that. */
+  /** Declaration of the key; undefined until its controller has recorded it. */
   readonly declaration: KeyDeclaration | undefined;
-  /** Undefined for a key that no controller looks at. */
+  /** Conditions; undefined for a key that no controller looks at. */
   readonly conditions: readonly ReportedCondition[] | undefined;
   readonly events: readonly KeyEvent[];
-  /** The last event shown, where there are more. */
+  /** Id of the last event shown if there are earlier ones; null otherwise. */
   readonly moreEvents: number | null;
   readonly requests: Requests;
   readonly usage: SeenUsage;
-  /** Its own, and not its team's. */
+  /** Budgets of the key, without those of its team. */
   readonly budgets: readonly BudgetUse[];
-  /** Undefined where none holds of it, and for a declared key, whose declaration says it. */
+  /**
+   * Verdict of the platform's policies. undefined if no policy applies, and for a declared key, whose declaration says
+   * it.
+   */
   readonly policies: MadeKeyVerdict | undefined;
-  /** Undefined for a key that is over. */
+  /** Advice; undefined for a revoked key. */
   readonly advice: AdviceJson | undefined;
   readonly lastUses: readonly LastUse[];
-  /** Of the last day. */
+  /** Refusals of the last day. */
   readonly refusals: readonly KeyRefusals[];
   readonly refusingBudgets: RefusingBudgets;
   readonly mayChange: boolean;
@@ -84,11 +90,14 @@ export type KeyPage = {
   readonly now: number;
 };
 
-/** The parts of a key's page, each at its own address. */
+/** Tabs of a key's page, each with its own URL. */
 export const KEY_TABS = { overview: "Overview", usage: "Usage", access: "Access", yaml: "YAML" } as const;
 export type KeyTab = keyof typeof KEY_TABS;
 
-/** Which key, what is wrong, and then the part that is asked for, in the order of its readers' questions. */
+/**
+ * Renders a key's page: the key, what is wrong with it, and the tab that was asked for, in the order of its readers'
+ * questions.
+ */
 export function keyContent(page: KeyPage): Html {
   const { key, tab, lastUses, now } = page;
   return html`<div class="head"><div><p class="crumb"><a href="/dashboard/keys">API keys</a></p><h1>${key.name}</h1><p>${stateBadge(key.state)} ${conditionsBadge(page.conditions, SAID_OF_KEYS)}${
@@ -133,7 +142,7 @@ ${key.managedBy !== null && managedElsewhere(key.managedBy)}
   }</section></div></div>`;
 }
 
-/** Why a suspended key is, and what ends it. */
+/** Explains why a key is suspended, and what ends that. */
 function suspension({ spec, declaredIn, namespace, team }: KeyJson): Html {
   const until =
     spec.state !== "Suspended"
@@ -144,7 +153,7 @@ function suspension({ spec, declaredIn, namespace, team }: KeyJson): Html {
   return html`<div class="notice warn"><p><strong>Suspended.</strong> Every request with it is refused. ${until}</p></div>`;
 }
 
-/** Why a policy of the platform ends it, and which numbers hold in place of its own. */
+/** Explains why a policy of the platform ends the key, and which limits of policies apply in place of its own. */
 function policyNotice({ ends, endsAt, bounded }: MadeKeyVerdict, now: number): Html {
   const when = endsAt === null ? "" : html` ${moment(rfc3339Millis(endsAt), now)}`;
   return html`${
@@ -160,7 +169,7 @@ function policyNotice({ ends, endsAt, bounded }: MadeKeyVerdict, now: number): H
   }`;
 }
 
-/** What a revocation has come to: asked for again each second until every replica has confirmed it. */
+/** Shows the progress of a revocation. The browser asks again each second until every replica has confirmed it. */
 function receipt({ id, revocation }: KeyJson, now: number): Html | string {
   if (revocation === null) return "";
   const { reason, at, sequence, confirmed } = revocation;
@@ -173,7 +182,7 @@ function receipt({ id, revocation }: KeyJson, now: number): Html | string {
   return html`<div class="notice ${confirmed ? "good" : "warn"}" id="receipt" role="status"${polling}>${said}<p class="muted small">${inWords(reason)}, ${moment(at, now)} · receipt ${sequence ?? "unknown"}</p></div>`;
 }
 
-/** How it stands, at a glance. */
+/** Shows the key's main facts in a row. */
 function strip({ key, gatewayPath, declaration, now }: KeyPage): Html {
   const { expiresAt, lastUsedAt } = key;
   const rows: Facts = [
@@ -212,12 +221,12 @@ function access(page: KeyPage): Html {
   return factList(rows);
 }
 
-/** Its own budgets, and where those of its team are, which hold too. */
+/** Shows the key's own budgets, and links to those of its team, which apply too. */
 function budgetsOf({ key, budgets, now }: KeyPage): Html {
   return html`${budgets.length === 0 ? "None of its own" : shownBudgets(budgets, now)}<small>What its team has is on <a href="/dashboard/team/${key.teamId}">the team's page</a>, and holds too.</small>`;
 }
 
-/** The last networks that it was called from, each with the day in UTC. */
+/** Lists the last networks that the key was called from, each with the day in UTC. */
 function callers({ lastNetworks }: KeyJson): readonly Html[] {
   return lastNetworks.map(
     ({ network, lastSeenOn }) =>
@@ -257,7 +266,7 @@ function versions(key: KeyJson, now: number): Html {
   return html`${timeline(key, now)}${table("Versions", COLUMNS, rows)}`;
 }
 
-/** Where a key is changed that no PlatformKey governs, and something else does. */
+/** Names the program that manages a key which no PlatformKey declares. */
 function managedElsewhere(managedBy: string): Html {
   return html`<section class="panel" aria-labelledby="managed"><h2 id="managed">Managed</h2>
 <p>What is named below manages this key, and is where it is changed. A change made here to a key of a Pulumi program is reverted by its next <code>pulumi up</code>. Revoking it here always works, and always wins.</p>
@@ -265,7 +274,7 @@ function managedElsewhere(managedBy: string): Html {
 <p class="actions"><button type="button" data-copy="managedBy" hidden>Copy</button></p></section>`;
 }
 
-/** When the declared interval asks for another version. */
+/** Shows when the declared interval asks for the next version. Empty if there is no interval or no active version. */
 function nextRotation({ id, state, versions }: KeyJson, declaration: KeyDeclaration | undefined, now: number): Facts {
   const interval = declaration?.spec?.rotation?.interval;
   const active = versions.find((version) => version.state === "active");
@@ -275,7 +284,7 @@ function nextRotation({ id, state, versions }: KeyJson, declaration: KeyDeclarat
   return [["Next rotation", moment(rfc3339Millis(at), now)]];
 }
 
-/** Where a declared key is changed, and by what. */
+/** Shows the manifest of a declared key, and where it is changed. */
 function managed({ key, clusters, declaration }: KeyPage): Html {
   const { namespace, name } = key;
   const manifest = shownManifest({ namespace, name }, declaration?.spec ?? key.spec);
@@ -287,7 +296,7 @@ ${notShown(declaration)}
 <p class="actions"><button type="button" data-copy="manifest" hidden>Copy YAML</button></p></section>`;
 }
 
-/** What a key that is made by hand would be as a PlatformKey. */
+/** Shows the PlatformKey that a key made by hand would be. */
 function ownManifest({ id, name, spec, state }: KeyJson): Html {
   return html`<section class="panel" aria-labelledby="managed"><h2 id="managed">As YAML</h2>
 <p>No manifest declares this key. As a PlatformKey it would be this, in a namespace of its team.${
@@ -298,12 +307,12 @@ function ownManifest({ id, name, spec, state }: KeyJson): Html {
 <p class="actions"><button type="button" data-copy="manifest" hidden>Copy YAML</button></p></section>`;
 }
 
-/** A PlatformKey as YAML, without what is there by default. */
+/** Writes a PlatformKey as YAML, without the fields that have their default. */
 function shownManifest(metadata: { readonly namespace?: string; readonly name: string }, spec: unknown): string {
   return writeYaml(platformKey(metadata, withoutDefaults(spec, SCHEMAS.PlatformKey.properties?.spec)));
 }
 
-/** What the manifest of a page leaves out, where it does. */
+/** Says which fields the manifest of the page lacks, if any. */
 function notShown(declaration: KeyDeclaration | undefined): Html | string {
   const spec = declaration?.spec;
   if (spec === undefined || spec === null) {

@@ -31,10 +31,12 @@ import { type Requests, requestsOf, requestsSince } from "./request-bars.ts";
 
 const EVENTS = 20;
 
-/** A key, and the rights of the caller who asks for it. */
+/** Key, and the rights of the caller who asks for it. */
 export type SeenKey = { readonly key: Awaited<ReturnType<typeof showKey>>; readonly rights: Rights };
 
-/** @throws Problem `not_found` also for a key of a team that the caller is not in */
+/**
+ * Reads the key that a request names. @throws Problem `not_found`, also for a key of a team that the caller is not in
+ */
 export async function seeKey(
   { store, clock, receipts }: Management,
   request: FastifyRequest<{ Params: KeyIdParams }>,
@@ -45,15 +47,17 @@ export async function seeKey(
   return { rights, key: await showKey({ db: store.db, receiptOf, now: clock.now() }, rights, id) };
 }
 
-/** What is known of a key's requests of the last hour and day. */
+/** Reads the known requests of a key in the last hour and the last day. */
 export async function seeRequests({ store, clock }: Management, keyId: string): Promise<Requests> {
   const now = clock.now();
   return requestsOf(await readRequestCounts(store.db, keyId, requestsSince(now)), now);
 }
 
 /**
+ * Requires a key that was made by hand.
+ *
  * @throws Problem `managed` or `conflict` for a key that is changed elsewhere: its page says where, and shows what to
- *   change
+ * change
  */
 export function requireMadeByHand({ declaredIn, released, managedBy }: SeenKey["key"]): void {
   if (declaredIn !== null) throw problem("managed", "A declaration governs this key: its page has the YAML to change.");
@@ -61,7 +65,7 @@ export function requireMadeByHand({ declaredIn, released, managedBy }: SeenKey["
   requireUnmanaged({ managedBy });
 }
 
-/** The page of one key. */
+/** Serves the page of a key. */
 export function keyPageRoutes(app: FastifyInstance, management: Management): void {
   const { store, clock, prices } = management;
 
@@ -103,7 +107,7 @@ export function keyPageRoutes(app: FastifyInstance, management: Management): voi
   );
 }
 
-/** Where the addresses are that the key calls models by. */
+/** Returns the path of the page that shows the base URLs by which the key calls models. */
 async function gatewayPathOf(db: Db, key: SeenKey["key"]): Promise<string | undefined> {
   if (!mayCallModels(key)) return undefined;
   const ofTeam = urlWithQuery("/dashboard/gateways", { team: key.team });
@@ -114,7 +118,7 @@ async function gatewayPathOf(db: Db, key: SeenKey["key"]): Promise<string | unde
   return typeof found === "object" ? `/dashboard/gateways/${found.id}` : ofTeam;
 }
 
-/** A page that belongs to a key. */
+/** Sends a page of the section for keys. */
 export function sendKeyPage(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -124,13 +128,16 @@ export function sendKeyPage(
   return sendConsolePage(request, reply, { title, section: "keys", content });
 }
 
-/** The part of the page that an address asks for; one of a range of usage, as before there were parts, for that of usage. */
+/**
+ * Reads the tab that a URL asks for. A URL with a range of usage alone, from before there were tabs, gets the tab
+ * Usage.
+ */
 function tabOf({ tab, usage }: Readonly<Record<string, unknown>>): KeyTab {
   const [asked] = Object.keys(KEY_TABS).filter((one): one is KeyTab => one === tab);
   return asked ?? (usage === undefined ? "overview" : "usage");
 }
 
-/** @throws Problem `invalid_request` for what is no event's id */
+/** Reads an event's id. @throws Problem `invalid_request` for a text that is none */
 function eventId(text: unknown): number | undefined {
   if (text === undefined) return undefined;
   if (typeof text === "string" && /^\d{1,15}$/.test(text)) return Number(text);

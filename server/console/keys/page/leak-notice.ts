@@ -3,7 +3,7 @@ import { type Html, html } from "../../../pages/html.ts";
 import { moment } from "../../times.ts";
 import { leakedVersions } from "../key-words.ts";
 
-/** What was reported of a key's secrets that work or may again, and what to do. */
+/** Warns of leaked versions that may let requests through, and says what to do. */
 export function leakNotice(key: KeyJson, mayRevoke: boolean, now: number): Html | string {
   const leaked = leakedVersions(key);
   if (leaked.length === 0) return "";

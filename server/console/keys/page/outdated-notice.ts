@@ -5,8 +5,8 @@ import { moment } from "../../times.ts";
 import { useOf } from "./key-in-use-panel.ts";
 
 /**
- * Says that no use of the newest version of a key is known while older ones work: what uses the key has not read the new
- * one yet, and is refused once the older ones end.
+ * Warns that no use of the newest version of a key is known while older versions work: the key's users have not read
+ * the new version yet, and are refused once the older versions end.
  */
 export function outdatedNotice({ versions, state }: KeyJson, lastUses: readonly LastUse[], now: number): Html | string {
   const newest = versions.find((version) => version.state === "active");

@@ -2,7 +2,7 @@ import { REQUEST_SCOPES, REQUEST_SLOT_MS, type RequestScope } from "../../../../
 import { HOUR_MS } from "../../../../domain/duration.ts";
 import type { RequestCount } from "../../../../store/keys/uses/request-counts.ts";
 
-/** Requests that were let through within one piece of time, by scope. */
+/** Requests that were let through within one interval, by scope. */
 export type RequestBar = {
   /** Milliseconds since the epoch. */
   readonly from: number;
@@ -10,25 +10,25 @@ export type RequestBar = {
   readonly sum: number;
 };
 
-/** What a key's page shows of its requests. */
+/** Requests that a key's page shows. */
 export type Requests = {
-  /** By five minutes, the last of them still under way. */
+  /** Requests of the last hour in intervals of five minutes, the last interval still under way. */
   readonly hour: readonly RequestBar[];
-  /** By hours, likewise. */
+  /** Requests of the last day in intervals of an hour, the last interval still under way. */
   readonly day: readonly RequestBar[];
 };
 
-/** The beginning of what {@link requestsOf} wants to know. */
+/** Returns the start of the time that {@link requestsOf} covers, in milliseconds since the epoch. */
 export function requestsSince(now: number): number {
   return beginOf(now, HOUR_MS, 24);
 }
 
-/** @param now milliseconds since the epoch */
+/** Sorts counts of requests into intervals. @param now milliseconds since the epoch */
 export function requestsOf(counts: readonly RequestCount[], now: number): Requests {
   return { hour: bars(counts, now, REQUEST_SLOT_MS, 12), day: bars(counts, now, HOUR_MS, 24) };
 }
 
-/** How many requests there were by each scope, without those that there was none by. */
+/** Sums up requests by scope, without scopes that had none. */
 export function sumsOf(bars: readonly RequestBar[]): Map<RequestScope, number> {
   const sums = REQUEST_SCOPES.map(
     (scope) => [scope, bars.reduce((sum, { counts }) => sum + (counts.get(scope) ?? 0), 0)] as const,

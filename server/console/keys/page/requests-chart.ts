@@ -6,16 +6,18 @@ import { chartLegend, columnChart, numeral } from "../../column-chart.ts";
 import type { UsageRange } from "../../usage/usage-ranges.ts";
 import { type RequestBar, type Requests, sumOf, sumsOf } from "./request-bars.ts";
 
-/** A key's requests of an hour or a day by scope: as a chart, and as a table of its numbers. */
+/** Requests of a key in an hour or a day by scope, as a chart and as a table. */
 export type ScopedRequests = {
   readonly chart: Html;
   readonly legend: Html;
   readonly table: Html;
-  /** What there is to know of the scopes. */
+  /** Explanation of a scope in the chart; empty if none needs any. */
   readonly note: Html | string;
 };
 
-/** Undefined for a range that scopes are not counted over, and where there was no request. */
+/**
+ * Renders the requests by scope. undefined for a range that scopes are not counted over, and if there was no request.
+ */
 export function scopedRequests(requests: Requests, range: UsageRange): ScopedRequests | undefined {
   const bars = range.name === "month" ? [] : requests[range.name];
   const scopes = sumsOf(bars);
@@ -45,7 +47,7 @@ function chartOf(bars: readonly RequestBar[], { title, every, labelEvery }: Usag
   });
 }
 
-/** The chart in words, for people who do not see it. */
+/** Describes the chart in words, for people who do not see it. */
 function summary(bars: readonly RequestBar[]): string {
   const sums = [...sumsOf(bars)].map(([scope, sum]) => `${numeral(sum)} by ${scope}`);
   return `${sums.join(", ")}. Each time is in the table below`;

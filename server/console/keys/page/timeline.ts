@@ -10,18 +10,18 @@ const LABEL = 44;
 const ROW = 26;
 const TOP = 28;
 const CORNER = 4;
-/** Of the word below the line of the present. */
+/** Height of the label below the line that marks the present. */
 const FOOT = 24;
 
 const WEEK_MS = 7 * DAY_MS;
 
 type Span = { readonly version: VersionJson; readonly from: number; readonly to: number };
 
-/** A key's versions side by side in time: where they overlap, and where they end. The table beside it says the same. */
+/** Draws the versions of a key in time: where they overlap, and where they end. The table beside it says the same. */
 export function timeline(key: KeyJson, now: number): Html {
   const spans = key.versions.toReversed().map((version) => spanOf(version, key));
   const start = Math.min(now, ...spans.map(({ from }) => from));
-  // An end that is years away would leave nothing to be seen of the past.
+  // An end that is years away would leave no space for the past.
   const shown = Math.max(now - start, WEEK_MS);
   const ends = spans.map(({ to }) => to).filter(Number.isFinite);
   const end = Math.min(Math.max(now + shown / 5, ...ends), now + shown);
@@ -39,7 +39,7 @@ function bar(
   { version, from, to }: Span,
   at: { x(at: number): number; readonly y: number; readonly end: number },
 ): Html {
-  // What goes on beyond the drawing has no edge there.
+  // A version that goes on beyond the drawing has no edge there.
   const [left, right] = [at.x(from), to > at.end ? WIDTH + 2 * CORNER : at.x(to)];
   const until = Number.isFinite(to) ? `until ${absolute(rfc3339Millis(to))}` : "without an end";
   return html`<text x="0" y="${at.y + 15}">v${version.number}</text><rect class="span ${toneOfVersion(version)}" x="${left}" y="${at.y}" width="${Math.max(right - left, 3)}" height="${ROW - 8}" rx="${CORNER}"><title>Version ${version.number}, ${version.state}, ${until}</title></rect>`;

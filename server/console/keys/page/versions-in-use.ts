@@ -16,7 +16,7 @@ const COLUMNS: readonly Column[] = [
 ];
 
 /**
- * The versions of a key that work now, the newest first: until when each does, and who was last seen to use it.
+ * Shows the versions of a key that work now, the newest first: until when each works, and its last known use.
  *
  * @param now milliseconds since the epoch
  */
@@ -44,7 +44,7 @@ function tableOf(key: KeyJson, working: readonly VersionJson[], lastUses: readon
   return html`${table("Versions that work", COLUMNS, rows)}<p class="hint">As of some ten seconds ago.</p>`;
 }
 
-/** When a version stops to work: by its overlap, its own end, or the key's; in milliseconds since the epoch. */
+/** Returns when a version stops working: by its overlap, its own end, or the key's. In milliseconds since the epoch. */
 function endsAt({ retiresAt, expiresAt }: VersionJson, { spec }: KeyJson): number {
   const ends = [retiresAt, expiresAt, spec.expiresAt].map((end) => (end ? Date.parse(end) : Number.POSITIVE_INFINITY));
   return Math.min(...ends);

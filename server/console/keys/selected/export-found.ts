@@ -8,30 +8,29 @@ import type { KeyJson } from "../../../management/keys/shown/key-json.ts";
 import { numeral } from "../../column-chart.ts";
 import { KEYS_CSV_HEAD, keysCsv } from "./export-selected.ts";
 
-/** Keys that a file has at most. */
+/** Maximum number of keys in a file. */
 export const MOST_EXPORTED_KEYS = 5_000;
-/** Keys that are read at a time, and how often: a search for what is rare reads many keys for few. */
+/** Number of keys per query, and maximum number of queries: a search for what is rare reads many keys for few. */
 const SLICE = 250;
 const MOST_SLICES = 100;
 
-/** What an export of keys works with. */
+/** Input of an export of keys. */
 type FoundExport = {
   readonly db: Db;
   readonly search: Omit<KeySearch, "after" | "limit">;
-  /** Keys that the search's text identifies exactly, which come in place of what it finds. */
+  /** Ids of keys that the search's text identifies exactly. They replace the result of the search. */
   readonly identified: readonly string[];
   readonly clusters: ClusterNames;
-  /** Keys as the list shows them. */
+  /** Returns keys as the list shows them. */
   show(keys: readonly ListedKey[]): Promise<KeyJson[]>;
-  /** Checks the caller's rights again: throws where they may read this no longer. */
+  /** Checks the caller's rights again. Throws if the caller may no longer read these keys. */
   checkAgain(): Promise<void>;
 };
 
 /**
- * The keys that a search finds on all its pages, in its order, as a table for spreadsheets. Its last line says what was
- * cut.
+ * Writes all keys that a search finds, in its order, as CSV. The last line says so if keys were cut.
  *
- * @param most keys of the table
+ * @param most maximum number of keys
  */
 export async function* foundCsv(
   { db, search, identified, clusters, show, checkAgain }: FoundExport,
@@ -48,7 +47,7 @@ export async function* foundCsv(
   for (let slice = 0; slice < MOST_SLICES; slice++) {
     if (slice > 0) await checkAgain();
     const { keys, next } = await searchKeys(db, { ...search, after, limit: Math.min(SLICE, most - written) });
-    // Also where none was found: where its reader has left, it goes no further than here.
+    // Yields an empty piece too: the generator stops here if its reader has left.
     yield keys.length > 0 ? await linesOf(keys) : "";
     written += keys.length;
     if (next === null) return;

@@ -10,11 +10,11 @@ import type { Rights } from "../../../management/rights.ts";
 import { bindingsOf, leakedVersions, refName } from "../key-words.ts";
 
 /**
- * The manifests of keys, as the page of each exports it, in one file. Comments before them name those that have none,
- * and why.
+ * Writes the manifests of keys into one file, as the page of each key exports them. Comments above name the keys
+ * without a manifest, and why.
  *
- * @param names of the keys that the caller sees, by their ids
- * @throws Problem `conflict` where none has one
+ * @param names names of the keys that the caller sees, by their ids
+ * @throws Problem `conflict` if no key has a manifest
  */
 export async function manifestsOf(
   db: Db,
@@ -45,10 +45,10 @@ const COLUMNS = [
   ...["Scopes", "Bound to", "Last use", "Expires", "Declared in", "Cluster", "Id"],
 ];
 
-/** The first line of a table of keys: the columns of the list. */
+/** First line of a CSV file of keys: the columns of the list. */
 export const KEYS_CSV_HEAD = `${csvLine(COLUMNS)}\r\n`;
 
-/** Lines of a table of keys; of a key that the caller does not see, that it was not found. */
+/** Writes keys as lines of CSV. A key that the caller does not see gets the state `not found`. */
 export function keysCsv(ids: readonly string[], keys: ReadonlyMap<string, KeyJson>, clusters: ClusterNames): string {
   return ids.map((id) => `${csvLine(cellsOf(id, keys.get(id), clusters))}\r\n`).join("");
 }

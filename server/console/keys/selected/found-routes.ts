@@ -14,7 +14,7 @@ import { readListQuery } from "../list/list-query.ts";
 import { keySearchOf } from "../list/list-search.ts";
 import { foundCsv } from "./export-found.ts";
 
-/** A file of all keys that the list's filters find. */
+/** Serves a file of all keys that the list's filters find. */
 export function foundKeyRoutes(
   app: FastifyInstance,
   { store, clock, receipts }: Management,

@@ -5,8 +5,7 @@ import { sumRequests } from "../../../../store/keys/uses/request-counts.ts";
 import type { KeyJson } from "../../../management/keys/shown/key-json.ts";
 
 /**
- * What is known of the calls that end with keys, by the keys' ids: those that are in use come first, and of these the
- * ones that are used most.
+ * Reads the known traffic that ends with keys, by their ids. Keys in use come first, the most used before the others.
  *
  * @param now milliseconds since the epoch
  */

@@ -10,30 +10,30 @@ import { withMoments } from "../../times.ts";
 import type { TypedRevocation } from "../act/act-pages.ts";
 import { stateBadge } from "../key-words.ts";
 
-/** Keys of a selection by their ids; one that the viewer does not see is not among them. */
+/** Keys of a selection by their ids, without keys that the viewer does not see. */
 type SeenKeys = ReadonlyMap<string, KeyJson>;
 
 export type SelectedRevocation = {
   readonly keys: SeenKeys;
-  /** What would become of each. */
+  /** Expected outcome for each key. */
   readonly outcomes: readonly RevocationOutcome[];
-  /** Of those that would be revoked, in the order in which they are shown. */
+  /** Traffic of the keys that would be revoked, in the order of the page. */
   readonly traffic: ReadonlyMap<string, LiveTraffic>;
-  /** The address of the list. */
+  /** URL of the list. */
   readonly list: string;
-  /** The address of the form, which has the selection: the form is sent there, and a sign-in leads back to it. */
+  /** URL of the form, which contains the selection: the form is sent there, and a sign-in leads back to it. */
   readonly address: string;
   readonly typed: Omit<TypedRevocation, "fault">;
-  /** Whether something else was typed than confirms it. */
+  /** True if the typed confirmation is wrong. */
   readonly isUnconfirmed: boolean;
-  /** What was refused, in words; empty at first. */
+  /** Reason for the refusal, in words; empty at first. */
   readonly refused: string;
   readonly viewer: Viewer;
   /** Milliseconds since the epoch. */
   readonly now: number;
 };
 
-/** By which a revocation of so many keys is confirmed. */
+/** Returns the text that confirms a revocation of so many keys. */
 export function confirmationOf(count: number): string {
   return `revoke ${counted(count, "key")}`;
 }
@@ -99,7 +99,7 @@ function rowOf(id: string, keys: SeenKeys, traffic: SelectedRevocation["traffic"
 
 export type RevokedSelection = Pick<SelectedRevocation, "keys" | "outcomes" | "list">;
 
-/** What has become of each key. */
+/** Renders the outcome of a revocation for each key. */
 export function revokedContent({ keys, outcomes, list }: RevokedSelection): Html {
   const of = (is: RevocationOutcome["is"]) => outcomes.filter((outcome) => outcome.is === is);
   const [revoked, already, refused] = [of("revoked"), of("already"), of("refused")];

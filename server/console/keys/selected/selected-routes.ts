@@ -27,7 +27,7 @@ import { readSelection, revocationUrl, type Selection, seeSelected } from "./sel
 type SentForm = Pick<SelectedRevocation, "typed"> & Partial<Pick<SelectedRevocation, "refused" | "isUnconfirmed">>;
 type Asked = { Querystring: Readonly<Record<string, unknown>> };
 
-/** What is done to keys that were selected in the list: they are exported, or revoked. */
+/** Serves the actions on keys that were selected in the list: exports and the revocation. */
 export function selectedKeyRoutes(app: FastifyInstance, management: Management, deps: ServerDeps): void {
   exportRoutes(app, management);
   revokeRoutes(app, management, deps);
@@ -80,7 +80,7 @@ function revokeRoutes(app: FastifyInstance, management: Management, deps: Server
       return sendForm(request, reply.code(shown.status), selection, { typed, refused: shown.detail });
     }
     const seen = await seeSelected(store.db, context.rights, selection, "revoke keys");
-    /** The session may end, and roles may be lost, before the last key has its turn. */
+    /** Reads the caller's session and roles again for each key, since both may end before the last key is revoked. */
     const contextNow = async () => {
       const principal = await principalNow(deps, request);
       return { ...context, principal, rights: await rightsOf(store.db, principal) };
@@ -118,7 +118,7 @@ function revokeRoutes(app: FastifyInstance, management: Management, deps: Server
   }
 }
 
-/** Keys as they are shown, by their ids. */
+/** Returns keys as they are shown, by their ids. */
 async function shownById(
   { store, clock, receipts }: Management,
   keys: readonly ListedKey[],

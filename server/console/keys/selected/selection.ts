@@ -10,17 +10,17 @@ import { listUrl, readListQuery } from "../list/list-query.ts";
 /** Keys that were selected in the list. */
 export type Selection = {
   readonly ids: readonly string[];
-  /** The address of the page of the list that they were selected on. */
+  /** URL of the page of the list that they were selected on. */
   readonly list: string;
 };
 
-/** More than a page of the list has. */
+/** Maximum number of selected keys: more than a page of the list has. */
 export const MAX_SELECTED = 100;
 
 /**
- * Reads an address: its parameter is no `key`, which is a carrier of API keys, and no `id`, which forms have.
+ * Reads a selection from a URL. Its parameter is neither `key`, which carries an API key, nor `id`, which forms have.
  *
- * @throws Problem `invalid_request` for none, for too many, and for what is no key's id
+ * @throws Problem `invalid_request` for no key, for too many, and for a text that is no key's id
  */
 export function readSelection({ keyId, list }: Readonly<Record<string, unknown>>): Selection {
   const chosen: readonly unknown[] = Array.isArray(keyId) ? keyId : [keyId];
@@ -38,15 +38,16 @@ export function readSelection({ keyId, list }: Readonly<Record<string, unknown>>
   return { ids: [...ids], list: listUrl(readListQuery(Object.fromEntries(new URLSearchParams(search)))) };
 }
 
-/** The address of the form that revokes a selection. */
+/** Returns the URL of the form that revokes a selection. */
 export function revocationUrl({ ids, list }: Selection): string {
   return `/dashboard/keys/revoke?${new URLSearchParams([["list", list], ...ids.map((id) => ["keyId", id])])}`;
 }
 
 /**
- * The selected keys that the caller sees, by their ids: those of other teams are as those that are no more.
+ * Reads the selected keys that the caller sees, by their ids. Keys of other teams are left out like keys that do not
+ * exist.
  *
- * @throws Problem `not_found` where they see none, `forbidden` where they may do this to none
+ * @throws Problem `not_found` if the caller sees none, `forbidden` if the caller may take the action on none
  */
 export async function seeSelected(
   db: Db,

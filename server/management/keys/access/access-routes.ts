@@ -9,7 +9,7 @@ import { type KeyIdParams, keyIdOf } from "../request/key-request.ts";
 import { NO_KEY } from "../request/requirements.ts";
 import { ACCESS, ACCESS_QUESTION, type AccessQuestion, reviewAccess } from "./review-access.ts";
 
-/** What a key may do, for those who look after it and do not hold it. */
+/** Serves the question whether a key may use a scope, for those who look after the key and do not hold it. */
 export function keyAccessRoutes(app: FastifyInstance, { store, index }: ServerDeps): void {
   app.get<{ Params: KeyIdParams; Querystring: AccessQuestion }>(
     "/keys/:id/access",

@@ -7,7 +7,7 @@ import { type KeyIdParams, keyIdOf } from "../request/key-request.ts";
 import { showKey } from "../shown/shown-key.ts";
 import { adviseKey, KEY_ADVICE } from "./key-advice.ts";
 
-/** What would have been enough for a key, for those who may see it. */
+/** Serves the advice on a key: the access that would have been enough, for those who may see the key. */
 export function keyAdviceRoutes(app: FastifyInstance, { store, clock, receipts }: Management): void {
   app.get<{ Params: KeyIdParams }>(
     "/keys/:id/advice",

@@ -11,7 +11,7 @@ import { answersOf, peakOf, requestsByScope, usageCountedSince } from "../../../
 import { closedObject, TEXT, TIMESTAMP } from "../../response-schemas.ts";
 import type { KeyJson } from "../shown/key-json.ts";
 
-/** What would have been enough for a key. Times are RFC 3339. */
+/** Access that would have been enough for a key. Times are RFC 3339. */
 export type AdviceJson = {
   readonly keyId: string;
   readonly namespace: string;
@@ -19,13 +19,13 @@ export type AdviceJson = {
   readonly from: string;
   readonly to: string;
   readonly isUnused: boolean;
-  /** Why nothing is advised; null where something may be. */
+  /** Reason why nothing is advised; null if there may be advice. */
   readonly lacks: string | null;
-  /** A change has null for a field that goes. */
+  /** Advice by field. A change has null for a field that is to be removed. */
   readonly points: readonly (Pick<AdvicePoint, "field" | "why"> & {
     readonly change: Readonly<Record<string, unknown>>;
   })[];
-  /** YAML to be reviewed, with comments. */
+  /** Manifest to be reviewed, as YAML with comments. */
   readonly manifest: string;
 };
 
@@ -54,7 +54,7 @@ export const KEY_ADVICE = closedObject("KeyAdvice", {
 });
 
 /**
- * What would have been enough for a key in the last 30 days.
+ * Returns the access that would have been enough for a key in the last 30 days.
  *
  * @param now milliseconds since the epoch
  */
@@ -95,7 +95,7 @@ export async function adviseKey(db: Db, key: KeyJson, now: number): Promise<Advi
   };
 }
 
-/** What a manifest leaves out, and where a key is changed that has none. */
+/** Notes on what the manifest leaves out, and where a key without a manifest is changed. */
 function notesOf({ declaredIn, managedBy }: KeyJson, declaration: KeyDeclaration | undefined): string[] {
   if (managedBy !== null) return ["The key has no manifest: change it in what manages it, as its page names it."];
   if (declaredIn === null)

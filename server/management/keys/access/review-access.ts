@@ -10,14 +10,14 @@ import { findNamedLibrary, noSuchLibrary } from "../../../libraries/libraries.ts
 import { NAME } from "../../request-schemas.ts";
 import { closedObject, TEXT } from "../../response-schemas.ts";
 
-/** What it is asked whether a key may: use a scope, on what. */
+/** Question whether a key may use a scope, and on which object. */
 export type AccessQuestion = {
   readonly scope: Scope;
-  /** Of the memory: as the key would name it. */
+  /** Name of a library, as the key would give it. */
   readonly library?: string;
-  /** A gateway's public id. */
+  /** Public id of a gateway. */
   readonly gateway?: string;
-  /** What a request names as its model there. */
+  /** Model, as a request to the gateway names it. */
   readonly model?: string;
 };
 
@@ -33,7 +33,7 @@ export const ACCESS_QUESTION = {
   },
 } as const;
 
-/** Whether a key may do something, and why. */
+/** Answer whether a key may do something, and why. */
 export type Access = { readonly allowed: boolean; readonly reason: string };
 
 export const ACCESS = closedObject("Access", {
@@ -42,10 +42,10 @@ export const ACCESS = closedObject("Access", {
 });
 
 /**
- * Says whether a key may do something now, by what decides requests; its rate limit, where it is used from, and whether
- * an upstream answers, are not asked.
+ * Says whether a key may do something now, by the code that decides requests. Does not check its rate limit, its
+ * networks, or whether an upstream answers.
  *
- * @throws Problem `invalid_request` for what belongs to another product than the scope
+ * @throws Problem `invalid_request` for fields that belong to another product than the scope
  */
 export async function reviewAccess(
   deps: Parameters<typeof decideForKey>[0],
@@ -67,7 +67,10 @@ export async function reviewAccess(
   return refusal === undefined ? { allowed: true, reason: `the key has the scope ${question.scope}` } : no(refusal);
 }
 
-/** Why the key may not name this model at the gateway, in none of the formats that it speaks. */
+/**
+ * Returns why the key may not name this model at the gateway in any of the gateway's dialects. undefined if it may in
+ * one of them.
+ */
 function refusalOfModel(gateway: GatewayRecord, key: KeyRecord, model: string): string | undefined {
   const resolving = { allowedModels: key.allowedModels, mayResolveRoutes: permits(key, "gateway.resolve_route") };
   const dialects = new Set(gateway.upstreams.map(({ dialect }) => dialect));
@@ -80,7 +83,7 @@ function refusalOfModel(gateway: GatewayRecord, key: KeyRecord, model: string): 
 
 const no = (reason: string): Access => ({ allowed: false, reason });
 
-/** An operation that asks for each scope and no more: those of one scope are decided alike. */
+/** Operations that need a single scope, by their scope. All operations of a scope are decided alike. */
 const OPERATION_OF = Object.fromEntries(
   SCOPES.map((wanted) => [
     wanted,
@@ -88,7 +91,7 @@ const OPERATION_OF = Object.fromEntries(
   ]),
 ) as Record<Scope, OperationName>;
 
-/** The decision's causes in words for the caller, where the cause is not a missing scope. */
+/** Texts for the causes of a decision, except a missing scope. */
 const REFUSALS: Readonly<Record<string, string>> = {
   unknown: "the key has no version that works",
   revoked: "the key is revoked",

@@ -25,7 +25,7 @@ import { KEY } from "../shown/response-schemas.ts";
 import { showKey } from "../shown/shown-key.ts";
 import { replaceKeySpec, revokeByHand } from "./changes.ts";
 
-/** Keys that are made here, to change and to end. */
+/** Serves the changes and the end of keys that were made by hand. */
 export function apiManagedKeyRoutes(app: FastifyInstance, management: Management): void {
   const { store, clock, receipts } = management;
 

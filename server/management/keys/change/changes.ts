@@ -25,10 +25,10 @@ import {
 } from "../request/requirements.ts";
 
 /**
- * Revokes a key and all its versions, for ever. Repeated, nothing changes, and the first revocation's seq is answered.
+ * Revokes a key and all its versions, for ever. A repetition changes nothing and returns the first revocation's seq.
  *
- * @param check what else must hold of the key
- * @returns the seq of the revocation; null where it stands, and the database is gone before it could say
+ * @param check throws if the key does not meet another condition
+ * @returns seq of the revocation; null if it is committed but the database went away before it gave the seq
  * @throws Problem `not_found`, `forbidden`
  */
 export async function revokeByHand(
@@ -47,14 +47,14 @@ export async function revokeByHand(
 }
 
 /**
- * Asks for a new version of a declared key. While one is asked for already, asking again changes nothing but that the
- * old version may be wanted to end at once.
+ * Requests a new version of a declared key. While a request is pending, another changes nothing, except that it may ask
+ * for the immediate end of the old version.
  *
- * @param creation how the request is known again, however soon a controller has done what it asks for; undefined where
- *   it does not say
- * @returns the seq of the request; null as of a revocation
+ * @param creation identity of the request, which recognises a repetition even after a controller has made the version;
+ * undefined if the request gives none
+ * @returns seq of the request; null as for a revocation
  * @throws Problem `not_found`, `forbidden`, `too_many_versions`, or `conflict` for a key that no controller makes a new
- *   version of
+ * version of
  */
 export async function rotateByHand(
   { store, author, rights }: ChangeContext,
@@ -87,10 +87,10 @@ export async function rotateByHand(
 }
 
 /**
- * Gives a key that was made here another spec, the whole of it.
+ * Replaces the whole spec of a key that was made by hand.
  *
- * @param ifMatch the header of that name
- * @returns the seq of the change
+ * @param ifMatch header `If-Match`
+ * @returns seq of the change
  * @throws Problem `not_found`, `forbidden`, `managed`, `conflict`, `precondition_failed`, `invalid`
  */
 export async function replaceKeySpec(
@@ -118,7 +118,7 @@ export async function replaceKeySpec(
   return seq;
 }
 
-/** Whether nothing changes but that the key is to be suspended. */
+/** True if the change only suspends the key. */
 function isSuspension({ spec }: LoadedKey, { spec: wanted }: ReadKey): boolean {
   return wanted.state === "Suspended" && isDeepStrictEqual({ ...spec, state: "Suspended" }, wanted);
 }

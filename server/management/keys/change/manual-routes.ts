@@ -9,7 +9,7 @@ import { type KeyIdParams, keyIdOf } from "../request/key-request.ts";
 import { ROTATE_BODY, type RotateBody } from "../request/request-schemas.ts";
 import { revokeByHand, rotateByHand } from "./changes.ts";
 
-/** What is done by hand to a key wherever it is declared: it is revoked, or a new version is asked for. */
+/** Serves what is done by hand to any key, wherever it is declared: revoking it, or requesting a new version. */
 export function manualKeyRoutes(app: FastifyInstance, management: Management): void {
   const { receipts } = management;
 

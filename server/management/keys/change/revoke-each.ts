@@ -7,8 +7,8 @@ import { requireKey } from "../request/requirements.ts";
 import { revokeByHand } from "./changes.ts";
 
 /**
- * What becomes of one of several keys that are to be revoked together: it is revoked, or was already, or it is left as it
- * is, and why.
+ * Outcome for a key among several that are revoked together: revoked now, revoked before, or left as it is, with the
+ * reason.
  */
 export type RevocationOutcome =
   | { readonly id: string; readonly is: "revoked" | "already" }
@@ -16,10 +16,10 @@ export type RevocationOutcome =
 
 const UNTRIED = "Not tried, since one before it failed: select it again.";
 
-/** What a decision about one of several keys is made by. */
+/** Fields of a key that decide its outcome. */
 type JudgedKey = Pick<LoadedKey, "teamId" | "state" | "ownerUid" | "namespace" | "name">;
 
-/** What would become of a key, as it is now; undefined for one that there is not. */
+/** Returns the outcome that a revocation of a key would have now. @param key undefined if it does not exist */
 export function foreseeRevocation(id: string, key: JudgedKey | undefined, rights: Rights): RevocationOutcome {
   try {
     return { id, is: judge(requireKey(key, rights, "revoke keys")) };
@@ -30,11 +30,12 @@ export function foreseeRevocation(id: string, key: JudgedKey | undefined, rights
 }
 
 /**
- * Revokes keys one after the other, each in a transaction of its own, as if each had been asked for by itself: so no more
- * than one connection is taken at a time. Where one fails, which is more than a refusal, those behind it are not tried.
+ * Revokes keys one after the other, each in a transaction of its own, as if each had been requested by itself: so at
+ * most one connection is used at a time. Stops at the first failure that is more than a refusal of that key, and leaves
+ * the keys after it untried.
  *
- * @param contextNow who asks and what they may, anew for each key
- * @param onFailure is passed what no refusal is
+ * @param contextNow reads the caller and their rights again for each key
+ * @param onFailure called with each error that is no refusal
  */
 export async function revokeEach(
   ids: readonly string[],
@@ -64,7 +65,10 @@ export async function revokeEach(
   }
 }
 
-/** @throws Problem `managed` for a living key that a declaration governs */
+/**
+ * Says whether a key is to be revoked, or was already. @throws Problem `managed` for a living key that a declaration
+ * governs
+ */
 function judge({ state, ownerUid, namespace, name }: JudgedKey): "revoked" | "already" {
   if (state === "revoked") return "already";
   if (ownerUid === null) return "revoked";

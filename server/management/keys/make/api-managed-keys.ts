@@ -20,17 +20,17 @@ import type { CreateKeyBody, CreateVersionBody, SourceJson } from "../request/re
 import { lockLivingApiManagedKey, requireNoKey, requireRoom } from "../request/requirements.ts";
 import { planNewKey } from "./plan-new-key.ts";
 
-/** A secret that a key is to have. The plaintext is here only where it is minted here, and goes into one answer. */
+/** Secret of a new version. The plaintext is set only if it is minted here, and goes into one answer. */
 type Secret = { readonly digest: string; readonly prefix: string; readonly plaintext: string | null };
 
-/** A version that was made, with its number and the secret that was minted for it. */
+/** New version with its number, and the secret that was minted for it. */
 export type MadeVersion = { readonly id: string; readonly number: number; readonly secret: string | null };
 
 type NewVersion = Pick<Reservation, "key" | "policy" | "number" | "expiresAfter"> & {
   readonly secret: Secret;
   readonly author: Author;
   readonly overlapMs: number;
-  /** As of {@link activateVersion}. */
+  /** Option of {@link activateVersion}. */
   readonly replacesUnseen?: boolean;
 };
 
@@ -63,7 +63,7 @@ export async function createKey(
 }
 
 /**
- * Makes a new version of a key that was made here. The one before works on for the overlap.
+ * Makes a new version of a key that was made by hand. The version before it works on for the overlap.
  *
  * @throws Problem `not_found`, `forbidden`, `managed`, `conflict`, `too_many_versions`
  */
@@ -81,10 +81,10 @@ export async function createVersion(
 }
 
 /**
- * Makes a version in the place of the active one, whose secret was not seen: that one ends at once, and the versions
- * that work on beside it do so until the time that they had.
+ * Makes a version that replaces the active version, whose secret was not seen. The active version ends at once, and old
+ * versions that still work keep their deadlines.
  *
- * @param key locked, living, and made here
+ * @param key locked, living, and made by hand
  */
 export async function replaceUnseenVersion(tx: Tx, author: Author, key: LoadedKey): Promise<MadeVersion> {
   return addVersion(tx, key, { secret: secretOf(undefined), author, overlapMs: 0, replacesUnseen: true });

@@ -8,15 +8,15 @@ import { requireRight, rightsOf } from "../../rights.ts";
 import type { KeyJson } from "../shown/key-json.ts";
 import { showKey } from "../shown/shown-key.ts";
 
-/** Makes a key, or a version of one. */
+/** Makes a key, or a version of a key. */
 export type MakeKey = Parameters<typeof createOnce>[2];
 
 /**
- * Makes a key or a version once, and reads it as it is shown. Whether its author may make it is decided again behind
- * that, in the same transaction: they may have been cut off while a connection or a lock was waited for (threats b117).
+ * Makes a key or a version once, and returns the key as it is shown. Checks the author's right again after that, in the
+ * same transaction: they may have lost it while the request waited for a connection or a lock (threats b117).
  *
- * @param creation how the request is known again; undefined where it does not say
- * @param makeAgain as of {@link createOnce}
+ * @param creation identity of the request, which recognises a repetition; undefined if the request gives none
+ * @param makeAgain same as in {@link createOnce}
  */
 export async function makeKeyOnce(
   management: Management,
@@ -40,7 +40,10 @@ export async function makeKeyOnce(
   });
 }
 
-/** @throws Problem `forbidden` for a member who has lost the right since the request was let through */
+/**
+ * Checks the author's right to make keys again. @throws Problem `forbidden` for a member who has lost it since the
+ * request was let through
+ */
 async function requireRightStill(tx: Tx, { principal }: ChangeContext, keyId: string): Promise<void> {
   if (typeof principal.as === "string") return;
   const teamId = await holdTeamOf(tx, keyId);

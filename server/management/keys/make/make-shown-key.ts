@@ -13,21 +13,21 @@ import type { KeyJson } from "../shown/key-json.ts";
 import { type MadeVersion, replaceUnseenVersion } from "./api-managed-keys.ts";
 import { makeKeyOnce } from "./make-key.ts";
 
-/** A form that is answered with a secret, as it was sent by this request. */
+/** Form whose answer shows a secret, as this request sent it. */
 export type SentForm = {
-  /** How the form is known again. */
+  /** Identity of the form, which recognises a form that is sent twice. */
   readonly creation: Creation;
   readonly context: ChangeContext;
-  /** Whether the answer would reach no browser: it has turned to another answer. */
+  /** True if the browser no longer waits for this answer. */
   isLeft(): boolean;
 };
 
 const WHY = "The same form was sent twice, and the version that it had made was never used";
 
 /**
- * Makes a key or a version for a form whose answer shows its secret, the one time. A browser throws that answer away
- * where the form is sent again before it has come: so a form that is sent again makes another version in the place of
- * the one that it has made, as long as no use of that is known and it is still the active one (threats b116).
+ * Makes a key or a version for a form whose answer shows its secret once. A browser discards that answer if the form is
+ * sent again before it arrives. So a repeated form replaces the version that it has made, as long as no use of that
+ * version is known and it is still the active version (threats b116).
  */
 export function makeShownKey(
   management: Management,
@@ -49,7 +49,7 @@ export function makeShownKey(
   );
 }
 
-/** Whether the key's active version was made by this form, and no use of it is known. */
+/** True if this form made the key's active version, and no use of that version is known. */
 async function isUnseen(tx: Tx, creation: Creation, key: LoadedKey): Promise<boolean> {
   const active = key.versions.find(({ state }) => state === "active");
   if (active === undefined || key.state === "revoked") return false;
@@ -59,7 +59,7 @@ async function isUnseen(tx: Tx, creation: Creation, key: LoadedKey): Promise<boo
   return !lastUses.some(({ version }) => version === active.number);
 }
 
-/** Records that a version is this form's. */
+/** Records that this form made a version. */
 async function recordVersion(tx: Tx, creation: Creation, made: MadeVersion): Promise<MadeVersion> {
   const record = ofVersion(creation, made.number);
   await beginCreation(tx, record);
@@ -67,7 +67,7 @@ async function recordVersion(tx: Tx, creation: Creation, made: MadeVersion): Pro
   return made;
 }
 
-/** The record of one version of a form, beside the form's own. */
+/** Returns the identity under which a version of a form is recorded, beside the form's own. */
 function ofVersion(creation: Creation, number: number): Creation {
   const key = createHash("sha256").update(`${creation.key} version ${number}`, "latin1").digest("latin1");
   return { ...creation, key };

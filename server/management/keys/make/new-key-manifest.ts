@@ -7,10 +7,11 @@ import { declarableSpec, platformKey, undeclaredReferences } from "../shown/key-
 import { planNewKey } from "./plan-new-key.ts";
 
 /**
- * The manifest that would make the key which is asked for. It has no secret, and no digest of one. Nothing is made.
+ * Returns the manifest that would make the requested key, without a secret or its digest. Makes nothing.
  *
- * @returns also what is to be declared before it, as `MemoryLibrary handbook`; without a namespace where the key's team
- *   holds none in a cluster; and the declaration that has the name there, whose key it would change
+ * @returns also objects that have to be declared before it, such as `MemoryLibrary handbook`; the namespace, undefined
+ * if the key's team holds none in a cluster; and the declaration that has the name there, whose key the manifest would
+ * change
  * @throws Problem `invalid`, `forbidden`, `exists`, `conflict`, as making the key would
  */
 export async function newKeyManifest(

@@ -10,17 +10,17 @@ import { holdNewKey } from "../request/held-keys.ts";
 import { readKey, resolvePolicy } from "../request/read-key.ts";
 import type { CreateKeyBody } from "../request/request-schemas.ts";
 
-/** A key that may be made. */
+/** Key that may be made. */
 type PlannedKey = {
   readonly teamId: string;
   readonly spec: ApiManagedKeySpec;
   readonly policy: KeyPolicy;
-  /** Milliseconds; null for no end. */
+  /** Milliseconds that a version lives; null for no end. */
   readonly expiresAfter: number | null;
 };
 
 /**
- * What a key would be that is asked for. Nothing is made.
+ * Checks the requested key, and returns it as it would be stored. Makes nothing.
  *
  * @throws Problem `invalid`, `forbidden`, `exists`, `conflict`
  */

@@ -1,4 +1,6 @@
-/** Holds what is made and changed here to the policies of its team (docs/decisions/key-policies.md). */
+/**
+ * Checks keys that are made and changed by hand against the policies of their team (docs/decisions/key-policies.md).
+ */
 import type { ApiManagedKeySpec } from "../../../../domain/key/declaration/api-managed-key.ts";
 import type { KeyPolicy } from "../../../../domain/key/declaration/key-policy.ts";
 import {
@@ -21,10 +23,10 @@ import { gatewayOfPolicy, policiesOfTeam } from "../../../../store/policies/key-
 import { PolicyRefusal, unreadablePolicies } from "./policy-refusal.ts";
 
 /**
- * What a new key gets, with the defaults of its team's policies.
+ * Returns the values that a new key gets, with the defaults of its team's policies.
  *
- * @param policy as it is asked for, with its references resolved
- * @throws Problem `invalid` for a key that breaks a policy; `conflict` while one cannot be read
+ * @param policy requested values, with their references resolved
+ * @throws Problem `invalid` for a key that breaks a policy; `conflict` while a policy cannot be read
  */
 export async function holdNewKey(
   tx: Tx,
@@ -42,21 +44,22 @@ export async function holdNewKey(
   return { policy: { ...policy, ...numbersOf(held) }, expiresAfter: held.expiresAfter };
 }
 
-/** What a key is to become. */
+/** Requested change of a key. */
 export type AskedChange = {
   readonly spec: ApiManagedKeySpec;
-  /** With its references resolved. */
+  /** Requested values, with their references resolved. */
   readonly policy: KeyPolicy;
-  /** That does no more than suspend it, which no policy stands in the way of. */
+  /** True if the change only suspends the key, which no policy prevents. */
   readonly isSuspension: boolean;
 };
 
 /**
- * What holds of a key once it is changed: numbers that were too high before a policy came stay until that is due.
+ * Returns the values of a key after a change. Numbers that were too high before a policy came stay until the policy's
+ * deadline.
  *
- * @param key locked, living, and made here
- * @throws Problem `invalid` for a change by which the key breaks a policy that it did not break so far; `conflict` while
- *   one cannot be read
+ * @param key locked, living, and made by hand
+ * @throws Problem `invalid` for a change by which the key breaks a policy that it did not break before; `conflict`
+ * while a policy cannot be read
  */
 export async function holdChangedKey(tx: Tx, key: LoadedKey, asked: AskedChange): Promise<HeldValues> {
   const { team, facts } = await factsOf(tx, key);
@@ -74,9 +77,9 @@ export async function holdChangedKey(tx: Tx, key: LoadedKey, asked: AskedChange)
 }
 
 /**
- * How long a new version of a key lives, in milliseconds from its mint; null for no end.
+ * Returns how long a new version of a key lives, in milliseconds from its mint; null for no end.
  *
- * @param key locked, living, and made here
+ * @param key locked, living, and made by hand
  */
 export async function lifeOfNextVersion(tx: Tx, key: LoadedKey): Promise<number | null> {
   if (key.spec === null) return null;
@@ -84,7 +87,10 @@ export async function lifeOfNextVersion(tx: Tx, key: LoadedKey): Promise<number 
   return lifeOfNext({ spec: key.spec, gateway: null }, key, team, facts);
 }
 
-/** What the policies of its team say of a living key that was made here; undefined of others, and without policies. */
+/**
+ * Returns what the policies of its team say of a living key that was made by hand. undefined for other keys, and if
+ * there are no policies.
+ */
 export async function readPolicyVerdict(db: Db, keyId: string): Promise<MadeKeyVerdict | undefined> {
   const key = await findKey(db, keyId);
   if (key === undefined || key.spec === null || key.state === "revoked") return undefined;

@@ -1,11 +1,11 @@
 import type { Violation } from "../../../../domain/key/policies/judge-key.ts";
 import { Problem, problem } from "../../../http/problems/problem.ts";
 
-/** The refusal of a key that breaks policies of its team: a problem `invalid` that names each policy and its rule. */
+/** Refusal of a key that breaks policies of its team: a problem `invalid` that names each policy and its rule. */
 export class PolicyRefusal extends Problem {
   readonly violations: readonly Violation[];
 
-  /** @param violations at least one */
+  /** Names each violation in the problem. @param violations at least one violation */
   constructor(violations: readonly Violation[]) {
     const errors = violations.map(({ field, message, policy, rule }) => ({
       ...{ path: field, message: `${message} (PlatformKeyPolicy ${policy}, ${rule})` },
@@ -18,7 +18,7 @@ export class PolicyRefusal extends Problem {
   }
 }
 
-/** @param uids of policies that cannot be read */
+/** Refuses changes while a policy cannot be read. @param uids of the policies that cannot be read */
 export function unreadablePolicies(uids: readonly string[]): Problem {
   const detail = `A PlatformKeyPolicy cannot be read (uid ${uids.join(", ")}), and may be for this team: no key is made or changed meanwhile. Have it corrected, or a newer server.`;
   return problem("conflict", detail);

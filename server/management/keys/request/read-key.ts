@@ -14,14 +14,14 @@ import type { Db } from "../../../../store/database/change.ts";
 import { findInTeam } from "../../../../store/objects/references.ts";
 import { type Given, invalid, readGivenObject } from "../../objects/diagnostics.ts";
 
-/** A key that the management API is to make or change, read. */
+/** Parsed request to make or change a key. */
 export type ReadKey = {
-  /** As it is stored and shown. */
+  /** Spec as it is stored and shown. */
   readonly spec: ApiManagedKeySpec;
   readonly declared: DeclaredKey;
 };
 
-/** Fields of a PlatformKey that only mean something where a controller delivers the key. */
+/** Fields of a PlatformKey that only apply to keys which a controller delivers. */
 const OF_DECLARATIONS = new Set<string>(["secret", "restartTargets", "deletionPolicy", "deletionProtection"]);
 const INSTEAD: ReadonlyMap<string, string> = new Map([
   ["source", "stands beside spec in the request that makes the key: move it there"],
@@ -29,7 +29,9 @@ const INSTEAD: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * @param stored the spec of a key that is to be changed: what stays as it is there is not judged again
+ * Parses a request to make or change a key.
+ *
+ * @param stored spec of a key that is to be changed: values that stay the same are not checked again
  * @throws Problem `invalid` with all faults
  */
 export function readKey(given: Given, stored?: ApiManagedKeySpec | null): ReadKey {
@@ -38,7 +40,7 @@ export function readKey(given: Given, stored?: ApiManagedKeySpec | null): ReadKe
   const spec = readGivenObject(
     "PlatformKey",
     given,
-    // The rules about a Secret read what no key of the management API has.
+    // The rules about a Secret read a field that no key of the management API has.
     stored ? { spec: { ...stored, secret: {} }, status: {} } : undefined,
   );
   if (spec.state === "Revoked") {
@@ -64,9 +66,9 @@ function explainMisplaced(field: string): FieldDiagnostic[] {
 }
 
 /**
- * The policy that a key gets: each reference as what the team has by that name.
+ * Returns the policy of a key, with each reference resolved within its team.
  *
- * @throws Problem `invalid` for references that lead nowhere, or to several
+ * @throws Problem `invalid` for references that lead nowhere, or to several objects
  */
 export async function resolvePolicy(db: Db, teamId: string, declared: DeclaredKey): Promise<KeyPolicy> {
   const { gatewayRef } = declared;

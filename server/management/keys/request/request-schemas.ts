@@ -16,11 +16,11 @@ import {
   TEAM,
 } from "../../request-schemas.ts";
 
-/** What the routes of keys take: a schema, and the type of what has passed it. */
+/** Schemas of the requests about keys, and the types of requests that passed them. */
 export type KeyListQuery = PageQuery & { team?: string; namespace?: string; name?: string; state?: ListedState };
 export type ManifestQuery = { namespace?: string };
 export type RotateBody = ReasonBody & { revokeOld: boolean };
-/** A secret that the caller has made, by its hash. */
+/** Secret that the caller has made, by its hash. */
 export type SourceJson = { hash: { sha256: string; prefix: string } };
 export type CreateKeyBody = ReasonBody & {
   name: string;
@@ -30,7 +30,7 @@ export type CreateKeyBody = ReasonBody & {
   source?: SourceJson;
   managedBy?: string | null;
 };
-/** What manages the key is left as it is where it is left out. */
+/** Replacement of a key's spec. `managedBy` stays as it is if it is left out. */
 export type ReplaceKeyBody = ReplaceBody & { managedBy?: string | null };
 export type CreateVersionBody = ReasonBody & { source?: SourceJson; overlap?: string };
 
@@ -39,7 +39,7 @@ const HASH = PLATFORM_KEY?.source?.properties?.hash;
 const DURATION = PLATFORM_KEY?.rotation?.properties?.overlap?.properties?.duration;
 if (HASH === undefined || DURATION === undefined) throw new Error("the schema of PlatformKey is another than it was");
 
-/** As a PlatformKey's, without what only a controller can do. */
+/** Schema of a key's spec: a PlatformKey's, without the fields that only a controller can apply. */
 export const KEY_SPEC: Readonly<Record<string, unknown>> = {
   title: "KeySpec",
   ...pickFields("PlatformKey", API_MANAGED_KEY_FIELDS),

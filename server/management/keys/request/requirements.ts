@@ -1,4 +1,4 @@
-/** What must hold of a key that a request is about: whose it is, who may change it, and whether it lives. */
+/** Requirements for the key of a request: whose it is, who may change it, and if it lives. */
 import { API_CLUSTER } from "../../../../domain/api-cluster.ts";
 import { MAX_RETIRING, roomAt } from "../../../../domain/key/stored/version-room.ts";
 import { containsKey } from "../../../../domain/redact.ts";
@@ -13,14 +13,20 @@ export const NO_KEY = problem("not_found", "There is no key of this id.");
 export const RELEASED_KEY_TEXT = "The declaration of this key has let go of it: it can be revoked, and nothing else.";
 const REVOKED = "The key is revoked, which is final: make a new one.";
 
-/** @throws Problem `not_found` for a key that is not the caller's either, `forbidden` */
+/**
+ * Requires a key that the caller may take the action on. @throws Problem `not_found`, also for a key that the caller
+ * may not see; `forbidden`
+ */
 export function requireKey<K extends Pick<LoadedKey, "teamId">>(key: K | undefined, rights: Rights, action: Action): K {
   if (key === undefined || !seesTeam(rights, key.teamId)) throw NO_KEY;
   requireRight(rights, key.teamId, action);
   return key;
 }
 
-/** @throws Problem `managed` for a key that a declaration governs, or `conflict` for one that it has let go of */
+/**
+ * Requires a key that no declaration governs. @throws Problem `managed` for a declared key, `conflict` for a key that
+ * its declaration has released
+ */
 export function requireApiManaged({ cluster, namespace, name, ownerUid, managedBy }: LoadedKey): void {
   if (cluster === API_CLUSTER) return;
   if (ownerUid === null) {
@@ -33,28 +39,33 @@ export function requireApiManaged({ cluster, namespace, name, ownerUid, managedB
   );
 }
 
-/** @throws Problem `invalid_request` for a name of what manages a key that holds what looks like one: it would be kept */
+/**
+ * Requires that the name of a key's manager contains no key, since the name is kept. @throws Problem `invalid_request`
+ */
 export function requireNoKey<T extends string | null | undefined>(managedBy: T): T {
   if (typeof managedBy !== "string" || !containsKey(managedBy)) return managedBy;
   throw problem("invalid_request", "managedBy holds what looks like a key: write it without, it is kept.");
 }
 
-/** @throws Problem `managed` for a key that something else manages, such as a Pulumi program or a library */
+/**
+ * Requires a key that is changed by hand. @throws Problem `managed` for a key that something else manages, such as a
+ * Pulumi program or a library
+ */
 export function requireUnmanaged({ managedBy }: Pick<LoadedKey, "managedBy">): void {
   if (managedBy === null) return;
   throw problem("managed", `${managedBy} manages this key: change it there. It can be revoked here.`);
 }
 
-/** @throws Problem `conflict` for a revoked key */
+/** Requires a key that is not revoked. @throws Problem `conflict` for a revoked key */
 export function requireLiving({ state }: LoadedKey): void {
   if (state === "revoked") throw problem("conflict", REVOKED);
 }
 
 /**
- * Refuses a new version that would be one too many: no earlier one is ended before its time for it.
+ * Requires a free slot for an old version: no earlier version is ended before its time to make a new one.
  *
- * @param oldEndsAt when the present version would stop working
- * @param instead what the caller may ask for where the earlier ones are to end at once
+ * @param oldEndsAt when the present version would stop working, in milliseconds since the epoch
+ * @param instead request that ends the earlier versions at once, for the text of the refusal
  * @throws Problem `too_many_versions` with when the next of them ends
  */
 export function requireRoom(key: LoadedKey, oldEndsAt: number, now: number, instead: string): void {
@@ -66,7 +77,7 @@ export function requireRoom(key: LoadedKey, oldEndsAt: number, now: number, inst
 }
 
 /**
- * A living key that was made here, locked.
+ * Locks a living key that was made by hand.
  *
  * @throws Problem `not_found`, `forbidden`, `managed`, `conflict`
  */

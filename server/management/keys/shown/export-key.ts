@@ -14,19 +14,19 @@ import { type ExportedKey, type KeyManifest, keyManifest, undeclaredReferences }
 
 export type KeyExport = {
   readonly manifest: KeyManifest;
-  /** Where it may be declared: the namespaces that its team holds in its cluster. */
+  /** Namespaces in which it may be declared: those that its team holds in its cluster. */
   readonly namespaces: readonly string[];
-  /** What is to be declared before it, as `MemoryLibrary handbook`. */
+  /** Objects that have to be declared before it, such as `MemoryLibrary handbook`. */
   readonly undeclared: readonly string[];
 };
 
 /**
- * The manifest by which a key that was made by hand is taken into declarations (docs/decisions/take-over.md). It holds
- * the digest of the version in use, which is in no other answer: only who may change the key gets it.
+ * Returns the manifest by which a key that was made by hand is taken into declarations (docs/decisions/take-over.md).
+ * It holds the digest of the version in use, which no other answer has: only a caller who may change the key gets it.
  *
- * @param chosen the namespace; undefined for the first of the team's
+ * @param chosen namespace; undefined for the first of the team's
  * @throws Problem `not_found`, `forbidden`, `managed`, `invalid` for a namespace that is not the team's, `conflict` for
- *   a key that no declaration can take over
+ * a key that no declaration can take over
  */
 export async function exportKey(db: Db, rights: Rights, keyId: string, chosen: string | undefined): Promise<KeyExport> {
   const key = requireKey(await findKey(db, keyId), rights, "change keys");
@@ -55,7 +55,7 @@ export async function exportKey(db: Db, rights: Rights, keyId: string, chosen: s
   };
 }
 
-/** What a key of this policy is bound to, by name. */
+/** Reads the names of the gateway and the libraries that a key of this policy is bound to. */
 export async function boundNames(
   db: Db,
   { boundGatewayId, libraryIds, mcpDefaultLibraryId }: KeyPolicy,
@@ -69,7 +69,7 @@ export async function boundNames(
   };
 }
 
-/** Where keys of a team may be declared, the first of them first. */
+/** Lists the namespaces in which keys of a team may be declared, the preferred namespace first. */
 export async function declarableIn(db: Db, teamId: string): Promise<string[]> {
   const places = await namespacesOfTeam(db, teamId);
   return places.filter(({ cluster }) => cluster !== API_CLUSTER).map(({ namespace }) => namespace);

@@ -8,40 +8,40 @@ import type { KeyNames } from "../../../../store/keys/search/key-names.ts";
 import { shownSpec } from "./key-spec.ts";
 import type { Receipt } from "./receipt.ts";
 
-/** A key as the management API shows it: never a secret, never a digest. Times are RFC 3339. */
+/** Key as the management API shows it: never a secret, never a digest. Times are RFC 3339. */
 export type KeyJson = KeyRowJson & {
-  /** From where it was called within 40 days, the last networks first. */
+  /** Networks that it was called from within 40 days, the last networks first. */
   readonly lastNetworks: readonly CallerNetwork[];
   readonly revocation: (Receipt & { readonly reason: string; readonly at: string }) | null;
 };
 
-/** A key as a row of a list shows it. */
+/** Key as a row of a list shows it. */
 export type KeyRowJson = {
   readonly id: string;
-  /** Of the version in use, or of the last one. */
+  /** Prefix of the version in use, or of the last version. */
   readonly prefix: string | null;
   readonly name: string;
   readonly displayName: string;
-  /** Empty for a key that was made here without one. */
+  /** Namespace; empty for a key that was made by hand without one. */
   readonly namespace: string;
-  /** The team's name. */
+  /** Name of the team. */
   readonly team: string;
   readonly teamId: string;
   readonly scopes: readonly string[];
   readonly state: ListedState;
   readonly versions: readonly VersionJson[];
-  /** The key's own end or that of the version in use, whichever comes first. */
+  /** End of the key or of the version in use, whichever comes first. */
   readonly expiresAt: string | null;
   readonly lastUsedAt: string | null;
   readonly createdAt: string;
-  /** The object that declares it; null for a key that no declaration governs. */
+  /** Object that declares it; null for a key that no declaration governs. */
   readonly declaredIn: { readonly cluster: string; readonly kind: "PlatformKey"; readonly uid: string } | null;
-  /** Its declaration has let go of it, and nothing governs it any more: it can be revoked, and nothing else. */
+  /** True if its declaration has released it and nothing governs it any more: it can be revoked, and nothing else. */
   readonly released: boolean;
-  /** What manages it beside PlatformKeys, such as the URN of a Pulumi resource or a library; null for nothing. */
+  /** Manager of the key other than PlatformKeys, such as the URN of a Pulumi resource or a library; null for none. */
   readonly managedBy: string | null;
   readonly rotationRequestedAt: string | null;
-  /** What the key is to be, in the fields of a PlatformKey. */
+  /** Requested spec, in the fields of a PlatformKey. */
   readonly spec: ApiManagedKeySpec;
 };
 
@@ -51,15 +51,15 @@ export type VersionJson = {
   readonly state: string;
   readonly mintedAt: string;
   readonly activatedAt: string | null;
-  /** When a retiring one stops working, or a retired one stopped. */
+  /** Time at which a retiring version stops working, or a retired version stopped. */
   readonly retiresAt: string | null;
   readonly expiresAt: string | null;
   readonly lastUsedAt: string | null;
-  /** When it was first reported as leaked. */
+  /** Time of the first report that it was leaked. */
   readonly leakedAt: string | null;
 };
 
-/** What a row of a list shows and is not in the key's. */
+/** Values for a row of a list that are not in the stored key. */
 type KeyRowDetails = {
   readonly names: KeyNames;
   /** Milliseconds since the epoch. */
@@ -68,7 +68,7 @@ type KeyRowDetails = {
 
 type KeyDetails = KeyRowDetails & {
   readonly networks: readonly CallerNetwork[];
-  /** Of its revocation, where it is revoked. */
+  /** Receipt of its revocation, if it is revoked. */
   readonly receipt: Receipt;
 };
 
@@ -116,7 +116,10 @@ export function keyRowJson(key: ListedKey, { names, now }: KeyRowDetails): KeyRo
   };
 }
 
-/** A version that ended without an overlap ended as the next one was activated. */
+/**
+ * Returns when a version retires or retired. A version that ended without an overlap ended when the next version was
+ * activated.
+ */
 function retiresAt(version: ListedKey["versions"][number], { versions }: ListedKey): number | null {
   if (version.state === "retiring") return retiringEndsAt(version);
   if (version.state !== "retired" || version.retireAt !== null) return version.retireAt;

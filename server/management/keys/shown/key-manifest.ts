@@ -3,39 +3,42 @@ import type { NamedRef } from "../../../../domain/key/declaration/declared-key.t
 import { TAKE_OVER_ANNOTATION } from "../../../../domain/key/observed/take-over.ts";
 import { API_VERSION } from "../../../../domain/kinds/kinds.ts";
 
-/** A PlatformKey that takes over a key which was made by hand. */
+/** PlatformKey that takes over a key which was made by hand. */
 export type KeyManifest = ReturnType<typeof keyManifest>;
 
-/** What the manifest of a key is made of. */
+/** Key of which a manifest can be made. */
 type DeclarableKey = {
   readonly name: string;
   readonly spec: ApiManagedKeySpec;
-  /** What the key is bound to and there is, by name; empty namespaces are of what the API made. */
+  /**
+   * Existing gateways and libraries that the key is bound to, by name. Objects that the API made have an empty
+   * namespace.
+   */
   readonly gateways: readonly NamedRef[];
   readonly libraries: readonly NamedRef[];
 };
 
-/** And that of a key which there is already. */
+/** Existing key of which a manifest is made. */
 export type ExportedKey = DeclarableKey & {
   readonly id: string;
-  /** Of the version in use. */
+  /** Hash of the version in use. */
   readonly hash: { readonly sha256: string; readonly prefix: string };
 };
 
-/** A PlatformKey as it is written. */
+/** Returns a PlatformKey with its apiVersion and kind. */
 export function platformKey<Metadata, Spec>(metadata: Metadata, spec: Spec) {
   return { apiVersion: API_VERSION, kind: "PlatformKey", metadata, spec } as const;
 }
 
-/** The manifest of a key in a namespace, which takes the key over. */
+/** Returns the manifest of a key in a namespace, which takes the key over. */
 export function keyManifest({ id, hash, ...key }: ExportedKey, namespace: string) {
   const metadata = { name: key.name, namespace, annotations: { [TAKE_OVER_ANNOTATION]: id } };
   return platformKey(metadata, { ...declarableSpec(key, namespace), source: { type: "ImportHash", hash } });
 }
 
 /**
- * What a key that is made by hand is as a PlatformKey in a namespace. Each reference names the namespace of what it
- * means, where that is another.
+ * Returns the spec of a PlatformKey in a namespace for a key that was made by hand. A reference to an object in another
+ * namespace names that namespace.
  */
 export function declarableSpec({ spec, gateways, libraries }: DeclarableKey, namespace: string) {
   const { gatewayRef, libraryAccess, mcpDefaultLibraryRef, state, ...rest } = spec;
@@ -56,7 +59,10 @@ export function declarableSpec({ spec, gateways, libraries }: DeclarableKey, nam
 
 type Ref = { readonly name: string; readonly namespace?: string };
 
-/** A reference without a namespace is the API's for the only one of that name; empty for what no declaration made. */
+/**
+ * Returns the namespace of a referenced object; empty for an object that no declaration made. In the API, a reference
+ * without a namespace means the only object of that name.
+ */
 function namespaceOf({ name, namespace }: Ref, known: readonly NamedRef[]): string {
   const named = known.filter((one) => one.name === name);
   return named.find((one) => namespace === undefined || one.namespace === namespace)?.namespace ?? "";
@@ -67,7 +73,10 @@ function placed(ref: Ref, known: readonly NamedRef[], home: string): Ref {
   return where === "" || where === home ? { name: ref.name } : { name: ref.name, namespace: where };
 }
 
-/** What the key is bound to and is to be declared before it: the API made it, or it is gone. As `MemoryLibrary handbook`. */
+/**
+ * Lists the objects that the key is bound to and that have to be declared before it, such as `MemoryLibrary handbook`:
+ * the API made them, or they are deleted.
+ */
 export function undeclaredReferences({ spec, gateways, libraries }: DeclarableKey): string[] {
   const { gatewayRef, libraryAccess, mcpDefaultLibraryRef } = spec;
   const titles = (kind: string, refs: readonly (Ref | undefined)[], known: readonly NamedRef[]) =>

@@ -13,7 +13,7 @@ import { exportKey } from "./export-key.ts";
 import { KEY, KEY_MANIFEST } from "./response-schemas.ts";
 import { showKey, showKeys } from "./shown-key.ts";
 
-/** Keys to look at, wherever they are declared. */
+/** Serves keys for reading, wherever they are declared. */
 export function keyReadRoutes(app: FastifyInstance, { store, clock, receipts }: Management): void {
   app.get<{ Querystring: KeyListQuery }>(
     "/keys",

@@ -6,37 +6,38 @@ import type { Store } from "../../../../store/database/store.ts";
 import { createConfirmer } from "../../../../store/replicas/confirmer.ts";
 import { replicaRegister } from "../../../../store/replicas/replicas.ts";
 
-/** The receipt of a change, for its author (architecture §3). */
+/** Receipt of a change, for its author (architecture §3). */
 export type Receipt = {
-  /** The change's number in the feed; null where the database was gone before it could say. */
+  /** Number of the change in the feed; null if the database went away before it gave the number. */
   readonly sequence: number | null;
-  /** Whether every replica decides by it, or refuses everything. */
+  /** True if every replica decides by the change, or refuses everything. */
   readonly confirmed: boolean;
 };
 
 export type Receipts = {
-  /** Reads how far changes are confirmed, for as many receipts as are wanted of this moment. */
+  /** Reads how far changes are confirmed now. The result gives the receipts of any number of changes. */
   read(): Promise<(sequence: number | null) => Receipt>;
   /**
-   * The receipt of a change once it is confirmed, or as it is when patience is over, or the database is away: the
-   * change stands, and the caller can ask again.
+   * Waits for the confirmation of a change, and returns its receipt. The receipt is unconfirmed if the time is over or
+   * the database is away: the change stands, and the caller can ask again.
    *
-   * @param sequence null where the database did not say: then nothing can be waited for
+   * @param sequence null if the database gave no number: then there is nothing to wait for
+   * @param patienceMs maximum wait in milliseconds
    */
   wait(sequence: number | null, patienceMs?: number): Promise<Receipt>;
 };
 
-/** How long an answer waits for the replicas: they acknowledge in milliseconds while all is well. */
+/** Milliseconds that an answer waits for the replicas, which acknowledge in milliseconds while all is well. */
 const PATIENCE_MS = 3_000;
 const SHORTEST_POLL_MS = 5;
 const MAX_POLL_MS = 200;
 
-/** Makes what gives the receipts of one process, which remembers since when it has seen each change. */
+/** Creates the source of receipts in a process. It remembers since when it has seen each change. */
 export function createReceipts(store: Store, clock: Clock): Receipts {
   const confirm = createConfirmer(replicaRegister(store), clock.monotonic);
   let asking: ReturnType<typeof confirm> | undefined;
 
-  /** However many want to know, one question at a time is asked. */
+  /** Asks how far changes are confirmed. Concurrent callers share one question. */
   function ask(): ReturnType<typeof confirm> {
     asking ??= outsideManagedTurns(confirm).finally(() => {
       asking = undefined;

@@ -27,7 +27,7 @@ const VERSION = closedObject("Version", {
   leakedAt: { ...TIME_OR_NULL, description: "When it was first reported as leaked." },
 });
 
-/** A declaration that takes a key over. */
+/** Schema of a declaration that takes a key over. */
 export const KEY_MANIFEST = closedObject("KeyManifest", {
   apiVersion: { const: API_VERSION },
   kind: { const: "PlatformKey" },
@@ -39,7 +39,7 @@ export const KEY_MANIFEST = closedObject("KeyManifest", {
   spec: pickFields("PlatformKey", [...API_MANAGED_KEY_FIELDS, "source"]),
 });
 
-/** A key as it is shown. */
+/** Schema of a key as it is shown. */
 export const KEY = closedObject(
   "Key",
   {

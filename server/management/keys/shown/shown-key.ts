@@ -8,16 +8,16 @@ import { NO_KEY } from "../request/requirements.ts";
 import { type KeyJson, keyJson } from "./key-json.ts";
 import type { Receipts } from "./receipt.ts";
 
-/** What keys are shown by. */
+/** Dependencies of showing keys. */
 type KeyView = {
   readonly db: Db;
-  /** How far revocations are confirmed. */
+  /** Gives the receipts of revocations. */
   readonly receiptOf: Awaited<ReturnType<Receipts["read"]>>;
   /** Milliseconds since the epoch. */
   readonly now: number;
 };
 
-/** Keys as the management API shows them, in the same order. */
+/** Returns keys as the management API shows them, in the same order. */
 export async function showKeys({ db, receiptOf, now }: KeyView, keys: readonly ListedKey[]): Promise<KeyJson[]> {
   if (keys.length === 0) return [];
   const names = await readKeyNames(db, keys);
@@ -34,7 +34,7 @@ export async function showKeys({ db, receiptOf, now }: KeyView, keys: readonly L
   );
 }
 
-/** @throws Problem `not_found`, for a key that is another team's too */
+/** Returns a key as the management API shows it. @throws Problem `not_found`, also for a key of another team */
 export async function showKey(view: KeyView, rights: Rights, id: string): Promise<KeyJson> {
   const key = await findKey(view.db, id);
   const known = key !== undefined && seesTeam(rights, key.teamId) ? [withoutDigests(key)] : [];
