@@ -4,7 +4,7 @@ import { type LogFields, type Logger, MAX_CAUSES } from "./log.ts";
 /** Maximum number of lines of one kind that are written in a window; the rest are counted. */
 const MAX_ALIKE = 10;
 const WINDOW_MS = 60_000;
-/** Maximum number of kinds that are told apart in a window; beyond these, a line's kind is its message alone. */
+/** Maximum number of kinds counted by themselves in a window; beyond these, a line's kind is its message alone. */
 const MAX_KINDS = 1_000;
 
 type Kind = { readonly write: Logger["warn"]; readonly fields: LogFields; readonly message: string; count: number };

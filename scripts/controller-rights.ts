@@ -28,7 +28,7 @@ export function renderControllerRights(cluster: string, namespace: string): stri
   const account = documents.find(({ kind }) => kind === "ServiceAccount")?.metadata;
   if (account?.namespace === undefined) throw new Error("controller.yaml has no ServiceAccount in a namespace");
   return `${BANNER}
-/** Where infra/rbac has the controllers run, and as whom. */
+/** Namespace and ServiceAccount of the controllers in infra/rbac. */
 export const CONTROLLER = ${literal({ namespace: account.namespace, account: account.name })};
 
 /** The roles of infra/rbac/controller.yaml, each with the namespace where it holds: "" for the whole cluster. */

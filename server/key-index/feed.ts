@@ -24,10 +24,7 @@ export type Feed = {
   changesAfter(seq: number, limit: number): Promise<Changes>;
   /** Reads a snapshot. Throws SchemaVersionError for a schema that this build cannot read. */
   snapshot(receive: (keys: readonly IndexedKey[], total: number) => void): Promise<Snapshot>;
-  /**
-   * Repairs the effects of a database that was put back in time: records that uses of keys are missing, and ends the
-   * sessions that may have come back to life.
-   */
+  /** Repairs a database that was put back in time: records that uses of keys are missing, and ends all sessions. */
   makeGood(): Promise<void>;
   readonly replicas: ReplicaRegister;
   listen(onHint: () => void, onEnd: () => void): Promise<ListenConnection>;

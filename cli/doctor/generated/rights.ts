@@ -1,6 +1,6 @@
 // Generated from infra/rbac by scripts/generate.ts. Change the rules there and run `node scripts/generate.ts`.
 
-/** Where infra/rbac has the controllers run, and as whom. */
+/** Namespace and ServiceAccount of the controllers in infra/rbac. */
 export const CONTROLLER = {
   "namespace": "keyplane-system",
   "account": "keyplane-controller"

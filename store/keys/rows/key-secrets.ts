@@ -12,7 +12,7 @@ export type KeySecret = {
   readonly marks: readonly string[];
 };
 
-/** Records the state in which a key's Secret was found. It needs no fence: the finding is true, whoever made it. */
+/** Records the state in which a key's Secret was found. It needs no fence: the finding is true, whichever controller made it. */
 export async function recordKeySecret(db: Db, keyId: string, found: KeySecret): Promise<void> {
   const { resourceVersion, number, content, marks } = found;
   const columns = { resource_version: resourceVersion, number, content, marks: [...marks] };
