@@ -1,4 +1,5 @@
 import { ACCESS_RULES } from "../test/domain/access/authorize.rows.ts";
+import { CONDITION_RULES } from "../test/domain/key/conditions/readiness.rows.ts";
 import { STALE_RULES } from "../test/domain/key/conditions/stale-consumers.rows.ts";
 import { WRITE_RULES } from "../test/domain/key/plan/apply-action.rows.ts";
 import { KEY_RULES } from "../test/domain/key/plan/plan-key.rows.ts";
@@ -26,6 +27,7 @@ const RULE_SETS: readonly RuleSet<string, unknown, unknown>[] = [
   KEY_RULES,
   WRITE_RULES,
   SECRET_DATA_RULES,
+  CONDITION_RULES,
   STALE_RULES,
   ACCESS_RULES,
 ];

@@ -23,13 +23,9 @@ const COVERED_ELSEWHERE: Readonly<Record<string, { readonly by: string; readonly
     by: "test/domain/key/fields/declare-key.test.ts",
     why: "what a declaration is read as",
   },
-  "domain/key/conditions/readiness.ts": {
-    by: "test/domain/key/plan/plan-key.test.ts",
-    why: "each check is a row of the rules of keys",
-  },
   "domain/key/conditions/secret-delivered.ts": {
-    by: "test/domain/key/plan/plan-key.test.ts",
-    why: "each check is a row of the rules of keys",
+    by: "test/domain/key/conditions/readiness.test.ts",
+    why: "Ready repeats what it says: their rows stand together",
   },
   "server/key-index/metrics.ts": {
     by: "test/server/key-index/replica.test.ts",
