@@ -38,7 +38,10 @@ export type OperationRow = {
   readonly served: readonly ServedAt[];
   /** Origin of the answer: `json` and `bytes` pass unchanged from an upstream; the gateway makes the others. */
   readonly answer: "json" | "bytes" | "route list" | "route";
-  /** Place of the model's name. With `none`, a key or gateway that is restricted to models refuses the operation. */
+  /**
+   * Place of the model's name, which a call may leave out of a body. A key or gateway that is restricted to models
+   * refuses a call without one, and so every call with `none`.
+   */
   readonly models: "in the body" | "in the path" | "none";
   /** Period in which a route's next upstream may be asked: until the client has received something, or never. */
   readonly fallback: "until answered" | "never";
@@ -51,7 +54,7 @@ export type OperationRow = {
   | {
       /** Kind of the body. If tokens are counted, a form is refused, because its input for the model is not known. */
       readonly body: "json" | "form";
-      /** Bounds of the usage that an answer reports; `unread` if a call uses nothing that is counted. */
+      /** Bounds of the usage that an answer reports; `unread` if nothing of it is counted, in usage and in advice. */
       readonly usage: "unread" | { readonly bounds?: BoundMembers };
     }
   /** The client's body is not passed on. */
@@ -213,6 +216,15 @@ export type ServedOperation = keyof typeof ROWS;
 export const GATEWAY_OPERATIONS: Readonly<Record<ServedOperation, OperationRow>> = ROWS;
 
 export const SERVED_OPERATIONS = Object.keys(GATEWAY_OPERATIONS) as readonly ServedOperation[];
+
+/** Paths behind the version that name no model, such as `chat/completions`, the longest first. */
+export const FIXED_PATHS: readonly string[] = [
+  ...new Set(
+    Object.values(GATEWAY_OPERATIONS)
+      .flatMap(({ served }) => served.map(({ path }) => path.slice(path.indexOf("/") + 1)))
+      .filter((path) => !path.includes("{")),
+  ),
+].toSorted((a, b) => b.length - a.length);
 
 /** True if the gateway asks an upstream for the answer. */
 export function isForwarded({ answer }: OperationRow): boolean {

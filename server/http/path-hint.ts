@@ -1,3 +1,8 @@
+import { FIXED_PATHS } from "../../domain/access/gateway-operations.ts";
+
+/** First segments of the gateway's paths, and names of formats that SDKs put before them. */
+const FIRST_SEGMENTS = ["openai", "anthropic", "gemini", ...new Set(FIXED_PATHS.map((path) => path.split("/", 1)[0]))];
+
 /**
  * Hints to what a path that is not served is probably meant for: by how it starts, or by an operation of an SDK in it.
  */
@@ -8,7 +13,9 @@ const PLACES: readonly (readonly [RegExp, string])[] = [
   ],
   [/^\/(?:api\/)?(?:v1\/)?(?:memory\/)?(?:mcp|sse)(?:\/|$)/, "The memory's MCP endpoint is at /api/v1/memory/mcp."],
   [
-    /^\/(?:(?:openai\/)?v1(?:beta)?|(?:api\/v1\/)?(?:openai|anthropic|gemini|chat|completions|responses|embeddings|messages|models))(?:\/|$)|\/v1(?:beta)?\/(?:chat\/completions|completions|responses|embeddings|messages|models)(?:\/|$)/,
+    new RegExp(
+      `^/(?:(?:openai/)?v1(?:beta)?|(?:api/v1/)?(?:${FIRST_SEGMENTS.join("|")}))(?:/|$)|/v1(?:beta)?/(?:${FIXED_PATHS.join("|")})(?:/|$)`,
+    ),
     "The model gateway is under /g/<public id>: OpenAI's SDKs take a base URL that ends in /g/<public id>/v1, Anthropic's and Google's one that ends in /g/<public id>. The status of a ModelGateway has its public id.",
   ],
 ];

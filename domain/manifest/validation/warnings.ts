@@ -1,3 +1,4 @@
+import { FIXED_PATHS } from "../../access/gateway-operations.ts";
 import { parseDuration } from "../../duration.ts";
 import { overlapLimit } from "../../key/declaration/declared-key.ts";
 import { effectiveScopes } from "../../key/declaration/effective.ts";
@@ -66,8 +67,7 @@ function hasScopeOf(spec: PlatformKeySpec, product: "gateway" | "memory"): boole
 }
 
 /** Pattern of the end of a call's URL, behind its version. */
-const PATH_OF_CALL =
-  /(?<=\/v\d\S*)\/(?:chat\/completions|completions|responses|embeddings|messages(?:\/count_tokens)?|models)\/?$/;
+const PATH_OF_CALL = new RegExp(`(?<=/v\\d\\S*)/(?:${FIXED_PATHS.join("|")})/?$`);
 /** Pattern of a version at the end of a URL. Google's SDKs append one to their base URL; the client chooses it. */
 const VERSION = /\/v1(?:alpha|beta)?\/?$/;
 

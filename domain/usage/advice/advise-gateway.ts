@@ -12,7 +12,7 @@ const NO_MODEL = new Set(["other", "unknown"]);
 export function adviseGateway(use: KeyUse): AdvicePoint[] {
   const calls = requestsWithin(use, ["gateway:generate", "gateway:embed", "gateway:routes"]);
   if (calls === 0 && use.answers.length === 0) return [];
-  return [gatewayPoint(use, calls), modelPoint(use)];
+  return [gatewayPoint(use, calls), modelPoint(use, calls)];
 }
 
 function gatewayPoint({ spec, answers, namespace }: KeyUse, calls: number): AdvicePoint {
@@ -27,16 +27,19 @@ function gatewayPoint({ spec, answers, namespace }: KeyUse, calls: number): Advi
   if (first.gateway === null) return stay("The gateway that has answered is gone.");
   const { name, namespace: where } = first.gateway;
   const ref = where === namespace || where === "" ? { name } : { name, namespace: where };
-  const answered = answers.reduce((sum, one) => sum + one.calls, 0);
   return {
     field: "gatewayRef",
     change: { gatewayRef: ref },
-    why: `${counted(answered, "answer")} of models came by it, and none by another. Of ${counted(calls, "call")} that were let through those without such an answer are not counted by gateway.`,
+    why: `${counted(answered(answers), "answer")} of models came by it, and none by another. Of ${counted(calls, "call")} that were let through those without such an answer are not counted by gateway.`,
   };
 }
 
+function answered(answers: readonly AnswersUsed[]): number {
+  return answers.reduce((sum, one) => sum + one.calls, 0);
+}
+
 /** Advises the models. An answer's model is not always the model that the call named, but a route's name is. */
-function modelPoint({ spec, answers }: KeyUse): AdvicePoint {
+function modelPoint({ spec, answers }: KeyUse, calls: number): AdvicePoint {
   const stay = (why: string): AdvicePoint => ({ field: "allowedModels", change: {}, why });
   if (answers.length === 0) return stay("No model has answered.");
   const routes = answers.map(({ route }) => route);
@@ -54,7 +57,7 @@ function modelPoint({ spec, answers }: KeyUse): AdvicePoint {
   return {
     field: "allowedModels",
     change: { allowedModels: narrowed },
-    why: "All calls with an answer named one of these routes.",
+    why: `${counted(answered(answers), "answer")} of models came to calls that named one of these routes. Of ${counted(calls, "call")} that were let through those without such an answer are not counted by route.`,
   };
 }
 

@@ -29,6 +29,12 @@ test("the routes that calls named are advised where every call named one", () =>
   expect(changes({ spec: { ...spec, allowedModels: ["fast", "smart"] }, answers: routed })).toEqual({});
 });
 
+test("models that are advised are said to leave out the calls without an answer that is counted", () => {
+  const points = adviseGateway(useOf({ answers: [answers({ route: "fast" })] }, { "gateway:generate": 100 }));
+  const { why } = points.find(({ field }) => field === "allowedModels") ?? expect.fail("it is advised");
+  expect(why).toContain("10 answers of models came to calls that named one of these routes. Of 100 calls");
+});
+
 test("no model is advised by what answers name, since calls may have named another, and it says so", () => {
   const use = {
     spec: { gatewayRef: { name: "main" } },
