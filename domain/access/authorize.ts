@@ -22,14 +22,15 @@ type Denial =
   | { readonly code: "forbidden"; readonly reason: ForbiddenReason }
   | { readonly code: "not_found" };
 
-type ForbiddenReason = "bound_to_another_gateway" | "no_scope_of_this_product" | "scope_missing";
+export type ForbiddenReason = "bound_to_another_gateway" | "no_scope_of_this_product" | "scope_missing";
 
-const UNAUTHORIZED = Object.fromEntries(
-  (["unknown", "revoked", "expired", "suspended", "wrong_team"] as const).map((cause) => [
-    cause,
-    { code: "unauthorized", cause },
-  ]),
-) as Record<RefusalCause, Denial>;
+const UNAUTHORIZED: Readonly<Record<RefusalCause, Denial>> = {
+  unknown: { code: "unauthorized", cause: "unknown" },
+  revoked: { code: "unauthorized", cause: "revoked" },
+  expired: { code: "unauthorized", cause: "expired" },
+  suspended: { code: "unauthorized", cause: "suspended" },
+  wrong_team: { code: "unauthorized", cause: "wrong_team" },
+};
 const ELSEWHERE: Readonly<Record<SourceRefusal, Denial>> = {
   key: { code: "address_not_allowed", by: "key" },
   team: { code: "address_not_allowed", by: "team" },

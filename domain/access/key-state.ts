@@ -1,15 +1,13 @@
 import type { KeyRecord } from "./key-record.ts";
 
-/** Cause for which a credential is refused with 401; counted and sampled, never disclosed to the caller (spec §2.2). */
-export type RefusalCause =
-  | "missing"
-  | "repeated_carrier"
-  | "malformed"
-  | "unknown"
-  | "revoked"
-  | "expired"
-  | "suspended"
-  | "wrong_team";
+/** Cause for which what a request carries is no key, refused with 401 like a {@link RefusalCause}. */
+export type CredentialCause = "missing" | "repeated_carrier" | "malformed";
+
+/**
+ * Cause for which a key is refused with 401, by its record or the lack of one; counted and sampled, never disclosed to
+ * the caller (spec §2.2).
+ */
+export type RefusalCause = "unknown" | "revoked" | "expired" | "suspended" | "wrong_team";
 
 /**
  * Returns why this version of a key may not be used at `now` (milliseconds since the epoch), or undefined if it may.

@@ -1,3 +1,4 @@
+import type { CredentialCause } from "../../domain/access/key-state.ts";
 import { MAX_KEY_LENGTH } from "../../domain/key/secret/key-format.ts";
 
 /** Carriers of a key in a request, in the order in which they apply (spec §2.1). */
@@ -9,7 +10,7 @@ export type Carrier = (typeof CARRIERS)[number];
  */
 type Presented =
   | { readonly carrier: Carrier; readonly key: string }
-  | { readonly carrier: Carrier | undefined; readonly bad: "missing" | "repeated_carrier" | "malformed" };
+  | { readonly carrier: Carrier | undefined; readonly bad: CredentialCause };
 
 const MISSING: Presented = { carrier: undefined, bad: "missing" };
 const REPEATED: Presented = { carrier: undefined, bad: "repeated_carrier" };

@@ -29,8 +29,8 @@ describe("docs/guides/refused-calls.md", () => {
   });
 
   it("has each reason for which the audit log says that a key is not accepted", () => {
-    const [, union = ""] = /type RefusalCause =\n([^;]+);/.exec(read("domain/access/key-state.ts")) ?? [];
-    const reasons = [...union.matchAll(/"(\w+)"/g)].map(([, reason = ""]) => reason);
+    const unions = read("domain/access/key-state.ts").match(/type (?:CredentialCause|RefusalCause) =[^;]+;/g) ?? [];
+    const reasons = [...unions.join().matchAll(/"(\w+)"/g)].map(([, reason = ""]) => reason);
     expect(firstColumn("reason").flatMap(codesIn).toSorted()).toEqual(reasons.toSorted());
   });
 });

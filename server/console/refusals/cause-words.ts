@@ -1,3 +1,5 @@
+import type { ForbiddenReason } from "../../../domain/access/authorize.ts";
+import type { RefusalCause } from "../../../domain/access/key-state.ts";
 import { inWords } from "../../management/audit/event-text.ts";
 
 /** Returns the cause of a refusal in words. */
@@ -59,4 +61,4 @@ const ADVICE: Readonly<Record<string, string>> = {
   jwt_expired: SIGN_IN,
   session_unknown: SIGN_IN,
   no_management_token: SIGN_IN,
-};
+} satisfies Record<RefusalCause | ForbiddenReason, string> & Record<string, string>;

@@ -31,6 +31,9 @@ import {
   unique,
 } from "../fixtures.ts";
 
+/** Columns of a key's record that do not change by themselves: identities, and the transaction that wrote a version. */
+const NEVER_ALONE = ["key_versions.changed_tx", "keys.id", "keys.name", "teams.id"];
+
 const keyring = parseKeyring(Buffer.alloc(32, 1).toString("base64"));
 
 /** Follows the feed to its head, as a replica does. */
@@ -482,6 +485,20 @@ describeNightlyOnEachEngine("The change feed", (store) => {
       expect(recordOf(one.key.id)?.state).toBe("quarantined");
       expect(recordOf(two.key.id)).toMatchObject({ versionState: "doubted", scopes: 0, libraryIds: [] });
     }
+  });
+
+  test("each column that a key's record is made of is fed, as soon as it is written", async () => {
+    const { rows } = await sql<{ fed: string }>`
+      select u.table_name || '.' || u.column_name as fed
+      from information_schema.view_column_usage u
+      where u.view_name = 'key_records' and u.view_schema = current_schema()
+        and u.table_name in ('keys', 'key_versions', 'teams')
+      except
+      select c.event_object_table || '.' || c.event_object_column
+      from information_schema.triggered_update_columns c
+      where c.trigger_name like c.event_object_table || '\\_feed\\_%'
+      order by 1`.execute(store().db);
+    expect(rows.map(({ fed }) => fed)).toEqual(NEVER_ALONE);
   });
 
   test("a key that is erased by hand is named as gone", async () => {

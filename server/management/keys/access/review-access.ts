@@ -1,5 +1,6 @@
 import { permits } from "../../../../domain/access/authorize.ts";
 import type { GatewayRecord, KeyRecord } from "../../../../domain/access/key-record.ts";
+import type { RefusalCause } from "../../../../domain/access/key-state.ts";
 import { OPERATIONS, type OperationName } from "../../../../domain/access/operations.ts";
 import { SCOPES, type Scope } from "../../../../domain/access/scopes.ts";
 import type { Db } from "../../../../store/database/change.ts";
@@ -91,7 +92,7 @@ const OPERATION_OF = Object.fromEntries(
   ]),
 ) as Record<Scope, OperationName>;
 
-/** Texts for the causes of a decision, except a missing scope. */
+/** Texts for the causes of a decision. A missing scope has none, which the answer names itself. */
 const REFUSALS: Readonly<Record<string, string>> = {
   unknown: "the key has no version that works",
   revoked: "the key is revoked",
@@ -99,7 +100,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   suspended: "the key is suspended, or its team no longer holds its namespace",
   wrong_team: "the key's team has no gateway of this public id",
   bound_to_another_gateway: "the key is bound to another gateway",
-};
+} satisfies Record<RefusalCause | "bound_to_another_gateway", string>;
 
 function assertFits(product: string, { library, gateway, model }: AccessQuestion): void {
   if (product === "gateway" && gateway === undefined)

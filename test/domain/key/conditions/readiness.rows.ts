@@ -12,6 +12,7 @@ type Row = RuleTable<Base, Situation, Outcome>["rows"][number];
 const yes = (reason: Reason): Stated => ({ status: "True", reason });
 const no = (reason: Reason): Stated => ({ status: "False", reason });
 
+const OURS = { state: "ours", holds: 1, immutable: false, rendered: true, owned: true, deleting: false } as const;
 const unclaimed = { references: { teamId: null } } as const;
 
 const READINESS: readonly Row[] = [
@@ -237,14 +238,14 @@ const DELIVERY: readonly Row[] = [
   {
     rule: "an immutable Secret takes no first version",
     from: "new",
-    change: { secret: { ...SITUATIONS["at rest"].state.secret, ...immutable.secret } },
+    change: { secret: { ...OURS, immutable: true } },
     outcome: { SecretDelivered: no("SecretImmutable") },
   },
   {
     rule: "a first version whose value something else changes is not delivered",
     from: "first reserved",
     change: {
-      secret: { ...SITUATIONS["at rest"].state.secret, holds: "unknown", rendered: false },
+      secret: { ...OURS, holds: "unknown", rendered: false },
       altered: { version: 1, fields: ["data[api-key]"], isAnswered: true, writtenAt: NOW - MINUTE },
     },
     outcome: { SecretDelivered: no("SecretAltered") },

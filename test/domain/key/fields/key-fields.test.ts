@@ -1,4 +1,6 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { FACT_NAMES } from "../../../../domain/key/declaration/facts.ts";
 import type { KeyPolicy } from "../../../../domain/key/declaration/key-policy.ts";
 import { declareKey } from "../../../../domain/key/fields/declare-key.ts";
 import {
@@ -185,4 +187,10 @@ describe("a key's fields", () => {
     expect(samePolicy(FULL, other)).toBe(true);
     expect(policyDifferences(FULL, other)).toEqual([]);
   });
+});
+
+it("kubectl get shows each fact in a column of its own", () => {
+  const text = readFileSync(new URL("../../../../crds/platformkeys.yaml", import.meta.url), "utf8");
+  const shown = FACT_NAMES.filter((name) => text.includes(`jsonPath: .spec.${name}, priority: 1`));
+  expect(shown).toEqual(FACT_NAMES);
 });
