@@ -46,7 +46,7 @@ export type OrphanScan<C extends OrphanCandidate> = {
 };
 
 /** Answer about a suspect, and the times of the look-up and the answer, on a steady clock in milliseconds. */
-type Answer = { readonly presence: Presence; readonly askedAt: number; readonly answeredAt: number };
+type PresenceAnswer = { readonly presence: Presence; readonly askedAt: number; readonly answeredAt: number };
 
 /**
  * Begins a scan. Rows younger than {@link ANSWERS_APART_MS} are skipped, because they may be younger than the list.
@@ -72,7 +72,7 @@ export function beginOrphanScan<C extends OrphanCandidate>(
  */
 export function judgeSuspect(
   { isPaused }: Pick<OrphanScan<OrphanCandidate>, "isPaused">,
-  { presence, askedAt, answeredAt }: Answer,
+  { presence, askedAt, answeredAt }: PresenceAnswer,
   before: Suspect | undefined,
 ): { readonly ends: boolean; readonly left: Suspect | undefined } {
   if (presence === "present") return { ends: false, left: undefined };

@@ -176,15 +176,15 @@ async function runGet(
 }
 
 /** Objects that were found, and errors for those that were not. */
-type Found = { readonly found: readonly ListedObject[]; readonly faults: readonly unknown[] };
+type FoundObjects = { readonly found: readonly ListedObject[]; readonly faults: readonly unknown[] };
 
-async function listEach(source: Source, kinds: readonly Kind[], wanted: readonly ListFilter[]): Promise<Found> {
+async function listEach(source: Source, kinds: readonly Kind[], wanted: readonly ListFilter[]): Promise<FoundObjects> {
   const lists = kinds.flatMap((kind) => wanted.map((one) => listMatching(source, kind, one)));
   return { found: (await Promise.all(lists)).flat(), faults: [] };
 }
 
 /** Finds the only object of each name. */
-async function findEach(source: Source, kinds: readonly Kind[], wanted: readonly ListFilter[]): Promise<Found> {
+async function findEach(source: Source, kinds: readonly Kind[], wanted: readonly ListFilter[]): Promise<FoundObjects> {
   const results = await Promise.allSettled(
     kinds.flatMap((kind) => wanted.map((one): Promise<ListedObject> => findOne(source, kind, one))),
   );

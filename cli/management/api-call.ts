@@ -49,10 +49,10 @@ export async function callApi<T>(
   return parseJson(target, text);
 }
 
-type Answer = { readonly status: number; readonly text: string };
+type CallAnswer = { readonly status: number; readonly text: string };
 
 /** Repeats a request that may have been done without an answer, or that a busy server has refused. */
-async function insist(ask: () => Promise<Answer>, tries: number, { signal }: Target): Promise<Answer> {
+async function insist(ask: () => Promise<CallAnswer>, tries: number, { signal }: Target): Promise<CallAnswer> {
   for (let left = tries - 1; ; left--) {
     try {
       const answer = await ask();
@@ -91,7 +91,7 @@ function refuseKeyIn(path: string): void {
   throw new UsageError("a key belongs on no command line, which others can list, and in no URL: nothing was sent");
 }
 
-type Sent = {
+type CallRequest = {
   readonly method: string;
   readonly path: string;
   readonly body: object | undefined;
@@ -100,8 +100,8 @@ type Sent = {
 
 async function send(
   { url, credential, subject, signal }: Target,
-  { method, path, body, idempotencyKey }: Sent,
-): Promise<Answer> {
+  { method, path, body, idempotencyKey }: CallRequest,
+): Promise<CallAnswer> {
   try {
     const answer = await fetch(`${url}/api/v1/${path}`, {
       method,

@@ -23,7 +23,7 @@ export function ownCommand({ PATH = "" }: Environment): string {
 }
 
 /** Flags that say where a command looks. Variables are left out: they apply in the same shell anyway. */
-export type Place = {
+export type CommandTarget = {
   readonly data?: string | undefined;
   readonly server?: string | undefined;
   readonly tokenFile?: string | undefined;
@@ -32,7 +32,7 @@ export type Place = {
 };
 
 /** Returns a command of this program that looks at the same place, for a shell in any folder. */
-export function commandAt(place: Place, env: Environment, words: string): string {
+export function commandAt(place: CommandTarget, env: Environment, words: string): string {
   const { data, server, tokenFile, kubeconfig, context } = place;
   const flags = [
     ["--data", data && resolve(data)],

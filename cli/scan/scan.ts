@@ -45,7 +45,7 @@ type Scan = {
   readonly output: StructuredFormat | undefined;
 };
 
-type Place = { readonly path: string } & FoundKey;
+type KeyLocation = { readonly path: string } & FoundKey;
 
 /**
  * Runs `keyplane scan`: one line for each location of a key. A server receives SHA-256 sums only, and changes nothing.
@@ -61,7 +61,7 @@ async function runScan(
   const keys = new Set<string>();
   const known = new Map<string, LeakJson>();
   let [places, files] = [0, 0];
-  let batch: Place[] = [];
+  let batch: KeyLocation[] = [];
 
   async function reportBatch(): Promise<void> {
     const asked = [...new Set(batch.map(({ sha256 }) => sha256))].filter((sha256) => !known.has(sha256));
@@ -94,7 +94,7 @@ async function runScan(
   if (places > 0 || unread.length > 0) exit(1);
 }
 
-function lineOf({ path, line, column, prefix }: Place, leak: LeakJson | undefined): string {
+function lineOf({ path, line, column, prefix }: KeyLocation, leak: LeakJson | undefined): string {
   const place = `${path}:${line}:${column}: ${prefix}...`;
   if (leak === undefined) return place;
   if (leak.state === "unknown") return `${place} is unknown: not a key of your teams`;
@@ -102,7 +102,7 @@ function lineOf({ path, line, column, prefix }: Place, leak: LeakJson | undefine
   return `${place} is ${state}: version ${version} of ${namespace ? `${namespace}/` : ""}${name} (${keyId}), team ${team}`;
 }
 
-function jsonOf({ path, line, column, prefix }: Place, leak: LeakJson | undefined): object {
+function jsonOf({ path, line, column, prefix }: KeyLocation, leak: LeakJson | undefined): object {
   if (leak === undefined) return { path, line, column, prefix };
   const { state, keyId, version, name, namespace, team, teamId, leakedAt } = leak;
   return { path, line, column, prefix, state, keyId, version, name, namespace, team, teamId, leakedAt };

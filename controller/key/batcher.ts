@@ -20,8 +20,8 @@ export type BatcherOptions<T> = {
  * @returns function that resolves with the result of `run` for the batch of its item
  */
 export function createBatcher<T>({ run, maxSize, isCommon }: BatcherOptions<T>): (item: T) => Promise<number> {
-  type Waiting = { readonly item: T; resolve(result: number): void; reject(error: unknown): void };
-  const waiting: Waiting[] = [];
+  type PendingItem = { readonly item: T; resolve(result: number): void; reject(error: unknown): void };
+  const waiting: PendingItem[] = [];
   let isRunning = false;
 
   async function runAll(): Promise<void> {
@@ -31,7 +31,7 @@ export function createBatcher<T>({ run, maxSize, isCommon }: BatcherOptions<T>):
     isRunning = false;
   }
 
-  async function runBatch(batch: readonly Waiting[]): Promise<void> {
+  async function runBatch(batch: readonly PendingItem[]): Promise<void> {
     try {
       const result = await run(batch.map(({ item }) => item));
       for (const { resolve } of batch) resolve(result);

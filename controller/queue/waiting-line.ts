@@ -18,13 +18,13 @@ const LATE_FIRST: readonly Lane[] = [...LATE_LANES, ...EARLY_LANES];
  * @param turn the group that the item takes turns with
  * @param since when it began to wait, in milliseconds on a clock that never jumps
  */
-type Waiting<T> = { readonly item: T; readonly turn: string; readonly since: number };
+type QueuedItem<T> = { readonly item: T; readonly turn: string; readonly since: number };
 
 export type WaitingLine<T> = {
   /**
    * Makes a name wait. Returns true if it was not waiting yet. A name that waits moves if the lane is an earlier one.
    */
-  put(lane: Lane, name: string, entry: Waiting<T>): boolean;
+  put(lane: Lane, name: string, entry: QueuedItem<T>): boolean;
   /**
    * Takes the next name out.
    *
@@ -32,14 +32,14 @@ export type WaitingLine<T> = {
    */
   take(
     isUrgentUnderWay: boolean,
-  ): { readonly lane: Lane; readonly name: string; readonly entry: Waiting<T> } | undefined;
+  ): { readonly lane: Lane; readonly name: string; readonly entry: QueuedItem<T> } | undefined;
   size(): number;
   clear(): void;
 };
 
 export function createWaitingLine<T>(): WaitingLine<T> {
   /** Queues by lane. */
-  const lanes: Readonly<Record<Lane, TurnLine<Waiting<T>>>> = {
+  const lanes: Readonly<Record<Lane, TurnLine<QueuedItem<T>>>> = {
     urgent: new TurnLine(),
     remaining: new TurnLine(),
     resumed: new TurnLine(),

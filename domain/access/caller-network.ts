@@ -17,9 +17,9 @@ export function callerNetwork(ip: string | undefined): string | undefined {
 }
 
 /** Part of a network that a list allows: all of it, or the list's own networks within it, which may be none. */
-type Part = "all" | readonly string[];
+type AllowedNetworks = "all" | readonly string[];
 
-function partOf(network: string, cidrs: readonly string[] | null): Part {
+function partOf(network: string, cidrs: readonly string[] | null): AllowedNetworks {
   if (cidrs === null || isNetworkWithin(network, cidrs)) return "all";
   return cidrs.filter((cidr) => isNetworkWithin(cidr, [network]));
 }
@@ -60,12 +60,12 @@ export function narrowedCallers(
   return { refused: refused ?? [], doubtful: doubtful ?? [] };
 }
 
-function isNone(part: Part): boolean {
+function isNone(part: AllowedNetworks): boolean {
   return part !== "all" && part.length === 0;
 }
 
 /** True if a part lacks something of what was allowed before. */
-function isLess(part: Part, before: Part): boolean {
+function isLess(part: AllowedNetworks, before: AllowedNetworks): boolean {
   if (part === "all") return false;
   return before === "all" || before.some((cidr) => !isNetworkWithin(cidr, part));
 }

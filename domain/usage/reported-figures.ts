@@ -24,10 +24,10 @@ export type ReportedFigures = {
 };
 
 /** A figure, and the path of names under which it is reported. */
-type Place = readonly [Figure, ...names: string[]];
+type FigurePath = readonly [Figure, ...names: string[]];
 
 /** Paths of Anthropic's tokens, in the answer itself and in each of its iterations. */
-const ANTHROPIC_TOKENS: readonly Place[] = [
+const ANTHROPIC_TOKENS: readonly FigurePath[] = [
   ["prompt", "input_tokens"],
   ["completion", "output_tokens"],
   ["cached", "cache_read_input_tokens"],
@@ -37,7 +37,7 @@ const ANTHROPIC_TOKENS: readonly Place[] = [
 ];
 
 /** Paths of the figures by dialect. docs/decisions/token-counts.md says which provider reports which. */
-const PLACES: Readonly<Record<Dialect, Readonly<Record<keyof ReportedFigures, readonly Place[]>>>> = {
+const PLACES: Readonly<Record<Dialect, Readonly<Record<keyof ReportedFigures, readonly FigurePath[]>>>> = {
   openai: {
     said: [
       ["total", "total_tokens"],
@@ -78,7 +78,7 @@ const PLACES: Readonly<Record<Dialect, Readonly<Record<keyof ReportedFigures, re
       ["searches", "server_tool_use", "web_search_requests"],
       ["fetches", "server_tool_use", "web_fetch_requests"],
     ],
-    summed: ANTHROPIC_TOKENS.map(([figure, ...names]): Place => [figure, "iterations", ...names]),
+    summed: ANTHROPIC_TOKENS.map(([figure, ...names]): FigurePath => [figure, "iterations", ...names]),
   },
   gemini: {
     said: [
@@ -134,7 +134,7 @@ export function noteUsage(reported: ReportedFigures, dialect: Dialect, usage: un
  *
  * @param depth index of the next name in the path
  */
-function figureAt(value: unknown, place: Place, depth = 1): number | undefined {
+function figureAt(value: unknown, place: FigurePath, depth = 1): number | undefined {
   if (value === undefined || value === null) return undefined;
   const name = place[depth];
   if (name === undefined) return isFigure(value) ? value : Number.NaN;

@@ -38,7 +38,7 @@ export async function wakeUp({ url, key, library }: Memory): Promise<string> {
  * Outcome for a conversation that was sent: taken; to be tried again (`later`), or once the library has tokens for one
  * of its length (`spent`); too large; or never taken (`refused`).
  */
-export type Sent =
+export type SendOutcome =
   | { readonly kind: "taken" }
   | { readonly kind: "later" | "spent" | "large" | "refused"; readonly why: string };
 
@@ -50,7 +50,7 @@ const MEANT: ReadonlyMap<number, "spent" | "large" | "refused"> = new Map([
 ]);
 
 /** Hands a conversation over. */
-export async function sendConversation(memory: Memory, messages: readonly SaidMessage[]): Promise<Sent> {
+export async function sendConversation(memory: Memory, messages: readonly SaidMessage[]): Promise<SendOutcome> {
   try {
     return await send(memory, messages);
   } catch (error) {
@@ -58,7 +58,7 @@ export async function sendConversation(memory: Memory, messages: readonly SaidMe
   }
 }
 
-async function send({ url, key, library }: Memory, messages: readonly SaidMessage[]): Promise<Sent> {
+async function send({ url, key, library }: Memory, messages: readonly SaidMessage[]): Promise<SendOutcome> {
   const response = await fetch(new URL("/atoms/extract", url), {
     method: "POST",
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },

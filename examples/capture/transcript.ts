@@ -54,10 +54,10 @@ type Entry = {
   readonly type?: string;
   readonly isMeta?: boolean;
   readonly isSidechain?: boolean;
-  readonly message?: Said;
-  readonly payload?: Said;
+  readonly message?: TranscriptMessage;
+  readonly payload?: TranscriptMessage;
 };
-type Said = { readonly type?: string; readonly role?: string; readonly content?: unknown };
+type TranscriptMessage = { readonly type?: string; readonly role?: string; readonly content?: unknown };
 
 function parsed(line: string): Entry | undefined {
   try {

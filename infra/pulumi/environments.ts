@@ -103,7 +103,7 @@ export function defaultScopes<Text extends string>(
 }
 
 /** Properties of a key except its scopes: those of all three environments, and the special ones of one. */
-type Given<Team, Gateway, Libraries, Special> = {
+type KeyProperties<Team, Gateway, Libraries, Special> = {
   readonly team: Team;
   readonly gatewayRef?: Gateway | undefined;
   readonly libraryAccess?: Libraries | undefined;
@@ -134,7 +134,7 @@ export function environmentKey<
   Special extends { readonly expiresAt?: unknown },
 >(
   { name, environment, scopes }: { readonly name: string; readonly environment: Environment; readonly scopes: Text[] },
-  { team, gatewayRef, libraryAccess, special }: Given<Team, Gateway, Libraries, Special>,
+  { team, gatewayRef, libraryAccess, special }: KeyProperties<Team, Gateway, Libraries, Special>,
 ): EnvironmentKey<Text, Team, Gateway, Libraries, Special> {
   const { expiresAfter, rotation } = LIFE[environment];
   return {

@@ -2,7 +2,7 @@ import { BROKEN_PAGE, queryText, readAfterId, urlWithQuery } from "../../server/
 import { QUERY_TEXT, TAG } from "../request/schemas.ts";
 import type { AtomPosition } from "../store/rows/atom.ts";
 
-type Given = Readonly<Record<string, unknown>>;
+type QueryParameters = Readonly<Record<string, unknown>>;
 
 /** Query of the list of libraries. */
 export type LibrariesQuery = { readonly team: string; readonly afterId: string | undefined };
@@ -17,7 +17,7 @@ export type AtomsQuery = {
 /** Last millisecond of the year 9999, since the epoch. */
 const LAST_MOMENT = 253_402_300_799_999;
 
-export function readLibrariesQuery({ team, after }: Given): LibrariesQuery {
+export function readLibrariesQuery({ team, after }: QueryParameters): LibrariesQuery {
   return { team: queryText(team), afterId: readAfterId(after) };
 }
 
@@ -25,7 +25,7 @@ export function librariesUrl({ team, afterId }: LibrariesQuery): string {
   return urlWithQuery("/dashboard/libraries", { team, after: afterId ?? "" });
 }
 
-export function readAtomsQuery({ q, tag, after }: Given): AtomsQuery {
+export function readAtomsQuery({ q, tag, after }: QueryParameters): AtomsQuery {
   return {
     text: queryText(q, QUERY_TEXT.maxLength),
     tag: queryText(tag, TAG.maxLength),

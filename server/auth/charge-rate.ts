@@ -45,7 +45,7 @@ export type MetRate = OwnedRate & {
 };
 
 /** Verdicts of the limits, at once or when the cells have answered. */
-type Met = readonly MetRate[] | Promise<readonly MetRate[]>;
+type MetRates = readonly MetRate[] | Promise<readonly MetRate[]>;
 
 /** Nanoseconds in a millisecond. */
 const NANOSECONDS = 1e6;
@@ -61,7 +61,7 @@ const NO_RATES: readonly MetRate[] = [];
  * @param tokens how many the request is expected to use, if that is known already and counts
  * @returns the verdict of each limit, up to the limit that refuses; empty if none is declared
  */
-export function chargeRates(deps: RateDeps, key: KeyRecord, route?: OwnedLimits, tokens?: number): Met {
+export function chargeRates(deps: RateDeps, key: KeyRecord, route?: OwnedLimits, tokens?: number): MetRates {
   const { rateLimit, teamLimits } = key;
   if (rateLimit === null && teamLimits === null && route === undefined && tokens === undefined) return NO_RATES;
   const { teamId } = key;
@@ -77,7 +77,7 @@ export function chargeRates(deps: RateDeps, key: KeyRecord, route?: OwnedLimits,
  * Judges a request by the limits that depend on its body, and charges it to them, once its key and its team have been
  * charged for it.
  */
-export function chargeBody(deps: RateDeps, key: KeyRecord, route?: OwnedLimits, tokens?: number): Met {
+export function chargeBody(deps: RateDeps, key: KeyRecord, route?: OwnedLimits, tokens?: number): MetRates {
   return chargeAll(deps, ratesOfBody(key, route, tokens));
 }
 
@@ -135,7 +135,7 @@ function ratesOfBody(key: KeyRecord, route: OwnedLimits | undefined, tokens: num
   return rates;
 }
 
-function chargeAll(deps: RateDeps, rates: readonly AppliedRate[]): Met {
+function chargeAll(deps: RateDeps, rates: readonly AppliedRate[]): MetRates {
   if (rates.length === 0) return NO_RATES;
   const { index, clock, installationLimits } = deps;
   const drawn = installationLimits === null ? [] : rates.filter(({ limit }) => limit.scope === "Installation");
@@ -170,19 +170,19 @@ function chargeDrawn(
   { index, clock, installationLimits }: DrawnDeps,
   here: readonly AppliedRate[],
   drawn: readonly AppliedRate[],
-): Met {
+): MetRates {
   const now = () => clock.monotonic() * NANOSECONDS;
   const metNow = (how: "chargeRates" | "judgeRates"): MetRate[] => met(here, index[how](here, now()), now());
   const takeBack = (rates: readonly MetRate[]): MetRate[] =>
     rates.map((rate) => takeBackDrawn(installationLimits, rate));
-  const chargeFrom = (place: number, charged: readonly MetRate[]): Met => {
+  const chargeFrom = (place: number, charged: readonly MetRate[]): MetRates => {
     const rate = drawn[place];
     if (rate === undefined) {
       const local = metNow("chargeRates");
       return inOrder(refusingRate(local) === undefined ? [...local, ...charged] : [...local, ...takeBack(charged)]);
     }
     const { mostWaiting, ...charging } = rate;
-    const goOn = (verdict: RateVerdict): Met => {
+    const goOn = (verdict: RateVerdict): MetRates => {
       const one = { ...charging, verdict, at: now() };
       if (verdict.admitted) return chargeFrom(place + 1, [...charged, one]);
       return inOrder([...judged, ...takeBack(charged), one]);

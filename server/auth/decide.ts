@@ -11,7 +11,6 @@ import { chargeRates, type MetRate, type RateDeps } from "./charge-rate.ts";
 import { type Carrier, extractCredential } from "./credential.ts";
 import type { AuthMetrics } from "./metrics.ts";
 import {
-  type Asked,
   forbidden,
   foreignSource,
   noSuchOperation,
@@ -20,11 +19,12 @@ import {
   rateLimited,
   STALE,
   tooManyCalls,
+  type UsedOperation,
   unauthorized,
 } from "./refused.ts";
 
 /** Access that the matched route requires of a key. */
-export type RouteAccess = Asked & {
+export type RouteAccess = UsedOperation & {
   /** Public id that the router matched, on a gateway's route. */
   readonly publicId: string | undefined;
 };
@@ -193,7 +193,11 @@ function servingGateway(index: KeyIndexView, publicId: string): GatewayRecord | 
   return gateway?.teamHoldsNamespace ? gateway : undefined;
 }
 
-function refused(denial: NonNullable<ReturnType<typeof authorize>>, key: KeyRecord | undefined, asked: Asked): Refused {
+function refused(
+  denial: NonNullable<ReturnType<typeof authorize>>,
+  key: KeyRecord | undefined,
+  asked: UsedOperation,
+): Refused {
   switch (denial.code) {
     case "unauthorized":
       return unauthorized(denial.cause, key);

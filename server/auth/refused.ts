@@ -9,7 +9,7 @@ import type { BudgetRefusal } from "../budgets/budget-grants.ts";
 import { type MetRate, refusingRate } from "./charge-rate.ts";
 
 /** A use of a key: the product, and the operation, undefined if path and method are none. */
-export type Asked = { readonly product: Product; readonly operation: OperationName | undefined };
+export type UsedOperation = { readonly product: Product; readonly operation: OperationName | undefined };
 
 /** A request that is refused. */
 export type Refused = {
@@ -37,7 +37,7 @@ export type RefusedBy =
   /** The list of source addresses that the client's address is not on. */
   | { readonly kind: "source address"; readonly list: SourceRefusal }
   /** The key's scopes, or its binding to one gateway. */
-  | { readonly kind: "access"; readonly asked: Asked }
+  | { readonly kind: "access"; readonly asked: UsedOperation }
   /** The actor of a valid token, for whom `key` says nothing: it resolves to no single member. */
   | { readonly kind: "membership"; readonly actor: string }
   /** The rate limits that judged the request, the refusing one among them. */

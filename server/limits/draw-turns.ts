@@ -12,7 +12,7 @@ type DrawTurnsDeps<Line, Answer> = {
   readonly answerMs: number;
 };
 
-type Waiting<Line, Answer> = {
+type QueuedDraw<Line, Answer> = {
   readonly line: () => Line;
   readonly resolve: (answer: Answer) => void;
   readonly reject: (error: unknown) => void;
@@ -39,7 +39,7 @@ export class LateTurnError extends Error {
 export class DrawTurns<Line, Answer> {
   readonly #deps: DrawTurnsDeps<Line, Answer>;
   /** Requests that wait, by their queue; first the queue that was served longest ago. */
-  readonly #turns = new Map<string, Waiting<Line, Answer>[]>();
+  readonly #turns = new Map<string, QueuedDraw<Line, Answer>[]>();
   #underWay = 0;
   /** Number of statements under way that nothing waits for any more. */
   #late = 0;
@@ -75,7 +75,7 @@ export class DrawTurns<Line, Answer> {
     this.#refuseWaiting(new Error("this thread asks for no more"));
   }
 
-  #giveUp(turn: string, one: Waiting<Line, Answer>, isOwn: boolean): void {
+  #giveUp(turn: string, one: QueuedDraw<Line, Answer>, isOwn: boolean): void {
     const waiting = this.#turns.get(turn) ?? [];
     waiting.splice(waiting.indexOf(one), 1);
     if (waiting.length === 0) this.#turns.delete(turn);
@@ -95,8 +95,8 @@ export class DrawTurns<Line, Answer> {
     while (this.#underWay < MOST_STATEMENTS && this.#turns.size > 0) void this.#send(this.#next());
   }
 
-  #next(): Waiting<Line, Answer>[] {
-    const next: Waiting<Line, Answer>[] = [];
+  #next(): QueuedDraw<Line, Answer>[] {
+    const next: QueuedDraw<Line, Answer>[] = [];
     for (const [turn, waiting] of this.#turns) {
       if (next.length === MOST_LINES) break;
       // Those that are put last here are met again.
@@ -107,7 +107,7 @@ export class DrawTurns<Line, Answer> {
     return next;
   }
 
-  async #send(sent: readonly Waiting<Line, Answer>[]): Promise<void> {
+  async #send(sent: readonly QueuedDraw<Line, Answer>[]): Promise<void> {
     this.#underWay++;
     for (const { late } of sent) clearTimeout(late);
     const asked = this.#asked(sent);
@@ -133,7 +133,7 @@ export class DrawTurns<Line, Answer> {
   }
 
   /** Sends requests. Async, so that a request that cannot be made is a statement that fails. */
-  async #asked(sent: readonly Waiting<Line, Answer>[]): Promise<readonly (Answer | undefined)[]> {
+  async #asked(sent: readonly QueuedDraw<Line, Answer>[]): Promise<readonly (Answer | undefined)[]> {
     return this.#deps.ask(sent.map(({ line }) => line()));
   }
 }

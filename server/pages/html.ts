@@ -51,7 +51,7 @@ const FLAGS = {
   selected: html`selected`,
 } as const;
 
-function render(content: Content, place: Place): string {
+function render(content: Content, place: TextContext): string {
   if (content instanceof Html) return content.toString();
   if (typeof content === "string") return escaped(content, place);
   if (typeof content === "number") return String(content);
@@ -63,9 +63,9 @@ function render(content: Content, place: Place): string {
  * Context that a text is put into. `label` is shown text that can hold no element: in an attribute, or in an element of
  * text alone. `raw` is any other attribute, and the values that a form sends.
  */
-type Place = "text" | "label" | "raw";
+type TextContext = "text" | "label" | "raw";
 
-function placeAfter(text: string): Place {
+function placeAfter(text: string): TextContext {
   const start = text.lastIndexOf("<");
   const tag = text.slice(Math.max(start, 0));
   if (start > text.lastIndexOf(">")) return /\s(?:title|aria-label)="[^"]*$/.test(tag) ? "label" : "raw";
@@ -77,7 +77,7 @@ function placeAfter(text: string): Place {
  * Escapes a text that may be a name. If it could turn the direction of the text beside it, an element isolates it, or
  * U+2068 and U+2069 where no element can stand.
  */
-function escaped(text: string, place: Place): string {
+function escaped(text: string, place: TextContext): string {
   if (place === "raw" || !turnsDirection(text)) return escapeText(text);
   return place === "text" ? `<bdi>${escapeText(withBalancedIsolates(text))}</bdi>` : escapeText(isolated(text));
 }

@@ -35,7 +35,7 @@ export async function answersOf(
   keyId: string,
   span: Span,
 ): Promise<{ readonly answers: AnswersUsed[]; readonly withoutTokens: number }> {
-  const { rows } = await sql<Omit<AnswersUsed, "gateway" | "route"> & Found>`
+  const { rows } = await sql<Omit<AnswersUsed, "gateway" | "route"> & FoundRoute>`
     ${countedBetween(TOKENS_MEASURE, keyId, span)}, summed as (
       select gateway_id, route_id, model, sum(calls)::float8 as calls,
         sum(cut + unreported + unread + doubtful)::float8 as without
@@ -54,7 +54,13 @@ export async function answersOf(
   };
 }
 
-type Found = { routeId: string; named: string | null; namespace: string | null; name: string | null; without: number };
+type FoundRoute = {
+  routeId: string;
+  named: string | null;
+  namespace: string | null;
+  name: string | null;
+  without: number;
+};
 
 /** Reads the highest number of requests or tokens of a key within five minutes and within an hour. */
 export async function peakOf(db: Db, measure: "requests" | "tokens", keyId: string, span: Span): Promise<Peak> {

@@ -1,6 +1,6 @@
 import { parse } from "yaml";
 import { isClusterScoped, isKind } from "../../domain/kinds/kinds.ts";
-import type { Answer, Kubernetes } from "../env/kubernetes/client.ts";
+import type { Kubernetes, KubernetesAnswer } from "../env/kubernetes/client.ts";
 import { until } from "../env/until.ts";
 
 /** What the API server says of a manifest. */
@@ -90,7 +90,7 @@ async function applyByKubectl(kubernetes: Kubernetes, text: string): Promise<Onl
   return { accepted: code === 0, diagnostics: [], message: stderr, warnings: [] };
 }
 
-function verdictOf({ status, body, warnings }: Answer): OnlineVerdict {
+function verdictOf({ status, body, warnings }: KubernetesAnswer): OnlineVerdict {
   const { message = "", details } = body as { message?: string; details?: { causes?: Cause[] } };
   const diagnostics = (details?.causes ?? []).map(({ field = "", message = "" }) => `${field}: ${message}`);
   return { accepted: status < 300, diagnostics, message, warnings, stored: body };

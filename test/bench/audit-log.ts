@@ -3,7 +3,7 @@ import { stat } from "node:fs/promises";
 import { createInterface } from "node:readline";
 
 /** A request of the controller, as the API server's audit log has it. */
-export type Asked = {
+export type AuditedRequest = {
   /** As `patch platformkeys/status`. */
   readonly what: string;
   readonly verb: string;
@@ -16,12 +16,12 @@ export type Asked = {
 const USER_AGENT = "keyplane-controller";
 
 /** Reads an audit log bit by bit: each time what has come since the last. */
-export function followAuditLog(path: string): () => Promise<Asked[]> {
+export function followAuditLog(path: string): () => Promise<AuditedRequest[]> {
   let start = 0;
   return async () => {
     const { size } = await stat(path);
     if (size === start) return [];
-    const asked: Asked[] = [];
+    const asked: AuditedRequest[] = [];
     for await (const line of createInterface({ input: createReadStream(path, { start, end: size - 1 }) })) {
       if (line.includes(USER_AGENT)) asked.push(toAsked(JSON.parse(line)));
     }
@@ -37,7 +37,7 @@ type AuditEvent = {
   readonly stageTimestamp: string;
 };
 
-function toAsked({ verb, objectRef, requestReceivedTimestamp, stageTimestamp }: AuditEvent): Asked {
+function toAsked({ verb, objectRef, requestReceivedTimestamp, stageTimestamp }: AuditEvent): AuditedRequest {
   const { resource = "", subresource } = objectRef ?? {};
   return {
     what: subresource === undefined ? `${verb} ${resource}` : `${verb} ${resource}/${subresource}`,

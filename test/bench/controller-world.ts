@@ -12,7 +12,7 @@ import { startPostgres } from "../env/database/postgres.ts";
 import { startKubernetes } from "../env/kubernetes.ts";
 import { readyUrl } from "../env/serving.ts";
 import { until } from "../env/until.ts";
-import { type Asked, followAuditLog } from "./audit-log.ts";
+import { type AuditedRequest, followAuditLog } from "./audit-log.ts";
 
 const KEYS_PER_NAMESPACE = 200;
 const DECLARERS = 24;
@@ -196,7 +196,7 @@ export function residentMegabytes(pid: number): number {
 }
 
 /** Keys a second, from the first write to an object to the last. */
-export function perSecond(requests: readonly Asked[]): number {
+export function perSecond(requests: readonly AuditedRequest[]): number {
   const patches = requests.filter(({ what }) => what.startsWith("patch platformkeys"));
   const done = patches.filter(({ what }) => what === "patch platformkeys/status");
   const from = patches.reduce((earliest, { from }) => Math.min(earliest, from), Number.POSITIVE_INFINITY);

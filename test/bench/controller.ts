@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { ControllerProcess } from "../env/controller.ts";
 import { KubernetesMissingError } from "../env/kubernetes/binaries.ts";
 import { until } from "../env/until.ts";
-import type { Asked } from "./audit-log.ts";
+import type { AuditedRequest } from "./audit-log.ts";
 import { type ControllerWorld, perSecond, residentMegabytes, startControllerWorld } from "./controller-world.ts";
 import { cpuMicroseconds } from "./processes.ts";
 import { figure, table } from "./table.ts";
@@ -63,7 +63,7 @@ async function measure(world: ControllerWorld): Promise<string> {
   const plain = await world.requests();
   const plainRate = perSecond(plain);
 
-  const perKey = (requests: readonly Asked[], keys = KEYS) => figure(requests.length / keys, 2);
+  const perKey = (requests: readonly AuditedRequest[], keys = KEYS) => figure(requests.length / keys, 2);
   return [
     table(
       [`${figure(KEYS)} new keys`, "keys/s", "rate : plain", "CPU ms/key", "API writes/key", "API reads/key"],
@@ -146,7 +146,7 @@ async function measureHealing(world: ControllerWorld): Promise<number> {
   const count = Math.min(HEALED, KEYS);
   const began = Date.now();
   await world.deleteSecrets("key", count);
-  const created: Asked[] = [];
+  const created: AuditedRequest[] = [];
   const isHealed = async () => {
     created.push(...(await world.requests()).filter(({ what }) => what === "create secrets"));
     return created.length >= count;
@@ -175,11 +175,11 @@ function report(line: string): void {
 const WRITES: ReadonlySet<string> = new Set(["create", "update", "patch", "delete"]);
 const OWN_BUSINESS: ReadonlySet<string> = new Set(["leases", "namespaces"]);
 
-const isWrite = ({ verb, resource }: Asked) => WRITES.has(verb) && !OWN_BUSINESS.has(resource);
-const isRead = ({ verb, resource }: Asked) => verb === "get" && !OWN_BUSINESS.has(resource);
+const isWrite = ({ verb, resource }: AuditedRequest) => WRITES.has(verb) && !OWN_BUSINESS.has(resource);
+const isRead = ({ verb, resource }: AuditedRequest) => verb === "get" && !OWN_BUSINESS.has(resource);
 
 /** As `list 25, watch 25`; the leader's own Lease and its look at the cluster's name left out. */
-function byKind(requests: readonly Asked[]): string {
+function byKind(requests: readonly AuditedRequest[]): string {
   const counts = Object.groupBy(
     requests.filter(({ resource }) => !OWN_BUSINESS.has(resource)),
     ({ verb, resource }) => (verb === "list" || verb === "watch" ? verb : `${verb} ${resource}`),

@@ -14,7 +14,7 @@ const LOOKUP_MS = 20;
 const NOWHERE = "http://127.0.0.1:1";
 
 type Protocol = "REST" | "MCP";
-type Answer = { readonly outcome: "saved" | "busy" | "other"; readonly ms: number };
+type SaveOutcome = { readonly outcome: "saved" | "busy" | "other"; readonly ms: number };
 
 /** Lets fifty clients of one team save at once with `keyplane up`, each with a key of its own. */
 export async function benchSaves(): Promise<string> {
@@ -35,14 +35,15 @@ async function measureSaves(protocol: Protocol, bytes: number): Promise<string[]
     while (keys.length < CLIENTS) keys.push((await installation.makeKey("hostile")).plaintext);
     const alone = await lookUp(installation, keys[0] ?? "", delay(2_000), dispatcher);
     const began = performance.now();
-    const answers: Answer[] = [];
+    const answers: SaveOutcome[] = [];
     const client = async (key: string) => {
       for (let n = 0; n < SAVES; n++) answers.push(await save(installation, { protocol, key, bytes }, dispatcher));
     };
     const saving = Promise.all(keys.map(client));
     const beside = await lookUp(installation, keys[0] ?? "", saving, dispatcher);
     const seconds = (performance.now() - began) / 1_000;
-    const count = (outcome: Answer["outcome"]) => figure(answers.filter((answer) => answer.outcome === outcome).length);
+    const count = (outcome: SaveOutcome["outcome"]) =>
+      figure(answers.filter((answer) => answer.outcome === outcome).length);
     const times = answers.map(({ ms }) => ms);
     return [
       `${protocol}, ${figure(bytes)} bytes`,
@@ -83,7 +84,11 @@ async function lookUp(
 
 type Save = { readonly protocol: Protocol; readonly key: string; readonly bytes: number };
 
-async function save({ replicas }: Installation, { protocol, key, bytes }: Save, dispatcher: Agent): Promise<Answer> {
+async function save(
+  { replicas }: Installation,
+  { protocol, key, bytes }: Save,
+  dispatcher: Agent,
+): Promise<SaveOutcome> {
   const atom = { content: textOf(bytes), library: `hostile/${LIBRARY}` };
   const params = { name: "memory_save_atom", arguments: atom };
   const [path, sent] =

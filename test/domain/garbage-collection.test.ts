@@ -15,7 +15,7 @@ const OLD = 20_000;
 const some = (count: number, ageMs = OLD): OrphanCandidate[] =>
   Array.from({ length: count }, (_, i) => ({ id: `key-${i}`, ageMs }));
 
-type Given = { readonly at: number; readonly says: Presence | ((id: string) => Presence); readonly total?: number };
+type ScanStep = { readonly at: number; readonly says: Presence | ((id: string) => Presence); readonly total?: number };
 
 /** What a look ends and leaves, where each of its questions is put at once and answered at once. */
 function endLook(look: OrphanScan<OrphanCandidate>, says: (id: string) => Presence, at: number, before: Suspects) {
@@ -32,7 +32,7 @@ function endLook(look: OrphanScan<OrphanCandidate>, says: (id: string) => Presen
 }
 
 /** Looks one after the other at the same candidates: what each asked for, what it ended, and whether it was paused. */
-function looking(candidates: readonly OrphanCandidate[], ...looks: readonly Given[]) {
+function looking(candidates: readonly OrphanCandidate[], ...looks: readonly ScanStep[]) {
   let before: Suspects = new Map();
   return looks.map(({ at, says, total = 1_000 }) => {
     const look = beginOrphanScan(candidates, total, before);
@@ -41,7 +41,7 @@ function looking(candidates: readonly OrphanCandidate[], ...looks: readonly Give
     return { asked: look.ask.length, ended, isPaused: look.isPaused, left: left.size };
   });
 }
-const endedBy = (candidates: readonly OrphanCandidate[], ...looks: readonly Given[]) =>
+const endedBy = (candidates: readonly OrphanCandidate[], ...looks: readonly ScanStep[]) =>
   looking(candidates, ...looks).map(({ ended }) => ended.length);
 
 test("c48: what is gone ends at the second look that says so, 20 s after the first", () => {
@@ -109,7 +109,7 @@ test("c48: a suspect that is listed again is forgotten", () => {
 
 test("c13: more than ten at once that are more than one in twenty end no key, and few of them are asked for", () => {
   const looks = (total: number) =>
-    [0, 20_000, 40_000].map((at) => ({ at, says: "gone", total }) as const satisfies Given);
+    [0, 20_000, 40_000].map((at) => ({ at, says: "gone", total }) as const satisfies ScanStep);
   expect(looking(some(11), ...looks(219))).toEqual([
     { asked: 10, ended: [], isPaused: false, left: 11 },
     { asked: 10, ended: [], isPaused: true, left: 11 },

@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 export type Shared<T> = { readonly details: T; stop(): Promise<void> };
 
 /** What a desk answers. */
-type Answer<T> = { readonly details: T } | { readonly failed: string };
+type DeskAnswer<T> = { readonly details: T } | { readonly failed: string };
 
 /** Where test files ask for what they share; it is started when the first of them asks, since most runs need none. */
 export async function openDesk<T>(start: () => Promise<Shared<T>>): Promise<{ port: number; close(): Promise<void> }> {
@@ -14,8 +14,8 @@ export async function openDesk<T>(start: () => Promise<Shared<T>>): Promise<{ po
     client.on("error", () => {});
     started ??= start();
     const answer = await started.then(
-      ({ details }): Answer<T> => ({ details }),
-      (error: unknown): Answer<T> => ({ failed: error instanceof Error ? error.message : String(error) }),
+      ({ details }): DeskAnswer<T> => ({ details }),
+      (error: unknown): DeskAnswer<T> => ({ failed: error instanceof Error ? error.message : String(error) }),
     );
     client.end(JSON.stringify(answer));
   });
@@ -38,7 +38,7 @@ export async function openDesk<T>(start: () => Promise<Shared<T>>): Promise<{ po
  * @throws where it did not start, with the reason
  */
 export async function askDesk<T>(port: number): Promise<T> {
-  const answer: Answer<T> = JSON.parse(await text(connect(port, "127.0.0.1")));
+  const answer: DeskAnswer<T> = JSON.parse(await text(connect(port, "127.0.0.1")));
   if ("failed" in answer) throw new Error(answer.failed);
   return answer.details;
 }

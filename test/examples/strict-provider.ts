@@ -10,14 +10,14 @@ import { anthropicError, messages } from "../../examples/model-stub/anthropic.ts
 import { batchEmbedContents, geminiError, generateContent } from "../../examples/model-stub/gemini.ts";
 import { chatCompletions, embeddings } from "../../examples/model-stub/openai.ts";
 
-export type Known = { readonly credential: string; readonly chat: string; readonly embedding?: string };
+export type ProviderAccess = { readonly credential: string; readonly chat: string; readonly embedding?: string };
 
-type Asked = { readonly path: string; readonly headers: IncomingMessage["headers"]; readonly body: Body };
-type Answer = (asked: Asked, known: Known) => StubAnswer;
+type ProviderRequest = { readonly path: string; readonly headers: IncomingMessage["headers"]; readonly body: Body };
+type ProviderHandler = (asked: ProviderRequest, known: ProviderAccess) => StubAnswer;
 
-export const STRICT = { openai, anthropic, gemini } satisfies Record<string, Answer>;
+export const STRICT = { openai, anthropic, gemini } satisfies Record<string, ProviderHandler>;
 
-function openai({ path, headers, body }: Asked, { credential, chat, embedding }: Known): StubAnswer {
+function openai({ path, headers, body }: ProviderRequest, { credential, chat, embedding }: ProviderAccess): StubAnswer {
   const error = (status: number, message: string, code: string | null): StubAnswer => ({
     status,
     json: { error: { message, type: "invalid_request_error", param: null, code } },
@@ -35,7 +35,7 @@ function openai({ path, headers, body }: Asked, { credential, chat, embedding }:
   return error(404, `The model \`${body.model}\` does not exist or you do not have access to it.`, "model_not_found");
 }
 
-function anthropic({ path, headers, body }: Asked, { credential, chat }: Known): StubAnswer {
+function anthropic({ path, headers, body }: ProviderRequest, { credential, chat }: ProviderAccess): StubAnswer {
   if (headers["x-api-key"] !== credential) return anthropicError(401, "authentication_error", "invalid x-api-key");
   if (path !== "/v1/messages") return anthropicError(404, "not_found_error", "Not Found");
   if (!/^20\d\d-\d\d-\d\d$/.test(String(headers["anthropic-version"]))) {
@@ -48,7 +48,7 @@ function anthropic({ path, headers, body }: Asked, { credential, chat }: Known):
   return messages(body);
 }
 
-function gemini({ path, headers, body }: Asked, { credential, chat, embedding }: Known): StubAnswer {
+function gemini({ path, headers, body }: ProviderRequest, { credential, chat, embedding }: ProviderAccess): StubAnswer {
   const [, model = "", action = ""] = /^\/v1(?:beta)?\/models\/([^/:]+):(\w+)$/.exec(path) ?? [];
   if (action === "") return geminiError(404, "NOT_FOUND", "Requested entity was not found.");
   if (headers["x-goog-api-key"] !== credential) {
@@ -63,7 +63,7 @@ function gemini({ path, headers, body }: Asked, { credential, chat, embedding }:
 }
 
 /** Starts one of them on loopback, until `close()`. What it knows may change while it runs. */
-export async function startStrict(answer: Answer, known: Known) {
+export async function startStrict(answer: ProviderHandler, known: ProviderAccess) {
   const served = { known };
   const server = createServer(async (request, response) => {
     const body = Object(await json(request).catch(() => ({})));
@@ -73,7 +73,7 @@ export async function startStrict(answer: Answer, known: Known) {
   const address = server.address();
   return {
     url: `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`,
-    know(known: Known) {
+    know(known: ProviderAccess) {
       served.known = known;
     },
     async close() {

@@ -13,9 +13,9 @@ const LONG = 180_000;
 const SIZES = [...Array.from({ length: 8 }, (_, i) => (i * 7_919) % 60_000), LONG, 10, 10, LONG];
 const NUMBERS = SIZES.map((_, i) => i + 1);
 
-type Shown = { readonly content: string; readonly snippet?: string; readonly revision: number };
+type ShownAtom = { readonly content: string; readonly snippet?: string; readonly revision: number };
 /** A page as it came: how many bytes, and what it says. */
-type Came = { readonly bytes: number; readonly items: readonly Shown[]; readonly nextCursor?: string | null };
+type Came = { readonly bytes: number; readonly items: readonly ShownAtom[]; readonly nextCursor?: string | null };
 
 describe("a page of the memory", () => {
   const opened = memoryServer(memoryRoutes, mcpRoutes);
@@ -31,7 +31,7 @@ describe("a page of the memory", () => {
   async function tool(name: string, args: Readonly<Record<string, unknown>>): Promise<Came> {
     const { server, key } = opened();
     const { structured, text, bytes } = await callTool(server, key, name, args);
-    const items = structured.items.map((item: Shown) => ({ ...item, content: item.content ?? item.snippet }));
+    const items = structured.items.map((item: ShownAtom) => ({ ...item, content: item.content ?? item.snippet }));
     for (const { content } of items) expect(text).toContain(content);
     return { bytes, ...structured, items };
   }

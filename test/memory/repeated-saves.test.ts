@@ -32,9 +32,9 @@ const SAVES = [
   ],
 ] as const;
 
-type Sent = { readonly once?: string; readonly as: string; readonly at?: string };
+type SaveOptions = { readonly once?: string; readonly as: string; readonly at?: string };
 
-async function post(path: string, body: unknown, { once, as, at = "" }: Sent, server: Pick<Harness, "url">) {
+async function post(path: string, body: unknown, { once, as, at = "" }: SaveOptions, server: Pick<Harness, "url">) {
   const response = await fetch(`${server.url}${at}${path}`, {
     method: "POST",
     headers: {
@@ -69,7 +69,7 @@ describeNightlyOnEachEngine("a save that is repeated with its Idempotency-Key", 
     once = unique("once");
   });
 
-  const save = (path: string, body: unknown, sent: Partial<Sent> = {}) =>
+  const save = (path: string, body: unknown, sent: Partial<SaveOptions> = {}) =>
     post(path, body, { once, as: key, ...sent }, server);
   const contents = () => contentsOf(opened());
   const saves = async () =>
@@ -320,7 +320,8 @@ describeNightlyOnEachEngine("a save that is repeated with its Idempotency-Key", 
     const other = await startHarness({ mounts: MOUNTS, store: opened() });
     context.onTestFinished(() => other.close());
     other.addKey(record, key);
-    const saveThere = (body: unknown, sent: Partial<Sent>) => post("/atoms", body, { once, as: key, ...sent }, other);
+    const saveThere = (body: unknown, sent: Partial<SaveOptions>) =>
+      post("/atoms", body, { once, as: key, ...sent }, other);
     const last = unique("once");
     expect((await saveThere({ content: "The last." }, { once: last })).status).toBe(201);
     const refused = await saveThere({ content: "One more." }, { once: unique("once") });

@@ -37,16 +37,16 @@ function headersOf(who: Who): Record<string, string> {
 }
 
 /** Headers in their order, the same one twice where it is. */
-type Sent = Readonly<Record<string, string>> | readonly (readonly [string, string])[];
+type SentHeaders = Readonly<Record<string, string>> | readonly (readonly [string, string])[];
 
-function linesOf(headers: Sent, more: Readonly<Record<string, string>>): [string, string][] {
+function linesOf(headers: SentHeaders, more: Readonly<Record<string, string>>): [string, string][] {
   const given = Array.isArray(headers) ? headers : Object.entries(headers);
   return [...given, ...Object.entries(more)];
 }
 
-type Answer = { readonly status: number; readonly text: string };
+type TextAnswer = { readonly status: number; readonly text: string };
 
-async function rest(headers: Sent, method: string, path: string, body?: unknown): Promise<Answer> {
+async function rest(headers: SentHeaders, method: string, path: string, body?: unknown): Promise<TextAnswer> {
   const isJson = body !== undefined;
   const answer = await fetch(opened().server.url + path, {
     method,
@@ -56,7 +56,7 @@ async function rest(headers: Sent, method: string, path: string, body?: unknown)
   return { status: answer.status, text: await answer.text() };
 }
 
-async function rpc(headers: Sent, method: string, params: object): Promise<Answer> {
+async function rpc(headers: SentHeaders, method: string, params: object): Promise<TextAnswer> {
   const accept = "application/json, text/event-stream";
   const answer = await fetch(`${opened().server.url}/api/v1/memory/mcp`, {
     method: "POST",
@@ -67,7 +67,7 @@ async function rpc(headers: Sent, method: string, params: object): Promise<Answe
   return { status: answer.status, text: /^data: (.*)$/m.exec(text)?.[1] ?? text };
 }
 
-const tool = (name: string, args: object = {}, headers?: Sent) =>
+const tool = (name: string, args: object = {}, headers?: SentHeaders) =>
   rpc(headers ?? headersOf("ana"), "tools/call", { name, arguments: args });
 
 const ids: Record<Who, string> = { shared: "", ana: "", ben: "" };
@@ -82,7 +82,7 @@ beforeEach(async () => {
 });
 
 /** Each operation that reads more than one atom, as a call with these headers. */
-const READS: Readonly<Record<string, (headers: Sent) => Promise<Answer>>> = {
+const READS: Readonly<Record<string, (headers: SentHeaders) => Promise<TextAnswer>>> = {
   "atoms.list": (as) => rest(as, "GET", "/atoms"),
   "atoms.list of a library": (as) => rest(as, "GET", "/atoms?library=handbook&tag=drinks&sort=importance"),
   "atoms.search": (as) => rest(as, "GET", "/atoms/search?q=coffee"),
@@ -112,13 +112,13 @@ describe.each(Object.entries(READS))("%s", (_name, read) => {
       expect(found, text).toEqual(seen);
     }
     // Called by a key that is bound to a subject it is the same as where the call names it; a rank falls with time.
-    const of = async (headers: Sent) => (await read(headers)).text.replace(/"rank":[0-9.]+/g, "");
+    const of = async (headers: SentHeaders) => (await read(headers)).text.replace(/"rank":[0-9.]+/g, "");
     expect(await of({ authorization: `Bearer ${keys.bound}` })).toBe(await of(headersOf("ana")));
   });
 });
 
 /** Each operation that goes by an atom's id. */
-const BY_ID: Readonly<Record<string, (id: string, headers: Sent) => Promise<Answer>>> = {
+const BY_ID: Readonly<Record<string, (id: string, headers: SentHeaders) => Promise<TextAnswer>>> = {
   "atoms.get": (id, as) => rest(as, "GET", `/atoms/${id}`),
   "atoms.revisions": (id, as) => rest(as, "GET", `/atoms/${id}/revisions`),
   "atoms.neighbours": (id, as) => rest(as, "GET", `/atoms/${id}/neighbours`),
@@ -134,9 +134,9 @@ const BY_ID: Readonly<Record<string, (id: string, headers: Sent) => Promise<Answ
 const CHANGES = ["atoms.update", "atoms.delete", "mcp.memory_correct_atom", "mcp.memory_forget_atom"];
 
 describe.each(Object.entries(BY_ID))("%s", (name, call) => {
-  const isFine = ({ status, text }: Answer) => status < 300 && !text.includes('"isError":true');
+  const isFine = ({ status, text }: TextAnswer) => status < 300 && !text.includes('"isError":true');
   /** But for what is of the call: its id in the log, and what it asked for. */
-  const plain = ({ status, text }: Answer) => ({
+  const plain = ({ status, text }: TextAnswer) => ({
     status,
     text: text.replaceAll(ids.ben, NOWHERE).replace(/"requestId":"[^"]*"/, ""),
   });
@@ -163,7 +163,7 @@ describe.each(Object.entries(BY_ID))("%s", (name, call) => {
 
 describe("What a subject saves", () => {
   const again = SAID.ben;
-  const SAVES: Readonly<Record<string, () => Promise<Answer>>> = {
+  const SAVES: Readonly<Record<string, () => Promise<TextAnswer>>> = {
     "atoms.create": () => rest(headersOf("ana"), "POST", "/atoms?duplicates=refuse", { content: again }),
     "atoms.create_batch": () =>
       rest(headersOf("ana"), "POST", "/atoms/batch?duplicates=refuse", { atoms: [{ content: again }] }),
@@ -193,7 +193,7 @@ describe("What a subject saves", () => {
     expect(JSON.parse(anew.text).id).toBe(JSON.parse(ana.text).id);
     expect(JSON.parse(ben.text).id).not.toBe(JSON.parse(ana.text).id);
     const save = (who: Who) => tool("memory_save_atom", { content: "As it is." }, headersOf(who));
-    const idOf = ({ text }: Answer) => JSON.parse(text).result.structuredContent.atom.id;
+    const idOf = ({ text }: TextAnswer) => JSON.parse(text).result.structuredContent.atom.id;
     const first = idOf(await save("ana"));
     expect(idOf(await save("ben"))).not.toBe(first);
     expect(idOf(await save("ana"))).toBe(first);
@@ -406,13 +406,13 @@ test("Each operation of the memory is in one of the tables", () => {
 });
 
 describe("A call that does not say whose memory it means as its key is declared", () => {
-  const ways: Readonly<Record<string, (headers: Sent) => Promise<Answer>>> = {
+  const ways: Readonly<Record<string, (headers: SentHeaders) => Promise<TextAnswer>>> = {
     "over REST": (as) => rest(as, "GET", "/atoms"),
     "that writes, over REST": (as) => rest(as, "POST", "/atoms", { content: "Whose?" }),
     "over MCP, whatever it asks": (as) => rpc(as, "tools/list", {}),
     "of a tool": (as) => tool("memory_list", {}, as),
   };
-  const as = (key: string, ...subjects: string[]): Sent => [
+  const as = (key: string, ...subjects: string[]): SentHeaders => [
     ["authorization", `Bearer ${key}`],
     ...subjects.map((subject) => ["x-keyplane-subject", Buffer.from(subject).toString("latin1")] as const),
   ];

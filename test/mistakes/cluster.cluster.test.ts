@@ -10,7 +10,7 @@ import { applyAll } from "../env/kubernetes/server-side-apply.ts";
 import { until } from "../env/until.ts";
 import { CLUSTER_MISTAKES, type ClusterMistake } from "./cluster.rows.ts";
 
-type Shown = {
+type ShownObject = {
   readonly metadata: { readonly generation: number };
   readonly status?: {
     readonly observedGeneration?: number;
@@ -18,7 +18,7 @@ type Shown = {
   };
 };
 
-const readyOf = ({ status }: Shown) => status?.conditions?.find(({ type }) => type === "Ready");
+const readyOf = ({ status }: ShownObject) => status?.conditions?.find(({ type }) => type === "Ready");
 
 /** Of the kinds of the rows' objects. */
 const PLURALS: Readonly<Record<string, string>> = {
@@ -66,12 +66,12 @@ describe("a mistake with a cluster", () => {
   }
 
   /** An object by its kind and name. */
-  async function shown(namespace: string, object: string): Promise<Shown> {
+  async function shown(namespace: string, object: string): Promise<ShownObject> {
     const [kind = "", name = ""] = object.split("/");
     const { path, read } = inNamespace(kubernetes, namespace);
     const plural = PLURALS[kind] ?? expect.fail(`no plural of ${kind}`);
     return (
-      (await read<Shown>(kind === "platformteam" ? `${API}/${plural}/${name}` : path(plural, name))) ??
+      (await read<ShownObject>(kind === "platformteam" ? `${API}/${plural}/${name}` : path(plural, name))) ??
       expect.fail(`${object} is gone`)
     );
   }

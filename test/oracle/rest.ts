@@ -12,14 +12,14 @@ import { keysPath, type Seen, secretsPath } from "./watch.ts";
 const READY = "True Ready";
 
 /** What users have asked for, and where to look whether it has come about. */
-export type Asked = {
+export type RestWorld = {
   readonly model: Model;
   readonly admin: { list(path: string): Promise<Seen[]> };
   readonly world: { readonly store: Store; readonly serverUrls: readonly string[] };
 };
 
 /** What is not yet, or not at all, as declared. Looks at every declaration, its state and its Secret, and calls every replica with each key that is Ready, by `ask`. */
-export async function findUnrest(asked: Asked, ask: Ask = call): Promise<RuleBreach[]> {
+export async function findUnrest(asked: RestWorld, ask: Ask = call): Promise<RuleBreach[]> {
   const { model, admin, world } = asked;
   const lists = await Promise.all(
     NAMESPACES.map(async (namespace) => [
@@ -63,7 +63,7 @@ type Present = {
 };
 
 async function unrestOf(
-  { model, world }: Asked,
+  { model, world }: RestWorld,
   one: ModelDeclaration,
   present: Present,
   ask: Ask,

@@ -15,14 +15,14 @@ const RESOURCE_OF: Readonly<Record<string, string>> = {
   "keyplane:index:getGateway": "keyplane:index:ModelGateway",
 };
 
-type Found = { readonly found: Values } | { readonly diagnostics: readonly FieldDiagnostic[] };
+type LookupResult = { readonly found: Values } | { readonly diagnostics: readonly FieldDiagnostic[] };
 
 /**
  * Calls a function.
  *
  * @throws Refusal, UnreachableError, TokenError, or an Error if there is no such object, or more than one
  */
-export async function callFunction(api: Api, token: string, args: Inputs): Promise<Found> {
+export async function callFunction(api: Api, token: string, args: Inputs): Promise<LookupResult> {
   const kind = RESOURCES.get(RESOURCE_OF[token] ?? "");
   if (kind === undefined) throw new Error(`${token} is no function of Keyplane's: see that provider and program fit`);
   const wanted = kind.identity.flatMap((property) => (args[property] === undefined ? [] : [property]));
@@ -34,7 +34,7 @@ export async function callFunction(api: Api, token: string, args: Inputs): Promi
   return { found: resultOf(kind, await byName(api, kind, { name, team, namespace })) };
 }
 
-function diagnostic(path: string, message: string): Found {
+function diagnostic(path: string, message: string): LookupResult {
   return { diagnostics: [{ path, message }] };
 }
 

@@ -13,7 +13,7 @@ const BRIEF = 200;
 /** Part of an answer that neighbours take at most beside their atom. */
 const SHARE_BESIDE = 1 / 4;
 
-type Asked = {
+type NeighbourQuery = {
   readonly limit: number;
   readonly maxTokens: number;
   /** Cursor behind which further neighbours are read. The atom itself is then left out: the caller has it. */
@@ -24,7 +24,7 @@ type Asked = {
 export async function shownNeighbours(
   context: ToolContext,
   atom: Atom,
-  { limit, maxTokens, cursor }: Asked,
+  { limit, maxTokens, cursor }: NeighbourQuery,
 ): Promise<Pick<Recalled, "neighbours" | "nextCursor">> {
   const { db, reach } = context;
   const scope: CursorScope = { list: "neighbours", reach, library: null, filter: atom.id };

@@ -6,7 +6,7 @@ import type { AtomFilter } from "../../store/rows/atom-filter.ts";
 import { beginning } from "../definition/budget.ts";
 import type { ToolContext } from "../definition/tool.ts";
 
-type Asked = {
+type EmptySearch = {
   /** Library that was searched; null for all libraries. */
   readonly library: { readonly id: string; readonly namespace: string; readonly name: string } | null;
   readonly query: string;
@@ -21,7 +21,7 @@ type Asked = {
  */
 export async function nothingFound(
   { db, key, reach }: ToolContext,
-  { library, query, search, filter }: Asked,
+  { library, query, search, filter }: EmptySearch,
 ): Promise<string> {
   const name = library === null ? "all libraries" : libraryName(key, library);
   const libraryId = library?.id ?? null;

@@ -16,7 +16,7 @@ export type Recalled = {
   readonly truncated?: boolean;
 };
 
-type Found = {
+type RecalledAtoms = {
   /** Atoms that were read. */
   readonly atoms: readonly Atom[];
   /** Ids of further atoms that were found, and not read. */
@@ -41,7 +41,7 @@ type Found = {
 const SHARE_OF_IDS = 1 / 8;
 
 /** Returns as many of the atoms as fit, and the ids of the others. */
-export function recalled(found: Found): Recalled {
+export function recalled(found: RecalledAtoms): Recalled {
   const { atoms, cut, missing = [], beside, semantic = false, notes, maxTokens, briefingAt, offset } = found;
   const said = noteOf(notes, maxTokens);
   const room = maxTokens * SHARE_OF_IDS;

@@ -32,13 +32,13 @@ const SHARE_OF_DESCRIPTION = 1 / 4;
 
 type Briefing = {
   readonly note?: string;
-  readonly library?: Shown;
+  readonly library?: BriefLibrary;
   readonly important?: readonly ShownAtom[];
   readonly recent?: readonly ShownAtom[];
   readonly leftOut?: number;
 };
 
-type Shown = {
+type BriefLibrary = {
   readonly name: string;
   readonly displayName?: string;
   readonly description?: string;
@@ -169,7 +169,7 @@ function briefingText({ note, library, important = [], recent = [], leftOut }: B
   );
 }
 
-function headOf({ name, displayName, description, atoms, moreAtoms }: Shown): string {
+function headOf({ name, displayName, description, atoms, moreAtoms }: BriefLibrary): string {
   const title = displayName === undefined ? name : `${name} (${displayName})`;
   return `Library ${title}: ${moreAtoms ? `more than ${atoms}` : atoms} atoms. ${description ?? ""}`.trim();
 }

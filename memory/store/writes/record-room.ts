@@ -10,7 +10,7 @@ const FULL_MS = 10_000;
 const MAX_CALLERS = 10_000;
 
 /** Capacity of a caller as last counted. Times are milliseconds on the monotonic clock. */
-type Known =
+type CountedCapacity =
   | { readonly kind: "room"; readonly uncounted: number }
   | { readonly kind: "full"; readonly over: number; readonly countAgain: number };
 
@@ -23,7 +23,7 @@ type Known =
 export class RecordRoom {
   readonly #monotonic: () => number;
   readonly #most: number;
-  readonly #callers = new Map<string, Known>();
+  readonly #callers = new Map<string, CountedCapacity>();
 
   /** @param most limit of records of one caller */
   constructor(monotonic: () => number, most: number = MAX_SAVES) {
@@ -55,7 +55,7 @@ export class RecordRoom {
     return waitMs;
   }
 
-  #remember(caller: string, known: Known): void {
+  #remember(caller: string, known: CountedCapacity): void {
     this.#callers.delete(caller);
     const [oldest] = this.#callers.keys();
     if (this.#callers.size >= MAX_CALLERS && oldest !== undefined) this.#callers.delete(oldest);

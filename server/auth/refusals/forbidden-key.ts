@@ -7,7 +7,7 @@ import { listed } from "../../http/listed.ts";
 import { type Problem, problem } from "../../http/problems/problem.ts";
 import { extractCredential } from "../credential.ts";
 import type { DecisionDeps } from "../decide.ts";
-import type { Asked } from "../refused.ts";
+import type { UsedOperation } from "../refused.ts";
 
 /**
  * Returns the answer to a key that may not do what it is used for: which key it is, what it lacks, and what it has. It
@@ -16,7 +16,7 @@ import type { Asked } from "../refused.ts";
 export function forbiddenKey(
   { index, config }: Pick<DecisionDeps, "index" | "config">,
   { rawHeaders, url = "" }: Pick<IncomingMessage, "rawHeaders" | "url">,
-  { cause, key, asked }: { readonly cause: string; readonly key: KeyRecord; readonly asked: Asked },
+  { cause, key, asked }: { readonly cause: string; readonly key: KeyRecord; readonly asked: UsedOperation },
 ): Problem {
   const presented = extractCredential(rawHeaders, url, config.vendorHeader);
   // A placeholder of development may be no longer than a prefix.

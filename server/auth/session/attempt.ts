@@ -21,11 +21,11 @@ const MAX_ATTEMPTS = 8;
 /** Bytes of all their cookies at most: half of what the head of a request may have. */
 const MAX_BYTES = 8 << 10;
 
-type Wanted = Pick<Attempt, "issuer" | "returnTo" | "renews">;
+type SignInRequest = Pick<Attempt, "issuer" | "returnTo" | "renews">;
 
 const BELONGS_TO = "sign-in attempt";
 
-export function beginAttempt({ issuer, returnTo, renews }: Wanted, now: number): Attempt {
+export function beginAttempt({ issuer, returnTo, renews }: SignInRequest, now: number): Attempt {
   return {
     ...{ issuer, returnTo, renews, expiresAt: now + ATTEMPT_MS },
     ...{ state: makeSecret(), nonce: makeSecret(), verifier: makeSecret() },

@@ -33,7 +33,7 @@ const SID = /^[ -~]{1,255}$/;
 const PUT_OFF_MS = 60_000;
 
 /** Page that a sign-in returns to, and whether it only renews a session. */
-type Wanted = Pick<Attempt, "returnTo" | "renews">;
+type SignInReturn = Pick<Attempt, "returnTo" | "renews">;
 
 /** Parts that people sign in and out with. */
 type SignInDeps = SessionDeps &
@@ -85,7 +85,12 @@ export function sessionRoutes(app: FastifyInstance, deps: SignInDeps): void {
     return sendSignInPage(reply, 200, "Sign in", content);
   });
 
-  async function sendToIssuer(client: IssuerClient, request: FastifyRequest, reply: FastifyReply, wanted: Wanted) {
+  async function sendToIssuer(
+    client: IssuerClient,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    wanted: SignInReturn,
+  ) {
     const attempt = beginAttempt({ issuer: client.issuer, ...wanted }, clock.now());
     const url = await client.authorizationUrl(callbackOf(request, config), attempt, attempt.renews);
     const sealed = sealAttempt(keyring, attempt);
@@ -98,7 +103,12 @@ export function sessionRoutes(app: FastifyInstance, deps: SignInDeps): void {
   }
 
   /** Shows the page if its issuer does not answer, and the session still counts meanwhile. */
-  async function putOff(error: unknown, request: FastifyRequest, reply: FastifyReply, { renews, returnTo }: Wanted) {
+  async function putOff(
+    error: unknown,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { renews, returnTo }: SignInReturn,
+  ) {
     if (!renews || !(error instanceof IssuerUnavailableError)) throw error;
     if ("cause" in (await authenticateSession(deps, request.raw.rawHeaders))) throw error;
     log.warn({ error }, "a session is renewed later");

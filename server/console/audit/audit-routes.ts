@@ -17,7 +17,7 @@ import { auditContent } from "./audit-page.ts";
 import { readAuditQuery } from "./audit-query.ts";
 import { referenceNames } from "./reference-names.ts";
 
-type Asked = { Querystring: Readonly<Record<string, unknown>> };
+type AuditRequest = { Querystring: Readonly<Record<string, unknown>> };
 
 const PAGE = 50;
 
@@ -28,7 +28,7 @@ const PAGE = 50;
 export function consoleAuditRoutes(app: FastifyInstance, deps: ServerDeps, startExport: StartExport): void {
   const { store, clock, log } = deps;
 
-  app.get<Asked>("/audit", { config: { console: true } }, async (request, reply) => {
+  app.get<AuditRequest>("/audit", { config: { console: true } }, async (request, reply) => {
     const query = readAuditQuery(request.query);
     const rights = await rightsOf(store.db, principalOf(request));
     const search = await auditSearchOf(store.db, rights, query);
@@ -46,16 +46,16 @@ export function consoleAuditRoutes(app: FastifyInstance, deps: ServerDeps, start
     return sendConsolePage(request, reply, { title: "Audit log", section: "audit", content: auditContent(page) });
   });
 
-  app.get<Asked>("/audit/export", { config: { console: true } }, (request, reply) =>
+  app.get<AuditRequest>("/audit/export", { config: { console: true } }, (request, reply) =>
     sendExport(request, reply, JSON_LINES),
   );
 
-  app.get<Asked>("/audit/export.csv", { config: { console: true } }, (request, reply) =>
+  app.get<AuditRequest>("/audit/export.csv", { config: { console: true } }, (request, reply) =>
     sendExport(request, reply, AUDIT_CSV),
   );
 
   async function sendExport(
-    request: FastifyRequest<Asked>,
+    request: FastifyRequest<AuditRequest>,
     reply: FastifyReply,
     format: AuditFormat,
   ): Promise<FastifyReply> {

@@ -17,7 +17,7 @@ const PAGE = 50;
 /** Maximum number of webhooks on the page. A team has five at most. */
 const MAX_WEBHOOKS = 100;
 
-type Asked = { Querystring: Readonly<Record<string, unknown>> };
+type WebhookRequest = { Querystring: Readonly<Record<string, unknown>> };
 
 /**
  * Serves webhooks and their deliveries. Every role in the team may see them; an admin may have a delivery sent again.
@@ -25,7 +25,7 @@ type Asked = { Querystring: Readonly<Record<string, unknown>> };
 export function webhookRoutes(app: FastifyInstance, management: Management): void {
   const { store, clock } = management;
 
-  app.get<Asked>("/webhooks", { config: { console: true } }, async (request, reply) => {
+  app.get<WebhookRequest>("/webhooks", { config: { console: true } }, async (request, reply) => {
     const query = readQuery(request);
     const rights = await rightsOf(store.db, principalOf(request));
     const teamIds = await requestedTeams(store.db, rights, query.team);
@@ -57,7 +57,7 @@ export function webhookRoutes(app: FastifyInstance, management: Management): voi
   );
 }
 
-function readQuery({ query }: FastifyRequest<Asked>) {
+function readQuery({ query }: FastifyRequest<WebhookRequest>) {
   const state = queryText(query.state) === "failed" ? "failed" : "";
   return { team: queryText(query.team), afterId: readAfterId(query.after), state } as const;
 }

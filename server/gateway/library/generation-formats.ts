@@ -1,11 +1,11 @@
 import { memberOf } from "../member-of.ts";
 import type { CallFormat, CallFormats } from "./call-format.ts";
 
-type Asked = { readonly instructions: string; readonly material: string; readonly maxTokens: number };
+type GenerationRequest = { readonly instructions: string; readonly material: string; readonly maxTokens: number };
 
 /** Form in which a dialect is asked for a text, and in which it answers. Pure. */
 type GenerationFormat = CallFormat & {
-  body(model: string, asked: Asked): object;
+  body(model: string, asked: GenerationRequest): object;
   /** Returns the text of an answer; undefined if it has none. */
   textOf(answer: unknown): string | undefined;
 };

@@ -13,13 +13,13 @@ type Inner = {
 };
 
 /** Names of members that are looked for: those of the document itself, and of objects in it. */
-type Wanted = { readonly usage: Buffer; readonly model: Buffer; readonly inner: readonly Inner[] };
+type ScannedMembers = { readonly usage: Buffer; readonly model: Buffer; readonly inner: readonly Inner[] };
 
 const inner = (name: string, levels: Inner["levels"], hasModel: boolean): Inner => ({
   ...{ name: Buffer.from(name), levels, hasModel },
 });
 
-const WANTED: Readonly<Record<Dialect, Wanted>> = {
+const WANTED: Readonly<Record<Dialect, ScannedMembers>> = {
   openai: {
     ...{ usage: Buffer.from("usage"), model: Buffer.from("model") },
     // Of events of responses, of Moonshot's chunks, and of Groq's.
@@ -74,7 +74,7 @@ for (const byte of [QUOTE, COLON, COMMA, BRACE_OPEN, BRACE_CLOSE, BRACKET_OPEN, 
  * takes any bytes.
  */
 export class MemberScanner {
-  readonly #wanted: Wanted;
+  readonly #wanted: ScannedMembers;
   readonly #onFound: OnFound;
   #depth = 0;
   /** Depth of the document's members: one more in an array of documents. */

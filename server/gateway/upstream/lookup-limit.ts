@@ -2,7 +2,7 @@ import type { LookupFunction } from "node:net";
 import { SlowOwners } from "../../../runtime/slow-owners.ts";
 import type { AddressGuard } from "./addresses.ts";
 
-type Waiting = {
+type QueuedLookup = {
   readonly hostname: string;
   /** Holder of the look-up; undefined if its holders are found by its name. */
   readonly holder: string | undefined;
@@ -42,7 +42,7 @@ export function lookupLimit(
   { most, patienceMs, holdersOf = () => [] }: LookupBounds,
   monotonic: () => number = () => performance.now(),
 ): LimitGuard {
-  let queue: Waiting[] = [];
+  let queue: QueuedLookup[] = [];
   /** Number of names in the queue, by holder. */
   const waitingOf = new Map<string, number>();
   /** Time at which each look-up under way began, by holder. */
@@ -52,7 +52,7 @@ export function lookupLimit(
   const sinceOf = (holder: string): number => busy.get(holder) ?? Infinity;
 
   /** Returns a holder of a name that may be looked up now; a name without a holder stands for itself. */
-  function freeHolder({ hostname, holder: own }: Waiting): string | undefined {
+  function freeHolder({ hostname, holder: own }: QueuedLookup): string | undefined {
     const holders = own === undefined ? [...holdersOf(hostname)] : [own];
     const isSlowBusy = [...busy.keys()].some((holder) => slow.has(holder) || slow.takesLong(sinceOf(holder)));
     return (holders.length > 0 ? holders : [hostname]).find(

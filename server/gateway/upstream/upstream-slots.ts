@@ -17,12 +17,12 @@ export function slotLimits(workers: number): SlotLimits {
   };
 }
 
-type Waiting = { readonly start: () => void; readonly patience: NodeJS.Timeout };
+type QueuedCall = { readonly start: () => void; readonly patience: NodeJS.Timeout };
 
 /** The calls under way to one upstream, and those that wait to be (threats b85). */
 export class UpstreamSlots {
   readonly #limits: SlotLimits;
-  readonly #queue = new Set<Waiting>();
+  readonly #queue = new Set<QueuedCall>();
   #inUse = 0;
   #refused = 0;
 
@@ -59,7 +59,7 @@ export class UpstreamSlots {
       this.#refused++;
       refuse();
     }, this.#limits.queuedMs);
-    const waiting: Waiting = { start, patience };
+    const waiting: QueuedCall = { start, patience };
     this.#queue.add(waiting);
     return () => {
       clearTimeout(patience);

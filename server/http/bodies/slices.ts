@@ -7,9 +7,13 @@ type SlicedWork = (steps: number) => boolean;
  */
 export const SLICE_STEPS = 250_000;
 
-type Waiting = { readonly work: SlicedWork; readonly resolve: () => void; readonly reject: (error: unknown) => void };
+type QueuedWork = {
+  readonly work: SlicedWork;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+};
 
-const waiting: Waiting[] = [];
+const waiting: QueuedWork[] = [];
 
 /**
  * Does work in slices, with other requests between them: one slice of all such work in each turn of the event loop, in

@@ -4,7 +4,7 @@ import { heldBytes } from "./held-bytes.ts";
 /** Bytes that bodies of unknown callers may hold of a thread's memory for a route, until they are answered. */
 const MAX_HELD = 16 << 20;
 
-type Held = {
+type HeldBody = {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   bytes: number;
@@ -23,9 +23,9 @@ export function boundUnknownBodies(
 ): preParsingHookHandler {
   let held = 0;
   /** Bodies, the oldest first. */
-  const bodies = new Set<Held>();
+  const bodies = new Set<HeldBody>();
 
-  function forget(one: Held): void {
+  function forget(one: HeldBody): void {
     if (bodies.delete(one)) held -= one.bytes;
   }
 
@@ -41,7 +41,7 @@ export function boundUnknownBodies(
   return (request, reply, payload, done) => {
     // If the caller has left already, no event would come to forget the body.
     if (request.managementPrincipal !== null || reply.raw.destroyed) return done(null, payload);
-    const own: Held = { request, reply, bytes: 0, isWhole: false };
+    const own: HeldBody = { request, reply, bytes: 0, isWhole: false };
     bodies.add(own);
     // Added in the same event-loop turn as the framework's own listener, so that no piece is missed.
     payload.on("data", (piece: Buffer) => {

@@ -15,7 +15,7 @@ export function invalid(diagnostics: readonly FieldDiagnostic[]): Problem {
 }
 
 /** Object as a request gives it. */
-export type Given = { readonly name: string; readonly namespace: string; readonly spec: unknown };
+export type GivenObject = { readonly name: string; readonly namespace: string; readonly spec: unknown };
 
 /**
  * Parses an object: its names by the rules of Kubernetes, its spec by the schema and rules of its kind.
@@ -25,7 +25,7 @@ export type Given = { readonly name: string; readonly namespace: string; readonl
  */
 export function readGivenObject<K extends Kind>(
   kind: K,
-  { name, namespace, spec }: Given,
+  { name, namespace, spec }: GivenObject,
   old?: { readonly spec: unknown; readonly status: unknown },
 ): Spec<K> {
   const names = [

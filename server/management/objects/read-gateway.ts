@@ -6,7 +6,7 @@ import type { FieldDiagnostic } from "../../../domain/manifest/validation/check-
 import { jsonSchema, specSchema } from "../../../domain/manifest/validation/json-schema.ts";
 import type { StoredGateway } from "../../../store/objects/objects.ts";
 import type { Problem } from "../../http/problems/problem.ts";
-import { type Given, invalid, readGivenObject } from "./diagnostics.ts";
+import { type GivenObject, invalid, readGivenObject } from "./diagnostics.ts";
 
 /** Parsed request to make or change a gateway. */
 export type ReadGateway = {
@@ -59,7 +59,7 @@ function withCredentials(): Record<string, unknown> {
  * @param old stored gateway, if it is to be changed
  * @throws Problem `invalid`
  */
-export function readGateway(given: Given, old?: StoredGateway): ReadGateway {
+export function readGateway(given: GivenObject, old?: StoredGateway): ReadGateway {
   const { spec, credentials } = takeCredentials(given.spec);
   const read = readGivenObject(
     "ModelGateway",

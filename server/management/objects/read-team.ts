@@ -10,7 +10,7 @@ import {
 import { parseWebhookSecrets } from "../../../domain/webhook/webhook.ts";
 import type { StoredTeam } from "../../../store/objects/objects.ts";
 import type { WebhookDraft } from "../../../store/webhooks/team-webhooks.ts";
-import { type Given, invalid, readGivenObject } from "./diagnostics.ts";
+import { type GivenObject, invalid, readGivenObject } from "./diagnostics.ts";
 
 /** Parsed request to make or change a team. */
 export type ReadTeam = Omit<PlatformTeamSpec, "webhooks"> & { readonly webhooks: readonly WebhookDraft[] };
@@ -45,7 +45,7 @@ function withSecrets(): Record<string, unknown> {
  * @param old stored team, if it is to be changed
  * @throws Problem `invalid`
  */
-export function readTeam(given: Given, old?: StoredTeam): ReadTeam {
+export function readTeam(given: GivenObject, old?: StoredTeam): ReadTeam {
   const { webhooks: list = [], ...rest } = isRecord(given.spec) ? given.spec : {};
   const placed = readGivenObject(
     "PlatformTeam",

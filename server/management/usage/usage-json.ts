@@ -44,7 +44,7 @@ export type UsageJson = ShownCost & {
   readonly doubtful: number;
 };
 
-type Shown = {
+type UsageView = {
   readonly by: UsageGroup;
   readonly step: UsageStep;
   readonly span: UsageSpan;
@@ -56,7 +56,7 @@ type Shown = {
 export async function usageJson(
   db: Db,
   rows: readonly UsageRow[],
-  { by, step, span, prices }: Shown,
+  { by, step, span, prices }: UsageView,
 ): Promise<UsageJson[]> {
   const parted = rows.map((row) => {
     const [id = "", route = ""] = by === "route" ? row.group.split(" ") : [row.group];

@@ -8,7 +8,7 @@ import type { Failure, FromThread, QueryResult, Question, ToThread } from "./pgl
 const THREAD = new URL(`./pglite-thread${extname(import.meta.url)}`, import.meta.url);
 
 type Outcome = { readonly answer: QueryResult } | { readonly failure: Failure };
-type Waiting = { settle(outcome: Outcome): void; fail(error: Error): void };
+type PendingQuery = { settle(outcome: Outcome): void; fail(error: Error): void };
 
 /**
  * PGlite in a thread of its own. It does not queue its callers: a caller must hold the one connection before it asks.
@@ -16,7 +16,7 @@ type Waiting = { settle(outcome: Outcome): void; fail(error: Error): void };
  */
 export class PGliteClient {
   readonly #worker: Worker;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #waiting = new Map<number, PendingQuery>();
   readonly #listeners = new Map<string, Set<(payload: string) => void>>();
   readonly #failure = Promise.withResolvers<Error>();
   #questions = 0;

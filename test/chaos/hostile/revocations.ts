@@ -23,13 +23,13 @@ export type Revocations = {
   readonly done: Promise<void>;
 };
 
-type Asked = TimedAnswer & { readonly replica: string };
+type ReplicaAnswer = TimedAnswer & { readonly replica: string };
 
 export function startRevocations(installation: Installation, report: Report, signal: AbortSignal): Revocations {
   const lateAccepts: number[] = [];
 
   async function one(): Promise<void> {
-    const answers: Asked[] = [];
+    const answers: ReplicaAnswer[] = [];
     const key = await installation.makeKey("others", ["gateway:routes"]);
     const usableSince = performance.now();
     const enough = new AbortController();
@@ -52,7 +52,7 @@ export function startRevocations(installation: Installation, report: Report, sig
     }
   }
 
-  function judgeAll(key: TenantKey, answers: readonly Asked[], times: Times): void {
+  function judgeAll(key: TenantKey, answers: readonly ReplicaAnswer[], times: Times): void {
     const accepts = answers.filter(({ status, receivedAt }) => isAccepted(status) && receivedAt > times.endedSince);
     lateAccepts.push(Math.max(0, ...accepts.map(({ sentAt }) => sentAt - times.endedSince)));
     for (const answer of answers) {
@@ -85,7 +85,12 @@ export function startRevocations(installation: Installation, report: Report, sig
 
 type Times = { readonly usableSince: number; readonly endedSince: number; readonly confirmedAt: number };
 
-async function ask({ name, url }: Replica, key: TenantKey, answers: Asked[], signal: AbortSignal): Promise<void> {
+async function ask(
+  { name, url }: Replica,
+  key: TenantKey,
+  answers: ReplicaAnswer[],
+  signal: AbortSignal,
+): Promise<void> {
   while (!signal.aborted) {
     const answer = await call(url, key.plaintext, PATH);
     if (answer !== undefined) answers.push({ ...answer, replica: name });

@@ -7,13 +7,13 @@ import { read } from "../../architecture/sources.ts";
 const ACCOUNT = { namespace: "keyplane-system", name: "keyplane-controller", isSelf: false };
 
 /** What an access review asks. */
-type Asked = Readonly<Record<"namespace" | "verb" | "group" | "resource" | "subresource", string>>;
+type AccessReview = Readonly<Record<"namespace" | "verb" | "group" | "resource" | "subresource", string>>;
 
 /** Answers each access review. */
-function answering(isAllowed: (asked: Asked) => boolean): ApiClient {
+function answering(isAllowed: (asked: AccessReview) => boolean): ApiClient {
   return {
     request: async ({ body }) => {
-      const { spec } = body as { readonly spec: { readonly resourceAttributes: Asked } };
+      const { spec } = body as { readonly spec: { readonly resourceAttributes: AccessReview } };
       return { status: { allowed: isAllowed(spec.resourceAttributes) } };
     },
     stream: () => Promise.reject(new Error("nothing is streamed")),

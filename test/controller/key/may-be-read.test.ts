@@ -6,10 +6,10 @@ import { withCalls } from "../fixtures/cluster-calls.ts";
 import { describeWorlds } from "../fixtures/setup.ts";
 import { key, startWorld } from "../fixtures/world.ts";
 
-type Answer = "stored and lost" | "refused" | "altered";
+type WriteAnswer = "stored and lost" | "refused" | "altered";
 
 describeWorlds("a version whose Secret", (setup) => {
-  const cases: readonly [string, readonly [Answer, ...Answer[]], string, boolean][] = [
+  const cases: readonly [string, readonly [WriteAnswer, ...WriteAnswer[]], string, boolean][] = [
     ["is refused by the first write", ["refused"], "SecretRefused", false],
     ["is refused after a write without an answer", ["stored and lost", "refused"], "SecretRefused", true],
     ["never held it", ["altered"], "SecretAltered", false],

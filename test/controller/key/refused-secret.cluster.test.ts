@@ -6,7 +6,7 @@ import type { Kubernetes } from "../../env/kubernetes/client.ts";
 import { until } from "../../env/until.ts";
 import {
   type Admission,
-  type Place,
+  type AdmissionTarget,
   refuseByAbsentWebhook,
   refuseByMutation,
   refuseByPolicy,
@@ -23,7 +23,7 @@ const ANNOTATION_BYTES = 256 << 10;
 
 const REFUSERS: readonly {
   readonly what: string;
-  readonly refuse: (place: Place) => Promise<Admission>;
+  readonly refuse: (place: AdmissionTarget) => Promise<Admission>;
   readonly named: (name: string) => string;
 }[] = [
   { what: "a ResourceQuota", refuse: refuseByQuota, named: (name) => `exceeded quota: ${name}` },

@@ -10,7 +10,7 @@ const MAX_IDLE = 2;
 /** Bytes: PostgreSQL plans a smaller table that was never analyzed as one of ten pages. */
 const LIKE_EMPTY = 10 * 8_192;
 
-type Kept = CreatedDatabase & {
+type KeptDatabase = CreatedDatabase & {
   readonly pools: ReturnType<typeof openPools>;
   /** Tells whether its schema, statistics and settings are those that it was made with. */
   catalogue: string;
@@ -23,7 +23,7 @@ type Kept = CreatedDatabase & {
  * one, and to connect to it for the first time, takes PostgreSQL longer than most files' tests do.
  */
 export class KeptDatabases {
-  readonly #idle: Kept[] = [];
+  readonly #idle: KeptDatabase[] = [];
   readonly #make: () => Promise<CreatedDatabase>;
   readonly #options: PostgresOptions;
   readonly #socketFolder: string | undefined;
@@ -53,7 +53,7 @@ export class KeptDatabases {
     };
   }
 
-  async #makeOne(): Promise<Kept> {
+  async #makeOne(): Promise<KeptDatabase> {
     const database = await this.#make();
     const near = new URL(database.url);
     if (this.#socketFolder !== undefined) near.searchParams.set("host", this.#socketFolder);
@@ -61,7 +61,7 @@ export class KeptDatabases {
     return { ...database, pools, catalogue: await catalogueOf(pools.all), emptying: await emptyingOf(pools.all) };
   }
 
-  async #takeBack(kept: Kept): Promise<void> {
+  async #takeBack(kept: KeptDatabase): Promise<void> {
     if (this.#idle.length < MAX_IDLE && (await catalogueOf(kept.pools.all)) === kept.catalogue) {
       await this.#empty(kept);
       this.#idle.push(kept);
@@ -71,7 +71,7 @@ export class KeptDatabases {
     await kept.drop();
   }
 
-  async #empty(kept: Kept): Promise<void> {
+  async #empty(kept: KeptDatabase): Promise<void> {
     const large = await namesOf(
       kept.pools.all,
       `select oid::regclass::text as name from pg_class

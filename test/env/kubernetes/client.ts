@@ -22,7 +22,11 @@ export type KubernetesAddress = {
 export type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
 
 /** An answer of the API server; `warnings` are what kubectl would show of its Warning headers. */
-export type Answer = { readonly status: number; readonly body: unknown; readonly warnings: readonly string[] };
+export type KubernetesAnswer = {
+  readonly status: number;
+  readonly body: unknown;
+  readonly warnings: readonly string[];
+};
 
 export type RequestOptions = {
   readonly body?: string;
@@ -44,7 +48,7 @@ export type Kubernetes = {
   /** The same for a command that may fail. */
   runKubectl(args: readonly string[], stdin?: string): Promise<Ended>;
   /** One request, where kubectl would take too long or shows too little. */
-  request(method: string, path: string, options?: RequestOptions): Promise<Answer>;
+  request(method: string, path: string, options?: RequestOptions): Promise<KubernetesAnswer>;
   /** Applies `crds/`, and waits until the API server serves what they declare. */
   installCrds(): Promise<void>;
   /** Waits until the API server serves what `crds/` declare. */
@@ -64,9 +68,9 @@ export async function connectKubernetes(address: KubernetesAddress): Promise<Kub
   const ca = await readFile(join(folder, "apiserver.crt"));
   const agent = new Agent({ ca, keepAlive: true });
 
-  async function request(method: string, path: string, options: RequestOptions = {}): Promise<Answer> {
+  async function request(method: string, path: string, options: RequestOptions = {}): Promise<KubernetesAnswer> {
     const { body, contentType = "application/json", token = address.token } = options;
-    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+    const { promise, resolve, reject } = Promise.withResolvers<KubernetesAnswer>();
     const headers = { authorization: `Bearer ${token}`, "content-type": contentType, accept: "application/json" };
     const outgoing = httpsRequest(new URL(path, url), { method, agent, headers }, async (response) => {
       const answer = await text(response);

@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 type Entry = { readonly key: string; readonly mod_revision: string; readonly value?: string };
 
 /** All that the API server kept at one time, by key. */
-export type Kept = Map<string, Entry>;
+export type EtcdSnapshot = Map<string, Entry>;
 
 const base64 = (text: string) => Buffer.from(text).toString("base64");
 /** Where the API server has its objects, as a range. */
@@ -35,7 +35,7 @@ export function openEtcd(socketPath: string) {
     return header.revision;
   };
 
-  async function read(options: { readonly keys_only?: true } = {}): Promise<Kept> {
+  async function read(options: { readonly keys_only?: true } = {}): Promise<EtcdSnapshot> {
     const { kvs = [] } = await ask<{ kvs?: readonly Entry[] }>("/v3/kv/range", { ...ALL, ...options });
     return new Map(kvs.map((entry) => [Buffer.from(entry.key, "base64").toString(), entry]));
   }
@@ -53,7 +53,7 @@ export function openEtcd(socketPath: string) {
      *
      * @returns the keys that were changed
      */
-    async restore(kept: Kept): Promise<string[]> {
+    async restore(kept: EtcdSnapshot): Promise<string[]> {
       const now = await read({ keys_only: true });
       const isTheirs = (key: string) => !key.startsWith(ITS_OWN);
       const added = [...now.keys()].filter((key) => !kept.has(key) && isTheirs(key));

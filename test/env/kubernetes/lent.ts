@@ -7,7 +7,7 @@ import { openEtcd } from "./etcd.ts";
 /** A control plane that test files of this process have one after the other; `close()` gives it back. */
 export type LentKubernetes = Omit<StartedKubernetes, "kill" | "restart" | "compact">;
 
-type Kept = StartedKubernetes & {
+type KeptKubernetes = StartedKubernetes & {
   /** Brings it back to what it was when it was started. */
   restore(): Promise<void>;
   /** Whether its controller manager runs. */
@@ -15,7 +15,7 @@ type Kept = StartedKubernetes & {
 };
 
 /** To start one takes as much of the processor as the tests of many a file. */
-let idle: Kept | undefined;
+let idle: KeptKubernetes | undefined;
 
 const NAMESPACES = ["default", "kube-node-lease", "kube-public", "kube-system"];
 const CONTROLLER_MANAGER = "kube-controller-manager";
@@ -48,13 +48,13 @@ export async function lendKubernetes({ controllerManager = true } = {}): Promise
   };
 }
 
-async function manage(plane: Kept, isManaged: boolean): Promise<void> {
+async function manage(plane: KeptKubernetes, isManaged: boolean): Promise<void> {
   if (plane.isManaged === isManaged) return;
   await plane[isManaged ? "restart" : "kill"](CONTROLLER_MANAGER);
   plane.isManaged = isManaged;
 }
 
-async function start(): Promise<Kept> {
+async function start(): Promise<KeptKubernetes> {
   const plane = await startKubernetes({ controllerManager: true, audit: true });
   const etcd = openEtcd(plane.etcdSocket);
   const names = async (path: string) => {
@@ -73,7 +73,7 @@ async function start(): Promise<Kept> {
     return (await etcd.revision()) === before;
   });
   const kept = await etcd.read();
-  const started: Kept = {
+  const started: KeptKubernetes = {
     ...plane,
     isManaged: true,
     async restore() {

@@ -1,8 +1,8 @@
 /** What `kubectl apply --server-side` asks of an API server, without a process for it. */
 import { parseAllDocuments } from "yaml";
-import type { Answer, Kubernetes } from "./client.ts";
+import type { Kubernetes, KubernetesAnswer } from "./client.ts";
 
-type Asked = Pick<Kubernetes, "request" | "url">;
+type ApplyClient = Pick<Kubernetes, "request" | "url">;
 type Manifest = {
   readonly apiVersion: string;
   readonly kind: string;
@@ -24,8 +24,12 @@ type ApplyOptions = {
  *
  * @returns an answer for each
  */
-export async function applyEach(kubernetes: Asked, text: string, options: ApplyOptions = {}): Promise<Answer[]> {
-  const answers: Answer[] = [];
+export async function applyEach(
+  kubernetes: ApplyClient,
+  text: string,
+  options: ApplyOptions = {},
+): Promise<KubernetesAnswer[]> {
+  const answers: KubernetesAnswer[] = [];
   // As kubectl reads it, to which an `on` without quotes is true.
   for (const document of parseAllDocuments(text, { version: "1.1" })) {
     const manifest: Manifest | null = document.toJS();
@@ -39,12 +43,12 @@ export async function applyEach(kubernetes: Asked, text: string, options: ApplyO
  *
  * @throws what the API server says of the first one that it refuses
  */
-export async function applyAll(kubernetes: Asked, text: string, options: ApplyOptions = {}): Promise<void> {
+export async function applyAll(kubernetes: ApplyClient, text: string, options: ApplyOptions = {}): Promise<void> {
   const refused = (await applyEach(kubernetes, text, options)).find(({ status }) => status > 299);
   if (refused !== undefined) throw new Error(`apply: ${JSON.stringify(refused.body)}`);
 }
 
-async function apply(kubernetes: Asked, manifest: Manifest, options: ApplyOptions): Promise<Answer> {
+async function apply(kubernetes: ApplyClient, manifest: Manifest, options: ApplyOptions): Promise<KubernetesAnswer> {
   const { apiVersion, kind, metadata } = manifest;
   const group = apiVersion.includes("/") ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
   const { name, namespaced } = await resourceOf(kubernetes, group, kind);
@@ -63,7 +67,7 @@ async function apply(kubernetes: Asked, manifest: Manifest, options: ApplyOption
 /** What API servers serve, by their URL, group and kind. */
 const known = new Map<string, Resource>();
 
-async function resourceOf({ request, url }: Asked, group: string, kind: string): Promise<Resource> {
+async function resourceOf({ request, url }: ApplyClient, group: string, kind: string): Promise<Resource> {
   const title = (kind: string) => `${url} ${group} ${kind}`;
   if (!known.has(title(kind))) {
     const { body } = await request("GET", group);

@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 import { parseAllDocuments } from "yaml";
 import { RARE_COLLECTION } from "../../env/go/go-program.ts";
 import { findHelm } from "../../env/helm.ts";
-import type { Answer, Ended, Kubernetes } from "../../env/kubernetes/client.ts";
+import type { Ended, Kubernetes, KubernetesAnswer } from "../../env/kubernetes/client.ts";
 import { applyEach } from "../../env/kubernetes/server-side-apply.ts";
 
 export const CHART = join(import.meta.dirname, "../../../infra/chart");
@@ -96,11 +96,14 @@ export async function refusalsOf(kubernetes: Kubernetes, text: string): Promise<
 /** What the API server would say of objects, were they applied: refusals, and warnings. */
 export async function complaintsAbout(kubernetes: Kubernetes, text: string): Promise<string[]> {
   const answers = await tried(kubernetes, text);
-  const said = ({ status, body, warnings }: Answer) => [...(status > 299 ? [JSON.stringify(body)] : []), ...warnings];
+  const said = ({ status, body, warnings }: KubernetesAnswer) => [
+    ...(status > 299 ? [JSON.stringify(body)] : []),
+    ...warnings,
+  ];
   return answers.flatMap(said);
 }
 
-async function tried(kubernetes: Kubernetes, text: string): Promise<Answer[]> {
+async function tried(kubernetes: Kubernetes, text: string): Promise<KubernetesAnswer[]> {
   const answers = await applyEach(kubernetes, text, { dryRun: true, force: true });
   if (answers.length === 0) throw new Error("there is no object in the text");
   return answers;

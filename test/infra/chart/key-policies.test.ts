@@ -38,10 +38,15 @@ const MATCH_CONDITIONS = ADMISSION.matchConditions.map(({ expression }) => parse
 const VARIABLES = ADMISSION.variables.map(({ name, expression }) => ({ name, valueIn: parsed(expression) }));
 const VALIDATIONS = ADMISSION.validations.map(({ expression }) => parsed(expression));
 
-type Asked = { readonly spec: object; readonly old?: object; readonly policy: object; readonly namespaces?: string[] };
+type AdmissionCase = {
+  readonly spec: object;
+  readonly old?: object;
+  readonly policy: object;
+  readonly namespaces?: string[];
+};
 
 /** The rules that admission refuses a key by; undefined where it does not look at it. */
-function refusedBy({ spec, old, policy, namespaces = ["dev"] }: Asked): string[] | undefined {
+function refusedBy({ spec, old, policy, namespaces = ["dev"] }: AdmissionCase): string[] | undefined {
   const object = (of: object) => ({ metadata: { name: "agent", creationTimestamp: CREATED }, spec: of });
   const context: Record<string, unknown> = {
     ...{ object: object(spec), oldObject: old === undefined ? null : object(old), request: { namespace: "dev" } },

@@ -16,7 +16,7 @@ const CAR = "The automobile has new tyres.";
 const BILL = "The invoice of March is paid.";
 const AWAY = "Anna is on vacation until Monday.";
 
-type Found = {
+type SearchAnswer = {
   readonly items: readonly { id: string; content: string; match: string; rank: number }[];
   readonly semantic: boolean;
 };
@@ -41,13 +41,13 @@ async function startSearch(context: Ending, store: Store) {
   const key = server.addKey({ teamId: home.teamId, namespace: home.namespace });
   return {
     ...{ upstream, library, server, key },
-    async search(query: string, by = key): Promise<Found> {
+    async search(query: string, by = key): Promise<SearchAnswer> {
       const url = `${server.url}/atoms/search?q=${encodeURIComponent(query)}`;
       const answer = await fetch(url, { headers: { "x-api-key": by } });
       expect(answer.status).toBe(200);
-      return answer.json() as Promise<Found>;
+      return answer.json() as Promise<SearchAnswer>;
     },
-    async call(tool: string, query: string): Promise<Found> {
+    async call(tool: string, query: string): Promise<SearchAnswer> {
       const { structured } = await callTool(server, key, tool, { query, library: draft.library.name });
       return structured;
     },

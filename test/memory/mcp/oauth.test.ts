@@ -100,11 +100,17 @@ const token = (claims: Readonly<Record<string, unknown>> = {}, header: object = 
     header,
   });
 
-type Sent = { path?: string; method?: string; headers?: Record<string, string>; message?: unknown; to?: Harness };
+type SendOptions = {
+  path?: string;
+  method?: string;
+  headers?: Record<string, string>;
+  message?: unknown;
+  to?: Harness;
+};
 
 async function send(
   as: string | undefined,
-  { path = PATH, method = "POST", headers = {}, message = LIST, to = server }: Sent = {},
+  { path = PATH, method = "POST", headers = {}, message = LIST, to = server }: SendOptions = {},
 ) {
   const answer = await fetch(to.url + path, {
     method,

@@ -18,7 +18,7 @@ const DEFAULT = { teamDefaultLibraryId: "lib-handbook" };
 const ONE = { content: FREEZE, tags: ["deploy"], metadata: { ticket: "OPS-1", open: true } };
 
 /** What is structured in an answer, as far as the tests look into it. */
-type Answer = {
+type StructuredAnswer = {
   readonly note?: string;
   readonly atom?: { readonly id: string };
   readonly atoms?: readonly { readonly id: string }[];
@@ -36,7 +36,7 @@ async function call(name: string, args: Readonly<Record<string, unknown>>, key: 
   const { isError = false, structuredContent = {}, content } = await client.callTool({ name, arguments: { ...args } });
   await client.close();
   const [first] = content;
-  return { isError, text: first?.type === "text" ? first.text : "", answer: structuredContent as Answer };
+  return { isError, text: first?.type === "text" ? first.text : "", answer: structuredContent as StructuredAnswer };
 }
 
 describeNightlyOnEachEngine("a call of memory_save_atom that is repeated", (opened) => {
@@ -73,8 +73,8 @@ describeNightlyOnEachEngine("a call of memory_save_atom that is repeated", (open
       expect(again.atoms?.map(({ id }) => id)).toEqual(made.atoms?.map(({ id }) => id));
     }
   });
-  const idOf = ({ atom, note }: Answer) => atom?.id ?? expect.fail(`no atom: ${note}`);
-  const idsOf = ({ atoms, note }: Answer) => atoms?.map(({ id }) => id) ?? expect.fail(`no atoms: ${note}`);
+  const idOf = ({ atom, note }: StructuredAnswer) => atom?.id ?? expect.fail(`no atom: ${note}`);
+  const idsOf = ({ atoms, note }: StructuredAnswer) => atoms?.map(({ id }) => id) ?? expect.fail(`no atoms: ${note}`);
   const atoms = async () =>
     (await sql<{ id: string; content: string }>`select id::text, content from atoms order by id`.execute(opened().db))
       .rows;

@@ -51,10 +51,10 @@ const keysOf = (harness: Harness, teamId: string, count: number) =>
 const kept = ({ deps }: Harness) => deps.streams.figures().keptBytes;
 const statusOf = (one: HeldRequest) => Number(/^HTTP\/1\.1 (\d{3})/.exec(one.text())?.[1] ?? 0);
 
-type Held = HeldRequest & { readonly sent: number };
+type HeldSave = HeldRequest & { readonly sent: number };
 
 /** So many saves, each without its last byte. */
-function hold(harness: Harness, keys: readonly string[], count: number, body: string): Held[] {
+function hold(harness: Harness, keys: readonly string[], count: number, body: string): HeldSave[] {
   return Array.from({ length: count }, (_, n) => ({
     ...holdBack({ port: harness.port, key: keys[n % keys.length] ?? "" }, "POST /atoms", body),
     sent: body.length - 1,
@@ -62,7 +62,7 @@ function hold(harness: Harness, keys: readonly string[], count: number, body: st
 }
 
 /** Waits until each of all saves that are held back is kept, or answered. */
-function settled(harness: Harness, held: readonly Held[]): Promise<unknown> {
+function settled(harness: Harness, held: readonly HeldSave[]): Promise<unknown> {
   return until("each body is kept or answered", () => {
     const waiting = held.filter((one) => one.text() === "");
     return kept(harness) >= waiting.reduce((sum, { sent }) => sum + sent, 0);
@@ -110,7 +110,7 @@ describe("what one team's bodies hold", () => {
     const key = harness.addKey();
     await harness.whenStored();
     const keys = keysOf(harness, "team-b", 3);
-    const held: Held[] = [];
+    const held: HeldSave[] = [];
     for (const [body, count] of sizes) {
       held.push(...hold(harness, keys, count, body));
       await settled(harness, held);
@@ -128,7 +128,7 @@ describe("what one team's bodies hold", () => {
 
   test("b110: where all is full, the body goes that was waited for the longest", async () => {
     const harness = await startTeams(LIMITS);
-    const held: Held[] = [];
+    const held: HeldSave[] = [];
     for (const teamId of ["team-1", "team-2", "team-3", "team-4"]) {
       held.push(...hold(harness, keysOf(harness, teamId, 1), 1, LARGE));
       await settled(harness, held);

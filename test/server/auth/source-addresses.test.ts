@@ -39,13 +39,17 @@ afterAll(async () => {
   await upstream.close();
 });
 
-type Sent = { readonly path?: string; readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> };
+type CallOptions = {
+  readonly path?: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+};
 
 async function call(
   harness: Harness,
   key: string,
   from: string | undefined,
-  { path = "/atoms", body, headers }: Sent = {},
+  { path = "/atoms", body, headers }: CallOptions = {},
 ) {
   const answer = await fetch(harness.url + path, {
     method: body === undefined ? "GET" : "POST",

@@ -6,16 +6,16 @@ import type { BudgetedCall } from "../../../server/budgets/measure-call.ts";
 import { CallPricer } from "../../../server/usage/call-pricer.ts";
 import type { LedgerAnswer, LedgerLine } from "../../../store/budgets/budget-ledger.ts";
 
-type Kept = { turn: number; spent: number; held: number };
+type KeptBudget = { turn: number; spent: number; held: number };
 export type Ledger = (holder: string, lines: readonly LedgerLine[]) => Promise<readonly (LedgerAnswer | null)[]>;
 
 /** A ledger in memory, as the database keeps it; `database` says whether it is away, and counts what it is asked. */
 export function ledgerInMemory() {
   const database = { isAway: false, writes: 0 };
-  const kept = new Map<string, Map<string, Kept>>();
+  const kept = new Map<string, Map<string, KeptBudget>>();
   const writeOne = (holder: string, line: LedgerLine): LedgerAnswer => {
     const place = `${line.budget} ${line.period}`;
-    const holders = kept.get(place) ?? new Map<string, Kept>();
+    const holders = kept.get(place) ?? new Map<string, KeptBudget>();
     kept.set(place, holders);
     const before = holders.get(holder);
     const isNews = before === undefined || before.turn < line.turn;

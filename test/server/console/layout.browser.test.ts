@@ -28,11 +28,11 @@ const placesOf = (selector: string) =>
     return { left: Math.round(left), top: Math.round(top), height, width, said: one.innerText };
   })`;
 
-type Place = { readonly left: number; readonly top: number; readonly height: number; readonly said: string };
+type TextBox = { readonly left: number; readonly top: number; readonly height: number; readonly said: string };
 
 test("what keys are bound to breaks between its names alone, where the list is a table", async () => {
   const page = await windows.open("/keys");
-  const places = await page.evaluate<Place[]>(placesOf("#results td:nth-child(5)"));
+  const places = await page.evaluate<TextBox[]>(placesOf("#results td:nth-child(5)"));
   const lines = places.map(({ height, said }) => ({ said, lines: Math.round(height / 21) }));
   const broken = lines.filter(({ said, lines: shown }) => shown > said.split("\n").length);
   expect(broken.map(({ said }) => said)).toEqual(["Gateway models\nLibraries handbook, decisions"]);
@@ -40,16 +40,16 @@ test("what keys are bound to breaks between its names alone, where the list is a
 
 test("the facts at the top of a key's page stand in one row", async () => {
   const page = await windows.open(paths.declared);
-  const places = await page.evaluate<Place[]>(placesOf(".strip dt"));
+  const places = await page.evaluate<TextBox[]>(placesOf(".strip dt"));
   expect(places.map(({ said }) => said)).toContain("Next rotation");
   expect(new Set(places.map(({ top }) => top)).size).toBe(1);
 });
 
 test("figures stand beside the name that they are of, and the names below their heading", async () => {
   const page = await windows.open("/usage");
-  const [name] = await page.evaluate<Place[]>(placesOf("[aria-label='Usage by key'] tbody th > a"));
-  const [figure] = await page.evaluate<Place[]>(placesOf("[aria-label='Usage by key'] tbody td"));
-  const [heading] = await page.evaluate<Place[]>(placesOf("h3:has(+ [aria-label='Usage by key'])"));
+  const [name] = await page.evaluate<TextBox[]>(placesOf("[aria-label='Usage by key'] tbody th > a"));
+  const [figure] = await page.evaluate<TextBox[]>(placesOf("[aria-label='Usage by key'] tbody td"));
+  const [heading] = await page.evaluate<TextBox[]>(placesOf("h3:has(+ [aria-label='Usage by key'])"));
   expect([figure?.top, heading?.left]).toEqual([name?.top, name?.left]);
 });
 
@@ -100,7 +100,7 @@ test("what an event of the audit log has changed has a third of the table", asyn
     "document.querySelector('td:last-child').offsetWidth / document.querySelector('table').offsetWidth",
   );
   expect(share).toBeGreaterThan(1 / 3);
-  const actions = await page.evaluate<Place[]>(placesOf("td:nth-child(2) .badge"));
+  const actions = await page.evaluate<TextBox[]>(placesOf("td:nth-child(2) .badge"));
   const broken = actions.filter(({ height }) => height > 30).map(({ said }) => said);
   expect(new Set(broken)).toEqual(new Set(["Much of a team's budget used"]));
 });

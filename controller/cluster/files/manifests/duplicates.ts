@@ -10,7 +10,7 @@ import type { Manifest, ReadManifest } from "../../../../domain/manifest/validat
 import type { ObjectRef } from "../../port.ts";
 import type { DeclaredSecrets } from "./declared-secrets.ts";
 import type { ParsedFile } from "./folder.ts";
-import { chooseGoverning, isRival, type Known } from "./governing.ts";
+import { chooseGoverning, isRival, type KnownDeclaration } from "./governing.ts";
 import type { LastSeen } from "./origins.ts";
 
 /** State that is held already, and the locations where it was declared. */
@@ -73,7 +73,7 @@ function compare(held: CurrentState, manifest: Manifest): "none" | "same" | "dif
 }
 
 /** Returns where an existing object is known to be declared; undefined for an object that has gone. */
-function knownOf(held: CurrentState, identity: ManifestIdentity): Known | undefined {
+function knownOf(held: CurrentState, identity: ManifestIdentity): KnownDeclaration | undefined {
   const { kind, namespace, name } = identity;
   const isThere = kind === "Secret" ? held.secrets.isDeclared(identity) : held.spec({ kind, namespace, name });
   const sighting = isThere && held.sighting(keyOf(identity));

@@ -17,7 +17,7 @@ export type DeclarationCandidate = {
 export type Rival = { readonly file: string; readonly content: string };
 
 /** Knowledge of an object from an earlier reading. */
-export type Known = {
+export type KnownDeclaration = {
   /** File that declares the object. */
   readonly file: string;
   /**
@@ -28,7 +28,7 @@ export type Known = {
 };
 
 /** True if a declaration had no effect before, under this name or another: a rename changes nothing. */
-export function isRival(known: Known | undefined, { file, content }: Rival): boolean {
+export function isRival(known: KnownDeclaration | undefined, { file, content }: Rival): boolean {
   return known?.rivals.some((rival) => rival.file === file || rival.content === content) ?? false;
 }
 
@@ -43,7 +43,7 @@ export function isRival(known: Known | undefined, { file, content }: Rival): boo
  */
 export function chooseGoverning<C extends DeclarationCandidate>(
   candidates: readonly C[],
-  { known, isHeld, isComplete }: { known: Known | undefined; isHeld: boolean; isComplete: boolean },
+  { known, isHeld, isComplete }: { known: KnownDeclaration | undefined; isHeld: boolean; isComplete: boolean },
 ): C | undefined {
   const asHeld = (among: readonly C[]) => among.find((candidate) => candidate.isAsHeld);
   // If several would all change an existing object, none is chosen: it is not known which of them is meant.

@@ -19,7 +19,7 @@ const MAX_AT_ONCE = 2;
 const MAX_DELETED = 10;
 const MAX_DELETED_SHARE = 0.05;
 
-type Held = { readonly kind: Kind; readonly spec: Spec };
+type RemovableObject = { readonly kind: Kind; readonly spec: Spec };
 
 /**
  * Kinds of objects that a removal ends for good. A team is not among them, nor a gateway that declares its public id:
@@ -90,7 +90,7 @@ export type RemovalDecision<M extends MissingDeclaration> =
 export function decideRemoval<M extends MissingDeclaration>(
   { unreadable, documents, unchangedFor }: FolderView,
   missing: readonly M[],
-  held: readonly Held[],
+  held: readonly RemovableObject[],
 ): RemovalDecision<M> {
   if (unchangedFor < SETTLE_MS) return { isSettled: false, lookAgainMs: SETTLE_MS - unchangedFor };
   const holding = (all: readonly M[], why: string) => all.map((one) => ({ missing: one, why }));
@@ -127,7 +127,7 @@ function endsForGood({ kind, spec }: MissingDeclaration): boolean {
   return spec !== undefined && ENDED_FOR_GOOD.some((ended) => ended.kind === kind && ended.isEnded(spec));
 }
 
-function overLimit(going: readonly MissingDeclaration[], held: readonly Held[]): string | undefined {
+function overLimit(going: readonly MissingDeclaration[], held: readonly RemovableObject[]): string | undefined {
   for (const { kind, plural, isEnded, deed, instead } of ENDED_FOR_GOOD) {
     const all = held.filter((object) => object.kind === kind).length;
     const ended = going.filter((one) => one.kind === kind && one.spec !== undefined && isEnded(one.spec)).length;

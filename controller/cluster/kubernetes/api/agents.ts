@@ -11,16 +11,16 @@ const MAX_AT_ONCE = 32;
 /** Milliseconds after which an idle connection is probed: a peer that is gone is found out within 20 s. */
 export const PROBE_AFTER_MS = 10_000;
 
-type Kept = { readonly tls: TlsOptions; readonly requests: HttpAgent; readonly unbounded: HttpAgent };
+type TlsAgents = { readonly tls: TlsOptions; readonly requests: HttpAgent; readonly unbounded: HttpAgent };
 
 export type Agents = {
   /** Returns the agents for these certificates: they are kept as long as the certificates are the same. */
-  with(tls: TlsOptions): Kept;
+  with(tls: TlsOptions): TlsAgents;
   close(): void;
 };
 
 export function createAgents(isTls: boolean): Agents {
-  let kept: Kept | undefined;
+  let kept: TlsAgents | undefined;
   return {
     with(tls) {
       if (kept !== undefined && sameTls(kept.tls, tls)) {

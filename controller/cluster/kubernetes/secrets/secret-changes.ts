@@ -17,7 +17,7 @@ export type SecretVersion = { readonly name: string; readonly version: string };
  * it was refused; `writing`, the number of our writes that are under way: a version that is heard of before their
  * answer may be theirs.
  */
-type Known = {
+type KnownVersions = {
   readonly heard?: string;
   readonly isGone?: boolean;
   readonly seen?: string;
@@ -44,7 +44,7 @@ export function readSecretVersion(raw: unknown): SecretVersion {
 /** Versions of Secrets, as heard of by watches and as read or written by us. Announces which of them are changes. */
 export class SecretChanges {
   /** Knowledge of each Secret, by namespace and name. */
-  readonly #known = new Map<string, Map<string, Known>>();
+  readonly #known = new Map<string, Map<string, KnownVersions>>();
   readonly #matters: (namespace: string, name: string) => boolean;
   readonly #announce: (namespace: string, name: string) => void;
 
@@ -112,12 +112,12 @@ export class SecretChanges {
     this.#known.delete(namespace);
   }
 
-  #find(namespace: string, name: string): Known | undefined {
+  #find(namespace: string, name: string): KnownVersions | undefined {
     return this.#known.get(namespace)?.get(name);
   }
 
   /** Adds to what is known of a Secret, and announces it if that is a change. */
-  #note(namespace: string, name: string, what: Known): void {
+  #note(namespace: string, name: string, what: KnownVersions): void {
     const isReferredTo = this.#matters(namespace, name);
     if (!isReferredTo && what.heard === undefined) return;
     let names = this.#known.get(namespace);
@@ -149,7 +149,7 @@ export class SecretChanges {
   #noteListed(
     namespace: string,
     name: string,
-    listed: Pick<Required<Known>, "heard" | "isGone">,
+    listed: Pick<Required<KnownVersions>, "heard" | "isGone">,
     isFirst: boolean,
   ): void {
     const { seen, isForbidden = false, writing = 0 } = this.#find(namespace, name) ?? {};
@@ -163,7 +163,10 @@ export class SecretChanges {
 /**
  * True if the version that was heard of is neither the version last read or written nor, perhaps, of a write under way.
  */
-function isChange({ heard, isGone, seen, isForbidden, writing = 0 }: Known, before: Known | undefined): boolean {
+function isChange(
+  { heard, isGone, seen, isForbidden, writing = 0 }: KnownVersions,
+  before: KnownVersions | undefined,
+): boolean {
   if (isForbidden || writing > 0 || heard === undefined || (isGone && seen === NONE)) return false;
   if (seen === undefined) return heard !== before?.heard || isGone !== before.isGone;
   return heard !== seen && isLater(heard, seen);

@@ -58,7 +58,7 @@ export function callableModel(
 }
 
 /** Example of using a key, and the next step after copying it. */
-type Way = { readonly title: string; readonly code: string; readonly next: string };
+type UsageExample = { readonly title: string; readonly code: string; readonly next: string };
 
 const QUESTION = "Say hello.";
 const BEARER = `-H @<(printf 'Authorization: Bearer %s' "$KEYPLANE_API_KEY")`;
@@ -96,7 +96,7 @@ export function mayUseMemory({ scopes, spec }: Pick<KeyJson, "scopes" | "spec">)
   return scopes.some((scope) => scope.startsWith("memory:")) && spec.subjectAccess?.mode !== "Required";
 }
 
-function gatewayWays({ publicId, dialect, model }: CallableGateway, publicUrl: string): Way[] {
+function gatewayWays({ publicId, dialect, model }: CallableGateway, publicUrl: string): UsageExample[] {
   const base = gatewayUrl(publicUrl, publicId);
   const { path, body, python, typescript } = CALLS[dialect](`${base}${SDK_VARIABLES[dialect].path}`, model);
   const data = `-H 'Content-Type: application/json' \\\n  -d ${shellWord(JSON.stringify(body))}`;
@@ -175,7 +175,7 @@ console.log(answer.text);`,
   }),
 };
 
-function memoryWays({ scopes }: Pick<KeyJson, "scopes">, publicUrl: string): Way[] {
+function memoryWays({ scopes }: Pick<KeyJson, "scopes">, publicUrl: string): UsageExample[] {
   const mayRead = scopes.includes("memory:read");
   const url = `${publicUrl}/api/v1/memory/mcp`;
   const server = { type: "http", url, headers: { Authorization: `Bearer \${KEYPLANE_API_KEY}` } };

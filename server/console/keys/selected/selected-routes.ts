@@ -25,7 +25,7 @@ import { confirmationOf, revokedContent, revokeSelectedContent, type SelectedRev
 import { readSelection, revocationUrl, type Selection, seeSelected } from "./selection.ts";
 
 type SentForm = Pick<SelectedRevocation, "typed"> & Partial<Pick<SelectedRevocation, "refused" | "isUnconfirmed">>;
-type Asked = { Querystring: Readonly<Record<string, unknown>> };
+type SelectionRequest = { Querystring: Readonly<Record<string, unknown>> };
 
 /** Serves the actions on keys that were selected in the list: exports and the revocation. */
 export function selectedKeyRoutes(app: FastifyInstance, management: Management, deps: ServerDeps): void {
@@ -36,7 +36,7 @@ export function selectedKeyRoutes(app: FastifyInstance, management: Management, 
 function exportRoutes(app: FastifyInstance, management: Management): void {
   const { store, clock } = management;
 
-  app.get<Asked>("/keys/export.yaml", { config: { console: true } }, async (request, reply) => {
+  app.get<SelectionRequest>("/keys/export.yaml", { config: { console: true } }, async (request, reply) => {
     const selection = readSelection(request.query);
     const rights = await rightsOf(store.db, principalOf(request));
     const seen = await seeSelected(store.db, rights, selection, "change keys");
@@ -44,7 +44,7 @@ function exportRoutes(app: FastifyInstance, management: Management): void {
     return sendFile(reply, "yaml", "application/yaml", text);
   });
 
-  app.get<Asked>("/keys/export.csv", { config: { console: true } }, async (request, reply) => {
+  app.get<SelectionRequest>("/keys/export.csv", { config: { console: true } }, async (request, reply) => {
     const selection = readSelection(request.query);
     const rights = await rightsOf(store.db, principalOf(request));
     const seen = await seeSelected(store.db, rights, selection);
@@ -61,41 +61,45 @@ function exportRoutes(app: FastifyInstance, management: Management): void {
 function revokeRoutes(app: FastifyInstance, management: Management, deps: ServerDeps): void {
   const { store, clock } = management;
 
-  app.get<Asked>("/keys/revoke", { config: { console: true } }, async (request, reply) =>
+  app.get<SelectionRequest>("/keys/revoke", { config: { console: true } }, async (request, reply) =>
     sendForm(request, reply, readSelection(request.query), { typed: NOTHING_TYPED }),
   );
 
-  app.post<{ Body: FormBody } & Asked>("/keys/revoke", { config: { console: true } }, async (request, reply) => {
-    const selection = readSelection(request.query);
-    const [reason, confirm] = [field(request.body, "reason"), field(request.body, "confirm")];
-    const typed = { reason: withoutKeys(reason), confirm: withoutKeys(confirm) };
-    if (confirm !== confirmationOf(selection.ids.length)) {
-      return sendForm(request, reply.code(422), selection, { typed, isUnconfirmed: true });
-    }
-    let context: ChangeContext;
-    try {
-      context = await changeContextOf(management, request, givenReason(reason));
-    } catch (error) {
-      const { shown } = formErrorsOf(error);
-      return sendForm(request, reply.code(shown.status), selection, { typed, refused: shown.detail });
-    }
-    const seen = await seeSelected(store.db, context.rights, selection, "revoke keys");
-    /** Reads the caller's session and roles again for each key, since both may end before the last key is revoked. */
-    const contextNow = async () => {
-      const principal = await principalNow(deps, request);
-      return { ...context, principal, rights: await rightsOf(store.db, principal) };
-    };
-    const outcomes = await revokeEach(selection.ids, contextNow, (error) =>
-      logFailure(deps.log, request, {
-        error,
-        shown: problemOf(error, "POST"),
-        message: "a revocation of several failed",
-      }),
-    );
-    const keys = await shownById(management, [...seen.values()]);
-    const content = revokedContent({ keys, outcomes, list: selection.list });
-    return sendKeyPage(request, reply, "Revoked keys", content);
-  });
+  app.post<{ Body: FormBody } & SelectionRequest>(
+    "/keys/revoke",
+    { config: { console: true } },
+    async (request, reply) => {
+      const selection = readSelection(request.query);
+      const [reason, confirm] = [field(request.body, "reason"), field(request.body, "confirm")];
+      const typed = { reason: withoutKeys(reason), confirm: withoutKeys(confirm) };
+      if (confirm !== confirmationOf(selection.ids.length)) {
+        return sendForm(request, reply.code(422), selection, { typed, isUnconfirmed: true });
+      }
+      let context: ChangeContext;
+      try {
+        context = await changeContextOf(management, request, givenReason(reason));
+      } catch (error) {
+        const { shown } = formErrorsOf(error);
+        return sendForm(request, reply.code(shown.status), selection, { typed, refused: shown.detail });
+      }
+      const seen = await seeSelected(store.db, context.rights, selection, "revoke keys");
+      /** Reads the caller's session and roles again for each key, since both may end before the last key is revoked. */
+      const contextNow = async () => {
+        const principal = await principalNow(deps, request);
+        return { ...context, principal, rights: await rightsOf(store.db, principal) };
+      };
+      const outcomes = await revokeEach(selection.ids, contextNow, (error) =>
+        logFailure(deps.log, request, {
+          error,
+          shown: problemOf(error, "POST"),
+          message: "a revocation of several failed",
+        }),
+      );
+      const keys = await shownById(management, [...seen.values()]);
+      const content = revokedContent({ keys, outcomes, list: selection.list });
+      return sendKeyPage(request, reply, "Revoked keys", content);
+    },
+  );
 
   async function sendForm(
     request: FastifyRequest,

@@ -12,7 +12,7 @@ import { isRecord } from "../../../../domain/manifest/document/identity.ts";
 import type { FieldDiagnostic } from "../../../../domain/manifest/validation/check-spec.ts";
 import type { Db } from "../../../../store/database/change.ts";
 import { findInTeam } from "../../../../store/objects/references.ts";
-import { type Given, invalid, readGivenObject } from "../../objects/diagnostics.ts";
+import { type GivenObject, invalid, readGivenObject } from "../../objects/diagnostics.ts";
 
 /** Parsed request to make or change a key. */
 export type ReadKey = {
@@ -34,7 +34,7 @@ const INSTEAD: ReadonlyMap<string, string> = new Map([
  * @param stored spec of a key that is to be changed: values that stay the same are not checked again
  * @throws Problem `invalid` with all faults
  */
-export function readKey(given: Given, stored?: ApiManagedKeySpec | null): ReadKey {
+export function readKey(given: GivenObject, stored?: ApiManagedKeySpec | null): ReadKey {
   const misplaced = isRecord(given.spec) ? Object.keys(given.spec).flatMap(explainMisplaced) : [];
   if (misplaced.length > 0) throw invalid(misplaced);
   const spec = readGivenObject(

@@ -25,7 +25,7 @@ const SILENT = "silent";
 const KEYS = NIGHTLY ? 200 : 40;
 
 /** A request as the audit log has it: `patch platformkeys/status dev/key-1`. */
-type Asked = { readonly what: string; readonly of: string };
+type AuditedRequest = { readonly what: string; readonly of: string };
 
 describe("the API server", () => {
   let kubernetes: LentKubernetes;
@@ -72,7 +72,7 @@ describe("the API server", () => {
   }
 
   /** All requests of the controller so far. */
-  async function asked(): Promise<Asked[]> {
+  async function asked(): Promise<AuditedRequest[]> {
     const lines = (await readFile(kubernetes.auditLog ?? "", "utf8")).split("\n").filter((line) => line !== "");
     const events = lines.map((line): AuditEvent => JSON.parse(line));
     return events

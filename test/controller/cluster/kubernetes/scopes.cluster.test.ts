@@ -32,7 +32,7 @@ spec: { preset: MCPReadOnly, libraryAccess: { mode: Restricted, libraryRefs: [{ 
 `;
 
 const PLACES = ["first/a", "first/b", "second/a"] as const;
-type Place = (typeof PLACES)[number];
+type KeyName = (typeof PLACES)[number];
 /** Of what comes with a sweep, within a minute: to ask ten times a second takes more than the sweep. */
 const LATER = { longestPauseMs: 1_000 };
 type Named = { readonly metadata: { readonly resourceVersion: string } };
@@ -46,7 +46,7 @@ describe("scopes on one store", () => {
   let ofB: Controller;
   const encryptionKey = randomBytes(32).toString("base64");
   /** By place: the first cluster's namespaces a and b, and the second cluster's a. */
-  let worlds: Readonly<Record<Place, ReturnType<typeof inNamespace>>>;
+  let worlds: Readonly<Record<KeyName, ReturnType<typeof inNamespace>>>;
 
   async function start(cluster: LentKubernetes, ...flags: string[]): Promise<Controller> {
     const { kubeconfigPath: kubeconfig } = cluster;
@@ -57,7 +57,9 @@ describe("scopes on one store", () => {
   }
 
   /** The key of each place as the store has it, and its Secret's version. */
-  async function standing(): Promise<Record<Place, { keyId: string; state: string; current: number; secret: string }>> {
+  async function standing(): Promise<
+    Record<KeyName, { keyId: string; state: string; current: number; secret: string }>
+  > {
     const stored = await listKeys(store.db, { limit: 100 });
     const entries = PLACES.map(async (place) => {
       const { status } = (await worlds[place].key("reader")) ?? {};
@@ -73,7 +75,7 @@ describe("scopes on one store", () => {
   }
 
   /** Has a declaration vanish while no controller serves it: its finalizer is stripped by a human (threats c13). */
-  async function vanish(place: Place): Promise<void> {
+  async function vanish(place: KeyName): Promise<void> {
     const path = worlds[place].path("platformkeys", "reader");
     await worlds[place].change(path, { metadata: { finalizers: null } });
     await worlds[place].remove(path);

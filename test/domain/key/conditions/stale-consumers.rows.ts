@@ -4,7 +4,7 @@ import { DAY, HOUR, MINUTE, NOW, type RuleSet, SECOND } from "../../rule-table.t
 import { like, retiring, SITUATIONS, type Situation, version, versions } from "../situations.ts";
 
 /** The condition, which old version it names, and that version's last use. */
-type Said = Pick<StatedCondition, "reason"> &
+type ExpectedCondition = Pick<StatedCondition, "reason"> &
   Partial<Pick<StatedCondition, "status" | "message">> & { readonly version?: number; readonly at?: number };
 
 const NONE = { reason: "NoStaleConsumers" } as const;
@@ -57,7 +57,7 @@ const BASES = {
   "ended in use before": endedBefore,
 } as const;
 
-export const STALE_RULES: RuleSet<keyof typeof BASES, Situation, Said> = {
+export const STALE_RULES: RuleSet<keyof typeof BASES, Situation, ExpectedCondition> = {
   title: "Who still uses an old version",
   bases: BASES,
   tables: [

@@ -4,7 +4,7 @@ import { searchAtoms } from "../../../../memory/store/search/atom-search.ts";
 import { describeNightlyOnEachEngine } from "../../../env/database/engines.ts";
 import { NIGHTLY } from "../../../env/nightly.ts";
 import { addTeamsWithLibraries } from "../../libraries.ts";
-import { type Asked, grouped, QUESTIONS, recallAtTen, storeCorpus } from "./corpus/measure.ts";
+import { type CorpusQuestion, grouped, QUESTIONS, recallAtTen, storeCorpus } from "./corpus/measure.ts";
 
 const REACH = { teamId: "team-a", libraryIds: null };
 const AT_LEAST = 0.9;
@@ -27,7 +27,7 @@ describeNightlyOnEachEngine("a memory in five languages", (opened) => {
     // By day each of them is asked one half.
     const half = name === "a search" ? 0 : 1;
     const questions = QUESTIONS.filter((_, n) => NIGHTLY || n % 2 === half);
-    const found = new Map<Asked, readonly string[]>();
+    const found = new Map<CorpusQuestion, readonly string[]>();
     for (const each of questions) found.set(each, await ask(each.question));
     const groups = [
       ["all", questions] as const,

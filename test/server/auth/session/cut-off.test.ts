@@ -57,9 +57,9 @@ afterAll(async () => {
 });
 
 type Credential = Readonly<Record<string, string>>;
-type Asked = { readonly at?: Harness; readonly method?: string; readonly body?: object };
+type AskOptions = { readonly at?: Harness; readonly method?: string; readonly body?: object };
 
-async function ask(path: string, credential: Credential, { at = harness, body, method }: Asked = {}) {
+async function ask(path: string, credential: Credential, { at = harness, body, method }: AskOptions = {}) {
   const answer = await fetch(`${at.url}${path}`, {
     method: method ?? (body === undefined ? "GET" : "POST"),
     redirect: "manual",

@@ -58,9 +58,13 @@ afterAll(async () => {
   await store.close();
 });
 
-type Sent = { readonly at?: Harness; readonly method?: string; readonly body?: string; readonly type?: string };
+type SendOptions = { readonly at?: Harness; readonly method?: string; readonly body?: string; readonly type?: string };
 
-async function send(path: string, headers: Record<string, string>, { at = harness, method, body, type }: Sent = {}) {
+async function send(
+  path: string,
+  headers: Record<string, string>,
+  { at = harness, method, body, type }: SendOptions = {},
+) {
   const answer = await fetch(`${at.url}${path}`, {
     method: method ?? (body === undefined ? "GET" : "POST"),
     redirect: "manual",

@@ -5,7 +5,7 @@ import { LEASE_MS, LEASE_RANGE_MS } from "../../../../domain/protocol.ts";
  * How the way between a process and the database is: as it should be, holding up all until it is open again, swallowing
  * all for ever, or refusing all.
  */
-export type Way = "open" | "hole" | "void" | "cut";
+export type LinkState = "open" | "hole" | "void" | "cut";
 /** What becomes of a commit's notification on its way to one listener. */
 export type Hint = "once" | "twice" | "lost";
 
@@ -13,7 +13,7 @@ export type Move =
   | { readonly do: "pass"; readonly ms: number }
   | { readonly do: "change" | "revoke"; readonly key: number; readonly hints: readonly Hint[] }
   | { readonly do: "hint out of nothing"; readonly replica: number }
-  | { readonly do: "way"; readonly replica: number; readonly way: Way }
+  | { readonly do: "way"; readonly replica: number; readonly way: LinkState }
   | { readonly do: "stand still"; readonly replica: number }
   | { readonly do: "go on"; readonly replica: number; readonly wasSuspended: boolean }
   | { readonly do: "end listener"; readonly replica: number }

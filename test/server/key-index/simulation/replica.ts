@@ -8,7 +8,7 @@ import type { Feed } from "../../../../server/key-index/feed.ts";
 import { Replica } from "../../../../server/key-index/replica.ts";
 import { keyring } from "../replica-fixtures.ts";
 import { digestOfKey, type SimDatabase } from "./database.ts";
-import type { Way } from "./moves.ts";
+import type { LinkState } from "./moves.ts";
 import { SimProcess, type TrueTime } from "./time.ts";
 
 /** The log of a replica is not read here. */
@@ -28,7 +28,7 @@ export class SimReplica {
   readonly #scheduler: Pick<Scheduler, "schedule">;
   readonly #database: SimDatabase;
   readonly #streams = new StreamRegistry(() => {});
-  #way: Way = "open";
+  #way: LinkState = "open";
   /** Resolves when the way is no hole any more. */
   #hole = Promise.withResolvers<void>();
   #listener: Listener | undefined;
@@ -74,7 +74,7 @@ export class SimReplica {
     });
   }
 
-  setWay(way: Way): void {
+  setWay(way: LinkState): void {
     if (this.#way === "hole" && way !== "hole") {
       this.#hole.resolve();
       this.#hole = Promise.withResolvers();

@@ -20,7 +20,7 @@ const DISTRACTORS = 2_000;
 /** One question of three is asked by the test alone: nothing was chosen so that it is answered. */
 const HELD_OUT_OF = 3;
 
-export type Asked = {
+export type CorpusQuestion = {
   readonly language: string;
   readonly kind: Kind;
   readonly question: string;
@@ -29,7 +29,7 @@ export type Asked = {
 };
 
 /** Every question of the corpus with the text of the atom that answers it. */
-export const QUESTIONS: readonly Asked[] = Object.entries(LANGUAGES)
+export const QUESTIONS: readonly CorpusQuestion[] = Object.entries(LANGUAGES)
   .flatMap(([language, entries]) =>
     entries.flatMap(({ content, ask }) =>
       ask.map(([kind, question]) => ({ language, kind, question, answer: content })),
@@ -58,12 +58,18 @@ export async function storeCorpus(db: Db, libraryId: string, teamId: string): Pr
 }
 
 /** What share of the questions the first ten answers hold the answer of. */
-export function recallAtTen(asked: readonly Asked[], found: ReadonlyMap<Asked, readonly string[]>): number {
+export function recallAtTen(
+  asked: readonly CorpusQuestion[],
+  found: ReadonlyMap<CorpusQuestion, readonly string[]>,
+): number {
   const answered = asked.filter((each) => found.get(each)?.slice(0, 10).includes(each.answer));
   return answered.length / asked.length;
 }
 
 /** The questions by what `by` says of them. */
-export function grouped(asked: readonly Asked[], by: (each: Asked) => string): [string, Asked[]][] {
+export function grouped(
+  asked: readonly CorpusQuestion[],
+  by: (each: CorpusQuestion) => string,
+): [string, CorpusQuestion[]][] {
   return [...Map.groupBy(asked, by)];
 }

@@ -8,17 +8,17 @@ import { askAll, type Model, type StoredCorpus, shareAmongFive, shareNewerFirst,
 
 /** The memories whose figures have floors. */
 const HELD = ["chosen", "held-out", "unseen", "later"] as const;
-type Held = (typeof HELD)[number];
+type RankedMemory = (typeof HELD)[number];
 /** Another PostgreSQL (npm run test:postgres15) ranks by the same words: the memory of most languages shows that. */
-const RANKED: readonly Held[] = process.env.KEYPLANE_TEST_POSTGRES === undefined ? HELD : ["unseen"];
+const RANKED: readonly RankedMemory[] = process.env.KEYPLANE_TEST_POSTGRES === undefined ? HELD : ["unseen"];
 /** With vectors, which PGlite alone has, that memory alone takes half a minute. */
-const RANKED_BY_VECTORS: readonly Held[] = NIGHTLY ? ["held-out", "unseen", "later"] : ["unseen"];
+const RANKED_BY_VECTORS: readonly RankedMemory[] = NIGHTLY ? ["held-out", "unseen", "later"] : ["unseen"];
 
 /** What share of a kind's questions has its answer among the first five, at the least. */
 type Least = (kind: Kind) => number;
 
 /** By words alone, in what share of the contradictions the newer atom comes first, at the least. */
-const LEAST_NEWER_FIRST: Readonly<Record<Held, number>> = {
+const LEAST_NEWER_FIRST: Readonly<Record<RankedMemory, number>> = {
   chosen: 0.91,
   "held-out": 0.69,
   unseen: 0.5,
@@ -31,7 +31,7 @@ type LeastOfSome = Partial<Readonly<Record<Kind, number>>>;
 const OF_HALVES: LeastOfSome = { paraphrase: 0, across: 0, contradiction: 0.7 };
 
 /** By words alone. What was measured, rounded down, of the memories of nine languages. */
-const LEAST_BY_WORDS: Readonly<Record<Held, LeastOfSome>> = {
+const LEAST_BY_WORDS: Readonly<Record<RankedMemory, LeastOfSome>> = {
   chosen: OF_HALVES,
   "held-out": OF_HALVES,
   unseen: {
@@ -51,7 +51,7 @@ const LEAST_BY_WORDS: Readonly<Record<Held, LeastOfSome>> = {
   },
 };
 
-function expectAnswers(store: () => Store, name: Held, model: Model, least: Least): void {
+function expectAnswers(store: () => Store, name: RankedMemory, model: Model, least: Least): void {
   let stored: StoredCorpus;
   beforeAll(async () => {
     await addTeamsWithLibraries(store());
