@@ -131,7 +131,7 @@ function createQueue(
     key: titleOf,
     work,
     earlyLane: (item) => earlyLane(cluster, item),
-    turn: ({ namespace }) => namespace,
+    group: ({ namespace }) => namespace,
     concurrency: CONCURRENCY,
     clock: options.clock,
     random: options.random,

@@ -6,7 +6,7 @@ import type { KeyDeps } from "./key/key-deps.ts";
 import { reconcileKey } from "./key/reconcile-key.ts";
 import { reconcileLibrary } from "./library/reconcile-library.ts";
 import { type PolicyNamespaces, reconcilePolicy } from "./policy/reconcile-policy.ts";
-import type { EarlyLane } from "./queue/waiting-line.ts";
+import type { EarlyLane } from "./queue/lane-queue.ts";
 import { isReconciled } from "./resync.ts";
 import type { ClaimOrder } from "./team/claim-order.ts";
 import { reconcileTeam } from "./team/reconcile-team.ts";

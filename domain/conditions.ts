@@ -161,8 +161,8 @@ export function condition(
   message: string,
 ): StatedCondition {
   const advice = REASONS[reason] === "" ? "" : ` ${REASONS[reason]}`;
-  const room = MAX_MESSAGE - advice.length;
-  const said = message.length > room ? `${message.slice(0, room - 1)}…` : message;
+  const space = MAX_MESSAGE - advice.length;
+  const said = message.length > space ? `${message.slice(0, space - 1)}…` : message;
   return { type, status, reason, message: said + advice };
 }
 

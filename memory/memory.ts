@@ -17,7 +17,7 @@ import { mcpRoutes } from "./mcp/routes.ts";
 import { libraryRoutes } from "./pages/library-routes.ts";
 import { memoryRoutes } from "./rest/routes.ts";
 import { expiredDeletion } from "./store/rows/expired-atoms.ts";
-import { RecordRoom } from "./store/writes/record-room.ts";
+import { RecordCapacity } from "./store/writes/record-capacity.ts";
 
 /** Routes of the memory that a thread serves, and its pages of the console. */
 export type MemoryProduct = { readonly mounts: readonly Mount[]; readonly pages: ConsolePages };
@@ -58,7 +58,7 @@ export function memoryMetrics(registry: Registry): MemoryMetrics {
 
 /** Creates a thread's count of the capacity that callers have for records of saves. */
 export function saveRecords(monotonic: () => number): SaveRecords {
-  return new RecordRoom(monotonic);
+  return new RecordCapacity(monotonic);
 }
 
 type Background = {

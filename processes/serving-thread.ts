@@ -2,7 +2,7 @@ import { type MemoryProduct, memoryProduct, saveRecords } from "../memory/memory
 import { createJwtValidator } from "../server/auth/tokens/jwt.ts";
 import { openBudgetGrants } from "../server/budgets/open-budget-grants.ts";
 import { createTextEmbedder, type TextEmbedder } from "../server/gateway/library/embed-texts.ts";
-import { AnswerRoom, answerLimits } from "../server/http/answers/answer-room.ts";
+import { AnswerBudget, answerLimits } from "../server/http/answers/answer-budget.ts";
 import { type SharedCells, threadsOf } from "../server/key-index/shared-cells.ts";
 import { openInstallationLimits } from "../server/limits/open-installation-limits.ts";
 import type { ServerDeps } from "../server/product/deps.ts";
@@ -12,7 +12,7 @@ import type { ServerMetrics } from "./metrics.ts";
 /** The parts that a thread has of its own, or is given by the main thread. */
 type ThreadParts = Omit<
   ServerDeps,
-  "answers" | "recordRoom" | "installationLimits" | "budgets" | "tracing" | "validateJwt" | "metrics"
+  "answers" | "recordCapacity" | "installationLimits" | "budgets" | "tracing" | "validateJwt" | "metrics"
 > & {
   readonly metrics: ServerMetrics;
   readonly cells: SharedCells;
@@ -42,8 +42,8 @@ export function openServingThread({ cells, replicaId, threads, ...parts }: Threa
     deps: {
       ...calling,
       tracing: tracing.tracing,
-      answers: new AnswerRoom(answerLimits(threads)),
-      recordRoom: saveRecords(clock.monotonic),
+      answers: new AnswerBudget(answerLimits(threads)),
+      recordCapacity: saveRecords(clock.monotonic),
       validateJwt: config.oidc && createJwtValidator(config.oidc, clock),
     },
     memory: memoryProduct({ embed: embedder.embed, monotonic: clock.monotonic }),

@@ -1,7 +1,7 @@
 import { writeSync } from "node:fs";
 import type { DestinationStream } from "pino";
 import { hasCode } from "./error-code.ts";
-import { OutputTurn } from "./output-turn.ts";
+import { OutputLock } from "./output-lock.ts";
 
 /** Maximum number of bytes that are kept for a reader that is behind. */
 const MAX_KEPT = 1_024 * 1_024;
@@ -13,12 +13,12 @@ const NOTHING = Buffer.alloc(0);
 const NEW_LINE = Buffer.from("\n");
 
 /** Failure of a write while another thread has the output within a line of its own. */
-const NOT_THE_TURN = new Error("Another thread writes.");
+const LOCKED_OUTPUT = new Error("Another thread writes.");
 
 /** Events of an output. */
 type OutputEvents = {
   /** Called with the number of lines that were dropped, once there is space again. It may write a line. */
-  readonly onRoom: (dropped: number) => void;
+  readonly onSpace: (dropped: number) => void;
   /** Called when the reader is gone. A named pipe may get another reader. */
   readonly onGone: () => void;
 };
@@ -31,7 +31,7 @@ type OutputEvents = {
 export class LogOutput implements DestinationStream {
   readonly #fd: number;
   readonly #events: OutputEvents;
-  readonly #turn = new OutputTurn();
+  readonly #lock = new OutputLock();
   /** Whole lines, several in one text. */
   readonly #kept: string[] = [];
   #keptBytes = 0;
@@ -83,7 +83,7 @@ export class LogOutput implements DestinationStream {
     const bytes = Buffer.byteLength(line);
     if (this.#keptBytes + this.#rest.length + bytes > MAX_KEPT) return false;
     const last = this.#kept.at(-1);
-    // Of what is kept, the last text alone may have room: those before it were full.
+    // Of what is kept, the last text alone may have space: those before it were full.
     if (last !== undefined && Buffer.byteLength(last) + bytes <= MAX_WRITE) this.#kept.push(this.#kept.pop() + line);
     else this.#kept.push(line);
     this.#keptBytes += bytes;
@@ -102,7 +102,7 @@ export class LogOutput implements DestinationStream {
     if (this.#failure === undefined && this.#unreported > 0) {
       const dropped = this.#unreported;
       this.#unreported = 0;
-      this.#events.onRoom(dropped);
+      this.#events.onSpace(dropped);
     }
     return this.#failure === undefined;
   }
@@ -112,7 +112,7 @@ export class LogOutput implements DestinationStream {
     const wasGone = this.isGone;
     this.#failure = undefined;
     try {
-      this.#takeTurn();
+      this.#takeLock();
       while (this.#rest.length > 0 || this.#takeNext()) {
         this.#rest = this.#rest.subarray(writeSync(this.#fd, this.#rest));
         this.#isWithin = this.#rest.length > 0;
@@ -121,7 +121,7 @@ export class LogOutput implements DestinationStream {
       this.#failure = error;
       this.#retryLater();
     }
-    if (!this.#isWithin || this.isGone) this.#turn.release();
+    if (!this.#isWithin || this.isGone) this.#lock.release();
     if (this.isGone && !wasGone) this.#events.onGone();
   }
 
@@ -130,10 +130,10 @@ export class LogOutput implements DestinationStream {
    *
    * @throws {@link NOT_THE_TURN}
    */
-  #takeTurn(): void {
-    const isOwn = this.#turn.isHeld;
-    const taken = this.#turn.take();
-    if (taken === undefined) throw NOT_THE_TURN;
+  #takeLock(): void {
+    const isOwn = this.#lock.isHeld;
+    const taken = this.#lock.take();
+    if (taken === undefined) throw LOCKED_OUTPUT;
     if (this.#isWithin && !isOwn) {
       // This thread stood still for so long that another one ended its line.
       this.#rest = NOTHING;
@@ -152,7 +152,7 @@ export class LogOutput implements DestinationStream {
   }
 
   #isBehind(): boolean {
-    return this.#failure === NOT_THE_TURN || hasCode(this.#failure, "EAGAIN");
+    return this.#failure === LOCKED_OUTPUT || hasCode(this.#failure, "EAGAIN");
   }
 
   #retryLater(): void {

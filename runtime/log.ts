@@ -101,7 +101,7 @@ function openOutput(): LogOutput {
   // First of all: another listener may end the process.
   process.prependListener("exit", flushLog);
   return new LogOutput(STDOUT, {
-    onRoom: (count) =>
+    onSpace: (count) =>
       createLog("warn").warn({ count }, "lines of the log were dropped here: standard output did not take them"),
     onGone: () => createLog("error", process.stderr).error({}, GONE),
   });

@@ -75,7 +75,7 @@ export const APART = [
   "test/controller/cluster/files/manifests/careless.test.ts",
   "test/controller/cluster/files/manifests/restless.test.ts",
   "test/controller/cluster/files/tree-watch.test.ts",
-  "test/server/budgets/draw-turns.test.ts",
+  "test/server/budgets/draw-queue.test.ts",
   "test/server/calls/shared-calls.test.ts",
   "test/server/gateway/headers/credential-mask.test.ts",
   "test/server/gateway/operation-rows.test.ts",
@@ -91,7 +91,7 @@ export const APART = [
   "test/store/database/postgres/connection-config.test.ts",
   "test/store/feed/feed-connections.test.ts",
   "test/store/keys/search/key-search.test.ts",
-  "test/memory/store/writes/near-duplicate-turns.test.ts",
+  "test/memory/store/writes/near-duplicate-iterations.test.ts",
 ];
 
 /** The test files of a project, as vitest's globs. */

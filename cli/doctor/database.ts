@@ -2,6 +2,7 @@
  * Checks of a PostgreSQL database: it answers, has a usable version and schema, and the connection passes everything.
  */
 import { errorText } from "../../domain/error-text.ts";
+import { hasDiskSpace } from "../../store/database/disk-space.ts";
 import {
   DISK_FULL,
   ListenError,
@@ -15,7 +16,6 @@ import { assertServerVersion } from "../../store/database/migrate/server-version
 import { type DatabaseLocation, protectionOf } from "../../store/database/postgres/connection-config.ts";
 import { openPostgres } from "../../store/database/postgres/postgres.ts";
 import { tlsProtocol } from "../../store/database/postgres/tls-protocol.ts";
-import { findsRoom } from "../../store/database/room-check.ts";
 import { keepsSession } from "../../store/database/session-check.ts";
 import type { Store } from "../../store/database/store.ts";
 import { databaseTime } from "../../store/database/times.ts";
@@ -80,17 +80,17 @@ async function checkConnection({ store }: Database): Promise<Finding> {
 
 /** Returns what to do about a failed connection, also if the disk is full and PostgreSQL cannot write its own files. */
 function stepAfter(error: unknown): string {
-  if (error instanceof Error && sqlState(error.cause) === DISK_FULL) return MAKE_ROOM;
+  if (error instanceof Error && sqlState(error.cause) === DISK_FULL) return FREE_SPACE;
   return databaseAdvice(error) ?? "see --database-url, and that PostgreSQL runs there";
 }
 
-const MAKE_ROOM = "make room there: what PostgreSQL's own log names, or a larger disk";
+const FREE_SPACE = "make room there: what PostgreSQL's own log names, or a larger disk";
 
 async function checkStorage({ store }: Database): Promise<Finding[]> {
   try {
-    if (await findsRoom(store.db)) return [ok("database-storage", "the database's disk takes a write")];
+    if (await hasDiskSpace(store.db)) return [ok("database-storage", "the database's disk takes a write")];
     const message = "the database's disk is full, and takes no write";
-    return [wrong("database-storage", message, MAKE_ROOM)];
+    return [wrong("database-storage", message, FREE_SPACE)];
   } catch (error) {
     const message = `a write could not be attempted: ${errorText(error)}`;
     return [

@@ -134,19 +134,19 @@ function fittingLinks(relations: readonly StatedRelation[]): { links: StatedRela
 function fittingFacts(facts: Readonly<Record<string, unknown>>) {
   const metadata: Record<string, string | number | boolean> = Object.create(null);
   const rest: string[] = [];
-  let room = MAX_FACT_BYTES - 2;
+  let bytesLeft = MAX_FACT_BYTES - 2;
   for (const [given, said] of Object.entries(facts)) {
     if (said === null || said === undefined || said === "") continue;
     const name = clean(given);
     const value = factOf(said);
     const size = Buffer.byteLength(JSON.stringify({ [name]: value }));
     const isName = name !== "" && name !== REFUSED_NAME && lengthOf(name) <= MAX_LABEL;
-    if (!isName || size > room || Object.keys(metadata).length >= MAX_FACTS) {
+    if (!isName || size > bytesLeft || Object.keys(metadata).length >= MAX_FACTS) {
       rest.push(`${name}: ${value}`);
       continue;
     }
     metadata[name] = value;
-    room -= size;
+    bytesLeft -= size;
   }
   return { metadata: { ...metadata }, rest };
 }

@@ -60,8 +60,8 @@ function cut(lines: readonly string[], begin: string): string[] {
 }
 
 /** Returns the first lines whose characters fit into the space. */
-function fitting(lines: readonly string[], room: number): string[] {
-  let left = room;
+function fitting(lines: readonly string[], space: number): string[] {
+  let left = space;
   const end = lines.findIndex((line) => {
     left -= line.length + 1;
     return left < 0;
@@ -70,8 +70,8 @@ function fitting(lines: readonly string[], room: number): string[] {
 }
 
 /** Returns as many of the lines as fit, folded. Each begins with its sign, so that no line ends the code block. */
-function folded(lines: readonly string[], room: number): string {
-  const shown = fitting(lines, room);
+function folded(lines: readonly string[], space: number): string {
+  const shown = fitting(lines, space);
   const more = lines.length - shown.length;
   const rest = more === 0 ? [] : ["", `${more} more lines are in the output of \`keyplane plan\`.`];
   return [

@@ -5,7 +5,7 @@ import { whyIssued } from "../../domain/key/plan/key-history.ts";
 import { keyDigest, keyPrefix, mintKey } from "../../domain/key/secret/key-format.ts";
 import { type StoredVersion, versionIn } from "../../domain/key/stored/stored-key.ts";
 import { change, commitChange, type Tx } from "../../store/database/change.ts";
-import { NoPlaceError } from "../../store/database/errors.ts";
+import { TooManyKeysError } from "../../store/database/errors.ts";
 import { newId } from "../../store/database/ids.ts";
 import { type Reservation, reserveVersion } from "../../store/keys/lifecycle/key-reservations.ts";
 import {
@@ -55,7 +55,7 @@ const ACTS: { readonly [A in Effect]: Act<A> } = {
     deps.keyMemory.held.set(object.uid, { plaintext, digest });
     const isNew = action.newKey || stored === undefined;
     await changeKey(deps, object, async (tx) => {
-      if (isNew) await takePlace(tx, observation);
+      if (isNew) await assertKeyLimit(tx, observation);
       await reserveVersion(tx, {
         key: isNew ? newKey(deps, observation) : { ...stored, generation: object.generation },
         policy: action.policy,
@@ -77,7 +77,7 @@ const ACTS: { readonly [A in Effect]: Act<A> } = {
     const { object, declared } = observation;
     const key = newKey(deps, observation);
     await changeKey(deps, object, async (tx) => {
-      await takePlace(tx, observation);
+      await assertKeyLimit(tx, observation);
       await reserveVersion(tx, {
         key,
         policy,
@@ -226,9 +226,9 @@ export function actOnKey(
  *
  * @throws NoPlaceError if the team has as many keys as it may have
  */
-async function takePlace(tx: Tx, { maxKeys, rows: { team } }: KeyObservation): Promise<void> {
+async function assertKeyLimit(tx: Tx, { maxKeys, rows: { team } }: KeyObservation): Promise<void> {
   if (maxKeys === null || team === undefined || (await countKeysBeforeNew(tx, team.id)) < maxKeys) return;
-  throw new NoPlaceError(`team ${team.name} may have ${maxKeys} keys, and has as many by now`);
+  throw new TooManyKeysError(`team ${team.name} may have ${maxKeys} keys, and has as many by now`);
 }
 
 /** Returns the row that a declaration gets with its first version. */

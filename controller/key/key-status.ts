@@ -6,7 +6,7 @@ import { governedKey, type ObservedKey } from "../../domain/key/observed/observe
 import type { KeyPlan } from "../../domain/key/plan/plan-key.ts";
 import type { StoredKey, StoredVersion } from "../../domain/key/stored/stored-key.ts";
 import { versionIn } from "../../domain/key/stored/stored-key.ts";
-import { MAX_RETIRING, retiringEndsAt } from "../../domain/key/stored/version-room.ts";
+import { MAX_RETIRING, retiringEndsAt } from "../../domain/key/stored/version-slots.ts";
 import { isRecord } from "../../domain/manifest/document/identity.ts";
 import { rfc3339 } from "../../domain/rfc3339.ts";
 import { mergeConditions } from "../cluster/merge-conditions.ts";

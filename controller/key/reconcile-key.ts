@@ -9,7 +9,7 @@ import type { KeyAction } from "../../domain/key/plan/key-action.ts";
 import { planEnd } from "../../domain/key/plan/plan-end.ts";
 import { type KeyPlan, planKey } from "../../domain/key/plan/plan-key.ts";
 import { waitsForTeam } from "../../domain/key/plan/plan-policy.ts";
-import { NoPlaceError, StaleLeaderError } from "../../store/database/errors.ts";
+import { StaleLeaderError, TooManyKeysError } from "../../store/database/errors.ts";
 import type { DeclaredRows } from "../../store/keys/rows/declared-key.ts";
 import { recordKeyDeclaration } from "../../store/keys/rows/key-declarations.ts";
 import { recordKeySecret } from "../../store/keys/rows/key-secrets.ts";
@@ -219,7 +219,7 @@ const OUTRUN: ReadonlySet<ClusterError["code"]> = new Set(["AlreadyExists", "Con
  * True if another writer was first, or an assumption is wrong: nothing was written, and the next observation decides.
  */
 function isOutrun(error: unknown, plan: KeyPlan, observation: KeyObservation): boolean {
-  if (error instanceof NoPlaceError) return true;
+  if (error instanceof TooManyKeysError) return true;
   if (!(error instanceof ClusterError)) return false;
   return OUTRUN.has(error.code) || mayBeForbidden(error, plan, observation);
 }

@@ -2,7 +2,7 @@
  * Queue of the names that wait and of those that are in hand, after client-go's queue: a name waits at most once, is in
  * hand at most once, and waits again if it was added meanwhile.
  */
-import { createWaitingLine, type EarlyLane, type Lane } from "./waiting-line.ts";
+import { createLaneQueue, type EarlyLane, type Lane } from "./lane-queue.ts";
 
 export type NameQueueMetrics = {
   /** Sets the number of names that wait now. */
@@ -20,7 +20,7 @@ export type NameQueueOptions<T> = {
    */
   readonly earlyLane?: (item: T) => EarlyLane | undefined;
   /** Returns the group of an item, such as its namespace: the groups of those that wait take turns. */
-  readonly turn: (item: T) => string;
+  readonly group: (item: T) => string;
   /** Clock in milliseconds that never jumps. */
   readonly clock: { monotonic(): number };
   readonly metrics?: NameQueueMetrics;
@@ -47,14 +47,14 @@ type NameQueue<T> = {
 };
 
 export function createNameQueue<T>(options: NameQueueOptions<T>): NameQueue<T> {
-  const { key, turn, clock, metrics, earlyLane = () => undefined } = options;
-  const waiting = createWaitingLine<T>();
+  const { key, group, clock, metrics, earlyLane = () => undefined } = options;
+  const waiting = createLaneQueue<T>();
   /** Names in hand; `again` is true if the name was added meanwhile. */
   const working = new Map<string, { readonly isUrgent: boolean; again: boolean }>();
 
   /** Makes a name wait. Returns true if it was not waiting yet. */
   function enter(lane: Lane, name: string, item: T): boolean {
-    const isNew = waiting.put(lane, name, { item, turn: turn(item), since: clock.monotonic() });
+    const isNew = waiting.put(lane, name, { item, group: group(item), since: clock.monotonic() });
     metrics?.depth(waiting.size());
     return isNew;
   }

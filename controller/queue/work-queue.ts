@@ -6,8 +6,8 @@
 
 import { backoffMs } from "./backoff.ts";
 import { createDeadlines, type Timers } from "./deadlines.ts";
+import type { Lane } from "./lane-queue.ts";
 import { createNameQueue, type NameQueueMetrics, type NameQueueOptions } from "./name-queue.ts";
-import type { Lane } from "./waiting-line.ts";
 
 /** Longest wait before the first retry, in milliseconds. */
 const FIRST_RETRY_MS = 5;

@@ -13,13 +13,13 @@ const OF_AGENT = /^\s*(?:<[a-z]+[-_][a-z_-]*>|# AGENTS\.md instructions)/;
 export async function readConversation(path: string): Promise<readonly SaidMessage[]> {
   const said = (await lastLines(path)).flatMap(messagesOf);
   const kept: SaidMessage[] = [];
-  let room = MAX_CHARACTERS;
+  let charactersLeft = MAX_CHARACTERS;
   for (const { role, content } of said.toReversed()) {
-    const over = JSON.stringify({ role, content }).length - room;
+    const over = JSON.stringify({ role, content }).length - charactersLeft;
     if (over >= content.length) break;
     kept.unshift({ role, content: content.slice(Math.max(0, over)) });
     if (over >= 0) break;
-    room = -over;
+    charactersLeft = -over;
   }
   return kept;
 }

@@ -1,20 +1,20 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "../../runtime/log.ts";
-import { TeamTurns } from "../../runtime/team-turns.ts";
-import { startTurns } from "../../runtime/turns.ts";
+import { startPolling } from "../../runtime/polling.ts";
+import { TeamSlots } from "../../runtime/team-slots.ts";
 import type { EmbedResult } from "../../server/gateway/library/embed-request.ts";
 import type { TextEmbedder } from "../../server/gateway/library/embed-texts.ts";
 import type { Store } from "../../store/database/store.ts";
-import { type EmbeddedAtom, settleTurn, type TurnResult } from "../store/embedding/settle-turn.ts";
 import {
-  claimTurn,
+  claimEmbedding,
   clearSome,
-  type EmbeddingTurn,
+  type EmbeddingLease,
   MAX_TEXTS,
   takeBatch,
   type WaitingAtom,
   walkSome,
-} from "../store/embedding/turns.ts";
+} from "../store/embedding/embedding-leases.ts";
+import { type EmbeddedAtom, type EmbeddingResult, settleEmbedding } from "../store/embedding/settle-embedding.ts";
 import type { CountEmbedded } from "./metrics.ts";
 
 type Embedding = {
@@ -26,11 +26,11 @@ type Embedding = {
 
 const POLL_MS = 1_000;
 /** Libraries that a process embeds at a time, of one team half of them: PGlite answers one question at a time. */
-const MAX_TURNS = { postgres: 6, pglite: 2 } as const;
-/** Milliseconds from which on a turn is slow: models embed a request's texts in less. */
+const MAX_LEASES = { postgres: 6, pglite: 2 } as const;
+/** Milliseconds from which on a lease is slow: models embed a request's texts in less. */
 const SLOW_MS = 5_000;
 /**
- * Milliseconds of a request. A turn makes three at most (two for the longest atom), which end before its claim does.
+ * Milliseconds of a request. A lease makes three at most (two for the longest atom), which end before its claim does.
  */
 const TIMEOUT_MS = 18_000;
 /** Text that every model takes: a model that refuses it, or fails at it, does so to all texts. */
@@ -45,57 +45,57 @@ const PROBE = "keyplane";
  */
 export function startLibraryEmbedder(embedding: Embedding, pollMs = POLL_MS): { close(): Promise<void> } {
   const { store, log } = embedding;
-  const most = MAX_TURNS[store.engine];
-  const turns = new TeamTurns({ most, slowMs: SLOW_MS }, () => performance.now());
-  return startTurns({
+  const most = MAX_LEASES[store.engine];
+  const slots = new TeamSlots({ most, slowMs: SLOW_MS }, () => performance.now());
+  return startPolling({
     ...{ most, pollMs },
-    takeTurn: () =>
-      turns.takeNext(
-        (bounds) => claimTurn(store, randomUUID(), bounds),
-        (turn) => take(embedding, turn),
+    runNext: () =>
+      slots.takeNext(
+        (bounds) => claimEmbedding(store, randomUUID(), bounds),
+        (lease) => take(embedding, lease),
       ),
     onFailure: (error) => log.warn({ error }, "the atoms of a library could not be embedded; it is tried again"),
   });
 }
 
-async function take({ store, embedder, count }: Embedding, turn: EmbeddingTurn): Promise<void> {
-  if (turn.isEnded) return clearSome(store, turn);
-  const isWalkEnd = !turn.isWalked && (await walkSome(store, turn));
-  const atoms = await takeBatch(store, turn);
+async function take({ store, embedder, count }: Embedding, lease: EmbeddingLease): Promise<void> {
+  if (lease.isEnded) return clearSome(store, lease);
+  const isWalkEnd = !lease.isWalked && (await walkSome(store, lease));
+  const atoms = await takeBatch(store, lease);
   const result = await (atoms.length > 0
-    ? embed(embedder, turn, atoms)
-    : isWalkEnd || turn.failures > 0
-      ? tryModel(embedder, turn)
+    ? embed(embedder, lease, atoms)
+    : isWalkEnd || lease.failures > 0
+      ? tryModel(embedder, lease)
       : NOTHING);
-  await settleTurn(store, turn, result);
+  await settleEmbedding(store, lease, result);
   if (result.kind !== "nothing") count(result.kind, atoms.length);
 }
 
-const NOTHING: TurnResult = { kind: "nothing" };
+const NOTHING: EmbeddingResult = { kind: "nothing" };
 
 /** Tests whether the model embeds anything, so that a library shows a failure before its first atom is saved. */
-async function tryModel(embedder: Embedding["embedder"], turn: EmbeddingTurn): Promise<TurnResult> {
-  const result = await ask(embedder, turn, [PROBE]);
+async function tryModel(embedder: Embedding["embedder"], lease: EmbeddingLease): Promise<EmbeddingResult> {
+  const result = await ask(embedder, lease, [PROBE]);
   return result.kind === "vectors" ? NOTHING : { retryAfterMs: undefined, ...result, kind: "failed" };
 }
 
-function ask(embedder: Embedding["embedder"], turn: EmbeddingTurn, texts: readonly string[]): Promise<EmbedResult> {
-  return embedder.embed({ ...turn, dimensions: turn.askedDimensions, texts, timeoutMs: TIMEOUT_MS });
+function ask(embedder: Embedding["embedder"], lease: EmbeddingLease, texts: readonly string[]): Promise<EmbedResult> {
+  return embedder.embed({ ...lease, dimensions: lease.askedDimensions, texts, timeoutMs: TIMEOUT_MS });
 }
 
 async function embed(
   embedder: Embedding["embedder"],
-  turn: EmbeddingTurn,
+  lease: EmbeddingLease,
   atoms: readonly WaitingAtom[],
-): Promise<TurnResult> {
+): Promise<EmbeddingResult> {
   const result = await askInParts(
-    (texts) => ask(embedder, turn, texts),
+    (texts) => ask(embedder, lease, texts),
     atoms.flatMap(({ passages }) => passages),
   );
   switch (result.kind) {
     case "vectors": {
       const { servedBy, vectors } = result;
-      const length = servedBy === turn.servedBy ? turn.dimensions : vectors[0]?.length;
+      const length = servedBy === lease.servedBy ? lease.dimensions : vectors[0]?.length;
       const other = vectors.find((vector) => vector.length !== length);
       if (other !== undefined) {
         const why = `the upstream gave vectors of ${other.length} numbers where it gave ${length} before`;
@@ -104,15 +104,15 @@ async function embed(
       return { kind: "embedded", atoms: withVectors(atoms, vectors), servedBy };
     }
     case "refused": {
-      if (atoms.length === 1 && (await tryModel(embedder, turn)).kind === "failed") {
+      if (atoms.length === 1 && (await tryModel(embedder, lease)).kind === "failed") {
         return { kind: "failed", why: result.why, retryAfterMs: undefined };
       }
       return { kind: "refused", atoms, why: result.why, isForGood: true, retryAfterMs: undefined };
     }
     case "failed": {
       const { why, retryAfterMs, isDoubtful } = result;
-      const hasFailed = turn.failures > 0 || atoms.some(({ tries }) => tries > 0);
-      if (isDoubtful === true && hasFailed && (await tryModel(embedder, turn)).kind === "nothing") {
+      const hasFailed = lease.failures > 0 || atoms.some(({ tries }) => tries > 0);
+      if (isDoubtful === true && hasFailed && (await tryModel(embedder, lease)).kind === "nothing") {
         return { kind: "refused", atoms, why, isForGood: false, retryAfterMs };
       }
       return { kind: "failed", why, retryAfterMs };

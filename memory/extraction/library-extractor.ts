@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "../../runtime/log.ts";
-import { TeamTurns } from "../../runtime/team-turns.ts";
-import type { TurnBounds } from "../../runtime/turn-bounds.ts";
-import { startTurns } from "../../runtime/turns.ts";
+import { startPolling } from "../../runtime/polling.ts";
+import type { TeamBounds } from "../../runtime/team-bounds.ts";
+import { TeamSlots } from "../../runtime/team-slots.ts";
 import { keepNewest } from "../../server/context/bounded-map.ts";
 import type { TextGenerator } from "../../server/gateway/library/generate-text.ts";
 import type { Store } from "../../store/database/store.ts";
@@ -16,11 +16,11 @@ import {
 } from "../rules/extraction.ts";
 import {
   claimExtraction,
+  type ExtractionLease,
   type ExtractionResult,
-  type ExtractionTurn,
-  reachOfTurn,
+  reachOfLease,
   settleExtraction,
-} from "../store/extraction/turns.ts";
+} from "../store/extraction/extraction-leases.ts";
 import { findNearDuplicates } from "../store/writes/near-duplicates.ts";
 import type { CountRead } from "./metrics.ts";
 
@@ -32,11 +32,11 @@ type Extraction = {
 };
 
 const POLL_MS = 1_000;
-/** Conversations that a process reads at a time: a turn waits for its model, and asks little of the database. */
-const MAX_TURNS = 8;
-/** Milliseconds from which on a turn is slow: models read a passage in less. */
+/** Conversations that a process reads at a time: a lease waits for its model, and asks little of the database. */
+const MAX_LEASES = 8;
+/** Milliseconds from which on a lease is slow: models read a passage in less. */
 const SLOW_MS = 20_000;
-/** Milliseconds of the call for a passage, and of the probe: a turn makes no other, and ends before its claim does. */
+/** Milliseconds of the call for a passage, and of the probe: a lease makes no other, and ends before its claim does. */
 const TIMEOUT_MS = 60_000;
 const PROBE_TIMEOUT_MS = 30_000;
 /** Conversation that every model has an answer to: a model that fails at it fails at every conversation. */
@@ -53,39 +53,39 @@ const MAX_REMEMBERED = 1_000;
  */
 export function startLibraryExtractor(extraction: Extraction, pollMs = POLL_MS): { close(): Promise<void> } {
   const { store, log } = extraction;
-  const turns = new TeamTurns({ most: MAX_TURNS, slowMs: SLOW_MS }, () => performance.now());
+  const slots = new TeamSlots({ most: MAX_LEASES, slowMs: SLOW_MS }, () => performance.now());
   const lastParts = new Map<string, string>();
-  const claim = async (bounds: TurnBounds) => {
-    const turn = await claimExtraction(store, randomUUID(), bounds, (libraryId) => lastParts.get(libraryId));
-    if (turn !== undefined) keepNewest(lastParts, turn.libraryId, turn.storedIn, MAX_REMEMBERED);
-    return turn;
+  const claim = async (bounds: TeamBounds) => {
+    const lease = await claimExtraction(store, randomUUID(), bounds, (libraryId) => lastParts.get(libraryId));
+    if (lease !== undefined) keepNewest(lastParts, lease.libraryId, lease.storedIn, MAX_REMEMBERED);
+    return lease;
   };
-  return startTurns({
-    ...{ most: MAX_TURNS, pollMs },
-    takeTurn: () => turns.takeNext(claim, (turn) => take(extraction, turn)),
+  return startPolling({
+    ...{ most: MAX_LEASES, pollMs },
+    runNext: () => slots.takeNext(claim, (lease) => take(extraction, lease)),
     onFailure: (error) => log.warn({ error }, "a conversation could not be read; it is tried again"),
   });
 }
 
-/** Outcomes of a turn as the metrics name them. */
+/** Outcomes of a lease as the metrics name them. */
 const OUTCOMES = { read: "read", done: "read", useless: "useless", stuck: "failed", failed: "failed" } as const;
 
-/** Takes a turn. An answer that cannot be saved counts as useless, or it would be asked and paid for without end. */
-async function take(extraction: Extraction, turn: ExtractionTurn): Promise<void> {
+/** Does the work of a lease. An answer that cannot be saved counts as useless, or it would be asked and paid for without end. */
+async function take(extraction: Extraction, lease: ExtractionLease): Promise<void> {
   try {
-    const result = await read(extraction, turn);
-    await settleExtraction(extraction.store, turn, result);
+    const result = await read(extraction, lease);
+    await settleExtraction(extraction.store, lease, result);
     extraction.count(OUTCOMES[result.kind]);
   } catch (error) {
     const why = "what the model found could not be saved";
-    await settleExtraction(extraction.store, turn, { kind: "useless", why, tokens: tokensOfCall(turn.passage) });
+    await settleExtraction(extraction.store, lease, { kind: "useless", why, tokens: tokensOfCall(lease.passage) });
     extraction.count("useless");
     throw error;
   }
 }
 
-async function read({ store, generator }: Extraction, turn: ExtractionTurn): Promise<ExtractionResult> {
-  const { digest, publicId, model, passage } = turn;
+async function read({ store, generator }: Extraction, lease: ExtractionLease): Promise<ExtractionResult> {
+  const { digest, publicId, model, passage } = lease;
   const ask = (material: string, timeoutMs: number) =>
     generator.generate({
       ...{ digest, publicId, model },
@@ -103,8 +103,8 @@ async function read({ store, generator }: Extraction, turn: ExtractionTurn): Pro
   }
   const found = result.text === undefined ? undefined : readStatements(result.text);
   if (found === undefined) return useless("the model's answer is not the JSON that it was asked for");
-  const statements = distinct([...turn.statements, ...found]);
-  return turn.isLast ? saveNew(store, turn, statements) : { kind: "read", statements };
+  const statements = distinct([...lease.statements, ...found]);
+  return lease.isLast ? saveNew(store, lease, statements) : { kind: "read", statements };
 }
 
 /**
@@ -113,12 +113,12 @@ async function read({ store, generator }: Extraction, turn: ExtractionTurn): Pro
  */
 async function saveNew(
   { db }: Store,
-  turn: ExtractionTurn,
+  lease: ExtractionLease,
   statements: readonly FoundStatement[],
 ): Promise<ExtractionResult> {
   const fresh: FoundStatement[] = [];
   for (const statement of statements) {
-    const near = await findNearDuplicates(db, reachOfTurn(turn), turn.libraryId, statement.content);
+    const near = await findNearDuplicates(db, reachOfLease(lease), lease.libraryId, statement.content);
     if (near.every(({ otherNumbers }) => otherNumbers)) fresh.push(statement);
   }
   return { kind: "done", statements: fresh, known: statements.length - fresh.length };

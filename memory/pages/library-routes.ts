@@ -78,7 +78,7 @@ function addLibrary(app: FastifyInstance, { store, clock }: Management): void {
     { config: { console: true } },
     async (request, reply) => {
       const query = readAtomsQuery(request.query);
-      const page = await inTurn(store, request, reply, async (db, library) => {
+      const page = await inTeamSlot(store, request, reply, async (db, library) => {
         const reach = { teamId: library.teamId, libraryIds: [library.id] };
         const count = await countAtoms(db, reach, library.id);
         const extraction = await findExtractionState(db, library.id);
@@ -104,7 +104,7 @@ function addAtom(app: FastifyInstance, { store, clock }: Management): void {
     async (request, reply) => {
       const { atomId } = request.params;
       const before = readRevision(request.query.before);
-      const page = await inTurn(store, request, reply, async (db, library) => {
+      const page = await inTeamSlot(store, request, reply, async (db, library) => {
         const reach = { teamId: library.teamId, libraryIds: [library.id] };
         const [atom] = await findAtoms(db, reach, [atomId]);
         if (atom === undefined) throw problem("not_found", "There is no atom of this id in this library.");
@@ -128,7 +128,7 @@ function addAtom(app: FastifyInstance, { store, clock }: Management): void {
  *
  * @throws Problem `not_found` for a library that is not there, or that is another team's
  */
-async function inTurn<T>(
+async function inTeamSlot<T>(
   store: Store,
   request: FastifyRequest<{ Params: { id: string } }>,
   reply: FastifyReply,

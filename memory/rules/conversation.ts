@@ -35,16 +35,16 @@ export function conversationPassages(messages: readonly ConversationMessage[]): 
   if (kept.reduce((sum, { content }) => sum + content.length, 0) > NEVER_FIT) return undefined;
   const said = kept.flatMap(({ role, content }) => piecesOf(hideSecrets(content).trim(), role));
   const passages: ConversationMessage[][] = [];
-  let room = 0;
+  let charactersLeft = 0;
   for (const message of said) {
     // With a comma or a bracket.
     const length = JSON.stringify(message).length + 1;
-    if (length > room) {
+    if (length > charactersLeft) {
       passages.push([]);
-      room = MAX_PASSAGE - 1;
+      charactersLeft = MAX_PASSAGE - 1;
     }
     passages.at(-1)?.push(message);
-    room -= length;
+    charactersLeft -= length;
   }
   return passages.length > MAX_MODEL_CALLS ? undefined : passages.map((passage) => JSON.stringify(passage));
 }

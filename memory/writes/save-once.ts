@@ -89,7 +89,7 @@ export async function saveOnce<T extends MadeAtoms>(
   }
   const former = await findSave(db, known);
   if (former !== undefined) return write((tx, reach) => replay(tx, reach, former));
-  const prepared = await requireRoom(deps, db, known)
+  const prepared = await requireCapacity(deps, db, known)
     .then(prepare)
     .catch(async (error: unknown) => {
       // A refusal as a duplicate, or for lack of capacity, may be due to what the same request has saved meanwhile.
@@ -126,8 +126,8 @@ function anotherRequest({ atomIds }: MadeAtoms): Problem {
 
 const ANOTHER_REQUEST = "Another request was made with this Idempotency-Key: use a new key for a new request.";
 
-async function requireRoom({ recordRoom }: ServerDeps, db: Db, { caller }: RepeatableSave): Promise<void> {
-  const waitMs = await recordRoom.waitFor(db, caller);
+async function requireCapacity({ recordCapacity }: ServerDeps, db: Db, { caller }: RepeatableSave): Promise<void> {
+  const waitMs = await recordCapacity.waitFor(db, caller);
   if (waitMs === 0) return;
   throw problem(
     "rate_limited",

@@ -36,14 +36,14 @@ type AtomsToSave = {
   readonly atoms: readonly AtomFields[];
   /** Milliseconds since the epoch. */
   readonly at: number;
-  readonly recordRoom: SaveRecords;
+  readonly recordCapacity: SaveRecords;
 };
 
 /** Prepares the save of a key's atoms in a library, each once by its content and all other fields. */
 export function repeatableAtoms(
   key: KeyRecord,
   reach: Reach,
-  { libraryId, atoms, at, recordRoom }: AtomsToSave,
+  { libraryId, atoms, at, recordCapacity }: AtomsToSave,
 ): RepeatableAtoms {
   const caller = `${callerOf(key, reach)}/by-content`;
   const digests = atoms.map((fields) => sha256(JSON.stringify([libraryId, fields], inOrder)));
@@ -76,8 +76,8 @@ export function repeatableAtoms(
       async write(tx, reach) {
         const into = (await openLibrary(tx, reach, libraryId)) ?? rollBack();
         const once = [...new Set(digests)];
-        const hasRoom = (await recordRoom.waitFor(tx, caller, once.length)) === 0;
-        const begun = await beginAtoms(tx, reach, { caller, libraryId: into, hasRoom }, once);
+        const hasCapacity = (await recordCapacity.waitFor(tx, caller, once.length)) === 0;
+        const begun = await beginAtoms(tx, reach, { caller, libraryId: into, hasCapacity }, once);
         const standing = new Map([...begun].filter(([, { id }]) => !overruled.has(id)));
         const made = new Map<string, Atom>();
         const saved: Atom[] = [];

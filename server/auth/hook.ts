@@ -3,15 +3,15 @@ import type { GatewayRecord, KeyRecord } from "../../domain/access/key-record.ts
 import type { OperationName } from "../../domain/access/operations.ts";
 import type { OpenCall } from "../calls/calls.ts";
 import { keepBody } from "../calls/open-call.ts";
-import type { AnswerRoom } from "../http/answers/answer-room.ts";
-import { PAGE_ROOM, roomForAnswer } from "../http/answers/paced-response.ts";
-import { PageTurns } from "../http/answers/page-turns.ts";
+import type { AnswerBudget } from "../http/answers/answer-budget.ts";
+import { RESERVED_PAGE_BYTES, reserveAnswer } from "../http/answers/paced-response.ts";
+import { PageSlots } from "../http/answers/page-slots.ts";
 import { hasBody } from "../http/bodies/body-framing.ts";
 import type { Carrier } from "./credential.ts";
 import type { Granted } from "./decide.ts";
 import { authenticateKey, authenticateKeyAgain, grantedOf, type KeyHookDeps } from "./key-hook.ts";
 import { keepManagedBody, type ManagedBodyDeps, managedAnswerTeam } from "./management/body-holder.ts";
-import { handleInTurns } from "./management/handle-in-turns.ts";
+import { handleInSlots } from "./management/handle-in-slots.ts";
 import {
   authenticatePrincipal,
   authenticatePrincipalAgain,
@@ -46,7 +46,7 @@ declare module "fastify" {
 }
 
 /** Parts that authentication works with. */
-type AuthDeps = KeyHookDeps & ManagementHookDeps & ManagedBodyDeps & { readonly answers: Pick<AnswerRoom, "limits"> };
+type AuthDeps = KeyHookDeps & ManagementHookDeps & ManagedBodyDeps & { readonly answers: Pick<AnswerBudget, "limits"> };
 
 /**
  * Puts authentication on every route that is registered from here on, and refuses routes that declare no access.
@@ -72,7 +72,7 @@ export function requireKeys(app: FastifyInstance, deps: AuthDeps, publicRoutes: 
   });
   app.decorateRequest("session", null);
   const keepManaged = keepManagedBody(deps);
-  const inTurn = takeTurns(deps);
+  const inPageSlot = takePageSlots(deps);
   app.addHook("onRoute", (route) => {
     const access = declaredAccess(route, publicRoutes);
     if ("public" in access) return;
@@ -82,9 +82,9 @@ export function requireKeys(app: FastifyInstance, deps: AuthDeps, publicRoutes: 
       route.preParsing = [keepManaged, ...[route.preParsing ?? []].flat()];
       const again = authenticatePrincipalAgain(deps, access, url);
       // Lists and pages are GETs.
-      const decideAgain = route.method === "GET" ? inTurn(again) : behindBody(again);
+      const decideAgain = route.method === "GET" ? inPageSlot(again) : behindBody(again);
       route.preValidation = [decideAgain, ...[route.preValidation ?? []].flat()];
-      route.preHandler = [handleInTurns(deps), ...[route.preHandler ?? []].flat()];
+      route.preHandler = [handleInSlots(deps), ...[route.preHandler ?? []].flat()];
       return;
     }
     route.onRequest = [authenticateKey(deps, access, url, route.config?.refuse), ...[route.onRequest ?? []].flat()];
@@ -108,15 +108,15 @@ function behindBody(again: preValidationHookHandler): preValidationHookHandler {
  * Takes memory for what a route answers, before its handler asks the database; decides again if a slot was waited for,
  * or a body. The memory's calls wait for slots at the database instead.
  */
-function takeTurns({
+function takePageSlots({
   answers,
 }: Pick<AuthDeps, "answers">): (again: preValidationHookHandler) => preValidationHookHandler {
-  const turns = new PageTurns(Math.floor(answers.limits.key / PAGE_ROOM));
+  const slots = new PageSlots(Math.floor(answers.limits.key / RESERVED_PAGE_BYTES));
   return (again) =>
     function (request, reply, done) {
       const { managementPrincipal, raw } = request;
-      turns.take(managementPrincipal?.actor ?? "", reply.raw, (hasWaited) => {
-        const full = roomForAnswer(reply.raw);
+      slots.take(managementPrincipal?.actor ?? "", reply.raw, (hasWaited) => {
+        const full = reserveAnswer(reply.raw);
         if (full !== undefined || !(hasWaited || hasBody(raw))) return done(full);
         again.call(this, request, reply, done);
       });

@@ -111,7 +111,7 @@ const BUDGET_REFUSALS = {
   unpriced: ["forbidden", "budget_unpriced"],
 } as const satisfies Record<BudgetRefusal["kind"], readonly [Refused["code"], string]>;
 
-/** Refuses by a budget that has no room, or whose room is not known. */
+/** Refuses by a budget that does not suffice, or of which that is not known. */
 export function overBudget(key: KeyRecord, refusal: BudgetRefusal): Refused {
   const [code, cause] = BUDGET_REFUSALS[refusal.kind];
   return { granted: false, code, cause: causeOf(cause, refusal.budget.of), key, by: { kind: "budget", refusal } };

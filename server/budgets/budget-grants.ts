@@ -4,7 +4,7 @@ import { UNUSED, type UsedTokens } from "../../domain/usage/token-reservation.ts
 import type { Clock } from "../../runtime/clock.ts";
 import { answerWithin } from "../../runtime/deadline.ts";
 import type { LedgerAnswer, LedgerLine } from "../../store/budgets/budget-ledger.ts";
-import { DrawTurns, LateTurnError } from "../limits/draw-turns.ts";
+import { DrawQueue, LateDrawError } from "../limits/draw-queue.ts";
 import type { CallPricer } from "../usage/call-pricer.ts";
 import { type HeldBudget, HeldBudgets, lineOf } from "./held-budgets.ts";
 import { type BudgetedCall, type MeasuredCall, measureCall } from "./measure-call.ts";
@@ -78,9 +78,9 @@ export type BudgetRefusal =
     };
 
 /** A budget that refuses calls, what a call is to reserve of it, and the queue in which that is asked for. */
-type WantedPart = BudgetReservation["parts"][number] & { readonly budget: OwnedBudget; readonly turn: string };
+type WantedPart = BudgetReservation["parts"][number] & { readonly budget: OwnedBudget; readonly queue: string };
 /** The same, once it is known how much that is. */
-type WantedAmount = Pick<WantedPart, "held" | "budget" | "turn"> & { readonly expected: number };
+type WantedAmount = Pick<WantedPart, "held" | "budget" | "queue"> & { readonly expected: number };
 
 /**
  * Budgets that hold for the whole installation: a ledger in the database grants each thread a share of what is left,
@@ -90,7 +90,7 @@ type WantedAmount = Pick<WantedPart, "held" | "budget" | "turn"> & { readonly ex
 export class BudgetGrants {
   readonly #deps: BudgetGrantsDeps;
   readonly #held: HeldBudgets;
-  readonly #draws: DrawTurns<LedgerLine, LedgerAnswer | null>;
+  readonly #draws: DrawQueue<LedgerLine, LedgerAnswer | null>;
   readonly #answerMs: number;
   #awayUntil = 0;
   #round: Promise<void> | undefined;
@@ -99,7 +99,7 @@ export class BudgetGrants {
     this.#deps = deps;
     this.#held = new HeldBudgets(deps.clock);
     this.#answerMs = deps.answerMs ?? ANSWER_MS;
-    this.#draws = new DrawTurns({ ask: deps.write, answerMs: this.#answerMs });
+    this.#draws = new DrawQueue({ ask: deps.write, answerMs: this.#answerMs });
   }
 
   /**
@@ -117,7 +117,7 @@ export class BudgetGrants {
         const measured = measureCall(budget, call, listed);
         const part = { held: this.#held.of(budget), isRefusing: budget.onExhausted === "Refuse", call: measured };
         parts.push(part);
-        if (part.isRefusing) wanted.push({ ...part, budget, turn: turnOf(budget, key) });
+        if (part.isRefusing) wanted.push({ ...part, budget, queue: queueOf(budget, key) });
       }
       const refusal = await this.#take(wanted, call.models, listed.currency);
       if (refusal === undefined) continue;
@@ -167,10 +167,10 @@ export class BudgetGrants {
     currency: string | null,
   ): Promise<BudgetRefusal | undefined> {
     const wanted: WantedAmount[] = [];
-    for (const { held, budget, turn, call } of parts) {
+    for (const { held, budget, queue, call } of parts) {
       const { expected } = call;
       if (expected === undefined) return { kind: "unpriced", budget, currency, models };
-      wanted.push({ held, budget, turn, expected });
+      wanted.push({ held, budget, queue, expected });
     }
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       const lacking = wanted.filter(({ held, expected }) => held.free < expected);
@@ -210,15 +210,15 @@ export class BudgetGrants {
   }
 
   /** Has more asked for, or waits for the line that is under way. Rejects if that takes too long. */
-  async #ask({ held, turn, expected }: WantedAmount): Promise<void> {
-    held.writing ??= this.#draw(held, turn, expected - Math.max(0, held.free)).finally(() => {
+  async #ask({ held, queue, expected }: WantedAmount): Promise<void> {
+    held.writing ??= this.#draw(held, queue, expected - Math.max(0, held.free)).finally(() => {
       held.writing = undefined;
     });
     await answerWithin(2 * this.#answerMs, held.writing);
   }
 
   /** Asks the ledger for more; if it has too little, that is remembered. */
-  async #draw(held: HeldBudget, turn: string, wanted: number): Promise<void> {
+  async #draw(held: HeldBudget, queue: string, wanted: number): Promise<void> {
     const { clock } = this.#deps;
     let { most } = held;
     let owed = 0;
@@ -228,7 +228,7 @@ export class BudgetGrants {
       return lineOf(held, wanted);
     };
     try {
-      const answer = await this.#draws.draw(turn, line);
+      const answer = await this.#draws.draw(queue, line);
       if (answer === null) {
         held.isChanged = true;
         held.busy = { kind: "busy", until: clock.monotonic() + REFUSED_MS };
@@ -243,9 +243,9 @@ export class BudgetGrants {
     } catch (error) {
       held.isChanged = true;
       const now = clock.monotonic();
-      if (!(error instanceof LateTurnError)) this.#awayUntil = now + AWAY_MS;
-      // What teams share has turns of its own, and no team's calls before it.
-      else held.busy = { kind: error.isOwn && turn !== held.id ? "crowded" : "busy", until: now + REFUSED_MS };
+      if (!(error instanceof LateDrawError)) this.#awayUntil = now + AWAY_MS;
+      // What teams share has a queue of its own, and no team's calls before it.
+      else held.busy = { kind: error.isOwn && queue !== held.id ? "crowded" : "busy", until: now + REFUSED_MS };
     }
   }
 
@@ -300,6 +300,6 @@ export class BudgetGrants {
  * Returns the queue in which a budget is drawn from. A budget that several teams share has its own, and waits behind no
  * team's many.
  */
-function turnOf({ id, of }: OwnedBudget, { teamId }: KeyRecord): string {
+function queueOf({ id, of }: OwnedBudget, { teamId }: KeyRecord): string {
   return of === "policy" ? id : teamId;
 }

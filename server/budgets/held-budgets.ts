@@ -25,7 +25,7 @@ export type HeldBudget = {
   reserved: number;
   /** Amount that was granted, and no call has reserved; below 0, what calls have used beyond all of that. */
   free: number;
-  turn: number;
+  revision: number;
   /** True if the ledger lacks something that it should know. */
   isChanged: boolean;
   /** True if a call has asked for some since the last round. */
@@ -71,36 +71,36 @@ export class HeldBudgets {
       return asDeclared(current, most);
     }
     const present = periodAt(period, timeZone, now);
-    const place = placeOf(id, present);
-    const known = this.#byPeriod.get(place);
+    const key = periodKey(id, present);
+    const known = this.#byPeriod.get(key);
     const held: HeldBudget = {
       ...{ id, timeZone, period: present, most, writtenAt: clock.monotonic() },
-      ...{ spent: 0, reserved: 0, free: 0, turn: 0 },
+      ...{ spent: 0, reserved: 0, free: 0, revision: 0 },
       ...{ isChanged: false, isAsked: false, writing: undefined, busy: undefined, refused: undefined },
     };
     const kept = known === undefined ? held : asDeclared(Object.assign(known, { timeZone, period: present }), most);
-    this.#byPeriod.set(place, kept);
+    this.#byPeriod.set(key, kept);
     this.#current.set(id, kept);
     return kept;
   }
 
   /** Drops what is held of a period that no call names any more. */
   forget(held: HeldBudget): void {
-    this.#byPeriod.delete(placeOf(held.id, held.period));
+    this.#byPeriod.delete(periodKey(held.id, held.period));
     if (this.#current.get(held.id) === held) this.#current.delete(held.id);
   }
 }
 
 /**
- * Returns a line for the ledger: what it is to know of a budget, and how much more is wanted of it. Its `turn` is
+ * Returns a line for the ledger: what it is to know of a budget, and how much more is wanted of it. Its `revision` is
  * greater than that of any line before.
  */
 export function lineOf(held: HeldBudget, wanted: number): LedgerLine {
   const { id, period, most, spent, reserved, free } = held;
   const { name, endsAt } = period;
-  held.turn++;
+  held.revision++;
   const amounts = { spent: whole(spent), held: whole(reserved + Math.max(0, free)), wanted: whole(wanted) };
-  return { budget: id, period: name, endsAt, turn: held.turn, ...amounts, most };
+  return { budget: id, period: name, endsAt, revision: held.revision, ...amounts, most };
 }
 
 /** Rounds up to whole parts, as the ledger has them: sums are rounded, and not each call. */
@@ -125,6 +125,6 @@ function isWithin(now: number, { beginsAt, endsAt }: Period): boolean {
   return beginsAt <= now && now < endsAt;
 }
 
-function placeOf(id: string, { name }: Period): string {
+function periodKey(id: string, { name }: Period): string {
   return `${id} ${name}`;
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { KeyRecord } from "../../domain/access/key-record.ts";
 import type { LimitOwner } from "../../domain/access/rate-limit.ts";
-import type { BodyBound, BodyHolder } from "./body-room.ts";
+import type { BodyBound, BodyHolder } from "./body-budget.ts";
 
 /**
  * Cause for which a call is broken off: its key may no longer be used, nothing proves any more that it may be, its body

@@ -1,4 +1,4 @@
-import { type BodyBound, type BodyHolder, BodyRoom } from "./body-room.ts";
+import { type BodyBound, BodyBudget, type BodyHolder } from "./body-budget.ts";
 
 /** Bytes up to which a body may take the reserve, beside the memory budget of all. */
 const SMALL_BODY = 64 << 10;
@@ -12,9 +12,9 @@ export abstract class KeptBody {
   abstract readonly isAwaited: boolean;
   bytes = 0;
   /** Memory budget that its bytes take; undefined while there are none. */
-  room: BodyRoom | undefined = undefined;
+  budget: BodyBudget | undefined = undefined;
   /** Position on the list of all bodies. */
-  bodyPlace = 0;
+  bodyPosition = 0;
   /** Number that counts up: what came later has the greater one. */
   lastCame = 0;
 
@@ -30,20 +30,20 @@ export abstract class KeptBody {
  */
 export class KeptBodies {
   readonly #bodies: KeptBody[] = [];
-  readonly #reserve: BodyRoom;
-  readonly #roomOfAll: BodyRoom;
+  readonly #reserve: BodyBudget;
+  readonly #commonBudget: BodyBudget;
   #came = 0;
   #refused = 0;
 
   /** @param limit bytes of all that is kept */
   constructor(limit: number) {
-    this.#reserve = new BodyRoom(limit * RESERVE_PART, this.#bodies);
-    this.#roomOfAll = new BodyRoom(limit - limit * RESERVE_PART, this.#bodies);
+    this.#reserve = new BodyBudget(limit * RESERVE_PART, this.#bodies);
+    this.#commonBudget = new BodyBudget(limit - limit * RESERVE_PART, this.#bodies);
   }
 
   /** Bytes that are kept. */
   get held(): number {
-    return this.#reserve.held + this.#roomOfAll.held;
+    return this.#reserve.held + this.#commonBudget.held;
   }
 
   /** Number of bodies that found no space, or had to make way. */
@@ -58,59 +58,59 @@ export class KeptBodies {
    */
   keep(body: KeptBody, bytes: number): BodyBound | undefined {
     const to = body.bytes + bytes;
-    const mayReserve = to <= SMALL_BODY && body.room !== this.#roomOfAll;
+    const mayReserve = to <= SMALL_BODY && body.budget !== this.#commonBudget;
     if (mayReserve && boundIn(this.#reserve, body, to) === undefined) return this.#put(body, this.#reserve, to);
-    if (boundIn(this.#roomOfAll, body, to) === undefined) return this.#put(body, this.#roomOfAll, to);
+    if (boundIn(this.#commonBudget, body, to) === undefined) return this.#put(body, this.#commonBudget, to);
     if (mayReserve && this.#clear(this.#reserve, body, to) === undefined) return this.#put(body, this.#reserve, to);
-    const bound = this.#clear(this.#roomOfAll, body, to);
-    if (bound === undefined) return this.#put(body, this.#roomOfAll, to);
+    const bound = this.#clear(this.#commonBudget, body, to);
+    if (bound === undefined) return this.#put(body, this.#commonBudget, to);
     this.#refused++;
     return bound;
   }
 
   /** Takes a body out, once. */
   release(body: KeptBody): void {
-    const { room, bodyPlace } = body;
-    if (room === undefined) return;
-    room.change(body.holder, -body.bytes);
-    body.room = undefined;
+    const { budget, bodyPosition } = body;
+    if (budget === undefined) return;
+    budget.change(body.holder, -body.bytes);
+    body.budget = undefined;
     body.bytes = 0;
     const last = this.#bodies.pop();
     if (last !== undefined && last !== body) {
-      this.#bodies[bodyPlace] = last;
-      last.bodyPlace = bodyPlace;
+      this.#bodies[bodyPosition] = last;
+      last.bodyPosition = bodyPosition;
     }
   }
 
-  #put(body: KeptBody, room: BodyRoom, to: number): undefined {
-    if (body.room === undefined) body.bodyPlace = this.#bodies.push(body) - 1;
-    if (body.room !== room) {
-      body.room?.change(body.holder, -body.bytes);
-      body.room = room;
+  #put(body: KeptBody, budget: BodyBudget, to: number): undefined {
+    if (body.budget === undefined) body.bodyPosition = this.#bodies.push(body) - 1;
+    if (body.budget !== budget) {
+      body.budget?.change(body.holder, -body.bytes);
+      body.budget = budget;
       body.bytes = 0;
     }
-    room.change(body.holder, to - body.bytes);
+    budget.change(body.holder, to - body.bytes);
     body.bytes = to;
     body.lastCame = ++this.#came;
   }
 
   /** Has others make way if a budget is full; returns the owner of the bound that is still in the way then. */
-  #clear(room: BodyRoom, body: KeptBody, to: number): BodyBound | undefined {
-    let bound = boundIn(room, body, to);
-    while (bound === "process" && to <= room.limit) {
-      const idle = this.#longestAwaited(room, body);
+  #clear(budget: BodyBudget, body: KeptBody, to: number): BodyBound | undefined {
+    let bound = boundIn(budget, body, to);
+    while (bound === "process" && to <= budget.limit) {
+      const idle = this.#longestAwaited(budget, body);
       if (idle === undefined) break;
       this.#refused++;
       idle.makeWay();
-      bound = boundIn(room, body, to);
+      bound = boundIn(budget, body, to);
     }
     return bound;
   }
 
-  #longestAwaited(room: BodyRoom, but: KeptBody): KeptBody | undefined {
+  #longestAwaited(budget: BodyBudget, but: KeptBody): KeptBody | undefined {
     let found: KeptBody | undefined;
     for (const body of this.#bodies) {
-      if (body.room !== room || body === but || !body.isAwaited) continue;
+      if (body.budget !== budget || body === but || !body.isAwaited) continue;
       if (found === undefined || body.lastCame < found.lastCame) found = body;
     }
     return found;
@@ -118,6 +118,6 @@ export class KeptBodies {
 }
 
 /** Returns the owner of the bound that would break if a body had `to` bytes in this budget. */
-function boundIn(room: BodyRoom, body: KeptBody, to: number): BodyBound | undefined {
-  return room.boundOf(body.holder, body.room === room ? body.bytes : 0, to);
+function boundIn(budget: BodyBudget, body: KeptBody, to: number): BodyBound | undefined {
+  return budget.boundOf(body.holder, body.budget === budget ? body.bytes : 0, to);
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import type { BodyBound, BodyHolder } from "./body-room.ts";
+import type { BodyBound, BodyHolder } from "./body-budget.ts";
 import type { OpenBody } from "./calls.ts";
 import { type KeptBodies, KeptBody } from "./kept-bodies.ts";
 

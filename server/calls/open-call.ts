@@ -5,7 +5,7 @@ import { hasBody } from "../http/bodies/body-framing.ts";
 import { heldBytes } from "../http/bodies/held-bytes.ts";
 import { type Problem, problem } from "../http/problems/problem.ts";
 import { STALE_VIEW } from "../http/problems/problem-of.ts";
-import type { BodyHolder } from "./body-room.ts";
+import type { BodyHolder } from "./body-budget.ts";
 import type { CutCause, OpenBody, OpenCall, OpenStreams } from "./calls.ts";
 
 /** Answer of a process whose bodies take up all the memory that it has for them. */
@@ -58,7 +58,7 @@ function tooManyOf(owner: string): Problem {
 }
 
 /** Answers to a call whose body finds no space, by the owner of the bound. */
-const NO_ROOM = {
+const BODY_REFUSALS = {
   key: heldByOthers("key or token"),
   team: heldByOthers("team"),
   process: FULL,
@@ -73,9 +73,9 @@ function heldByOthers(of: string): Problem {
  * Notes so many bytes more of a body that is kept as long as its call lasts; returns the problem to answer if there is
  * no space for them.
  */
-export function roomFor(body: OpenBody | null, bytes: number): Problem | undefined {
+export function reserveBodyBytes(body: OpenBody | null, bytes: number): Problem | undefined {
   const full = body?.keep(bytes);
-  return full && NO_ROOM[full];
+  return full && BODY_REFUSALS[full];
 }
 
 /** Counts the body of a call, which the framework reads. */
@@ -94,7 +94,7 @@ export function keepKeylessBody(
   holderOf: (request: FastifyRequest) => BodyHolder | undefined,
 ): preParsingHookHandler {
   return (request, reply, payload, done) => {
-    // The response of a caller who has left does not close again: the body would keep its room for ever.
+    // The response of a caller who has left does not close again: the body would keep its budget for ever.
     const holder = hasBody(request.raw) && !reply.raw.destroyed ? holderOf(request) : undefined;
     if (holder !== undefined) {
       const body = streams.openBody(holder, request.raw, () => endCall(reply, "no_room"));
@@ -106,9 +106,9 @@ export function keepKeylessBody(
 }
 
 function keepPieces(body: OpenBody | null, reply: FastifyReply, payload: RequestPayload): void {
-  // In the same turn as the framework's own listener, which misses nothing of it.
+  // In the same iteration as the framework's own listener, which misses nothing of it.
   payload.on("data", (piece: Buffer) => {
-    const refusal = reply.sent ? undefined : roomFor(body, heldBytes(piece));
+    const refusal = reply.sent ? undefined : reserveBodyBytes(body, heldBytes(piece));
     if (refusal !== undefined) reply.send(refusal);
   });
 }

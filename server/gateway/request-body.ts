@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { Transform } from "node:stream";
 import type { OpenCall } from "../calls/calls.ts";
-import { roomFor } from "../calls/open-call.ts";
+import { reserveBodyBytes } from "../calls/open-call.ts";
 import { BodyPieces } from "../http/bodies/body-pieces.ts";
 import { ReceivedBody } from "../http/bodies/received-body.ts";
 import { type Problem, problem } from "../http/problems/problem.ts";
@@ -32,7 +32,7 @@ export function collectBody(
   let refused = false;
   request.on("data", (chunk: Buffer) => {
     if (refused) return;
-    const refusal = roomFor(call, chunk.length);
+    const refusal = reserveBodyBytes(call, chunk.length);
     if (refusal === undefined) pieces.add(chunk);
     else {
       refused = true;
@@ -76,7 +76,7 @@ export function readBody(request: IncomingMessage, call: OpenCall | null, length
     const pieces = new ReceivedBody();
     let isRefused = false;
     request.on("data", (chunk: Buffer) => {
-      const refusal = pieces.size + chunk.length > MAX_READ_BODY ? tooLarge() : roomFor(call, chunk.length);
+      const refusal = pieces.size + chunk.length > MAX_READ_BODY ? tooLarge() : reserveBodyBytes(call, chunk.length);
       if (refusal === undefined) pieces.add(chunk);
       else {
         isRefused = true;

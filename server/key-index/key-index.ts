@@ -93,7 +93,7 @@ export class KeyIndex extends IndexTables {
    * @param versions all of its living versions, and perhaps some that have ended
    */
   applyKey(keyId: string, versions: readonly IndexedKey[]): void {
-    for (const _ of this.#makeRoom(this.#rowsOf(keyId).length + versions.length));
+    for (const _ of this.#growTable(this.#rowsOf(keyId).length + versions.length));
     const { table } = this.rows;
     const before = this.#rowsOf(keyId);
     const absent = new Set(before);
@@ -122,7 +122,7 @@ export class KeyIndex extends IndexTables {
 
   /** Makes space for so many more rows, over several turns of the event loop. */
   async prepareFor(rows: number): Promise<void> {
-    for (const _ of this.#makeRoom(rows)) await new Promise(setImmediate);
+    for (const _ of this.#growTable(rows)) await new Promise(setImmediate);
   }
 
   /** Takes all uses that were noted since the last call. A version may be there twice. */
@@ -234,7 +234,7 @@ export class KeyIndex extends IndexTables {
   }
 
   #write({ digest, keyId, version, importedFormat, expiresAt, attributes }: IndexedKey): number {
-    for (const _ of this.#makeRoom(1));
+    for (const _ of this.#growTable(1));
     const packed = packVersion(keyId, version, importedFormat);
     const numbered = packed.whole ? attributes : { ...attributes, identity: { keyId, version } };
     const limit = attributes.rateLimit === null ? 0 : this.#limitOf(this.#rowsOf(keyId)) || this.#takeLimit();
@@ -295,9 +295,9 @@ export class KeyIndex extends IndexTables {
   /**
    * Moves to a larger table if the rows would not fit, leaving out rows that are found no more; yields now and then.
    */
-  *#makeRoom(rows: number): Generator<void> {
+  *#growTable(rows: number): Generator<void> {
     const old = this.rows;
-    if (old.table.room >= rows) return;
+    if (old.table.capacity >= rows) return;
     const next = emptyRows(this.#keyCount + rows, old.generation + 1);
     for (let row = 1; row <= old.table.lastRow; row++) {
       if (row % CHUNK === 0) yield;

@@ -93,7 +93,7 @@ export class KeyTable {
   }
 
   /** Number of rows that can still be written. */
-  get room(): number {
+  get capacity(): number {
     return this.buffers.capacity - this.#lastRow;
   }
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { keepManagedBody } from "../auth/management/body-holder.ts";
-import { handleInTurns } from "../auth/management/handle-in-turns.ts";
+import { handleInSlots } from "../auth/management/handle-in-slots.ts";
 import { identifyIfKnown } from "../auth/management/management-hook.ts";
 import { recordForbidden } from "../auth/refusals/record-forbidden.ts";
 import { namesOtherCharset } from "../http/bodies/charset.ts";
@@ -60,7 +60,7 @@ export function leakRoutes(app: FastifyInstance, deps: ServerDeps): void {
       }),
     ],
     preValidation: identifyIfKnown(deps, "body"),
-    preHandler: handleInTurns(deps),
+    preHandler: handleInSlots(deps),
     errorHandler(error, request, reply) {
       const shown = problemOf(error, request.method);
       // An unknown caller does not learn what is wrong with a body before it is looked into; GitHub does, to mend it.

@@ -3,7 +3,7 @@ import type { KeyRecord } from "../../domain/access/key-record.ts";
 import type { Reach } from "../../domain/access/reach.ts";
 import type { Db } from "../../store/database/change.ts";
 import { accessNow } from "../auth/key-hook.ts";
-import { roomForAnswer } from "../http/answers/paced-response.ts";
+import { reserveAnswer } from "../http/answers/paced-response.ts";
 import { callerSignal } from "../http/caller-signal.ts";
 import { Problem } from "../http/problems/problem.ts";
 import type { ServerDeps } from "../product/deps.ts";
@@ -36,14 +36,14 @@ export function memoryCaller(deps: ServerDeps, request: FastifyRequest, reply: F
   // Shared by all of its calls, since each signal leaves a listener on the response.
   const signal = callerSignal(reply);
   return (body) =>
-    callInTurn(deps, request, reply, (db, key) => body(db, libraryUser(deps, key), reachOfCall(key, request)), signal);
+    callInSlot(deps, request, reply, (db, key) => body(db, libraryUser(deps, key), reachOfCall(key, request)), signal);
 }
 
 /**
  * Runs a function as {@link callMemory} does, for a request about its key alone, which need not say whose memory it
  * means.
  */
-export function callInTurn<T>(
+export function callInSlot<T>(
   deps: ServerDeps,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -54,7 +54,7 @@ export function callInTurn<T>(
   return deps.store.memory.run(call, async (db) => {
     const granted = accessNow(deps, request);
     if (granted instanceof Problem) throw granted;
-    const refusal = roomForAnswer(reply.raw);
+    const refusal = reserveAnswer(reply.raw);
     if (refusal !== undefined) throw refusal;
     return body(db, granted.key);
   });

@@ -1,5 +1,5 @@
 import type { DrawnRequests, LimitDraw } from "../../domain/access/limit-draw.ts";
-import { DrawTurns, LateTurnError } from "./draw-turns.ts";
+import { DrawQueue, LateDrawError } from "./draw-queue.ts";
 import { AGAIN_MS, type HeldLimit } from "./held-limit.ts";
 
 /** Milliseconds that a request waits for the database at most; below, those for which the next ones do not wait. */
@@ -23,7 +23,7 @@ type Amount = Pick<LimitDraw, "wanted" | "areUsed">;
 /** Cells of limits in the database, each of which is asked one thing at a time. */
 export class DrawnCells {
   readonly #deps: DrawnCellsDeps;
-  readonly #turns: DrawTurns<LimitDraw, DrawnRequests | null>;
+  readonly #queue: DrawQueue<LimitDraw, DrawnRequests | null>;
   /** Time until which the database is not asked, and this thread's share of each limit applies. */
   #awayUntil = 0;
 
@@ -33,7 +33,7 @@ export class DrawnCells {
       const cells = await deps.draw(draws);
       return draws.map(({ limitId }) => cells.get(limitId) ?? null);
     };
-    this.#turns = new DrawTurns({ ask, answerMs: ANSWER_MS });
+    this.#queue = new DrawQueue({ ask, answerMs: ANSWER_MS });
   }
 
   /** True if a cell is not asked: the database does not answer, or another transaction has the cell locked. */
@@ -64,7 +64,7 @@ export class DrawnCells {
     if (this.isAway(held, this.#deps.monotonic())) throw new Error("the cell did not answer");
     const { limitId, teamId } = held;
     try {
-      const drawn = await this.#turns.draw(teamId, () => ({ limitId, limit: held.limit, ...amount() }));
+      const drawn = await this.#queue.draw(teamId, () => ({ limitId, limit: held.limit, ...amount() }));
       if (drawn === null) throw new LockedCellError();
       return drawn;
     } catch (error) {
@@ -72,7 +72,7 @@ export class DrawnCells {
       // The other cells of the statement have been drawn from.
       if (error instanceof LockedCellError) held.lockedUntil = now + AWAY_MS;
       // A team that asks for too much at once has no share beside it.
-      else if (error instanceof LateTurnError && error.isOwn) held.emptyUntil = now + AGAIN_MS;
+      else if (error instanceof LateDrawError && error.isOwn) held.emptyUntil = now + AGAIN_MS;
       else this.#awayUntil = now + AWAY_MS;
       throw error;
     }

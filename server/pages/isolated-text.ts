@@ -1,14 +1,15 @@
 /**
  * Matches letters that are written from right to left, and characters that turn the direction of the text around them.
  */
-const TURNS = /[\p{Bidi_Control}\u2029\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+const TURNING =
+  /[\p{Bidi_Control}\u2029\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 const ISOLATES = /[\u2066-\u2069]/g;
 const END = "\u2069";
 const LINE_ENDS = /[\n\r\u0085]/g;
 
 /** True if a text could change the order of the text beside it. */
 export function turnsDirection(text: string): boolean {
-  return TURNS.test(text);
+  return TURNING.test(text);
 }
 
 /**

@@ -153,7 +153,7 @@ export class TokenCounter {
   /** Returns a tally that is there already or begins now; undefined if there is no space for one more. */
   #begun(of: Counted, gatewayId: string, routeId: string, model: string): Tally | undefined {
     const known = tallyOf(of, gatewayId, routeId, model);
-    if (known !== undefined || !this.#hasRoom()) return known;
+    if (known !== undefined || !this.#hasCapacity()) return known;
     const name = `${of.keyId} ${this.#slot} ${gatewayId} ${routeId} ${model}`;
     const begun: Tally = { of, gatewayId, routeId, model, name, figures: undefined };
     of.tallies.push(begun);
@@ -163,13 +163,13 @@ export class TokenCounter {
 
   /** Begins the figures of a tally that has none yet; undefined if there is no space for them. */
   #beginFigures(tally: Tally): Figures | undefined {
-    if (!this.#hasRoom()) return undefined;
+    if (!this.#hasCapacity()) return undefined;
     this.#used.push(tally);
     tally.figures = { ...NO_FIGURES };
     return tally.figures;
   }
 
-  #hasRoom(): boolean {
+  #hasCapacity(): boolean {
     return this.#drained.size + this.#used.length < MAX_COUNTS;
   }
 

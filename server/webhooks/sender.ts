@@ -71,9 +71,9 @@ export function startWebhooks(sender: Sender, pollMs = POLL_MS): { close(): Prom
     const slow = slowWebhooks.at(performance.now(), begun);
     if (slow.size === 0) return claim(MAX_UNDER_WAY.all);
     const slowUnderWay = begun.filter(({ webhookId }) => slow.has(webhookId)).length;
-    const room = freeTries(MAX_UNDER_WAY.all, underWay.size, slowUnderWay);
-    const isAnyQuick = await claim(room.quick, slow);
-    return (await claim(room.any)) || isAnyQuick;
+    const free = freeTries(MAX_UNDER_WAY.all, underWay.size, slowUnderWay);
+    const isAnyQuick = await claim(free.quick, slow);
+    return (await claim(free.any)) || isAnyQuick;
   }
 
   /**

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from "fastify";
 import { validateStrictly } from "../http/validation.ts";
-import { callInTurn } from "../libraries/call-memory.ts";
+import { callInSlot } from "../libraries/call-memory.ts";
 import { ACCESS, ACCESS_QUESTION, type AccessQuestion, reviewAccess } from "../management/keys/access/review-access.ts";
 import type { ServerDeps } from "../product/deps.ts";
 import { WHOAMI } from "./response-schema.ts";
@@ -18,7 +18,7 @@ export function whoamiRoutes(app: FastifyInstance, deps: ServerDeps): void {
     { config: { operation: "key.whoami", docs: { summary: "Say what the key is, and may do", response: WHOAMI } } },
     (request, reply) => {
       reply.header("cache-control", "no-store");
-      return callInTurn(deps, request, reply, whoami);
+      return callInSlot(deps, request, reply, whoami);
     },
   );
 
@@ -34,7 +34,7 @@ export function whoamiRoutes(app: FastifyInstance, deps: ServerDeps): void {
     },
     (request, reply) => {
       reply.header("cache-control", "no-store");
-      return callInTurn(deps, request, reply, (db, key) => reviewAccess(deps, db, key, request.query));
+      return callInSlot(deps, request, reply, (db, key) => reviewAccess(deps, db, key, request.query));
     },
   );
 }

@@ -17,7 +17,7 @@ export type LedgerLine = {
   /** Milliseconds since the epoch; Infinity for a budget that never resets. */
   readonly endsAt: number;
   /** Number of the line, one more than the holder's last: a line that arrives late changes nothing. */
-  readonly turn: number;
+  readonly revision: number;
   readonly spent: number;
   /** Amount that the holder may use without asking, including what calls in progress have reserved. */
   readonly held: number;
@@ -57,8 +57,8 @@ export async function writeLedger(
   for (const areWaitedFor of [false, true, false]) {
     const left = lines.filter((line) => !answers.has(line));
     if (left.length === 0) break;
-    for (const { place, ...answer } of await writeLines(db, holder, left, areWaitedFor)) {
-      const line = left[place - 1];
+    for (const { place: position, ...answer } of await writeLines(db, holder, left, areWaitedFor)) {
+      const line = left[position - 1];
       if (line !== undefined) answers.set(line, answer);
     }
   }
@@ -87,7 +87,7 @@ async function writeLines(
   const written = sql<LedgerAnswer & { place: number }>`${preparedStatement}
     with patience as materialized (select set_config('lock_timeout', ${String(PATIENCE_MS)}, true) as ms),
     asked as (
-      select * from unnest(${column("budget")}::text[], ${column("period")}::text[], ${column("turn")}::bigint[],
+      select * from unnest(${column("budget")}::text[], ${column("period")}::text[], ${column("revision")}::bigint[],
         ${column("spent")}::bigint[], ${column("held")}::bigint[], ${column("wanted")}::bigint[],
         ${column("most")}::bigint[], ${ends}::timestamptz[])
         with ordinality as line (budget, period, turn, spent, held, wanted, most, ends, place)

@@ -25,7 +25,7 @@ export class PrefixTakenError extends StoreError {}
 export class VersionEndedError extends StoreError {}
 
 /** A key has as many old versions as may keep working, and none of them is ended early to make room for another. */
-export class NoRoomError extends StoreError {}
+export class TooManyVersionsError extends StoreError {}
 
 /** The key is revoked, which is final (invariant I5). */
 export class KeyRevokedError extends StoreError {}
@@ -34,7 +34,7 @@ export class KeyRevokedError extends StoreError {}
 export class UnknownKeyError extends StoreError {}
 
 /** Other keys of the team were made meanwhile, and it may have no more: read the key again. */
-export class NoPlaceError extends StoreError {}
+export class TooManyKeysError extends StoreError {}
 
 /** The declaration already owns another key that lives: read it again. */
 export class OwnerTakenError extends StoreError {}

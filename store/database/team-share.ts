@@ -30,7 +30,7 @@ const LENGTH_AT_ONCE_MS = 60;
 /** Milliseconds of a team's latest calls that its mean goes by. */
 const REMEMBERED_MS = 250;
 /** Number of urgent calls that a team runs beyond its share, as they would otherwise wait for its own long calls. */
-const URGENT_PLACES = 1;
+const URGENT_SLOTS = 1;
 /** Number of urgent calls in a row after which another call of the team runs, so that none starves (threats b353). */
 const MAX_URGENT_IN_A_ROW = 3;
 /** Milliseconds since its last call for which a team counts as present beside the others. */
@@ -81,17 +81,17 @@ export class TeamShare {
     };
     if (team.running === 0 && !hasWaiting(team)) team.taken = Math.max(team.taken, this.#taken);
     const { running, waiting, waitingPerTeam } = this.#limits;
-    const line = lineOf(team, isUrgent);
-    const isNext = line.size === 0 && (isUrgent || team.urgent.size === 0) && this.#hasPlace(teamId, team, isUrgent);
+    const queue = queueOf(team, isUrgent);
+    const isNext = queue.size === 0 && (isUrgent || team.urgent.size === 0) && this.#hasSlot(teamId, team, isUrgent);
     if (isNext && this.#running < running) return this.#run(teamId, team, isUrgent);
-    if (line.size >= waitingPerTeam) throw new MemoryBusyError("team");
+    if (queue.size >= waitingPerTeam) throw new MemoryBusyError("team");
     if (this.#waiting >= waiting) throw new MemoryBusyError("all");
     this.#teams.set(teamId, team);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    line.add(resolve);
+    queue.add(resolve);
     this.#waiting++;
     const giveUp = () => {
-      if (!line.delete(resolve)) return;
+      if (!queue.delete(resolve)) return;
       this.#waiting--;
       reject(signal.reason);
     };
@@ -138,13 +138,13 @@ export class TeamShare {
     let next: { readonly teamId: string; readonly team: Team; readonly isUrgent: boolean; start(): void } | undefined;
     for (const [teamId, team] of this.#teams) {
       const isUrgent = this.#isUrgentNext(teamId, team);
-      const [start] = lineOf(team, isUrgent);
-      if (start === undefined || !this.#hasPlace(teamId, team, isUrgent)) continue;
+      const [start] = queueOf(team, isUrgent);
+      if (start === undefined || !this.#hasSlot(teamId, team, isUrgent)) continue;
       if (next === undefined || takenBy(team) < takenBy(next.team)) next = { teamId, team, isUrgent, start };
     }
     if (next === undefined) return false;
     const { teamId, team, isUrgent, start } = next;
-    lineOf(team, isUrgent).delete(start);
+    queueOf(team, isUrgent).delete(start);
     this.#waiting--;
     this.#run(teamId, team, isUrgent);
     start();
@@ -152,16 +152,16 @@ export class TeamShare {
   }
 
   #isUrgentNext(teamId: string, team: Team): boolean {
-    const isOthersTurn = team.waiting.size > 0 && team.urgentInARow >= MAX_URGENT_IN_A_ROW;
-    return team.urgent.size > 0 && !(isOthersTurn && this.#hasPlace(teamId, team, false));
+    const areOthersNext = team.waiting.size > 0 && team.urgentInARow >= MAX_URGENT_IN_A_ROW;
+    return team.urgent.size > 0 && !(areOthersNext && this.#hasSlot(teamId, team, false));
   }
 
-  #hasPlace(teamId: string, team: Team, isUrgent: boolean): boolean {
-    if (isUrgent && team.urgentRunning < URGENT_PLACES) return true;
-    return team.running < this.#placesOf(teamId, team);
+  #hasSlot(teamId: string, team: Team, isUrgent: boolean): boolean {
+    if (isUrgent && team.urgentRunning < URGENT_SLOTS) return true;
+    return team.running < this.#slotsOf(teamId, team);
   }
 
-  #placesOf(teamId: string, { length }: Team): number {
+  #slotsOf(teamId: string, { length }: Team): number {
     const { runningPerTeam } = this.#limits;
     const isAlone = this.#teams.size === (this.#teams.has(teamId) ? 1 : 0);
     return isAlone ? runningPerTeam : Math.max(1, Math.min(runningPerTeam, Math.floor(LENGTH_AT_ONCE_MS / length)));
@@ -193,7 +193,7 @@ export class TeamShare {
   }
 }
 
-function lineOf({ waiting, urgent }: Team, isUrgent: boolean): Set<() => void> {
+function queueOf({ waiting, urgent }: Team, isUrgent: boolean): Set<() => void> {
   return isUrgent ? urgent : waiting;
 }
 

@@ -7,7 +7,7 @@ import { OF_SUBJECT } from "./reachable-libraries.ts";
 /** Atoms that a statement deletes: 100,000 at once took PGlite a second, in which no other caller is answered. */
 const SLICE = { pglite: 200, postgres: 1_000 } as const;
 /** Number of libraries whose position is remembered. For further libraries, each slice begins at the beginning. */
-const MAX_PLACES = 1_000;
+const MAX_POSITIONS = 1_000;
 /** Number up to which the remaining atoms are counted, because a count reads every row. Above it, `isMore` is true. */
 const MAX_COUNTED = 10_000;
 
@@ -35,7 +35,7 @@ export function libraryDeletion(
   { db, engine }: Pick<Store, "db" | "engine">,
   { libraryId, slice = SLICE[engine] }: { readonly libraryId?: string; readonly slice?: number } = {},
 ): LibraryDeletion {
-  const places = new Map<string, Position>();
+  const positions = new Map<string, Position>();
   let last: Deleted | undefined;
   let isMoving = false;
 
@@ -48,12 +48,12 @@ export function libraryDeletion(
     return findDeleted(db, libraryId);
   }
 
-  async function takeTurn(id: string): Promise<boolean> {
-    const after = places.get(id) ?? null;
+  async function deleteNext(id: string): Promise<boolean> {
+    const after = positions.get(id) ?? null;
     const reached = await withOrderedPlans(db, (tx) => deleteSlice(tx, id, after, slice), "read write");
-    places.delete(id);
+    positions.delete(id);
     if (reached !== null) {
-      if (places.size < MAX_PLACES) places.set(id, reached);
+      if (positions.size < MAX_POSITIONS) positions.set(id, reached);
       return true;
     }
     // Once more from the beginning, for rows that another process had locked.
@@ -67,7 +67,7 @@ export function libraryDeletion(
     async next() {
       last = await findNext();
       if (last === undefined) return false;
-      if (await takeTurn(last.id)) isMoving = true;
+      if (await deleteNext(last.id)) isMoving = true;
       return true;
     },
   };

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { OPERATIONS } from "../../domain/access/operations.ts";
 import { SCOPES } from "../../domain/access/scopes.ts";
 import { REASONS } from "../../domain/conditions.ts";
-import { MAX_RETIRING } from "../../domain/key/stored/version-room.ts";
+import { MAX_RETIRING } from "../../domain/key/stored/version-slots.ts";
 import { FOLDERS, filesBelow, read } from "./sources.ts";
 
 const sources = FOLDERS.flatMap((folder) => filesBelow(folder, ".ts"));

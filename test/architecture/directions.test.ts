@@ -19,7 +19,7 @@ const MAY_IMPORT: Record<(typeof FOLDERS)[number], readonly string[]> = {
 };
 
 /** The rooms of folders that are large, each of which imports only those before it. */
-const ROOMS_IN_ORDER: Readonly<Record<string, readonly string[]>> = {
+const FOLDERS_IN_ORDER: Readonly<Record<string, readonly string[]>> = {
   "domain/key": ["declaration", "fields", "stored", "policies", "secret", "observed", "issuance", "conditions", "plan"],
   "domain/manifest": ["document", "validation", "set"],
   "store/keys": ["rows", "lifecycle", "search", "events", "uses"],
@@ -43,7 +43,7 @@ const DOORS: Readonly<Record<string, string>> = { memory: "memory/memory.ts" };
 const USED_BY_MEMORY = [
   ...["domain/access", "domain/defined.ts", "domain/passages.ts", "domain/redact.ts", "domain/rfc3339.ts"],
   ...["domain/conditions.ts", "domain/counted.ts"],
-  ...["runtime/log.ts", "runtime/team-turns.ts", "runtime/turn-bounds.ts", "runtime/turns.ts"],
+  ...["runtime/log.ts", "runtime/team-slots.ts", "runtime/team-bounds.ts", "runtime/polling.ts"],
   ...["store/database", "store/libraries", "store/objects", "store/keys/rows/key-records.ts"],
   "store/teams/team-records.ts",
   ...["server/app.ts", "server/auth", "server/calls/open-call.ts", "server/context", "server/gateway/library"],
@@ -93,9 +93,9 @@ function folderOf({ file, from }: Import): string | undefined {
 }
 
 /** A first-level folder of a top folder with all that is below it is one room, and so are the top folder's own files. */
-function roomOf(file: string): string {
-  const [top, room, ...rest] = file.split("/");
-  return rest.length === 0 ? `${top}'s own files` : `${top}/${room}`;
+function partOf(file: string): string {
+  const [top, folder, ...rest] = file.split("/");
+  return rest.length === 0 ? `${top}'s own files` : `${top}/${folder}`;
 }
 
 /** The first circle that is found, edge by edge; undefined where there is none. */
@@ -168,16 +168,17 @@ describe("imports go one way", () => {
   it.each(FOLDERS)("rooms of %s form no circle", (folder) => {
     const within = BETWEEN_FILES.filter(({ from, to }) => [from, to].every((file) => file.startsWith(`${folder}/`)));
     const imports = within
-      .map((files) => ({ from: roomOf(files.from), to: roomOf(files.to), files }))
+      .map((files) => ({ from: partOf(files.from), to: partOf(files.to), files }))
       .filter(({ from, to }) => from !== to);
     expect(findCircle(imports)).toBeUndefined();
   });
 
-  it.each(Object.entries(ROOMS_IN_ORDER))("each room of %s imports only those before it", (folder, rooms) => {
-    const roomIn = (file: string) => (file.startsWith(`${folder}/`) ? file.slice(folder.length + 1).split("/")[0] : "");
-    expect([...new Set(filesBelow(folder, ".ts").map(roomIn))].sort()).toEqual([...rooms].sort());
-    const placeOf = (file: string) => rooms.indexOf(roomIn(file) ?? "");
-    const wrong = BETWEEN_FILES.filter(({ from, to }) => placeOf(from) >= 0 && placeOf(to) > placeOf(from));
+  it.each(Object.entries(FOLDERS_IN_ORDER))("each room of %s imports only those before it", (folder, folders) => {
+    const folderIn = (file: string) =>
+      file.startsWith(`${folder}/`) ? file.slice(folder.length + 1).split("/")[0] : "";
+    expect([...new Set(filesBelow(folder, ".ts").map(folderIn))].sort()).toEqual([...folders].sort());
+    const positionOf = (file: string) => folders.indexOf(folderIn(file) ?? "");
+    const wrong = BETWEEN_FILES.filter(({ from, to }) => positionOf(from) >= 0 && positionOf(to) > positionOf(from));
     expect(wrong).toEqual([]);
   });
 

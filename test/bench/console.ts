@@ -150,7 +150,7 @@ async function measure(
   const rest = new Map<string, PagesAtRest>();
   for (const [name, list] of lists) {
     const before = cpuMicroseconds(keyplane.pid);
-    const times = await inTurn(look, list);
+    const times = await alternately(look, list);
     rest.set(name, { times, cpuMs: (cpuMicroseconds(keyplane.pid) - before) / 1_000 / PAGES });
   }
   const loaded = new Map<string, number[]>();
@@ -160,7 +160,7 @@ async function measure(
     const loading = (async () => {
       while (!isOver) await load(calls, keyplane.port, 1);
     })();
-    loaded.set(name, await inTurn(look, list));
+    loaded.set(name, await alternately(look, list));
     isOver = true;
     await loading;
   }
@@ -183,7 +183,7 @@ function pageReader(port: number, cookie: string): (list: string) => Promise<num
   };
 }
 
-async function inTurn(look: (list: string) => Promise<number>, list: string): Promise<number[]> {
+async function alternately(look: (list: string) => Promise<number>, list: string): Promise<number[]> {
   const times: number[] = [];
   for (let i = 0; i < PAGES; i++) times.push(await look(list));
   return times;

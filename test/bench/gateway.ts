@@ -11,7 +11,7 @@ import { measureCapacity, measureStreams } from "./streams.ts";
 import { figure, median, quantile, table } from "./table.ts";
 import {
   CONNECTIONS,
-  callInTurn,
+  callSequentially,
   type LoadGenerator,
   load,
   PATH,
@@ -25,7 +25,7 @@ const ROUNDS = 3;
 const SECONDS = 5;
 /** Until the compilers are done with what is hot. */
 const WARM_UP_SECONDS = 5;
-const CALLS_IN_TURN = 2_000;
+const SEQUENTIAL_CALLS = 2_000;
 /** Unknown keys of a flood. */
 const STRANGERS = 1_000;
 /** How long the database is away, in milliseconds. */
@@ -77,10 +77,10 @@ async function measure(world: Contestants, { processes, folder, wrk, keys }: Ben
   const direct: number[][] = [];
   for (const { port } of contestants) await load(calls, port, WARM_UP_SECONDS);
   for (let round = 0; round < ROUNDS; round++) {
-    direct.push(await callInTurn(upstream.port, key, CALLS_IN_TURN));
+    direct.push(await callSequentially(upstream.port, key, SEQUENTIAL_CALLS));
     for (const contestant of contestants) {
       const run = await loadRun(calls, contestant);
-      const latencies = await callInTurn(contestant.port, key, CALLS_IN_TURN);
+      const latencies = await callSequentially(contestant.port, key, SEQUENTIAL_CALLS);
       runs.set(contestant.name, [...(runs.get(contestant.name) ?? []), { ...run, latencies }]);
     }
   }

@@ -47,7 +47,7 @@ async function measureAll(store: Store): Promise<string[][]> {
   await addTeamsWithLibraries(store);
   const server = await startHarness({ mounts: [memoryRoutes, mcpRoutes].map((routes) => ({ at: "", routes })), store });
   const client = new Client(server.url, server.addKey({ teamDefaultLibraryId: "lib-diary" }));
-  const turns = new Turns();
+  const iterations = new LoopIterations();
   const rows: string[][] = [];
   for (const [shape, fillStore] of Object.entries(SHAPES)) {
     await sql`delete from atoms`.execute(store.db);
@@ -56,16 +56,16 @@ async function measureAll(store: Store): Promise<string[][]> {
       const took: number[] = [];
       let answer = "";
       for (let round = 0; round < WARM_UP + ROUNDS; round++) {
-        turns.begin();
+        iterations.begin();
         answer = await client.ask(call, args);
-        if (round >= WARM_UP) took.push(turns.longest);
+        if (round >= WARM_UP) took.push(iterations.longest);
       }
       const encoding = encodingOf(answer);
       const ms = [median(took), Math.max(...took)].map((each) => figure(each, 1));
       rows.push([`${shape}: ${call}`, figure(Buffer.byteLength(answer)), ...ms, figure(median(took) / encoding, 1)]);
     }
   }
-  turns.end();
+  iterations.end();
   await client.close();
   await server.close();
   return rows;
@@ -92,10 +92,10 @@ function cpuMs(): number {
 }
 
 /** Measures the turns of this thread's event loop. */
-class Turns {
+class LoopIterations {
   longest = 0;
   #last = cpuMs();
-  #next = setImmediate(() => this.#turn());
+  #next = setImmediate(() => this.#iteration());
 
   begin(): void {
     this.longest = 0;
@@ -106,11 +106,11 @@ class Turns {
     clearImmediate(this.#next);
   }
 
-  #turn(): void {
+  #iteration(): void {
     const now = cpuMs();
     this.longest = Math.max(this.longest, now - this.#last);
     this.#last = now;
-    this.#next = setImmediate(() => this.#turn());
+    this.#next = setImmediate(() => this.#iteration());
   }
 }
 

@@ -124,7 +124,7 @@ export function callBytes(port: number, key: string, path = PATH): Buffer {
 }
 
 /** Makes the call `count` times on one connection, one after the other; returns each one's microseconds. */
-export async function callInTurn(port: number, key: string, count: number): Promise<number[]> {
+export async function callSequentially(port: number, key: string, count: number): Promise<number[]> {
   const request = callBytes(port, key);
   const socket = connect({ port, host: "127.0.0.1", noDelay: true });
   const times: number[] = [];

@@ -7,11 +7,11 @@ import { keysPath, secretsPath, TEAMS_PATH } from "../oracle/watch.ts";
 import { type Admin, createAdmin } from "./admin.ts";
 import { furnish } from "./furnish.ts";
 import { randomSpec } from "./specs.ts";
-import { makeTurns, type Turns } from "./turns.ts";
+import { type ActOrder, keepActsInOrder } from "./turns.ts";
 import type { World } from "./world.ts";
 
 /** What a move works on: it chooses from the model, changes it at once, and has its requests follow. */
-export type Stage = Turns & {
+export type Stage = ActOrder & {
   readonly model: Model;
   readonly world: World;
   readonly secrets: SecretLedger;
@@ -31,7 +31,7 @@ export type Stage = Turns & {
 
 export function openStage(world: World, model: Model, secrets: SecretLedger, report: Report): Stage {
   const admin = createAdmin(world.kubernetes);
-  const { act, settled } = makeTurns(report);
+  const { act, settled } = keepActsInOrder(report);
 
   function declare(random: Random, namespace: string, name: string): ModelDeclaration {
     const one = randomDeclaration(random, namespace, name);

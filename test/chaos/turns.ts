@@ -1,14 +1,14 @@
 import type { Report } from "../oracle/report.ts";
 
 /** Keeps what is done to one thing in order, while all else goes on beside it. */
-export type Turns = {
+export type ActOrder = {
   /** Has something done in the name of a declaration or of a namespace, after all that was asked for it before. */
   act(title: string, what: () => Promise<unknown>): void;
   /** Resolves once nothing that was asked for is outstanding. */
   settled(): Promise<void>;
 };
 
-export function makeTurns(report: Report): Turns {
+export function keepActsInOrder(report: Report): ActOrder {
   const chains = new Map<string, Promise<unknown>>();
   return {
     act(title, what) {

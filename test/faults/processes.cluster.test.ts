@@ -1,6 +1,6 @@
 /** Controllers as processes of their own: killed at exact points, and paused while another takes over. */
 import { expect, it, type TestContext } from "vitest";
-import { describeWorldsInTurnOnKubernetes } from "../controller/fixtures/kubernetes-setup.ts";
+import { describeWorldsInSequenceOnKubernetes } from "../controller/fixtures/kubernetes-setup.ts";
 import { type KubernetesSide, makeKubernetesSide } from "../controller/fixtures/kubernetes-side.ts";
 import { key, startWorld } from "../controller/fixtures/world.ts";
 import { NIGHTLY } from "../env/nightly.ts";
@@ -24,7 +24,7 @@ const KILLS: readonly (readonly [string, ScenarioName, InjectedFault, number])[]
 ];
 const OF_DAY = ["c4", "c11"];
 
-describeWorldsInTurnOnKubernetes("a controller's process", (setup, kubernetes) => {
+describeWorldsInSequenceOnKubernetes("a controller's process", (setup, kubernetes) => {
   const spawn = (context: TestContext, options: Parameters<typeof spawnController>[2]) =>
     spawnController(context, { kubernetes: kubernetes(), store: setup().store }, options);
 

@@ -1,7 +1,7 @@
 /** A controller whose API server takes 5 s for each answer: for a minute, or for ten by night. */
 import { setTimeout as delay } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { describeWorldsInTurnOnKubernetes } from "../controller/fixtures/kubernetes-setup.ts";
+import { describeWorldsInSequenceOnKubernetes } from "../controller/fixtures/kubernetes-setup.ts";
 import { key, startWorld } from "../controller/fixtures/world.ts";
 import { type ApiCall, startApiProxy } from "../env/kubernetes/api-proxy.ts";
 import { NIGHTLY } from "../env/nightly.ts";
@@ -17,7 +17,7 @@ const patience = { timeoutMs: 10 * RENEWALS * ANSWER_MS };
 const NAMES = ["one", "two", "three", "four", "five"];
 const overlap = { mode: "Fixed", duration: "1h" };
 
-describeWorldsInTurnOnKubernetes("an API server that is slow", (setup, kubernetes) => {
+describeWorldsInSequenceOnKubernetes("an API server that is slow", (setup, kubernetes) => {
   it("c67: answers of 5 s end no leadership, and stop no rotation and no revocation", {
     timeout: 2 * patience.timeoutMs,
   }, async (context) => {

@@ -53,7 +53,7 @@ const contents = async () =>
   (await sql<{ content: string }>`select content from atoms`.execute(store.db)).rows.map((row) => row.content).sort();
 
 /** Takes the turn of the memory, from when it is answered, until `give` is called. Time stands still, but for `pass`. */
-async function holdTurn(context: { onTestFinished(end: () => void): void }) {
+async function holdSlot(context: { onTestFinished(end: () => void): void }) {
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   const { promise: taken, resolve: take } = Promise.withResolvers<void>();
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
@@ -75,7 +75,7 @@ async function holdTurn(context: { onTestFinished(end: () => void): void }) {
     async waiting(calls: number) {
       while (server.streams.size < calls) await new Promise(setImmediate);
       // Between a call and its turn there is nothing to wait for but this thread.
-      for (let turn = 0; turn < 100; turn++) await new Promise(setImmediate);
+      for (let slot = 0; slot < 100; slot++) await new Promise(setImmediate);
     },
     pass: (ms: number) => vi.advanceTimersByTimeAsync(ms),
     async give() {
@@ -86,47 +86,47 @@ async function holdTurn(context: { onTestFinished(end: () => void): void }) {
 }
 
 test("b87: many clients that save at once on the embedded default wait for each other, and each saves its atom once", async (context) => {
-  const turn = await holdTurn(context);
+  const slot = await holdSlot(context);
   const saves = Array.from({ length: CLIENTS }, async (_, n) => {
     const atom = { content: statement(n) };
     return n % 2 === 0 ? await save(atom) : await saveByTool(atom);
   });
-  await turn.waiting(CLIENTS);
-  await turn.pass(LONG_MS);
-  await turn.give();
+  await slot.waiting(CLIENTS);
+  await slot.pass(LONG_MS);
+  await slot.give();
   expect(await Promise.all(saves)).toEqual(Array.from(saves, (_, n) => (n % 2 === 0 ? 201 : "Saved.")));
   expect(await contents()).toEqual(Array.from(saves, (_, n) => statement(n)).sort());
 });
 
 test("b87: of clients that save at once, one that is refused, shown a duplicate or gone leaves the others' atoms", async (context) => {
   await save({ content: statement(0) });
-  const turn = await holdTurn(context);
+  const slot = await holdSlot(context);
   const leave = new AbortController();
   const others = Array.from({ length: 10 }, (_, n) => save({ content: statement(n + 1) }));
   const linked = save({ content: "Linked.", links: [{ rel: "about", id: NOWHERE }] });
   const alike = saveByTool({ content: statement(0), tags: ["again"] });
   const gone = save({ content: "Gone." }, leave.signal).catch(() => "gone");
   const last = save({ content: statement(11) });
-  await turn.waiting(14);
+  await slot.waiting(14);
   leave.abort();
   expect(await gone).toBe("gone");
-  await turn.pass(LONG_MS);
-  await turn.give();
+  await slot.pass(LONG_MS);
+  await slot.give();
   expect(await Promise.all([...others, last])).toEqual(Array(11).fill(201));
   expect([await linked, await alike]).toEqual([400, "Nothing was saved"]);
   expect(await contents()).toEqual(Array.from({ length: 12 }, (_, n) => statement(n)).sort());
 });
 
 test("b87: what waits for longer than five seconds is refused, and nothing of it is saved", async (context) => {
-  const turn = await holdTurn(context);
+  const slot = await holdSlot(context);
   const saves = Array.from({ length: 3 }, (_, n) => save({ content: statement(n) }));
-  await turn.waiting(3);
+  await slot.waiting(3);
   let isAnswered = false;
   const answers = Promise.all(saves).finally(() => {
     isAnswered = true;
   });
-  while (!isAnswered) await turn.pass(5_000);
+  while (!isAnswered) await slot.pass(5_000);
   expect(await answers).toEqual([503, 503, 503]);
-  await turn.give();
+  await slot.give();
   expect(await contents()).toEqual([]);
 });

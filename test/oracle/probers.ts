@@ -68,7 +68,7 @@ export function startProbers(
   const changedAt = new Map<string, number>();
 
   /** The next secret for a replica: one that has just changed, else the one after the last. */
-  function createTurns(): () => HeldValue | undefined {
+  function createRotation(): () => HeldValue | undefined {
     const calledAt = new Map<string, number>();
     let next = 0;
     let closely = 0;
@@ -97,7 +97,7 @@ export function startProbers(
   }
 
   urls.forEach((url, replica) => {
-    const turn = createTurns();
+    const turn = createRotation();
     for (let n = 0; n < AT_ONCE; n++) void probe(replica, url, turn);
   });
 

@@ -7,7 +7,7 @@ import type { OperationName } from "../../domain/access/operations.ts";
 import { SCOPES, scopeBit, scopeSet } from "../../domain/access/scopes.ts";
 import { keyDigest, mintKey } from "../../domain/key/secret/key-format.ts";
 import { DEFAULT_RETENTION_MS, LEASE_MS } from "../../domain/protocol.ts";
-import { RecordRoom } from "../../memory/store/writes/record-room.ts";
+import { RecordCapacity } from "../../memory/store/writes/record-capacity.ts";
 import { createMetrics } from "../../processes/metrics.ts";
 import type { Clock } from "../../runtime/clock.ts";
 import { createLog } from "../../runtime/log.ts";
@@ -19,7 +19,7 @@ import { createJwtValidator } from "../../server/auth/tokens/jwt.ts";
 import type { BudgetGrants } from "../../server/budgets/budget-grants.ts";
 import { CALL_LIMITS, type CallLimits, StreamRegistry } from "../../server/calls/open-streams.ts";
 import type { ServerConfig } from "../../server/context/config.ts";
-import { type AnswerLimits, AnswerRoom, answerLimits } from "../../server/http/answers/answer-room.ts";
+import { AnswerBudget, type AnswerLimits, answerLimits } from "../../server/http/answers/answer-budget.ts";
 import { KeyIndex } from "../../server/key-index/key-index.ts";
 import type { KeyIndexView } from "../../server/key-index/key-index-view.ts";
 import type { InstallationLimits } from "../../server/limits/installation-limits.ts";
@@ -110,8 +110,8 @@ export async function startHarness({
     keyring: parseKeyring(randomBytes(32).toString("base64")),
     index: viewOf(index, () => current),
     streams,
-    answers: new AnswerRoom({ ...answerLimits(1), ...answers }),
-    recordRoom: new RecordRoom(clock.monotonic),
+    answers: new AnswerBudget({ ...answerLimits(1), ...answers }),
+    recordCapacity: new RecordCapacity(clock.monotonic),
     usage: {
       record: (key, at) => used.push({ key, at }),
       noteLibrary: ({ keyId }, libraryId) => libraries.push(`${keyId} ${libraryId}`),

@@ -39,7 +39,7 @@ export function createLookUp(
 ): LookUp {
   let lastAt = Number.NEGATIVE_INFINITY;
 
-  async function waitForTurn(signal: AbortSignal): Promise<void> {
+  async function waitForSlot(signal: AbortSignal): Promise<void> {
     const now = clock.monotonic();
     lastAt = lookUpAt(now, lastAt);
     await delay(lastAt - now, undefined, { signal });
@@ -59,7 +59,7 @@ export function createLookUp(
 
   return async (wanted, signal) => {
     try {
-      await waitForTurn(signal);
+      await waitForSlot(signal);
       const found = await ask(wanted, signal);
       // Of another cluster, neither answer counts.
       if (found.presence !== "unknown") await identity.confirm();

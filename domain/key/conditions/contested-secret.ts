@@ -3,7 +3,7 @@ import { rfc3339 } from "../../rfc3339.ts";
 import { recentHeals } from "../issuance/issuance-policy.ts";
 import type { ObservedKey } from "../observed/observed-key.ts";
 import type { HealReason, StoredKey } from "../stored/stored-key.ts";
-import { MAX_RETIRING, retireOldAt, roomAt } from "../stored/version-room.ts";
+import { MAX_RETIRING, retireOldAt, slotFreeAt } from "../stored/version-slots.ts";
 
 const DONE: Readonly<Record<HealReason, string>> = { SecretLost: "deleted", SecretTampered: "edited" };
 
@@ -29,7 +29,7 @@ export function contestedSecret(
       ? "When it was last read, it had no mark of another tool."
       : `When it was last read, it carried: ${secretMarks.join("; ")}.`;
   const often = all.length === 1 ? "once" : `${all.length} times`;
-  const isFull = roomAt(key, retireOldAt(key, declared, now), now) > now;
+  const isFull = slotFreeAt(key, retireOldAt(key, declared, now), now) > now;
   const wait = isFull
     ? `${MAX_RETIRING} old versions still work, and a key has no more of them: the next one is minted at ${rfc3339(from)}, when the first of them ends.`
     : `There is room for another version, and it is minted at ${rfc3339(from)}.`;

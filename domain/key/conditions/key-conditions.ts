@@ -6,7 +6,7 @@ import { policyConditions } from "../issuance/policy-violated.ts";
 import { governedKey, type ObservedKey } from "../observed/observed-key.ts";
 import { leakedCondition } from "../stored/leak.ts";
 import type { StoredKey } from "../stored/stored-key.ts";
-import { retiringEndsAt } from "../stored/version-room.ts";
+import { retiringEndsAt } from "../stored/version-slots.ts";
 import { keyReadiness } from "./readiness.ts";
 import { secretDelivered } from "./secret-delivered.ts";
 import { staleConsumers } from "./stale-consumers.ts";

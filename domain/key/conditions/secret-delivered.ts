@@ -5,7 +5,7 @@ import { isLost, isTampered, wantedVersion } from "../issuance/issuance-policy.t
 import { alteredDelivery, alteredSecret, isDataAltered } from "../observed/altered-secret.ts";
 import { deliveredVersion, type ObservedKey } from "../observed/observed-key.ts";
 import { type StoredVersion, versionIn } from "../stored/stored-key.ts";
-import { MAX_RESERVED, supersededReservation } from "../stored/version-room.ts";
+import { MAX_RESERVED, supersededReservation } from "../stored/version-slots.ts";
 import { type ConditionChecks, firstStated, type KeySituation } from "./condition-check.ts";
 import { contestedSecret } from "./contested-secret.ts";
 

@@ -4,7 +4,7 @@
  */
 import type { ObservedKey } from "../observed/observed-key.ts";
 import { type HealReason, type StoredKey, type StoredVersion, versionIn } from "../stored/stored-key.ts";
-import { retireOldAt, roomAt } from "../stored/version-room.ts";
+import { retireOldAt, slotFreeAt } from "../stored/version-slots.ts";
 
 /** Reason for another version of a key whose Secret is as it should be. */
 export type RotationReason = "RequestedByHand" | "TriggerChanged" | "IntervalPassed";
@@ -50,8 +50,8 @@ export function wantedVersion(
   if (key === undefined || active === undefined) return { why: "FirstVersion", from: now };
   const why = ISSUANCE_POLICY.find(([, applies]) => applies(observed, active, key, now))?.[0];
   if (why === undefined) return undefined;
-  const room = roomAt(key, retireOldAt(key, observed.declared, now), now);
-  return { why, from: isHeal(why) ? Math.max(room, healAt(active, key)) : room };
+  const slotAt = slotFreeAt(key, retireOldAt(key, observed.declared, now), now);
+  return { why, from: isHeal(why) ? Math.max(slotAt, healAt(active, key)) : slotAt };
 }
 
 export function isRotation(why: MintReason): why is RotationReason {

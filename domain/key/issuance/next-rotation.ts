@@ -1,6 +1,6 @@
 import { governedKey, type ObservedKey } from "../observed/observed-key.ts";
 import { versionIn } from "../stored/stored-key.ts";
-import { retireOldAt, roomAt, supersededReservation } from "../stored/version-room.ts";
+import { retireOldAt, slotFreeAt, supersededReservation } from "../stored/version-slots.ts";
 import { mayMint } from "./issuance-block.ts";
 import { isRotation, type RotationReason, rotationDueAt, wantedVersion } from "./issuance-policy.ts";
 
@@ -23,7 +23,7 @@ export function nextRotation(observed: ObservedKey, now: number): NextRotation |
   const wanted = wantedVersion(observed, key, now);
   const delayed = wanted !== undefined && isRotation(wanted.why) ? wanted.why : null;
   const due = delayed === null ? Math.max(rotationDueAt(active, declared.rotationInterval, key.id), steadyFrom) : now;
-  const room = roomAt(key, retireOldAt(key, declared, due), due);
-  const at = Math.max(due, room, supersededReservation(key, declared, due)?.from ?? due);
+  const slotAt = slotFreeAt(key, retireOldAt(key, declared, due), due);
+  const at = Math.max(due, slotAt, supersededReservation(key, declared, due)?.from ?? due);
   return at > now && Number.isFinite(at) && mayMint(observed, at) ? { at, delayed } : undefined;
 }

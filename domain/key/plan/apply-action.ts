@@ -8,7 +8,7 @@ import {
   type StoredVersion,
 } from "../stored/stored-key.ts";
 import { versionEnd } from "../stored/version-end.ts";
-import { MAX_RETIRING, retiringEndsAt, succeededBy } from "../stored/version-room.ts";
+import { MAX_RETIRING, retiringEndsAt, succeededBy } from "../stored/version-slots.ts";
 import type { KeyAction } from "./key-action.ts";
 
 /** Thrown if the store refuses the action, because the facts behind it have changed. Nothing is stored. */
@@ -160,11 +160,11 @@ function supersede(
   const isSuperseded = (one: StoredVersion) => one.number === number && one.state === "reserved";
   if (endsAt <= now) return changeVersions(before, (one) => (isSuperseded(one) ? { state: "voided" } : undefined));
   const key = retireDue(before, now);
-  refuseWhere(key.versions.some(isSuperseded) && !hasRoomFor(1, key), "there is no room for another old version");
+  refuseWhere(key.versions.some(isSuperseded) && !hasSlotsFor(1, key), "there is no room for another old version");
   return changeVersions(key, (one) => (isSuperseded(one) ? { state: "retiring", retireAt: endsAt } : undefined));
 }
 
-function hasRoomFor(more: number, { versions }: StoredKey): boolean {
+function hasSlotsFor(more: number, { versions }: StoredKey): boolean {
   return versions.filter(({ state }) => state === "retiring").length + more <= MAX_RETIRING;
 }
 
@@ -192,7 +192,7 @@ function activate(before: StoredKey, number: number, retireOldAt: number, now: n
   if (own?.state !== "reserved") throw new ActionRefusedError(`version ${number} is not a reserved one`);
   const overlaps = retireOldAt > now;
   const succeeded = succeededBy(number, key.versions);
-  refuseWhere(overlaps && !hasRoomFor(succeeded.length, key), "there is no room for another old version");
+  refuseWhere(overlaps && !hasSlotsFor(succeeded.length, key), "there is no room for another old version");
   const activated = changeVersions(key, (version) => {
     if (version === own) return { state: "active", activatedAt: now };
     if (version.state === "reserved" && !version.mayBeRead) return { state: "voided" };

@@ -2,7 +2,7 @@ import type { KeyPolicy } from "../declaration/key-policy.ts";
 import type { MintReason } from "../issuance/issuance-policy.ts";
 import type { RevocationReason } from "../stored/stored-key.ts";
 import type { KeptEnd } from "../stored/version-end.ts";
-import type { SupersededReservation } from "../stored/version-room.ts";
+import type { SupersededReservation } from "../stored/version-slots.ts";
 
 /** A step of a plan, with one effect. */
 export type KeyAction =

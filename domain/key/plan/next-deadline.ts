@@ -5,7 +5,7 @@ import { rotationDueAt, wantedVersion } from "../issuance/issuance-policy.ts";
 import { rewriteFrom } from "../observed/altered-secret.ts";
 import { governedKey, type ObservedKey } from "../observed/observed-key.ts";
 import { versionIn } from "../stored/stored-key.ts";
-import { retiringEndsAt, supersededReservation } from "../stored/version-room.ts";
+import { retiringEndsAt, supersededReservation } from "../stored/version-slots.ts";
 
 /**
  * Milliseconds between two attempts to read a Secret that may not be read: no watch reports that the right is back. No

@@ -5,7 +5,13 @@ import { type MintReason, wantedVersion } from "../issuance/issuance-policy.ts";
 import { isRewriteEarly } from "../observed/altered-secret.ts";
 import { deliveredVersion, type ObservedKey } from "../observed/observed-key.ts";
 import type { StoredKey, StoredVersion } from "../stored/stored-key.ts";
-import { retireOldAt, retiringEndsAt, roomAt, succeededBy, supersededReservation } from "../stored/version-room.ts";
+import {
+  retireOldAt,
+  retiringEndsAt,
+  slotFreeAt,
+  succeededBy,
+  supersededReservation,
+} from "../stored/version-slots.ts";
 import { type KeyAction, NOTHING, WAIT } from "./key-action.ts";
 
 /** Plans the next step for the versions and the Secret of a key whose policy is as declared. */
@@ -56,6 +62,6 @@ export function planActivation(
   now: number,
 ): KeyAction {
   const oldEndsAt = retireOldAt(key, declared, now);
-  const isRoom = roomAt(key, oldEndsAt, now, succeededBy(number, key.versions).length) <= now;
-  return isRoom ? { do: "Activate", number, retireOldAt: oldEndsAt } : NOTHING;
+  const hasSlot = slotFreeAt(key, oldEndsAt, now, succeededBy(number, key.versions).length) <= now;
+  return hasSlot ? { do: "Activate", number, retireOldAt: oldEndsAt } : NOTHING;
 }

@@ -192,7 +192,7 @@ const isWithinBudgets: Check = ({ budgets: own }, { budgets }) => {
   return { field: "spec.budgets", what, step: `write at most ${sizeToWrite(broken)}`, values: [] };
 };
 
-const hasPlace: Check = (_, { maxKeys }, { keysBefore }) => {
+const isWithinMaxKeys: Check = (_, { maxKeys }, { keysBefore }) => {
   if (maxKeys === null || keysBefore === null || keysBefore < maxKeys) return undefined;
   const what = `the team may have ${maxKeys} keys, and has as many before this one`;
   return { field: "metadata.name", what, step: "revoke or delete one of them", values: [] };
@@ -211,7 +211,7 @@ const CHECKS: readonly (readonly [RuleName, Check])[] = [
   ["rateLimit.concurrent.max", isNarrowEnough],
   ["rateLimit.tokensPerMinute.max", usesFewEnough],
   ["budgets", isWithinBudgets],
-  ["maxKeys", hasPlace],
+  ["maxKeys", isWithinMaxKeys],
 ];
 
 /** Returns the longest life of a version, in milliseconds; Infinity without an expiry. */

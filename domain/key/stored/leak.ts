@@ -3,7 +3,7 @@ import { condition, type StatedCondition } from "../../conditions.ts";
 import type { Spec } from "../../kinds/kinds.ts";
 import { rfc3339 } from "../../rfc3339.ts";
 import { isLiving, type StoredKey, type StoredVersion } from "./stored-key.ts";
-import { retiringEndsAt } from "./version-room.ts";
+import { retiringEndsAt } from "./version-slots.ts";
 
 /** Action that a team wants for a leaked key: nothing is revoked unless a declaration asks for it. */
 export type LeakAction = "Revoke" | "Alert";

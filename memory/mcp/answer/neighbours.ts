@@ -28,15 +28,15 @@ export async function shownNeighbours(
 ): Promise<Pick<Recalled, "neighbours" | "nextCursor">> {
   const { db, reach } = context;
   const scope: CursorScope = { list: "neighbours", reach, library: null, filter: atom.id };
-  const room = cursor === undefined ? maxTokens * SHARE_BESIDE : maxTokens - LEFT_FOR_CURSOR;
-  const page = { after: placeOfCursor(scope, cursor), limit, bytes: readSize(room).bytes, characters: BRIEF + 1 };
+  const budget = cursor === undefined ? maxTokens * SHARE_BESIDE : maxTokens - LEFT_FOR_CURSOR;
+  const page = { after: placeOfCursor(scope, cursor), limit, bytes: readSize(budget).bytes, characters: BRIEF + 1 };
   const found = await listNeighbours(db, reach, atom, page);
   const shown = found.items.map(({ atom: neighbour, relations }) => {
     const { id, library, shared = false, content, validFrom, validTo } = shownFacts(context, neighbour);
     const facts = { relations, validFrom, validTo, shared, ...(library && { library }) };
     return cutAtom(shownAtom({ id, content, ...facts }), BRIEF);
   });
-  const neighbours = fittingAtoms(shown, room);
+  const neighbours = fittingAtoms(shown, budget);
   const behind = (neighbour: (typeof found.items)[number]) => positionOf("newest", neighbour.atom);
   return { neighbours, nextCursor: cursorBehind(found, neighbours.length, scope, behind) };
 }

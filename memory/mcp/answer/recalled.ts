@@ -44,10 +44,10 @@ const SHARE_OF_IDS = 1 / 8;
 export function recalled(found: RecalledAtoms): Recalled {
   const { atoms, cut, missing = [], beside, semantic = false, notes, maxTokens, briefingAt, offset } = found;
   const said = noteOf(notes, maxTokens);
-  const room = maxTokens * SHARE_OF_IDS;
-  const unknown = idsWithin(missing, room);
+  const budget = maxTokens * SHARE_OF_IDS;
+  const unknown = idsWithin(missing, budget);
   const answerOf = (items: readonly ShownAtom[], omitted: readonly string[], isCut: boolean): Recalled => {
-    const shown = idsWithin(omitted, room);
+    const shown = idsWithin(omitted, budget);
     const left = omitted.length - shown.length + missing.length - unknown.length;
     const note = sentences(said, isCut && CUT, left > 0 && `${left} more ids have no room here.`);
     return { note, items, missing: unknown, omitted: shown, ...beside, semantic, truncated: isCut };

@@ -13,7 +13,7 @@ const CLIPPED = ["limit", "maxTokens"] as const;
 const MOST_TEXT = 65_536;
 
 /** Characters that are left of {@link MOST_TEXT}. */
-type TextRoom = { left: number };
+type TextBudget = { left: number };
 
 /** Arguments of a call in the form of the schema. */
 export type ReadArguments = {
@@ -44,9 +44,9 @@ export function readArguments(args: unknown, schema: Json): ReadArguments | stri
     if (other !== undefined) return `"${other}" and "${written}" are the same: give ${name} alone.`;
     names.set(name, written);
   }
-  const room: TextRoom = { left: MOST_TEXT };
+  const budget: TextBudget = { left: MOST_TEXT };
   const read = Object.fromEntries(
-    [...names].map(([name, written]) => [name, meantBy(args[written], objectOf(properties[name]), room)]),
+    [...names].map(([name, written]) => [name, meantBy(args[written], objectOf(properties[name]), budget)]),
   );
   const notes: string[] = [];
   for (const name of CLIPPED) {
@@ -59,27 +59,27 @@ export function readArguments(args: unknown, schema: Json): ReadArguments | stri
   return { args: read, notes };
 }
 
-function meantBy(value: unknown, schema: Json | undefined, room: TextRoom): unknown {
+function meantBy(value: unknown, schema: Json | undefined, budget: TextBudget): unknown {
   if (schema === undefined) return value;
   const item = objectOf(schema.items);
-  if (Array.isArray(value)) return value.map((each) => meantBy(each, item, room));
+  if (Array.isArray(value)) return value.map((each) => meantBy(each, item, budget));
   if (isObject(value)) {
     const meant = Object.entries(value)
       .filter(([name, each]) => !isLeftOut(each, name, schema))
-      .map(([name, each]) => [name, meantBy(each, fieldOf(schema, name), room)]);
+      .map(([name, each]) => [name, meantBy(each, fieldOf(schema, name), budget)]);
     return Object.fromEntries(meant);
   }
-  return typeof value === "string" ? meantByText(value, schema, room) : value;
+  return typeof value === "string" ? meantByText(value, schema, budget) : value;
 }
 
-function meantByText(value: string, schema: Json, room: TextRoom): unknown {
+function meantByText(value: string, schema: Json, budget: TextBudget): unknown {
   const { pattern } = schema;
   const types = [schema.type].flat();
   const isList = types.includes("array");
   if (isList || types.includes("object")) {
     const isJson = value.trimStart().startsWith(isList ? "[" : "{");
-    const parsed = isJson ? parse(value, room) : undefined;
-    if (parsed !== undefined) return meantBy(parsed, schema, room);
+    const parsed = isJson ? parse(value, budget) : undefined;
+    if (parsed !== undefined) return meantBy(parsed, schema, budget);
     // A text that begins as a list and is no JSON is not meant as an item of one.
     return isList && !isJson && objectOf(schema.items)?.type === "string" ? [value] : value;
   }
@@ -105,9 +105,9 @@ function fieldOf({ properties }: Json, name: string): Json | undefined {
 }
 
 /** Parses a text as JSON, within the bounds of a body; undefined if it is none, or longer than what is left. */
-function parse(text: string, room: TextRoom): unknown {
-  room.left -= text.length;
-  if (room.left < 0) return undefined;
+function parse(text: string, budget: TextBudget): unknown {
+  budget.left -= text.length;
+  if (budget.left < 0) return undefined;
   try {
     memberScan(Buffer.from(text)).run(Number.POSITIVE_INFINITY);
     return JSON.parse(text);

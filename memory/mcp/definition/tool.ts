@@ -20,7 +20,7 @@ import { readArguments } from "./lenient-arguments.ts";
 import { listedSchema } from "./listed-schema.ts";
 
 /** Context that a tool works in: its call's handle of the database, and the key that the call is made with. */
-export type ToolContext = Pick<ServerDeps, "clock" | "recordRoom"> &
+export type ToolContext = Pick<ServerDeps, "clock" | "recordCapacity"> &
   LibraryUser & {
     readonly db: Db;
     /** Libraries that the call reaches, and the subject whose memory it is for. */

@@ -2,7 +2,7 @@ import { createMcpHandler } from "@modelcontextprotocol/server";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { accessNow } from "../../../server/auth/key-hook.ts";
 import { CUT_PROBLEMS } from "../../../server/calls/open-call.ts";
-import { PIECE, roomForAnswer } from "../../../server/http/answers/paced-response.ts";
+import { PIECE, reserveAnswer } from "../../../server/http/answers/paced-response.ts";
 import { Problem } from "../../../server/http/problems/problem.ts";
 import { requestIdOf } from "../../../server/http/request-id.ts";
 import { reachOfCall } from "../../../server/libraries/reach-of-call.ts";
@@ -42,7 +42,7 @@ export async function exchange(
       present: (operation) => {
         const granted = accessNow(deps, request, operation);
         if (granted instanceof Problem) throw granted;
-        const full = roomForAnswer(reply.raw);
+        const full = reserveAnswer(reply.raw);
         if (full !== undefined) throw full;
         return { key: granted.key, reach: reachOfCall(granted.key, request) };
       },

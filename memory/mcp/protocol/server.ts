@@ -75,7 +75,7 @@ export function memoryServer(deps: McpDeps, key: KeyRecord, request: MemoryReque
     const { signal, reach, present, write } = request;
     const args = params.arguments ?? {};
     // The call has waited for its slot: the key may have been narrowed meanwhile.
-    const inTurn = <T>(task: (db: Db, present: PresentKey) => Promise<T>) =>
+    const inTeamSlot = <T>(task: (db: Db, present: PresentKey) => Promise<T>) =>
       deps.store.memory.run({ teamId: key.teamId, signal }, async (db) => task(db, present(tool.operation)));
     const call = async (): Promise<ToolAnswer> => {
       const question = tool.questionOf?.(args);
@@ -83,14 +83,22 @@ export function memoryServer(deps: McpDeps, key: KeyRecord, request: MemoryReque
       const meaning =
         question &&
         (await deps.questions.vectorsOf({ reach, text: question.query }, () =>
-          inTurn((db, present) => spacesOf(db, present, question.library)),
+          inTeamSlot((db, present) => spacesOf(db, present, question.library)),
         ));
-      return inTurn((db, present) => {
-        const { clock, recordRoom } = deps;
+      return inTeamSlot((db, present) => {
+        const { clock, recordCapacity } = deps;
         const { key, reach } = present;
         const user = libraryUser(deps, key);
         return tool.call(
-          { clock, recordRoom, db, reach, ...user, meaning, write: (operation, task) => write(db, operation, task) },
+          {
+            clock,
+            recordCapacity,
+            db,
+            reach,
+            ...user,
+            meaning,
+            write: (operation, task) => write(db, operation, task),
+          },
           args,
         );
       });

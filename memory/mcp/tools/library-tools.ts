@@ -54,8 +54,8 @@ export const memoryLibraries = defineTool<{ limit: number; cursor?: string }, Li
       };
     });
     const most = { note: CUT_HERE, nextCursor: LONGEST_CURSOR, truncated: true };
-    const room = maxTokens - tokensIn({ ...most, items: [] }, pageText(most));
-    const items = fitting(shown, room, { costOf, shorten });
+    const budget = maxTokens - tokensIn({ ...most, items: [] }, pageText(most));
+    const items = fitting(shown, budget, { costOf, shorten });
     const truncated = items.length < shown.length || items[0] !== shown[0];
     return compact({
       note: shown.length === 0 ? NO_LIBRARIES : truncated ? CUT_HERE : "",
@@ -75,8 +75,8 @@ function costOf(library: ShownLibrary): number {
 }
 
 function shorten({ description = "", ...library }: ShownLibrary, tokens: number): ShownLibrary {
-  const room = tokens - costOf({ ...library, description: "" });
-  return { ...library, description: textWithin(description, Math.max(0, room)) };
+  const budget = tokens - costOf({ ...library, description: "" });
+  return { ...library, description: textWithin(description, Math.max(0, budget)) };
 }
 
 function pageText({ note, items = [], nextCursor }: LibraryPage): string {

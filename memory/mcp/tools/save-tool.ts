@@ -81,14 +81,14 @@ export const memorySaveAtom = defineTool<SaveArgs, Saved>(
     text: savedText,
   },
   async (context, { atoms: many, library: named, allowDuplicate, maxTokens, ...one }) => {
-    const { clock, db, key, reach, recordRoom, write } = context;
+    const { clock, db, key, reach, recordCapacity, write } = context;
     const inputs = fieldsOfAll(inputsOf(many, one), clock.now());
     const library = await libraryOf(context, named);
     // A key that only writes learns nothing of what is there.
     const mayRead = permits(key, "mcp.memory_search");
     const policy = allowDuplicate || !mayRead ? "allow" : "refuse";
     const contents = inputs.map(({ content }) => content);
-    const once = repeatableAtoms(key, reach, { libraryId: library.id, atoms: inputs, at: clock.now(), recordRoom });
+    const once = repeatableAtoms(key, reach, { libraryId: library.id, atoms: inputs, at: clock.now(), recordCapacity });
     const near = await findDuplicateAtoms(db, reach, {
       ...{ libraryId: library.id, contents, policy },
       isRepeated: (index, near) => once.isRepeated(db, index, near),

@@ -99,8 +99,8 @@ export const memoryWakeUp = defineTool<{ library?: string; limit: number }, Brie
       return cutAtom(shownAtom({ ...facts, ...(library === null && { library: where }) }), BRIEF);
     };
     const empty = { library: shown, important: [], recent: [], leftOut: atoms, note: LEFT_OUT };
-    const room = maxTokens - tokensIn(empty, briefingText(empty));
-    const briefs = fittingBriefs(inTurns(best, latest).map(show), room, context.clock.now());
+    const budget = maxTokens - tokensIn(empty, briefingText(empty));
+    const briefs = fittingBriefs(alternate(best, latest).map(show), budget, context.clock.now());
     const chosen = new Map(briefs.map((atom) => [atom.id, atom]));
     const chosenOf = (of: readonly Atom[]) => of.flatMap(({ id }) => chosen.get(id) ?? []);
     const leftOut = Math.max(0, atoms - chosen.size);
@@ -151,7 +151,7 @@ async function presentAtoms(
 }
 
 /** Alternates the most important and the latest atoms, each in their order. */
-function inTurns(best: readonly Atom[], latest: readonly Atom[]): Atom[] {
+function alternate(best: readonly Atom[], latest: readonly Atom[]): Atom[] {
   const longer = Math.max(best.length, latest.length);
   return Array.from({ length: longer }, (_, at) => [best[at] ?? [], latest[at] ?? []].flat()).flat();
 }

@@ -38,7 +38,7 @@ import {
 import { MAX_PLACES } from "./ranking/newer-first.ts";
 import { isPlainSearch, readSearch, type SearchWords, withoutWords } from "./words/search-words.ts";
 import { MAX_SNIPPET_SOURCE, snippetsOf } from "./words/snippet.ts";
-import { takeTurns } from "./words/text-turns.ts";
+import { yieldBetweenTexts } from "./words/yield-between-texts.ts";
 
 /** Atom that a search found. */
 export type AtomHit = {
@@ -125,10 +125,10 @@ async function rank(
   return pageOf(whole, words, { after, limit });
 }
 
-/** Returns the first atoms of an order, `room` of them: all that were found, and as many of the others as fit. */
-function firstBeside(all: readonly Ranked[], ordered: readonly Ranked[], room: number): Ranked[] {
+/** Returns the first atoms of an order, `most` of them: all that were found, and as many of the others as fit. */
+function firstBeside(all: readonly Ranked[], ordered: readonly Ranked[], most: number): Ranked[] {
   const found = new Set(all.map(({ id }) => id));
-  const others = new Set(ordered.filter(({ id }) => !found.has(id)).slice(0, room - all.length));
+  const others = new Set(ordered.filter(({ id }) => !found.has(id)).slice(0, most - all.length));
   return ordered.filter((atom) => found.has(atom.id) || others.has(atom));
 }
 
@@ -264,10 +264,10 @@ export function searchAtoms(
     const { found, cut } = await readRankedAtoms(db, reach, ranked, search);
     const passages = await readPassages(db, ranked);
     const hits: AtomHit[] = [];
-    const turn = takeTurns();
+    const yieldBefore = yieldBetweenTexts();
     const snippetOf = snippetsOf(words);
     for (const hit of found) {
-      await turn(hit.atom.content.slice(0, MAX_SNIPPET_SOURCE));
+      await yieldBefore(hit.atom.content.slice(0, MAX_SNIPPET_SOURCE));
       const snippet = snippetOf(passages.get(hit.atom.id) ?? hit.atom.content);
       hits.push({ ...hit, place: before + hits.length + 1, snippet });
     }

@@ -13,7 +13,7 @@ export const DAYS_KEPT = 30;
  */
 export const MAX_KEPT = 1_000;
 /** Number of forgotten atoms that a call deletes at most, if several calls at once have left too many. */
-const MAX_MADE_ROOM = 10;
+const MAX_EVICTED = 10;
 
 /** Result of forgetting: the library's id as callers know it, and `keptUntil` in milliseconds since the epoch. */
 export type Forgetting =
@@ -54,7 +54,7 @@ export async function forgetAtom(
   await sql`delete from forgotten_atoms where id = any(array(
     select id from forgotten_atoms where id = any(array(
       select id from forgotten_atoms where library_id = ${kept.library_id}
-      order by forgotten_at desc, id desc offset ${mostKept} limit ${MAX_MADE_ROOM})) for update skip locked))`.execute(
+      order by forgotten_at desc, id desc offset ${mostKept} limit ${MAX_EVICTED})) for update skip locked))`.execute(
     db,
   );
   return { kind: "forgotten", libraryId: kept.whole_id, keptUntil: Math.round(kept.kept_ms) };

@@ -8,7 +8,7 @@ import { type Nearness, nearnessTo, type Sketch, sketchOf } from "../../rules/ne
 import type { Atom } from "../rows/atom.ts";
 import { findAtoms } from "../rows/atoms.ts";
 import { findReplacements } from "../rows/replaced-atoms.ts";
-import { takeTurns } from "../search/words/text-turns.ts";
+import { yieldBetweenTexts } from "../search/words/yield-between-texts.ts";
 
 /** Atom that says almost what is about to be saved, perhaps with other numbers. */
 export type NearDuplicate = Nearness & { readonly atom: Atom };
@@ -42,10 +42,10 @@ export async function findNearDuplicates(
   );
   const alike: NearDuplicate[] = [];
   const nearnessOf = nearnessTo(content);
-  const turn = takeTurns();
+  const yieldBefore = yieldBetweenTexts();
   for (const atom of found) {
     if (atom.library.id !== libraryId) continue;
-    await turn(atom.content);
+    await yieldBefore(atom.content);
     const near = nearnessOf(atom.content);
     if (near !== undefined) alike.push({ atom, ...near });
   }

@@ -15,7 +15,7 @@ type AtomSaver = {
   /** Row that its atoms are stored under, as `openLibrary` gives it. */
   readonly libraryId: string;
   /** True if the caller has capacity for records; else it leaves none, and its saves are not recognized. */
-  readonly hasRoom: boolean;
+  readonly hasCapacity: boolean;
 };
 
 /**
@@ -44,14 +44,14 @@ export async function findSavedAtom(db: Db, reach: Reach, caller: string, digest
 export async function beginAtoms(
   tx: Tx,
   reach: Reach,
-  { caller, libraryId, hasRoom }: AtomSaver,
+  { caller, libraryId, hasCapacity }: AtomSaver,
   digests: readonly string[],
 ): Promise<ReadonlyMap<string, Atom>> {
   const keys = sql`decode(unnest(${digests.map(toHex)}::text[]), 'hex')`;
   // In one order, so that no two transactions wait for each other.
   const begun = await sql`${preparedStatement} insert into repeatable_saves (caller, key, request, library_id)
     select ${caller}, saved.key, saved.key, libraries.id from libraries, (select ${keys} as key) saved
-    where libraries.id = ${libraryId} and ${hasRoom}::boolean
+    where libraries.id = ${libraryId} and ${hasCapacity}::boolean
     order by saved.key on conflict (caller, key) do nothing returning 1`.execute(tx);
   if (begun.rows.length === digests.length) return new Map();
   const { rows } = await sql<SavedRow & { is_known: boolean }>`

@@ -59,7 +59,7 @@ async function readSave(
 }
 
 /** Capacity of a caller for records. */
-export type RoomForRecords = {
+export type RecordCount = {
   /** Number of records that it may still leave; saves under way are not counted. */
   readonly free: number;
   /** Milliseconds until there is capacity for more: 0 if there is. */
@@ -67,7 +67,7 @@ export type RoomForRecords = {
 };
 
 /** Counts the records of a caller: thousands, in the end, so that {@link RecordRoom} asks seldom. */
-export async function countRoom(db: Db, caller: string, most: number = MAX_SAVES): Promise<RoomForRecords> {
+export async function countRecords(db: Db, caller: string, most: number = MAX_SAVES): Promise<RecordCount> {
   const { rows } = await sql<{ known: number; ms: number | null }>`
     select count(*) filter (where made_at >= clock_timestamp() - ${KEPT})::int as known,
       extract(epoch from min(made_at) + ${KEPT} - clock_timestamp())::float8 * 1000 as ms

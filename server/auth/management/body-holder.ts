@@ -1,7 +1,7 @@
 import type { preParsingHookHandler } from "fastify";
 import { MEMBER_SCOPES, standingNames } from "../../../domain/access/member-access.ts";
 import { scopeSet } from "../../../domain/access/scopes.ts";
-import type { BodyHolder } from "../../calls/body-room.ts";
+import type { BodyHolder } from "../../calls/body-budget.ts";
 import type { OpenStreams } from "../../calls/calls.ts";
 import { keepKeylessBody } from "../../calls/open-call.ts";
 import type { KeyIndexView } from "../../key-index/key-index-view.ts";

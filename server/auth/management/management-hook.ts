@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest, onRequestHookHandler, preValidationHookHandler } from "fastify";
 import { appendAudit } from "../../../store/audit/audit.ts";
-import { inTurnsOfNetwork } from "../../../store/database/managed-turns.ts";
+import { inNetworkSlots } from "../../../store/database/management-slots.ts";
 import { clientAddress } from "../../http/client-address.ts";
 import { problem } from "../../http/problems/problem.ts";
 import { presentsCredential } from "../credential.ts";
@@ -175,7 +175,7 @@ async function identifyPrincipal(
   read: "head" | "body",
 ): Promise<Authenticated> {
   const anyClaims = "console" in access && access.anyClaims;
-  const found = await inTurnsOfNetwork(networkOf(clientAddress(request)), () =>
+  const found = await inNetworkSlots(networkOf(clientAddress(request)), () =>
     authenticateManagement(deps, request.raw, anyClaims),
   );
   if ("cause" in found) return found;

@@ -40,7 +40,7 @@ export function recordRefusal(
     // A member's record has the place of a key, and is none.
     keyId: membership === undefined ? (key?.keyId ?? null) : null,
     teamId: key?.teamId ?? null,
-    until: by.kind === "rate limit" ? roomForTokensAt(by.rates, at) : undefined,
+    until: by.kind === "rate limit" ? tokensAvailableAt(by.rates, at) : undefined,
     principal: by.kind === "membership" ? by.actor : membership?.token.actor,
   });
 }
@@ -49,7 +49,7 @@ export function recordRefusal(
  * Returns when a limit of tokens that refuses a call has capacity for it, if nothing more is used until then; undefined
  * for any other limit.
  */
-function roomForTokensAt(rates: readonly MetRate[], now: number): number | undefined {
+function tokensAvailableAt(rates: readonly MetRate[], now: number): number | undefined {
   const refusing = refusingRate(rates);
   if (refusing?.limit.unit === undefined) return undefined;
   return now + Math.ceil(refusing.verdict.retryAfter / NANOSECONDS);

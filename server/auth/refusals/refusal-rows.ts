@@ -57,7 +57,7 @@ export class RefusalRows {
     const minute = minuteOf(at);
     if (minute !== this.#minute) this.#begin(minute);
     const byNetwork = this.#rows.get(cause)?.get(route);
-    if (byNetwork === undefined && !this.#hasRoom(cause)) return false;
+    if (byNetwork === undefined && !this.#hasCapacity(cause)) return false;
     const address = clientAddress(refusal.client);
     if (address !== this.#last.address) this.#last = { address, key: networkKey(address) };
     const { key } = this.#last;
@@ -68,7 +68,7 @@ export class RefusalRows {
       if (refusal.until !== undefined) known.until = Math.max(known.until ?? 0, refusal.until);
       return true;
     }
-    if (!this.#hasRoom(cause)) return false;
+    if (!this.#hasCapacity(cause)) return false;
     const { client, until, ...first } = refusal;
     const requestId = requestIdOf(client.raw);
     const row = { first, minute, address, network: networkOf(address), requestId, count: 1, until };
@@ -98,7 +98,7 @@ export class RefusalRows {
     return first;
   }
 
-  #hasRoom(cause: string): boolean {
+  #hasCapacity(cause: string): boolean {
     return this.#leftTo(cause) > 0;
   }
 

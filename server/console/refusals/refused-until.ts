@@ -58,7 +58,7 @@ function isOwn({ cause }: Pick<Refused, "cause">): boolean {
 /** Says until when calls like these are refused; empty if that is unknown. */
 export function refusedUntil(refused: Refused, budgets: RefusingBudgets, now: number): Html | string {
   const { of, kind } = causeParts(refused.cause);
-  if (kind === "rate_limited") return untilRoom(refused.lastAt, now);
+  if (kind === "rate_limited") return untilRateFree(refused.lastAt, now);
   if (kind === "token_limited") return untilPaid(refused.until, now);
   if (kind !== "budget_exceeded") return "";
   const uses = isOwn(refused) ? budgets.keys.get(refused.keyId ?? "") : budgets.teams.get(refused.teamId ?? "");
@@ -70,7 +70,7 @@ export function refusedUntil(refused: Refused, budgets: RefusingBudgets, now: nu
  * Says when a limit of requests has capacity again. A row of the log has the refusals of its minute, and the limit has
  * capacity for another request within a minute.
  */
-function untilRoom(lastAt: number, now: number): Html {
+function untilRateFree(lastAt: number, now: number): Html {
   const at = (Math.floor(lastAt / MINUTE_MS) + 2) * MINUTE_MS;
   const shown = moment(rfc3339Millis(at), now);
   return at > now ? line(html`Until ${shown} at the latest`) : line(html`Over since ${shown}`);

@@ -24,8 +24,8 @@ export class LastUsage {
   /** Keeps a usage instead of the last. */
   set(bytes: Buffer, from: number, to: number): void {
     this.#length = to - from;
-    const room = this.#json !== undefined && this.#json.length >= this.#length ? this.#json : undefined;
-    this.#json = room ?? Buffer.allocUnsafe(Math.max(USUAL, this.#length));
+    const reusable = this.#json !== undefined && this.#json.length >= this.#length ? this.#json : undefined;
+    this.#json = reusable ?? Buffer.allocUnsafe(Math.max(USUAL, this.#length));
     bytes.copy(this.#json, 0, from, to);
   }
 

@@ -247,11 +247,11 @@ export class MemberScanner {
 
   #keep(bytes: Buffer, from: number, to: number): void {
     const length = this.#keptLength + to - from;
-    if (length <= LONGEST_VALUE) bytes.copy(this.#roomFor(length), this.#keptLength, from, to);
+    if (length <= LONGEST_VALUE) bytes.copy(this.#bufferFor(length), this.#keptLength, from, to);
     this.#keptLength = Math.min(length, LONGEST_VALUE + 1);
   }
 
-  #roomFor(length: number): Buffer {
+  #bufferFor(length: number): Buffer {
     const kept = this.#kept ?? Buffer.alloc(USUAL_VALUE);
     this.#kept = kept;
     if (length <= kept.length) return kept;

@@ -1,11 +1,11 @@
 import { Counter, Gauge, type Registry } from "@prometheus-io/client";
-import type { AnswerRoom } from "./answer-room.ts";
+import type { AnswerBudget } from "./answer-budget.ts";
 
 /**
  * Exports the bytes that answers hold until they have left, and the counts of answers that were refused for lack of
  * memory budget or not read.
  */
-export function observeAnswers(registry: Registry, answers: Pick<AnswerRoom, "figures">): void {
+export function observeAnswers(registry: Registry, answers: Pick<AnswerBudget, "figures">): void {
   const registers = [registry];
   new Gauge({
     name: "keyplane_held_answer_bytes",

@@ -2,17 +2,17 @@ import { type IncomingMessage, type OutgoingHttpHeader, type OutgoingHttpHeaders
 import { type Problem, problem, problemDocument } from "../problems/problem.ts";
 import { requestIdOf } from "../request-id.ts";
 import { SAFE_METHODS } from "../safe-methods.ts";
-import type { AnswerRoom, FullOf, HeldAnswer } from "./answer-room.ts";
+import type { AnswerBudget, FullOf, HeldAnswer } from "./answer-budget.ts";
 import { cutConnection } from "./cut-connection.ts";
 import { ownerOf, type Requester } from "./owner.ts";
 
 /** Size of a piece in bytes. A longer answer is written in pieces, each after the piece before has left the process. */
 export const PIECE = 64 << 10;
 /** Bytes that are taken for an answer that may be large, before it is made. */
-export const PAGE_ROOM = 1 << 20;
+export const RESERVED_PAGE_BYTES = 1 << 20;
 
 /** Problems for a caller whose answer finds no memory budget. */
-const NO_ROOM: Readonly<Record<FullOf, Problem>> = {
+const REFUSALS: Readonly<Record<FullOf, Problem>> = {
   key: problem(
     "rate_limited",
     "Your unread answers have reached their limit of memory: read them, or try again later.",
@@ -36,7 +36,7 @@ export abstract class PacedResponse extends ServerResponse<IncomingMessage> {
   asker: Requester | undefined;
   /** True if the process keeps the body for all: each reader of it holds one piece. */
   isShared = false;
-  protected abstract readonly room: AnswerRoom;
+  protected abstract readonly budget: AnswerBudget;
   #answer: HeldAnswer | undefined;
   /** Body that replaces an answer without budget; empty if its connection was cut. */
   #refusal: string | undefined;
@@ -59,8 +59,8 @@ export abstract class PacedResponse extends ServerResponse<IncomingMessage> {
   reserve(bytes: number): Problem | undefined {
     // A closed response emits no event that would give the budget back.
     if (this.#answer !== undefined || this.destroyed) return undefined;
-    const taken = this.room.take(ownerOf(this.asker), bytes, () => cutConnection(this.req.socket));
-    if (typeof taken === "string") return NO_ROOM[taken];
+    const taken = this.budget.take(ownerOf(this.asker), bytes, () => cutConnection(this.req.socket));
+    if (typeof taken === "string") return REFUSALS[taken];
     this.#answer = taken;
     this.once("close", () => taken.end());
     return undefined;
@@ -136,7 +136,7 @@ export abstract class PacedResponse extends ServerResponse<IncomingMessage> {
     const bytes = this.isShared ? Math.min(length, PIECE) : length;
     if (this.#answer === undefined) return length > PIECE ? this.reserve(bytes) : undefined;
     const full = this.#answer.settle(bytes);
-    return full && NO_ROOM[full];
+    return full && REFUSALS[full];
   }
 
   #refuse(shown: Problem): this {
@@ -161,8 +161,8 @@ export abstract class PacedResponse extends ServerResponse<IncomingMessage> {
  * Takes budget for the answer to a call that is about to query the database. @returns problem to answer if there is
  * none
  */
-export function roomForAnswer(response: ServerResponse): Problem | undefined {
-  return response instanceof PacedResponse ? response.reserve(PAGE_ROOM) : undefined;
+export function reserveAnswer(response: ServerResponse): Problem | undefined {
+  return response instanceof PacedResponse ? response.reserve(RESERVED_PAGE_BYTES) : undefined;
 }
 
 /** Returns the length that a head declares in an object of headers, such as the framework's. */

@@ -29,7 +29,7 @@ export function boundUnknownBodies(
     if (bodies.delete(one)) held -= one.bytes;
   }
 
-  function makeRoom(): void {
+  function evict(): void {
     for (const one of bodies) {
       if (held <= MAX_HELD) return;
       if (one.isWhole || one.reply.sent) continue;
@@ -49,7 +49,7 @@ export function boundUnknownBodies(
       const bytes = heldBytes(piece);
       own.bytes += bytes;
       held += bytes;
-      makeRoom();
+      evict();
     });
     payload.once("end", () => {
       own.isWhole = true;

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerOptions, ty
 import { createServer as createTlsServer } from "node:https";
 import type { Socket } from "node:net";
 import { withAddedHeaders } from "../answers/added-headers.ts";
-import type { AnswerRoom } from "../answers/answer-room.ts";
+import type { AnswerBudget } from "../answers/answer-budget.ts";
 import { addErrorSource } from "../error-source.ts";
 import { addRequestId } from "../request-id.ts";
 import { addTransportSecurity } from "../transport-security.ts";
@@ -43,7 +43,7 @@ export function createListener(
   route: (request: IncomingMessage, response: ServerResponse) => void,
   tls: TlsFiles | null,
   lingering: LingeringSockets,
-  answers: AnswerRoom,
+  answers: AnswerBudget,
   overTls = tls !== null,
 ): Server {
   const additions = [...(overTls ? [addTransportSecurity] : []), addErrorSource, addRequestId];

@@ -1,6 +1,6 @@
 import type { IncomingMessage, OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { AnswerRoom } from "../answers/answer-room.ts";
+import type { AnswerBudget } from "../answers/answer-budget.ts";
 import { PacedResponse } from "../answers/paced-response.ts";
 import { hasBody, hasSmallBody } from "../bodies/body-framing.ts";
 import { discardInput } from "./discard-input.ts";
@@ -55,14 +55,14 @@ export class LingeringSockets {
  */
 export function responseClass(
   lingering: LingeringSockets,
-  answers: AnswerRoom,
+  answers: AnswerBudget,
 ): typeof ServerResponse<IncomingMessage> {
   // Shared by all responses, so that a flood of refusals makes no closure for each.
   const leaveRequest = function (this: ServerResponse<IncomingMessage>): void {
     leave(this.req, lingering);
   };
   return class ListenerResponse extends PacedResponse {
-    protected override get room(): AnswerRoom {
+    protected override get budget(): AnswerBudget {
       return answers;
     }
 

@@ -10,7 +10,7 @@ import {
   type QueryResult,
   type TransactionSettings,
 } from "kysely";
-import type { ManagedTurns } from "../managed-turns.ts";
+import type { ManagementSlots } from "../management-slots.ts";
 import { isUnanswered, UnansweredStatements } from "../unanswered.ts";
 import type { ConnectionQueue, Priority } from "./connection-queue.ts";
 import type { PGliteClient } from "./pglite-client.ts";
@@ -22,7 +22,7 @@ type PGliteAccess = {
   /** Ends the wait for the connection, and a transaction at its next statement. A running statement cannot be ended. */
   readonly signal?: AbortSignal;
   /** Slots that requests of the management API take. */
-  readonly turns?: ManagedTurns;
+  readonly slots?: ManagementSlots;
 };
 
 /**
@@ -42,7 +42,7 @@ class PGliteDriver implements Driver {
   readonly #access: PGliteAccess;
   readonly #connection: PGliteConnection;
   /** Gives back the slot of the caller that has the connection. */
-  #endTurn: (() => void) | undefined;
+  #releaseSlot: (() => void) | undefined;
 
   constructor(access: PGliteAccess) {
     this.#access = access;
@@ -54,23 +54,23 @@ class PGliteDriver implements Driver {
   }
 
   async acquireConnection(): Promise<DatabaseConnection> {
-    const { queue, priority, signal, turns } = this.#access;
-    const endTurn = await turns?.take();
+    const { queue, priority, signal, slots } = this.#access;
+    const releaseSlot = await slots?.take();
     try {
       await queue.acquire(priority, signal);
     } catch (error) {
-      endTurn?.();
+      releaseSlot?.();
       throw error;
     }
-    this.#endTurn = endTurn;
+    this.#releaseSlot = releaseSlot;
     return this.#connection;
   }
 
   async releaseConnection(): Promise<void> {
-    const endTurn = this.#endTurn;
-    this.#endTurn = undefined;
+    const releaseSlot = this.#releaseSlot;
+    this.#releaseSlot = undefined;
     this.#access.queue.release();
-    endTurn?.();
+    releaseSlot?.();
   }
 
   async beginTransaction(_: DatabaseConnection, { accessMode }: TransactionSettings): Promise<void> {

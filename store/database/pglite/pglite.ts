@@ -1,5 +1,5 @@
 import { Kysely } from "kysely";
-import { ManagedTurns } from "../managed-turns.ts";
+import { ManagementSlots } from "../management-slots.ts";
 import { memoryDatabase } from "../memory-database.ts";
 import type { Database } from "../schema.ts";
 import type { EmbeddedStore, Store } from "../store.ts";
@@ -52,9 +52,9 @@ export async function openPGlite(folder: string): Promise<EmbeddedStore> {
   };
 
   const memory = memoryDatabase(MEMORY, (signal) => databaseOf("memory", signal));
-  const turns = new ManagedTurns(MANAGED);
+  const slots = new ManagementSlots(MANAGED);
   const storeOf = (priority: Priority): Store => ({
-    db: new Kysely<Database>({ dialect: pgliteDialect({ client, queue, priority, turns }) }),
+    db: new Kysely<Database>({ dialect: pgliteDialect({ client, queue, priority, slots }) }),
     unauthenticatedDb: databaseOf("unauthenticated"),
     backgroundDb: databaseOf("background"),
     backgroundRows: 100,

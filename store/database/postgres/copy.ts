@@ -13,7 +13,7 @@ export type CopyQuestion = {
 };
 
 /** Number of rows that are read between two turns of the event loop. */
-const ROWS_PER_TURN = 2_000;
+const ROWS_PER_ITERATION = 2_000;
 /**
  * Length in bytes of the header, which comes before the first row: "PGCOPY\n\377\r\n\0", flags, and the length of an
  * extension, which no server writes yet.
@@ -114,7 +114,7 @@ class CopyOut implements pg.Submittable {
       connection.stream.destroy();
       this.#end.reject(error);
     }
-    if (++this.#rows % ROWS_PER_TURN === 0) turn(connection);
+    if (++this.#rows % ROWS_PER_ITERATION === 0) yieldToLoop(connection);
   }
 
   handleCommandComplete(): void {}
@@ -129,7 +129,7 @@ class CopyOut implements pg.Submittable {
 }
 
 /** Lets the event loop run other work: pg would read on as long as there is something to read. */
-function turn({ stream }: pg.Connection): void {
+function yieldToLoop({ stream }: pg.Connection): void {
   stream.pause();
   setImmediate(() => stream.resume());
 }

@@ -2,7 +2,7 @@ import { Socket } from "node:net";
 import { Kysely, PostgresDialect, type PostgresPoolClient } from "kysely";
 import pg from "pg";
 import { COLUMN_TYPES } from "../column-types.ts";
-import { ManagedTurns } from "../managed-turns.ts";
+import { ManagementSlots } from "../management-slots.ts";
 import { MAX_RUN_MS, memoryDatabase } from "../memory-database.ts";
 import type { Database } from "../schema.ts";
 import type { ListenConnection, Store } from "../store.ts";
@@ -116,8 +116,8 @@ export async function openPostgres(
   const shareOf = (part: number) => Math.max(1, Math.floor(maxConnections * part));
   const running = shareOf(MANAGED_SHARE);
   const runningPerTeam = Math.ceil(running / 2);
-  const db = databaseOn(pools.all, new ManagedTurns({ running, runningPerTeam, ...MANAGED_WAITING }));
-  const unauthenticated = ManagedTurns.ofUnauthenticated({
+  const db = databaseOn(pools.all, new ManagementSlots({ running, runningPerTeam, ...MANAGED_WAITING }));
+  const unauthenticated = ManagementSlots.ofUnauthenticated({
     running: shareOf(UNAUTHENTICATED_SHARE),
     ...UNAUTHENTICATED_WAITING,
   });
@@ -165,20 +165,20 @@ function connectionTo(database: string | DatabaseLocation, options: PostgresOpti
   };
 }
 
-/** @param turns slots that requests of the management API take; if left out, they take none */
-function databaseOn(pool: Connections, turns?: ManagedTurns): Kysely<Database> {
+/** @param slots slots that requests of the management API take; if left out, they take none */
+function databaseOn(pool: Connections, slots?: ManagementSlots): Kysely<Database> {
   const connect = () =>
     pool.connect().catch((error: unknown) => {
       throw asUnavailableOrRefused(error);
     });
-  const asking = { options: pool.options, connect: turns === undefined ? connect : inTurn(turns, connect) };
+  const asking = { options: pool.options, connect: slots === undefined ? connect : withSlot(slots, connect) };
   return new Kysely<Database>({ dialect: new PostgresDialect({ pool: { ...asking, end: () => pool.end() } }) });
 }
 
 /** Takes a slot before it connects, and gives it back with the connection. */
-function inTurn(turns: ManagedTurns, connect: () => Promise<pg.PoolClient>): () => Promise<PostgresPoolClient> {
+function withSlot(slots: ManagementSlots, connect: () => Promise<pg.PoolClient>): () => Promise<PostgresPoolClient> {
   return async () => {
-    const end = await turns.take();
+    const end = await slots.take();
     try {
       const client = await connect();
       const release = (destroy = false) => {

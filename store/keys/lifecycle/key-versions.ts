@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import type { VersionState } from "../../../domain/access/key-record.ts";
 import type { StoredVersion } from "../../../domain/key/stored/stored-key.ts";
-import { MAX_RETIRING, succeededBy } from "../../../domain/key/stored/version-room.ts";
+import { MAX_RETIRING, succeededBy } from "../../../domain/key/stored/version-slots.ts";
 import { type Author, appendAudit } from "../../audit/audit.ts";
 import type { Tx } from "../../database/change.ts";
-import { KeyRevokedError, NoRoomError, UnknownKeyError, VersionEndedError } from "../../database/errors.ts";
+import { KeyRevokedError, TooManyVersionsError, UnknownKeyError, VersionEndedError } from "../../database/errors.ts";
 import { DATABASE_NOW, databaseTimeIn } from "../../database/times.ts";
 
 const LIVING: readonly VersionState[] = ["reserved", "active", "retiring"];
@@ -201,7 +201,7 @@ async function beginOverlap(
   if (old.length === 0) return null;
   const free = SLOTS.filter((one) => !living.some(({ state, slot }) => state === "retiring" && slot === one));
   if (free.length < old.length) {
-    throw new NoRoomError(`key ${keyId}: at most ${MAX_RETIRING} old versions go on beside the active one`);
+    throw new TooManyVersionsError(`key ${keyId}: at most ${MAX_RETIRING} old versions go on beside the active one`);
   }
   const { rows } = await sql<{ retire_at: Date }>`
     update key_versions v set state = 'retiring', retire_at = ${databaseTimeIn(overlapMs)}, retiring_slot = old.slot

@@ -10,7 +10,7 @@ import type {
   StoredKey,
   StoredVersion,
 } from "../../../domain/key/stored/stored-key.ts";
-import { MAX_RETIRING } from "../../../domain/key/stored/version-room.ts";
+import { MAX_RETIRING } from "../../../domain/key/stored/version-slots.ts";
 import type { Labels } from "../../../domain/manifest/document/labels.ts";
 import type { Db } from "../../database/change.ts";
 import { fromDigest } from "../../database/digest.ts";

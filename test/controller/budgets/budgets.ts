@@ -39,12 +39,12 @@ function ownedBudget(teamId: string, owner: string | null): OwnedBudget {
   return budget;
 }
 
-let turn = 0;
+let revision = 0;
 /** Has a server have charged so much to a budget in the present period, and reported a threshold. */
 export async function use(world: World, budget: OwnedBudget, spent: number, percent: Threshold | null, most = 1_000) {
   const { store } = world;
   const { name: period, endsAt } = periodAt(budget.period, budget.timeZone, await databaseTime(store.db));
-  const line = { budget: budget.id, period, endsAt, most, turn: ++turn, spent, held: 0, wanted: 0 };
+  const line = { budget: budget.id, period, endsAt, most, revision: ++revision, spent, held: 0, wanted: 0 };
   await writeLedger(store.db, "thread", [line]);
   if (percent === null) return endsAt;
   const notice = { budget: budget.id, period, endsAt, most, used: spent, percent };

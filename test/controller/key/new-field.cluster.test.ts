@@ -2,7 +2,7 @@
 import { expect, it } from "vitest";
 import { objectPath } from "../../../controller/cluster/kubernetes/resources.ts";
 import { until } from "../../env/until.ts";
-import { describeWorldsInTurnOnKubernetes } from "../fixtures/kubernetes-setup.ts";
+import { describeWorldsInSequenceOnKubernetes } from "../fixtures/kubernetes-setup.ts";
 import { key, startWorld } from "../fixtures/world.ts";
 
 type Definition = { readonly spec: { readonly versions: readonly { readonly schema: object }[] } };
@@ -11,7 +11,7 @@ type Key = { readonly metadata: { readonly finalizers?: readonly string[] }; rea
 const FIELD = "/schema/openAPIV3Schema/properties/spec/properties/displayName";
 const MERGE = "application/merge-patch+json";
 
-describeWorldsInTurnOnKubernetes("a key whose kind gains a field", (setup, kubernetes) => {
+describeWorldsInSequenceOnKubernetes("a key whose kind gains a field", (setup, kubernetes) => {
   const crd = ["crd", "platformkeys.keyplane.dev"];
   const patch = (operations: readonly object[]) =>
     kubernetes().kubectl(["patch", ...crd, "--type=json", "--patch", JSON.stringify(operations)]);

@@ -107,14 +107,14 @@ describeWorlds("the status of a key", (setup) => {
     const spec = (trigger: string) => key("agent", { rotation: { trigger, overlap: { duration: "1h" } } });
     const world = await startWorld(context, setup(), spec("a"));
     for (const trigger of ["b", "c", "d", "e", "f"]) await world.declare(spec(trigger));
-    const room = (await world.stored("agent")).versions.at(-1)?.retireAt ?? expect.fail("no old version");
+    const slotAt = (await world.stored("agent")).versions.at(-1)?.retireAt ?? expect.fail("no old version");
     const { conditions, nextRotationTime } = await world.status("agent");
-    expect(nextRotationTime).toBe(rfc3339(room));
+    expect(nextRotationTime).toBe(rfc3339(slotAt));
     expect(world.condition("Ready", "agent")).toBe("True/Ready");
     expect(world.condition("Reconciling", "agent")).toBe("True/RotationDelayed");
     const { message } = conditions.find(({ type }) => type === "Reconciling") ?? {};
     expect(message).toContain("spec.rotation.trigger has changed");
-    expect(message).toContain(rfc3339(room));
+    expect(message).toContain(rfc3339(slotAt));
     const metadata = { generation: world.get("PlatformKey", "agent")?.generation ?? 0 };
     expect(kstatusOf({ metadata, status: await world.status("agent") })).toBe("InProgress");
 

@@ -1,7 +1,7 @@
 /** Policies on a real API server, where finalizers hold what is being deleted and a status is what people see. */
 import { expect, it } from "vitest";
 import { until } from "../../env/until.ts";
-import { describeWorldsInTurnOnKubernetes } from "../fixtures/kubernetes-setup.ts";
+import { describeWorldsInSequenceOnKubernetes } from "../fixtures/kubernetes-setup.ts";
 import { makeKubernetesSide } from "../fixtures/kubernetes-side.ts";
 import { key, type Manifest, startWorld } from "../fixtures/world.ts";
 
@@ -13,7 +13,7 @@ const policy = (spec: Record<string, unknown>, name = "production"): Manifest =>
 });
 const WRITER = { scopes: ["memory:read", "memory:write"] };
 
-describeWorldsInTurnOnKubernetes("keys of a team with policies", (setup, kubernetes) => {
+describeWorldsInSequenceOnKubernetes("keys of a team with policies", (setup, kubernetes) => {
   it("c77: hold to none that is being deleted, which says so for as long as a finalizer holds it", async (context) => {
     const READ_ONLY = policy({ allowedScopes: ["memory:read"] });
     const world = await startWorld(context, setup(), READ_ONLY, key("agent", WRITER));

@@ -46,10 +46,10 @@ type Options = {
   concurrency?: number;
   metrics?: QueueMetrics;
   isUrgent?: (item: string) => boolean;
-  turn?: (item: string) => string;
+  group?: (item: string) => string;
 };
 
-function start(work: Work, { concurrency = 2, metrics, isUrgent = () => false, turn = () => "" }: Options = {}) {
+function start(work: Work, { concurrency = 2, metrics, isUrgent = () => false, group = () => "" }: Options = {}) {
   const time = simulatedTime();
   const failures: { item: string; retryInMs: number }[] = [];
   const ending = new AbortController();
@@ -57,7 +57,7 @@ function start(work: Work, { concurrency = 2, metrics, isUrgent = () => false, t
     key: (item) => item,
     work,
     earlyLane: (item) => (isUrgent(item) ? "urgent" : undefined),
-    turn,
+    group,
     concurrency,
     clock: time.clock,
     timers: time.timers,
@@ -126,7 +126,7 @@ describe("the work queue", () => {
       const { queue } = start(work, {
         concurrency: 1,
         isUrgent: () => areUrgent,
-        turn: (item) => item.split("/")[0] ?? "",
+        group: (item) => item.split("/")[0] ?? "",
       });
       for (let i = 0; i < 1_000; i++) queue.add(`many/${i}`);
       for (const item of ["few/0", "few/1", "one/0"]) queue.add(item);
@@ -396,7 +396,7 @@ describe("the work queue", () => {
     const { clock, timers } = simulatedTime();
     const never = createWorkQueue<string>({
       key: (item) => item,
-      turn: () => "",
+      group: () => "",
       work: () => Promise.reject(new Error("must not run")),
       concurrency: 1,
       clock,

@@ -1,8 +1,8 @@
 import { type KyselyPlugin, sql } from "kysely";
 import { afterAll, beforeAll, expect, type TestContext, test } from "vitest";
 import type { Reach } from "../../../domain/access/reach.ts";
+import { claimExtraction, settleExtraction } from "../../../memory/store/extraction/extraction-leases.ts";
 import { handOver } from "../../../memory/store/extraction/jobs.ts";
-import { claimExtraction, settleExtraction } from "../../../memory/store/extraction/turns.ts";
 import { listAtoms } from "../../../memory/store/lists/atom-list.ts";
 import { insertAtom } from "../../../memory/store/writes/atom-writes.ts";
 import { beginSave, endSave } from "../../../memory/store/writes/repeatable-saves.ts";
@@ -66,12 +66,12 @@ async function startWorld(context: TestContext, store: Store, { memory, manageme
         const conversation = { libraryId, digest: DIGEST, passages: ["one", "two"], tokens };
         return handOver(tx, reachOf(subject), conversation);
       }),
-    settle: (by: Store, turn: Turn) => {
+    settle: (by: Store, lease: Turn) => {
       const statements = [TEA];
       return settleExtraction(
         by,
-        turn,
-        turn.isLast ? { kind: "done", statements, known: 0 } : { kind: "read", statements },
+        lease,
+        lease.isLast ? { kind: "done", statements, known: 0 } : { kind: "read", statements },
       );
     },
     /** As a save with an Idempotency-Key is made. */
@@ -146,13 +146,13 @@ describeNightlyOnEachEngine("A subject that is erased while a conversation of it
       const subject = unique("ana");
       const isBefore = order.indexOf("erase") > 0;
       let erased: string | undefined;
-      let turn: Awaited<ReturnType<typeof world.claim>>;
+      let lease: Awaited<ReturnType<typeof world.claim>>;
       const steps: Record<Step, () => Promise<unknown>> = {
         "hand over": () => world.handOver(store(), subject),
         async claim() {
-          turn = await world.claim();
+          lease = await world.claim();
         },
-        settle: async () => turn && world.settle(store(), turn),
+        settle: async () => lease && world.settle(store(), lease),
         async erase() {
           erased = await world.partOf(subject);
           expect(await world.erase(subject)).toBe(200);

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, expect, type TestContext, test } from "vitest";
 import { scopeSet } from "../../../domain/access/scopes.ts";
 import { INSTRUCTIONS, MAX_ANSWER_TOKENS } from "../../../memory/rules/extraction.ts";
-import { claimExtraction, settleExtraction } from "../../../memory/store/extraction/turns.ts";
+import { claimExtraction, settleExtraction } from "../../../memory/store/extraction/extraction-leases.ts";
 import { listAtoms } from "../../../memory/store/lists/atom-list.ts";
 import { revokeKey } from "../../../store/keys/lifecycle/revocation.ts";
 import { findKey } from "../../../store/keys/rows/find-key.ts";
@@ -118,9 +118,9 @@ describeNightlyOnEachEngine("A library that takes atoms out of conversations", (
     await library.declare();
     const { id } = (await library.handOver("The freeze ends on Monday.")).json;
     const claimed = async () => {
-      const turn = await claimExtraction(store(), crypto.randomUUID());
-      if (turn?.libraryId !== library.libraryId) throw new Error("no turn of the library");
-      return turn;
+      const lease = await claimExtraction(store(), crypto.randomUUID());
+      if (lease?.libraryId !== library.libraryId) throw new Error("no turn of the library");
+      return lease;
     };
     const dead = await claimed();
     expect(await claimExtraction(store(), crypto.randomUUID())).toBeUndefined();
@@ -267,12 +267,12 @@ describeNightlyOnEachEngine("A library that takes atoms out of conversations", (
     await library.handOver("Shared.");
     const read: string[] = [];
     const parts = new Map<string, string>();
-    for (let turns = 0; turns < 7; turns++) {
-      const turn = await claimExtraction(store(), crypto.randomUUID(), undefined, (id) => parts.get(id));
-      if (turn?.libraryId !== library.libraryId) throw new Error("no turn of the library");
-      parts.set(turn.libraryId, turn.storedIn);
-      read.push(String(turn.subject));
-      await settleExtraction(store(), turn, { kind: "done", statements: [], known: 0 });
+    for (let leases = 0; leases < 7; leases++) {
+      const lease = await claimExtraction(store(), crypto.randomUUID(), undefined, (id) => parts.get(id));
+      if (lease?.libraryId !== library.libraryId) throw new Error("no turn of the library");
+      parts.set(lease.libraryId, lease.storedIn);
+      read.push(String(lease.subject));
+      await settleExtraction(store(), lease, { kind: "done", statements: [], known: 0 });
     }
     expect(read.slice(0, 4).toSorted()).toEqual(["another", "many", "null", "one"]);
     expect(read.slice(4)).toEqual(["many", "many", "many"]);

@@ -13,7 +13,7 @@ import { callOf, usedOf } from "./ledger.ts";
 
 const BUDGET = "team team-a tokens Month";
 const line = (fields: Partial<LedgerLine> = {}): LedgerLine => ({
-  ...{ budget: BUDGET, period: "2026-11-01", endsAt: Date.UTC(2026, 11, 1), turn: 1 },
+  ...{ budget: BUDGET, period: "2026-11-01", endsAt: Date.UTC(2026, 11, 1), revision: 1 },
   ...{ spent: 0, held: 0, wanted: 0, most: 1_000 },
   ...fields,
 });

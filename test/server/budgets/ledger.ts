@@ -6,7 +6,7 @@ import type { BudgetedCall } from "../../../server/budgets/measure-call.ts";
 import { CallPricer } from "../../../server/usage/call-pricer.ts";
 import type { LedgerAnswer, LedgerLine } from "../../../store/budgets/budget-ledger.ts";
 
-type KeptBudget = { turn: number; spent: number; held: number };
+type KeptBudget = { revision: number; spent: number; held: number };
 export type Ledger = (holder: string, lines: readonly LedgerLine[]) => Promise<readonly (LedgerAnswer | null)[]>;
 
 /** A ledger in memory, as the database keeps it; `database` says whether it is away, and counts what it is asked. */
@@ -18,9 +18,9 @@ export function ledgerInMemory() {
     const holders = kept.get(place) ?? new Map<string, KeptBudget>();
     kept.set(place, holders);
     const before = holders.get(holder);
-    const isNews = before === undefined || before.turn < line.turn;
+    const isNews = before === undefined || before.revision < line.revision;
     const now = isNews
-      ? { turn: line.turn, spent: Math.max(line.spent, before?.spent ?? 0), held: line.held }
+      ? { revision: line.revision, spent: Math.max(line.spent, before?.spent ?? 0), held: line.held }
       : { ...before };
     holders.set(holder, now);
     const all = [...holders.values()];

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type BodyHolder, BodyRoom } from "../../../server/calls/body-room.ts";
+import { BodyBudget, type BodyHolder } from "../../../server/calls/body-budget.ts";
 import { KeptBodies, KeptBody } from "../../../server/calls/kept-bodies.ts";
 import { examples } from "../../env/nightly.ts";
 
 const KIB = 1_024;
 /** Of which 2 MiB are the reserve, and 6 MiB for all. */
 const LIMIT = 8 << 20;
-const ROOM_OF_ALL = 6 << 20;
+const COMMON_BUDGET = 6 << 20;
 
 class TestBody extends KeptBody {
   readonly holder: BodyHolder;
@@ -65,11 +65,11 @@ test("b110: whatever bodies do, the sums are those of the bodies, and no bound i
 function expectBounds(bodies: KeptBodies, open: readonly TestBody[]): void {
   expect(bodies.held).toBe(open.reduce((sum, { bytes }) => sum + bytes, 0));
   expect(bodies.held).toBeLessThanOrEqual(LIMIT);
-  for (const room of new Set(open.map((body) => body.room))) {
-    if (room === undefined) continue;
-    const here = open.filter((body) => body.room === room);
-    expect(room.held).toBe(here.reduce((sum, { bytes }) => sum + bytes, 0));
-    expect(room.held).toBeLessThanOrEqual(room.limit);
+  for (const budget of new Set(open.map((body) => body.budget))) {
+    if (budget === undefined) continue;
+    const here = open.filter((body) => body.budget === budget);
+    expect(budget.held).toBe(here.reduce((sum, { bytes }) => sum + bytes, 0));
+    expect(budget.held).toBeLessThanOrEqual(budget.limit);
     for (const [part, of] of [
       [1 / 8, "keyId"],
       [1 / 4, "teamId"],
@@ -77,7 +77,7 @@ function expectBounds(bodies: KeptBodies, open: readonly TestBody[]): void {
       for (const id of new Set(here.map(({ holder }) => holder[of]))) {
         const own = here.filter(({ holder }) => holder[of] === id);
         const sum = own.reduce((bytes, body) => bytes + body.bytes, 0);
-        if (own.length > 1) expect(sum).toBeLessThanOrEqual(room.limit * part);
+        if (own.length > 1) expect(sum).toBeLessThanOrEqual(budget.limit * part);
       }
     }
   }
@@ -128,7 +128,7 @@ test.each([
 ] as const)("b110: large bodies have %s of their room, then it is their %s's bound", (_part, part, bound, holderOf) => {
   const bodies = new KeptBodies(LIMIT);
   const filled = fill(bodies, 128 * KIB, holderOf);
-  expect(sumOf(filled)).toBe(ROOM_OF_ALL * part);
+  expect(sumOf(filled)).toBe(COMMON_BUDGET * part);
   expect(bodies.keep(new TestBody(bodies, holderOf(filled.length)), 128 * KIB)).toBe(bound);
   expect(bodies.refused).toBe(2);
   // A small one of the same caller has the reserve.
@@ -145,7 +145,7 @@ test("b110: one body fills what its key and its team may not fill with several, 
   const bodies = new KeptBodies(LIMIT);
   const only = new TestBody(bodies, { keyId: "key", teamId: "team" });
   while (bodies.keep(only, 64 * KIB) === undefined);
-  expect(only.bytes).toBe(ROOM_OF_ALL);
+  expect(only.bytes).toBe(COMMON_BUDGET);
 });
 
 test("b110: a body makes way by when its last byte came, and not by when it began", () => {
@@ -159,7 +159,7 @@ test("b110: a body makes way by when its last byte came, and not by when it bega
 });
 
 test("b110: a room counts what each has only while more is held than one key may have", () => {
-  const body = { holder: { keyId: "key", teamId: "team" }, room: undefined, bytes: 0 };
+  const body = { holder: { keyId: "key", teamId: "team" }, budget: undefined, bytes: 0 };
   let asked = 0;
   const list = {
     *[Symbol.iterator]() {
@@ -167,10 +167,10 @@ test("b110: a room counts what each has only while more is held than one key may
       yield body;
     },
   };
-  const room = new BodyRoom(800, list);
+  const budget = new BodyBudget(800, list);
   for (let n = 0; n < 99; n++) {
-    expect(room.boundOf(body.holder, 0, 1)).toBeUndefined();
-    room.change(body.holder, 1);
+    expect(budget.boundOf(body.holder, 0, 1)).toBeUndefined();
+    budget.change(body.holder, 1);
   }
   expect(asked).toBe(0);
 });

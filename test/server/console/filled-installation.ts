@@ -220,7 +220,7 @@ async function countUsage(
 async function breakThings({ store }: Pages, teamId: string, keyId: string): Promise<void> {
   const budget = { budget: `team ${teamId} tokens Total`, period: "total", endsAt: Number.POSITIVE_INFINITY };
   const [most, used] = [40_000_000, 36_500_000];
-  await writeLedger(store.db, "one", [{ ...budget, most, spent: used, turn: 1, held: 0, wanted: 0 }]);
+  await writeLedger(store.db, "one", [{ ...budget, most, spent: used, revision: 1, held: 0, wanted: 0 }]);
   await change(store, null, (tx) => recordBudgetNotice(tx, { ...budget, most, used, percent: 80 }));
   await registerReplica(store, "keyplane-server-7d9c5b6f4-x2x8p");
   await store.db

@@ -136,7 +136,7 @@ test("a bar on a team's page shows how much of a budget is used, and a word how 
     { tokens: 1_000, period: "Day", onExhausted: "Alert" },
   ];
   const { id } = (await pages.send("POST", "/teams", { name: "budgeted", spec: { budgets } })).body;
-  const line = { period: "total", endsAt: Number.POSITIVE_INFINITY, turn: 1, held: 0, wanted: 0, most: 10_000 };
+  const line = { period: "total", endsAt: Number.POSITIVE_INFINITY, revision: 1, held: 0, wanted: 0, most: 10_000 };
   await writeLedger(pages.store.db, "one", [{ ...line, budget: `team ${id} tokens Total`, spent: 8_200 }]);
   const page = await windows.open(`/team/${id}`, { viewport: { width: 900, height: 900 } });
   const bar = page.getByRole("meter", { name: "Budget in all" });

@@ -3,7 +3,7 @@ import { type IncomingMessage, request, type ServerResponse } from "node:http";
 import { request as requestTls } from "node:https";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { AnswerRoom, answerLimits } from "../../../server/http/answers/answer-room.ts";
+import { AnswerBudget, answerLimits } from "../../../server/http/answers/answer-budget.ts";
 import { createListener } from "../../../server/http/connections/listener.ts";
 import { LingeringSockets } from "../../../server/http/connections/refused-request.ts";
 import { makeCertificate } from "../../env/certificate.ts";
@@ -100,7 +100,7 @@ test("a listener with a certificate says it of the name that it was called by", 
   const { cert, key: tlsKey } = makeCertificate();
   const tls = { cert: Buffer.from(cert), key: Buffer.from(tlsKey) };
   const route: Parameters<typeof createListener>[0] = (_request, response) => response.end("served");
-  const listener = createListener(route, tls, new LingeringSockets(1), new AnswerRoom(answerLimits(1)));
+  const listener = createListener(route, tls, new LingeringSockets(1), new AnswerBudget(answerLimits(1)));
   context.onTestFinished(() => void listener.close());
   await once(listener.listen(0, "127.0.0.1"), "listening");
   const { port } = listener.address() as AddressInfo;
@@ -130,7 +130,7 @@ test.each<[string, (response: ServerResponse) => unknown]>([
     },
     null,
     new LingeringSockets(1),
-    new AnswerRoom(answerLimits(1)),
+    new AnswerBudget(answerLimits(1)),
     true,
   );
   await once(listener.listen(0, "127.0.0.1"), "listening");
@@ -149,7 +149,7 @@ test("a refusal in place of an answer that finds no room says it", async (contex
     (_request, response) => response.writeHead(200, { "content-length": 100_000 }).end("x".repeat(100_000)),
     null,
     new LingeringSockets(1),
-    new AnswerRoom({ key: 1, team: 1, process: 1 }),
+    new AnswerBudget({ key: 1, team: 1, process: 1 }),
     true,
   );
   context.onTestFinished(() => void listener.close());

@@ -130,6 +130,6 @@ describe("the uses of rows", () => {
 test("a table has room for as many rows as it was made for, and no more than a slot can number", () => {
   const table = KeyTable.allocate(2);
   publish(table, digest());
-  expect([table.room, table.lastRow]).toEqual([1, 1]);
+  expect([table.capacity, table.lastRow]).toEqual([1, 1]);
   expect(() => KeyTable.allocate(2 ** 24 - 1)).toThrow(RangeError);
 });

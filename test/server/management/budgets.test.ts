@@ -26,7 +26,7 @@ describeNightlyOnEachEngine("The budgets of a key and of a team", (store) => {
       return { teamId: body.id, keyId: key.body.id };
     };
     const { teamId, keyId } = await made({ budgets: [total] });
-    const line = { period: "total", endsAt: Number.POSITIVE_INFINITY, turn: 1, wanted: 0, most: 1_000 };
+    const line = { period: "total", endsAt: Number.POSITIVE_INFINITY, revision: 1, wanted: 0, most: 1_000 };
     await writeLedger(store().db, "one", [
       { ...line, budget: `key ${teamId} api//agent tokens Total`, spent: 790, held: 40 },
       { ...line, budget: `team ${teamId} tokens Total`, spent: 800, held: 0 },
@@ -75,7 +75,7 @@ describeNightlyOnEachEngine("The budgets of a key and of a team", (store) => {
     const key = (
       await api.send("POST", "/keys", { name: "agent", team: name, spec: { preset: "GatewayDefault", budgets } })
     ).body;
-    const line = { period: "total", endsAt: Number.POSITIVE_INFINITY, turn: 1, wanted: 0, most: 10_000_000 };
+    const line = { period: "total", endsAt: Number.POSITIVE_INFINITY, revision: 1, wanted: 0, most: 10_000_000 };
     const ids = { keys: `key ${team.id} api//agent USD Total`, teams: `team ${team.id} USD Total` };
     await writeLedger(store().db, "ended", [
       { ...line, budget: ids.keys, spent: 1_000_000, held: 400_000 },
@@ -122,7 +122,7 @@ describeNightlyOnEachEngine("The budgets of a key and of a team", (store) => {
       savePolicy(tx, { ...{ cluster, uid: "uid", name: "staging" }, spec, teams: [], rules: [] }),
     );
     const of = { budget: `policy ${cluster}/staging tokens Total`, period: "total" };
-    const line = { ...of, endsAt: Number.POSITIVE_INFINITY, turn: 1, wanted: 0, most: 1_000, spent: 10, held: 40 };
+    const line = { ...of, endsAt: Number.POSITIVE_INFINITY, revision: 1, wanted: 0, most: 1_000, spent: 10, held: 40 };
     await writeLedger(store().db, "ended", [line]);
     await sql`update budget_ledger set written_at = now() - interval '1 hour' where budget = ${of.budget}`.execute(
       store().db,

@@ -1,4 +1,4 @@
-import { answerLimits } from "../../../server/http/answers/answer-room.ts";
+import { answerLimits } from "../../../server/http/answers/answer-budget.ts";
 import type { ProblemCode } from "../../../server/http/problems/catalogue.ts";
 import { unique } from "../../store/fixtures.ts";
 import { ownPage } from "../auth/session/sign-in.ts";

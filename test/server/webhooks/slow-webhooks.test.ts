@@ -26,6 +26,6 @@ test.each([
   ["slow ones were not known as such", 16, 16, { quick: 0, any: -4 }],
   ["quick ones have all that they may", 12, 0, { quick: 0, any: 12 }],
   ["both have some", 8, 2, { quick: 6, any: 10 }],
-])("b341: neither slow webhooks nor quick ones have all tries where %s", (_, underWay, slow, room) => {
-  expect(freeTries(16, underWay, slow)).toEqual(room);
+])("b341: neither slow webhooks nor quick ones have all tries where %s", (_, underWay, slow, free) => {
+  expect(freeTries(16, underWay, slow)).toEqual(free);
 });

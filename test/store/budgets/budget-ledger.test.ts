@@ -11,7 +11,7 @@ import { ledgerInMemory } from "../../server/budgets/ledger.ts";
 import { unique } from "../fixtures.ts";
 
 const lineOf = (budget: string, fields: Partial<LedgerLine> = {}): LedgerLine => ({
-  ...{ budget, period: "2026-11-01", endsAt: Date.UTC(2026, 11, 1), turn: 1 },
+  ...{ budget, period: "2026-11-01", endsAt: Date.UTC(2026, 11, 1), revision: 1 },
   ...{ spent: 0, held: 0, wanted: 0, most: 1_000 },
   ...fields,
 });
@@ -23,14 +23,14 @@ describeNightlyOnEachEngine("The ledger of budgets", (store) => {
     const budget = unique("budget");
     expect(await write("a", lineOf(budget, { wanted: 5 }))).toMatchObject({ granted: 20, rest: 980, spent: 0 });
     expect(await write("b", lineOf(budget, { wanted: 981 }))).toMatchObject({ granted: 0, rest: 980, spent: 0 });
-    expect(await write("b", lineOf(budget, { turn: 2, wanted: 980 }))).toMatchObject({
+    expect(await write("b", lineOf(budget, { revision: 2, wanted: 980 }))).toMatchObject({
       granted: 980,
       rest: 0,
       spent: 0,
     });
     // What was not used goes back, and is there for the other.
-    await write("b", lineOf(budget, { turn: 3, spent: 100 }));
-    expect(await write("a", lineOf(budget, { turn: 2, held: 20, wanted: 880 }))).toMatchObject({ granted: 880 });
+    await write("b", lineOf(budget, { revision: 3, spent: 100 }));
+    expect(await write("a", lineOf(budget, { revision: 2, held: 20, wanted: 880 }))).toMatchObject({ granted: 880 });
   });
 
   test("b129: the same line again changes nothing, nor does one that comes late", async () => {
@@ -38,10 +38,10 @@ describeNightlyOnEachEngine("The ledger of budgets", (store) => {
     const line = lineOf(budget, { spent: 300, held: 10, wanted: 100 });
     expect(await write("a", line)).toMatchObject({ granted: 100, rest: 590, spent: 300 });
     expect(await write("a", line)).toMatchObject({ granted: 0, rest: 590, spent: 300 });
-    expect(await write("a", lineOf(budget, { turn: 5, spent: 400, held: 10 }))).toMatchObject({
+    expect(await write("a", lineOf(budget, { revision: 5, spent: 400, held: 10 }))).toMatchObject({
       ...{ granted: 0, rest: 590, spent: 400 },
     });
-    expect(await write("a", lineOf(budget, { turn: 4, spent: 390, held: 500 }))).toMatchObject({
+    expect(await write("a", lineOf(budget, { revision: 4, spent: 390, held: 500 }))).toMatchObject({
       ...{ granted: 0, rest: 590, spent: 400 },
     });
   });
@@ -49,10 +49,10 @@ describeNightlyOnEachEngine("The ledger of budgets", (store) => {
   test("b129: a holder's next line makes good what a restore has lost", async () => {
     const budget = unique("budget");
     await write("a", lineOf(budget, { spent: 100 }));
-    await write("a", lineOf(budget, { turn: 2, spent: 700, held: 50 }));
+    await write("a", lineOf(budget, { revision: 2, spent: 700, held: 50 }));
     await sql`update budget_ledger set turn = 1, spent = 100, held = 0 where budget = ${budget}`.execute(store().db);
     expect(await write("b", lineOf(budget))).toMatchObject({ rest: 900 });
-    expect(await write("a", lineOf(budget, { turn: 3, spent: 700, held: 50 }))).toMatchObject({
+    expect(await write("a", lineOf(budget, { revision: 3, spent: 700, held: 50 }))).toMatchObject({
       rest: 250,
       spent: 700,
     });
@@ -61,7 +61,7 @@ describeNightlyOnEachEngine("The ledger of budgets", (store) => {
   test("b130: a budget that is lowered goes on with what was used, and grants nothing beyond it", async () => {
     const budget = unique("budget");
     await write("a", lineOf(budget, { spent: 600 }));
-    expect(await write("a", lineOf(budget, { turn: 2, spent: 600, wanted: 1, most: 500 }))).toMatchObject({
+    expect(await write("a", lineOf(budget, { revision: 2, spent: 600, wanted: 1, most: 500 }))).toMatchObject({
       ...{ granted: 0, rest: -100, spent: 600 },
     });
   });
@@ -70,7 +70,7 @@ describeNightlyOnEachEngine("The ledger of budgets", (store) => {
     const amount = fc.integer({ min: 0, max: 2_000 });
     const lines = fc.array(
       fc.record({
-        ...{ holder: fc.constantFrom("a", "b"), turn: fc.integer({ min: 1, max: 9 }) },
+        ...{ holder: fc.constantFrom("a", "b"), revision: fc.integer({ min: 1, max: 9 }) },
         ...{ spent: amount, held: amount, wanted: amount, most: amount },
       }),
       { minLength: 1, maxLength: 8 },
@@ -119,7 +119,7 @@ describeOnEachEngine("The lines of a budget that never resets", (store) => {
     await write("dead-1", lineOf(budget, { spent: 5 }));
     for (const one of [budget, other]) await passes(one, "dead%");
     await write("alive", lasting(budget, { spent: 50, held: 5 }));
-    const before = await write("alive", lasting(budget, { turn: 2, spent: 50, held: 5 }));
+    const before = await write("alive", lasting(budget, { revision: 2, spent: 50, held: 5 }));
     const folding = lineFolding(store());
     expect(await folding.next()).toBe(0);
     expect(await folding.next()).toBe(4);
@@ -131,7 +131,7 @@ describeOnEachEngine("The lines of a budget that never resets", (store) => {
     ];
     expect(await linesOf(budget)).toEqual(folded);
     expect(await linesOf(other)).toEqual([{ holder: "ended", spent: 7, held: 0 }]);
-    expect(await write("alive", lasting(budget, { turn: 3, spent: 50, held: 5 }))).toEqual(before);
+    expect(await write("alive", lasting(budget, { revision: 3, spent: 50, held: 5 }))).toEqual(before);
 
     // What ends later is added, and nothing is folded twice.
     await write("later", lasting(budget, { spent: 20, held: 2 }));
@@ -148,7 +148,7 @@ describeOnEachEngine("The lines of a budget that never resets", (store) => {
     await passes(budget, "slept");
     const folding = lineFolding(store());
     await folding.next();
-    await write("slept", lasting(budget, { turn: 2, spent: 110 }));
+    await write("slept", lasting(budget, { revision: 2, spent: 110 }));
     await folding.next();
     await passes(budget, "slept", "6 days");
     await folding.next();

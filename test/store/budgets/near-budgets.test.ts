@@ -17,7 +17,7 @@ const limits = (tokens: number) => ({ rate: null, concurrent: null, budgets: [bu
 describeNightlyOnEachEngine("budgets near their end", (store) => {
   async function use(id: string, tokens: number): Promise<void> {
     const of = { budget: id, period: "total", endsAt: Number.POSITIVE_INFINITY, most: LIMIT };
-    await writeLedger(store().db, "a thread", [{ ...of, turn: 1, spent: tokens, held: 0, wanted: 0 }]);
+    await writeLedger(store().db, "a thread", [{ ...of, revision: 1, spent: tokens, held: 0, wanted: 0 }]);
     await change(store(), null, (tx) => recordBudgetNotice(tx, { ...of, used: tokens, percent: 80 }));
   }
   const near = async () => nearBudgets(store().db, await databaseTime(store().db), 100);

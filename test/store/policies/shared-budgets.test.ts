@@ -142,7 +142,7 @@ describeNightlyOnEachEngine("b149: budgets that teams share", (store) => {
       ...{ budget: `policy ${cluster}/production tokens Total`, period: "total" },
       ...{ endsAt: Number.POSITIVE_INFINITY, most: 1_000 },
     };
-    await writeLedger(store().db, "a thread", [{ ...of, turn: 1, spent: 850, held: 0, wanted: 0 }]);
+    await writeLedger(store().db, "a thread", [{ ...of, revision: 1, spent: 850, held: 0, wanted: 0 }]);
     const notice = { ...of, used: 850, percent: 80 } as const;
     expect((await change(store(), null, (tx) => recordBudgetNotice(tx, notice))).result).toBe(true);
     expect((await change(store(), null, (tx) => recordBudgetNotice(tx, notice))).result).toBe(false);

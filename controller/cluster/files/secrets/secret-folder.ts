@@ -35,11 +35,11 @@ export async function identifyFolder(folder: string, root: string): Promise<stri
 export async function readFolder(folder: string, root: string): Promise<Record<string, string>> {
   if ((await standingAt(folder, root)) !== "folder") return secretData([]);
   const data: [string, string][] = [];
-  let room = MAX_BYTES;
+  let bytesLeft = MAX_BYTES;
   for (const key of (await entriesOf(folder)).filter(isDataKey)) {
-    const content = await readRegularFile(dataKeyPath(folder, key), room);
+    const content = await readRegularFile(dataKeyPath(folder, key), bytesLeft);
     if (content === undefined) continue;
-    room -= content.length;
+    bytesLeft -= content.length;
     data.push([key, content.toString("utf8")]);
   }
   return secretData(data);
@@ -59,7 +59,7 @@ async function entriesOf(folder: string): Promise<string[]> {
   return names.sort();
 }
 
-async function readRegularFile(path: string, room: number): Promise<Buffer | undefined> {
+async function readRegularFile(path: string, bytesLeft: number): Promise<Buffer | undefined> {
   const file = await open(path, READ_ONLY).catch((error: unknown) => {
     if (hasCode(error, "ENOENT", "ELOOP", "ENXIO", "EMLINK")) return undefined;
     throw error;
@@ -67,7 +67,7 @@ async function readRegularFile(path: string, room: number): Promise<Buffer | und
   if (file === undefined) return undefined;
   try {
     const { size } = await file.stat().then((stat) => (stat.isFile() ? stat : { size: Number.POSITIVE_INFINITY }));
-    if (size > room) return undefined;
+    if (size > bytesLeft) return undefined;
     const content = Buffer.alloc(size);
     const { bytesRead } = await file.read(content, 0, size, 0);
     return content.subarray(0, bytesRead);

@@ -10,7 +10,7 @@ import { needsReconciling } from "./object-change.ts";
 import { type CheckedObject, readDeclaredObject } from "./read-object.ts";
 import type { Sink } from "./reflector.ts";
 import { isLater } from "./resource-version.ts";
-import { eachInTurns } from "./turns.ts";
+import { eachYielding } from "./yield-between.ts";
 
 export class WatchedObjects {
   readonly #held = new ObjectCache();
@@ -172,7 +172,7 @@ export class WatchedObjects {
       const isListed = namespace === "" || object.namespace === namespace;
       if (isListed && !present.has(object.uid)) this.#held.doubt(object);
     }
-    await eachInTurns(items, (item) => {
+    await eachYielding(items, (item) => {
       const before = this.#held.find(item.object)?.object.uid;
       const isSuccessor = before !== undefined && before !== item.object.uid;
       if (!isSuccessor || !this.#held.isUnconfirmed(before)) this.#put(item, true);

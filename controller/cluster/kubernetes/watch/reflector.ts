@@ -12,7 +12,7 @@ import type { ApiClient } from "../api/api-client.ts";
 import { ApiError, errorOfStatus, isExpired } from "../api/api-error.ts";
 import { TOO_LARGE } from "../api/transport.ts";
 import { isLater } from "./resource-version.ts";
-import { eachInTurns } from "./turns.ts";
+import { eachYielding } from "./yield-between.ts";
 
 /**
  * Number of objects on a page. An object has up to a mebibyte and a half, whatever its tenant writes into its metadata.
@@ -130,7 +130,7 @@ async function list<T>(options: ReflectorOptions<T>, signal: AbortSignal): Promi
     // An empty list of metadata has null for its items.
     const raws = isRecord(page) ? (page.items ?? []) : undefined;
     if (!isRecord(page) || !Array.isArray(raws)) throw new Error(`${path} is no list`);
-    await eachInTurns(raws, (raw) => items.push(read(raw)));
+    await eachYielding(raws, (raw) => items.push(read(raw)));
     const { resourceVersion, continue: token } = isRecord(page.metadata) ? page.metadata : {};
     if (typeof token === "string" && token !== "") {
       next = token;

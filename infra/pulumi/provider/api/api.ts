@@ -52,7 +52,7 @@ const BUSY: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 export function openApi(config: ProviderConfig): Api {
   const { url } = config;
   const tokens = tokenSource(config);
-  const inTurn = atMost(MOST_AT_ONCE);
+  const atMostAtOnce = atMost(MOST_AT_ONCE);
 
   async function once(method: Method, path: string, body: object | undefined, headers: Record<string, string>) {
     const token = await tokens.read();
@@ -109,7 +109,7 @@ export function openApi(config: ProviderConfig): Api {
   }
 
   return {
-    send: (...request) => inTurn(() => send(...request)),
+    send: (...request) => atMostAtOnce(() => send(...request)),
   };
 
   function refusalOf(status: number, json: unknown, mayBeDone: boolean): Refusal | UnreachableError {

@@ -1,6 +1,6 @@
 /** Returns a function that runs at most `places` tasks at a time, in the order of the calls. The other tasks wait. */
-export function atMost(places: number): <T>(work: () => Promise<T>) => Promise<T> {
-  let free = places;
+export function atMost(slots: number): <T>(work: () => Promise<T>) => Promise<T> {
+  let free = slots;
   const waiting: (() => void)[] = [];
   return async (work) => {
     if (free > 0) free--;

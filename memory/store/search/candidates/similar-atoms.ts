@@ -15,7 +15,7 @@ import {
   wantedWords,
 } from "../words/similar-condition.ts";
 import { type Likeness, rarityOf, similarity } from "../words/similarity.ts";
-import { takeTurns } from "../words/text-turns.ts";
+import { yieldBetweenTexts } from "../words/yield-between-texts.ts";
 import { atRandom, byMetadata, firstOfEach } from "./candidate-sources.ts";
 import { RANKED_COLUMNS, type RankedColumns, type RankedRow, toRankedRow } from "./ranked-row.ts";
 import type { AtomSearchBounds } from "./search-bounds.ts";
@@ -122,10 +122,10 @@ export async function compareTexts(
 ): Promise<SimilarAtom[]> {
   const compare = similarity(of === "all" ? words : rarestOfTopic(words), search.phrases);
   const compared = new Map<string, SimilarAtom>();
-  const turn = takeTurns();
+  const yieldBefore = yieldBetweenTexts();
   for (const { text, ...atom } of texts) {
     if (compared.has(atom.id)) continue;
-    await turn(text);
+    await yieldBefore(text);
     compared.set(atom.id, { ...atom, ...compare(text) });
   }
   return [...compared.values()];

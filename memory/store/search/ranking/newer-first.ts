@@ -2,8 +2,8 @@ import type { Alike } from "../../embedding/alike.ts";
 import { asksForQuantity, countsOtherwise, type Quantities, quantitiesOf, unitOf } from "../words/quantities.ts";
 import { pairsOf, wordsOfAtom } from "../words/search-words.ts";
 import { rarityOf } from "../words/similarity.ts";
-import { takeTurns } from "../words/text-turns.ts";
 import { saysChange } from "../words/words-of-change.ts";
+import { yieldBetweenTexts } from "../words/yield-between-texts.ts";
 
 /** Match of an atom with a search. */
 export type RankedPlace = {
@@ -202,9 +202,9 @@ function likeness(a: Weighed, b: Weighed): number {
 /** Returns the stems of each of many texts, and lets other callers run between texts. */
 async function stemsOfAll(texts: readonly string[]): Promise<ReadonlySet<string>[]> {
   const stems: ReadonlySet<string>[] = [];
-  const turn = takeTurns();
+  const yieldBefore = yieldBetweenTexts();
   for (const text of texts) {
-    await turn(text);
+    await yieldBefore(text);
     stems.push(stemsOf(text));
   }
   return stems;

@@ -21,7 +21,7 @@ import {
   requireKey,
   requireLiving,
   requireNoKey,
-  requireRoom,
+  requireVersionSlot,
 } from "../request/requirements.ts";
 
 /**
@@ -79,7 +79,7 @@ export async function rotateByHand(
     if (pending !== null && (pending.revokeOld || !revokeOld)) return;
     if (!revokeOld) {
       const now = await databaseTime(tx);
-      requireRoom(key, Number.POSITIVE_INFINITY, now, "`revokeOld: true`, keyplane rotate --revoke-old");
+      requireVersionSlot(key, Number.POSITIVE_INFINITY, now, "`revokeOld: true`, keyplane rotate --revoke-old");
     }
     await requestRotation(tx, keyId, revokeOld, author);
   });

@@ -17,7 +17,7 @@ import type { ChangeContext } from "../../change-context.ts";
 import { invalid } from "../../objects/diagnostics.ts";
 import { lifeOfNextVersion } from "../request/held-keys.ts";
 import type { CreateKeyBody, CreateVersionBody, SourceJson } from "../request/request-schemas.ts";
-import { lockLivingApiManagedKey, requireNoKey, requireRoom } from "../request/requirements.ts";
+import { lockLivingApiManagedKey, requireNoKey, requireVersionSlot } from "../request/requirements.ts";
 import { planNewKey } from "./plan-new-key.ts";
 
 /** Secret of a new version. The plaintext is set only if it is minted here, and goes into one answer. */
@@ -76,7 +76,7 @@ export async function createVersion(
   const key = await lockLivingApiManagedKey(tx, rights, keyId, "change keys");
   const overlapMs = overlap === undefined ? overlapLimit(DEFAULT_OVERLAP) : parseDuration(overlap);
   const now = await databaseTime(tx);
-  requireRoom(key, now + overlapMs, now, "`overlap: 0s`");
+  requireVersionSlot(key, now + overlapMs, now, "`overlap: 0s`");
   return addVersion(tx, key, { secret: secretOf(source), author, overlapMs });
 }
 

@@ -1,6 +1,6 @@
 /** Requirements for the key of a request: whose it is, who may change it, and if it lives. */
 import { API_CLUSTER } from "../../../../domain/api-cluster.ts";
-import { MAX_RETIRING, roomAt } from "../../../../domain/key/stored/version-room.ts";
+import { MAX_RETIRING, slotFreeAt } from "../../../../domain/key/stored/version-slots.ts";
 import { containsKey } from "../../../../domain/redact.ts";
 import { rfc3339Millis } from "../../../../domain/rfc3339.ts";
 import type { Tx } from "../../../../store/database/change.ts";
@@ -68,8 +68,8 @@ export function requireLiving({ state }: LoadedKey): void {
  * @param instead request that ends the earlier versions at once, for the text of the refusal
  * @throws Problem `too_many_versions` with when the next of them ends
  */
-export function requireRoom(key: LoadedKey, oldEndsAt: number, now: number, instead: string): void {
-  const at = roomAt(key, oldEndsAt, now);
+export function requireVersionSlot(key: LoadedKey, oldEndsAt: number, now: number, instead: string): void {
+  const at = slotFreeAt(key, oldEndsAt, now);
   if (at <= now) return;
   const retiresAt = rfc3339Millis(at);
   const detail = `${MAX_RETIRING} earlier versions of this key still work, and the next of them ends at ${retiresAt}: ask again then, or have all of them end at once by ${instead}.`;

@@ -1,7 +1,7 @@
 import type { CallerNetwork } from "../../../../domain/access/caller-network.ts";
 import { API_CLUSTER } from "../../../../domain/api-cluster.ts";
 import type { ApiManagedKeySpec } from "../../../../domain/key/declaration/api-managed-key.ts";
-import { retiringEndsAt } from "../../../../domain/key/stored/version-room.ts";
+import { retiringEndsAt } from "../../../../domain/key/stored/version-slots.ts";
 import { rfc3339Millis } from "../../../../domain/rfc3339.ts";
 import { type ListedKey, type ListedState, listedState } from "../../../../store/keys/search/key-lists.ts";
 import type { KeyNames } from "../../../../store/keys/search/key-names.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Clock } from "../../../../runtime/clock.ts";
 import { DatabaseUnavailableError } from "../../../../store/database/errors.ts";
-import { outsideManagedTurns } from "../../../../store/database/managed-turns.ts";
+import { outsideManagementSlots } from "../../../../store/database/management-slots.ts";
 import type { Store } from "../../../../store/database/store.ts";
 import { createConfirmer } from "../../../../store/replicas/confirmer.ts";
 import { replicaRegister } from "../../../../store/replicas/replicas.ts";
@@ -39,7 +39,7 @@ export function createReceipts(store: Store, clock: Clock): Receipts {
 
   /** Asks how far changes are confirmed. Concurrent callers share one question. */
   function ask(): ReturnType<typeof confirm> {
-    asking ??= outsideManagedTurns(confirm).finally(() => {
+    asking ??= outsideManagementSlots(confirm).finally(() => {
       asking = undefined;
     });
     return asking;

@@ -75,14 +75,14 @@ async function reflecting(
 const versionOf = ({ query }: Call) => query.get("resourceVersion");
 
 /** What is read in one turn of the event loop, at most, while a list of so many objects is taken in. */
-async function mostReadInOneTurn(context: TestContext, count: number): Promise<number> {
+async function mostReadInOneIteration(context: TestContext, count: number): Promise<number> {
   const names = Array.from({ length: count }, (_, i) => `thing-${i}`);
   const fake = await startFakeApiServer((call) => {
     if (!isWatch(call)) call.answer(200, page("7", names));
   });
   context.onTestFinished(() => fake.close());
   let most = 0;
-  let inThisTurn = 0;
+  let inThisIteration = 0;
   const stop = new AbortController();
   await reflect(
     {
@@ -90,8 +90,8 @@ async function mostReadInOneTurn(context: TestContext, count: number): Promise<n
       path: "/things",
       what: "things",
       read: (raw) => {
-        if (inThisTurn++ === 0) setImmediate(() => (inThisTurn = 0));
-        most = Math.max(most, inThisTurn);
+        if (inThisIteration++ === 0) setImmediate(() => (inThisIteration = 0));
+        most = Math.max(most, inThisIteration);
         // Objects that are slow to read, so that a few of them are as long as others should wait.
         for (const began = performance.now(); performance.now() - began < 2; );
         return readSecretVersion(raw);
@@ -109,7 +109,7 @@ async function mostReadInOneTurn(context: TestContext, count: number): Promise<n
 
 describe.concurrent("a reflector", () => {
   it("c20: takes in a long list by and by, so that other work has its turn", async (context) => {
-    const most = await mostReadInOneTurn(context, 100);
+    const most = await mostReadInOneIteration(context, 100);
     expect(most).toBeLessThanOrEqual(5);
   });
 

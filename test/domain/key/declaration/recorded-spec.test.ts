@@ -26,7 +26,7 @@ test("what is recorded of a declaration is all of it, but no digest of an import
 
 test("a declaration that is longer than what is recorded is left out whole", () => {
   const spec = (length: number): Spec<"PlatformKey"> => ({ ...defaults, displayName: "x".repeat(length) });
-  const room = MAX_RECORDED_SPEC - JSON.stringify(spec(0)).length;
-  expect(recordedSpec(spec(room))).toEqual(spec(room));
-  expect(recordedSpec(spec(room + 1))).toBeNull();
+  const length = MAX_RECORDED_SPEC - JSON.stringify(spec(0)).length;
+  expect(recordedSpec(spec(length))).toEqual(spec(length));
+  expect(recordedSpec(spec(length + 1))).toBeNull();
 });

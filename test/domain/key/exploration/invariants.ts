@@ -39,10 +39,10 @@ function wrongAtRest(rest: World): string | undefined {
   const old = key?.versions.filter(({ state }) => state === "retiring").length ?? 0;
   const ready = plan(rest)?.conditions.find(({ type }) => type === "Ready");
   const heldBack = old === 4 && ready?.reason === "SecretContested";
-  const waitsForRoom = old > 0 && usableInSecret(rest, ["reserved"]);
+  const waitsForSlot = old > 0 && usableInSecret(rest, ["reserved"]);
   const mayBeAtRestWithout =
     heldBack ||
-    waitsForRoom ||
+    waitsForSlot ||
     declared.state !== "Active" ||
     declaration.teamId === null ||
     (declared.expiresAt !== null && declared.expiresAt <= now) ||

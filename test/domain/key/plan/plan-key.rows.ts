@@ -2,7 +2,7 @@
 import { DAY, NOW } from "../../rule-table.ts";
 import { MINTING_RULES } from "../issuance/issuance-policy.rows.ts";
 import { type KeyRules, type KeyTable, NOTHING, SITUATIONS } from "../situations.ts";
-import { ROOM_RULES } from "../stored/version-room.rows.ts";
+import { SLOT_RULES } from "../stored/version-slots.rows.ts";
 import { LOOKS } from "./next-deadline.rows.ts";
 import { DELETION } from "./plan-deletion.rows.ts";
 import { ENDS } from "./plan-end.rows.ts";
@@ -181,5 +181,5 @@ const BIRTH: KeyTable = {
 export const KEY_RULES: KeyRules = {
   title: "The next step for a key",
   bases: SITUATIONS,
-  tables: [ENDS, FINALIZER, POLICY, BIRTH, VERSIONS, ...MINTING_RULES, ...ROOM_RULES, SECRET, DELETION, LOOKS],
+  tables: [ENDS, FINALIZER, POLICY, BIRTH, VERSIONS, ...MINTING_RULES, ...SLOT_RULES, SECRET, DELETION, LOOKS],
 };

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { passagesOf } from "../../../../domain/passages.ts";
-import { takeBatch } from "../../../../memory/store/embedding/turns.ts";
+import { takeBatch } from "../../../../memory/store/embedding/embedding-leases.ts";
 import { correctAtom, deleteAtom } from "../../../../memory/store/writes/atom-writes.ts";
 import type { Store } from "../../../../store/database/store.ts";
 import { startWaiting } from "./waiting-library.ts";
@@ -42,8 +42,8 @@ export function passagesOfLongAtoms(store: () => Store): void {
     test("are in no turn of other atoms where they fill a request", async () => {
       const { save, begin } = await startWaiting(store(), LONG.repeat(10));
       for (let n = 0; n < 3; n++) await save(LONG);
-      const turn = await begin();
-      const batch = await takeBatch(store(), turn);
+      const lease = await begin();
+      const batch = await takeBatch(store(), lease);
       expect(batch.map(({ passages }) => passages.length)).toEqual([passagesOf(LONG.repeat(10)).length]);
     });
   });

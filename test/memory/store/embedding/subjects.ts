@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import type { Reach } from "../../../../domain/access/reach.ts";
-import { claimTurn, clearSome, walkSome } from "../../../../memory/store/embedding/turns.ts";
+import { claimEmbedding, clearSome, walkSome } from "../../../../memory/store/embedding/embedding-leases.ts";
 import { nearestAtoms, questionSpaces } from "../../../../memory/store/search/candidates/nearest.ts";
 import { insertAtom } from "../../../../memory/store/writes/atom-writes.ts";
 import type { Store } from "../../../../store/database/store.ts";
@@ -49,8 +49,8 @@ export function subjectsInEmbeddedLibraries(store: () => Store): void {
       await declare("large");
       await sql`update library_embeddings set due_at = '-infinity' where library_id = ${libraryId}`.execute(db);
       await sql`delete from embedding_queue where library_id = ${libraryId}`.execute(db);
-      const turn = await claimTurn(store(), "00000000-0000-4000-8000-000000000000");
-      if (turn === undefined) throw new Error("there is a turn");
+      const lease = await claimEmbedding(store(), "00000000-0000-4000-8000-000000000000");
+      if (lease === undefined) throw new Error("there is a turn");
       const isWalked = async () =>
         (
           await sql<{ done: boolean }>`select is_walked as done from library_embeddings
@@ -58,7 +58,7 @@ export function subjectsInEmbeddedLibraries(store: () => Store): void {
         ).rows[0]?.done;
       let walks = 0;
       while (!(await isWalked()) && walks < 10) {
-        await walkSome(store(), turn);
+        await walkSome(store(), lease);
         walks++;
       }
       expect(walks).toBe(3);
@@ -74,9 +74,9 @@ export function subjectsInEmbeddedLibraries(store: () => Store): void {
       await sql`update library_embeddings set is_ended = true, due_at = '-infinity' where library_id = ${libraryId}`.execute(
         db,
       );
-      for (let turns = 0; turns < 5; turns++) {
-        const turn = await claimTurn(store(), "00000000-0000-4000-8000-000000000000");
-        if (turn !== undefined) await clearSome(store(), turn);
+      for (let leases = 0; leases < 5; leases++) {
+        const lease = await claimEmbedding(store(), "00000000-0000-4000-8000-000000000000");
+        if (lease !== undefined) await clearSome(store(), lease);
       }
       const { rows } = await sql`select from atom_embeddings v join libraries l on l.id = v.library_id
         where l.id = ${libraryId} or l.parent_id = ${libraryId}`.execute(db);

@@ -1,13 +1,13 @@
 import { describeOnEachEngineWithVectors } from "../../../env/database/engines.ts";
 import { alikeInMeaning } from "./alike.ts";
 import { passagesOfLongAtoms } from "./passages.ts";
-import { endsOfTurns } from "./settle-turn.ts";
+import { endsOfLeases } from "./settle-embedding.ts";
 import { subjectsInEmbeddedLibraries } from "./subjects.ts";
 
 /** One after the other on one database: to open an embedded one takes as long as all tests of a module. */
 describeOnEachEngineWithVectors("The vectors of the memory", (store) => {
   alikeInMeaning(store);
-  endsOfTurns(store);
+  endsOfLeases(store);
   subjectsInEmbeddedLibraries(store);
   passagesOfLongAtoms(store);
 });

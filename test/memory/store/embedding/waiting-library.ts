@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { sql } from "kysely";
-import { settleTurn } from "../../../../memory/store/embedding/settle-turn.ts";
-import { claimTurn, type EmbeddingTurn, takeBatch } from "../../../../memory/store/embedding/turns.ts";
+import { claimEmbedding, type EmbeddingLease, takeBatch } from "../../../../memory/store/embedding/embedding-leases.ts";
+import { settleEmbedding } from "../../../../memory/store/embedding/settle-embedding.ts";
 import { insertAtom } from "../../../../memory/store/writes/atom-writes.ts";
 import type { Store } from "../../../../store/database/store.ts";
 import { parseKeyring } from "../../../../store/encryption/keyring.ts";
@@ -29,17 +29,17 @@ export async function startWaiting(store: Store, content = PLAIN.content) {
   const save = (said: string) => insertAtom(db, reach, { ...PLAIN, content: said, libraryId, at: Date.now() });
   const atomId = (await save(content))?.id ?? "";
   /** Claims a turn of it, also where another process has one. */
-  const begin = async (): Promise<EmbeddingTurn> => {
+  const begin = async (): Promise<EmbeddingLease> => {
     await sql`update library_embeddings set is_walked = true, due_at = '-infinity'
       where library_id = ${libraryId}`.execute(db);
-    const turn = await claimTurn(store, randomUUID());
-    if (turn?.libraryId !== libraryId) throw new Error("the turn is of another library");
-    return turn;
+    const lease = await claimEmbedding(store, randomUUID());
+    if (lease?.libraryId !== libraryId) throw new Error("the turn is of another library");
+    return lease;
   };
-  const embedded = async (turn: EmbeddingTurn, servedBy = "one") => {
-    const waiting = await takeBatch(store, turn);
+  const embedded = async (lease: EmbeddingLease, servedBy = "one") => {
+    const waiting = await takeBatch(store, lease);
     const atoms = waiting.map((atom) => ({ ...atom, vectors: atom.passages.map(() => [1, 2]) }));
-    return () => settleTurn(store, turn, { kind: "embedded", atoms, servedBy });
+    return () => settleEmbedding(store, lease, { kind: "embedded", atoms, servedBy });
   };
   const states = async () => {
     const { rows } = await sql<{ vectors: number; queued: number }>`select

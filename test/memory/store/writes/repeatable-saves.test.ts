@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { beforeAll, beforeEach, expect, test } from "vitest";
 import {
   beginSave,
-  countRoom,
+  countRecords,
   endSave,
   findSave,
   MAX_SAVES,
@@ -92,18 +92,18 @@ describeNightlyOnEachEngine("the record of a save", (opened) => {
 
   test("b119: takes room of its caller alone, until it is over", async () => {
     expect(MAX_SAVES).toBe(10_000);
-    const room = (caller = "key_1") => countRoom(opened().db, caller, 2);
+    const capacity = (caller = "key_1") => countRecords(opened().db, caller, 2);
     await make(opened(), aSave());
-    expect(await room()).toEqual({ free: 1, waitMs: 0 });
+    expect(await capacity()).toEqual({ free: 1, waitMs: 0 });
     await age("23 hours");
     await make(opened(), aSave());
-    const { free, waitMs } = await room();
+    const { free, waitMs } = await capacity();
     expect(free).toBe(0);
     expect(waitMs).toBeGreaterThan(3_500_000);
     expect(waitMs).toBeLessThanOrEqual(3_600_000);
-    expect(await room("key_2")).toEqual({ free: 2, waitMs: 0 });
+    expect(await capacity("key_2")).toEqual({ free: 2, waitMs: 0 });
     await age("61 minutes");
-    expect(await room()).toEqual({ free: 1, waitMs: 0 });
+    expect(await capacity()).toEqual({ free: 1, waitMs: 0 });
   });
 
   test("b119: goes with its library, in bounded bits", async () => {

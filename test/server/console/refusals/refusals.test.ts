@@ -89,7 +89,7 @@ describe("the page of refusals", () => {
     const { name, endsAt } = periodAt("Month", "UTC", Date.now());
     const { rows } = await sql<{ owner: string }>`
       select budgets ->> 'owner' as owner from key_records where key_id = ${key.id}`.execute(pages.store.db);
-    const amounts = { held: 0, wanted: 0, turn: 1 };
+    const amounts = { held: 0, wanted: 0, revision: 1 };
     await writeLedger(pages.store.db, "one", [
       ...[{ ...amounts, budget: `team ${team.id} tokens Month`, period: name, endsAt, spent: 5e6, most: 5e6 }],
       ...rows.map(({ owner }) => ({

@@ -70,7 +70,7 @@ describe("the page of a team", () => {
       { tokens: 1_000, period: "Day", timeZone: "Europe/Berlin", onExhausted: "Alert" },
     ];
     const { id } = (await pages.send("POST", "/teams", { name: "budgeted", spec: { budgets } })).body;
-    const line = { budget: `team ${id} tokens Total`, period: "total", endsAt: Number.POSITIVE_INFINITY, turn: 1 };
+    const line = { budget: `team ${id} tokens Total`, period: "total", endsAt: Number.POSITIVE_INFINITY, revision: 1 };
     const amounts = { spent: 2_500, held: 40, wanted: 0, most: 10_000 };
     await writeLedger(pages.store.db, "running", [{ ...line, ...amounts }]);
     await writeLedger(pages.store.db, "dead", [{ ...line, ...amounts }]);
@@ -159,7 +159,7 @@ describe("the list of teams", () => {
       { cost: "1250", currency: "EUR", period: "Month" },
     ];
     const { id } = (await pages.send("POST", "/teams", { name: "frugal", spec: { budgets } })).body;
-    const line = { budget: `team ${id} tokens Total`, period: "total", endsAt: Number.POSITIVE_INFINITY, turn: 1 };
+    const line = { budget: `team ${id} tokens Total`, period: "total", endsAt: Number.POSITIVE_INFINITY, revision: 1 };
     await writeLedger(pages.store.db, "one", [{ ...line, spent: 41_234_567, held: 0, wanted: 0, most: 50_000_000 }]);
     const row = (await pages.get("/team")).text.split('<tr role="row">').find((one) => one.includes(">frugal<")) ?? "";
     const words = row.replace(/<[^>]*>/g, " ").replace(/\s+/g, " ");

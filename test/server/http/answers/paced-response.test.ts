@@ -2,8 +2,8 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { connect } from "node:tls";
 import { afterEach, describe, expect, test } from "vitest";
-import { type AnswerLimits, AnswerRoom, GRACE_TICKS } from "../../../../server/http/answers/answer-room.ts";
-import { PacedResponse, PIECE, roomForAnswer } from "../../../../server/http/answers/paced-response.ts";
+import { AnswerBudget, type AnswerLimits, GRACE_TICKS } from "../../../../server/http/answers/answer-budget.ts";
+import { PacedResponse, PIECE, reserveAnswer } from "../../../../server/http/answers/paced-response.ts";
 import { createListener, type TlsFiles } from "../../../../server/http/connections/listener.ts";
 import { PipeliningLimit, type Route } from "../../../../server/http/connections/pipelining-limit.ts";
 import { LingeringSockets } from "../../../../server/http/connections/refused-request.ts";
@@ -28,21 +28,21 @@ afterEach(async () => {
 
 /** A listener that answers `/N` with N bytes, as the key of `KEY`; and what its answers hold. */
 async function start(limits: Partial<AnswerLimits> = {}, tls: TlsFiles | null = null, route: Route = bytes) {
-  const room = new AnswerRoom({ key: 2 * LARGE, team: 2 * LARGE, process: 2 * LARGE, ...limits });
+  const budget = new AnswerBudget({ key: 2 * LARGE, team: 2 * LARGE, process: 2 * LARGE, ...limits });
   const lingering = new LingeringSockets(1);
   const oneAtATime = new PipeliningLimit(lingering).guard((request, response) => {
     if (response instanceof PacedResponse) response.asker = KEY;
     route(request, response);
   });
-  const server = createListener(oneAtATime, tls, lingering, room).listen(0, "127.0.0.1");
+  const server = createListener(oneAtATime, tls, lingering, budget).listen(0, "127.0.0.1");
   await once(server, "listening");
   closers.push(async () => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
-    await until("nothing is held", () => room.figures().heldBytes === 0);
+    await until("nothing is held", () => budget.figures().heldBytes === 0);
   });
   const { port } = server.address() as AddressInfo;
-  return { room, server, port, url: `http://127.0.0.1:${port}` };
+  return { room: budget, server, port, url: `http://127.0.0.1:${port}` };
 }
 
 const bytes: Route = ({ url = "" }, response) => {
@@ -52,15 +52,15 @@ const bytes: Route = ({ url = "" }, response) => {
 };
 
 /** Asks for a large answer, and reads nothing of it: resolves once its pieces no longer leave. */
-async function readNothing(port: number, room: AnswerRoom, requests = requestHead(`GET /${LARGE} HTTP/1.1`)) {
+async function readNothing(port: number, budget: AnswerBudget, requests = requestHead(`GET /${LARGE} HTTP/1.1`)) {
   const caller = openCaller(port);
-  const before = room.figures().heldBytes;
+  const before = budget.figures().heldBytes;
   caller.socket.pause();
   caller.socket.write(requests);
   let last = -1;
   let same = 0;
   await until("the pieces no longer leave", () => {
-    const held = room.figures().heldBytes - before;
+    const held = budget.figures().heldBytes - before;
     same = held > 0 && held === last ? same + 1 : 0;
     last = held;
     return same > 10;
@@ -68,15 +68,15 @@ async function readNothing(port: number, room: AnswerRoom, requests = requestHea
   return caller;
 }
 
-const tick = (room: AnswerRoom, times: number) => {
-  for (let n = 0; n < times; n++) room.tick();
+const tick = (budget: AnswerBudget, times: number) => {
+  for (let n = 0; n < times; n++) budget.tick();
 };
 
 describe("b109: an answer", () => {
   test.each([0, 1, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE, LARGE])(
     "b109: of %d bytes comes whole, and the connection goes on",
     async (length) => {
-      const { room, port } = await start();
+      const { room: budget, port } = await start();
       const caller = openCaller(port);
       const ask = requestHead(`GET /${length} HTTP/1.1`);
       caller.socket.write(ask + ask + requestHead("GET /7 HTTP/1.1", ["Connection: close"]));
@@ -88,7 +88,7 @@ describe("b109: an answer", () => {
         .slice(1);
       expect(bodies.map((body) => body.length)).toEqual([length, length, 7]);
       expect(bodies.every((body) => /^x*$/.test(body))).toBe(true);
-      expect(room.figures()).toEqual({ heldBytes: 0, refused: 0, cut: 0 });
+      expect(budget.figures()).toEqual({ heldBytes: 0, refused: 0, cut: 0 });
     },
   );
 
@@ -101,53 +101,53 @@ describe("b109: an answer", () => {
   });
 
   test("b109: has no body where HEAD asked for it, and takes no room", async () => {
-    const { port, room } = await start();
+    const { port, room: budget } = await start();
     const answer = await sendRaw(port, requestHead(`HEAD /${3 * LARGE} HTTP/1.1`));
     expect([answer.status, answer.body]).toEqual([200, ""]);
-    expect(room.figures()).toEqual({ heldBytes: 0, refused: 0, cut: 0 });
+    expect(budget.figures()).toEqual({ heldBytes: 0, refused: 0, cut: 0 });
   });
 
   test("b109: that is not read holds what has not left, until another wants its room, and then is cut short", async () => {
-    const { room, port, url } = await start();
-    const caller = await readNothing(port, room);
-    const { heldBytes } = room.figures();
+    const { room: budget, port, url } = await start();
+    const caller = await readNothing(port, budget);
+    const { heldBytes } = budget.figures();
     expect(heldBytes).toBeGreaterThan(MIB);
     expect(heldBytes).toBeLessThan(LARGE);
     const wanted = 2 * LARGE - heldBytes + 1;
     expect((await fetch(`${url}/${wanted}`)).status).toBe(429);
     expect(caller.state()).toBe("open");
-    tick(room, GRACE_TICKS);
+    tick(budget, GRACE_TICKS);
     const answer = await fetch(`${url}/${wanted}`);
     expect((await answer.arrayBuffer()).byteLength).toBe(wanted);
     caller.socket.resume();
     await until("the connection is reset", () => caller.state() === "reset");
     expect(caller.text().length).toBeLessThan(LARGE);
-    expect(room.figures()).toMatchObject({ refused: 1, cut: 1 });
+    expect(budget.figures()).toMatchObject({ refused: 1, cut: 1 });
   });
 
   test("b109: that is read goes on, however long it takes", async () => {
-    const { room, port } = await start({ process: LARGE });
-    const caller = await readNothing(port, room);
-    const from = room.figures().heldBytes;
+    const { room: budget, port } = await start({ process: LARGE });
+    const caller = await readNothing(port, budget);
+    const from = budget.figures().heldBytes;
     caller.socket.resume();
-    await until("pieces leave again", () => room.figures().heldBytes < from);
+    await until("pieces leave again", () => budget.figures().heldBytes < from);
     caller.socket.pause();
-    tick(room, GRACE_TICKS - 1);
+    tick(budget, GRACE_TICKS - 1);
     caller.socket.resume();
     await until("all has come", () => caller.text().length > LARGE);
-    await until("nothing is held", () => room.figures().heldBytes === 0);
-    expect(room.figures().cut).toBe(0);
+    await until("nothing is held", () => budget.figures().heldBytes === 0);
+    expect(budget.figures().cut).toBe(0);
   });
 
   test("b109: is cut behind others on its connection, and at its last piece, and over TLS", async () => {
-    const { room, port } = await start();
+    const { room: budget, port } = await start();
     const ask = requestHead(`GET /${LARGE} HTTP/1.1`, ["Connection: close"]);
     const callers = [
-      await readNothing(port, room, requestHead(`GET /${LARGE} HTTP/1.1`).repeat(3)),
-      await readNothing(port, room, ask),
+      await readNothing(port, budget, requestHead(`GET /${LARGE} HTTP/1.1`).repeat(3)),
+      await readNothing(port, budget, ask),
     ];
-    tick(room, 600);
-    expect(room.figures()).toMatchObject({ heldBytes: 0, cut: 2 });
+    tick(budget, 600);
+    expect(budget.figures()).toMatchObject({ heldBytes: 0, cut: 2 });
     for (const caller of callers) {
       caller.socket.resume();
       await until("the connection is reset", () => caller.state() === "reset");
@@ -181,11 +181,11 @@ describe("b109: an answer", () => {
 
   test("b109: has its room before it is made, and holds what it is once it is sent", async () => {
     const seen: number[] = [];
-    const { url, room } = await start({ key: 3 * MIB }, null, (_request, response) => {
-      expect(roomForAnswer(response)).toBeUndefined();
-      seen.push(room.figures().heldBytes);
+    const { url, room: budget } = await start({ key: 3 * MIB }, null, (_request, response) => {
+      expect(reserveAnswer(response)).toBeUndefined();
+      seen.push(budget.figures().heldBytes);
       response.writeHead(200, { "content-length": 5 });
-      seen.push(room.figures().heldBytes);
+      seen.push(budget.figures().heldBytes);
       response.end("small");
     });
     expect(await (await fetch(url)).text()).toBe("small");
@@ -194,7 +194,7 @@ describe("b109: an answer", () => {
 
   test("b109: of a text that is kept for all holds a piece, however large it is", async () => {
     const text = Buffer.alloc(LARGE, "x");
-    const { port, room } = await start(
+    const { port, room: budget } = await start(
       { team: 2 * PIECE, process: 2 * PIECE, key: 2 * PIECE },
       null,
       (_request, response) => {
@@ -202,19 +202,19 @@ describe("b109: an answer", () => {
         response.writeHead(200, { "content-length": LARGE }).end(text);
       },
     );
-    const callers = [await readNothing(port, room), await readNothing(port, room)];
-    expect(room.figures().heldBytes).toBe(2 * PIECE);
+    const callers = [await readNothing(port, budget), await readNothing(port, budget)];
+    expect(budget.figures().heldBytes).toBe(2 * PIECE);
     expect((await sendRaw(port, requestHead("GET / HTTP/1.1"))).status).toBe(429);
     callers[0]?.socket.resume();
     await until("it has all", () => (callers[0]?.text().length ?? 0) > LARGE);
-    await until("a piece is held", () => room.figures().heldBytes === PIECE);
+    await until("a piece is held", () => budget.figures().heldBytes === PIECE);
     callers[1]?.socket.destroy();
   });
 
   test("b109: of a stream is its reader's while a piece is out, and its source's otherwise", async () => {
     let written = 0;
-    const { port, room } = await start({}, null, (_request, response) => {
-      roomForAnswer(response);
+    const { port, room: budget } = await start({}, null, (_request, response) => {
+      reserveAnswer(response);
       response.writeHead(200);
       const write = () => {
         while (written < LARGE) {
@@ -225,29 +225,29 @@ describe("b109: an answer", () => {
       };
       write();
     });
-    const caller = await readNothing(port, room);
-    expect(room.figures().heldBytes).toBe(MIB);
+    const caller = await readNothing(port, budget);
+    expect(budget.figures().heldBytes).toBe(MIB);
     caller.socket.resume();
     await until("all that there is has come", () => written >= LARGE && caller.text().length > LARGE);
-    tick(room, 600);
-    expect(room.figures()).toMatchObject({ heldBytes: MIB, cut: 0 });
+    tick(budget, 600);
+    expect(budget.figures()).toMatchObject({ heldBytes: MIB, cut: 0 });
     caller.socket.destroy();
-    await until("nothing is held", () => room.figures().heldBytes === 0);
+    await until("nothing is held", () => budget.figures().heldBytes === 0);
 
     written = 0;
-    const unread = await readNothing(port, room);
-    tick(room, 600);
-    expect(room.figures()).toMatchObject({ heldBytes: 0, cut: 1 });
+    const unread = await readNothing(port, budget);
+    tick(budget, 600);
+    expect(budget.figures()).toMatchObject({ heldBytes: 0, cut: 1 });
     unread.socket.resume();
     await until("the connection is reset", () => unread.state() === "reset");
   });
 
   test("b109: of a stream whose piece is larger than what was taken takes more, and is cut where there is none", async () => {
-    const { port, room } = await start({ key: 2 * MIB }, null, (_request, response) => {
-      roomForAnswer(response);
+    const { port, room: budget } = await start({ key: 2 * MIB }, null, (_request, response) => {
+      reserveAnswer(response);
       response.writeHead(200);
       response.write(Buffer.alloc(2 * MIB, "x"), () => {
-        expect(room.figures().heldBytes).toBe(2 * MIB);
+        expect(budget.figures().heldBytes).toBe(2 * MIB);
         response.write(Buffer.alloc(2 * MIB + 1, "y"));
       });
     });
@@ -255,14 +255,14 @@ describe("b109: an answer", () => {
     caller.socket.write(requestHead("GET / HTTP/1.1"));
     await until("the connection is reset", () => caller.state() === "reset");
     expect(caller.text()).toMatch(/x$/);
-    await until("nothing is held", () => room.figures().heldBytes === 0);
+    await until("nothing is held", () => budget.figures().heldBytes === 0);
   });
 
   test("b109: that is asked for when its caller has left takes no room", async () => {
     const left = Promise.withResolvers<void>();
-    const { port, room } = await start({}, null, (_request, response) => {
+    const { port, room: budget } = await start({}, null, (_request, response) => {
       response.once("close", () => {
-        expect(roomForAnswer(response)).toBeUndefined();
+        expect(reserveAnswer(response)).toBeUndefined();
         left.resolve();
       });
       response.flushHeaders();
@@ -272,11 +272,11 @@ describe("b109: an answer", () => {
     await answers(caller, 1);
     caller.socket.destroy();
     await left.promise;
-    expect(room.figures().heldBytes).toBe(0);
+    expect(budget.figures().heldBytes).toBe(0);
   });
 
   test("b109: whose caller leaves at any moment gives all back", async () => {
-    const { port, room } = await start({ key: 100 * LARGE, team: 100 * LARGE, process: 100 * LARGE });
+    const { port, room: budget } = await start({ key: 100 * LARGE, team: 100 * LARGE, process: 100 * LARGE });
     const ask = requestHead(`GET /${MIB} HTTP/1.1`);
     await Promise.all(
       Array.from({ length: 60 }, async (_, n) => {
@@ -288,12 +288,12 @@ describe("b109: an answer", () => {
         else caller.socket.resetAndDestroy();
       }),
     );
-    await until("nothing is held", () => room.figures().heldBytes === 0);
+    await until("nothing is held", () => budget.figures().heldBytes === 0);
   });
 
   test("b109: that is under way as its server stops is sent to its end", async () => {
-    const { port, room, server } = await start();
-    const caller = await readNothing(port, room);
+    const { port, room: budget, server } = await start();
+    const caller = await readNothing(port, budget);
     const closed = new Promise((resolve) => server.close(resolve));
     server.closeIdleConnections();
     caller.socket.resume();

@@ -60,16 +60,16 @@ test("b83: the pieces of a large body are freed as they come, and its own memory
 
 test("b83: a large body is copied together in slices, other work between them", async () => {
   const piece = randomBytes(100_000);
-  let turns = 0;
+  let iterations = 0;
   const turn = () => {
-    turns += 1;
+    iterations += 1;
     next = setImmediate(turn);
   };
   let next = setImmediate(turn);
   const joined = await receive(Array.from({ length: 80 }, () => piece));
   clearImmediate(next);
   expect(joined.equals(Buffer.concat(Array.from({ length: 80 }, () => piece)))).toBe(true);
-  expect(turns).toBeGreaterThanOrEqual(6);
+  expect(iterations).toBeGreaterThanOrEqual(6);
 });
 
 test("b83: what a socket is given of a large body are copies in one buffer, and none once it is released", async () => {

@@ -14,10 +14,10 @@ test("b83: one slice is taken in a turn of the event loop, however many works wa
       return --left === 0;
     });
   };
-  let turns = 0;
+  let iterations = 0;
   let isDone = false;
   const turn = () => {
-    turns += 1;
+    iterations += 1;
     taken.push("|");
     if (!isDone) setImmediate(turn);
   };
@@ -27,7 +27,7 @@ test("b83: one slice is taken in a turn of the event loop, however many works wa
   isDone = true;
   // The first slices are taken where the work is begun; from then on the turns are shared.
   expect(taken.join("")).toMatch(/^ab(?:a\||\|a)(?:b\||\|b)(?:a\||\|a)(?:b\||\|b)a\|?$/);
-  expect(turns).toBeGreaterThanOrEqual(4);
+  expect(iterations).toBeGreaterThanOrEqual(4);
 });
 
 test("b83: what a work throws rejects its own promise alone", async () => {

@@ -7,7 +7,7 @@ import { connect } from "node:tls";
 import { Registry } from "@prometheus-io/client";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createLog } from "../../../../runtime/log.ts";
-import { AnswerRoom, answerLimits } from "../../../../server/http/answers/answer-room.ts";
+import { AnswerBudget, answerLimits } from "../../../../server/http/answers/answer-budget.ts";
 import { readCertificate, renewCertificate } from "../../../../server/http/connections/certificate.ts";
 import { createListener } from "../../../../server/http/connections/listener.ts";
 import { LingeringSockets } from "../../../../server/http/connections/refused-request.ts";
@@ -38,7 +38,7 @@ async function serve(pair: Pair) {
     (_request, response) => response.end("served"),
     certificate,
     new LingeringSockets(1),
-    new AnswerRoom(answerLimits(1)),
+    new AnswerBudget(answerLimits(1)),
   );
   const log = createLog("info", { write: (line) => lines.push(line) });
   const end = renewCertificate(server, certificate, { log, registry });

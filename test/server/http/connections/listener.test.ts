@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
-import { AnswerRoom, answerLimits } from "../../../../server/http/answers/answer-room.ts";
+import { AnswerBudget, answerLimits } from "../../../../server/http/answers/answer-budget.ts";
 import { createListener } from "../../../../server/http/connections/listener.ts";
 import { LingeringSockets } from "../../../../server/http/connections/refused-request.ts";
 
@@ -28,7 +28,7 @@ test("b88: a connection that was reset before it was heard of is closed, and not
     callers.push(socket.remoteAddress);
     response.end();
   };
-  const server = createListener(route, null, new LingeringSockets(1), new AnswerRoom(answerLimits(1))).listen(
+  const server = createListener(route, null, new LingeringSockets(1), new AnswerBudget(answerLimits(1))).listen(
     0,
     "127.0.0.1",
   );

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import type { AddressInfo, Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { products } from "../../../../processes/products.ts";
-import { AnswerRoom, answerLimits } from "../../../../server/http/answers/answer-room.ts";
+import { AnswerBudget, answerLimits } from "../../../../server/http/answers/answer-budget.ts";
 import { createListener } from "../../../../server/http/connections/listener.ts";
 import { LingeringSockets } from "../../../../server/http/connections/refused-request.ts";
 import { NIGHTLY } from "../../../env/nightly.ts";
@@ -187,7 +187,7 @@ test("b82: connections beyond those that may linger are ended at once", async ()
     (_request, response) => response.writeHead(401).end(),
     null,
     lingering,
-    new AnswerRoom(answerLimits(1)),
+    new AnswerBudget(answerLimits(1)),
   );
   await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
   const most = { lingering: 0 };

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, connect as connectPlain, type Socket } from "node:net";
 import { connect } from "node:tls";
 import { describe, expect, test } from "vitest";
-import { AnswerRoom, answerLimits } from "../../../../server/http/answers/answer-room.ts";
+import { AnswerBudget, answerLimits } from "../../../../server/http/answers/answer-budget.ts";
 import { createListener } from "../../../../server/http/connections/listener.ts";
 import { LingeringSockets } from "../../../../server/http/connections/refused-request.ts";
 import { makeCertificate } from "../../../env/certificate.ts";
@@ -33,7 +33,7 @@ const answerEarly: Route = (request, response) => {
 async function send(route: Route, text: string, overTls = false): Promise<{ answer: string; pieces: number }> {
   const { cert, key } = makeCertificate();
   const tls = overTls ? { cert: Buffer.from(cert), key: Buffer.from(key) } : null;
-  const listener = createListener(route, tls, new LingeringSockets(8), new AnswerRoom(answerLimits(1)));
+  const listener = createListener(route, tls, new LingeringSockets(8), new AnswerBudget(answerLimits(1)));
   let pieces = 0;
   listener.on(overTls ? "secureConnection" : "connection", (socket: Socket) => {
     countPieces(socket, () => pieces++);

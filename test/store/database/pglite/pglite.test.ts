@@ -157,16 +157,16 @@ describe("The embedded database in use", () => {
       answered.push(name);
     };
     const waiting = [ask("first", store), ask("second", store), ask("feed", store.feedStore)];
-    let turns = 0;
+    let iterations = 0;
     let isRunning = true;
     const turn = () => {
-      turns++;
+      iterations++;
       if (isRunning) setImmediate(turn);
     };
     turn();
     await isLong;
     isRunning = false;
-    expect(turns).toBeGreaterThan(100);
+    expect(iterations).toBeGreaterThan(100);
     await Promise.all(waiting);
     expect(answered).toEqual(["feed", "first", "second"]);
   });

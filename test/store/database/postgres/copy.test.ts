@@ -17,12 +17,12 @@ describeOnPostgres("Rows that are copied", (store) => {
 
   test("are all there, in the database's binary form, and the event loop turns meanwhile", async () => {
     const numbers: number[] = [];
-    let turns = 0;
-    const turning = setInterval(() => turns++, 0);
+    let iterations = 0;
+    const turning = setInterval(() => iterations++, 0);
     await copy("select n from generate_series(1, 200000) n", (row) => numbers.push(row.readInt32BE(6)));
     clearInterval(turning);
     expect(numbers).toEqual(Array.from({ length: 200_000 }, (_, index) => index + 1));
-    expect(turns).toBeGreaterThan(10);
+    expect(iterations).toBeGreaterThan(10);
   });
 
   test("none of none", async () => {

@@ -6,9 +6,9 @@ import { change } from "../../../../store/database/change.ts";
 import {
   DigestTakenError,
   KeyRevokedError,
-  NoRoomError,
   OwnerTakenError,
   StaleDeclarationError,
+  TooManyVersionsError,
   UnknownKeyError,
   VersionEndedError,
   VersionTakenError,
@@ -212,7 +212,7 @@ describeNightlyOnEachEngine("A key", (store) => {
     const { key } = first;
     const old = { 2: "retiring", 3: "retiring", 4: "retiring" };
     await run(store(), (tx) => reserveVersion(tx, nextVersion(first, 6)));
-    await expect(activate(key.id, 6)).rejects.toThrow(NoRoomError);
+    await expect(activate(key.id, 6)).rejects.toThrow(TooManyVersionsError);
     expect(statesOf(await read(store(), key.id))).toEqual({ 1: "retiring", ...old, 5: "active", 6: "reserved" });
 
     const end = NOW + 2 * HOUR;
@@ -258,7 +258,7 @@ describeNightlyOnEachEngine("A key", (store) => {
   test("c66: an activation is refused until each version that goes on has room, and nothing is changed", async () => {
     const key = await keyWithLost(3, [4, 5]);
     const before = await read(store(), key.id);
-    await expect(activate(key.id, 6, HOUR)).rejects.toThrow(NoRoomError);
+    await expect(activate(key.id, 6, HOUR)).rejects.toThrow(TooManyVersionsError);
     expect(await read(store(), key.id)).toEqual(before);
     await activate(key.id, 6, HOUR, NOW + 2 * HOUR);
     expect(statesOf(await read(store(), key.id))).toEqual({
@@ -284,7 +284,7 @@ describeNightlyOnEachEngine("A key", (store) => {
       ...{ 1: "retiring", 2: "retiring", 3: "retiring", 4: "active", 6: "retiring", 7: "reserved", 8: "reserved" },
     });
     expect(key.versions.find(({ number }) => number === 6)?.retireAt).toBe(NOW + HOUR);
-    await expect(supersede(9, 7, HOUR)).rejects.toThrow(NoRoomError);
+    await expect(supersede(9, 7, HOUR)).rejects.toThrow(TooManyVersionsError);
     expect(await read(store(), first.key.id)).toEqual(key);
   });
 

@@ -2,9 +2,9 @@
 import { DAY, HOUR, MINUTE, NOW } from "../../rule-table.ts";
 import { type KeyTable, NOTHING } from "../situations.ts";
 
-const source = "domain/key/stored/version-room.ts";
+const source = "domain/key/stored/version-slots.ts";
 
-const ROOM: KeyTable = {
+const SLOTS: KeyTable = {
   decision: "Room for another version",
   says: "Four old versions go on beside the active one. None ends early for another: the next version waits until the first of them ends.",
   source,
@@ -201,4 +201,4 @@ const RESERVATIONS: KeyTable = {
   ],
 };
 
-export const ROOM_RULES: readonly KeyTable[] = [ROOM, ACTIVATION, RESERVATIONS];
+export const SLOT_RULES: readonly KeyTable[] = [SLOTS, ACTIVATION, RESERVATIONS];

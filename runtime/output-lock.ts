@@ -26,7 +26,7 @@ function sharedMemory(): SharedArrayBuffer {
  * Lock by which one thread of the process at a time writes to standard output. A pipe may take only a part of a text
  * that is longer than 4 KiB: the thread whose line was cut keeps the lock, so that no other line gets into its middle.
  */
-export class OutputTurn {
+export class OutputLock {
   #seen = -1;
   #seenAt = 0;
 

@@ -1,14 +1,14 @@
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
-import { settleTurn, type TurnResult } from "../../../../memory/store/embedding/settle-turn.ts";
-import { takeBatch } from "../../../../memory/store/embedding/turns.ts";
+import { takeBatch } from "../../../../memory/store/embedding/embedding-leases.ts";
+import { type EmbeddingResult, settleEmbedding } from "../../../../memory/store/embedding/settle-embedding.ts";
 import type { Store } from "../../../../store/database/store.ts";
 import { embeddingProgress } from "../../../../store/libraries/embedding-progress.ts";
 import { endEmbedding } from "../../../../store/libraries/library-embedding.ts";
 import { run } from "../../../store/fixtures.ts";
 import { startWaiting } from "./waiting-library.ts";
 
-export function endsOfTurns(store: () => Store): void {
+export function endsOfLeases(store: () => Store): void {
   describe("The end of a turn of embedding", () => {
     test("keeps the vectors of its atoms, which wait no more", async () => {
       const { begin, embedded, states } = await startWaiting(store());
@@ -20,7 +20,7 @@ export function endsOfTurns(store: () => Store): void {
       const { libraryId, begin, embedded, states } = await startWaiting(store());
       const [first, second] = [await begin(), await begin()];
       await (await embedded(first))();
-      await settleTurn(store(), first, { kind: "failed", why: "too late", retryAfterMs: undefined });
+      await settleEmbedding(store(), first, { kind: "failed", why: "too late", retryAfterMs: undefined });
       expect(await states()).toEqual({ vectors: 0, queued: 1 });
       expect(await embeddingProgress(store().db, libraryId)).toMatchObject({ failure: null });
       await (await embedded(second))();
@@ -59,7 +59,10 @@ export function endsOfTurns(store: () => Store): void {
     });
 
     /** What is left to do of a library whose one atom has come to this so often, and the pauses from try to try. */
-    async function putOff(times: number, result: Omit<Extract<TurnResult, { kind: "refused" }>, "kind" | "atoms">) {
+    async function putOff(
+      times: number,
+      result: Omit<Extract<EmbeddingResult, { kind: "refused" }>, "kind" | "atoms">,
+    ) {
       const waiting = await startWaiting(store());
       const { libraryId, begin } = waiting;
       const pauses: (number | null)[] = [];
@@ -68,8 +71,8 @@ export function endsOfTurns(store: () => Store): void {
         await sql`update embedding_queue set due_at = clock_timestamp() where library_id = ${libraryId}`.execute(
           store().db,
         );
-        const turn = await begin();
-        await settleTurn(store(), turn, { kind: "refused", atoms: await takeBatch(store(), turn), ...result });
+        const lease = await begin();
+        await settleEmbedding(store(), lease, { kind: "refused", atoms: await takeBatch(store(), lease), ...result });
         const { rows } = await sql<{ pause: number | null }>`select
           case when due_at < 'infinity' then round(extract(epoch from due_at - clock_timestamp()))::integer end as pause
           from embedding_queue where library_id = ${libraryId}`.execute(store().db);

@@ -5,17 +5,17 @@ type Closing = { readonly destroyed: boolean; once(event: "close", listener: () 
 const WAIT_MS = 2_000;
 
 /** Queue of a principal: its open pages and its waiting calls. */
-type Line = { open: number; readonly waiting: Set<() => void> };
+type Queue = { open: number; readonly waiting: Set<() => void> };
 
 /**
  * Limits how many pages of a principal are made at a time. A page takes its memory budget before it is made, and a
  * caller that requests many small pages at once is not to be refused for budget that they will not need (threats b109).
  * A waiting call holds nothing.
  */
-export class PageTurns {
+export class PageSlots {
   readonly #max: number;
   readonly #waitMs: number;
-  readonly #lines = new Map<string, Line>();
+  readonly #queues = new Map<string, Queue>();
 
   /**
    * Creates the slots. @param max number of pages of a principal that are made, or have not left, at a time; at least
@@ -28,12 +28,12 @@ export class PageTurns {
 
   /** Number of principals that have a slot, or wait for one. */
   get principals(): number {
-    return this.#lines.size;
+    return this.#queues.size;
   }
 
   /** Number of calls that wait, of all principals. */
   get waiting(): number {
-    return [...this.#lines.values()].reduce((sum, { waiting }) => sum + waiting.size, 0);
+    return [...this.#queues.values()].reduce((sum, { waiting }) => sum + waiting.size, 0);
   }
 
   /**
@@ -44,34 +44,34 @@ export class PageTurns {
    */
   take(principal: string, response: Closing, go: (hasWaited: boolean) => void): void {
     if (response.destroyed) return;
-    const line = this.#lines.get(principal) ?? { open: 0, waiting: new Set() };
-    this.#lines.set(principal, line);
-    if (line.open < this.#max) {
-      this.#open(principal, line, response, () => go(false));
+    const queue = this.#queues.get(principal) ?? { open: 0, waiting: new Set() };
+    this.#queues.set(principal, queue);
+    if (queue.open < this.#max) {
+      this.#open(principal, queue, response, () => go(false));
       return;
     }
     const begin = () => {
       clearTimeout(impatience);
-      line.waiting.delete(begin);
-      this.#open(principal, line, response, () => go(true));
+      queue.waiting.delete(begin);
+      this.#open(principal, queue, response, () => go(true));
     };
     const impatience = setTimeout(begin, this.#waitMs).unref();
-    line.waiting.add(begin);
+    queue.waiting.add(begin);
     response.once("close", () => {
       clearTimeout(impatience);
-      line.waiting.delete(begin);
+      queue.waiting.delete(begin);
     });
   }
 
-  #open(principal: string, line: Line, response: Closing, go: () => void): void {
-    line.open++;
+  #open(principal: string, queue: Queue, response: Closing, go: () => void): void {
+    queue.open++;
     go();
     // Runs after the call's own listeners, which give back what it has taken before the next call asks for it.
     response.once("close", () => {
-      line.open--;
-      const [next] = line.waiting;
-      if (next !== undefined && line.open < this.#max) next();
-      else if (line.open === 0) this.#lines.delete(principal);
+      queue.open--;
+      const [next] = queue.waiting;
+      if (next !== undefined && queue.open < this.#max) next();
+      else if (queue.open === 0) this.#queues.delete(principal);
     });
   }
 }

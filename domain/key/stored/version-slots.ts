@@ -50,7 +50,12 @@ export function succeededBy<V extends Pick<StoredVersion, "number" | "state" | "
  * @param oldEndsAt when the added versions would end: versions that end at once need no slot
  * @param more at most {@link MAX_RETIRING}
  */
-export function roomAt({ versions }: Pick<StoredKey, "versions">, oldEndsAt: number, now: number, more = 1): number {
+export function slotFreeAt(
+  { versions }: Pick<StoredKey, "versions">,
+  oldEndsAt: number,
+  now: number,
+  more = 1,
+): number {
   const ends = versions.filter(({ state }) => state === "retiring").map(retiringEndsAt);
   const tooMany = ends.length + more - MAX_RETIRING;
   return oldEndsAt <= now ? now : (ends.toSorted((a, b) => a - b)[tooMany - 1] ?? now);
@@ -93,6 +98,6 @@ export function supersededReservation(
   const [oldest, next] = reserved.toSorted((a, b) => a.number - b.number);
   if (reserved.length < MAX_RESERVED || oldest === undefined || next === undefined) return undefined;
   const endsAt = oldest.mayBeRead ? retireOldAt(key, declared, now) : now;
-  const from = Math.max(next.mintedAt + LATE_WRITE_MS, roomAt(key, endsAt, now));
+  const from = Math.max(next.mintedAt + LATE_WRITE_MS, slotFreeAt(key, endsAt, now));
   return { number: oldest.number, from, endsAt };
 }

@@ -1,21 +1,21 @@
 import { expect, test } from "vitest";
-import { TeamTurns } from "../../runtime/team-turns.ts";
-import type { TurnBounds } from "../../runtime/turn-bounds.ts";
+import type { TeamBounds } from "../../runtime/team-bounds.ts";
+import { TeamSlots } from "../../runtime/team-slots.ts";
 
 /** Turns of six at a time, of which one of a second is slow. */
-function openTurns() {
+function openSlots() {
   let now = 0;
-  const turns = new TeamTurns({ most: 6, slowMs: 1_000 }, () => now);
-  const asked: TurnBounds[] = [];
+  const slots = new TeamSlots({ most: 6, slowMs: 1_000 }, () => now);
+  const asked: TeamBounds[] = [];
   /** Begins a turn of a team; the answer ends it. */
   const begin = async (teamId: string) => {
     const { promise, resolve: end } = Promise.withResolvers<void>();
     const { promise: begun, resolve: hasBegun } = Promise.withResolvers<void>();
-    const claim = async (bounds: TurnBounds) => {
+    const claim = async (bounds: TeamBounds) => {
       asked.push(bounds);
       return { teamId };
     };
-    const through = turns.takeNext(claim, () => {
+    const through = slots.takeNext(claim, () => {
       hasBegun();
       return promise;
     });
@@ -26,7 +26,7 @@ function openTurns() {
     };
   };
   const bounds = async () => {
-    await turns.takeNext(
+    await slots.takeNext(
       async (asking) => void asked.push(asking),
       async () => {},
     );
@@ -39,7 +39,7 @@ function openTurns() {
 }
 
 test("b137: a team has half of the turns at most", async () => {
-  const { begin, bounds } = openTurns();
+  const { begin, bounds } = openSlots();
   expect(await bounds()).toEqual({ except: [], after: "" });
   const [end] = [await begin("a"), await begin("a"), await begin("a"), await begin("b")];
   expect(await bounds()).toEqual({ except: ["a"], after: "b" });
@@ -48,7 +48,7 @@ test("b137: a team has half of the turns at most", async () => {
 });
 
 test("b137: teams whose turns are long share one half of them, also before those are over", async () => {
-  const { begin, bounds, pass } = openTurns();
+  const { begin, bounds, pass } = openSlots();
   const ends = [await begin("a"), await begin("b"), await begin("c")];
   pass(1_001);
   expect((await bounds())?.except).toEqual(["a", "b", "c"]);
@@ -59,7 +59,7 @@ test("b137: teams whose turns are long share one half of them, also before those
 });
 
 test("a team is slow until a turn of theirs is not", async () => {
-  const { begin, bounds, pass } = openTurns();
+  const { begin, bounds, pass } = openSlots();
   const slow = await begin("a");
   pass(1_001);
   await slow();

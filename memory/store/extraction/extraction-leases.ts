@@ -1,17 +1,17 @@
 import { sql } from "kysely";
 import type { Reach } from "../../../domain/access/reach.ts";
-import { ANY_TEAM, type TurnBounds } from "../../../runtime/turn-bounds.ts";
+import { ANY_TEAM, type TeamBounds } from "../../../runtime/team-bounds.ts";
 import type { Tx } from "../../../store/database/change.ts";
 import { fromDigest } from "../../../store/database/digest.ts";
 import type { Store } from "../../../store/database/store.ts";
-import { turnPauseMs } from "../../../store/libraries/turn-pause.ts";
+import { retryPauseMs } from "../../../store/libraries/retry-pause.ts";
 import { EXTRACTED, type FoundStatement } from "../../rules/extraction.ts";
 import { MODEL_JOINS } from "../embedding/embedding-model.ts";
 import { insertAtom } from "../writes/atom-writes.ts";
 import { useTokens } from "./jobs.ts";
 
-/** Lease on a passage that this process reads: no other process does until the turn ends or its time is over. */
-export type ExtractionTurn = {
+/** Lease on a passage that this process reads: no other process does until the lease ends or its time is over. */
+export type ExtractionLease = {
   readonly libraryId: string;
   readonly teamId: string;
   /** Library, or its subject's part of it, that the atoms are saved in. */
@@ -33,7 +33,7 @@ export type ExtractionTurn = {
   readonly statements: readonly FoundStatement[];
 };
 
-/** Outcome of a turn. */
+/** Outcome of a lease. */
 export type ExtractionResult =
   /** The passage is read; others follow. `statements` are those of all passages so far. */
   | { readonly kind: "read"; readonly statements: readonly FoundStatement[] }
@@ -51,7 +51,7 @@ export type ExtractionResult =
   /** No model can be asked at present. */
   | { readonly kind: "failed"; readonly why: string; readonly retryAfterMs: number | undefined };
 
-/** Length of the lease: longer than a turn takes. */
+/** Length of the lease: longer than its work takes. */
 const CLAIM = "120 seconds";
 /** Unusable answers after which a job has failed. */
 const MAX_TRIES = 2;
@@ -73,9 +73,9 @@ const IS_DUE = sql`ended_at is null and due_at <= clock_timestamp()`;
 export async function claimExtraction(
   { db }: Store,
   claim: string,
-  { except, after }: TurnBounds = ANY_TEAM,
+  { except, after }: TeamBounds = ANY_TEAM,
   lastPart: (libraryId: string) => string | undefined = () => undefined,
-): Promise<ExtractionTurn | undefined> {
+): Promise<ExtractionLease | undefined> {
   const claimed = await sql<{ id: string }>`
     update library_extractions set claim = ${claim}::uuid, due_at = clock_timestamp() + ${CLAIM}::interval
     where library_id = (
@@ -88,7 +88,7 @@ export async function claimExtraction(
   const [library] = claimed.rows;
   if (library === undefined) return undefined;
   const last = lastPart(library.id) ?? "";
-  const { rows } = await sql<Omit<ExtractionTurn, "digest"> & { digest: Uint8Array | null }>`
+  const { rows } = await sql<Omit<ExtractionLease, "digest"> & { digest: Uint8Array | null }>`
     with claimed as (
       select * from library_extractions where library_id = ${library.id} and claim = ${claim}::uuid
     ), running as (
@@ -108,24 +108,24 @@ export async function claimExtraction(
 }
 
 /**
- * Records the outcome of a turn, and ends it. Writes nothing if the claim is gone, since another process has taken the
- * turn or the library takes no statements any more: so the statements of a conversation are saved once, whole or not at
+ * Records the outcome of a lease, and ends it. Writes nothing if the claim is gone, since another process has taken the
+ * lease or the library takes no statements any more: so the statements of a conversation are saved once, whole or not at
  * all.
  */
-export async function settleExtraction({ db }: Store, turn: ExtractionTurn, result: ExtractionResult): Promise<void> {
+export async function settleExtraction({ db }: Store, lease: ExtractionLease, result: ExtractionResult): Promise<void> {
   await db.transaction().execute(async (tx) => {
-    const { libraryId, jobId } = turn;
+    const { libraryId, jobId } = lease;
     const { rows } = await sql`select from library_extractions where library_id = ${libraryId}
-      and claim = ${turn.claim}::uuid for update`.execute(tx);
+      and claim = ${lease.claim}::uuid for update`.execute(tx);
     if (rows.length === 0) return;
     const job =
       await sql`select from extraction_jobs where id = ${jobId}::uuid and ended_at is null for update`.execute(tx);
-    if (job.rows.length > 0) await settleJob(tx, turn, result);
+    if (job.rows.length > 0) await settleJob(tx, lease, result);
     const failed = result.kind === "failed" ? result : undefined;
     const isPausing = failed !== undefined || result.kind === "stuck";
-    const pauseMs = isPausing ? turnPauseMs(failed === undefined ? 0 : turn.failures, failed?.retryAfterMs) : 0;
+    const pauseMs = isPausing ? retryPauseMs(failed === undefined ? 0 : lease.failures, failed?.retryAfterMs) : 0;
     await sql`update library_extractions set claim = null,
-        failures = ${failed === undefined ? 0 : turn.failures + 1}::integer,
+        failures = ${failed === undefined ? 0 : lease.failures + 1}::integer,
         due_at = clock_timestamp() + ${pauseMs}::float8 * interval '1 millisecond'
       where library_id = ${libraryId}`.execute(tx);
   });
@@ -134,8 +134,8 @@ export async function settleExtraction({ db }: Store, turn: ExtractionTurn, resu
 /** Columns of a job that has failed: the text of the conversation is not kept. */
 const FAILED = sql`state = 'failed', passages = '{}', statements = '[]', ended_at = clock_timestamp()`;
 
-async function settleJob(tx: Tx, turn: ExtractionTurn, result: ExtractionResult): Promise<void> {
-  const { jobId, libraryId } = turn;
+async function settleJob(tx: Tx, lease: ExtractionLease, result: ExtractionResult): Promise<void> {
+  const { jobId, libraryId } = lease;
   const id = sql`${jobId}::uuid`;
   switch (result.kind) {
     case "read":
@@ -143,7 +143,7 @@ async function settleJob(tx: Tx, turn: ExtractionTurn, result: ExtractionResult)
         statements = ${JSON.stringify(result.statements)}::jsonb where id = ${id}`.execute(tx);
       return;
     case "done": {
-      const atomIds = await saveStatements(tx, turn, result.statements);
+      const atomIds = await saveStatements(tx, lease, result.statements);
       await sql`update extraction_jobs set state = 'done', done = calls, failure = null, passages = '{}',
           statements = '[]', known = ${result.known}::integer, found = ${result.known + atomIds.length}::integer,
           atom_ids = ${atomIds}::text[]::uuid[], ended_at = clock_timestamp()
@@ -157,7 +157,7 @@ async function settleJob(tx: Tx, turn: ExtractionTurn, result: ExtractionResult)
       return;
     case "stuck": {
       await useTokens(tx, libraryId, result.tokens);
-      const pauseMs = STUCK_PAUSES_MS[turn.doubts];
+      const pauseMs = STUCK_PAUSES_MS[lease.doubts];
       const later = Math.max(pauseMs ?? 0, result.retryAfterMs ?? 0);
       const next =
         pauseMs === undefined
@@ -172,8 +172,8 @@ async function settleJob(tx: Tx, turn: ExtractionTurn, result: ExtractionResult)
   }
 }
 
-/** Returns the reach of a turn: the atoms that its statements are compared with, and the library they are saved in. */
-export function reachOfTurn({ teamId, libraryId, subject }: ExtractionTurn): Reach {
+/** Returns the reach of a lease: the atoms that its statements are compared with, and the library they are saved in. */
+export function reachOfLease({ teamId, libraryId, subject }: ExtractionLease): Reach {
   return { teamId, libraryIds: [libraryId], ...(subject !== null && { subject }) };
 }
 
@@ -181,15 +181,19 @@ export function reachOfTurn({ teamId, libraryId, subject }: ExtractionTurn): Rea
  * Saves the statements as new atoms. A model adds statements, and nothing else: it sets neither what they replace nor
  * when they are true.
  */
-async function saveStatements(tx: Tx, turn: ExtractionTurn, statements: readonly FoundStatement[]): Promise<string[]> {
-  const reach = reachOfTurn(turn);
+async function saveStatements(
+  tx: Tx,
+  lease: ExtractionLease,
+  statements: readonly FoundStatement[],
+): Promise<string[]> {
+  const reach = reachOfLease(lease);
   const { rows } = await sql<{ now: number }>`
     select extract(epoch from clock_timestamp())::float8 * 1000 as now`.execute(tx);
   const at = Math.floor(rows[0]?.now ?? 0);
   const ids: string[] = [];
   for (const { content, tags, importance } of statements) {
     const atom = await insertAtom(tx, reach, {
-      ...{ libraryId: turn.storedIn, at, content, tags, importance, source: EXTRACTED },
+      ...{ libraryId: lease.storedIn, at, content, tags, importance, source: EXTRACTED },
       ...{ metadata: {}, links: [], expiresAt: null, validFrom: null, validTo: null },
     });
     if (atom !== undefined) ids.push(atom.id);

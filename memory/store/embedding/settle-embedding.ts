@@ -2,8 +2,8 @@ import { type RawBuilder, sql } from "kysely";
 import type { Tx } from "../../../store/database/change.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { beginSpace } from "../../../store/libraries/library-embedding.ts";
-import { turnPauseMs } from "../../../store/libraries/turn-pause.ts";
-import type { EmbeddingTurn, WaitingAtom } from "./turns.ts";
+import { retryPauseMs } from "../../../store/libraries/retry-pause.ts";
+import type { EmbeddingLease, WaitingAtom } from "./embedding-leases.ts";
 
 /** Earlier refusals after which an atom that is refused alone is set aside. */
 const MAX_TRIES = 2;
@@ -22,8 +22,8 @@ export type EmbeddedAtom = WaitingAtom & {
   readonly vectors: readonly (readonly number[])[];
 };
 
-/** Outcome of a turn's request to the upstream. */
-export type TurnResult =
+/** Outcome of a lease's request to the upstream. */
+export type EmbeddingResult =
   | { readonly kind: "nothing" }
   | {
       readonly kind: "embedded";
@@ -45,26 +45,26 @@ export type TurnResult =
   | { readonly kind: "failed"; readonly why: string; readonly retryAfterMs: number | undefined };
 
 /**
- * Records the outcome of a turn, and ends it. Writes nothing if the claim is gone: another process has taken the turn,
+ * Records the outcome of a lease, and ends it. Writes nothing if the claim is gone: another process has taken the lease,
  * or the library is embedded by another model or no longer at all.
  */
-export async function settleTurn({ db }: Store, turn: EmbeddingTurn, result: TurnResult): Promise<void> {
+export async function settleEmbedding({ db }: Store, lease: EmbeddingLease, result: EmbeddingResult): Promise<void> {
   await db.transaction().execute(async (tx) => {
-    const { rows } = await sql`select from library_embeddings where library_id = ${turn.libraryId}
-      and claim = ${turn.claim}::uuid for update`.execute(tx);
+    const { rows } = await sql`select from library_embeddings where library_id = ${lease.libraryId}
+      and claim = ${lease.claim}::uuid for update`.execute(tx);
     if (rows.length === 0) return;
     if (result.kind === "failed") {
-      const pauseMs = turnPauseMs(turn.failures, result.retryAfterMs);
-      return release(tx, turn, { pauseMs, failure: result.why });
+      const pauseMs = retryPauseMs(lease.failures, result.retryAfterMs);
+      return release(tx, lease, { pauseMs, failure: result.why });
     }
-    if (result.kind === "embedded" && turn.servedBy !== null && turn.servedBy !== result.servedBy) {
-      return beginSpace(tx, turn.libraryId);
+    if (result.kind === "embedded" && lease.servedBy !== null && lease.servedBy !== result.servedBy) {
+      return beginSpace(tx, lease.libraryId);
     }
-    if (result.kind === "embedded") await saveVectors(tx, turn, result);
+    if (result.kind === "embedded") await saveVectors(tx, lease, result);
     if (result.kind === "refused") await putOff(tx, result);
     // An upstream that fails at some texts may have too much to do.
-    await release(tx, turn, {
-      pauseMs: result.kind === "refused" && !result.isForGood ? turnPauseMs(0, undefined) : 0,
+    await release(tx, lease, {
+      pauseMs: result.kind === "refused" && !result.isForGood ? retryPauseMs(0, undefined) : 0,
     });
   });
 }
@@ -75,8 +75,8 @@ export async function settleTurn({ db }: Store, turn: EmbeddingTurn, result: Tur
  */
 async function saveVectors(
   tx: Tx,
-  { libraryId, space }: EmbeddingTurn,
-  { atoms, servedBy }: Extract<TurnResult, { kind: "embedded" }>,
+  { libraryId, space }: EmbeddingLease,
+  { atoms, servedBy }: Extract<EmbeddingResult, { kind: "embedded" }>,
 ): Promise<void> {
   const first = rowsOf(atoms, (passage) => passage === 0);
   await sql`
@@ -116,7 +116,7 @@ function keysOf(atoms: readonly WaitingAtom[]): RawBuilder<unknown> {
   return sql`${atoms.map(({ id }) => id)}::uuid[], ${atoms.map(({ revision }) => revision)}::integer[]`;
 }
 
-type Refused = Extract<TurnResult, { kind: "refused" }>;
+type Refused = Extract<EmbeddingResult, { kind: "refused" }>;
 
 async function putOff(tx: Tx, refused: Refused): Promise<void> {
   const { atoms } = refused;
@@ -141,13 +141,13 @@ function laterOf(
 }
 
 /**
- * Ends a turn. Without a failure the library's failures count from 0 again.
+ * Ends a lease. Without a failure the library's failures count from 0 again.
  *
- * @param pauseMs milliseconds before the library's next turn
+ * @param pauseMs milliseconds before the library's next lease
  */
 async function release(
   tx: Tx,
-  { libraryId, failures }: EmbeddingTurn,
+  { libraryId, failures }: EmbeddingLease,
   { pauseMs, failure = null }: { readonly pauseMs: number; readonly failure?: string | null },
 ): Promise<void> {
   await sql`update library_embeddings set claim = null, failure = ${failure}::text,

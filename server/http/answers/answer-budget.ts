@@ -55,10 +55,10 @@ export class HeldAnswer {
   /** Tick of its last progress. */
   since = 0;
   hasEnded = false;
-  readonly #room: AnswerRoom;
+  readonly #budget: AnswerBudget;
 
-  constructor(room: AnswerRoom, accounts: readonly Account[], cut: () => void) {
-    this.#room = room;
+  constructor(budget: AnswerBudget, accounts: readonly Account[], cut: () => void) {
+    this.#budget = budget;
     this.accounts = accounts;
     this.cut = cut;
   }
@@ -69,22 +69,22 @@ export class HeldAnswer {
    * @returns owner of the limit that this would exceed, in which case nothing changes; undefined if it fits
    */
   settle(bytes: number): FullOf | undefined {
-    return this.#room.settle(this, bytes);
+    return this.#budget.settle(this, bytes);
   }
 
   /** Notes that a piece is handed out: from here on the answer waits for its reader. */
   send(): void {
-    this.#room.send(this);
+    this.#budget.send(this);
   }
 
   /** Notes that a piece has left, and gives back so many bytes. */
   progress(bytes: number): void {
-    this.#room.progress(this, bytes);
+    this.#budget.progress(this, bytes);
   }
 
   /** Gives back all bytes that it still holds. */
   end(): void {
-    this.#room.end(this);
+    this.#budget.end(this);
   }
 }
 
@@ -95,7 +95,7 @@ export class HeldAnswer {
  * Time is measured in ticks that the event loop takes: while the loop stands still, so does every answer, and no reader
  * is late.
  */
-export class AnswerRoom {
+export class AnswerBudget {
   readonly limits: AnswerLimits;
   readonly #process: Account;
   readonly #accounts = new Map<string, Account>();
@@ -122,7 +122,7 @@ export class AnswerRoom {
    */
   take(owner: Owner, bytes: number, cut: () => void): HeldAnswer | FullOf {
     const accounts = [...this.#ownAccounts(owner), this.#process];
-    const full = this.#makeRoom(accounts, bytes);
+    const full = this.#freeBudget(accounts, bytes);
     if (full !== undefined) return full;
     const answer = new HeldAnswer(this, accounts, cut);
     for (const account of accounts) {
@@ -136,7 +136,7 @@ export class AnswerRoom {
   settle(answer: HeldAnswer, bytes: number): FullOf | undefined {
     if (answer.hasEnded) return undefined;
     const more = bytes - answer.held;
-    const full = more > 0 ? this.#makeRoom(answer.accounts, more, answer) : undefined;
+    const full = more > 0 ? this.#freeBudget(answer.accounts, more, answer) : undefined;
     if (full === undefined) this.#add(answer, more);
     return full;
   }
@@ -188,7 +188,7 @@ export class AnswerRoom {
   }
 
   /** Frees budget by cutting readers; cuts none if that would not be enough. */
-  #makeRoom(accounts: readonly Account[], bytes: number, asker?: HeldAnswer): FullOf | undefined {
+  #freeBudget(accounts: readonly Account[], bytes: number, asker?: HeldAnswer): FullOf | undefined {
     const going = new Set<HeldAnswer>();
     for (const account of accounts) {
       let missing = account.held + bytes - account.limit;

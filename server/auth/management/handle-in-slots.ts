@@ -1,22 +1,22 @@
 import type { preHandlerHookHandler } from "fastify";
 import { CallerLeftError } from "../../../store/database/errors.ts";
-import { inManagedTurns } from "../../../store/database/managed-turns.ts";
+import { inManagementSlots } from "../../../store/database/management-slots.ts";
 import { type ManagedBodyDeps, managedBodyHolder } from "./body-holder.ts";
 
 /** Signal that is never aborted: a change goes on although its caller has left. */
 const STAYS = new AbortController().signal;
 
 /**
- * Creates a hook that has the handlers of management requests and of the console's pages ask the database in the turns
+ * Creates a hook that has the handlers of management requests and of the console's pages ask the database in the slots
  * of the caller's team.
  */
-export function handleInTurns({ index }: Pick<ManagedBodyDeps, "index">): preHandlerHookHandler {
+export function handleInSlots({ index }: Pick<ManagedBodyDeps, "index">): preHandlerHookHandler {
   return (request, reply, done) => {
     const { managementPrincipal, raw } = request;
     if (managementPrincipal === null) return done();
     const { teamId } = managedBodyHolder(index, managementPrincipal);
     const isChange = raw.method !== "GET";
-    inManagedTurns({ teamId, signal: isChange ? STAYS : leftBy(reply.raw), isChange }, done);
+    inManagementSlots({ teamId, signal: isChange ? STAYS : leftBy(reply.raw), isChange }, done);
   };
 }
 

@@ -1,5 +1,5 @@
 /** Queue of the names that wait for a worker: decides which of them is next. */
-import { TurnLine } from "./turn-line.ts";
+import { GroupQueue } from "./group-queue.ts";
 
 /** Lanes of what is urgent, and of what remains to be done once nothing urgent waits or is worked on. */
 const EARLY_LANES = ["urgent", "remaining"] as const;
@@ -15,12 +15,12 @@ const MAX_EARLY_IN_A_ROW = 3;
 const LATE_FIRST: readonly Lane[] = [...LATE_LANES, ...EARLY_LANES];
 
 /**
- * @param turn the group that the item takes turns with
+ * @param group the group that the item takes turns with
  * @param since when it began to wait, in milliseconds on a clock that never jumps
  */
-type QueuedItem<T> = { readonly item: T; readonly turn: string; readonly since: number };
+type QueuedItem<T> = { readonly item: T; readonly group: string; readonly since: number };
 
-export type WaitingLine<T> = {
+export type LaneQueue<T> = {
   /**
    * Makes a name wait. Returns true if it was not waiting yet. A name that waits moves if the lane is an earlier one.
    */
@@ -37,13 +37,13 @@ export type WaitingLine<T> = {
   clear(): void;
 };
 
-export function createWaitingLine<T>(): WaitingLine<T> {
+export function createLaneQueue<T>(): LaneQueue<T> {
   /** Queues by lane. */
-  const lanes: Readonly<Record<Lane, TurnLine<QueuedItem<T>>>> = {
-    urgent: new TurnLine(),
-    remaining: new TurnLine(),
-    resumed: new TurnLine(),
-    ordinary: new TurnLine(),
+  const lanes: Readonly<Record<Lane, GroupQueue<QueuedItem<T>>>> = {
+    urgent: new GroupQueue(),
+    remaining: new GroupQueue(),
+    resumed: new GroupQueue(),
+    ordinary: new GroupQueue(),
   };
   let earlyInARow = 0;
 

@@ -7,7 +7,7 @@ const MAX_PAUSE_MS = 300_000;
  *
  * @param failures number of failures in a row before this one
  */
-export function turnPauseMs(failures: number, retryAfterMs: number | undefined): number {
+export function retryPauseMs(failures: number, retryAfterMs: number | undefined): number {
   const wantedMs = retryAfterMs ?? MIN_PAUSE_MS * 2 ** Math.min(failures, 10);
   return Math.min(Math.max(wantedMs, MIN_PAUSE_MS), MAX_PAUSE_MS);
 }

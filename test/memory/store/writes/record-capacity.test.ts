@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { beforeAll, beforeEach, expect, test } from "vitest";
-import { RecordRoom } from "../../../../memory/store/writes/record-room.ts";
+import { RecordCapacity } from "../../../../memory/store/writes/record-capacity.ts";
 import type { Db } from "../../../../store/database/change.ts";
 import { describeNightlyOnEachEngine } from "../../../env/database/engines.ts";
 import { addTeamsWithLibraries } from "../../libraries.ts";
@@ -35,24 +35,24 @@ describeNightlyOnEachEngine("the room for records of saves", (opened) => {
 
   test("b119: is counted for a few saves of a hundred, is never refused where it is, and ends where it ends", async () => {
     const { db, asked } = counting(opened().db);
-    const room = new RecordRoom(() => 0, MOST);
+    const capacity = new RecordCapacity(() => 0, MOST);
     await make(MOST - 100);
     for (let n = 0; n < 100; n++) {
-      expect(await room.waitFor(db, "key_1")).toBe(0);
+      expect(await capacity.waitFor(db, "key_1")).toBe(0);
       await make(1);
     }
     expect(asked()).toBeLessThan(40);
-    expect(await room.waitFor(db, "key_1")).toBeGreaterThan(86_000_000);
-    expect(await room.waitFor(db, "key_2")).toBe(0);
+    expect(await capacity.waitFor(db, "key_1")).toBeGreaterThan(86_000_000);
+    expect(await capacity.waitFor(db, "key_2")).toBe(0);
   });
 
   test("b119: is not exceeded by three servers at once", async () => {
-    const rooms = Array.from({ length: 3 }, () => new RecordRoom(() => 0, MOST));
+    const capacities = Array.from({ length: 3 }, () => new RecordCapacity(() => 0, MOST));
     let saved = 0;
-    for (let n = 0; rooms.length > 0; n++) {
-      const room = rooms[n % rooms.length];
-      if (room === undefined) break;
-      if ((await room.waitFor(opened().db, "key_1")) > 0) rooms.splice(n % rooms.length, 1);
+    for (let n = 0; capacities.length > 0; n++) {
+      const capacity = capacities[n % capacities.length];
+      if (capacity === undefined) break;
+      if ((await capacity.waitFor(opened().db, "key_1")) > 0) capacities.splice(n % capacities.length, 1);
       else {
         await make(1);
         saved++;
@@ -63,16 +63,16 @@ describeNightlyOnEachEngine("the room for records of saves", (opened) => {
 
   test("b119: that is none is counted again after ten seconds, or as the wait is over", async () => {
     let now = 0;
-    const room = new RecordRoom(() => now, MOST);
+    const capacity = new RecordCapacity(() => now, MOST);
     const { db, asked } = counting(opened().db);
     await make(MOST);
-    const wait = await room.waitFor(db, "key_1");
+    const wait = await capacity.waitFor(db, "key_1");
     now = 9_999;
-    expect(await room.waitFor(db, "key_1")).toBeCloseTo(wait - now, 3);
+    expect(await capacity.waitFor(db, "key_1")).toBeCloseTo(wait - now, 3);
     expect(asked()).toBe(1);
     await sql`delete from repeatable_saves`.execute(opened().db);
     now = 10_000;
-    expect(await room.waitFor(db, "key_1")).toBe(0);
+    expect(await capacity.waitFor(db, "key_1")).toBe(0);
     expect(asked()).toBe(2);
   });
 });

@@ -1,11 +1,11 @@
 /**
- * Queue of names in groups; an entry's group is its `turn`. The groups take turns, and within each the oldest name is
+ * Queue of names in groups; an entry's group is its `group`. The groups take turns, and within each the oldest name is
  * first. A group without a waiting name is dropped.
  */
-export class TurnLine<Entry extends { readonly turn: string }> {
+export class GroupQueue<Entry extends { readonly group: string }> {
   readonly #entries = new Map<string, Entry>();
   /** Names of each group, in the order in which the groups take turns; a Map keeps the order of insertion. */
-  readonly #turns = new Map<string, Set<string>>();
+  readonly #groups = new Map<string, Set<string>>();
 
   get size(): number {
     return this.#entries.size;
@@ -21,26 +21,26 @@ export class TurnLine<Entry extends { readonly turn: string }> {
 
   /** Puts a name that does not wait behind the other names of its group. */
   set(name: string, entry: Entry): void {
-    const names = this.#turns.get(entry.turn) ?? new Set();
-    this.#turns.set(entry.turn, names.add(name));
+    const names = this.#groups.get(entry.group) ?? new Set();
+    this.#groups.set(entry.group, names.add(name));
     this.#entries.set(name, entry);
   }
 
   delete(name: string): void {
-    const turn = this.#entries.get(name)?.turn ?? "";
-    const names = this.#turns.get(turn);
+    const group = this.#entries.get(name)?.group ?? "";
+    const names = this.#groups.get(group);
     names?.delete(name);
-    if (names?.size === 0) this.#turns.delete(turn);
+    if (names?.size === 0) this.#groups.delete(group);
     this.#entries.delete(name);
   }
 
   /** Takes the first name of the group that is next, and puts the group behind the others. */
   take(): [name: string, entry: Entry] | undefined {
-    for (const [turn, names] of this.#turns) {
+    for (const [group, names] of this.#groups) {
       for (const name of names) {
         const entry = this.#entries.get(name);
         this.delete(name);
-        if (this.#turns.delete(turn)) this.#turns.set(turn, names);
+        if (this.#groups.delete(group)) this.#groups.set(group, names);
         if (entry !== undefined) return [name, entry];
       }
     }
@@ -49,6 +49,6 @@ export class TurnLine<Entry extends { readonly turn: string }> {
 
   clear(): void {
     this.#entries.clear();
-    this.#turns.clear();
+    this.#groups.clear();
   }
 }

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { passagesOf } from "../../../domain/passages.ts";
-import { ANY_TEAM, type TurnBounds } from "../../../runtime/turn-bounds.ts";
+import { ANY_TEAM, type TeamBounds } from "../../../runtime/team-bounds.ts";
 import type { Db } from "../../../store/database/change.ts";
 import { hasVectorTable } from "../../../store/database/migrate/vector-table.ts";
 import { withOrderedPlans } from "../../../store/database/ordered-plans.ts";
@@ -8,8 +8,8 @@ import type { Store } from "../../../store/database/store.ts";
 import { UNEXPIRED } from "../rows/expired-atoms.ts";
 import { type EmbeddingModel, MODEL_COLUMNS, MODEL_JOINS, type ModelRow, toModel } from "./embedding-model.ts";
 
-/** Lease on a library that this process embeds: no other process does so until the turn ends or its time is over. */
-export type EmbeddingTurn = {
+/** Lease on a library that this process embeds: no other process does so until the lease ends or its time is over. */
+export type EmbeddingLease = {
   readonly libraryId: string;
   readonly teamId: string;
   readonly claim: string;
@@ -28,12 +28,12 @@ export type WaitingAtom = {
   readonly tries: number;
 };
 
-/** Length of the lease: longer than a turn takes. */
+/** Length of the lease: longer than its work takes. */
 const CLAIM = "60 seconds";
-/** Atoms that a turn puts into the queue; rows of a table that a turn deletes. */
+/** Atoms that a lease puts into the queue; rows of a table that a lease deletes. */
 const WALK_SLICE = 500;
 const END_SLICE = 200;
-/** Texts of one request, and atoms of a turn; an atom with more passages has a turn of its own. */
+/** Texts of one request, and atoms of a lease; an atom with more passages has a lease of its own. */
 export const MAX_TEXTS = 32;
 /** Condition of a row of the queue that is due; an atom that is set aside for good never is. */
 const IS_DUE = sql`due_at <= clock_timestamp()`;
@@ -44,13 +44,13 @@ const IS_DUE = sql`due_at <= clock_timestamp()`;
  *
  * @param claim a new UUID
  */
-export async function claimTurn(
+export async function claimEmbedding(
   { db }: Store,
   claim: string,
-  { except, after }: TurnBounds = ANY_TEAM,
-): Promise<EmbeddingTurn | undefined> {
+  { except, after }: TeamBounds = ANY_TEAM,
+): Promise<EmbeddingLease | undefined> {
   if (!(await hasVectorTable(db))) return undefined;
-  const { rows } = await sql<ModelRow & Omit<EmbeddingTurn, keyof EmbeddingModel>>`
+  const { rows } = await sql<ModelRow & Omit<EmbeddingLease, keyof EmbeddingModel>>`
     with claimed as (
       update library_embeddings set claim = ${claim}::uuid, due_at = clock_timestamp() + ${CLAIM}::interval
       where library_id = (
@@ -73,7 +73,7 @@ export async function claimTurn(
  *
  * @returns true if these were the last
  */
-export async function walkSome({ db }: Store, { libraryId, claim }: EmbeddingTurn): Promise<boolean> {
+export async function walkSome({ db }: Store, { libraryId, claim }: EmbeddingLease): Promise<boolean> {
   const { rows } = await withOrderedPlans(
     db,
     (tx) =>
@@ -115,7 +115,7 @@ export async function walkSome({ db }: Store, { libraryId, claim }: EmbeddingTur
  * Returns the atoms of a library to embed in one request, the longest waiting first. If all of them were refused
  * before, it returns the atom refused least often, alone. Expired atoms leave the queue.
  */
-export async function takeBatch({ db }: Store, { libraryId }: EmbeddingTurn): Promise<WaitingAtom[]> {
+export async function takeBatch({ db }: Store, { libraryId }: EmbeddingLease): Promise<WaitingAtom[]> {
   const rows = await withOrderedPlans(
     db,
     async (tx) => {
@@ -148,7 +148,7 @@ export async function takeBatch({ db }: Store, { libraryId }: EmbeddingTurn): Pr
 }
 
 /** Deletes a slice of the vectors and the queue of an embedding that has ended, and at last the embedding's row. */
-export async function clearSome({ db }: Store, { libraryId, claim }: EmbeddingTurn): Promise<void> {
+export async function clearSome({ db }: Store, { libraryId, claim }: EmbeddingLease): Promise<void> {
   await db.transaction().execute(async (tx) => {
     const { rows } = await sql`select from library_embeddings
       where library_id = ${libraryId} and claim = ${claim}::uuid and is_ended for update`.execute(tx);

@@ -28,10 +28,10 @@ describeNightlyOnEachEngine("A statement that is compared with long ones", (open
         .db.transaction()
         .execute((tx) => insertAtom(tx, reach, atom));
     }
-    const turns = vi.mocked(setImmediate);
-    turns.mockClear();
+    const iterations = vi.mocked(setImmediate);
+    iterations.mockClear();
     const found = await findNearDuplicates(opened().db, reach, "lib-diary", long(MANY));
     expect(found.length).toBeGreaterThanOrEqual(COMPARED);
-    expect(turns.mock.calls.length).toBeGreaterThanOrEqual(COMPARED - 1);
+    expect(iterations.mock.calls.length).toBeGreaterThanOrEqual(COMPARED - 1);
   });
 });

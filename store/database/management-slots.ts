@@ -22,17 +22,17 @@ const UNAUTHENTICATED: ManagedRequest = { teamId: "", signal: NEVER };
 const arrived = new AsyncLocalStorage<ManagedRequest>();
 
 /** Runs a request's handler: its statements, whichever code asks them, share slots with other teams' requests. */
-export function inManagedTurns<T>(request: ManagedRequest, body: () => T): T {
+export function inManagementSlots<T>(request: ManagedRequest, body: () => T): T {
   return handled.run(request, body);
 }
 
 /** Runs a request's authentication: its look-ups share slots fairly with callers from other networks (threats b155). */
-export function inTurnsOfNetwork<T>(network: string, body: () => T): T {
+export function inNetworkSlots<T>(network: string, body: () => T): T {
   return arrived.run({ teamId: network, signal: NEVER }, body);
 }
 
 /** Runs work that requests of several teams wait for together: it takes no slot of the request that began it. */
-export function outsideManagedTurns<T>(body: () => T): T {
+export function outsideManagementSlots<T>(body: () => T): T {
   return handled.exit(body);
 }
 
@@ -41,7 +41,7 @@ export function outsideManagedTurns<T>(body: () => T): T {
  * needs, such as those by which budgets and limits are drawn, and no team can take those of other teams (threats b136).
  * A statement takes a slot, and so does a transaction; outside of such a request nothing takes a slot.
  */
-export class ManagedTurns {
+export class ManagementSlots {
   readonly #share: TeamShare;
   readonly #requestOf: () => ManagedRequest | undefined;
 
@@ -52,8 +52,11 @@ export class ManagedTurns {
   }
 
   /** Slots for callers that are not authenticated yet. Their networks stand for teams (threats b139, b155). */
-  static ofUnauthenticated(limits: Omit<ShareLimits, "runningPerTeam">): ManagedTurns {
-    return new ManagedTurns({ ...limits, runningPerTeam: limits.running }, () => arrived.getStore() ?? UNAUTHENTICATED);
+  static ofUnauthenticated(limits: Omit<ShareLimits, "runningPerTeam">): ManagementSlots {
+    return new ManagementSlots(
+      { ...limits, runningPerTeam: limits.running },
+      () => arrived.getStore() ?? UNAUTHENTICATED,
+    );
   }
 
   /**

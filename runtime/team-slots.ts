@@ -1,25 +1,25 @@
 import { SlowOwners } from "./slow-owners.ts";
-import type { TurnBounds } from "./turn-bounds.ts";
+import type { TeamBounds } from "./team-bounds.ts";
 
 type Teams = {
   /**
-   * Maximum number of turns in progress, that is, of pieces of work. One team may have half of them, and so may all
+   * Maximum number of leases in progress, that is, of pieces of work. One team may have half of them, and so may all
    * slow teams together.
    */
   readonly most: number;
-  /** Milliseconds after which a turn is slow. Its team is slow until one of its turns is not. */
+  /** Milliseconds after which a lease is slow. Its team is slow until one of its leases is not. */
   readonly slowMs: number;
 };
 
 /**
  * Shares the capacity of one process among teams. A team whose model never answers delays only its own work, however
- * many libraries it has (threats b137). So do several such teams, once each has had a slow turn.
+ * many libraries it has (threats b137). So do several such teams, once each has had a slow lease.
  */
-export class TeamTurns {
+export class TeamSlots {
   readonly #half: number;
   readonly #monotonic: () => number;
-  /** Turns in progress. */
-  readonly #turns = new Set<{ readonly teamId: string; readonly since: number }>();
+  /** Leases in progress. */
+  readonly #leases = new Set<{ readonly teamId: string; readonly since: number }>();
   readonly #slow: SlowOwners;
   #after = "";
   #claimed: Promise<unknown> = Promise.resolve();
@@ -32,14 +32,14 @@ export class TeamTurns {
   }
 
   /**
-   * Claims a turn and runs it.
+   * Claims a lease and does its work.
    *
-   * @param claim only one call of it is in progress at a time; resolves to undefined if there is no turn
-   * @returns true if there was a turn
+   * @param claim only one call of it is in progress at a time; resolves to undefined if there is none
+   * @returns true if there was one
    */
   async takeNext<T extends { readonly teamId: string }>(
-    claim: (bounds: TurnBounds) => Promise<T | undefined>,
-    take: (turn: T) => Promise<void>,
+    claim: (bounds: TeamBounds) => Promise<T | undefined>,
+    take: (lease: T) => Promise<void>,
   ): Promise<boolean> {
     const claiming = this.#claimed.then(() => this.#begin(claim));
     this.#claimed = claiming.catch(() => {});
@@ -53,26 +53,26 @@ export class TeamTurns {
     return true;
   }
 
-  async #begin<T extends { readonly teamId: string }>(claim: (bounds: TurnBounds) => Promise<T | undefined>) {
-    const turn = await claim({ except: this.#full(), after: this.#after });
-    if (turn === undefined) return undefined;
-    const { teamId } = turn;
+  async #begin<T extends { readonly teamId: string }>(claim: (bounds: TeamBounds) => Promise<T | undefined>) {
+    const lease = await claim({ except: this.#full(), after: this.#after });
+    if (lease === undefined) return undefined;
+    const { teamId } = lease;
     this.#after = teamId;
     const underWay = { teamId, since: this.#monotonic() };
-    this.#turns.add(underWay);
+    this.#leases.add(underWay);
     const end = () => {
-      this.#turns.delete(underWay);
+      this.#leases.delete(underWay);
       this.#slow.noteEnd(teamId, underWay.since);
     };
-    return { turn, end };
+    return { turn: lease, end };
   }
 
   #full(): string[] {
     const counts = new Map<string, number>();
     const slow = this.#slow.all();
-    for (const turn of this.#turns) {
-      counts.set(turn.teamId, (counts.get(turn.teamId) ?? 0) + 1);
-      if (this.#slow.takesLong(turn.since)) slow.add(turn.teamId);
+    for (const lease of this.#leases) {
+      counts.set(lease.teamId, (counts.get(lease.teamId) ?? 0) + 1);
+      if (this.#slow.takesLong(lease.since)) slow.add(lease.teamId);
     }
     const full = new Set([...counts].flatMap(([teamId, count]) => (count < this.#half ? [] : [teamId])));
     const ofSlow = [...slow].reduce((sum, teamId) => sum + (counts.get(teamId) ?? 0), 0);

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
-  AnswerRoom,
+  AnswerBudget,
   GRACE_TICKS,
   type HeldAnswer,
   PATIENCE_TICKS,
-} from "../../../../server/http/answers/answer-room.ts";
+} from "../../../../server/http/answers/answer-budget.ts";
 import type { Owner } from "../../../../server/http/answers/owner.ts";
 import { examples } from "../../../env/nightly.ts";
 
@@ -17,14 +17,14 @@ const B1: Owner = { key: "b1", team: "b" };
 const NO_CREDENTIAL: Owner = { key: null, team: null };
 const OWNERS: readonly Owner[] = [A1, A2, A3, B1, { key: "admin", team: null }, NO_CREDENTIAL];
 
-const tick = (room: AnswerRoom, times: number) => {
-  for (let n = 0; n < times; n++) room.tick();
+const tick = (budget: AnswerBudget, times: number) => {
+  for (let n = 0; n < times; n++) budget.tick();
 };
 
 /** An answer that found room, and whether it was cut. */
-function taken(room: AnswerRoom, owner: Owner, bytes: number) {
+function taken(budget: AnswerBudget, owner: Owner, bytes: number) {
   const state = { isCut: false };
-  const answer = room.take(owner, bytes, () => {
+  const answer = budget.take(owner, bytes, () => {
     state.isCut = true;
   });
   if (typeof answer === "string") throw new Error(`there is no room of the ${answer}`);
@@ -38,62 +38,62 @@ describe("b109: room for answers", () => {
     ["the callers without a credential", "process", [NO_CREDENTIAL, NO_CREDENTIAL], NO_CREDENTIAL],
     ["the process", "process", [A1, A2, B1, { key: "b2", team: "b" }], { key: "c1", team: "c" }],
   ] as const)("b109: what %s holds is bounded, and beyond it calls are refused", (_whose, of, holders, next) => {
-    const room = new AnswerRoom(LIMITS);
-    const held = holders.map((owner) => taken(room, owner, 10));
-    expect(room.take(next, 1, () => {})).toBe(of);
-    expect(room.figures()).toEqual({ heldBytes: 10 * held.length, refused: 1, cut: 0 });
+    const budget = new AnswerBudget(LIMITS);
+    const held = holders.map((owner) => taken(budget, owner, 10));
+    expect(budget.take(next, 1, () => {})).toBe(of);
+    expect(budget.figures()).toEqual({ heldBytes: 10 * held.length, refused: 1, cut: 0 });
     held[0]?.answer.end();
-    taken(room, next, 1);
+    taken(budget, next, 1);
   });
 
   test("b109: the reader without progress for longest goes first, and one that makes progress never", () => {
-    const room = new AnswerRoom(LIMITS);
-    const [first, second, third] = [taken(room, A1, 4), taken(room, A1, 3), taken(room, A1, 3)];
+    const budget = new AnswerBudget(LIMITS);
+    const [first, second, third] = [taken(budget, A1, 4), taken(budget, A1, 3), taken(budget, A1, 3)];
     for (const { answer } of [second, first, third]) {
       answer.send();
-      room.tick();
+      budget.tick();
     }
     third.answer.progress(0);
     third.answer.send();
-    tick(room, GRACE_TICKS - 1);
-    taken(room, A1, 2);
+    tick(budget, GRACE_TICKS - 1);
+    taken(budget, A1, 2);
     expect([first, second, third].map(({ state }) => state.isCut)).toEqual([false, true, false]);
-    expect(room.take(A1, 6, () => {})).toBe("key");
+    expect(budget.take(A1, 6, () => {})).toBe("key");
     expect(first.state.isCut, "not where it would not do").toBe(false);
-    taken(room, A1, 5);
+    taken(budget, A1, 5);
     expect([first, second, third].map(({ state }) => state.isCut)).toEqual([true, true, false]);
-    expect(room.figures()).toEqual({ heldBytes: 10, refused: 1, cut: 2 });
+    expect(budget.figures()).toEqual({ heldBytes: 10, refused: 1, cut: 2 });
   });
 
   test("b109: an answer that is not sent yet, or waits for more of its source, is no reader's fault", () => {
-    const room = new AnswerRoom(LIMITS);
-    const [waiting, stream] = [taken(room, A1, 5), taken(room, A1, 5)];
+    const budget = new AnswerBudget(LIMITS);
+    const [waiting, stream] = [taken(budget, A1, 5), taken(budget, A1, 5)];
     stream.answer.send();
     stream.answer.progress(0);
-    tick(room, PATIENCE_TICKS);
-    expect(room.take(A1, 1, () => {})).toBe("key");
+    tick(budget, PATIENCE_TICKS);
+    expect(budget.take(A1, 1, () => {})).toBe("key");
     expect([waiting, stream].map(({ state }) => state.isCut)).toEqual([false, false]);
   });
 
   test("b109: a reader without progress goes after five minutes where no other wants its room", () => {
-    const room = new AnswerRoom(LIMITS);
-    const { answer, state } = taken(room, A1, 5);
+    const budget = new AnswerBudget(LIMITS);
+    const { answer, state } = taken(budget, A1, 5);
     answer.send();
-    tick(room, PATIENCE_TICKS - 1);
+    tick(budget, PATIENCE_TICKS - 1);
     expect(state.isCut).toBe(false);
-    room.tick();
+    budget.tick();
     expect(state.isCut).toBe(true);
-    expect(room.figures().heldBytes).toBe(0);
+    expect(budget.figures().heldBytes).toBe(0);
   });
 
   test("b109: an answer that is larger than what was taken for it takes more, or is refused and holds what it did", () => {
-    const room = new AnswerRoom(LIMITS);
-    const { answer } = taken(room, A1, 5);
+    const budget = new AnswerBudget(LIMITS);
+    const { answer } = taken(budget, A1, 5);
     expect(answer.settle(10)).toBeUndefined();
     expect(answer.settle(11)).toBe("key");
-    expect(room.figures().heldBytes).toBe(10);
+    expect(budget.figures().heldBytes).toBe(10);
     expect(answer.settle(2)).toBeUndefined();
-    expect(room.figures().heldBytes).toBe(2);
+    expect(budget.figures().heldBytes).toBe(2);
   });
 
   test("b109: whatever happens in whatever order, no bound is broken, and all is given back once", () => {
@@ -104,7 +104,7 @@ describe("b109: room for answers", () => {
     });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
-        const room = new AnswerRoom(LIMITS);
+        const budget = new AnswerBudget(LIMITS);
         const all: { owner: Owner; answer: HeldAnswer; pending: number; quietSince: number }[] = [];
         let now = 0;
         const held = (of: (owner: Owner) => boolean) =>
@@ -114,11 +114,11 @@ describe("b109: room for answers", () => {
           const before = all.filter(({ answer }) => !answer.hasEnded);
           let asked: "none" | "granted" | "refused" = "none";
           if (what === "tick") {
-            room.tick();
+            budget.tick();
             now++;
           } else if (what === "take") {
             const owner = OWNERS[which % OWNERS.length] ?? NO_CREDENTIAL;
-            const answer = room.take(owner, bytes, () => {});
+            const answer = budget.take(owner, bytes, () => {});
             asked = typeof answer === "string" ? "refused" : "granted";
             if (typeof answer !== "string") all.push({ owner, answer, pending: 0, quietSince: now });
           } else if (what === "settle" && one) asked = one.answer.settle(bytes) === undefined ? "granted" : "refused";
@@ -137,7 +137,7 @@ describe("b109: room for answers", () => {
             expect(pending).toBeGreaterThan(0);
             expect(now - quietSince).toBeGreaterThanOrEqual(GRACE_TICKS);
           }
-          expect(room.figures().heldBytes).toBe(held(() => true));
+          expect(budget.figures().heldBytes).toBe(held(() => true));
           expect(held(() => true)).toBeLessThanOrEqual(LIMITS.process);
           for (const owner of OWNERS) {
             const ofKey = held(({ key, team }) => key === owner.key && team === owner.team);
@@ -147,8 +147,8 @@ describe("b109: room for answers", () => {
           expect(all.every(({ answer }) => answer.held >= 0)).toBe(true);
         }
         for (const { answer } of all) answer.end();
-        expect(room.figures().heldBytes).toBe(0);
-        taken(room, A1, LIMITS.key);
+        expect(budget.figures().heldBytes).toBe(0);
+        taken(budget, A1, LIMITS.key);
       }),
       { numRuns: examples(100) },
     );

@@ -1,5 +1,5 @@
 import type { Db } from "../../../store/database/change.ts";
-import { countRoom, MAX_SAVES } from "./repeatable-saves.ts";
+import { countRecords, MAX_SAVES } from "./repeatable-saves.ts";
 
 /** Part of the free capacity that is used before records are counted again, and the upper limit of that, in records. */
 const UNCOUNTED_PART = 1 / 10;
@@ -11,7 +11,7 @@ const MAX_CALLERS = 10_000;
 
 /** Capacity of a caller as last counted. Times are milliseconds on the monotonic clock. */
 type CountedCapacity =
-  | { readonly kind: "room"; readonly uncounted: number }
+  | { readonly kind: "free"; readonly uncounted: number }
   | { readonly kind: "full"; readonly over: number; readonly countAgain: number };
 
 /**
@@ -20,7 +20,7 @@ type CountedCapacity =
  * caller is refused a record that it has capacity for; if more than ten threads save for one caller at once, each of
  * them may exceed the limit by a hundred.
  */
-export class RecordRoom {
+export class RecordCapacity {
   readonly #monotonic: () => number;
   readonly #most: number;
   readonly #callers = new Map<string, CountedCapacity>();
@@ -38,18 +38,18 @@ export class RecordRoom {
    */
   async waitFor(db: Db, caller: string, records = 1): Promise<number> {
     const known = this.#callers.get(caller);
-    if (known?.kind === "room" && known.uncounted >= records) {
-      this.#callers.set(caller, { kind: "room", uncounted: known.uncounted - records });
+    if (known?.kind === "free" && known.uncounted >= records) {
+      this.#callers.set(caller, { kind: "free", uncounted: known.uncounted - records });
       return 0;
     }
     const now = this.#monotonic();
     if (known?.kind === "full" && now < known.countAgain) return known.over - now;
-    const { free, waitMs } = await countRoom(db, caller, this.#most);
+    const { free, waitMs } = await countRecords(db, caller, this.#most);
     const uncounted = Math.min(Math.floor(free * UNCOUNTED_PART), MOST_UNCOUNTED) - records;
     this.#remember(
       caller,
       free > 0
-        ? { kind: "room", uncounted }
+        ? { kind: "free", uncounted }
         : { kind: "full", over: now + waitMs, countAgain: now + Math.min(waitMs, FULL_MS) },
     );
     return waitMs;

@@ -3,7 +3,7 @@ import type { Db } from "./change.ts";
 import { DISK_FULL, sqlState } from "./errors.ts";
 
 /** True if the database's disk has space to write two megabytes, to a table that is dropped with its transaction. */
-export async function findsRoom(db: Db): Promise<boolean> {
+export async function hasDiskSpace(db: Db): Promise<boolean> {
   try {
     await db.transaction().execute(async (tx) => {
       await sql`create temporary table room (filler text) on commit drop`.execute(tx);

@@ -5,7 +5,7 @@ export type BodyHolder = { readonly keyId: string; readonly teamId: string };
 export type BodyBound = "key" | "team" | "process";
 
 /** Facts about a body that a memory budget reads. */
-type RoomedBody = { readonly holder: BodyHolder; readonly room: BodyRoom | undefined; readonly bytes: number };
+type BudgetedBody = { readonly holder: BodyHolder; readonly budget: BodyBudget | undefined; readonly bytes: number };
 
 /** Parts of a memory budget that a key and a team may fill. */
 const KEY_PART = 1 / 8;
@@ -16,15 +16,15 @@ const TEAM_PART = 1 / 4;
  * its key or its team here may be larger than that. What each has is counted only while all together have more than one
  * key may: below that, a body costs a comparison and an addition.
  */
-export class BodyRoom {
+export class BodyBudget {
   /** Bytes of the budget. */
   readonly limit: number;
-  readonly #bodies: Iterable<RoomedBody>;
+  readonly #bodies: Iterable<BudgetedBody>;
   #held = 0;
   #counts: Counts | undefined;
 
   /** @param bodies all of them, as they are at any time: those in this budget and others */
-  constructor(limit: number, bodies: Iterable<RoomedBody>) {
+  constructor(limit: number, bodies: Iterable<BudgetedBody>) {
     this.limit = limit;
     this.#bodies = bodies;
   }
@@ -55,14 +55,14 @@ export class BodyRoom {
   change(holder: BodyHolder, bytes: number): void {
     this.#held += bytes;
     if (this.#counts === undefined) return;
-    // Half of what it takes to count: a room about as full as that is not counted again and again.
+    // Half of what it takes to count: a budget about as full as that is not counted again and again.
     if (this.#held <= (this.limit * KEY_PART) / 2) this.#counts = undefined;
     else count(this.#counts, holder, bytes);
   }
 
   #countAll(): Counts {
     const counts: Counts = { keys: new Map(), teams: new Map() };
-    for (const { room, holder, bytes } of this.#bodies) if (room === this) count(counts, holder, bytes);
+    for (const { budget, holder, bytes } of this.#bodies) if (budget === this) count(counts, holder, bytes);
     return counts;
   }
 }
