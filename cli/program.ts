@@ -74,7 +74,7 @@ const COMMANDS: Readonly<Record<string, Readonly<Record<string, () => Promise<Ad
 };
 
 /** Process that runs the program, as far as the program uses it. */
-export type Surroundings = Pick<Process, "env"> & {
+export type HostProcess = Pick<Process, "env"> & {
   /**
    * Returns the signal to stop.
    *
@@ -102,7 +102,7 @@ const UNREAD_MS = 1_000;
 /** Columns of a terminal that does not report its width. */
 const USUAL_COLUMNS = 80;
 
-function ofThisProcess(): Surroundings {
+function ofThisProcess(): HostProcess {
   const env = environment();
   const out = (text: string) => void process.stdout.write(text);
   const err = (text: string) => void process.stderr.write(text);
@@ -134,7 +134,7 @@ function ofThisProcess(): Surroundings {
   return { env, out, err, ...terminal, ...seen, stopSignal: signal, endUnread, logFaults };
 }
 
-function writeError(error: unknown, err: Surroundings["err"]): void {
+function writeError(error: unknown, err: HostProcess["err"]): void {
   err(
     errorLines(error)
       .map((line) => `${line}\n`)
@@ -146,14 +146,14 @@ function writeError(error: unknown, err: Surroundings["err"]): void {
 const SERVICES: ReadonlySet<string | undefined> = new Set(["server", "controller"]);
 
 /** Functions by which a command writes its output, warnings and errors. */
-type Voice = {
+type CommandOutput = {
   readonly say: (line: string) => void;
   readonly warn: (line: string) => void;
   readonly complain: (lines: readonly string[]) => void;
 };
 
-async function voiceOf(called: string | undefined, surroundings: Surroundings): Promise<Voice> {
-  const { out, err, terminal, logFaults } = surroundings;
+async function outputOf(called: string | undefined, host: HostProcess): Promise<CommandOutput> {
+  const { out, err, terminal, logFaults } = host;
   if (!SERVICES.has(called) || terminal !== undefined) {
     const write = (to: (text: string) => void) => (line: string) => to(`${line}\n`);
     return {
@@ -211,13 +211,13 @@ export async function createProgram(
 }
 
 /** Runs one command, and returns its exit code. */
-export async function main(args: readonly string[], surroundings: Surroundings = ofThisProcess()): Promise<number> {
-  const { env } = surroundings;
+export async function main(args: readonly string[], host: HostProcess = ofThisProcess()): Promise<number> {
+  const { env } = host;
   const [called] = args;
-  const voice = await voiceOf(called, surroundings);
+  const voice = await outputOf(called, host);
   let code = 0;
   let stop: AbortSignal | undefined;
-  const progress = createProgress(surroundings.progressTerminal);
+  const progress = createProgress(host.progressTerminal);
   const out = (line: string) => {
     progress.hide();
     voice.say(line);
@@ -225,16 +225,16 @@ export async function main(args: readonly string[], surroundings: Surroundings =
   const context: Process = {
     env,
     out,
-    terminal: surroundings.terminal,
+    terminal: host.terminal,
     progress,
     exit: (failed) => {
       code = failed;
     },
-    stopSignal: () => (stop ??= surroundings.stopSignal(out, true)),
-    interrupt: () => surroundings.stopSignal(() => {}, false),
+    stopSignal: () => (stop ??= host.stopSignal(out, true)),
+    interrupt: () => host.stopSignal(() => {}, false),
   };
   const writeErr = (text: string) => voice.complain(text.trimEnd().split("\n"));
-  const output = { writeOut: surroundings.out, writeErr };
+  const output = { writeOut: host.out, writeErr };
   // A completion is made of all of them.
   const program = await createProgram(context, output, called === "completion" ? undefined : called);
   program.hook("preAction", (_, command) => {
@@ -257,6 +257,6 @@ export async function main(args: readonly string[], surroundings: Surroundings =
       : 1;
   } finally {
     // What other commands print may be read as slowly as a person turns its pages.
-    if (stop !== undefined) surroundings.endUnread?.();
+    if (stop !== undefined) host.endUnread?.();
   }
 }

@@ -33,7 +33,7 @@ export function startupOrder(): StartupOrder {
     },
     async run(cluster, enqueue, signal) {
       for (const [index, kind] of ORDER.entries()) {
-        const objects = cluster.list(kind).toSorted((a, b) => placeOf(a) - placeOf(b));
+        const objects = cluster.list(kind).toSorted((a, b) => positionOf(a) - positionOf(b));
         stage = index;
         if (objects.length === 0 || signal.aborted) continue;
         const { promise, resolve } = Promise.withResolvers<void>();
@@ -52,7 +52,7 @@ export function startupOrder(): StartupOrder {
  * Returns the position of an object within its kind. Deletions come first: a key that is being deleted works until
  * then.
  */
-function placeOf(object: DeclaredObject): number {
+function positionOf(object: DeclaredObject): number {
   if (object.deleting) return 0;
   return isReconciled(object) ? 2 : 1;
 }

@@ -129,10 +129,10 @@ const WRONG_WHEN_TRUE: ReadonlySet<string> = new Set([
 ] satisfies ConditionType[]);
 
 /** Condition types that are present while a controller works, and that are no fault. */
-const SAYS_WORK: ReadonlySet<string> = new Set(["Rotating", "Reconciling"] satisfies ConditionType[]);
+const PROGRESS_TYPES: ReadonlySet<string> = new Set(["Rotating", "Reconciling"] satisfies ConditionType[]);
 
 /** Reasons that end by themselves, soon. */
-const PASSING: ReadonlySet<string> = new Set([
+const TRANSIENT_REASONS: ReadonlySet<string> = new Set([
   "Pending",
   "Minting",
   "Confirming",
@@ -144,10 +144,10 @@ const PASSING: ReadonlySet<string> = new Set([
 
 /** Returns the severity of a condition, also of a type that is unknown to this build. */
 export function gravityOf({ type, status, reason }: Pick<ReportedCondition, "type" | "status" | "reason">): Gravity {
-  if (SAYS_WORK.has(type)) return status === "True" ? "under way" : "in order";
+  if (PROGRESS_TYPES.has(type)) return status === "True" ? "under way" : "in order";
   const isFine = WRONG_WHEN_TRUE.has(type) ? status === "False" : status === "True";
   if (isFine) return "in order";
-  return status === "Unknown" || PASSING.has(reason) ? "under way" : "wrong";
+  return status === "Unknown" || TRANSIENT_REASONS.has(reason) ? "under way" : "wrong";
 }
 
 /** Maximum length of a condition's message, by the kinds' schemas: the API server refuses a longer one. */

@@ -30,7 +30,7 @@ export function isForeign({ uid }: Pick<Stats, "uid">, me = process.geteuid?.())
  */
 export function distrustOf(path: string, me = process.geteuid?.(), withFolders = true): Distrust | undefined {
   if (me === undefined || !statsOf(path, statSync)?.isFile()) return undefined;
-  const found = placesOf(path).flatMap((place) => distrustOfPlace(place, me, withFolders) ?? []);
+  const found = locationsOf(path).flatMap((location) => distrustOfLocation(location, me, withFolders) ?? []);
   return found.find(({ isRefused }) => isRefused) ?? found[0];
 }
 
@@ -43,32 +43,32 @@ function statsOf(path: string, read: (path: string) => Stats): Stats | undefined
 }
 
 /** Returns a file's path with all links resolved, and that of each link on the way, as the system looks them up. */
-function placesOf(path: string): readonly string[] {
-  const places: string[] = [];
+function locationsOf(path: string): readonly string[] {
+  const locations: string[] = [];
   const names = (isAbsolute(path) ? path : `${process.cwd()}${sep}${path}`).split(sep);
   let folder: string = sep;
   for (let name = names.shift(); name !== undefined; name = names.shift()) {
-    const place = join(folder, name);
-    const stats = statsOf(place, lstatSync);
+    const location = join(folder, name);
+    const stats = statsOf(location, lstatSync);
     // What standard input comes from may be removed by now, or be where this user has no way to.
-    if (stats === undefined) return [...places, path];
+    if (stats === undefined) return [...locations, path];
     if (!stats.isSymbolicLink()) {
-      folder = place;
+      folder = location;
       continue;
     }
-    places.push(place);
-    const target = readlinkSync(place);
+    locations.push(location);
+    const target = readlinkSync(location);
     if (isAbsolute(target)) folder = sep;
     names.unshift(...target.split(sep));
   }
-  return [...places, folder];
+  return [...locations, folder];
 }
 
 /** Judges the file or link itself, and its folders up to the mount point: no other user can replace the mount point. */
-function distrustOfPlace(place: string, me: number, withFolders: boolean): Distrust | undefined {
-  const itself = lstatSync(place);
-  const folders = foldersOf(place, itself);
-  const { path: at, stats: mount } = folders.at(-1) ?? { path: place, stats: itself };
+function distrustOfLocation(location: string, me: number, withFolders: boolean): Distrust | undefined {
+  const itself = lstatSync(location);
+  const folders = foldersOf(location, itself);
+  const { path: at, stats: mount } = folders.at(-1) ?? { path: location, stats: itself };
   const isForOthers =
     isForeign(mount, me) || isOpen(mount) || (isWritable(mount) && at !== sep && !OF_ALL_USERS.has(at));
   const refused = (stats: Stats, why: string): Distrust => {
@@ -89,9 +89,9 @@ function distrustOfPlace(place: string, me: number, withFolders: boolean): Distr
 }
 
 /** Returns the folders above a path on the same mount; empty for a file that is itself a mount point. */
-function foldersOf(place: string, { dev }: Stats): readonly { readonly path: string; readonly stats: Stats }[] {
+function foldersOf(location: string, { dev }: Stats): readonly { readonly path: string; readonly stats: Stats }[] {
   const folders: { path: string; stats: Stats }[] = [];
-  for (let at = place; dirname(at) !== at; at = dirname(at)) {
+  for (let at = location; dirname(at) !== at; at = dirname(at)) {
     const above = dirname(at);
     const stats = statSync(above);
     if (stats.dev !== dev) break;

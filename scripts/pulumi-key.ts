@@ -2,9 +2,9 @@ import { API_MANAGED_KEY_FIELDS } from "../domain/key/declaration/api-managed-ke
 import type { Schema } from "../domain/kinds/schema.ts";
 import {
   described,
+  locationProperties,
   need,
   type Property,
-  placeProperties,
   propertiesOf,
   resource,
   type Signature,
@@ -21,7 +21,7 @@ export function keyResource(crd: Schema): Signature {
   return resource(
     { ...crd, description: "An API key: what it may do, and how long it lives." },
     {
-      ...placeProperties(crd),
+      ...locationProperties(crd),
       ...Object.fromEntries(made),
       state: { ...need(spec.state, "state"), description: SUSPENDABLE, enum: ["Active", "Suspended"] },
       deliver: {

@@ -6,10 +6,10 @@ import { environmentKeys } from "./pulumi-component.ts";
 import { keyResource } from "./pulumi-key.ts";
 import {
   type Fields,
+  locationProperties,
   nameProperty,
   need,
   type Property,
-  placeProperties,
   propertiesOf,
   resource,
   type Signature,
@@ -47,7 +47,7 @@ export function pulumiPackage(crds: Readonly<Record<Kind, Schema>>): PulumiPacka
     ModelGateway: gatewayResource(crds.ModelGateway),
     MemoryLibrary: resource(
       crds.MemoryLibrary,
-      { ...placeProperties(crds.MemoryLibrary), ...specProperties(crds.MemoryLibrary) },
+      { ...locationProperties(crds.MemoryLibrary), ...specProperties(crds.MemoryLibrary) },
       { teamId: TEAM_ID },
     ),
   };
@@ -77,7 +77,7 @@ function gatewayResource(crd: Schema): Signature {
   ]);
   return resource(
     crd,
-    { ...placeProperties(crd), ...spec, upstreams },
+    { ...locationProperties(crd), ...spec, upstreams },
     {
       teamId: TEAM_ID,
       publicID: need(spec.publicID, "publicID"),

@@ -49,7 +49,7 @@ export function resource(crd: Schema, inputs: Fields, outputs: Fields = {}, perh
 }
 
 /** Returns the properties that say where a resource is: its name, its team, its namespace. */
-export function placeProperties(crd: Schema): Fields {
+export function locationProperties(crd: Schema): Fields {
   return { name: nameProperty(crd), team: TEAM, namespace: NAMESPACE };
 }
 

@@ -15,7 +15,7 @@ const DELIVERIES_WAIT = sql`interval '30 days'`;
 /** Time for which a repeated conversation is recognised. */
 const CONVERSATIONS_KEPT = sql`interval '30 days'`;
 /** Condition for positions that are deleted from the audit log's feed: the first ones, if their events are gone. */
-const FORGOTTEN_PLACES = sql`where seq in (select seq from audit_feed order by seq limit 1000)
+const FORGOTTEN_POSITIONS = sql`where seq in (select seq from audit_feed order by seq limit 1000)
   and not exists (select from audit_events e where e.id = o.event_id)`;
 /** Maximum number of rows of a table that a round deletes, so that it does not delay the next table. */
 const MAX_ROWS = 100_000;
@@ -84,7 +84,7 @@ export async function prune(store: Store, retentionMs: number, signal?: AbortSig
   const expired = (table: string) => all(table, sql`where expires_at < clock_timestamp()`);
   return {
     auditEvents: await all("audit_events", sql`where at < ${before} order by at`),
-    auditPlaces: await all("audit_feed", FORGOTTEN_PLACES),
+    auditPlaces: await all("audit_feed", FORGOTTEN_POSITIONS),
     uses: await all(
       "key_usage",
       sql`where last_used_at < ${before} and not exists (

@@ -25,7 +25,7 @@ export type Example = { readonly line: string; readonly does: string };
 export type Variable = { readonly name: string; readonly holds: string };
 
 /** Command that is meant by a word that other programs use, or by a kind in the place of a command. */
-const MEANT: ReadonlyMap<string, string> = new Map([
+const COMMAND_SYNONYMS: ReadonlyMap<string, string> = new Map([
   ["list", "get"],
   ["ls", "get"],
   ["show", "get"],
@@ -49,10 +49,10 @@ const MEANT: ReadonlyMap<string, string> = new Map([
 
 const UNKNOWN = /^error: unknown command '([^']*)'/;
 
-/** Replaces commander's suggestion for a word in `MEANT`: the command that looks most like it may do something else. */
-function inOurWords(message: string): string {
+/** Replaces commander's suggestion for a word in `COMMAND_SYNONYMS`: the command that looks most like it may do something else. */
+function withOwnSuggestion(message: string): string {
   const [unknown, word = ""] = UNKNOWN.exec(message) ?? [];
-  const meant = MEANT.get(word);
+  const meant = COMMAND_SYNONYMS.get(word);
   return unknown === undefined || meant === undefined ? message : `${unknown}\n(Did you mean ${meant}?)`;
 }
 
@@ -110,7 +110,7 @@ export class CliCommand extends Command {
 
   /** Reports a mistake on the command line, in one line as every error. Anything in it that may be a key is hidden. */
   override error(message: string, options?: ErrorOptions): never {
-    const what = `${redactKeys(inOurWords(message))}${this.#adviceOn(message)}`
+    const what = `${redactKeys(withOwnSuggestion(message))}${this.#adviceOn(message)}`
       .replace(/^error: /, "")
       .replace(/\s*\n\(Did you mean (.*)\?\)/, ": did you mean $1?")
       .replace(/(?<!\.)\.$/, "");

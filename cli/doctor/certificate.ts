@@ -42,7 +42,7 @@ export async function checkCertificateFiles(files: CertificateFiles, now: number
     return [wrong("certificate", message, "give the --tls-key that the certificate was made for")];
   }
   const host = files.publicUrl === undefined ? undefined : new URL(files.publicUrl).hostname;
-  return chain.flatMap((one, place) => judge(files.cert, one, place === 0 ? host : undefined, now));
+  return chain.flatMap((one, index) => judge(files.cert, one, index === 0 ? host : undefined, now));
 }
 
 async function read<T>(flag: string, file: string, parse: (text: string) => T): Promise<T | Finding> {

@@ -16,7 +16,7 @@ import { findNeglected } from "./neglected-keys.ts";
 import { checkRights } from "./rights.ts";
 import { findOtherWriters } from "./status-writers.ts";
 
-export type ClusterPlace = {
+export type ClusterTarget = {
   /** Path of a kubeconfig; if undefined, KUBECONFIG, the user's own configuration or the pod's service account. */
   readonly kubeconfig: string | undefined;
   /** Namespaces that the controller serves; null for all. */
@@ -35,14 +35,14 @@ export type ClusterPlace = {
  *
  * @param store database of the installation; undefined if none is given or it cannot be used
  */
-export async function checkCluster(place: ClusterPlace, store: Store | undefined): Promise<Finding[]> {
+export async function checkCluster(target: ClusterTarget, store: Store | undefined): Promise<Finding[]> {
   // Only here: the Kubernetes client takes a second to load, which no other command should wait for.
   const { openKubernetesCluster } = await import("../../controller/cluster/kubernetes/cluster.ts");
   let cluster: KubernetesCluster;
   try {
     cluster = await openKubernetesCluster({
-      kubeconfig: place.kubeconfig,
-      namespaces: place.namespaces,
+      kubeconfig: target.kubeconfig,
+      namespaces: target.namespaces,
       clock: systemClock,
       random: Math.random,
       log: () => {},
@@ -55,14 +55,14 @@ export async function checkCluster(place: ClusterPlace, store: Store | undefined
     return [wrong("cluster-connection", errorText(error), step)];
   }
   try {
-    return [ok("cluster-connection", `the cluster ${cluster.uid} answers`), ...(await check(cluster, place, store))];
+    return [ok("cluster-connection", `the cluster ${cluster.uid} answers`), ...(await check(cluster, target, store))];
   } finally {
     await cluster.close();
   }
 }
 
-async function check(cluster: KubernetesCluster, place: ClusterPlace, store: Store | undefined): Promise<Finding[]> {
-  const { controllerNamespace, controllerAccount, leaseName, namespaces, isRestored } = place;
+async function check(cluster: KubernetesCluster, target: ClusterTarget, store: Store | undefined): Promise<Finding[]> {
+  const { controllerNamespace, controllerAccount, leaseName, namespaces, isRestored } = target;
   const { api, uid } = cluster;
   const isSelf = cluster.podNamespace === controllerNamespace;
   const account = { namespace: controllerNamespace, name: controllerAccount, isSelf };

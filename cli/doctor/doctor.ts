@@ -14,7 +14,7 @@ import { outputOption, outputText, type StructuredFormat } from "../output/outpu
 import { commandAt } from "../output/own-command.ts";
 import { plainText } from "../output/plain-text.ts";
 import { checkCertificateFiles } from "./certificate.ts";
-import { type ClusterPlace, checkCluster } from "./cluster.ts";
+import { type ClusterTarget, checkCluster } from "./cluster.ts";
 import { checkDatabase } from "./database.ts";
 import { checkEmbedded } from "./embedded.ts";
 import type { Finding } from "./finding.ts";
@@ -84,7 +84,7 @@ type DoctorFlags = DatabaseFlags & {
 /** Token file of a pod. If it exists, the pod's own cluster is meant. */
 const POD_TOKEN = "/var/run/secrets/kubernetes.io/serviceaccount/token";
 /** Flags that say where to look. */
-const PLACES = [
+const TARGET_FLAGS = [
   "data",
   "server",
   "adminUrl",
@@ -101,8 +101,8 @@ const PLACES = [
  * @throws UsageError if neither names any
  */
 async function examine(flags: DoctorFlags, env: Environment): Promise<Finding[]> {
-  const isFlagged = PLACES.some((place) => flags[place] !== undefined);
-  const { data, server, adminUrl, tls, hasDatabase, kubeconfig } = choosePlaces(flags, env, isFlagged);
+  const isFlagged = TARGET_FLAGS.some((flag) => flags[flag] !== undefined);
+  const { data, server, adminUrl, tls, hasDatabase, kubeconfig } = chooseTargets(flags, env, isFlagged);
   const database = hasDatabase ? requiredDatabase(env, flags) : undefined;
   const isClusterKnown = Boolean(env.KUBECONFIG) || existsSync(POD_TOKEN);
   const hasCluster =
@@ -114,13 +114,13 @@ async function examine(flags: DoctorFlags, env: Environment): Promise<Finding[]>
   }
   const now = Date.now;
   const cluster = async (store?: Store) =>
-    hasCluster ? checkCluster(clusterPlace(flags, env, kubeconfig), store) : [];
+    hasCluster ? checkCluster(clusterTarget(flags, env, kubeconfig), store) : [];
   const ofDatabase = (location: DatabaseLocation) =>
     checkDatabase(location, { encryptionKeys: () => encryptionKeys(env, flags.encryptionKeyFile), now }, cluster);
   return [
     ...(data === undefined ? [] : await checkEmbedded({ data, env })),
     ...(tls === undefined ? [] : await checkCertificateFiles(tls, now())),
-    ...(server === undefined ? [] : await checkServer(serverPlace(server, flags, env))),
+    ...(server === undefined ? [] : await checkServer(serverTarget(server, flags, env))),
     ...(adminUrl === undefined ? [] : [await checkReadiness(serverUrl("admin-url", adminUrl))]),
     ...(database === undefined ? await cluster() : await ofDatabase(database)),
   ];
@@ -131,24 +131,24 @@ async function examine(flags: DoctorFlags, env: Environment): Promise<Finding[]>
  *
  * @param isFlagged true if flags name places: variables then name none, and only add details to those of the flags
  */
-function choosePlaces(flags: DoctorFlags, env: Environment, isFlagged: boolean) {
-  const places = isFlagged ? {} : env;
-  const cert = setting(places, "tls-cert", flags.tlsCert);
+function chooseTargets(flags: DoctorFlags, env: Environment, isFlagged: boolean) {
+  const variables = isFlagged ? {} : env;
+  const cert = setting(variables, "tls-cert", flags.tlsCert);
   const key = setting(isFlagged && cert === undefined ? {} : env, "tls-key", flags.tlsKey);
   if ((cert === undefined) !== (key === undefined)) throw new UsageError("--tls-cert: give it together with --tls-key");
   const publicUrl = setting(cert === undefined ? {} : env, "public-url", flags.publicUrl);
   const host = publicUrl === undefined ? undefined : serverUrl("public-url", publicUrl);
   return {
-    data: setting(places, "data", flags.data),
-    server: setting(places, "server", flags.server),
-    adminUrl: setting(places, "admin-url", flags.adminUrl),
+    data: setting(variables, "data", flags.data),
+    server: setting(variables, "server", flags.server),
+    adminUrl: setting(variables, "admin-url", flags.adminUrl),
     tls: cert === undefined || key === undefined ? undefined : { cert, key, publicUrl: host },
-    hasDatabase: namesDatabase(places, flags) || flags.afterRestore === true,
-    kubeconfig: setting(places, "kubeconfig", flags.kubeconfig),
+    hasDatabase: namesDatabase(variables, flags) || flags.afterRestore === true,
+    kubeconfig: setting(variables, "kubeconfig", flags.kubeconfig),
   };
 }
 
-function clusterPlace(flags: DoctorFlags, env: Environment, kubeconfig: string | undefined): ClusterPlace {
+function clusterTarget(flags: DoctorFlags, env: Environment, kubeconfig: string | undefined): ClusterTarget {
   const controllerAccount = setting(env, "controller-account", flags.controllerAccount) ?? CONTROLLER.account;
   return {
     kubeconfig,
@@ -160,7 +160,7 @@ function clusterPlace(flags: DoctorFlags, env: Environment, kubeconfig: string |
   };
 }
 
-function serverPlace(server: string, flags: DoctorFlags, env: Environment) {
+function serverTarget(server: string, flags: DoctorFlags, env: Environment) {
   const url = serverUrl("server", server);
   const hasToken = Boolean(setting(env, "token-file", flags.tokenFile) ?? env.KEYPLANE_TOKEN);
   const choice = { server: url, tokenFile: flags.tokenFile };

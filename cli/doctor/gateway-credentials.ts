@@ -13,9 +13,9 @@ export async function checkGatewayCredentials({ db }: { readonly db: Db }): Prom
   const findings = (await refusedCredentials(db)).map(({ cluster, namespace, name, gatewayId, upstream, dialect }) => {
     const title = namespace === "" ? name : `${namespace}/${name}`;
     const message = `upstream ${upstream} (${dialect}) of ModelGateway ${title} refuses the gateway's credential`;
-    const place =
+    const step =
       cluster === API_CLUSTER ? `send it by PUT /api/v1/gateways/${gatewayId}` : "write it into that upstream's Secret";
-    return wrong("gateway-credentials", message, `take the provider's present credential, and ${place}`);
+    return wrong("gateway-credentials", message, `take the provider's present credential, and ${step}`);
   });
   return findings.length > 0 ? findings : [FINE];
 }

@@ -15,8 +15,8 @@ import {
   openDeclared,
 } from "../source/open-source.ts";
 import { findGateway } from "./find-gateway.ts";
-import { readingCommand, secretOf } from "./key-place.ts";
 import { variablesOf } from "./key-variables.ts";
+import { readingCommand, secretOf } from "./secret-location.ts";
 
 type Flags = DeclaredFlags & {
   readonly namespace?: string;

@@ -19,7 +19,7 @@ export function parseFieldPath(text: string): FieldPath {
   if (steps.length === 0 || steps.map(([step]) => step).join("") !== path) {
     throw new UsageError(`--sort-by ${text}: write the path of a field in -o json, such as .metadata.name`);
   }
-  return steps.map(([, name, place, quoted]) => quoted ?? place ?? (name ?? "").replaceAll(/\\(.)/g, "$1"));
+  return steps.map(([, name, position, quoted]) => quoted ?? position ?? (name ?? "").replaceAll(/\\(.)/g, "$1"));
 }
 
 /** Comparison in which digits count as numbers, so that key-2 comes before key-10. */

@@ -42,7 +42,7 @@ export async function importLibrary(
   items: readonly ImportItem[],
   onBatch: (done: number) => void,
 ): Promise<ImportResult> {
-  const places = new Map(items.map(({ atom: { id } }, place) => [id, place]));
+  const positions = new Map(items.map(({ atom: { id } }, position) => [id, position]));
   const counts: Record<Outcome, number> = { created: 0, corrected: 0, unchanged: 0, newer: 0, expired: 0 };
   const newer: string[] = [];
   const leftOut: LeftOut[] = [];
@@ -64,7 +64,7 @@ export async function importLibrary(
       counts[outcome]++;
       if (outcome === "newer") newer.push(batch[index]?.where ?? "");
     }
-    const isLater = (link: unknown) => isObject(link) && (places.get(link.id) ?? -1) >= done;
+    const isLater = (link: unknown) => isObject(link) && (positions.get(link.id) ?? -1) >= done;
     if (answer.isInParts || batch.some(({ atom: { links } }) => Array.isArray(links) && links.some(isLater)))
       openBatches.push(batch);
     else droppedLinks += answer.droppedLinks;
@@ -110,7 +110,7 @@ async function sendBatch(target: Target, sending: Sending, batch: ImportItem[]):
       const index = isOfBody ? "0" : /"atoms\.(\d+)[."]/.exec(message)?.[1];
       const [refused] = index === undefined ? [] : batch.splice(Number(index), 1);
       if (refused === undefined) throw error;
-      leftOut.push({ what: refused.where, why: withoutPlace(message) });
+      leftOut.push({ what: refused.where, why: withoutPositions(message) });
     }
   }
   return { outcomes: [], droppedLinks: 0 };
@@ -126,7 +126,7 @@ async function sendInParts(target: Target, sending: Sending, batch: ImportItem[]
 }
 
 /** Removes the atoms' numbers in the batch from a message: a person knows atoms by their location in the file. */
-function withoutPlace(message: string): string {
+function withoutPositions(message: string): string {
   return message
     .replace(/In "atoms\.\d+": /g, "")
     .replace(/The body's "atoms\.\d+"(?=\s)/g, "It")

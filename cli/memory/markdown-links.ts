@@ -60,17 +60,17 @@ export function findLinks(block: string, definitions: Definitions): Linked {
     return link === undefined ? [] : [{ ...link, at, end }];
   });
   let [text, done] = ["", 0];
-  const hidden = [...wikilinks, ...others.map(({ tail, end }) => ({ at: tail, end }))].toSorted(byPlace);
+  const hidden = [...wikilinks, ...others.map(({ tail, end }) => ({ at: tail, end }))].toSorted(byPosition);
   for (const { at, end } of hidden) {
     if (at < done) continue;
     text += `${block.slice(done, at)} `;
     done = end;
   }
-  const found = [...wikilinks, ...links].filter(({ target }) => target !== "").toSorted(byPlace);
+  const found = [...wikilinks, ...links].filter(({ target }) => target !== "").toSorted(byPosition);
   return { links: found, text: text + block.slice(done) };
 }
 
-function byPlace(one: { readonly at: number }, other: { readonly at: number }): number {
+function byPosition(one: { readonly at: number }, other: { readonly at: number }): number {
   return one.at - other.at;
 }
 

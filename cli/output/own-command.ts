@@ -32,8 +32,8 @@ export type CommandTarget = {
 };
 
 /** Returns a command of this program that looks at the same place, for a shell in any folder. */
-export function commandAt(place: CommandTarget, env: Environment, words: string): string {
-  const { data, server, tokenFile, kubeconfig, context } = place;
+export function commandAt(target: CommandTarget, env: Environment, words: string): string {
+  const { data, server, tokenFile, kubeconfig, context } = target;
   const flags = [
     ["--data", data && resolve(data)],
     ["--server", server],
@@ -63,12 +63,12 @@ export function completeCommands(text: string, args: readonly string[], env: Env
     const value = values[flag];
     return typeof value === "string" ? value : undefined;
   };
-  const place = {
+  const target = {
     ...{ data: given("data"), server: given("server"), tokenFile: given("token-file") },
     ...{ kubeconfig: given("kubeconfig"), context: given("context") },
   };
   return text.replaceAll(NAMED, (_, words: string) => {
-    const asked = words === "doctor" ? { ...place, context: undefined } : place;
+    const asked = words === "doctor" ? { ...target, context: undefined } : target;
     return plainText(redactKeys(commandAt(asked, env, words)));
   });
 }

@@ -55,10 +55,10 @@ function statusOf(
     ...(team === null ? {} : { team }),
     ...(stored === undefined ? {} : { keyID: `${namespace}/${name}`, versions: stored.versions.map(versionOf) }),
     ...(stored?.state === "revoked" ? { revocation: { sequence: 0 } } : {}),
-    ...(isInSecret(stored) ? { secretRef: { name: secret.name, dataKey: secret.dataKey } } : {}),
+    ...(isInOwnSecret(stored) ? { secretRef: { name: secret.name, dataKey: secret.dataKey } } : {}),
     conditions: [
       ...(ready === undefined ? [] : [{ ...ready, lastTransitionTime }]),
-      ...(isInSecret(stored)
+      ...(isInOwnSecret(stored)
         ? [{ type: "SecretDelivered", status: "True" as const, reason: "Delivered", message: "", lastTransitionTime }]
         : []),
     ],
@@ -66,7 +66,7 @@ function statusOf(
 }
 
 /** True if a version of the key is in a Secret that Keyplane writes. An imported version is in none. */
-function isInSecret(stored: StoredKey | undefined): boolean {
+function isInOwnSecret(stored: StoredKey | undefined): boolean {
   return stored?.versions.some(({ state, imported }) => state === "active" && !imported) ?? false;
 }
 

@@ -37,7 +37,7 @@ export async function decideFolderRemoval(
     sighting: origins.get,
   });
   const now = readDeclarations(reading.files, reading.unreadable === undefined);
-  const originOf = (key: string) => inPlace(origins.get(key)?.origin, reading);
+  const originOf = (key: string) => relocated(origins.get(key)?.origin, reading);
   const missing = findMissing(held, originOf, now, reading);
   return decideSettled({ unreadable: reading.unreadable, documents: now.documents }, missing, held);
 }
@@ -84,7 +84,7 @@ const asRenamed = (reading: FolderReading): FolderReading => ({
 });
 
 /** Returns the origin as if the folder were where `up` reads, with files that are not the same ones as before. */
-function inPlace(origin: Origin | undefined, { root, places }: FolderReading): Origin | undefined {
+function relocated(origin: Origin | undefined, { root, foundEntries }: FolderReading): Origin | undefined {
   if (origin === undefined || origin.root === root) return origin;
-  return { ...origin, root, inode: "", devices: devicesOf(origin.file, places) };
+  return { ...origin, root, inode: "", devices: devicesOf(origin.file, foundEntries) };
 }

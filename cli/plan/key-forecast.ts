@@ -75,10 +75,16 @@ function observe(input: ForecastInput): ObservedKey | undefined {
   const named = declared ?? object?.metadata;
   if (spec === undefined || named === undefined) return undefined;
   const { namespace, name } = named;
-  const spoken = declareKey(namespace, name, spec);
+  const declaredRaw = declareKey(namespace, name, spec);
   const stored = object === undefined ? undefined : heldNow(object, input);
-  const { references } = after.resolve(spoken, namespace, stored?.teamId ?? null);
-  const { effective: key, verdict } = holdPlanned({ named: declared, namespace }, spoken, stored, references, input);
+  const { references } = after.resolve(declaredRaw, namespace, stored?.teamId ?? null);
+  const { effective: key, verdict } = holdPlanned(
+    { named: declared, namespace },
+    declaredRaw,
+    stored,
+    references,
+    input,
+  );
   const secret = { namespace, name: key.secret.name };
   // Whose a Secret is that a key was written to is in its status.
   const isAnothers =

@@ -27,34 +27,34 @@ export const REACH = 1_024;
 export async function* scanForKeys(chunks: AsyncIterable<Buffer>): AsyncGenerator<FoundKey> {
   let rest = Buffer.alloc(0);
   /** Position of the first byte of `rest`. */
-  const place = { line: 1, column: 1 };
+  const location = { line: 1, column: 1 };
   let failure: { readonly error: unknown } | undefined;
   try {
     for await (const chunk of chunks) {
       const bytes = Buffer.concat([rest, chunk]);
       // What begins behind it may go on in the next chunk.
       const end = Math.max(0, bytes.length - REACH);
-      yield* keysBefore(end, bytes, place);
+      yield* keysBefore(end, bytes, location);
       rest = bytes.subarray(end);
     }
   } catch (error) {
     failure = { error };
   }
-  yield* keysBefore(rest.length, rest, place);
+  yield* keysBefore(rest.length, rest, location);
   if (failure !== undefined) throw failure.error;
 }
 
-/** Finds the keys that begin before `end`, and moves `place` there. */
-function* keysBefore(end: number, bytes: Buffer, place: { line: number; column: number }): Generator<FoundKey> {
+/** Finds the keys that begin before `end`, and moves `location` there. */
+function* keysBefore(end: number, bytes: Buffer, location: { line: number; column: number }): Generator<FoundKey> {
   let at = 0;
   let newline = bytes.indexOf(NEWLINE);
   const advanceTo = (position: number): void => {
     for (; newline !== -1 && newline < position; newline = bytes.indexOf(NEWLINE, at)) {
-      place.line++;
-      place.column = 1;
+      location.line++;
+      location.column = 1;
       at = newline + 1;
     }
-    place.column += position - at;
+    location.column += position - at;
     at = position;
   };
   const text = bytes.toString("latin1");
@@ -68,7 +68,7 @@ function* keysBefore(end: number, bytes: Buffer, place: { line: number; column: 
     if (key === undefined || keyShape(key) !== "minted") continue;
     advanceTo(begin);
     const sha256 = Buffer.from(keyDigest(key), "latin1").toString("hex");
-    yield { ...place, prefix: keyPrefix(key), sha256 };
+    yield { ...location, prefix: keyPrefix(key), sha256 };
   }
   advanceTo(end);
 }

@@ -11,7 +11,7 @@ import {
 import { outputOption, outputText, type StructuredFormat } from "../output/output.ts";
 import { assertPresent } from "../validate/manifest-files.ts";
 import type { FoundKey } from "./key-finder.ts";
-import { lookInto } from "./places.ts";
+import { lookInto } from "./scan-paths.ts";
 
 /** Number of keys in one request to the server: the most that it accepts. */
 const BATCH = 100;
@@ -60,17 +60,17 @@ async function runScan(
   const unread: { path: string; why: string }[] = [];
   const keys = new Set<string>();
   const known = new Map<string, LeakJson>();
-  let [places, files] = [0, 0];
+  let [locations, files] = [0, 0];
   let batch: KeyLocation[] = [];
 
   async function reportBatch(): Promise<void> {
     const asked = [...new Set(batch.map(({ sha256 }) => sha256))].filter((sha256) => !known.has(sha256));
     const leaks = asked.length === 0 ? [] : ((await client?.askLeaks(asked)) ?? []);
     for (const [i, leak] of leaks.entries()) known.set(asked[i] ?? "", leak);
-    for (const place of batch) {
-      const leak = known.get(place.sha256);
-      if (output !== undefined) findings.push(jsonOf(place, leak));
-      else out(lineOf(place, leak));
+    for (const location of batch) {
+      const leak = known.get(location.sha256);
+      if (output !== undefined) findings.push(jsonOf(location, leak));
+      else out(lineOf(location, leak));
     }
     batch = [];
   }
@@ -79,7 +79,7 @@ async function runScan(
     if ("why" in look) unread.push(look);
     else if ("done" in look) onProgress(`${counted(++files, "file")} looked into`);
     else {
-      places++;
+      locations++;
       keys.add(look.sha256);
       batch.push(look);
       if (batch.length === BATCH || client === undefined) await reportBatch();
@@ -89,17 +89,17 @@ async function runScan(
   if (output !== undefined) out(outputText({ findings, unread }, output));
   else {
     for (const { path, why } of unread) out(`${path}: could not be read: ${why}`);
-    out(`${counted(keys.size, "key")} in ${counted(places, "place")}, ${counted(files, "file")} looked into`);
+    out(`${counted(keys.size, "key")} in ${counted(locations, "place")}, ${counted(files, "file")} looked into`);
   }
-  if (places > 0 || unread.length > 0) exit(1);
+  if (locations > 0 || unread.length > 0) exit(1);
 }
 
 function lineOf({ path, line, column, prefix }: KeyLocation, leak: LeakJson | undefined): string {
-  const place = `${path}:${line}:${column}: ${prefix}...`;
-  if (leak === undefined) return place;
-  if (leak.state === "unknown") return `${place} is unknown: not a key of your teams`;
+  const location = `${path}:${line}:${column}: ${prefix}...`;
+  if (leak === undefined) return location;
+  if (leak.state === "unknown") return `${location} is unknown: not a key of your teams`;
   const { namespace, name, team, keyId, version, state } = leak;
-  return `${place} is ${state}: version ${version} of ${namespace ? `${namespace}/` : ""}${name} (${keyId}), team ${team}`;
+  return `${location} is ${state}: version ${version} of ${namespace ? `${namespace}/` : ""}${name} (${keyId}), team ${team}`;
 }
 
 function jsonOf({ path, line, column, prefix }: KeyLocation, leak: LeakJson | undefined): object {

@@ -150,8 +150,8 @@ function summarize(found: Checked, files: readonly string[], paths: readonly str
 }
 
 function inFileOrder(diagnostics: readonly Diagnostic[], files: readonly string[]): Diagnostic[] {
-  const place = new Map(files.map((file, index) => [file, index]));
+  const positionOf = new Map(files.map((file, index) => [file, index]));
   return diagnostics.toSorted(
-    (a, b) => (place.get(a.file) ?? 0) - (place.get(b.file) ?? 0) || a.line - b.line || a.column - b.column,
+    (a, b) => (positionOf.get(a.file) ?? 0) - (positionOf.get(b.file) ?? 0) || a.line - b.line || a.column - b.column,
   );
 }

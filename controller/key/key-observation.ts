@@ -67,17 +67,17 @@ export async function observeDeclaration(
   object: DeclaredObject<"PlatformKey">,
   rows?: DeclaredRows,
 ): Promise<DeclarationObservation> {
-  const spoken = declareKey(object.namespace, object.name, object.spec);
-  const found = rows ?? (await readRows(deps, object, spoken));
+  const declaredRaw = declareKey(object.namespace, object.name, object.spec);
+  const found = rows ?? (await readRows(deps, object, declaredRaw));
   const { stored, team } = found;
   // Also for a revocation by hand: the receipt says when every replica has acknowledged it.
   if (stored?.revocation?.seq != null) deps.confirmations.changed(object.uid, stored.revocation.seq);
-  const { references } = resolveReferences(spoken, {
+  const { references } = resolveReferences(declaredRaw, {
     teamId: team?.id ?? null,
     ownTeamId: stored?.teamId ?? null,
-    find: foundIn(spoken, found),
+    find: foundIn(declaredRaw, found),
   });
-  const { effective: declared, verdict, maxKeys } = await holdDeclared(deps, spoken, found, references, object);
+  const { effective: declared, verdict, maxKeys } = await holdDeclared(deps, declaredRaw, found, references, object);
   const { generation, deleting, finalizers } = object;
   const hasFinalizer = finalizers.includes(FINALIZER);
   return {

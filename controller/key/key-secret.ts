@@ -138,11 +138,11 @@ export function alteredWrite(
   const { stored } = context;
   const content = contentOf(context, { keyId: stored.id, number: version });
   const answered = changedFields(written, draft);
-  const isAnswered = answered.length > 0;
+  const isShownInAnswer = answered.length > 0;
   const isPutRight = before !== undefined && stored.secretFound?.content === content;
-  const fields = !isAnswered && isPutRight ? changedFields(before, draft) : answered;
+  const fields = !isShownInAnswer && isPutRight ? changedFields(before, draft) : answered;
   if (fields.length === 0) return undefined;
-  return { version, fields, isAnswered, writtenAt, content, secretUid: written.uid };
+  return { version, fields, isShownInAnswer, writtenAt, content, secretUid: written.uid };
 }
 
 /** Write of a Secret: the draft that was sent, the Secret that it replaced, and the Secret of the answer. */

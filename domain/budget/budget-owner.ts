@@ -15,7 +15,7 @@ export type BudgetOwner = { readonly unit: string; readonly period: BudgetPeriod
 
 const POLICY_ID = /^policy (?<cluster>[^/ ]*)\/(?<name>\S+) (?<unit>\S+) (?<period>Day|Week|Month|Total)$/;
 const ID = /^(?<of>key|team) (?<teamId>\S+)(?<place> .+)? (?<unit>\S+) (?<period>Day|Week|Month|Total)$/;
-const PLACE = /^ (?<cluster>[^/]*)\/(?<namespace>[^/]*)\/(?<name>.+)$/;
+const KEY_NAME = /^ (?<cluster>[^/]*)\/(?<namespace>[^/]*)\/(?<name>.+)$/;
 
 /** Parses an id that `budgetsOf` gives; undefined for another text, such as an id of a later build. */
 export function ownerOfBudget(id: string): BudgetOwner | undefined {
@@ -27,7 +27,7 @@ export function ownerOfBudget(id: string): BudgetOwner | undefined {
   const { of, teamId, place, unit, period } = ID.exec(id)?.groups ?? {};
   if (teamId === undefined || unit === undefined || !isPeriod(period)) return undefined;
   if (of === "team") return place === undefined ? { of, teamId, unit, period } : undefined;
-  const { cluster, namespace, name } = PLACE.exec(place ?? "")?.groups ?? {};
+  const { cluster, namespace, name } = KEY_NAME.exec(place ?? "")?.groups ?? {};
   if (cluster === undefined || namespace === undefined || name === undefined) return undefined;
   return { of: "key", teamId, cluster, namespace, name, unit, period };
 }

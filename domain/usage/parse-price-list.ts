@@ -43,7 +43,7 @@ export function parsePriceList(
       ...{ lineCounter: lines, prettyErrors: false },
     });
     const [broken] = document.errors;
-    if (broken) return { faults: [{ ...placeOf(broken.pos[0]), path: "", message: explainSyntax(broken) }] };
+    if (broken) return { faults: [{ ...positionOf(broken.pos[0]), path: "", message: explainSyntax(broken) }] };
     root = document.contents;
   } catch {
     return { faults: [{ ...START, path: "", message: "is nested too deeply to be a price list" }] };
@@ -51,15 +51,15 @@ export function parsePriceList(
   const faults: PriceFault[] = [];
   const { value, diagnostics } = readNode(root);
   for (const { offset, path, message } of diagnostics)
-    faults.push({ ...placeOf(offset), path: formatPath(path), message });
+    faults.push({ ...positionOf(offset), path: formatPath(path), message });
   const list = readList(value, (path, message, of = "value") => {
-    faults.push({ ...placeOf(offsetOf(root, path, of)), path: formatPath(path), message });
+    faults.push({ ...positionOf(offsetOf(root, path, of)), path: formatPath(path), message });
   });
   if (faults.length > 0) return { faults: faults.toSorted((a, b) => a.line - b.line) };
   const version = createHash("sha256").update(text).digest("hex").slice(0, 12);
   return { list: { ...list, version } };
 
-  function placeOf(offset: number): Position {
+  function positionOf(offset: number): Position {
     const { line, col } = lines.linePos(offset);
     return line === 0 ? START : { line, column: col };
   }
@@ -87,16 +87,19 @@ function readList(value: unknown, note: Note): Omit<PriceList, "version"> {
     return none;
   }
   const entries: PriceEntry[] = [];
-  const places = new Map<string, number>();
-  for (const [place, given] of prices.entries()) {
-    const entry = readEntry(given, ["prices", place], note);
+  const positions = new Map<string, number>();
+  for (const [position, given] of prices.entries()) {
+    const entry = readEntry(given, ["prices", position], note);
     if (entry === undefined) continue;
     const id = `${entry.name}${entry.isPrefix ? "*" : ""} ${entry.from}`;
-    const before = places.get(id);
+    const before = positions.get(id);
     if (before !== undefined) {
-      note(["prices", place], `has the model and from of prices[${before}]: remove one of the two, or change its from`);
+      note(
+        ["prices", position],
+        `has the model and from of prices[${before}]: remove one of the two, or change its from`,
+      );
     }
-    places.set(id, before ?? place);
+    positions.set(id, before ?? position);
     entries.push(entry);
   }
   return { currency: String(currency), entries };

@@ -49,7 +49,7 @@ export function priceOrder({ entries }: PriceList): PriceOrder {
     ([a], [b]) => Number(a?.isPrefix) - Number(b?.isPrefix) || (b?.name.length ?? 0) - (a?.name.length ?? 0),
   );
   const days = [...new Set(entries.map(({ from }) => from))].toSorted((a, b) => a - b);
-  const placeOf = (day: number) => days.indexOf(day) + 1;
+  const positionOf = (day: number) => days.indexOf(day) + 1;
   return {
     days,
     names: groups.flatMap(([first]) => (first === undefined ? [] : [{ name: first.name, isPrefix: first.isPrefix }])),
@@ -57,7 +57,12 @@ export function priceOrder({ entries }: PriceList): PriceOrder {
       const ordered = group.toSorted((a, b) => a.from - b.from);
       return ordered.map(({ from, prices }, i) => {
         const next = ordered[i + 1];
-        return { name, first: placeOf(from), end: next === undefined ? days.length + 1 : placeOf(next.from), prices };
+        return {
+          name,
+          first: positionOf(from),
+          end: next === undefined ? days.length + 1 : positionOf(next.from),
+          prices,
+        };
       });
     }),
   };

@@ -37,7 +37,7 @@ const ANTHROPIC_TOKENS: readonly FigurePath[] = [
 ];
 
 /** Paths of the figures by dialect. docs/decisions/token-counts.md says which provider reports which. */
-const PLACES: Readonly<Record<Dialect, Readonly<Record<keyof ReportedFigures, readonly FigurePath[]>>>> = {
+const FIGURE_PATHS: Readonly<Record<Dialect, Readonly<Record<keyof ReportedFigures, readonly FigurePath[]>>>> = {
   openai: {
     said: [
       ["total", "total_tokens"],
@@ -118,11 +118,11 @@ export function noteUsage(reported: ReportedFigures, dialect: Dialect, usage: un
   let isSound = true;
   for (const kind of ["said", "summed"] as const) {
     const figures = reported[kind];
-    for (const place of PLACES[dialect][kind]) {
-      const value = figureAt(usage, place);
+    for (const path of FIGURE_PATHS[dialect][kind]) {
+      const value = figureAt(usage, path);
       if (value === undefined) continue;
       if (Number.isNaN(value)) isSound = false;
-      else if (value > 0) figures[place[0]] = value;
+      else if (value > 0) figures[path[0]] = value;
     }
   }
   return isSound;
@@ -134,14 +134,14 @@ export function noteUsage(reported: ReportedFigures, dialect: Dialect, usage: un
  *
  * @param depth index of the next name in the path
  */
-function figureAt(value: unknown, place: FigurePath, depth = 1): number | undefined {
+function figureAt(value: unknown, path: FigurePath, depth = 1): number | undefined {
   if (value === undefined || value === null) return undefined;
-  const name = place[depth];
+  const name = path[depth];
   if (name === undefined) return isFigure(value) ? value : Number.NaN;
-  if (!Array.isArray(value)) return figureAt(memberOf(value, name), place, depth + 1);
+  if (!Array.isArray(value)) return figureAt(memberOf(value, name), path, depth + 1);
   let sum: number | undefined;
   for (const item of value) {
-    const figure = figureAt(memberOf(item, name), place, depth + 1);
+    const figure = figureAt(memberOf(item, name), path, depth + 1);
     if (figure !== undefined) sum = (sum ?? 0) + figure;
   }
   return sum === undefined || isFigure(sum) ? sum : Number.NaN;
@@ -158,7 +158,7 @@ function memberOf(value: unknown, name: string): unknown {
 /** Returns the larger value of each figure: the reported figure and the sum over a list measure the same. */
 export function largestFigures(dialect: Dialect, { said, summed }: ReportedFigures): Figures {
   const figures: Figures = { ...said };
-  for (const [figure] of PLACES[dialect].summed) {
+  for (const [figure] of FIGURE_PATHS[dialect].summed) {
     const sum = summed[figure];
     if (sum !== undefined) figures[figure] = Math.max(figures[figure] ?? 0, sum);
   }

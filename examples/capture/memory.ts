@@ -43,7 +43,7 @@ export type SendOutcome =
   | { readonly kind: "later" | "spent" | "large" | "refused"; readonly why: string };
 
 /** Outcomes by the answer's status. Any other failure is `later`, such as what is not configured yet (404, 409). */
-const MEANT: ReadonlyMap<number, "spent" | "large" | "refused"> = new Map([
+const OUTCOME_OF_STATUS: ReadonlyMap<number, "spent" | "large" | "refused"> = new Map([
   [400, "refused"],
   [413, "large"],
   [429, "spent"],
@@ -68,7 +68,7 @@ async function send({ url, key, library }: Memory, messages: readonly SaidMessag
   const body = await response.text();
   if (response.ok) return { kind: "taken" };
   const why = detailOf(body) ?? `the memory answered ${response.status}`;
-  return { kind: MEANT.get(response.status) ?? "later", why };
+  return { kind: OUTCOME_OF_STATUS.get(response.status) ?? "later", why };
 }
 
 /** Returns the detail of a problem; undefined for the answer of a proxy. */

@@ -1,6 +1,6 @@
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import { listedConditions } from "../../server/console/conditions/conditions-panel.ts";
-import { declarationPlace, placeBadge } from "../../server/console/declared-in.ts";
+import { declarationLocation, locationBadge } from "../../server/console/declared-in.ts";
 import { refName } from "../../server/console/keys/key-words.ts";
 import { countOnPage, foot, searchForm } from "../../server/console/page-links.ts";
 import { teamField } from "../../server/console/team-field.ts";
@@ -68,7 +68,7 @@ function libraryTable({ libraries, clusters, defaults, conditions, now }: Librar
       team,
       deletionPolicy === "Delete" ? "Its atoms go with it" : "Its atoms are kept",
       ago(rfc3339Millis(createdAt.getTime()), now),
-      placeBadge(declarationPlace(library, clusters)),
+      locationBadge(declarationLocation(library, clusters)),
     ];
   });
   return table("Libraries", COLUMNS, rows);

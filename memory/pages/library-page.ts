@@ -1,7 +1,7 @@
 import type { ReportedCondition } from "../../domain/conditions.ts";
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import { conditionsBadge, conditionsPanel } from "../../server/console/conditions/conditions-panel.ts";
-import { declarationPlace } from "../../server/console/declared-in.ts";
+import { declarationLocation } from "../../server/console/declared-in.ts";
 import { type Facts, factList } from "../../server/console/facts.ts";
 import { refName } from "../../server/console/keys/key-words.ts";
 import { countOnPage, foot, searchForm } from "../../server/console/page-links.ts";
@@ -105,7 +105,7 @@ function facts({ library, clusters, isDefault, extraction, count, now }: Library
     ...(isDefault ? [["Default", "MCP clients of the team write here where they name no library"] as const] : []),
     ...(extraction === undefined ? [["Conversations", "Not taken: no spec.extraction is declared"] as const] : []),
     ["When it is deleted", deletionPolicy === "Delete" ? "Its atoms go with it, for ever" : "Its atoms are kept"],
-    ["Declared in", declarationPlace(library, clusters)],
+    ["Declared in", declarationLocation(library, clusters)],
     ["Created", ago(rfc3339Millis(createdAt.getTime()), now)],
     ["Id", html`<code>${id}</code>`],
   ];

@@ -150,7 +150,7 @@ async function atomsOf(
     const asked = { ...page, query: spaced(text), limit: FOUND, characters: MAX_SNIPPET_SOURCE };
     const { items: atoms, isMore } = await searchAtoms(db, reach, asked);
     const last = isMore ? atoms.at(-1) : undefined;
-    return { atoms, next: last === undefined ? null : { at: last.place, id: last.atom.id } };
+    return { atoms, next: last === undefined ? null : { at: last.position, id: last.atom.id } };
   }
   const { items, isMore } = await listAtoms(db, reach, { ...page, limit: ATOMS, characters: EXCERPT + 1 });
   const last = isMore ? items.at(-1) : undefined;

@@ -64,8 +64,8 @@ export function readAtomCursor(scope: CursorScope, text: string): ReadCursor {
   if (more !== undefined && typeof more !== "number") return "malformed";
   if (bound !== binding(scope)) return "elsewhere";
   const allowed = POSITIONS[scope.list];
-  const isPlace = Number.isSafeInteger(at) && at >= allowed.first && at <= allowed.last && allowed.id.test(id);
-  if (!isPlace) return "malformed";
+  const isPosition = Number.isSafeInteger(at) && at >= allowed.first && at <= allowed.last && allowed.id.test(id);
+  if (!isPosition) return "malformed";
   if (more === undefined) return { at, id };
   if (scope.list !== "revisions") return { at, id, importance: more };
   return Number.isSafeInteger(more) && more >= 0 ? { at, id, offset: more } : "malformed";

@@ -119,7 +119,7 @@ function addAtomSearch(app: FastifyInstance, deps: ServerDeps, questions: Questi
         const hits = await searchAtoms(db, reach, paged);
         const found = page(hits, {
           scope,
-          positionOf: ({ place, atom: { id } }) => ({ at: place, id }),
+          positionOf: ({ position, atom: { id } }) => ({ at: position, id }),
           json: ({ atom, rank, match, snippet, replacedBy = null }) => ({
             ...readAtomJson(user, atom),
             ...{ rank, match, snippet, replacedBy },

@@ -84,8 +84,8 @@ export function repeatableAtoms(
         for (const [index, fields] of atoms.entries()) {
           const digest = digests[index] ?? "";
           const before = standing.get(digest) ?? made.get(digest);
-          const place = { index, of: atoms.length };
-          const atom = before ?? (await insertOneOf(tx, reach, { ...fields, libraryId: into, at }, place));
+          const position = { index, of: atoms.length };
+          const atom = before ?? (await insertOneOf(tx, reach, { ...fields, libraryId: into, at }, position));
           if (before === undefined) made.set(digest, atom);
           saved.push(atom);
         }

@@ -175,8 +175,8 @@ function chargeDrawn(
   const metNow = (how: "chargeRates" | "judgeRates"): MetRate[] => met(here, index[how](here, now()), now());
   const takeBack = (rates: readonly MetRate[]): MetRate[] =>
     rates.map((rate) => takeBackDrawn(installationLimits, rate));
-  const chargeFrom = (place: number, charged: readonly MetRate[]): MetRates => {
-    const rate = drawn[place];
+  const chargeFrom = (nth: number, charged: readonly MetRate[]): MetRates => {
+    const rate = drawn[nth];
     if (rate === undefined) {
       const local = metNow("chargeRates");
       return inOrder(refusingRate(local) === undefined ? [...local, ...charged] : [...local, ...takeBack(charged)]);
@@ -184,7 +184,7 @@ function chargeDrawn(
     const { mostWaiting, ...charging } = rate;
     const goOn = (verdict: RateVerdict): MetRates => {
       const one = { ...charging, verdict, at: now() };
-      if (verdict.admitted) return chargeFrom(place + 1, [...charged, one]);
+      if (verdict.admitted) return chargeFrom(nth + 1, [...charged, one]);
       return inOrder([...judged, ...takeBack(charged), one]);
     };
     const verdict = installationLimits.charge(drawnFrom(rate), mostWaiting, rate.amount);

@@ -51,7 +51,7 @@ export function authenticateKey(
     // Others of the key or its team may have taken the last place, while it waited or on another thread.
     const decision = decided.granted && typeof call === "string" ? tooManyCalls(decided.key, call) : decided;
     const rates = ratesOf(decided);
-    tellRates(typeof call === "string" ? refundRates(deps, rates) : rates, reply.raw);
+    setRateHeaders(typeof call === "string" ? refundRates(deps, rates) : rates, reply.raw);
     if (decision.granted) {
       request.access = decision;
       request.openCall = typeof call === "object" ? call : null;
@@ -144,7 +144,7 @@ export function refusalOf(deps: AccessDeps, request: FastifyRequest, refused: Re
 }
 
 /** Puts what is left of the rate limits into the headers, whatever the answer will be. */
-export function tellRates(rates: readonly MetRate[], response: ServerResponse): void {
+export function setRateHeaders(rates: readonly MetRate[], response: ServerResponse): void {
   if (rates.length === 0) return;
   for (const [name, value] of Object.entries(rateHeaders(rates))) response.setHeader(name, value);
 }

@@ -188,7 +188,7 @@ export class BudgetGrants {
         if (refusal !== undefined) return refusal;
       }
       const answers = await Promise.allSettled(lacking.map((one) => this.#ask(one)));
-      const late = lacking.find((_, place) => answers[place]?.status === "rejected");
+      const late = lacking.find((_, position) => answers[position]?.status === "rejected");
       if (late !== undefined) return { kind: "away", budget: late.budget };
     }
     const [first] = wanted;
@@ -280,7 +280,7 @@ export class BudgetGrants {
     const written = this.#deps.write(lines).then(
       (answers) => {
         // What another transaction has locked is written in the next round.
-        for (const [place, held] of all.entries()) held.isChanged ||= answers[place] === null;
+        for (const [position, held] of all.entries()) held.isChanged ||= answers[position] === null;
       },
       () => {
         for (const held of all) held.isChanged = true;

@@ -31,8 +31,8 @@ export class BudgetNotices {
 
   /** Looks for thresholds in what the ledger has answered to lines. */
   note(lines: readonly LedgerLine[], answers: readonly (LedgerAnswer | null)[]): void {
-    for (const [place, line] of lines.entries()) {
-      const answer = answers[place];
+    for (const [position, line] of lines.entries()) {
+      const answer = answers[position];
       if (answer != null) this.#noteOne(line, answer);
     }
   }
@@ -45,15 +45,15 @@ export class BudgetNotices {
   #noteOne({ budget, period, most, wanted, endsAt }: LedgerLine, { granted, spent, silent, rest }: LedgerAnswer): void {
     const used = spent + silent;
     const percent = reachedThreshold({ limit: most, used, hasRefused: granted === 0 && rest < wanted });
-    const place = `${budget} ${period} ${most}`;
-    if (percent === undefined || percent <= (this.#recorded.get(place) ?? 0)) return;
-    keepNewest(this.#recorded, place, percent, MOST_KNOWN);
+    const position = `${budget} ${period} ${most}`;
+    if (percent === undefined || percent <= (this.#recorded.get(position) ?? 0)) return;
+    keepNewest(this.#recorded, position, percent, MOST_KNOWN);
     this.#recording = this.#recording.then(async () => {
       try {
         await this.#deps.record({ budget, period, most, used, percent, endsAt });
       } catch (error) {
         // The next line of this budget has it recorded.
-        this.#recorded.delete(place);
+        this.#recorded.delete(position);
         this.#deps.log.warn({ error }, `could not record that ${percent} % of a budget are used; it is tried again`);
       }
     });

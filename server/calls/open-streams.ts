@@ -36,7 +36,7 @@ class TrackedCall extends KeptBody implements OpenCall {
   #onEnd = ignore;
   request: IncomingMessage | undefined;
   /** Position on the list of all calls. */
-  place = 0;
+  position = 0;
   /** Ids of the owners that it is counted for, over all threads. */
   countedFor: readonly string[] = NO_OWNERS;
   /** Team at the time when it was let through: a key may be another team's by its end. */
@@ -168,7 +168,7 @@ export class StreamRegistry implements OpenStreams {
   /** Counts a call for one more owner; see {@link OpenCall.countFor}. */
   countFor(call: TrackedCall, owner: string, limit: number): boolean {
     // A call that has ended gives nothing back any more.
-    if (this.#calls[call.place] !== call) return true;
+    if (this.#calls[call.position] !== call) return true;
     const isCounted = this.#counts.take(owner, limit);
     if (isCounted) call.countedFor = [...call.countedFor, owner];
     else this.#refusedCalls++;
@@ -178,7 +178,7 @@ export class StreamRegistry implements OpenStreams {
   /** Notes that bytes of a call's body are kept; see {@link OpenBody.keep}. */
   keep(call: TrackedCall, bytes: number): BodyBound | undefined {
     // A call that has been cut keeps nothing.
-    return this.#calls[call.place] === call ? this.#bodies.keep(call, bytes) : "process";
+    return this.#calls[call.position] === call ? this.#bodies.keep(call, bytes) : "process";
   }
 
   openBody(holder: BodyHolder, request: IncomingMessage, answer: () => void): OpenBody {
@@ -193,7 +193,7 @@ export class StreamRegistry implements OpenStreams {
     }
     const call = new TrackedCall(this, key, onCut, request);
     call.countedFor = taken;
-    call.place = this.#calls.push(call) - 1;
+    call.position = this.#calls.push(call) - 1;
     this.#perKey.add(call);
     this.#perTeam.add(call);
     return call;
@@ -201,8 +201,8 @@ export class StreamRegistry implements OpenStreams {
 
   /** Takes a call out, once: the last call takes its position. Returns false if it was out already. */
   remove(call: TrackedCall): boolean {
-    const { place } = call;
-    if (this.#calls[place] !== call) return false;
+    const { position } = call;
+    if (this.#calls[position] !== call) return false;
     this.#bodies.release(call);
     this.#perKey.remove(call);
     this.#perTeam.remove(call);
@@ -212,8 +212,8 @@ export class StreamRegistry implements OpenStreams {
     call.request = undefined;
     const last = this.#calls.pop();
     if (last !== undefined && last !== call) {
-      this.#calls[place] = last;
-      last.place = place;
+      this.#calls[position] = last;
+      last.position = position;
     }
     return true;
   }

@@ -19,12 +19,12 @@ export function inCluster(names: ClusterNames, cluster: string): Html | string {
 }
 
 /** Shows in a list where something is declared, as a badge that breaks only between words. */
-export function placeBadge(place: Content): Html {
-  return html`<i class="place">${place}</i>`;
+export function locationBadge(location: Content): Html {
+  return html`<i class="place">${location}</i>`;
 }
 
 /** Names the place where a team, a library or a gateway is declared. */
-export function declarationPlace(
+export function declarationLocation(
   { cluster, namespace, name }: Pick<StoredObject, "cluster" | "namespace" | "name">,
   clusters: ClusterNames,
 ): Html | string {

@@ -3,7 +3,7 @@ import type { OwnedLimits } from "../../domain/access/declared-limits.ts";
 import { hasBudget } from "../../domain/budget/budget.ts";
 import type { UsedTokens } from "../../domain/usage/token-reservation.ts";
 import { chargeBody, refundRates, refusingRate } from "../auth/charge-rate.ts";
-import { type AccessDeps, grantedOf, refusalOf, tellRates } from "../auth/key-hook.ts";
+import { type AccessDeps, grantedOf, refusalOf, setRateHeaders } from "../auth/key-hook.ts";
 import { overBudget, rateLimited, tooManyCalls } from "../auth/refused.ts";
 import { settleTokens } from "../auth/settle-tokens.ts";
 import type { BudgetedCall } from "../budgets/measure-call.ts";
@@ -31,7 +31,7 @@ export async function holdToBody(
   const { key, rates } = grantedOf(request);
   if (limits !== undefined && limits.concurrent !== null) {
     if (request.openCall?.countFor(limits.id, limits.concurrent) === false) {
-      tellRates(refundRates(deps, rates), reply.raw);
+      setRateHeaders(refundRates(deps, rates), reply.raw);
       return refusalOf(deps, request, tooManyCalls(key, "route"));
     }
   }
@@ -39,14 +39,14 @@ export async function holdToBody(
   const isRefused = refusingRate(ofBody) !== undefined;
   const all = [...(isRefused ? refundRates(deps, rates) : rates), ...ofBody];
   // The call may have been cut, and answered, while the database was asked.
-  if (!reply.raw.headersSent) tellRates(all, reply.raw);
+  if (!reply.raw.headersSent) setRateHeaders(all, reply.raw);
   const refused = rateLimited(key, all);
   if (refused !== undefined) return refusalOf(deps, request, refused);
   if (call === undefined || !hasBudget(key)) return (used) => settleTokens(deps, ofBody, used);
   const reserved = await deps.budgets.reserve(key, call);
   if ("kind" in reserved) {
     const left = refundRates(deps, all);
-    if (!reply.raw.headersSent) tellRates(left, reply.raw);
+    if (!reply.raw.headersSent) setRateHeaders(left, reply.raw);
     return refusalOf(deps, request, overBudget(key, reserved));
   }
   return (used) => {

@@ -6,7 +6,7 @@ const FIRST_SEGMENTS = ["openai", "anthropic", "gemini", ...new Set(FIXED_PATHS.
 /**
  * Hints to what a path that is not served is probably meant for: by how it starts, or by an operation of an SDK in it.
  */
-const PLACES: readonly (readonly [RegExp, string])[] = [
+const HINTS: readonly (readonly [RegExp, string])[] = [
   [
     /^\/(?:memory|v1|api(?:\/v1)?)\/atoms(?:\/|$)/,
     "The memory's REST API is at /atoms, and under /api/v1/memory/atoms.",
@@ -30,5 +30,5 @@ const ELSEWHERE = "There is nothing at this path. The page at / has the addresse
  */
 export function pathHint(path: string): string {
   const [bare = ""] = path.split("?", 1);
-  return PLACES.find(([mark]) => mark.test(bare))?.[1] ?? ELSEWHERE;
+  return HINTS.find(([mark]) => mark.test(bare))?.[1] ?? ELSEWHERE;
 }

@@ -6,7 +6,7 @@ import type { Clock } from "../../runtime/clock.ts";
  */
 const MAX_JUMP_MS = 1_000;
 /** Milliseconds that expiry may be decided off the database's time (threats c39). */
-const MAX_EARLY_MS = 1_000;
+const MAX_CLOCK_ERROR_MS = 1_000;
 
 /**
  * Cells of a lease: when the head was asked for; how far the wall clock was, and the database's is, from the monotonic
@@ -71,7 +71,7 @@ export class Lease {
    */
   setDatabaseTime(moment: LeaseMoment, databaseNow: number): void {
     const roundTrip = this.#clock.monotonic() - moment.monotonic;
-    const excess = Math.min(Math.max(0, roundTrip - MAX_EARLY_MS), MAX_EARLY_MS);
+    const excess = Math.min(Math.max(0, roundTrip - MAX_CLOCK_ERROR_MS), MAX_CLOCK_ERROR_MS);
     this.#cells[DATABASE_OFFSET] = databaseNow - moment.monotonic - excess;
   }
 

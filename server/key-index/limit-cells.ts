@@ -59,7 +59,7 @@ export class LimitCells {
   take(): number {
     const cell = this.#free.pop() ?? ++this.#last;
     if (!this.has(cell)) this.add(new SharedArrayBuffer(CHUNK * WORDS * BigInt64Array.BYTES_PER_ELEMENT));
-    for (const word of [SINCE, PAID_AT]) Atomics.store(this.#chunkOf(cell), placeOf(cell) + word, 0n);
+    for (const word of [SINCE, PAID_AT]) Atomics.store(this.#chunkOf(cell), offsetOf(cell) + word, 0n);
     return cell;
   }
 
@@ -116,12 +116,12 @@ export class LimitCells {
    */
   refund(cell: number, unpaid: number, chargedAt: number): void {
     if (cell === 0) return;
-    const since = Atomics.load(this.#chunkOf(cell), placeOf(cell) + SINCE);
+    const since = Atomics.load(this.#chunkOf(cell), offsetOf(cell) + SINCE);
     if (since !== 0n && chargedAt >= since) this.#takeBack(cell, unpaid);
   }
 
   #takeBack(cell: number, unpaid: number): void {
-    Atomics.sub(this.#chunkOf(cell), placeOf(cell) + PAID_AT, BigInt(Math.floor(unpaid)));
+    Atomics.sub(this.#chunkOf(cell), offsetOf(cell) + PAID_AT, BigInt(Math.floor(unpaid)));
   }
 
   /** Charges what was used already, even if nothing is left of the limit. */
@@ -135,7 +135,7 @@ export class LimitCells {
   }
 
   #heldIn(cell: number): bigint {
-    return cell === 0 ? 0n : Atomics.load(this.#chunkOf(cell), placeOf(cell) + PAID_AT);
+    return cell === 0 ? 0n : Atomics.load(this.#chunkOf(cell), offsetOf(cell) + PAID_AT);
   }
 
   #judge(limits: readonly CellLimit[], held: readonly bigint[], now: number): RateVerdict[] {
@@ -162,9 +162,9 @@ export class LimitCells {
   /** Charges a cell. Returns false if another thread has charged it since. */
   #payOne(cell: number, held: bigint, { paidAt }: Pick<RateVerdict, "paidAt">, now: number): boolean {
     const chunk = this.#chunkOf(cell);
-    const place = placeOf(cell);
-    if (Atomics.compareExchange(chunk, place + PAID_AT, held, BigInt(paidAt)) !== held) return false;
-    if (held === 0n) Atomics.store(chunk, place + SINCE, BigInt(now));
+    const offset = offsetOf(cell);
+    if (Atomics.compareExchange(chunk, offset + PAID_AT, held, BigInt(paidAt)) !== held) return false;
+    if (held === 0n) Atomics.store(chunk, offset + SINCE, BigInt(now));
     return true;
   }
 
@@ -176,6 +176,6 @@ export class LimitCells {
 }
 
 /** Returns the position in its buffer at which a cell's words begin. */
-function placeOf(cell: number): number {
+function offsetOf(cell: number): number {
   return (cell & (CHUNK - 1)) * WORDS;
 }

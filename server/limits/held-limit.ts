@@ -93,7 +93,7 @@ export function takeDrawn(
   const { limit } = held;
   held.last = { drawn, at: now };
   // The cell has the burst: of the part, only what comes while it is not asked is to be had.
-  const part = partOf(limit, threads);
+  const part = threadShare(limit, threads);
   const burstMs = (requestCost(part) * part.burst) / MICROSECONDS;
   held.paidAt = (now + Math.min(burstMs, MINUTE_MS)) * NANOSECONDS;
   held.requests += drawn.granted;
@@ -110,14 +110,14 @@ export function takeDrawn(
 
 /** Judges a request by what this thread may admit by itself, and counts it there. */
 export function judgePart(held: HeldLimit, amount: number, now: number, threads: number): RateVerdict {
-  const part = partOf(held.limit, threads);
+  const part = threadShare(held.limit, threads);
   const verdict = judgeRate(part, held.paidAt, now * NANOSECONDS, Math.min(amount, part.burst));
   held.paidAt = verdict.paidAt;
   return verdict;
 }
 
 /** Returns what a thread may admit by itself while the cell is not asked. */
-function partOf({ requestsPerMinute, burst, ...counted }: RateLimit, threads: number): RateLimit {
+function threadShare({ requestsPerMinute, burst, ...counted }: RateLimit, threads: number): RateLimit {
   return {
     ...counted,
     requestsPerMinute: requestsPerMinute / threads,

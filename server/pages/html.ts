@@ -20,7 +20,7 @@ export class Html {
   static of(strings: TemplateStringsArray, ...contents: readonly Content[]): Html {
     return new Html(
       contents.reduce<string>(
-        (text, content, i) => text + render(content, placeAfter(text)) + strings[i + 1],
+        (text, content, i) => text + render(content, contextAfter(text)) + strings[i + 1],
         strings[0] ?? "",
       ),
     );
@@ -51,11 +51,11 @@ const FLAGS = {
   selected: html`selected`,
 } as const;
 
-function render(content: Content, place: TextContext): string {
+function render(content: Content, context: TextContext): string {
   if (content instanceof Html) return content.toString();
-  if (typeof content === "string") return escaped(content, place);
+  if (typeof content === "string") return escaped(content, context);
   if (typeof content === "number") return String(content);
-  if (Array.isArray(content)) return content.map((one) => render(one, place)).join("");
+  if (Array.isArray(content)) return content.map((one) => render(one, context)).join("");
   return "";
 }
 
@@ -65,7 +65,7 @@ function render(content: Content, place: TextContext): string {
  */
 type TextContext = "text" | "label" | "raw";
 
-function placeAfter(text: string): TextContext {
+function contextAfter(text: string): TextContext {
   const start = text.lastIndexOf("<");
   const tag = text.slice(Math.max(start, 0));
   if (start > text.lastIndexOf(">")) return /\s(?:title|aria-label)="[^"]*$/.test(tag) ? "label" : "raw";
@@ -77,9 +77,9 @@ function placeAfter(text: string): TextContext {
  * Escapes a text that may be a name. If it could turn the direction of the text beside it, an element isolates it, or
  * U+2068 and U+2069 where no element can stand.
  */
-function escaped(text: string, place: TextContext): string {
-  if (place === "raw" || !turnsDirection(text)) return escapeText(text);
-  return place === "text" ? `<bdi>${escapeText(withBalancedIsolates(text))}</bdi>` : escapeText(isolated(text));
+function escaped(text: string, context: TextContext): string {
+  if (context === "raw" || !turnsDirection(text)) return escapeText(text);
+  return context === "text" ? `<bdi>${escapeText(withBalancedIsolates(text))}</bdi>` : escapeText(isolated(text));
 }
 
 const REFERENCES: Readonly<Record<string, string>> = {

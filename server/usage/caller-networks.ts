@@ -3,7 +3,7 @@ import type { KeyRecord } from "../../domain/access/key-record.ts";
 import type { NotedNetwork } from "../../store/keys/uses/key-networks.ts";
 import { KeyRow } from "../key-index/key-row.ts";
 import { KeysOfDay } from "./keys-of-day.ts";
-import type { Consumer } from "./usage-recorder.ts";
+import type { Caller } from "./usage-recorder.ts";
 import type { OfTeam } from "./waiting-notes.ts";
 
 /** The callers of a key on a day. The last address is in memory alone. */
@@ -22,7 +22,7 @@ export class CallerNetworks {
    *
    * @param at milliseconds since the epoch, by the database's clock
    */
-  note(key: KeyRecord, at: number, { ip }: Pick<Consumer, "ip">): void {
+  note(key: KeyRecord, at: number, { ip }: Pick<Caller, "ip">): void {
     if (!(key instanceof KeyRow)) return;
     const callers = this.#keys.find(key, at);
     if (callers.last === ip) return;

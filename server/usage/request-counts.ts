@@ -37,7 +37,7 @@ const KEPT_PAIRS = 1 << 14;
 type Pair = { readonly name: string; readonly teamId: string; count: number };
 
 /** Position of each operation among the counts of its key; -1 for an operation that is not counted. */
-const PLACES = Object.fromEntries(
+const SCOPE_POSITIONS = Object.fromEntries(
   Object.keys(OPERATIONS).map((name) => {
     const counted = requestScope(name as OperationName);
     return [name, counted === undefined ? -1 : REQUEST_SCOPES.indexOf(counted)];
@@ -63,12 +63,12 @@ export class RequestCounter {
    * @param at milliseconds since the epoch, by the database's clock
    */
   count(key: KeyRecord, operation: OperationName, at: number): void {
-    const place = PLACES[operation];
-    if (!(key instanceof KeyRow) || place === -1) return;
+    const position = SCOPE_POSITIONS[operation];
+    if (!(key instanceof KeyRow) || position === -1) return;
     const isSame = key.generation === this.#generation && at >= this.#slot && at < this.#slot + REQUEST_SLOT_MS;
     if (!isSame) this.#begin(key.generation, at);
-    const pair = key.row * REQUEST_SCOPES.length + place;
-    const known = this.#pairs.get(pair) ?? this.#begun(pair, key, place);
+    const pair = key.row * REQUEST_SCOPES.length + position;
+    const known = this.#pairs.get(pair) ?? this.#begun(pair, key, position);
     if (known !== undefined && known.count++ === 0) this.#used.push(known);
   }
 
@@ -89,9 +89,9 @@ export class RequestCounter {
   }
 
   /** Begins a pair; undefined if there is no space for one more. */
-  #begun(pair: number, { keyId, teamId }: KeyRow, place: number): Pair | undefined {
+  #begun(pair: number, { keyId, teamId }: KeyRow, position: number): Pair | undefined {
     if (this.#pairs.size >= MAX_PAIRS) return undefined;
-    const begun: Pair = { name: requestCountName(keyId, place, this.#slot), teamId, count: 0 };
+    const begun: Pair = { name: requestCountName(keyId, position, this.#slot), teamId, count: 0 };
     this.#pairs.set(pair, begun);
     return begun;
   }
@@ -106,8 +106,8 @@ export class RequestCounter {
   }
 }
 
-function requestCountName(keyId: string, place: number, slot: number): string {
-  return `${keyId} ${REQUEST_SCOPES[place]} ${slot}`;
+function requestCountName(keyId: string, position: number, slot: number): string {
+  return `${keyId} ${REQUEST_SCOPES[position]} ${slot}`;
 }
 
 /** Returns the parts of a name in {@link RequestCounts}. */

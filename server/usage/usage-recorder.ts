@@ -3,7 +3,7 @@ import type { OperationName } from "../../domain/access/operations.ts";
 import type { AnswerUsage } from "../../domain/usage/tokens.ts";
 
 /** Caller of a request, as far as the network says; a Fastify request is one. */
-export type Consumer = { readonly ip: string; readonly headers: { readonly "user-agent"?: string | undefined } };
+export type Caller = { readonly ip: string; readonly headers: { readonly "user-agent"?: string | undefined } };
 
 /** A model's answer, and what it counts by. */
 export type CountedAnswer = {
@@ -17,7 +17,7 @@ export type CountedAnswer = {
 
 export type UsageRecorder = {
   /** Notes that a key was used: one store in memory, written to the database in batches. */
-  record(key: KeyRecord, at: number, consumer: Consumer): void;
+  record(key: KeyRecord, at: number, caller: Caller): void;
   /** Notes that a call of a key has read or written in a library: likewise. */
   noteLibrary(key: KeyRecord, libraryId: string, at: number): void;
   /** Counts a request that was let through to an operation: likewise. */

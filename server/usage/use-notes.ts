@@ -7,7 +7,7 @@ import { CallerNetworks } from "./caller-networks.ts";
 import { RequestCounter, type RequestCounts } from "./request-counts.ts";
 import { TokenCounter, type TokenCounts } from "./token-counts.ts";
 import type { CountTokens } from "./token-metrics.ts";
-import type { Consumer, CountedAnswer, UsageRecorder } from "./usage-recorder.ts";
+import type { Caller, CountedAnswer, UsageRecorder } from "./usage-recorder.ts";
 import { UsedLibraries } from "./used-libraries.ts";
 import type { OfTeam } from "./waiting-notes.ts";
 
@@ -47,10 +47,10 @@ export class UseNotes implements UsageRecorder {
     this.#tokens = new TokenCounter(countTokens);
   }
 
-  record(key: KeyRecord, at: number, consumer: Consumer): void {
+  record(key: KeyRecord, at: number, caller: Caller): void {
     this.#noteUse(key, at);
-    if (key.versionState === "retiring") this.#noteConsumer(key, consumer);
-    this.#networks.note(key, at, consumer);
+    if (key.versionState === "retiring") this.#noteCaller(key, caller);
+    this.#networks.note(key, at, caller);
   }
 
   noteLibrary(key: KeyRecord, libraryId: string, at: number): void {
@@ -81,9 +81,9 @@ export class UseNotes implements UsageRecorder {
   }
 
   /** Notes the client of a retiring version: such clients have to be found before the version ends. */
-  #noteConsumer(key: KeyRecord, consumer: Consumer): void {
+  #noteCaller(key: KeyRecord, caller: Caller): void {
     // Both are made when they are asked for: nearly no request needs them.
-    const userAgent = consumer.headers["user-agent"]?.slice(0, MAX_USER_AGENT);
-    this.#seen.set(nameOf(key), { address: clientAddress(consumer), ...(userAgent !== undefined && { userAgent }) });
+    const userAgent = caller.headers["user-agent"]?.slice(0, MAX_USER_AGENT);
+    this.#seen.set(nameOf(key), { address: clientAddress(caller), ...(userAgent !== undefined && { userAgent }) });
   }
 }

@@ -45,9 +45,9 @@ export function createFolderWatch(
   /** Watches whatever is at the path now, and no longer what was there before. */
   function renew(path: string): void {
     end(path);
-    const place = join(top, path);
+    const watched = join(top, path);
     try {
-      leavingOut(path, () => begin(path, path === "" ? statSync(place) : lstatSync(place)));
+      leavingOut(path, () => begin(path, path === "" ? statSync(watched) : lstatSync(watched)));
     } catch {
       close();
       openAt = clock.monotonic() + RETRY_MS;
@@ -57,10 +57,10 @@ export function createFolderWatch(
   /** Watches a folder before looking into it: what comes later is notified, and what was there is found. */
   function begin(path: string, there: Dirent | Stats): void {
     if (!there.isDirectory() && !there.isSymbolicLink()) return;
-    const place = join(top, path);
-    const watcher = watch(place, { persistent: false }, (event, name) => {
+    const watched = join(top, path);
+    const watcher = watch(watched, { persistent: false }, (event, name) => {
       // The end of a folder is notified in its parent, and in itself under its own name, which is all the topmost has.
-      const isOwn = there.isSymbolicLink() || name === null || name === basename(place);
+      const isOwn = there.isSymbolicLink() || name === null || name === basename(watched);
       const touched = isOwn ? path : join(path, String(name));
       if (event === "rename") renew(touched);
       onTouched(touched, event);
@@ -68,7 +68,7 @@ export function createFolderWatch(
     watchers.set(path, watcher);
     watcher.on("error", () => end(path));
     if (!there.isDirectory()) return;
-    for (const entry of readdirSync(place, { withFileTypes: true })) {
+    for (const entry of readdirSync(watched, { withFileTypes: true })) {
       const below = join(path, entry.name);
       leavingOut(below, () => begin(below, entry));
     }

@@ -18,7 +18,7 @@ export function allowList<F extends ListName>(
     declare: (spec) => spec[name] ?? null,
     write: (value) => (value === null ? {} : { [name]: [...value] }),
     show: (value) => (value === null ? "any" : listText(value)),
-    isKept: (after, before) => before === null || (after?.every((one) => isWithin(one, before)) ?? false),
+    isNoWider: (after, before) => before === null || (after?.every((one) => isWithin(one, before)) ?? false),
     sorted: asSet,
   };
 }

@@ -23,7 +23,7 @@ export type KeyField<Value> = {
   readonly write: (value: Value, names: FieldNames) => Partial<KeySpec>;
   readonly show: (value: Value) => string;
   /** True if a key may do no more by the new value than before. Required of every field: a missing one would pass. */
-  readonly isKept: (after: Value, before: Value) => boolean;
+  readonly isNoWider: (after: Value, before: Value) => boolean;
   /** Returns the value in a canonical order; left out if the order means something, or there is none. */
   readonly sorted?: (value: Value) => Value;
 };

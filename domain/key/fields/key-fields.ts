@@ -18,14 +18,14 @@ const FIELDS: PlainFields & ResolvedFields = {
     declare: (spec, name) => spec.displayName ?? name,
     write: (displayName) => ({ displayName }),
     show: (displayName) => displayName,
-    isKept: () => true,
+    isNoWider: () => true,
   },
   scopes: {
     ...{ path: "spec.scopes", label: "scopes", none: [] },
     declare: effectiveScopes,
     write: (scopes) => ({ scopes: [...scopes] }),
     show: listText,
-    isKept: (after, before) => after.every((one) => before.includes(one)),
+    isNoWider: (after, before) => after.every((one) => before.includes(one)),
     sorted: (scopes) => scopes.toSorted(),
   },
   boundGatewayId: {
@@ -33,7 +33,7 @@ const FIELDS: PlainFields & ResolvedFields = {
     resolve: (_, { gatewayId }) => gatewayId,
     write: (id, { gateway }) => defined({ gatewayRef: id === null ? undefined : gateway(id) }),
     show: (id) => (id === "" ? "one that is not there" : (id ?? "any")),
-    isKept: (after, before) => before === null || after === before || after === "",
+    isNoWider: (after, before) => before === null || after === before || after === "",
   },
   allowedModels: allowList("allowedModels", "models", isAmong),
   libraryIds: {
@@ -44,7 +44,7 @@ const FIELDS: PlainFields & ResolvedFields = {
         ? {}
         : { libraryAccess: { mode: "Restricted", libraryRefs: ids.flatMap((id) => library(id) ?? []) } },
     show: (ids) => (ids === null ? "all" : listText(ids)),
-    isKept: (after, before) => before === null || (after?.every((one) => before.includes(one)) ?? false),
+    isNoWider: (after, before) => before === null || (after?.every((one) => before.includes(one)) ?? false),
     sorted: asSet,
   },
   mcpDefaultLibraryId: {
@@ -53,14 +53,14 @@ const FIELDS: PlainFields & ResolvedFields = {
     write: (id, { library }) => defined({ mcpDefaultLibraryRef: id === null ? undefined : library(id) }),
     show: (id) => id ?? "none",
     // The default is one of the libraries that the key may reach, which another field compares.
-    isKept: () => true,
+    isNoWider: () => true,
   },
   subject: {
     ...{ path: "spec.subjectAccess", label: "memory of", none: null },
     declare: ({ subjectAccess }) => declareSubject(subjectAccess),
     write: (subject) => (subject === null ? {} : { subjectAccess: subject }),
     show: (subject) => (subject === null ? "all" : subjectText(subject)),
-    isKept: isDeepStrictEqual,
+    isNoWider: isDeepStrictEqual,
   },
   allowedCIDRs: allowList("allowedCIDRs", "networks", isNetworkWithin),
   suspended: {
@@ -69,14 +69,14 @@ const FIELDS: PlainFields & ResolvedFields = {
     write: (isSuspended) => ({ state: isSuspended ? "Suspended" : "Active" }),
     show: (isSuspended) => (isSuspended ? "Suspended" : "Active"),
     // Suspension does not count as less or more.
-    isKept: () => true,
+    isNoWider: () => true,
   },
   expiresAt: {
     ...{ path: "spec.expiresAt", label: "expires", none: null },
     declare: ({ expiresAt }) => (expiresAt === undefined ? null : withinYears(Date.parse(expiresAt))),
     write: (at) => (at === null ? {} : { expiresAt: rfc3339Millis(at) }),
     show: (at) => (at === null ? "never" : rfc3339Millis(at)),
-    isKept: isAtMost,
+    isNoWider: isAtMost,
   },
   rateLimit: {
     ...{ path: "spec.rateLimit", label: "rate", none: null },
@@ -86,7 +86,7 @@ const FIELDS: PlainFields & ResolvedFields = {
       rate === null
         ? "unlimited"
         : `${rate.requestsPerMinute}/min, burst ${rate.burst}, of each ${rate.scope.toLowerCase()}`,
-    isKept: (after, before) =>
+    isNoWider: (after, before) =>
       isAtMost(after?.requestsPerMinute, before?.requestsPerMinute) &&
       isAtMost(after?.burst, before?.burst) &&
       isCountedAsWidely(after?.scope, before?.scope),
@@ -96,7 +96,7 @@ const FIELDS: PlainFields & ResolvedFields = {
     declare: ({ rateLimit }) => rateLimit?.concurrent ?? null,
     write: (concurrent) => defined({ rateLimit: limitSpec({ rate: null, concurrent }) }),
     show: (concurrent) => (concurrent === null ? "default" : String(concurrent)),
-    isKept: (after, before) => (after ?? UNDECLARED_CONCURRENT) <= (before ?? UNDECLARED_CONCURRENT),
+    isNoWider: (after, before) => (after ?? UNDECLARED_CONCURRENT) <= (before ?? UNDECLARED_CONCURRENT),
   },
   tokenLimit: {
     ...{ path: "spec.rateLimit.tokensPerMinute", label: "tokens", none: null },
@@ -105,7 +105,7 @@ const FIELDS: PlainFields & ResolvedFields = {
       tokens === null ? {} : defined({ rateLimit: limitSpec({ rate: null, concurrent: null, tokens }) }),
     show: (tokens) =>
       tokens === null ? "unlimited" : `${tokens.tokensPerMinute}/min, of each ${tokens.scope.toLowerCase()}`,
-    isKept: (after, before) =>
+    isNoWider: (after, before) =>
       isAtMost(after?.tokensPerMinute, before?.tokensPerMinute) && isCountedAsWidely(after?.scope, before?.scope),
   },
   budgets: {
@@ -113,7 +113,7 @@ const FIELDS: PlainFields & ResolvedFields = {
     declare: ({ budgets }) => declareBudgets(budgets),
     write: (budgets) => (budgets === null ? {} : { budgets: [...budgets] }),
     show: (budgets) => (budgets === null ? "none" : listText(budgets.map(budgetText))),
-    isKept: areBudgetsKept,
+    isNoWider: areBudgetsKept,
     sorted: (budgets) => budgets?.toSorted((a, b) => (budgetText(a) < budgetText(b) ? -1 : 1)) ?? null,
   },
   ...eachFact(
@@ -122,7 +122,7 @@ const FIELDS: PlainFields & ResolvedFields = {
       declare: (spec) => spec[name] ?? null,
       write: (text) => (text === null ? {} : { [name]: text }),
       show: (text) => text ?? "none",
-      isKept: () => true,
+      isNoWider: () => true,
     }),
   ),
 };

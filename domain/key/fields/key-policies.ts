@@ -64,7 +64,7 @@ export function isNoWider(after: KeyPolicy, before: KeyPolicy): boolean {
 
 function isFieldKept<F extends FieldName>(name: F, after: KeyPolicy, before: KeyPolicy): boolean {
   const field: PolicyFields[F] = KEY_FIELDS[name];
-  return field.isKept(after[name], before[name]);
+  return field.isNoWider(after[name], before[name]);
 }
 
 /** A field that differs between two policies, with both values as text. */

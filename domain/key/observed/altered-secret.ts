@@ -9,8 +9,8 @@ const ANSWERED_PAUSE_MS = 60_000;
 const LATER_PAUSE_MS = 30_000;
 
 /** Returns when a Secret that was changed may be written again, in milliseconds since the epoch. */
-export function rewriteFrom({ writtenAt, isAnswered }: AlteredSecret): number {
-  return writtenAt + (isAnswered ? ANSWERED_PAUSE_MS : LATER_PAUSE_MS);
+export function rewriteFrom({ writtenAt, isShownInAnswer }: AlteredSecret): number {
+  return writtenAt + (isShownInAnswer ? ANSWERED_PAUSE_MS : LATER_PAUSE_MS);
 }
 
 /** True if the Secret that delivers a version was changed, and is not to be written again yet. */
@@ -25,9 +25,9 @@ export function alteredDelivery({ altered, secret }: ObservedKey, version: numbe
 }
 
 /** Returns a message that names the fields that something else changes, and none of their values. */
-export function alteredSecret({ declared }: ObservedKey, { fields, isAnswered }: AlteredSecret): string {
+export function alteredSecret({ declared }: ObservedKey, { fields, isShownInAnswer }: AlteredSecret): string {
   const { name } = declared.secret;
-  return isAnswered
+  return isShownInAnswer
     ? `Something else changes Secret ${name} as it is written: ${fields.join(", ")}. It is written again once a minute.`
     : `Something else keeps changing Secret ${name}: ${fields.join(", ")}. It is written again every 30 seconds.`;
 }

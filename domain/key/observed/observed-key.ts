@@ -33,7 +33,7 @@ export type AlteredSecret = {
   readonly version: number;
   readonly fields: readonly SecretField[];
   /** True if the answer to the write showed the change; false if the write put right an earlier change. */
-  readonly isAnswered: boolean;
+  readonly isShownInAnswer: boolean;
   /** Milliseconds since the epoch, by the database's clock. */
   readonly writtenAt: number;
 };

@@ -100,7 +100,7 @@ export function worldOf(
     return candidates.find(({ kind, namespace, name }) => before?.find(kind, { namespace, name })) ?? candidates[0];
   }
 
-  let places: ReadonlyMap<string, number> | undefined;
+  let positions: ReadonlyMap<string, number> | undefined;
 
   return {
     objects,
@@ -123,26 +123,26 @@ export function worldOf(
     },
     publicIdHolder: (publicId) => firstOf(gateways.filter(({ spec }) => spec.publicID === publicId)),
     keysBefore(key) {
-      places ??= placesInTeams(keys, teamOf);
-      return places.get(keyOf(key.kind, key)) ?? 0;
+      positions ??= positionsInTeams(keys, teamOf);
+      return positions.get(keyOf(key.kind, key)) ?? 0;
     },
   };
 }
 
 /** Counts for each key, sorted by name, the keys of the same team that come before it. Revoked keys are not counted. */
-function placesInTeams(
+function positionsInTeams(
   keys: readonly WorldObject<"PlatformKey">[],
   teamOf: ManifestWorld["teamOf"],
 ): ReadonlyMap<string, number> {
-  const places = new Map<string, number>();
+  const positions = new Map<string, number>();
   const taken = new Map<string | null, number>();
   for (const key of keys.toSorted(byAge)) {
     const team = teamOf(key.namespace);
     const before = taken.get(team) ?? 0;
-    places.set(keyOf(key.kind, key), before);
+    positions.set(keyOf(key.kind, key), before);
     if (key.spec.state !== "Revoked") taken.set(team, before + 1);
   }
-  return places;
+  return positions;
 }
 
 /** Compares objects by age. Objects that do not exist yet come last. */

@@ -49,30 +49,30 @@ function free(reference: Schema): Schema {
 }
 
 /** Fills in the stand-in namespace, so that a spec with free references meets the schema of the declarations. */
-export function placeLibraries(spec: Fields): Fields {
+export function fillInNamespaces(spec: Fields): Fields {
   const { namespaces = [], members, mcpAgentPolicy } = spec;
   const isFree = isFreeReference(defaultOf(spec));
   return {
     ...spec,
     ...(isFree && Array.isArray(namespaces) && { namespaces: [...new Set([...namespaces, STAND_IN])] }),
-    ...(isFree && isRecord(mcpAgentPolicy) && { mcpAgentPolicy: { defaultLibraryRef: place(defaultOf(spec)) } }),
-    ...(Array.isArray(members) && { members: members.map(placeMember) }),
+    ...(isFree && isRecord(mcpAgentPolicy) && { mcpAgentPolicy: { defaultLibraryRef: fillIn(defaultOf(spec)) } }),
+    ...(Array.isArray(members) && { members: members.map(fillInMember) }),
   };
 }
 
-function placeMember(member: unknown): unknown {
+function fillInMember(member: unknown): unknown {
   const refs = librariesOf(member);
-  return isRecord(member) && refs.length > 0 ? { ...member, libraryRefs: refs.map(place) } : member;
+  return isRecord(member) && refs.length > 0 ? { ...member, libraryRefs: refs.map(fillIn) } : member;
 }
 
-function place(reference: unknown): unknown {
+function fillIn(reference: unknown): unknown {
   return isRecord(reference) && isFreeReference(reference) ? { ...reference, namespace: STAND_IN } : reference;
 }
 
 /**
  * Returns a checked spec, with an empty namespace in each reference that was given without one.
  *
- * @param given the argument of {@link placeLibraries}
+ * @param given the argument of {@link fillInNamespaces}
  */
 export function freeLibraries<T extends Spec<"PlatformTeam">>(read: T, given: Fields): T {
   const { namespaces, members } = given;

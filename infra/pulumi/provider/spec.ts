@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Kind } from "../../../domain/kinds/kinds.ts";
 import { isRecord } from "../../../domain/manifest/document/identity.ts";
 import { checkSpec, type FieldDiagnostic } from "../../../domain/manifest/validation/check-spec.ts";
-import { placeLibraries } from "../../../domain/manifest/validation/team-libraries.ts";
+import { fillInNamespaces } from "../../../domain/manifest/validation/team-libraries.ts";
 import { credentialsOf } from "./credentials.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -16,7 +16,7 @@ function declared(kind: Kind, spec: Fields): Fields {
   const credentials = credentialsOf(kind);
   const entries = credentials && spec[credentials.list];
   const isTeam = kind === "PlatformTeam";
-  const placed = isTeam ? placeLibraries(spec) : spec;
+  const placed = isTeam ? fillInNamespaces(spec) : spec;
   if (credentials === undefined || !Array.isArray(entries)) return placed;
   const { list, field, reference } = credentials;
   const withReference = ({ [field]: _, ...entry }: Fields): Fields => ({

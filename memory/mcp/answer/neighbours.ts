@@ -3,7 +3,7 @@ import { listNeighbours } from "../../store/lists/neighbours.ts";
 import type { Atom } from "../../store/rows/atom.ts";
 import { positionOf } from "../../store/rows/atom-order.ts";
 import { readSize } from "../definition/budget.ts";
-import { placeOfCursor, type ToolContext } from "../definition/tool.ts";
+import { positionOfCursor, type ToolContext } from "../definition/tool.ts";
 import type { Recalled } from "./recalled.ts";
 import { cutAtom, fittingAtoms, shownAtom, shownFacts } from "./shown-atom.ts";
 import { cursorBehind } from "./shown-page.ts";
@@ -29,7 +29,7 @@ export async function shownNeighbours(
   const { db, reach } = context;
   const scope: CursorScope = { list: "neighbours", reach, library: null, filter: atom.id };
   const budget = cursor === undefined ? maxTokens * SHARE_BESIDE : maxTokens - LEFT_FOR_CURSOR;
-  const page = { after: placeOfCursor(scope, cursor), limit, bytes: readSize(budget).bytes, characters: BRIEF + 1 };
+  const page = { after: positionOfCursor(scope, cursor), limit, bytes: readSize(budget).bytes, characters: BRIEF + 1 };
   const found = await listNeighbours(db, reach, atom, page);
   const shown = found.items.map(({ atom: neighbour, relations }) => {
     const { id, library, shared = false, content, validFrom, validTo } = shownFacts(context, neighbour);

@@ -150,10 +150,10 @@ export const PAGE_OUTPUT = {
  *
  * @throws ToolFault for a cursor that is not of this list
  */
-export function placeOfCursor(scope: CursorScope, cursor: string | undefined): CursorPosition | null {
-  const place = cursor ? readAtomCursor(scope, cursor) : null;
-  if (typeof place === "string") throw new ToolFault("The cursor is not of this list: begin again without one.");
-  return place;
+export function positionOfCursor(scope: CursorScope, cursor: string | undefined): CursorPosition | null {
+  const position = cursor ? readAtomCursor(scope, cursor) : null;
+  if (typeof position === "string") throw new ToolFault("The cursor is not of this list: begin again without one.");
+  return position;
 }
 
 /** Message for an id that names no atom, or an atom that the key may not reach. */

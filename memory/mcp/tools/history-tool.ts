@@ -9,7 +9,7 @@ import {
   LIST_LIMIT,
   NO_ATOM_HINT,
   PAGE_OUTPUT,
-  placeOfCursor,
+  positionOfCursor,
   READ_ANNOTATIONS,
   ToolFault,
 } from "../definition/tool.ts";
@@ -30,7 +30,7 @@ export const memoryHistory = defineTool<Args, ShownPage>(
   },
   async ({ db, reach, noteLibrary }, { id, limit, cursor, maxTokens }) => {
     const scope: CursorScope = { list: "revisions", reach, library: null, filter: id };
-    const { at, offset } = placeOfCursor(scope, cursor) ?? {};
+    const { at, offset } = positionOfCursor(scope, cursor) ?? {};
     const before = at === undefined || offset === undefined ? at : at + 1;
     const revisions = await listRevisions(db, reach, id, { before: before ?? null, limit });
     if (revisions === undefined) throw new ToolFault(NO_ATOM_HINT);

@@ -5,7 +5,7 @@ import type { CursorScope } from "../../request/cursor.ts";
 import { CURSOR } from "../../request/schemas.ts";
 import { cursorBehind, LONGEST_CURSOR } from "../answer/shown-page.ts";
 import { compact, fitting, paragraphs, textWithin, tokensIn } from "../definition/budget.ts";
-import { defineTool, LIST_LIMIT, PAGE_OUTPUT, placeOfCursor, READ_ANNOTATIONS } from "../definition/tool.ts";
+import { defineTool, LIST_LIMIT, PAGE_OUTPUT, positionOfCursor, READ_ANNOTATIONS } from "../definition/tool.ts";
 
 const LIBRARY_OUTPUT = {
   type: "object",
@@ -39,7 +39,7 @@ export const memoryLibraries = defineTool<{ limit: number; cursor?: string }, Li
   },
   async ({ db, key, reach }, { limit, cursor, maxTokens }) => {
     const scope: CursorScope = { list: "libraries", reach, library: null, filter: null };
-    const after = placeOfCursor(scope, cursor)?.id ?? null;
+    const after = positionOfCursor(scope, cursor)?.id ?? null;
     const libraries = await listLibraries(db, reach, { after, limit });
     const defaultId = defaultLibraryOf(key);
     const shown = libraries.items.map((library): ShownLibrary => {

@@ -23,7 +23,7 @@ import {
   LIST_LIMIT,
   libraryToRead,
   PAGE_OUTPUT,
-  placeOfCursor,
+  positionOfCursor,
   READ_ANNOTATIONS,
   ToolFault,
   TRUNCATED,
@@ -90,7 +90,7 @@ export const memorySearch = defineTool<SearchArgs, ShownPage>(
       ...{ list: "search", reach, library },
       filter: cursorFilter(filter, sort, search),
     };
-    const after = placeOfCursor(scope, cursor);
+    const after = positionOfCursor(scope, cursor);
     const asked = {
       ...filter,
       query: search,
@@ -103,7 +103,7 @@ export const memorySearch = defineTool<SearchArgs, ShownPage>(
     const hits = await searchAtoms(db, reach, { ...asked, characters: MAX_SNIPPET_SOURCE });
     return shownPage(hits, {
       ...{ scope, maxTokens, semantic: meaning !== undefined },
-      positionOf: ({ place, atom: { id } }) => ({ at: place, id }),
+      positionOf: ({ position, atom: { id } }) => ({ at: position, id }),
       show: ({ atom, match, snippet, replacedBy }) => {
         const { content: _content, ...facts } = shownFacts(context, atom);
         return shownAtom({ ...facts, match, snippet, replacedBy });
@@ -235,7 +235,7 @@ export const memoryList = defineTool<ListArgs, ShownPage>(
     const { tags = [], anyTags } = given;
     const filter = readFilter(given, { tags: tag === undefined ? tags : [...tags, tag], anyTags });
     const scope: CursorScope = { list: "atoms", reach, library, filter: cursorFilter(filter, sort) };
-    const asked = { ...filter, libraryId: library?.id ?? null, sort, after: placeOfCursor(scope, cursor), limit };
+    const asked = { ...filter, libraryId: library?.id ?? null, sort, after: positionOfCursor(scope, cursor), limit };
     const found = await listAtoms(db, reach, { ...asked, ...readSize(maxTokens) });
     return shownPage(found, {
       ...{ scope, maxTokens, notes: found.items.length === 0 ? ["There are no such atoms."] : [] },

@@ -36,7 +36,7 @@ export async function listAtoms(
   const list: AtomList = { reach, libraryId, after, sort, filter };
   if (Object.values(filter).every((each) => each === undefined)) {
     const { atoms, cut } = await withOrderedPlans(db, (tx) =>
-      readWithin(tx, reach, placesOf(list, limit + 1, size), { ...size, limit }),
+      readWithin(tx, reach, positionsOf(list, limit + 1, size), { ...size, limit }),
     );
     return { items: atoms, isMore: cut.length > 0 };
   }
@@ -48,7 +48,7 @@ export async function listAtoms(
 }
 
 /** Returns the positions of the first atoms of a list, whatever its filter, for {@link readWithin}. */
-function placesOf(list: AtomList, limit: number, size: PageSize) {
+function positionsOf(list: AtomList, limit: number, size: PageSize) {
   const { by } = orderOf(list.sort);
   return sql`select a.id, row_number() over (order by ${by}) as place, ${bytesBefore(by)} as before from (
       select a.id, a.created_at, a.updated_at, a.importance, ${storedBytes(size)} as bytes from ${firstOf(list, limit)}

@@ -10,19 +10,19 @@ type Order = {
   readonly by: RawBuilder<unknown>;
   readonly reversed: RawBuilder<unknown>;
   /** Returns the condition of an atom `a` that comes behind a position. */
-  behind(place: AtomPosition): RawBuilder<unknown>;
+  behind(position: AtomPosition): RawBuilder<unknown>;
 };
 
 const FALLING = sql`a.created_at desc, a.id desc`;
 const RISING = sql`a.created_at, a.id`;
 
 const ORDERS: Readonly<Record<Sort, Order>> = {
-  newest: { by: FALLING, reversed: RISING, behind: (place) => sql`(a.created_at, a.id) < ${timeAndId(place)}` },
-  oldest: { by: RISING, reversed: FALLING, behind: (place) => sql`(a.created_at, a.id) > ${timeAndId(place)}` },
+  newest: { by: FALLING, reversed: RISING, behind: (position) => sql`(a.created_at, a.id) < ${timeAndId(position)}` },
+  oldest: { by: RISING, reversed: FALLING, behind: (position) => sql`(a.created_at, a.id) > ${timeAndId(position)}` },
   updated: {
     by: sql`a.updated_at desc, a.id desc`,
     reversed: sql`a.updated_at, a.id`,
-    behind: (place) => sql`(a.updated_at, a.id) < ${timeAndId(place)}`,
+    behind: (position) => sql`(a.updated_at, a.id) < ${timeAndId(position)}`,
   },
   importance: {
     by: sql`a.importance desc, a.updated_at desc, a.id desc`,

@@ -26,18 +26,18 @@ export function bytesBefore(order: RawBuilder<unknown>): RawBuilder<unknown> {
 /**
  * Reads atoms up to a number and a size in bytes, but one in any case. What does not fit stays in the database.
  *
- * @param places a statement of the columns `id`, `place` (the position, from 1 on), and `before` (of
+ * @param positions a statement of the columns `id`, `place` (the position, from 1 on), and `before` (of
  * {@link bytesBefore})
  */
 export async function readWithin(
   db: QueryExecutorProvider,
   reach: Reach,
-  places: RawBuilder<unknown>,
+  positions: RawBuilder<unknown>,
   { limit, characters, bytes = PAGE_BYTES }: PageSize & { readonly limit: number },
 ): Promise<AtomsWithin> {
   const shown = sql`case when p.place <= ${limit}::bigint and p.before < ${bytes}::bigint then p.id end`;
   const { rows } = await sql<{ found: string } & (AtomRow | { id: null })>`${preparedStatement}
-    with p as materialized (${places})
+    with p as materialized (${positions})
     select p.id::text as found, a.* from p left join lateral ${atomOf(shown, reach, characters)} a on true
     order by p.place`.execute(db);
   return {
@@ -55,10 +55,10 @@ export async function readInOrder(
 ): Promise<AtomsWithin> {
   const known = [...new Set(ids.filter(isAtomId))];
   if (known.length === 0) return { atoms: [], cut: [] };
-  const places = sql`select a.id, a.place, ${bytesBefore(sql`a.place`)} as before
+  const positions = sql`select a.id, a.place, ${bytesBefore(sql`a.place`)} as before
     from unnest(${known}::uuid[]) with ordinality known (id, place) cross join lateral (
       select a.id, known.place, ${storedBytes(size)} as bytes from ${ATOMS_IN_LIBRARIES}
       where a.id = known.id and ${reachable(reach)} offset 0
     ) a`;
-  return readWithin(db, reach, places, { ...size, limit: known.length });
+  return readWithin(db, reach, positions, { ...size, limit: known.length });
 }

@@ -30,7 +30,7 @@ import {
   withReplacing,
 } from "./ranked-atoms.ts";
 import { replacedLast } from "./ranking/replaced-last.ts";
-import type { Shares } from "./words/index-condition.ts";
+import type { ShareOfLexeme } from "./words/index-condition.ts";
 import { readTopic, withoutWords } from "./words/search-words.ts";
 import type { WantedWord } from "./words/similar-condition.ts";
 
@@ -106,7 +106,7 @@ async function rankTopic(
       return { ...atom, rank, closeness: rank, match: "nearest" };
     });
   return (await withMeaning(db, scope, byWords, meaning))
-    .map((atom) => ({ ...atom, rank: worth(atom) }))
+    .map((atom) => ({ ...atom, rank: recallRank(atom) }))
     .toSorted(byRank);
 }
 
@@ -123,13 +123,14 @@ const HALF_LIFE_MS = 60 * 86_400_000;
 /** Score of an atom that shares a word only by PostgreSQL's English word forms: little. */
 const MIN_SCORE = 0.05;
 
-function worth({ rank, importance, updatedMs }: Ranked): number {
+function recallRank({ rank, importance, updatedMs }: Ranked): number {
   const age = Math.max(0, Date.now() - updatedMs) / HALF_LIFE_MS;
   return rank * (1 + (IMPORTANT * importance) / 10) * (OLD + (1 - OLD) * 0.5 ** age);
 }
 
 /** The same factors as SQL, over a relation `a` of atoms. */
-const WORTH: RawBuilder<unknown> = sql.raw(`(1 + ${IMPORTANT} * a.importance / 10) * (${OLD} + ${1 - OLD} * power(0.5,
+const RECALL_FACTOR: RawBuilder<unknown> =
+  sql.raw(`(1 + ${IMPORTANT} * a.importance / 10) * (${OLD} + ${1 - OLD} * power(0.5,
   least(20, greatest(0, date_part('epoch', now() - a.updated_at) * 1000 / ${HALF_LIFE_MS}))))`);
 
 /** Atoms found by a topic's words as they stand, and the texts that are compared with it. */
@@ -163,7 +164,7 @@ async function worthMost(
 ): Promise<string[]> {
   const words = countedWords(scope.query, frequencies.share);
   const query = printAnyOf(words.flatMap(({ lexemes }) => lexemes));
-  const rank = sql`${count(words)} / ln(2 + length(a.search)) * ${WORTH}`;
+  const rank = sql`${count(words)} / ln(2 + length(a.search)) * ${RECALL_FACTOR}`;
   const ranking = { query, rank, order: sql`a.rank desc, a.id desc`, most: limit };
   const found = candidates(scope, frequencies, ranking, bounds);
   if (found === undefined) return [];
@@ -183,7 +184,7 @@ const COUNTS = [
 type CountedWords = { readonly lexemes: readonly string[]; readonly counts: number };
 
 /** Groups the words of a query by how rare they are, without the frequent words if there are others. */
-function countedWords(query: string, share: Shares): CountedWords[] {
+function countedWords(query: string, share: ShareOfLexeme): CountedWords[] {
   const asked = parseTextQuery(query);
   const lexemes = asked === undefined ? [] : lexemesOf(asked);
   const rare = Map.groupBy(lexemes, (lexeme) => COUNTS.find(({ most }) => share(lexeme) <= most)?.counts);

@@ -35,7 +35,7 @@ import {
   type Topic,
   withMeaning,
 } from "./ranked-atoms.ts";
-import { MAX_PLACES } from "./ranking/newer-first.ts";
+import { MAX_POSITIONS } from "./ranking/newer-first.ts";
 import { isPlainSearch, readSearch, type SearchWords, withoutWords } from "./words/search-words.ts";
 import { MAX_SNIPPET_SOURCE, snippetsOf } from "./words/snippet.ts";
 import { yieldBetweenTexts } from "./words/yield-between-texts.ts";
@@ -48,7 +48,7 @@ export type AtomHit = {
   /** Id of the atom that replaces it, if any. */
   readonly replacedBy?: string | undefined;
   /** Position among the results of the search, over all pages, from 1 on. */
-  readonly place: number;
+  readonly position: number;
   /** Passages around the matches, with the matching words between `**`. Plain text: not safe as HTML. */
   readonly snippet: string;
 };
@@ -109,7 +109,7 @@ async function rank(
   const search = { ...asked, limit: limit + 1 };
   const isFused = (asked.meaning ?? []).length > 0;
   // In a fused order, positions further down depend on how many results are fused.
-  const most = isFused ? MAX_FUSED : after === null ? Math.max(MAX_PLACES, search.limit) : MAX_RANKED;
+  const most = isFused ? MAX_FUSED : after === null ? Math.max(MAX_POSITIONS, search.limit) : MAX_RANKED;
   const { all, topic } = await rankByWords(db, reach, { search, sort, most, bounds });
   const { words } = topic;
   const isFew = all.length < Math.min(FEW, search.limit) && isPlainSearch(asked.query);
@@ -137,7 +137,7 @@ function pageOf(
   words: SearchWords,
   { after, limit }: { readonly after: AtomPosition | null; readonly limit: number },
 ): RankedPage {
-  const before = after === null ? 0 : placeBehind(after, ranked);
+  const before = after === null ? 0 : indexBehind(after, ranked);
   return { ranked: ranked.slice(before, before + limit), words, before, isMore: ranked.length > before + limit };
 }
 
@@ -155,7 +155,7 @@ async function followByNearest(
 }
 
 /** Returns the index behind an atom, wherever it is now; if it is no longer found, the index that was behind it. */
-function placeBehind({ at, id }: AtomPosition, ranked: readonly RankedAtom[]): number {
+function indexBehind({ at, id }: AtomPosition, ranked: readonly RankedAtom[]): number {
   const found = ranked.findIndex((atom) => atom.id === id);
   return found < 0 ? at : found + 1;
 }
@@ -269,7 +269,7 @@ export function searchAtoms(
     for (const hit of found) {
       await yieldBefore(hit.atom.content.slice(0, MAX_SNIPPET_SOURCE));
       const snippet = snippetOf(passages.get(hit.atom.id) ?? hit.atom.content);
-      hits.push({ ...hit, place: before + hits.length + 1, snippet });
+      hits.push({ ...hit, position: before + hits.length + 1, snippet });
     }
     return { items: hits, isMore: isMore || cut.length > 0 };
   });

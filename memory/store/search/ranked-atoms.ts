@@ -14,7 +14,7 @@ import { nearestAtoms, type QuestionVector } from "./candidates/nearest.ts";
 import { RANKED_COLUMNS, type RankedColumns, type RankedRow, toRankedRow } from "./candidates/ranked-row.ts";
 import { candidateCondition, type SearchFilter, type SearchScope } from "./candidates/search-scope.ts";
 import { namedFirst } from "./ranking/named-first.ts";
-import { MAX_GIVING_WAY, MAX_PLACES, newerFirst } from "./ranking/newer-first.ts";
+import { MAX_GIVING_WAY, MAX_POSITIONS, newerFirst } from "./ranking/newer-first.ts";
 import { replacedLast } from "./ranking/replaced-last.ts";
 import { validFirst } from "./ranking/valid-first.ts";
 import { writtenFirst } from "./ranking/written-first.ts";
@@ -125,8 +125,8 @@ export async function withReplacing(
   ranked: readonly Ranked[],
   limit: number,
 ): Promise<readonly Ranked[]> {
-  const placed = new Set(ranked.slice(0, MAX_PLACES).map(({ id }) => id));
-  const wanted = ranked.slice(0, Math.min(limit, MAX_PLACES)).flatMap(({ replacedBy }) => replacedBy ?? []);
+  const placed = new Set(ranked.slice(0, MAX_POSITIONS).map(({ id }) => id));
+  const wanted = ranked.slice(0, Math.min(limit, MAX_POSITIONS)).flatMap(({ replacedBy }) => replacedBy ?? []);
   const absent = [...new Set(wanted)].filter((id) => !placed.has(id));
   if (absent.length === 0) return ranked;
   const { rows } = await sql<RankedColumns>`${preparedStatement}
@@ -164,7 +164,7 @@ async function orderByTime(
   { query, meaning = [] }: Pick<Search, "query" | "meaning">,
 ): Promise<readonly Ranked[]> {
   if (ranked.length < 2) return ranked;
-  const first = ranked.slice(0, MAX_PLACES);
+  const first = ranked.slice(0, MAX_POSITIONS);
   const ids = first.map(({ id }) => id);
   const { rows } = await sql<{ id: string } & Read>`${preparedStatement}
     select a.id::text, left(a.content, ${MAX_BEGINNING}::integer) as text, ${validThen(scope.filter)} as "isValid",
@@ -186,7 +186,7 @@ async function orderByTime(
   );
   const placed = writtenFirst(validFirst(ordered));
   const named = isQuestion ? placed : namedFirst(placed, query);
-  return [...named.map(({ text, isValid, isExtracted, ...atom }) => atom), ...ranked.slice(MAX_PLACES)];
+  return [...named.map(({ text, isValid, isExtracted, ...atom }) => atom), ...ranked.slice(MAX_POSITIONS)];
 }
 
 /** Fields that are read of an atom to find its position; {@link GONE} for an atom that was deleted meanwhile. */

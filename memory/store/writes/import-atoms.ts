@@ -6,12 +6,12 @@ import type { AtomFields, AtomLink } from "../rows/atom.ts";
 import { linkRule } from "../rows/atoms.ts";
 import { correctAtom, insertAtom } from "./atom-writes.ts";
 import {
+  digestOfStatement,
   type ImportRecord,
   importedIds,
   type KnownImport,
   knownImports,
   recordImports,
-  saidOf,
 } from "./known-imports.ts";
 
 /** Atom that comes from elsewhere. Times are milliseconds since the epoch. */
@@ -106,14 +106,14 @@ async function create(
   const saved = await insertAtom(tx, reach, { ...fields, links: [], libraryId, at: createdAt, updatedAt });
   if (saved === undefined) return undefined;
   const { id, revision } = saved;
-  return { id, revision, said: saidOf(fields), hasOpenLinks: false, outcome: "created", formerId, fields };
+  return { id, revision, said: digestOfStatement(fields), hasOpenLinks: false, outcome: "created", formerId, fields };
 }
 
 function meet(
   { updatedAt: changedAt, ...before }: KnownImport,
   { formerId, createdAt: _createdAt, updatedAt, ...fields }: ImportedAtom,
 ): Placed {
-  const said = saidOf(fields);
+  const said = digestOfStatement(fields);
   if (said === before.said) return { ...before, outcome: "unchanged", formerId, fields };
   const outcome = changedAt !== null && changedAt > updatedAt ? "newer" : "corrected";
   return { ...before, said, outcome, formerId, fields };

@@ -11,7 +11,7 @@ import { ATOMS_IN_LIBRARIES, findAtoms, isAtomId, reachable } from "../rows/atom
 /** Atom of the library that an imported atom stands for. */
 export type KnownImport = {
   readonly id: string;
-  /** Digest of what it says, by {@link saidOf}. */
+  /** Digest of what it says, by {@link digestOfStatement}. */
   readonly said: string;
   /** Revision that says it. */
   readonly revision: number;
@@ -25,7 +25,15 @@ export type KnownImport = {
 };
 
 /** Returns the digest of what an atom says, without its times of creation and change: SHA-256, 32 latin1 characters. */
-export function saidOf({ content, tags, source, importance, metadata, links, ...times }: AtomFields): string {
+export function digestOfStatement({
+  content,
+  tags,
+  source,
+  importance,
+  metadata,
+  links,
+  ...times
+}: AtomFields): string {
   const { expiresAt, validFrom, validTo } = times;
   const facts = Object.entries(metadata).sort(([one], [other]) => (one < other ? -1 : 1));
   const led = links.map(({ rel, id }) => [rel, id]);
@@ -48,7 +56,7 @@ export async function knownImports(
   const isNew = (id: string) => !known.has(id);
   for (const atom of await findAtoms(tx, reach, await idsIn(tx, libraryId, formerIds.filter(isNew)))) {
     const { id, revision, updatedAt } = atom;
-    known.set(id, { id, revision, updatedAt, said: saidOf(atom), hasOpenLinks: false });
+    known.set(id, { id, revision, updatedAt, said: digestOfStatement(atom), hasOpenLinks: false });
   }
   const begun = formerIds.filter(isNew);
   if (begun.length === 0) return known;

@@ -16,7 +16,7 @@ export const MAX_REFUSAL_ROWS = 60;
 type Entry = {
   readonly row: RefusalRow;
   /** Id of the row in the audit log, or the reason why it is not there. */
-  readonly place: number | LostAudit;
+  readonly auditEntry: number | LostAudit;
   /** Number of its refusals that are written, or counted as lost. */
   readonly recorded: number;
 };
@@ -120,20 +120,20 @@ export class RefusalSampler implements RefusalRecorder {
     }
   }
 
-  #entryOf(row: RefusalRow, place: Entry["place"]): Entry {
+  #entryOf(row: RefusalRow, auditEntry: Entry["auditEntry"]): Entry {
     const recorded = row.count;
-    if (typeof place === "string") this.#deps.metrics.countLostAudit(place, recorded);
-    return { row, place, recorded };
+    if (typeof auditEntry === "string") this.#deps.metrics.countLostAudit(auditEntry, recorded);
+    return { row, auditEntry, recorded };
   }
 
   async #count(entries: readonly Entry[]): Promise<void> {
     const counts: { id: number; count: number; until: string | undefined }[] = [];
     let more = 0;
-    for (const { row, place, recorded } of entries) {
-      if (typeof place === "string") this.#deps.metrics.countLostAudit(place, row.count - recorded);
+    for (const { row, auditEntry, recorded } of entries) {
+      if (typeof auditEntry === "string") this.#deps.metrics.countLostAudit(auditEntry, row.count - recorded);
       else {
         const until = row.until === undefined ? undefined : rfc3339Millis(row.until);
-        counts.push({ id: place, count: row.count, until });
+        counts.push({ id: auditEntry, count: row.count, until });
         more += row.count - recorded;
       }
     }

@@ -16,7 +16,7 @@ export function toneOfAction(kind: string): "good" | "warn" | "bad" | "" {
  * Fields of a detail that say who, from where, why and about what. The page shows them elsewhere than among the
  * changes.
  */
-const OWN_PLACES = new Set([
+const SHOWN_ELSEWHERE = new Set([
   "changed",
   "id",
   "name",
@@ -39,7 +39,7 @@ const FOLDED_OUT = 4_000;
 export function auditDetail({ detail }: Pick<StoredAuditEvent, "detail">, names: ReferenceNames): Html {
   const { why } = detail;
   const changes = Object.entries(isRecord(detail.changed) ? detail.changed : {});
-  const others = Object.entries(detail).filter(([name, value]) => !OWN_PLACES.has(name) && value !== null);
+  const others = Object.entries(detail).filter(([name, value]) => !SHOWN_ELSEWHERE.has(name) && value !== null);
   return html`${changes.length > 0 && html`<dl class="changes">${changes.map(([field, change]) => html`<dt>${field}</dt><dd>${beforeAndAfter(change, names)}</dd>`)}</dl>`}${
     typeof why === "string" && html`<span class="line">“${clamp(why)}”</span>`
   }${others.length > 0 && html`<small>${others.map(([name, value], i) => html`${i > 0 && " · "}${name} ${clamp(textOf(value, names))}`)}</small>`}`;

@@ -5,7 +5,7 @@ import type { StoredGateway } from "../../../store/objects/objects.ts";
 import { type Html, html } from "../../pages/html.ts";
 import { type Column, table } from "../../pages/table.ts";
 import { conditionsBadge, conditionsPanel } from "../conditions/conditions-panel.ts";
-import { declarationPlace } from "../declared-in.ts";
+import { declarationLocation } from "../declared-in.ts";
 import { type Facts, factList } from "../facts.ts";
 import { inParts } from "../in-parts.ts";
 import { refName } from "../keys/key-words.ts";
@@ -111,7 +111,7 @@ function facts({ gateway, clusters, boundKeys, now }: GatewayPage): Html {
     ],
     ["Team", html`<a href="/dashboard/team/${teamId}">${team}</a>`],
     ["Public id", html`<code>${publicId}</code>`],
-    ["Declared in", declarationPlace(gateway, clusters)],
+    ["Declared in", declarationLocation(gateway, clusters)],
     ["Created", moment(rfc3339Millis(createdAt.getTime()), now)],
     ["Id", html`<code>${id}</code>`],
   ];

@@ -5,7 +5,7 @@ import type { StoredGateway } from "../../../store/objects/objects.ts";
 import { type Html, html } from "../../pages/html.ts";
 import { type Column, table } from "../../pages/table.ts";
 import { listedConditions } from "../conditions/conditions-panel.ts";
-import { declarationPlace, placeBadge } from "../declared-in.ts";
+import { declarationLocation, locationBadge } from "../declared-in.ts";
 import { refName } from "../keys/key-words.ts";
 import { countOnPage, foot, searchForm } from "../page-links.ts";
 import { urlWithQuery } from "../query-text.ts";
@@ -80,7 +80,7 @@ function gatewayTable({ gateways, clusters, boundKeys, conditions, stateOf }: Ga
       html`${routes.length}${routesOnly && html`<small>and no other model</small>`}`,
       countText(boundKeys.get(id)),
       team,
-      placeBadge(declarationPlace(gateway, clusters)),
+      locationBadge(declarationLocation(gateway, clusters)),
     ];
   });
   return table("Gateways", COLUMNS, rows);

@@ -11,7 +11,7 @@ import { type Content, type Html, html } from "../../pages/html.ts";
 import { table } from "../../pages/table.ts";
 import { shownBudgets } from "../budgets-text.ts";
 import { conditionsBadge, conditionsPanel } from "../conditions/conditions-panel.ts";
-import { declarationPlace } from "../declared-in.ts";
+import { declarationLocation } from "../declared-in.ts";
 import { chips, type Facts, factList } from "../facts.ts";
 import { inParts } from "../in-parts.ts";
 import { refName } from "../keys/key-words.ts";
@@ -93,7 +93,7 @@ function facts({ team, clusters, role, defaultLibraryId, now }: TeamPage): Html 
     ["Namespaces", namespaces.length === 0 ? "None" : chips(namespaces)],
     ["Default library", defaultLibrary === null ? "None" : libraryLink(refName(defaultLibrary), defaultLibraryId)],
     ["Leaked keys", LEAKS[team.leakAction]],
-    ["Declared in", declarationPlace(team, clusters)],
+    ["Declared in", declarationLocation(team, clusters)],
     ["Created", moment(rfc3339Millis(createdAt.getTime()), now)],
     ["Id", html`<code>${id}</code>`],
   ];

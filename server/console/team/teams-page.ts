@@ -6,7 +6,7 @@ import { type Content, type Html, html } from "../../pages/html.ts";
 import { type Column, table } from "../../pages/table.ts";
 import { listedBudgets } from "../budgets-text.ts";
 import { listedConditions } from "../conditions/conditions-panel.ts";
-import { declarationPlace, placeBadge } from "../declared-in.ts";
+import { declarationLocation, locationBadge } from "../declared-in.ts";
 import { countOnPage, foot, searchForm } from "../page-links.ts";
 import { urlWithQuery } from "../query-text.ts";
 
@@ -65,7 +65,7 @@ function teamTable({ teams, roleIn, budgets, conditions, clusters, now }: TeamLi
       members.length === 0 ? html`<span class="muted">None</span>` : members.length,
       budgetsIn(budgets.get(id), now),
       namespacesOf(namespaces),
-      placeBadge(declarationPlace(team, clusters)),
+      locationBadge(declarationLocation(team, clusters)),
     ];
   });
   return table("Teams", COLUMNS, rows);

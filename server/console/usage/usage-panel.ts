@@ -20,7 +20,7 @@ const TABLES = {
 } as const;
 
 /** Location of a panel. */
-export type UsagePlace = {
+export type PanelLocation = {
   /** Path of its page. */
   readonly path: string;
   /** Parameters of the page's URL besides the range. */
@@ -37,13 +37,13 @@ export type UsagePlace = {
  *
  * @param scoped requests of a key by scope, if the range has them
  */
-export function usagePanel(seen: SeenUsage, place: UsagePlace, scoped?: ScopedRequests): Html {
+export function usagePanel(seen: SeenUsage, location: PanelLocation, scoped?: ScopedRequests): Html {
   const { range, total } = seen;
-  return html`<section class="panel" id="usage" aria-labelledby="usage-title"><div class="head"><h2 id="usage-title">Usage</h2>${ranges(range, place)}</div>
-${(total.requests ?? 0) + total.figures.calls === 0 ? nothing(seen) : used(seen, place, scoped)}</section>`;
+  return html`<section class="panel" id="usage" aria-labelledby="usage-title"><div class="head"><h2 id="usage-title">Usage</h2>${ranges(range, location)}</div>
+${(total.requests ?? 0) + total.figures.calls === 0 ? nothing(seen) : used(seen, location, scoped)}</section>`;
 }
 
-function ranges(shown: UsageRange, { path, query }: UsagePlace): Html {
+function ranges(shown: UsageRange, { path, query }: PanelLocation): Html {
   return html`<nav aria-label="Time"><ul class="tabs">${USAGE_RANGES.map(
     ({ name, title }) =>
       html`<li><a href="${urlWithQuery(path, { ...query, usage: name })}#usage"${name === shown.name ? html` aria-current="true"` : ""}>${title}</a></li>`,
@@ -57,7 +57,7 @@ function nothing({ range: { title }, isOfAnswers }: SeenUsage): Html {
   return html`<p class="muted">${title}: ${said}, and shown here some ten seconds later.</p>`;
 }
 
-function used(seen: SeenUsage, place: UsagePlace, scoped: ScopedRequests | undefined): Html {
+function used(seen: SeenUsage, location: PanelLocation, scoped: ScopedRequests | undefined): Html {
   const { range, pieces, total, tables, currency, isOfAnswers } = seen;
   const kinds = TOKEN_SERIES.map((kind, series) => ({ ...kind, series })).filter(({ of }) => of(total.figures) > 0);
   const label = (from: number) => (range.name === "month" ? monthDay(from) : clock(from));
@@ -102,7 +102,7 @@ function used(seen: SeenUsage, place: UsagePlace, scoped: ScopedRequests | undef
   return html`${usageTotals(total, currency)}${unpricedText(total, currency)}<div class="charts two"><div>${callsChart}${scoped?.legend}</div>${
     kinds.length > 0 && html`<div>${tokens}${chartLegend("Kinds of tokens in the chart", kinds)}</div>`
   }</div>
-${tables.map((one) => groupTable(one, seen, place))}
+${tables.map((one) => groupTable(one, seen, location))}
 <details><summary>By time</summary>${table(
     "Usage by time",
     ["From", ...columns.map(([heading]) => heading)],
@@ -115,13 +115,17 @@ ${tables.map((one) => groupTable(one, seen, place))}
 <p class="muted small">${isOfAnswers ? "Answers of models with a status of success, and the tokens that they reported" : "Requests that were let through, and tokens as the models' answers reported them"}. Total is input and output together. As of some ten seconds ago; times are UTC.${gapsText(total.figures)}${scoped?.note}</p>`;
 }
 
-function groupTable({ by, rows, isCut }: UsageTable, { range, currency }: SeenUsage, place: UsagePlace): Html | string {
+function groupTable(
+  { by, rows, isCut }: UsageTable,
+  { range, currency }: SeenUsage,
+  location: PanelLocation,
+): Html | string {
   if (rows.length === 0) return "";
   const { title, heading } = TABLES[by === "key" || by === "team" ? by : "model"];
   const hasToolCalls = rows.some((row) => row.figures.tool_calls > 0);
   const figures = figureColumns(rows[0]?.requests !== undefined, hasToolCalls, currency);
   const columns: readonly Column[] = [[heading, "named"], ...figures.map(([name]) => name)];
-  const cells = rows.map((row) => [nameOf(by, row, range, place), ...figures.map(([, shown]) => shown(row))]);
+  const cells = rows.map((row) => [nameOf(by, row, range, location), ...figures.map(([, shown]) => shown(row))]);
   return html`<h3>${title}</h3>${table(`Usage ${title.toLowerCase()}`, columns, cells, "figures")}${
     isCut &&
     html`<p class="muted small">The ${rows.length} of most requests and answers: <code>keyplane get usage</code> has all.</p>`
@@ -132,7 +136,7 @@ function nameOf(
   by: UsageTable["by"],
   { group, name }: UsageTable["rows"][number],
   range: UsageRange,
-  { team = "" }: UsagePlace,
+  { team = "" }: PanelLocation,
 ): Content {
   if (by === "model") {
     const url = urlWithQuery("/dashboard/usage", { team, model: group, usage: range.name });

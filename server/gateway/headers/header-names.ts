@@ -1,4 +1,4 @@
-import { foldedName, MODEL_NAMES } from "../model/model-places.ts";
+import { foldedName, MODEL_NAMES } from "../model/model-members.ts";
 import { isSteeringName } from "./steering-names.ts";
 
 /** Headers that concern one connection alone (RFC 9110 §7.6.1), with those that predate the rule. */
@@ -121,7 +121,7 @@ export function spellingOf(name: string): Spelling {
 }
 
 /** Headers of a head whose names are remembered by their position. */
-const MAX_PLACES = 64;
+const MAX_POSITIONS = 64;
 
 /**
  * Names of the last head of one sender, by position. The next head mostly has the same names in the same positions:
@@ -130,13 +130,13 @@ const MAX_PLACES = 64;
 export class SeenNames {
   readonly #seen: { readonly bytes: Buffer; readonly spelling: Spelling }[] = [];
 
-  /** @param place position of the name in its head, counted from 0 */
-  spellingOf(bytes: Buffer, place: number): Spelling {
-    const seen = this.#seen[place];
+  /** @param position position of the name in its head, counted from 0 */
+  spellingOf(bytes: Buffer, position: number): Spelling {
+    const seen = this.#seen[position];
     if (seen !== undefined && isSame(seen.bytes, bytes)) return seen.spelling;
     const spelling = spellingOf(bytes.toString("latin1"));
     // A copy: these bytes are a part of the whole chunk that they came in.
-    if (place < MAX_PLACES) this.#seen[place] = { bytes: Buffer.from(bytes), spelling };
+    if (position < MAX_POSITIONS) this.#seen[position] = { bytes: Buffer.from(bytes), spelling };
     return spelling;
   }
 }

@@ -4,7 +4,7 @@
  */
 
 /** Last parts of such names: a destination, or the party that is asked there. */
-const PLACES: ReadonlySet<string> = new Set([
+const DESTINATIONS: ReadonlySet<string> = new Set([
   "backend",
   "base",
   "destination",
@@ -15,7 +15,7 @@ const PLACES: ReadonlySet<string> = new Set([
   "upstream",
 ]);
 /** Ending of such names in one word, as in `baseurl` and `apibase`. */
-const PLACE_ENDING = /(?:url|uri|host|apibase)$/;
+const DESTINATION_ENDING = /(?:url|uri|host|apibase)$/;
 /** Other such names: they list where a call goes next, in one text. */
 const LISTED: ReadonlySet<string> = new Set(["helicone-fallbacks"]);
 /**
@@ -35,11 +35,11 @@ export function isSteeringName(lower: string): boolean {
     .split(/[^a-z0-9]+/)
     .filter((part) => part !== "")
     .join("-");
-  if (hyphenated.startsWith(PORTKEY)) return !PORTKEY_FACTS.test(hyphenated) || endsInPlace(hyphenated);
-  return endsInPlace(hyphenated) || LISTED.has(hyphenated);
+  if (hyphenated.startsWith(PORTKEY)) return !PORTKEY_FACTS.test(hyphenated) || endsInDestination(hyphenated);
+  return endsInDestination(hyphenated) || LISTED.has(hyphenated);
 }
 
-function endsInPlace(hyphenated: string): boolean {
+function endsInDestination(hyphenated: string): boolean {
   const last = hyphenated.slice(hyphenated.lastIndexOf("-") + 1);
-  return PLACES.has(last) || PLACE_ENDING.test(last);
+  return DESTINATIONS.has(last) || DESTINATION_ENDING.test(last);
 }

@@ -1,5 +1,5 @@
 import type { FailedCall } from "./failed-call.ts";
-import type { LibraryModel } from "./library-way.ts";
+import type { LibraryModel } from "./library-target.ts";
 
 /** Texts to be embedded by a library's key. */
 export type EmbedRequest = LibraryModel & {

@@ -25,8 +25,8 @@ export const EMBEDDING_FORMATS: CallFormats<EmbeddingFormat> = {
       const data = memberOf(answer, "data");
       if (!Array.isArray(data)) return undefined;
       const vectors: unknown[] = [];
-      for (const [place, item] of data.entries()) {
-        const index = memberOf(item, "index") ?? place;
+      for (const [position, item] of data.entries()) {
+        const index = memberOf(item, "index") ?? position;
         if (typeof index !== "number" || !(index in data) || index in vectors) return undefined;
         vectors[index] = memberOf(item, "embedding");
       }

@@ -1,7 +1,7 @@
 import type { FailedCall } from "./failed-call.ts";
 import { GENERATION_FORMATS } from "./generation-formats.ts";
 import { type CallerDeps, createLibraryCaller } from "./library-call.ts";
-import type { LibraryModel } from "./library-way.ts";
+import type { LibraryModel } from "./library-target.ts";
 
 /** Request for a text, made with a library's key. */
 export type GenerateRequest = LibraryModel & {

@@ -1,6 +1,6 @@
 import type { AnswerUsage } from "../../../domain/usage/tokens.ts";
 import type { ServerDeps } from "../../product/deps.ts";
-import type { Consumer } from "../../usage/usage-recorder.ts";
+import type { Caller } from "../../usage/usage-recorder.ts";
 import { upstreamTarget } from "../request-target.ts";
 import { createAddressGuard } from "../upstream/addresses.ts";
 import { createUpstreamPools, type ReachableUpstream } from "../upstream/pools.ts";
@@ -23,7 +23,7 @@ import {
 } from "./failed-call.ts";
 import { type LibraryPostAnswer, postForLibrary } from "./library-post.ts";
 import { reserveForLibrary } from "./library-reservation.ts";
-import { findLibraryWay, type LibraryModel, type LibraryWay } from "./library-way.ts";
+import { findLibraryTarget, type LibraryModel, type LibraryTarget } from "./library-target.ts";
 
 type LibraryCall<F> = LibraryModel & {
   readonly timeoutMs: number;
@@ -74,7 +74,7 @@ export function createLibraryCaller<F extends CallFormat>(
   { formats, userAgent }: Calling<F>,
 ): LibraryCaller<F> {
   const { clock, config } = deps;
-  const consumer: Consumer = { ip: "127.0.0.1", headers: { "user-agent": userAgent } };
+  const caller: Caller = { ip: "127.0.0.1", headers: { "user-agent": userAgent } };
   const pools = createUpstreamPools(createAddressGuard(config.allowedPrivateUpstreams), clock.monotonic, SLOTS);
   const outcomes = new UpstreamOutcomes(clock.now);
   const flush = setInterval(() => void outcomes.flush(deps), OUTCOMES_FLUSH_MS).unref();
@@ -82,19 +82,19 @@ export function createLibraryCaller<F extends CallFormat>(
   return {
     async call(request) {
       const { timeoutMs, maxAnswer } = request;
-      const found = findLibraryWay(deps, formats, request);
+      const found = findLibraryTarget(deps, formats, request);
       if ("kind" in found) return found;
-      const bodyFor = ({ format, model }: LibraryWay<F>) => JSON.stringify(request.body(format, model));
+      const bodyFor = ({ format, model }: LibraryTarget<F>) => JSON.stringify(request.body(format, model));
       const reservation = await reserveForLibrary(deps, found, () => bodyFor(found));
       if ("kind" in reservation) return reservation;
       // Its key may have been revoked, or its gateway have changed, meanwhile.
-      const way = findLibraryWay(deps, formats, request);
-      if ("kind" in way) {
+      const target = findLibraryTarget(deps, formats, request);
+      if ("kind" in target) {
         reservation.takeBack();
-        return way;
+        return target;
       }
-      const { key, gatewayId, routeId, limits, upstream, model, format } = way;
-      const body = bodyFor(way);
+      const { key, gatewayId, routeId, limits, upstream, model, format } = target;
+      const body = bodyFor(target);
       const { dialect } = upstream;
       /**
        * Number of upstreams that are given up if the call ends now; undefined once the usage in its answer settles the
@@ -113,7 +113,7 @@ export function createLibraryCaller<F extends CallFormat>(
         return concurrencyFailure("route");
       }
       const now = clock.now();
-      deps.usage.record(key, now, consumer);
+      deps.usage.record(key, now, caller);
       deps.usage.countRequest(key, format.operation, now);
       try {
         const sockets = pools.poolOf(gatewayId, upstream, key.teamId);

@@ -8,7 +8,7 @@ import type { ServerDeps } from "../../product/deps.ts";
 import { expectedTokens } from "../tokens/expected-tokens.ts";
 import type { CallFormat } from "./call-format.ts";
 import { budgetFailure, type FailedCall, rateFailure } from "./failed-call.ts";
-import type { LibraryWay } from "./library-way.ts";
+import type { LibraryTarget } from "./library-target.ts";
 
 /**
  * Amounts that a call has drawn from its limits and reserved of its budgets. One of the two functions is called, once.
@@ -31,7 +31,7 @@ export type LibraryReservation = {
  */
 export async function reserveForLibrary(
   deps: Pick<ServerDeps, "index" | "installationLimits" | "budgets" | "clock">,
-  { key, limits, model, format: { operation } }: LibraryWay<CallFormat>,
+  { key, limits, model, format: { operation } }: LibraryTarget<CallFormat>,
   body: () => string,
 ): Promise<LibraryReservation | FailedCall> {
   const { budgets, clock } = deps;

@@ -3,7 +3,7 @@
  * a form that two parsers could read in two ways is refused (spec §4). Clients use less than the RFC allows.
  */
 import { BodyFault } from "../../http/bodies/json-scanner.ts";
-import { foldedName, TOP_LEVEL } from "./model-places.ts";
+import { foldedName, TOP_LEVEL } from "./model-members.ts";
 import type { ModelSpan } from "./model-scan.ts";
 
 /** Pattern of a form's media type with one boundary, and nothing else that says how it is read. */

@@ -4,7 +4,7 @@
  */
 import { BodyPieces } from "../../http/bodies/body-pieces.ts";
 import { BodyFault, type JsonBounds, JsonScanner, type JsonVisitor } from "../../http/bodies/json-scanner.ts";
-import { decodeString, type ModelPlace, type ModelPlaces, placeAt } from "./model-places.ts";
+import { decodeString, type ModelMember, type ModelMembers, memberAt } from "./model-members.ts";
 
 /**
  * A model's name in a body: its decoded value, and the bytes of the JSON string, quotes included, or of a form's part.
@@ -22,7 +22,7 @@ const MAX_MODEL_NAME = 2_048;
 
 /** State of the search within a value of the body. */
 type Context = {
-  readonly place: ModelPlace;
+  readonly meaning: ModelMember;
   /** Members that this object has had so far, a bit each. */
   seen: number;
   /** True if an array is being looked through. An array within it is not looked through. */
@@ -36,14 +36,14 @@ export class ModelScan {
   readonly #scanner: JsonScanner<Context>;
   #names = 0;
 
-  constructor(body: Buffer, places: ModelPlaces) {
+  constructor(body: Buffer, members: ModelMembers) {
     this.#body = body;
     const visitor: JsonVisitor<Context> = {
       open: (context, isObject) => this.#open(context, isObject),
       member: (object, start, end) => this.#member(object, start, end),
       scalar: (context, start, end) => this.#scalar(context, start, end),
     };
-    this.#scanner = new JsonScanner(body, BODY_BOUNDS, visitor, { place: places, seen: ROOT, inArray: false });
+    this.#scanner = new JsonScanner(body, BODY_BOUNDS, visitor, { meaning: members, seen: ROOT, inArray: false });
   }
 
   /**
@@ -58,28 +58,29 @@ export class ModelScan {
   }
 
   #open(context: Context, isObject: boolean): Context | undefined {
-    const { place, inArray } = context;
-    if (place === "model") throw NOT_TEXT;
+    const { meaning, inArray } = context;
+    if (meaning === "model") throw NOT_TEXT;
     if (context.seen === ROOT && !isObject) throw NO_OBJECT;
-    if (isObject) return { place, seen: 0, inArray: false };
-    return inArray ? undefined : { place, seen: 0, inArray: true };
+    if (isObject) return { meaning, seen: 0, inArray: false };
+    return inArray ? undefined : { meaning, seen: 0, inArray: true };
   }
 
   #member(object: Context, start: number, end: number): Context | undefined {
-    if (typeof object.place === "string") return undefined;
+    if (typeof object.meaning === "string") return undefined;
     if (++this.#names > MAX_NAMES) throw TOO_MANY_NAMES;
-    const found = placeAt(this.#body, start, end, object.place);
+    const found = memberAt(this.#body, start, end, object.meaning);
     if (found === undefined) return undefined;
-    const { bytes, place, bit } = found;
-    if (place === "refused") throw new BodyFault(`The body's \`${bytes}\` names models beside the one of the request.`);
+    const { bytes, meaning, bit } = found;
+    if (meaning === "refused")
+      throw new BodyFault(`The body's \`${bytes}\` names models beside the one of the request.`);
     if ((object.seen & bit) !== 0) throw new BodyFault(`The body has the member \`${bytes}\` twice.`);
     object.seen |= bit;
-    return { place, seen: 0, inArray: false };
+    return { meaning, seen: 0, inArray: false };
   }
 
   #scalar(context: Context, start: number, end: number): void {
     if (context.seen === ROOT) throw NO_OBJECT;
-    if (context.place !== "model") return;
+    if (context.meaning !== "model") return;
     if (this.#body[start] !== QUOTE) throw NOT_TEXT;
     if (end - start > MAX_MODEL_NAME) throw new BodyFault(`A model's name is longer than ${MAX_MODEL_NAME} bytes.`);
     if (this.models.length >= MAX_MODELS) throw new BodyFault(`The body names more than ${MAX_MODELS} models.`);

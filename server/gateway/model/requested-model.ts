@@ -16,7 +16,7 @@ import { requireNoModel } from "../query.ts";
 import { isSmallBody, readBody } from "../request-body.ts";
 import type { UpstreamCandidate } from "../resolve.ts";
 import { boundaryOf, FormScan, modelPart } from "./form-scan.ts";
-import { GEMINI_REPEATS, type ModelPlaces, TOP_LEVEL } from "./model-places.ts";
+import { GEMINI_REPEATS, type ModelMembers, TOP_LEVEL } from "./model-members.ts";
 import { ModelScan, type ModelSpan, replaceModels } from "./model-scan.ts";
 
 const NOTHING = Buffer.alloc(0);
@@ -137,13 +137,13 @@ const NO_FORM = problem(
 
 function searchJson(head: RequestHead, models: OperationRow["models"]): ModelSearch {
   requireReadable(head);
-  const places = models === "in the path" ? GEMINI_REPEATS : TOP_LEVEL;
-  return { find: (body) => findModels(body, places), write: JSON.stringify };
+  const members = models === "in the path" ? GEMINI_REPEATS : TOP_LEVEL;
+  return { find: (body) => findModels(body, members), write: JSON.stringify };
 }
 
-async function findModels(body: Buffer, places: ModelPlaces): Promise<readonly ModelSpan[]> {
+async function findModels(body: Buffer, members: ModelMembers): Promise<readonly ModelSpan[]> {
   if (!isUtf8(body)) throw NOT_UTF8;
-  return runScan(new ModelScan(body, places));
+  return runScan(new ModelScan(body, members));
 }
 
 async function runScan(scan: ModelScan | FormScan): Promise<readonly ModelSpan[]> {

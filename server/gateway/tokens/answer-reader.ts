@@ -109,8 +109,8 @@ export class AnswerReader {
     const last = bytes.lastIndexOf(NEWLINE);
     let [from, usage, model] = [at, -1, -1];
     while (from <= last) {
-      if (usage < from) usage = placeOf(USAGE, bytes, from);
-      if (model < from) model = this.#model === undefined ? placeOf(MODEL, bytes, from) : Number.POSITIVE_INFINITY;
+      if (usage < from) usage = positionOf(USAGE, bytes, from);
+      if (model < from) model = this.#model === undefined ? positionOf(MODEL, bytes, from) : Number.POSITIVE_INFINITY;
       const word = Math.min(usage, model);
       if (word > last) break;
       // Each event of a stream whose usage comes at its end says null, and nothing else of it.
@@ -182,9 +182,9 @@ function textIn(json = ""): string | undefined {
 }
 
 /** Returns the position of a word that is not before `from`; infinite if there is none. */
-function placeOf(word: Buffer, bytes: Buffer, from: number): number {
-  const place = bytes.indexOf(word, from);
-  return place === -1 ? Number.POSITIVE_INFINITY : place;
+function positionOf(word: Buffer, bytes: Buffer, from: number): number {
+  const position = bytes.indexOf(word, from);
+  return position === -1 ? Number.POSITIVE_INFINITY : position;
 }
 
 /** True if a usage is null, read from behind its name on. */

@@ -6,8 +6,8 @@ import { BodyFault, JsonScanner, type JsonVisitor } from "../../http/bodies/json
 import { inSlices } from "../../http/bodies/slices.ts";
 import { problem } from "../../http/problems/problem.ts";
 import {
-  BOUND_PLACES,
-  type BoundPlaces,
+  BOUND_NAMES,
+  type BoundNames,
   EXTRA_MEMBERS,
   fold,
   ITEM_AUTHOR,
@@ -18,7 +18,7 @@ import {
   namesFile,
   OVERRULING,
   TOOL_SCHEMAS,
-} from "./bound-places.ts";
+} from "./bound-names.ts";
 
 /**
  * Bytes of a name or number at most, with each letter escaped and its quotes: no format has a longer one, and a longer
@@ -42,10 +42,10 @@ const READ_ALONE: CallBounds = { most: 0, answers: 1, refers: false };
  */
 export async function callBounds(operation: ServedOperation, body: Buffer): Promise<CallBounds> {
   if (GATEWAY_OPERATIONS[operation].body === "form") throw UNCOUNTED_FORM;
-  const places = BOUND_PLACES[operation];
-  if (places === undefined) return READ_ALONE;
+  const boundNames = BOUND_NAMES[operation];
+  if (boundNames === undefined) return READ_ALONE;
   if (!isUtf8(body)) throw NOT_UTF8;
-  const scan = new BoundScan(body, places);
+  const scan = new BoundScan(body, boundNames);
   try {
     await inSlices((steps) => scan.run(steps));
   } catch (error) {
@@ -70,7 +70,7 @@ type Context =
 
 class BoundScan {
   readonly #body: Buffer;
-  readonly #places: BoundPlaces;
+  readonly #boundNames: BoundNames;
   readonly #scanner: JsonScanner<Context>;
   /** Folded names of the members that were met. */
   readonly #seen = new Set<string>();
@@ -82,10 +82,10 @@ class BoundScan {
   #isBare = false;
   #isDoubtful = false;
 
-  constructor(body: Buffer, places: BoundPlaces) {
+  constructor(body: Buffer, boundNames: BoundNames) {
     this.#body = body;
-    this.#places = places;
-    if (places.most === undefined) this.#most = 0;
+    this.#boundNames = boundNames;
+    if (boundNames.most === undefined) this.#most = 0;
     const visitor: JsonVisitor<Context> = {
       open: (context, isObject) => this.#open(context, isObject),
       member: (object, start, end) => this.#member(object, start, end),
@@ -131,25 +131,25 @@ class BoundScan {
     const name = textIn(quoted);
     if (object === "text") return name !== undefined && namesFile(name) ? "file" : "text";
     if (name === undefined) return undefined;
-    if (object === "item") return placeInItem(name);
-    return object === "top" ? this.#placeAtTop(name) : this.#placeOfBound(name);
+    if (object === "item") return contextInItem(name);
+    return object === "top" ? this.#contextAtTop(name) : this.#contextOfBound(name);
   }
 
-  #placeAtTop(name: string): Context | undefined {
+  #contextAtTop(name: string): Context | undefined {
     const folded = fold(name);
-    const { references, items, background, within } = this.#places;
+    const { references, items, background, within } = this.#boundNames;
     if (OVERRULING.folded.has(folded) || EXTRA_MEMBERS.folded.has(folded)) this.#isDoubtful = true;
     if (EXTRA_MEMBERS.folded.has(folded)) return "top";
     if (references?.folded.has(folded)) return "reference";
     if (items?.folded.has(folded)) return "items";
     if (background?.folded.has(folded)) return "background";
     if (TOOL_SCHEMAS.folded.has(folded)) return undefined;
-    if (within === undefined) return this.#placeOfBound(name);
+    if (within === undefined) return this.#contextOfBound(name);
     return this.#isOneOf(within, name) ? "within" : "text";
   }
 
-  #placeOfBound(name: string): Context {
-    const { most, answers, prompts } = this.#places;
+  #contextOfBound(name: string): Context {
+    const { most, answers, prompts } = this.#boundNames;
     if (this.#isOneOf(most, name)) return "most";
     if (this.#isOneOf(answers, name)) return "answers";
     return this.#isOneOf(prompts, name) ? "prompts" : "text";
@@ -202,7 +202,7 @@ function isOff(scalar: string | undefined): boolean {
   return scalar === "false" || scalar === "null";
 }
 
-function placeInItem(name: string): Context {
+function contextInItem(name: string): Context {
   const folded = fold(name);
   if (ITEM_KIND.folded.has(folded)) return "kind";
   if (ITEM_AUTHOR.folded.has(folded)) return "author";

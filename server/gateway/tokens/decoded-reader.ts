@@ -64,7 +64,7 @@ export class DecodedReader {
   private constructor(reader: AnswerReader, coding: Coding, teamId: string) {
     this.#reader = reader;
     this.#decoder = coding.open();
-    const giveBack = takePlace(coding, teamId);
+    const giveBack = takeSlot(coding, teamId);
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#closed = promise;
     this.#decoder.on("data", (bytes: Buffer) => {
@@ -85,7 +85,7 @@ export class DecodedReader {
    */
   static open(reader: AnswerReader, name: string, teamId: string): DecodedReader | undefined {
     const coding = Object.hasOwn(CODINGS, name) ? CODINGS[name] : undefined;
-    const isOpen = coding && hasPlace(coding, teamId) && readingTime.hasAny(teamId, performance.now());
+    const isOpen = coding && hasSlot(coding, teamId) && readingTime.hasAny(teamId, performance.now());
     return isOpen ? new DecodedReader(reader, coding, teamId) : undefined;
   }
 
@@ -116,19 +116,19 @@ export class DecodedReader {
 /**
  * True if a team has a slot for one more answer: not if it has too many, compared with the free slots (threats b250).
  */
-function hasPlace(coding: Coding, teamId: string): boolean {
-  const places = decoding.get(coding) ?? new Map<string, number>();
-  const free = coding.most - [...places.values()].reduce((sum, taken) => sum + taken, 0);
-  return (places.get(teamId) ?? 0) < TIMES_FREE * free;
+function hasSlot(coding: Coding, teamId: string): boolean {
+  const slots = decoding.get(coding) ?? new Map<string, number>();
+  const free = coding.most - [...slots.values()].reduce((sum, taken) => sum + taken, 0);
+  return (slots.get(teamId) ?? 0) < TIMES_FREE * free;
 }
 
 /** Takes a decoding slot; returns a function that gives it back. */
-function takePlace(coding: Coding, teamId: string): () => void {
-  const places = decoding.get(coding) ?? new Map<string, number>();
-  decoding.set(coding, places.set(teamId, (places.get(teamId) ?? 0) + 1));
+function takeSlot(coding: Coding, teamId: string): () => void {
+  const slots = decoding.get(coding) ?? new Map<string, number>();
+  decoding.set(coding, slots.set(teamId, (slots.get(teamId) ?? 0) + 1));
   return () => {
-    const left = (places.get(teamId) ?? 1) - 1;
-    if (left === 0) places.delete(teamId);
-    else places.set(teamId, left);
+    const left = (slots.get(teamId) ?? 1) - 1;
+    if (left === 0) slots.delete(teamId);
+    else slots.set(teamId, left);
   };
 }

@@ -53,33 +53,33 @@ export function passOverContinue(socket: Socket, traffic: SocketTraffic): void {
 /** State of the search for interim answers in the answer to one request. */
 class ContinueAnswers {
   /** State at the next byte: its column in a status line, or one of the states above. */
-  #place = BEYOND;
+  #state = BEYOND;
 
   /** Begins with the answer to a request that is sent. */
   begin(): void {
-    this.#place = 0;
+    this.#state = 0;
   }
 
   /** Makes a 102 of each 100 in the next piece of the answer. */
   renumber(piece: Buffer): void {
-    for (let i = 0; i < piece.length && this.#place !== BEYOND; i++) {
+    for (let i = 0; i < piece.length && this.#state !== BEYOND; i++) {
       const byte = piece[i] ?? 0;
-      if (this.#place === ONES && byte === ZERO) piece[i] = TWO;
-      this.#place = this.#after(byte);
+      if (this.#state === ONES && byte === ZERO) piece[i] = TWO;
+      this.#state = this.#after(byte);
     }
   }
 
   #after(byte: number): number {
-    const place = this.#place;
-    if (place === LINE_START) {
+    const state = this.#state;
+    if (state === LINE_START) {
       if (byte === LINE_FEED) return 0;
       return byte === CARRIAGE_RETURN ? LINE_START : IN_LINE;
     }
-    if (place >= ONES) return byte === LINE_FEED ? LINE_START : IN_LINE;
-    if (place === TENS) return byte === ZERO ? ONES : IN_LINE;
-    if (place === HUNDREDS) return byte === ONE ? TENS : BEYOND;
+    if (state >= ONES) return byte === LINE_FEED ? LINE_START : IN_LINE;
+    if (state === TENS) return byte === ZERO ? ONES : IN_LINE;
+    if (state === HUNDREDS) return byte === ONE ? TENS : BEYOND;
     // Parsers pass over empty lines before a status line.
-    if (place === 0 && (byte === CARRIAGE_RETURN || byte === LINE_FEED)) return 0;
-    return place >= PROTOCOL.length || byte === PROTOCOL[place] ? place + 1 : BEYOND;
+    if (state === 0 && (byte === CARRIAGE_RETURN || byte === LINE_FEED)) return 0;
+    return state >= PROTOCOL.length || byte === PROTOCOL[state] ? state + 1 : BEYOND;
   }
 }

@@ -7,7 +7,7 @@ export type AnswerLimits = {
   readonly key: number;
   /** Limit of a team; also of all callers without a credential together. */
   readonly team: number;
-  readonly process: number;
+  readonly thread: number;
 };
 
 /** Owner of the limit that is reached. */
@@ -39,8 +39,8 @@ export const TICK_MS = 500;
  * process and share its memory
  */
 export function answerLimits(threads: number): AnswerLimits {
-  const process = Math.max(LEAST, Math.floor(getHeapStatistics().heap_size_limit / 4 / threads));
-  return { key: Math.floor(process / 8), team: Math.floor(process / 4), process };
+  const thread = Math.max(LEAST, Math.floor(getHeapStatistics().heap_size_limit / 4 / threads));
+  return { key: Math.floor(thread / 8), team: Math.floor(thread / 4), thread };
 }
 
 type Account = { readonly id: string; readonly of: FullOf; readonly limit: number; held: number; answers: number };
@@ -97,7 +97,7 @@ export class HeldAnswer {
  */
 export class AnswerBudget {
   readonly limits: AnswerLimits;
-  readonly #process: Account;
+  readonly #thread: Account;
   readonly #accounts = new Map<string, Account>();
   /** Answers with pieces handed out, ordered by the time without progress, the longest first. */
   readonly #readers = new Set<HeldAnswer>();
@@ -107,11 +107,11 @@ export class AnswerBudget {
 
   constructor(limits: AnswerLimits) {
     this.limits = limits;
-    this.#process = { id: "process", of: "process", limit: limits.process, held: 0, answers: 0 };
+    this.#thread = { id: "process", of: "process", limit: limits.thread, held: 0, answers: 0 };
   }
 
   figures(): AnswerFigures {
-    return { heldBytes: this.#process.held, refused: this.#refused, cut: this.#cut };
+    return { heldBytes: this.#thread.held, refused: this.#refused, cut: this.#cut };
   }
 
   /**
@@ -121,13 +121,13 @@ export class AnswerBudget {
    * @returns owner of the limit that is reached, if the budget does not suffice
    */
   take(owner: Owner, bytes: number, cut: () => void): HeldAnswer | FullOf {
-    const accounts = [...this.#ownAccounts(owner), this.#process];
+    const accounts = [...this.#ownAccounts(owner), this.#thread];
     const full = this.#freeBudget(accounts, bytes);
     if (full !== undefined) return full;
     const answer = new HeldAnswer(this, accounts, cut);
     for (const account of accounts) {
       account.answers++;
-      if (account !== this.#process) this.#accounts.set(account.id, account);
+      if (account !== this.#thread) this.#accounts.set(account.id, account);
     }
     this.#add(answer, bytes);
     return answer;

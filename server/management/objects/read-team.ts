@@ -3,8 +3,8 @@ import { isRecord } from "../../../domain/manifest/document/identity.ts";
 import type { FieldDiagnostic } from "../../../domain/manifest/validation/check-spec.ts";
 import { jsonSchema, specSchema } from "../../../domain/manifest/validation/json-schema.ts";
 import {
+  fillInNamespaces,
   freeLibraries,
-  placeLibraries,
   withFreeLibraries,
 } from "../../../domain/manifest/validation/team-libraries.ts";
 import { parseWebhookSecrets } from "../../../domain/webhook/webhook.ts";
@@ -49,7 +49,7 @@ export function readTeam(given: GivenObject, old?: StoredTeam): ReadTeam {
   const { webhooks: list = [], ...rest } = isRecord(given.spec) ? given.spec : {};
   const placed = readGivenObject(
     "PlatformTeam",
-    { ...given, spec: isRecord(given.spec) ? placeLibraries(rest) : given.spec },
+    { ...given, spec: isRecord(given.spec) ? fillInNamespaces(rest) : given.spec },
     old && { spec: { displayName: old.displayName }, status: {} },
   );
   const spec = freeLibraries(placed, rest);

@@ -51,9 +51,9 @@ export type TimeoutClientOptions = pg.ClientConfig & {
 export class TimeoutClient extends pg.Client {
   constructor({ locate = () => ({}), onFenced = () => {}, ...options }: TimeoutClientOptions = {}) {
     const located = orError(locate);
-    const isPlace = !(located instanceof Error);
-    const config = isPlace ? located : {};
-    const socket = isPlace ? new Socket() : new NoSocket(located);
+    const isLocated = !(located instanceof Error);
+    const config = isLocated ? located : {};
+    const socket = isLocated ? new Socket() : new NoSocket(located);
     super({ ...options, ...config, stream: () => socket });
     this.#ssl = config.ssl;
     this.#onFenced = onFenced;

@@ -8,17 +8,17 @@ import { type LostNamespace, lostNamespaces } from "./lost-namespaces.ts";
 /** Bounds on how much of an index is read. */
 export type CandidateBounds = Pick<PageBounds, "found"> & {
   /** Number of namespaces that are checked for being lost to their team. */
-  readonly places: number;
+  readonly namespaces: number;
 };
 
 /**
  * Returns a query for the keys that may match, which an index finds. undefined if most keys may match, or if there are
- * more namespaces than `places` to check.
+ * more namespaces than `namespaces` to check.
  */
 export async function candidatesOf(
   db: Db,
   { name, state, trait, boundTo, teamIds }: KeyCriteria,
-  { found, places }: CandidateBounds,
+  { found, namespaces }: CandidateBounds,
 ): Promise<RawBuilder<unknown> | undefined> {
   const ofTeams = teamIds === undefined ? sql`true` : sql`k.team_id = any(${teamIds}::text[])`;
   if (trait?.is === "leaked") {
@@ -33,8 +33,8 @@ export async function candidatesOf(
     return sql`select k.* from keys k where ${ofTeams} and k.ends_at <= ${toDate(state.at)}`;
   }
   if (name === "" && state?.is === "suspended") {
-    const lost = await lostNamespaces(db, teamIds, places);
-    const column = (name: keyof LostNamespace) => sql`${lost?.map((place) => place[name])}::text[]`;
+    const lost = await lostNamespaces(db, teamIds, namespaces);
+    const column = (name: keyof LostNamespace) => sql`${lost?.map((row) => row[name])}::text[]`;
     // With its own bound, a join to no place reads no key: the planner would read every key of a place first.
     return (
       lost &&

@@ -40,7 +40,7 @@ export type FoundKeys = BoundedPage<KeyPosition> & { readonly keys: readonly Lis
 
 /** Bounds on the work for one page, however many keys there are. */
 export type KeySearchBounds = PageBounds & CandidateBounds;
-const BOUNDS: KeySearchBounds = { ...PAGE_BOUNDS, places: 2_000 };
+const BOUNDS: KeySearchBounds = { ...PAGE_BOUNDS, namespaces: 2_000 };
 /** Minimum number of keys of each team that are read at a time. */
 const LEAST_OF_A_TEAM = 20;
 

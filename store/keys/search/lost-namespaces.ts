@@ -17,9 +17,9 @@ export async function lostNamespaces(
   teamIds: readonly string[] | undefined,
   bound: number,
 ): Promise<readonly LostNamespace[] | undefined> {
-  const place = sql`k.team_id, k.cluster, k.namespace`;
+  const columns = sql`k.team_id, k.cluster, k.namespace`;
   const next = (where: RawBuilder<unknown>) =>
-    sql`select ${place} from keys k where ${where} order by ${place} limit 1`;
+    sql`select ${columns} from keys k where ${where} order by ${columns} limit 1`;
   const within = teamIds === undefined ? sql`true` : sql`k.team_id = team`;
   const teams = teamIds === undefined ? sql`(select) team` : sql`unnest(${teamIds}::text[]) team`;
   const rows = await withOrderedPlans(db, async (tx) => {
@@ -28,7 +28,7 @@ export async function lostNamespaces(
         select one.* from ${teams} cross join lateral (${next(within)}) one
         union all
         select one.* from places p cross join lateral (
-          ${next(sql`(${place}) > (p.team_id, p.cluster, p.namespace)
+          ${next(sql`(${columns}) > (p.team_id, p.cluster, p.namespace)
             and ${teamIds === undefined ? sql`true` : sql`k.team_id = p.team_id`}`)}) one
       )
       select k.team_id as "teamId", k.cluster, k.namespace, ${TEAM_HOLDS_NAMESPACE} as "isHeld" from places k

@@ -9,7 +9,7 @@ import { Readable } from "node:stream";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { scanForKeys } from "../../../cli/scan/key-finder.ts";
-import { lookInto } from "../../../cli/scan/places.ts";
+import { lookInto } from "../../../cli/scan/scan-paths.ts";
 import { mintKey } from "../../../domain/key/secret/key-format.ts";
 import { type Installation, startInstallation } from "../../server/leaks/installation.ts";
 import { TOKEN } from "../../server/management/api.ts";

@@ -377,7 +377,7 @@ const altered = like(
   toRender,
   "As *to render*, and a minute ago the controller wrote the Secret, whose labels something else changed in the same moment.",
   {
-    altered: { version: 1, fields: ["metadata.labels"], isAnswered: true, writtenAt: NOW - MINUTE },
+    altered: { version: 1, fields: ["metadata.labels"], isShownInAnswer: true, writtenAt: NOW - MINUTE },
   },
 );
 const alteredReservation = like(
@@ -385,7 +385,7 @@ const alteredReservation = like(
   "As *reserved*, and a minute ago the controller wrote version 2 into the Secret, whose value something else changed in the same moment.",
   {
     secret: { holds: "unknown", rendered: false },
-    altered: { version: 2, fields: ["data[api-key]"], isAnswered: true, writtenAt: NOW - MINUTE },
+    altered: { version: 2, fields: ["data[api-key]"], isShownInAnswer: true, writtenAt: NOW - MINUTE },
   },
 );
 const toRestart = like(atRest, "As *at rest*, and the declaration names a Deployment to restart.", {

@@ -101,7 +101,7 @@ test.each([
   const store = await openMemoryStore();
   const harness = await startHarness({
     mounts: [{ at: "", routes: memoryRoutes }],
-    ...{ store, answers: { key: 8 << 20, team: 8 << 20, process: 8 << 20, [of]: 1 << 20 } },
+    ...{ store, answers: { key: 8 << 20, team: 8 << 20, thread: 8 << 20, [of]: 1 << 20 } },
   });
   const key = harness.addKey();
   const team = of === "team" ? harness.recordOf(key).teamId : "team-b";
@@ -119,7 +119,7 @@ test("b109: pages of all people of a team take their team's room together, and n
   issuer.keys = [signer.jwk];
   const harness = await startHarness({
     mounts: [{ at: "", routes: managementRoutes }],
-    ...{ store, answers: { key: 2 << 20, team: 2 << 20, process: 64 << 20 } },
+    ...{ store, answers: { key: 2 << 20, team: 2 << 20, thread: 64 << 20 } },
     config: { oidc: { issuers: [issuer.url], audience: "keyplane", adminGroups: ["platform"] } },
   });
   for (const name of ["a", "b"]) {

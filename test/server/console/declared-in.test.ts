@@ -18,7 +18,7 @@ async function lead(cluster: string, name?: string): Promise<void> {
 }
 
 /** What a page says of where something is declared, as its reader sees it. */
-async function placeOn(path: string): Promise<string> {
+async function locationOn(path: string): Promise<string> {
   const { text } = await pages.get(path);
   return (/<dt>Declared in<\/dt><dd>(.*?)<\/dd>/s.exec(text)?.[1] ?? "").trim();
 }
@@ -28,16 +28,16 @@ test("where a key is declared is said without a cluster while there is one, and 
   const { key } = await reserveKey(pages.store, team);
   const ref = `${key.namespace}/${key.name}`;
   await lead(CLUSTERS.north, "north <b>");
-  expect(await placeOn(`/keys/${key.id}`)).toBe(ref);
+  expect(await locationOn(`/keys/${key.id}`)).toBe(ref);
   expect((await pages.get("/keys")).text).not.toContain(CLUSTERS.north);
 
   await lead(CLUSTERS.south, "south");
-  expect(await placeOn(`/keys/${key.id}`)).toBe(`${ref} in <bdi>north &lt;b&gt;</bdi>`);
+  expect(await locationOn(`/keys/${key.id}`)).toBe(`${ref} in <bdi>north &lt;b&gt;</bdi>`);
   expect((await pages.get("/keys")).text).toContain("in <bdi>north &lt;b&gt;</bdi>");
-  expect(await placeOn(`/team/${team.teamId}`)).toBe(`${team.name} in <bdi>north &lt;b&gt;</bdi>`);
+  expect(await locationOn(`/team/${team.teamId}`)).toBe(`${team.name} in <bdi>north &lt;b&gt;</bdi>`);
 
   await lead(`${CLUSTERS.other}/namespace-a`, "north <b>");
-  expect(await placeOn(`/keys/${key.id}`)).toBe(
+  expect(await locationOn(`/keys/${key.id}`)).toBe(
     `${ref} in <bdi>north &lt;b&gt;</bdi> (<code>${CLUSTERS.north.slice(0, 8)}</code>)`,
   );
 });
@@ -46,5 +46,5 @@ test("a cluster without a name is shown by its id, where there are several", asy
   const team = await makeTeam(pages.store, { cluster: "cluster-without-a-name" });
   const { key } = await reserveKey(pages.store, team);
   await lead(team.cluster);
-  expect(await placeOn(`/keys/${key.id}`)).toContain(" in <code>cluster-without-a-name</code>");
+  expect(await locationOn(`/keys/${key.id}`)).toContain(" in <code>cluster-without-a-name</code>");
 });

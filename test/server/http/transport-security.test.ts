@@ -149,7 +149,7 @@ test("a refusal in place of an answer that finds no room says it", async (contex
     (_request, response) => response.writeHead(200, { "content-length": 100_000 }).end("x".repeat(100_000)),
     null,
     new LingeringSockets(1),
-    new AnswerBudget({ key: 1, team: 1, process: 1 }),
+    new AnswerBudget({ key: 1, team: 1, thread: 1 }),
     true,
   );
   context.onTestFinished(() => void listener.close());

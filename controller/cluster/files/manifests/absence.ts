@@ -34,7 +34,7 @@ export type Absence =
 /** Present content of the folder of manifests. */
 export type FolderState = {
   readonly root: string;
-  readonly places: ReadonlyMap<string, FoundEntry>;
+  readonly foundEntries: ReadonlyMap<string, FoundEntry>;
   readonly file: (name: string) => ParsedFile | undefined;
   /** First error of each file that has an error. */
   readonly diagnostics: ReadonlyMap<ParsedFile, Diagnostic>;
@@ -57,28 +57,28 @@ export function explainAbsence(origin: Origin | undefined, name: string, now: Fo
   return hidden === undefined ? absence : heldByFault(hidden[1]);
 }
 
-function withoutOrigin({ diagnostics, places }: FolderState): Absence {
+function withoutOrigin({ diagnostics, foundEntries }: FolderState): Absence {
   const [diagnostic] = diagnostics.values();
   if (diagnostic !== undefined) return held("nothing is removed before every fault in the manifests is corrected.");
-  const empty = [...places].find(([, place]) => place.is === "folder" && place.isEmpty);
+  const empty = [...foundEntries].find(([, entry]) => entry.is === "folder" && entry.isEmpty);
   return empty === undefined ? { is: "doubtful" } : emptyFolder(empty[0]);
 }
 
 /** Returns what the folders on the way to the file explain; undefined if they are as they were. */
-function explainFolders(origin: Origin, { root, places }: FolderState): Absence | undefined {
+function explainFolders(origin: Origin, { root, foundEntries }: FolderState): Absence | undefined {
   if (root !== origin.root) {
     return held(
       `they were declared in ${origin.root}, and this is ${root}. Start on that folder; ${elsewhere("them")}.`,
     );
   }
   for (const [depth, folder] of parentFolders(origin.file).entries()) {
-    const place = places.get(folder);
-    if (place === undefined) return { is: "doubtful" };
-    if (place.is !== "folder") {
+    const entry = foundEntries.get(folder);
+    if (entry === undefined) return { is: "doubtful" };
+    if (entry.is !== "folder") {
       return held(`the folder ${folder} is no longer a folder. Put it back; ${elsewhere("what was in it")}.`);
     }
-    if (place.isEmpty) return emptyFolder(folder);
-    if (place.device !== origin.devices[depth]) {
+    if (entry.isEmpty) return emptyFolder(folder);
+    if (entry.device !== origin.devices[depth]) {
       const what = folder === "" ? root : `the folder ${folder}`;
       return held(`${what} is on another device than before. Mount that; ${elsewhere("what was in it")}.`);
     }
@@ -89,7 +89,7 @@ function explainFolders(origin: Origin, { root, places }: FolderState): Absence 
 function explainFile(origin: Origin, now: FolderState): Absence {
   const file = now.file(origin.file);
   if (file === undefined) {
-    if (!now.places.has(origin.file)) return { is: "deliberate" };
+    if (!now.foundEntries.has(origin.file)) return { is: "deliberate" };
     return held(`${origin.file} is no longer a file. Put it back; ${elsewhere("what was in it")}.`);
   }
   const diagnostic = now.diagnostics.get(file);
@@ -128,10 +128,10 @@ export function parentFolders(file: string): string[] {
 }
 
 /** Returns the devices of the folders on the way to a file, the folder of manifests first. */
-export function devicesOf(file: string, places: ReadonlyMap<string, FoundEntry>): string[] {
+export function devicesOf(file: string, foundEntries: ReadonlyMap<string, FoundEntry>): string[] {
   return parentFolders(file).map((folder) => {
-    const place = places.get(folder);
-    return place?.is === "folder" ? place.device : "";
+    const entry = foundEntries.get(folder);
+    return entry?.is === "folder" ? entry.device : "";
   });
 }
 

@@ -14,7 +14,7 @@ import {
 } from "../../../../domain/manifest/validation/validate.ts";
 import { redactKeys } from "../../../../domain/redact.ts";
 import type { ObjectRef } from "../../port.ts";
-import { type CurrentState, keyOf, manifestPlace, type Named, resolveDuplicates } from "./duplicates.ts";
+import { type CurrentState, keyOf, manifestLocation, type Named, resolveDuplicates } from "./duplicates.ts";
 import type { ParsedFile } from "./folder.ts";
 import type { Rival } from "./governing.ts";
 
@@ -52,7 +52,7 @@ export type Declarations = {
   readonly secrets: ReadonlyMap<string, SecretManifest>;
   readonly refusals: readonly InvalidManifest[];
   /** Location of each declared object, faulty or not, by kind, namespace and name. */
-  readonly places: ReadonlyMap<string, DeclaredAt>;
+  readonly locations: ReadonlyMap<string, DeclaredAt>;
   /** Objects that only files declare that do not count, since the file that does cannot be seen; by the same key. */
   readonly contested: ReadonlyMap<string, Duplicated>;
   /** Diagnostics of all files, warnings too. */
@@ -92,7 +92,7 @@ export function createDeclarationReader(
     const objects = new Map<string, DeclaredHere>();
     const secrets = new Map<string, SecretManifest>();
     const refusals: InvalidManifest[] = [];
-    const places = new Map<string, DeclaredAt>();
+    const locations = new Map<string, DeclaredAt>();
     const contested = new Map<string, Duplicated>();
     const diagnostics: Diagnostic[] = [];
     const faultyFiles = new Map<ParsedFile, Diagnostic>();
@@ -126,11 +126,11 @@ export function createDeclarationReader(
       } = resolveDuplicates(held, [one, ...more], isComplete);
       for (const [i, { parsed }] of others.entries()) note(parsed, own.slice(i, i + 1));
       if (first === undefined) {
-        contested.set(key, { at: [one, ...more].map(manifestPlace), isAlike });
+        contested.set(key, { at: [one, ...more].map(manifestLocation), isAlike });
         continue;
       }
       const rivals = others.filter(({ file }) => file !== first.file);
-      places.set(key, { file: first.parsed, rivals: rivals.map(({ file, content }) => ({ file, content })) });
+      locations.set(key, { file: first.parsed, rivals: rivals.map(({ file, content }) => ({ file, content })) });
       const { kind, namespace, name } = first.identity;
       const manifest = governing?.read.manifest;
       if (manifest?.kind === "Secret") secrets.set(`${namespace}/${name}`, manifest);
@@ -152,7 +152,7 @@ export function createDeclarationReader(
       objects,
       secrets,
       refusals,
-      places,
+      locations,
       contested,
       diagnostics,
       faultyFiles,

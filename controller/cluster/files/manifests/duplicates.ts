@@ -50,7 +50,7 @@ export function resolveDuplicates(held: CurrentState, all: readonly [Named, ...N
   const governing = chooseGoverning(candidates, { known, isHeld, isComplete });
   const first = governing ?? candidates.find(({ file }) => file === known?.file);
   const others = candidates.filter((one) => one !== first && (first !== undefined || isRival(known, one)));
-  const where = first === undefined ? known?.file : manifestPlace(first);
+  const where = first === undefined ? known?.file : manifestLocation(first);
   const message = `is declared at ${where} already: remove one`;
   const isAlike = candidates.some(({ isAsHeld }) => isAsHeld);
   return {
@@ -95,7 +95,7 @@ function contentOf({ document, identity }: Named): string {
 }
 
 /** Returns the position of a document as messages name it: its file and line. */
-export function manifestPlace({ document }: Named): string {
+export function manifestLocation({ document }: Named): string {
   const { file, line } = document.diagnostic(NAME, "");
   return `${file}:${line}`;
 }

@@ -26,7 +26,7 @@ export type FoundFiles = {
   /** Path of the folder itself, without links. */
   readonly root: string;
   /** All other entries, by their path below the folder. The folder itself is "". */
-  readonly places: ReadonlyMap<string, FoundEntry>;
+  readonly foundEntries: ReadonlyMap<string, FoundEntry>;
   /** Reasons why the folder, or something in it, could not be looked into. */
   readonly problems: readonly string[];
 };
@@ -39,7 +39,7 @@ export type FoundFiles = {
  */
 export async function findFiles(root: string, except: string | undefined): Promise<FoundFiles> {
   const files: [string, BigIntStats][] = [];
-  const places = new Map<string, FoundEntry>();
+  const foundEntries = new Map<string, FoundEntry>();
   const problems: string[] = [];
 
   async function search(folder: string, depth: number): Promise<void> {
@@ -47,7 +47,7 @@ export async function findFiles(root: string, except: string | undefined): Promi
     const { dev, ino } = await stat(path, { bigint: true });
     if (dev === skipped?.dev && ino === skipped.ino) return;
     const entries = (await readdir(path, { withFileTypes: true })).filter(({ name }) => !name.startsWith("."));
-    places.set(folder, { is: "folder", device: String(dev), isEmpty: entries.length === 0 });
+    foundEntries.set(folder, { is: "folder", device: String(dev), isEmpty: entries.length === 0 });
     for (const entry of entries) {
       const name = folder === "" ? entry.name : `${folder}/${entry.name}`;
       try {
@@ -70,7 +70,7 @@ export async function findFiles(root: string, except: string | undefined): Promi
         return;
       }
     }
-    places.set(name, { is: "other" });
+    foundEntries.set(name, { is: "other" });
   }
 
   let real = root;
@@ -82,5 +82,5 @@ export async function findFiles(root: string, except: string | undefined): Promi
   } catch (error) {
     problems.push(errorText(error));
   }
-  return { files: files.sort(([a], [b]) => (a < b ? -1 : 1)), root: real, places, problems };
+  return { files: files.sort(([a], [b]) => (a < b ? -1 : 1)), root: real, foundEntries, problems };
 }

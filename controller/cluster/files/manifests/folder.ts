@@ -35,7 +35,7 @@ export type ParsedFile = ReturnType<typeof parseManifests> & {
   readonly isCutShort: boolean;
 };
 
-export type FolderReading = Pick<FoundFiles, "root" | "places"> & {
+export type FolderReading = Pick<FoundFiles, "root" | "foundEntries"> & {
   /** Files in the order of their paths. */
   readonly files: readonly ParsedFile[];
   /**
@@ -81,7 +81,10 @@ export function createFolderReader(options: FolderReaderOptions): () => Promise<
     const problems = [...unfound];
     const before = known;
     known = new Map();
-    const foldersNow = [now.root, [...now.places].filter(([name, { is }]) => is === "folder" || isManifestPath(name))];
+    const foldersNow = [
+      now.root,
+      [...now.foundEntries].filter(([name, { is }]) => is === "folder" || isManifestPath(name)),
+    ];
     const changed = isDeepStrictEqual(foldersNow, folders) ? [] : [""];
     const pending: string[] = [];
     for (const [name, stats] of found) {

@@ -13,21 +13,21 @@ import type { LastSeen } from "./origins.ts";
 export function lastSeenIn(
   keys: readonly string[],
   before: (key: string) => LastSeen | undefined,
-  { places }: Pick<Declarations, "places">,
+  { locations }: Pick<Declarations, "locations">,
   reading: FolderReading,
 ): Map<string, LastSeen> {
   const origin = originsIn(reading);
   const sightings = new Map<string, LastSeen>();
   for (const key of keys) {
-    const [place, last] = [places.get(key), before(key)];
-    if (place !== undefined) sightings.set(key, { origin: origin.of(place.file), rivals: place.rivals });
+    const [location, last] = [locations.get(key), before(key)];
+    if (location !== undefined) sightings.set(key, { origin: origin.of(location.file), rivals: location.rivals });
     else if (last !== undefined) sightings.set(key, { ...last, origin: origin.markCutShort(last.origin) });
   }
   return sightings;
 }
 
 /** Makes the origins of what is declared in a folder, one for each file. */
-function originsIn({ root, places, files }: FolderReading) {
+function originsIn({ root, foundEntries, files }: FolderReading) {
   const made = new Map<ParsedFile, Origin>();
   const byName = new Map(files.map((file) => [file.name, file]));
   return {
@@ -35,7 +35,7 @@ function originsIn({ root, places, files }: FolderReading) {
       const { name, inode, ending } = file;
       const origin = made.get(file) ?? {
         ...{ file: name, root, inode, ending, cutShort: null },
-        devices: devicesOf(name, places),
+        devices: devicesOf(name, foundEntries),
       };
       made.set(file, origin);
       return origin;

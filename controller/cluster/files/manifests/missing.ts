@@ -28,12 +28,12 @@ export function findMissing<D extends DeclaredBefore>(
   held: readonly D[],
   originOf: (key: string) => Origin | undefined,
   now: Declarations,
-  { root, places, files }: Pick<FolderReading, "root" | "places" | "files">,
+  { root, foundEntries, files }: Pick<FolderReading, "root" | "foundEntries" | "files">,
 ): MissingObject<D>[] {
   const known = new Map(files.map((file) => [file.name, file]));
   const state = {
     root,
-    places,
+    foundEntries,
     file: (name: string) => known.get(name),
     diagnostics: now.faultyFiles,
     hiding: now.hidingFiles,
@@ -49,7 +49,7 @@ export function findMissing<D extends DeclaredBefore>(
 
   const missing = held.flatMap((one) => {
     const key = `${one.kind}/${one.namespace}/${one.name}`;
-    return now.places.has(key) ? [] : [{ ...one, key, absence: absenceOf(key, one.name) }];
+    return now.locations.has(key) ? [] : [{ ...one, key, absence: absenceOf(key, one.name) }];
   });
   return missing.sort((a, b) => (a.key < b.key ? -1 : 1));
 }

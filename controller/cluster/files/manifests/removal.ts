@@ -30,30 +30,31 @@ const ENDED_FOR_GOOD: readonly {
   readonly plural: string;
   isEnded(spec: Spec): boolean;
   /** Returns what the removal would do to more than `most` objects. */
-  readonly deed: (most: number) => string;
+  readonly consequence: (most: number) => string;
   /** Alternative by which all of them can go at once. */
-  readonly instead: string;
+  readonly alternative: string;
 }[] = [
   {
     kind: "PlatformKey",
     plural: "keys",
     isEnded: (spec) => !("state" in spec && spec.state === "Revoked"),
-    deed: (most) => `revoke more than ${most} keys`,
-    instead: "declare `state: Revoked` on them first",
+    consequence: (most) => `revoke more than ${most} keys`,
+    alternative: "declare `state: Revoked` on them first",
   },
   {
     kind: "MemoryLibrary",
     plural: "libraries",
     isEnded: (spec) => "deletionPolicy" in spec && spec.deletionPolicy === "Delete",
-    deed: (most) => `delete more than ${most} libraries with all their atoms`,
-    instead: "declare `deletionPolicy: Retain` on them first, which keeps what is in them",
+    consequence: (most) => `delete more than ${most} libraries with all their atoms`,
+    alternative: "declare `deletionPolicy: Retain` on them first, which keeps what is in them",
   },
   {
     kind: "ModelGateway",
     plural: "gateways",
     isEnded: (spec) => !("publicID" in spec),
-    deed: (most) => `give up the generated public ids of more than ${most} gateways, which clients have in their URLs,`,
-    instead: "declare the `publicID` that their status shows on them first",
+    consequence: (most) =>
+      `give up the generated public ids of more than ${most} gateways, which clients have in their URLs,`,
+    alternative: "declare the `publicID` that their status shows on them first",
   },
 ];
 
@@ -128,14 +129,14 @@ function endsForGood({ kind, spec }: MissingDeclaration): boolean {
 }
 
 function overLimit(going: readonly MissingDeclaration[], held: readonly RemovableObject[]): string | undefined {
-  for (const { kind, plural, isEnded, deed, instead } of ENDED_FOR_GOOD) {
+  for (const { kind, plural, isEnded, consequence, alternative } of ENDED_FOR_GOOD) {
     const all = held.filter((object) => object.kind === kind).length;
     const ended = going.filter((one) => one.kind === kind && one.spec !== undefined && isEnded(one.spec)).length;
     const most = Math.max(MAX_DELETED, Math.floor(all * MAX_DELETED_SHARE));
     if (ended <= most) continue;
     return (
-      `${ended} of ${all} ${plural} among them: that would ${deed(most)} at once. ` +
-      `Put them back, or, if they shall go, remove at most ${most} at a time, or ${instead}.`
+      `${ended} of ${all} ${plural} among them: that would ${consequence(most)} at once. ` +
+      `Put them back, or, if they shall go, remove at most ${most} at a time, or ${alternative}.`
     );
   }
   return undefined;

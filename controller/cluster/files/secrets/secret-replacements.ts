@@ -28,7 +28,7 @@ export function createSecretReplacements(root: string, dataKeysOf: DataKeysOf): 
   const committed = join(root, ".committed");
 
   async function settle(namespace: string, name: string): Promise<void> {
-    const { folder, left } = placesOf(namespace, name);
+    const { folder, left } = pathsOf(namespace, name);
     const standing = await standingAt(left, root);
     if (standing === "nothing" || standing === "hidden") return;
     const dataKeys = await dataKeysOf(namespace, name);
@@ -47,7 +47,7 @@ export function createSecretReplacements(root: string, dataKeysOf: DataKeysOf): 
 
   /** Carries out a replacement, also if part of it was carried out before. */
   async function complete(namespace: string, name: string, dataKeys: readonly string[]): Promise<void> {
-    const { folder, left } = placesOf(namespace, name);
+    const { folder, left } = pathsOf(namespace, name);
     await assertNoLink(left, root);
     await ensureFolder(folder, root);
     for (const key of await readdir(left)) {
@@ -65,7 +65,7 @@ export function createSecretReplacements(root: string, dataKeysOf: DataKeysOf): 
   }
 
   /** Returns the Secret's folder, and the folder of what is left to be done in it. */
-  function placesOf(namespace: string, name: string): { folder: string; left: string } {
+  function pathsOf(namespace: string, name: string): { folder: string; left: string } {
     return { folder: secretFolder(root, namespace, name), left: join(committed, `${namespace}.${name}`) };
   }
 
@@ -82,7 +82,7 @@ export function createSecretReplacements(root: string, dataKeysOf: DataKeysOf): 
     settle,
     async commit(namespace, name, draft) {
       await ensureFolder(committed, root);
-      await rename(draft, placesOf(namespace, name).left);
+      await rename(draft, pathsOf(namespace, name).left);
     },
     async carryOut(namespace, name, dataKeys) {
       await syncFolder(committed);

@@ -34,12 +34,12 @@ export function createSecretWatch(
 
   return {
     async look(touched) {
-      const places = new Set([...(touched ?? [])].map(secretOf));
-      if (touched === undefined || places.has("")) {
-        for (const place of seen.keys()) places.add(place);
-        for (const { namespace, name } of await secrets.list()) places.add(`${namespace}/${name}`);
+      const names = new Set([...(touched ?? [])].map(secretOf));
+      if (touched === undefined || names.has("")) {
+        for (const place of seen.keys()) names.add(place);
+        for (const { namespace, name } of await secrets.list()) names.add(`${namespace}/${name}`);
       }
-      for (const place of places) {
+      for (const place of names) {
         const [namespace = "", name = ""] = place.split("/");
         if (isNamespaceName(namespace) && isObjectName(name)) await compare(namespace, name);
       }

@@ -16,7 +16,7 @@ export class ObjectCache {
 
   /** Returns the object of this name, whatever its uid. */
   find(ref: ObjectRef): CheckedObject | undefined {
-    return this.#byKind[ref.kind].get(placeOf(ref));
+    return this.#byKind[ref.kind].get(keyOf(ref));
   }
 
   /** Returns every object of a kind. */
@@ -34,14 +34,14 @@ export class ObjectCache {
     const before = this.find(now.object);
     if (before !== undefined) this.confirm(before.object.uid);
     this.confirm(now.object.uid);
-    this.#byKind[now.object.kind].set(placeOf(now.object), now);
+    this.#byKind[now.object.kind].set(keyOf(now.object), now);
   }
 
   /** Removes an object that is known to be gone. Returns false if another object has its name, or none. */
   remove(object: ObjectRef & Pick<DeclaredObject, "uid">): boolean {
     this.confirm(object.uid);
     if (this.find(object)?.object.uid !== object.uid) return false;
-    return this.#byKind[object.kind].delete(placeOf(object));
+    return this.#byKind[object.kind].delete(keyOf(object));
   }
 
   /** Notes that a list lacks this object: until it was asked for by name, it is taken to be there as it was. */
@@ -65,4 +65,4 @@ export class ObjectCache {
   }
 }
 
-const placeOf = ({ namespace, name }: ObjectRef): string => `${namespace}/${name}`;
+const keyOf = ({ namespace, name }: ObjectRef): string => `${namespace}/${name}`;

@@ -1,4 +1,4 @@
-/** Returns a function that runs at most `places` tasks at a time, in the order of the calls. The other tasks wait. */
+/** Returns a function that runs at most `slots` tasks at a time, in the order of the calls. The other tasks wait. */
 export function atMost(slots: number): <T>(work: () => Promise<T>) => Promise<T> {
   let free = slots;
   const waiting: (() => void)[] = [];

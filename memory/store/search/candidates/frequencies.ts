@@ -3,7 +3,7 @@ import type { Db } from "../../../../store/database/change.ts";
 import { preparedStatement } from "../../../../store/database/prepared-statement.ts";
 import { indexedTags } from "../../rows/atom-filter.ts";
 import { lexemesOf } from "../../rows/text-query.ts";
-import type { Shares } from "../words/index-condition.ts";
+import type { ShareOfLexeme } from "../words/index-condition.ts";
 import { atRandom } from "./candidate-sources.ts";
 import { type AtomSearchBounds, fewBytes } from "./search-bounds.ts";
 import { candidateCondition, queryOf, type SearchScope } from "./search-scope.ts";
@@ -11,7 +11,7 @@ import { candidateCondition, queryOf, type SearchScope } from "./search-scope.ts
 /** Frequencies of a query's words in the libraries that are searched, by a sample. */
 export type Frequencies = {
   /** Share of the atoms that has a lexeme of the query, 0 to 1. */
-  readonly share: Shares;
+  readonly share: ShareOfLexeme;
   /** Share of the atoms that the whole query matches, 0 to 1. */
   readonly matching: number;
   /** True if each atom of the sample has few words. */

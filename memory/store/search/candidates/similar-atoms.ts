@@ -9,7 +9,7 @@ import {
   beginningOf,
   conditionOfAll,
   conditionOfAny,
-  type Share,
+  type ShareOfCondition,
   shareIn,
   type WantedWord,
   wantedWords,
@@ -37,7 +37,7 @@ export type Comparison = {
   readonly search: SearchWords;
   /** Words of the search, the rarest first. */
   readonly words: readonly WantedWord[];
-  readonly share: Share;
+  readonly share: ShareOfCondition;
 };
 
 /**

@@ -17,7 +17,7 @@ export function behindOthers<T>(
       : at,
   );
   return placed
-    .map((atom, at) => ({ atom, at, place: behind[at] ?? at }))
-    .toSorted((a, b) => a.place - b.place || Number(givesWay(a.atom)) - Number(givesWay(b.atom)) || a.at - b.at)
+    .map((atom, at) => ({ atom, at, position: behind[at] ?? at }))
+    .toSorted((a, b) => a.position - b.position || Number(givesWay(a.atom)) - Number(givesWay(b.atom)) || a.at - b.at)
     .map(({ atom }) => atom);
 }

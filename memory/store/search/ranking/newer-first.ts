@@ -6,7 +6,7 @@ import { saysChange } from "../words/words-of-change.ts";
 import { yieldBetweenTexts } from "../words/yield-between-texts.ts";
 
 /** Match of an atom with a search. */
-export type RankedPlace = {
+export type RankedMatch = {
   /** Closeness to the search. */
   readonly closeness: number;
   /** Kind of match: `words` if the atom has all the words as they stand. */
@@ -14,7 +14,7 @@ export type RankedPlace = {
 };
 
 /** Atom at its position of an answer, with as much of its text as shows what it is about. */
-export type PlacedAtom = RankedPlace & {
+export type PlacedAtom = RankedMatch & {
   readonly id: string;
   /** Milliseconds since the epoch. */
   readonly updatedMs: number;
@@ -37,7 +37,7 @@ export type Answering = {
  * Positions that are looked at: an older atom in one of the first {@link MAX_GIVING_WAY} gives way to newer atoms in
  * any of them.
  */
-export const MAX_PLACES = 50;
+export const MAX_POSITIONS = 50;
 export const MAX_GIVING_WAY = 10;
 /** Number of atoms, those most like it, that an atom gives way to. */
 const MAX_NEWER = 2;
@@ -77,10 +77,10 @@ export async function newerFirst<T extends PlacedAtom>(
   ranked: readonly T[],
   { sample, query, isQuestion, alike }: Answering,
 ): Promise<T[]> {
-  const places = ranked.slice(0, MAX_PLACES);
-  const stems = await stemsOfAll(places.map(({ text }) => text));
+  const first = ranked.slice(0, MAX_POSITIONS);
+  const stems = await stemsOfAll(first.map(({ text }) => text));
   const weightOf = weightsIn([...(await stemsOfAll(sample)), ...stems], new Set(stems.flatMap((own) => [...own])));
-  const weighed = places.map((atom, at) => ({ atom, words: weigh(stems[at] ?? new Set(), weightOf) }));
+  const weighed = first.map((atom, at) => ({ atom, words: weigh(stems[at] ?? new Set(), weightOf) }));
   const changedBy = changes(weighed);
   const isCountedOtherwise = countedOtherwise<T>(query);
   const counts = (newer: Placed<T>, older: Placed<T>): number => {
@@ -125,11 +125,11 @@ export async function newerFirst<T extends PlacedAtom>(
  *
  * @param share lowest share of the other atom's closeness
  */
-export function answersAsWell(atom: RankedPlace, other: RankedPlace, share = MIN_SHARE): boolean {
+export function answersAsWell(atom: RankedMatch, other: RankedMatch, share = MIN_SHARE): boolean {
   return !isLessExact(atom, other) && atom.closeness >= share * other.closeness;
 }
 
-function isLessExact(atom: RankedPlace, other: RankedPlace): boolean {
+function isLessExact(atom: RankedMatch, other: RankedMatch): boolean {
   return other.match === "words" && atom.match !== "words";
 }
 

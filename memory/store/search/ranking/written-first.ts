@@ -1,8 +1,8 @@
 import { behindOthers } from "./behind-others.ts";
-import { answersAsWell, type RankedPlace } from "./newer-first.ts";
+import { answersAsWell, type RankedMatch } from "./newer-first.ts";
 
 /** Match of an atom with a search, and whether a model took the atom out of a conversation. */
-export type ExtractablePlace = RankedPlace & { readonly isExtracted: boolean };
+export type ExtractableMatch = RankedMatch & { readonly isExtracted: boolean };
 
 /** Share of another atom's closeness from which on an atom answers no less than it. */
 const MIN_SHARE = 0.9;
@@ -13,7 +13,7 @@ const MIN_SHARE = 0.9;
  *
  * @param placed in the order of an answer
  */
-export function writtenFirst<T extends ExtractablePlace>(placed: readonly T[]): T[] {
+export function writtenFirst<T extends ExtractableMatch>(placed: readonly T[]): T[] {
   return behindOthers(
     placed,
     ({ isExtracted }) => isExtracted,

@@ -1,7 +1,7 @@
 import { lexemesOf, type TextQuery } from "../../rows/text-query.ts";
 
 /** Returns the share of the atoms that has a lexeme, 0 to 1, by a sample. */
-export type Shares = (lexeme: string) => number;
+export type ShareOfLexeme = (lexeme: string) => number;
 
 export type IndexCondition = {
   /** Condition that the index answers; null if there is none, and only a walk finds candidates. */
@@ -26,14 +26,14 @@ const MAX_WORDS_OF_ANY = 32;
  *
  * @param matching share of the atoms that the whole query matches, by the same sample
  */
-export function chooseIndexCondition(query: TextQuery, shares: Shares, matching: number): IndexCondition {
+export function chooseIndexCondition(query: TextQuery, shares: ShareOfLexeme, matching: number): IndexCondition {
   if (query.kind === "or") return rarestBranches(query.of, shares);
   if (matching > MAX_SHARE_OF_ALL) return { condition: null, isComplete: false };
   const condition = rarestConjuncts(query, shares);
   return { condition, isComplete: condition !== null };
 }
 
-function rarestBranches(branches: readonly TextQuery[], shares: Shares): IndexCondition {
+function rarestBranches(branches: readonly TextQuery[], shares: ShareOfLexeme): IndexCondition {
   const chosen: TextQuery[] = [];
   let share = 0;
   let words = 0;
@@ -50,7 +50,7 @@ function rarestBranches(branches: readonly TextQuery[], shares: Shares): IndexCo
 }
 
 /** Returns a condition of few words that every match of the query meets; null if there is none. */
-function rarestConjuncts(query: TextQuery, shares: Shares): TextQuery | null {
+function rarestConjuncts(query: TextQuery, shares: ShareOfLexeme): TextQuery | null {
   const chosen: TextQuery[] = [];
   let words = 0;
   for (const conjunct of byShare(query.kind === "and" ? flatten(query.of) : [query], shares)) {
@@ -75,12 +75,12 @@ function negatesSeveral(query: TextQuery): boolean {
   return query.kind === "not" ? query.of.kind !== "word" : query.of.some(negatesSeveral);
 }
 
-function byShare(queries: readonly TextQuery[], shares: Shares): TextQuery[] {
+function byShare(queries: readonly TextQuery[], shares: ShareOfLexeme): TextQuery[] {
   return queries.toSorted((a, b) => shareOf(a, shares) - shareOf(b, shares));
 }
 
 /** Returns an upper bound of the share of the atoms that meets a query. */
-function shareOf(query: TextQuery, shares: Shares): number {
+function shareOf(query: TextQuery, shares: ShareOfLexeme): number {
   if (query.kind === "word") return shares(query.lexeme);
   if (query.kind === "not") return 1;
   const all = query.of.map((each) => shareOf(each, shares));

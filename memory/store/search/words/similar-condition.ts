@@ -3,7 +3,7 @@ import { partsOf, type Word } from "./folded-text.ts";
 import { otherSpellings, partedAtDigits } from "./other-spellings.ts";
 
 /** Returns the share of the atoms that meets a condition, 0 to 1, by a sample. */
-export type Share = (condition: TextQuery) => number;
+export type ShareOfCondition = (condition: TextQuery) => number;
 
 /** Parts of one word that the index is asked for: with more it reads more lists, and leaves out few more atoms. */
 const MAX_PARTS_OF_WORD = 4;
@@ -30,7 +30,7 @@ export type SimilarCondition = {
 };
 
 /** Returns the condition for a word in some form, or in another spelling. */
-function similarTo(word: Word, share: Share, isOneOfFew: boolean): SimilarCondition {
+function similarTo(word: Word, share: ShareOfCondition, isOneOfFew: boolean): SimilarCondition {
   if (word.kind === "version") return similarVersions(word.text, share);
   const similar = similarAsWritten(word, share, isOneOfFew);
   const others = otherSpellings(word.text).map((text) => rarest(partsOf({ kind: "word", text }), share));
@@ -44,7 +44,7 @@ function similarTo(word: Word, share: Share, isOneOfFew: boolean): SimilarCondit
  * Returns the condition for the first two numbers of a version, the first with a `v` or without; an atom that meets it
  * is compared with the whole version.
  */
-function similarVersions(version: string, share: Share): SimilarCondition {
+function similarVersions(version: string, share: ShareOfCondition): SimilarCondition {
   const [first = "", second = ""] = version.split(".");
   const having = (text: string) => rarest(partsOf({ kind: "word", text }), share);
   const firsts: TextQuery = { kind: "or", of: [having(first), ...otherSpellings(first).map(having)] };
@@ -52,7 +52,7 @@ function similarVersions(version: string, share: Share): SimilarCondition {
 }
 
 /** Returns the condition for a word as it is, as a part, in another form or with a slip. */
-function similarAsWritten(word: Word, share: Share, isOneOfFew: boolean): SimilarCondition {
+function similarAsWritten(word: Word, share: ShareOfCondition, isOneOfFew: boolean): SimilarCondition {
   if (word.kind === "run") return { condition: lexeme(word.text, [...word.text].length === 1), isComplete: true };
   const letters = [...word.text].slice(0, MAX_LETTERS);
   if (letters.length < 3) return { condition: lexeme(`^${word.text}`), isComplete: true };
@@ -95,7 +95,7 @@ function lexeme(part: string, isPrefix = false): TextQuery {
   return { kind: "word", lexeme: `part ${part}`, isPrefix };
 }
 
-function rarest(parts: readonly string[], share: Share): TextQuery {
+function rarest(parts: readonly string[], share: ShareOfCondition): TextQuery {
   return {
     kind: "and",
     of: byShare(
@@ -109,7 +109,7 @@ function rarest(parts: readonly string[], share: Share): TextQuery {
 export type WantedWord = SimilarCondition & { readonly word: Word; readonly share: number };
 
 /** Returns the words of a search with their conditions, the rarest first. */
-export function wantedWords(words: readonly Word[], share: Share): WantedWord[] {
+export function wantedWords(words: readonly Word[], share: ShareOfCondition): WantedWord[] {
   const wanted = words.map((word) => {
     const similar = similarTo(word, share, words.length <= MAX_FEW);
     return { word, ...similar, share: share(similar.condition) };
@@ -123,7 +123,7 @@ export function wantedWords(words: readonly Word[], share: Share): WantedWord[] 
  *
  * @param words the rarest first
  */
-export function conditionOfAll(words: readonly WantedWord[], share: Share): SimilarCondition | null {
+export function conditionOfAll(words: readonly WantedWord[], share: ShareOfCondition): SimilarCondition | null {
   const chosen: WantedWord[] = [];
   let parts = 0;
   for (const each of words) {
@@ -158,13 +158,13 @@ function join(kind: "and" | "or", chosen: readonly SimilarCondition[]): SimilarC
   };
 }
 
-function byShare(conditions: readonly TextQuery[], share: Share): TextQuery[] {
+function byShare(conditions: readonly TextQuery[], share: ShareOfCondition): TextQuery[] {
   const shares = new Map(conditions.map((condition) => [condition, share(condition)]));
   return conditions.toSorted((a, b) => (shares.get(a) ?? 0) - (shares.get(b) ?? 0));
 }
 
 /** Returns a function for the share of some texts, with their words marked, that meets a condition on parts. */
-export function shareIn(texts: readonly string[]): Share {
+export function shareIn(texts: readonly string[]): ShareOfCondition {
   const known = new Map<string, Meeting>();
   const having = (part: string): Meeting => {
     const before = known.get(part);

@@ -21,13 +21,13 @@ type Range = { readonly from: number; readonly to: number };
  * text without matches, its beginning. A word of several texts is compared once.
  */
 export function snippetsOf(search: SearchWords): (content: string) => string {
-  const placesIn = placesOfWords(search);
-  return (content) => snippetOf(content, placesIn);
+  const matchRanges = matchRangesOf(search);
+  return (content) => snippetOf(content, matchRanges);
 }
 
-function snippetOf(content: string, placesIn: PlacesIn): string {
+function snippetOf(content: string, matchRanges: MatchRanges): string {
   const text = content.slice(0, MAX_SNIPPET_SOURCE);
-  const marks = rangesOf(text, placesIn);
+  const marks = rangesOf(text, matchRanges);
   const passages: string[] = [];
   let from = 0;
   for (const mark of marks.length === 0 ? [{ from: 0, to: 0 }] : marks) {
@@ -42,9 +42,9 @@ function snippetOf(content: string, placesIn: PlacesIn): string {
 }
 
 /** Returns the ranges of a word, as it is written, in which the words of a search stand in some form. */
-type PlacesIn = (written: string) => readonly Range[];
+type MatchRanges = (written: string) => readonly Range[];
 
-function placesOfWords(search: SearchWords): PlacesIn {
+function matchRangesOf(search: SearchWords): MatchRanges {
   const likenesses = search.wanted.map(comparer);
   const isWanted = (word: string) => {
     const letters = lettersOf(word);
@@ -52,17 +52,17 @@ function placesOfWords(search: SearchWords): PlacesIn {
   };
   const known = new Map<string, readonly Range[]>();
   return (written) => {
-    const places = known.get(written) ?? rangesIn(written, search, isWanted);
-    known.set(written, places);
-    return places;
+    const found = known.get(written) ?? rangesIn(written, search, isWanted);
+    known.set(written, found);
+    return found;
   };
 }
 
 /** Returns the ranges of a text in which the words of the search stand. */
-function rangesOf(text: string, placesIn: PlacesIn): Range[] {
+function rangesOf(text: string, matchRanges: MatchRanges): Range[] {
   const ranges: Range[] = [];
   for (const { 0: written, index } of text.matchAll(WRITTEN_WORDS)) {
-    for (const range of placesIn(written)) {
+    for (const range of matchRanges(written)) {
       const last = ranges.at(-1);
       const next = { from: index + range.from, to: index + range.to };
       // Ranges that touch are joined, such as two characters of a run and the next two.
@@ -84,14 +84,14 @@ function rangesIn(written: string, { wanted }: SearchWords, isWanted: (word: str
   const runs = wanted.filter(({ kind, text }) => kind === "run" && folded.includes(text));
   // A word that was folded into fewer or more characters is marked whole.
   if (folded.length !== written.length) return runs.length === 0 ? [] : [{ from: 0, to: written.length }];
-  return runs.flatMap(({ text }) => placesOf(folded, text)).toSorted((a, b) => a.from - b.from);
+  return runs.flatMap(({ text }) => rangesOfRun(folded, text)).toSorted((a, b) => a.from - b.from);
 }
 
-function placesOf(run: string, text: string): Range[] {
-  const places: Range[] = [];
+function rangesOfRun(run: string, text: string): Range[] {
+  const found: Range[] = [];
   for (let at = run.indexOf(text); at >= 0; at = run.indexOf(text, at + 1))
-    places.push({ from: at, to: at + text.length });
-  return places;
+    found.push({ from: at, to: at + text.length });
+  return found;
 }
 
 /** Returns the passage around a range, from `earliest` on, and from word to word if spaces are near. */

@@ -37,9 +37,9 @@ export const FORM_FIELD_NAMES = Object.keys(FORM_FIELDS) as FormFieldName[];
 
 /** Finds the form's field for a field of the API, by the longest path that `path` starts with. */
 export function formFieldOf(path: string): FormFieldName | undefined {
-  return PLACES.find((place) => path.startsWith(place.path))?.name;
+  return FIELD_PATHS.find((field) => path.startsWith(field.path))?.name;
 }
 
-const PLACES = FORM_FIELD_NAMES.flatMap((name) => FORM_FIELDS[name].paths.map((path) => ({ path, name }))).sort(
+const FIELD_PATHS = FORM_FIELD_NAMES.flatMap((name) => FORM_FIELDS[name].paths.map((path) => ({ path, name }))).sort(
   (a, b) => b.path.length - a.path.length,
 );

@@ -12,7 +12,7 @@ import type { KeyRowJson } from "../../../management/keys/shown/key-json.ts";
 import { flag, type Html, html } from "../../../pages/html.ts";
 import { type Column, table } from "../../../pages/table.ts";
 import { listedConditions } from "../../conditions/conditions-panel.ts";
-import { placeBadge } from "../../declared-in.ts";
+import { locationBadge } from "../../declared-in.ts";
 import { countOnPage, foot, inAll, searchForm } from "../../page-links.ts";
 import { teamField } from "../../team-field.ts";
 import { ago } from "../../times.ts";
@@ -145,7 +145,7 @@ function keyTable({ keys, clusters, conditions, now }: KeyList): Html {
     bindingsOf(key).map((binding, i) => html`${i > 0 && html`<br>`}${binding}`),
     key.lastUsedAt === null ? "Never" : ago(key.lastUsedAt, now),
     key.expiresAt === null ? "Never" : ago(key.expiresAt, now),
-    isMadeByHand(key) ? declarationOf(key, clusters) : placeBadge(declarationOf(key, clusters)),
+    isMadeByHand(key) ? declarationOf(key, clusters) : locationBadge(declarationOf(key, clusters)),
   ]);
   return table("API keys", COLUMNS, rows);
 }

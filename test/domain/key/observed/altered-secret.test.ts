@@ -22,11 +22,11 @@ describe("a Secret that something else changed as it was written", () => {
   const delivered: ObservedKey = {
     ...observed(rotated(DEFAULT_OVERLAP, 0)),
     secret: { ...ours, holds: 1 },
-    altered: { version: 1, fields: ["metadata.ownerReferences"], isAnswered: true, writtenAt: NOW },
+    altered: { version: 1, fields: ["metadata.ownerReferences"], isShownInAnswer: true, writtenAt: NOW },
   };
 
   it("c69: is ready while its data is as declared, and as soon as all is", () => {
-    const altered = { version: 1, fields: ["data"], isAnswered: true, writtenAt: NOW } as const;
+    const altered = { version: 1, fields: ["data"], isShownInAnswer: true, writtenAt: NOW } as const;
     expect(planned(delivered, NOW).ready).toBe("True SecretAltered");
     expect(planned({ ...delivered, altered }, NOW).ready).toBe("True SecretAltered");
     const inData = { ...altered, fields: ["data[url]"] } as const;
@@ -37,7 +37,7 @@ describe("a Secret that something else changed as it was written", () => {
 
   it("c69: and that lacks the version on its way gets that one again a minute later", () => {
     const reserved = step(step(newWorld(declare())));
-    const altered = { version: 1, fields: ["data[api-key]"], isAnswered: true, writtenAt: NOW } as const;
+    const altered = { version: 1, fields: ["data[api-key]"], isShownInAnswer: true, writtenAt: NOW } as const;
     const key: ObservedKey = { ...observed(reserved), secret: { ...ours, holds: "unknown" }, altered };
     expect(key.held).toBe(1);
     expect(planned(key, NOW)).toEqual({

@@ -249,13 +249,13 @@ export const SECRET: KeyTable = {
     {
       rule: "c69: the controller writes a Secret again 30 s after it put right what something else had changed",
       from: "altered",
-      change: { altered: { isAnswered: false, writtenAt: NOW - 30 * SECOND } },
+      change: { altered: { isShownInAnswer: false, writtenAt: NOW - 30 * SECOND } },
       outcome: { do: "Render" },
     },
     {
       rule: "c69: the controller leaves the Secret before those 30 s are over",
       from: "altered",
-      change: { altered: { isAnswered: false, writtenAt: NOW - 30 * SECOND + 1 } },
+      change: { altered: { isShownInAnswer: false, writtenAt: NOW - 30 * SECOND + 1 } },
       outcome: { ...NOTHING, requeueAt: NOW + 1 },
     },
     {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { checkSpec } from "../../../../domain/manifest/validation/check-spec.ts";
-import { freeLibraries, placeLibraries } from "../../../../domain/manifest/validation/team-libraries.ts";
+import { fillInNamespaces, freeLibraries } from "../../../../domain/manifest/validation/team-libraries.ts";
 import { isSameSpec } from "../../../../infra/pulumi/provider/spec.ts";
 
 /** As the management API reads a team's spec. */
 function readTeamSpec(given: Readonly<Record<string, unknown>>) {
-  const checked = checkSpec("PlatformTeam", "docs", placeLibraries(given));
+  const checked = checkSpec("PlatformTeam", "docs", fillInNamespaces(given));
   return "diagnostics" in checked ? checked.diagnostics : freeLibraries(checked.spec, given);
 }
 

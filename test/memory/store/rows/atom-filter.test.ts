@@ -129,7 +129,7 @@ describeNightlyOnEachEngine("atoms of a filter", (opened) => {
         const last = hits.at(-1);
         if (last === undefined) break;
         paged.push(...hits.map(({ atom }) => atom.id));
-        after = { at: last.place, id: last.atom.id };
+        after = { at: last.position, id: last.atom.id };
       }
       expect(paged, sort).toEqual(whole.map(({ atom }) => atom.id));
       const gone = { at: 25, id: "00000000-0000-7000-8000-000000000000" };

@@ -1,14 +1,14 @@
 import { assert, jsonValue, nat, property, string } from "fast-check";
 import { expect, test } from "vitest";
-import { GEMINI_REPEATS, type ModelPlaces, TOP_LEVEL } from "../../../../server/gateway/model/model-places.ts";
+import { GEMINI_REPEATS, type ModelMembers, TOP_LEVEL } from "../../../../server/gateway/model/model-members.ts";
 import { ModelScan, type ModelSpan, replaceModels } from "../../../../server/gateway/model/model-scan.ts";
 import { BodyFault } from "../../../../server/http/bodies/json-scanner.ts";
 import { SLICE_STEPS } from "../../../../server/http/bodies/slices.ts";
 import { hostileBodies } from "../../../bench/hostile-bodies.ts";
 import { NIGHTLY } from "../../../env/nightly.ts";
 
-function findModels(body: Buffer, places: ModelPlaces, steps = 1_000): readonly ModelSpan[] {
-  const scan = new ModelScan(body, places);
+function findModels(body: Buffer, members: ModelMembers, steps = 1_000): readonly ModelSpan[] {
+  const scan = new ModelScan(body, members);
   while (!scan.run(steps));
   return scan.models;
 }
@@ -123,8 +123,8 @@ test("b83: a model is found in slices of any size", () => {
 const HOSTILE = hostileBodies((NIGHTLY ? 8 : 2) << 20);
 
 test.each([...HOSTILE])("b83: %s: the search for a model holds the thread for no slice", (_, body) => {
-  for (const places of [TOP_LEVEL, GEMINI_REPEATS]) {
-    const scan = new ModelScan(body, places);
+  for (const members of [TOP_LEVEL, GEMINI_REPEATS]) {
+    const scan = new ModelScan(body, members);
     let [slices, longest, isDone] = [0, 0, false];
     while (!isDone) {
       slices += 1;

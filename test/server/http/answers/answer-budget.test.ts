@@ -9,7 +9,7 @@ import {
 import type { Owner } from "../../../../server/http/answers/owner.ts";
 import { examples } from "../../../env/nightly.ts";
 
-const LIMITS = { key: 10, team: 20, process: 40 };
+const LIMITS = { key: 10, team: 20, thread: 40 };
 const A1: Owner = { key: "a1", team: "a" };
 const A2: Owner = { key: "a2", team: "a" };
 const A3: Owner = { key: "a3", team: "a" };
@@ -138,7 +138,7 @@ describe("b109: room for answers", () => {
             expect(now - quietSince).toBeGreaterThanOrEqual(GRACE_TICKS);
           }
           expect(budget.figures().heldBytes).toBe(held(() => true));
-          expect(held(() => true)).toBeLessThanOrEqual(LIMITS.process);
+          expect(held(() => true)).toBeLessThanOrEqual(LIMITS.thread);
           for (const owner of OWNERS) {
             const ofKey = held(({ key, team }) => key === owner.key && team === owner.team);
             expect(ofKey).toBeLessThanOrEqual(owner.key === null ? LIMITS.team : LIMITS.key);

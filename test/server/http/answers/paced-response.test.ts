@@ -28,7 +28,7 @@ afterEach(async () => {
 
 /** A listener that answers `/N` with N bytes, as the key of `KEY`; and what its answers hold. */
 async function start(limits: Partial<AnswerLimits> = {}, tls: TlsFiles | null = null, route: Route = bytes) {
-  const budget = new AnswerBudget({ key: 2 * LARGE, team: 2 * LARGE, process: 2 * LARGE, ...limits });
+  const budget = new AnswerBudget({ key: 2 * LARGE, team: 2 * LARGE, thread: 2 * LARGE, ...limits });
   const lingering = new LingeringSockets(1);
   const oneAtATime = new PipeliningLimit(lingering).guard((request, response) => {
     if (response instanceof PacedResponse) response.asker = KEY;
@@ -126,7 +126,7 @@ describe("b109: an answer", () => {
   });
 
   test("b109: that is read goes on, however long it takes", async () => {
-    const { room: budget, port } = await start({ process: LARGE });
+    const { room: budget, port } = await start({ thread: LARGE });
     const caller = await readNothing(port, budget);
     const from = budget.figures().heldBytes;
     caller.socket.resume();
@@ -195,7 +195,7 @@ describe("b109: an answer", () => {
   test("b109: of a text that is kept for all holds a piece, however large it is", async () => {
     const text = Buffer.alloc(LARGE, "x");
     const { port, room: budget } = await start(
-      { team: 2 * PIECE, process: 2 * PIECE, key: 2 * PIECE },
+      { team: 2 * PIECE, thread: 2 * PIECE, key: 2 * PIECE },
       null,
       (_request, response) => {
         if (response instanceof PacedResponse) response.isShared = true;
@@ -276,7 +276,7 @@ describe("b109: an answer", () => {
   });
 
   test("b109: whose caller leaves at any moment gives all back", async () => {
-    const { port, room: budget } = await start({ key: 100 * LARGE, team: 100 * LARGE, process: 100 * LARGE });
+    const { port, room: budget } = await start({ key: 100 * LARGE, team: 100 * LARGE, thread: 100 * LARGE });
     const ask = requestHead(`GET /${MIB} HTTP/1.1`);
     await Promise.all(
       Array.from({ length: 60 }, async (_, n) => {

@@ -28,9 +28,9 @@ const TEAM_SETS = [undefined, [], ["team_1"], ["team_1", "team_3"], TEAMS, ["non
 /** So narrow that a page is of each kind: full, partial, by an index, and after many steps. */
 const BOUNDS: readonly (KeySearchBounds | undefined)[] = [
   undefined,
-  { first: 7, found: 5, places: 1, step: 6, steps: 2 },
-  { first: 3, found: 50, places: 100, step: 30, steps: 1 },
-  { first: 1, found: 100, places: 100, step: 25, steps: 3 },
+  { first: 7, found: 5, namespaces: 1, step: 6, steps: 2 },
+  { first: 3, found: 50, namespaces: 100, step: 30, steps: 1 },
+  { first: 1, found: 100, namespaces: 100, step: 25, steps: 3 },
 ];
 const IN_ORDER: Readonly<Record<KeyOrder, string>> = {
   name: "k.name, k.id",

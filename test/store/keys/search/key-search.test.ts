@@ -93,7 +93,7 @@ describeNightlyOnEachEngine("a search of many keys", (opened) => {
     const search = { ...EVERY, name: "billing", order: "newest", limit: 7 } as const;
     const indexed = await everyPage(opened().db, search);
     expect(indexed).toHaveLength(KEYS / ONE_IN.rareName);
-    const walked = await everyPage(opened().db, search, { first: 20, found: 1, places: 1, step: 100, steps: 3 });
+    const walked = await everyPage(opened().db, search, { first: 20, found: 1, namespaces: 1, step: 100, steps: 3 });
     expect(walked).toEqual(indexed);
   });
 

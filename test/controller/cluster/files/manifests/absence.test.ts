@@ -42,7 +42,7 @@ function stateOf({ root = "/m", places = {}, file, faulty = [], hiding = [] }: N
   const diagnostics = (files: readonly ParsedFile[]) => new Map(files.map((one) => [one, FAULT]));
   return {
     root,
-    places: new Map(all),
+    foundEntries: new Map(all),
     file: () => file,
     diagnostics: diagnostics(faulty),
     hiding: diagnostics(hiding),

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type ReplaceablePlace, replacedLast } from "../../../../../memory/store/search/ranking/replaced-last.ts";
+import { type ReplaceableMatch, replacedLast } from "../../../../../memory/store/search/ranking/replaced-last.ts";
 
-function atom(id: string, more: Partial<ReplaceablePlace> = {}): ReplaceablePlace {
+function atom(id: string, more: Partial<ReplaceableMatch> = {}): ReplaceableMatch {
   return { id, closeness: 1, match: "nearest", ...more };
 }
-const old = (id: string, replacedBy: string, more: Partial<ReplaceablePlace> = {}) => atom(id, { replacedBy, ...more });
-const ordered = (...atoms: ReplaceablePlace[]) => replacedLast(atoms).map(({ id }) => id);
+const old = (id: string, replacedBy: string, more: Partial<ReplaceableMatch> = {}) => atom(id, { replacedBy, ...more });
+const ordered = (...atoms: ReplaceableMatch[]) => replacedLast(atoms).map(({ id }) => id);
 
 test("what replaces an atom takes its place, and what is replaced stands behind all that answers as well", () => {
   expect(ordered(old("old", "new"), atom("x"), atom("new", { closeness: 0.1 }), atom("y", { closeness: 0.5 }))).toEqual(

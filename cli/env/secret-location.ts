@@ -5,14 +5,14 @@ import type { DeclaredChoice } from "../source/open-source.ts";
 import type { ListedObject } from "../source/source.ts";
 
 /** Location of a key: a Secret, and the key of its data. */
-export type KeyPlace = { readonly namespace: string; readonly name: string; readonly dataKey: string };
+export type SecretLocation = { readonly namespace: string; readonly name: string; readonly dataKey: string };
 
 /**
  * Returns the Secret of a key.
  *
  * @throws Error for a key that was not delivered
  */
-export function secretOf(key: ListedObject<"PlatformKey">): KeyPlace {
+export function secretOf(key: ListedObject<"PlatformKey">): SecretLocation {
   const { namespace, name } = key.metadata;
   const { secretRef, conditions } = key.status ?? {};
   const delivery = findCondition(conditions, "SecretDelivered");
@@ -26,7 +26,7 @@ export function secretOf(key: ListedObject<"PlatformKey">): KeyPlace {
 }
 
 /** Returns the shell command that reads the key. */
-export function readingCommand(choice: DeclaredChoice, { namespace, name, dataKey }: KeyPlace): string {
+export function readingCommand(choice: DeclaredChoice, { namespace, name, dataKey }: SecretLocation): string {
   if (choice.from === "data") return `cat ${shellWord(resolve(choice.data, "secrets", namespace, name, dataKey))}`;
   const template = `go-template={{index .data ${JSON.stringify(dataKey)} | base64decode}}`;
   const { kubeconfig, context } = choice;

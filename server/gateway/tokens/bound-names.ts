@@ -9,17 +9,17 @@ import {
 export type Names = { readonly exact: ReadonlySet<string>; readonly folded: ReadonlySet<string> };
 
 /** Members by which a format says how much a call may use. */
-export type BoundPlaces = { readonly [Bound in keyof BoundMembers]: Names };
+export type BoundNames = { readonly [Bound in keyof BoundMembers]: Names };
 
 /** Such members for each operation whose body is read for them. */
-export const BOUND_PLACES: Readonly<Partial<Record<ServedOperation, BoundPlaces>>> = Object.fromEntries(
+export const BOUND_NAMES: Readonly<Partial<Record<ServedOperation, BoundNames>>> = Object.fromEntries(
   SERVED_OPERATIONS.flatMap((operation) => {
     const { usage } = GATEWAY_OPERATIONS[operation];
-    return usage === "unread" || usage.bounds === undefined ? [] : [[operation, placesOf(usage.bounds)] as const];
+    return usage === "unread" || usage.bounds === undefined ? [] : [[operation, boundNamesOf(usage.bounds)] as const];
   }),
 );
 
-function placesOf(bounds: BoundMembers): BoundPlaces {
+function boundNamesOf(bounds: BoundMembers): BoundNames {
   return Object.fromEntries(Object.entries(bounds).map(([bound, names]) => [bound, namesOf(...names)] as const));
 }
 

@@ -1,19 +1,19 @@
 import { BodyFault, malformed } from "../../http/bodies/json-scanner.ts";
 
 /** Meaning of a member: a model's name; another way to name a model, which is refused; or an object to look into. */
-export type ModelPlace = "model" | "refused" | ModelPlaces;
+export type ModelMember = "model" | "refused" | ModelMembers;
 /** A member to look for. */
-type PlaceEntry = {
+type MemberEntry = {
   readonly bytes: Buffer;
-  readonly place: ModelPlace;
+  readonly meaning: ModelMember;
   /** Bit of its own among the members of the same object; 0 for a member that is refused. */
   readonly bit: number;
   /** True if the name must be spelt exactly so: a model that is checked has one spelling. */
   readonly isExact: boolean;
 };
-/** Members to look for. Arrays are looked through: `requests: PLACES` means those members of each element. */
-export type ModelPlaces = {
-  readonly entries: ReadonlyMap<string, PlaceEntry>;
+/** Members to look for. Arrays are looked through: `requests: MEMBERS` means those members of each element. */
+export type ModelMembers = {
+  readonly entries: ReadonlyMap<string, MemberEntry>;
   /** 1 for each first byte of a name that may be one of these members. */
   readonly firstBytes: Uint8Array;
 };
@@ -21,7 +21,7 @@ export type ModelPlaces = {
 /** Bytes of a member's name at most: no format has a longer one, and a longer one can hide its meaning from us. */
 const MAX_NAME = 256;
 
-function placesOf(members: Readonly<Record<string, ModelPlace>>): ModelPlaces {
+function membersOf(members: Readonly<Record<string, ModelMember>>): ModelMembers {
   // Whatever is no ASCII letter or digit may be an escape, or be passed over or folded by some parser.
   const firstBytes = new Uint8Array(256).map((_, byte) => (isPlainByte(byte) ? 0 : 1));
   for (const name of Object.keys(members)) {
@@ -30,10 +30,10 @@ function placesOf(members: Readonly<Record<string, ModelPlace>>): ModelPlaces {
     firstBytes[first ^ 0x20] = 1;
   }
   let bits = 0;
-  const entries = Object.entries(members).map(([name, place]) => {
-    const isExact = place === "model" || (typeof place === "object" && place.entries.has("model"));
-    const bit = place === "refused" ? 0 : 1 << bits++;
-    return [foldedName(name), { bytes: Buffer.from(name), place, bit, isExact }] as const;
+  const entries = Object.entries(members).map(([name, meaning]) => {
+    const isExact = meaning === "model" || (typeof meaning === "object" && meaning.entries.has("model"));
+    const bit = meaning === "refused" ? 0 : 1 << bits++;
+    return [foldedName(name), { bytes: Buffer.from(name), meaning, bit, isExact }] as const;
   });
   return { entries: new Map(entries), firstBytes };
 }
@@ -49,19 +49,19 @@ const OTHER_NAMES = [
   ...(["content_policy_fallbacks", "user_config", "router_settings_override", "prompt_id"] as const),
   ...(["draft_model", "adapters", "lora_path", "lora"] as const),
 ] as const;
-const ALTERNATIVES = Object.fromEntries(OTHER_NAMES.map((name): [string, ModelPlace] => [name, "refused"]));
+const ALTERNATIVES = Object.fromEntries(OTHER_NAMES.map((name): [string, ModelMember] => [name, "refused"]));
 /**
  * Members by which OpenRouter's fusion, advisor and subagent ask models beside the request's, as plugins and as tools
  * that run there.
  */
-const PANEL = placesOf({ model: "refused", models: "refused", analysis_models: "refused" });
+const PANEL = membersOf({ model: "refused", models: "refused", analysis_models: "refused" });
 /** Members of OpenRouter: a preset may have models to fall back on, and tools that run others. */
-const OPENROUTER: Readonly<Record<string, ModelPlace>> = { plugins: PANEL, preset: "refused" };
+const OPENROUTER: Readonly<Record<string, ModelMember>> = { plugins: PANEL, preset: "refused" };
 /**
  * Members of an object that an upstream adds to the request that it makes of this one, where they overrule the members
  * beside the object.
  */
-const OVERRULING_MEMBERS = placesOf({
+const OVERRULING_MEMBERS = membersOf({
   ...{ model: "refused", extra_body: "refused" },
   ...{ ...ALTERNATIVES, ...OPENROUTER },
 });
@@ -70,23 +70,23 @@ const OVERRULING = {
   ...OPENROUTER,
   extra_body: OVERRULING_MEMBERS,
   // Of the Vercel AI Gateway, whose `models` it falls back on.
-  providerOptions: placesOf({ gateway: OVERRULING_MEMBERS }),
+  providerOptions: membersOf({ gateway: OVERRULING_MEMBERS }),
   // Of Groq's systems that ask several models.
   compound_custom: OVERRULING_MEMBERS,
 };
 
 /** Members of a tool: a tool that the upstream runs may run a model too. */
-const TOOL = placesOf({ model: "refused", parameters: PANEL });
+const TOOL = membersOf({ model: "refused", parameters: PANEL });
 /** Members by which OpenAI's and Anthropic's bodies name their model. */
-export const TOP_LEVEL = placesOf({ model: "model", tools: TOOL, ...OVERRULING });
+export const TOP_LEVEL = membersOf({ model: "model", tools: TOOL, ...OVERRULING });
 
 const ROUTING = { routingConfig: "refused", modelSelectionConfig: "refused" } as const;
-const GEMINI_REQUEST = { model: "model", generationConfig: placesOf(ROUTING), ...OVERRULING } as const;
+const GEMINI_REQUEST = { model: "model", generationConfig: membersOf(ROUTING), ...OVERRULING } as const;
 /** Members by which Gemini's bodies repeat the model of their path, or choose among several. */
-export const GEMINI_REPEATS = placesOf({
+export const GEMINI_REPEATS = membersOf({
   ...GEMINI_REQUEST,
-  requests: placesOf(GEMINI_REQUEST),
-  generateContentRequest: placesOf(GEMINI_REQUEST),
+  requests: membersOf(GEMINI_REQUEST),
+  generateContentRequest: membersOf(GEMINI_REQUEST),
 });
 
 /**
@@ -103,13 +103,13 @@ export const MODEL_NAMES: ReadonlySet<string> = new Set(
  * @param start position of the name, its quote included
  * @throws BodyFault if the name is too long, or is spelt in another way
  */
-export function placeAt(body: Buffer, start: number, end: number, places: ModelPlaces): PlaceEntry | undefined {
+export function memberAt(body: Buffer, start: number, end: number, members: ModelMembers): MemberEntry | undefined {
   const from = start + 1;
   const to = end - 1;
   if (to - from > MAX_NAME) throw new BodyFault(`A member's name is longer than ${MAX_NAME} bytes.`);
   const first = body[from];
-  if (first === undefined || places.firstBytes[first] === 0) return undefined;
-  const found = places.entries.get(foldedNameAt(body, start, end));
+  if (first === undefined || members.firstBytes[first] === 0) return undefined;
+  const found = members.entries.get(foldedNameAt(body, start, end));
   if (found === undefined || !found.isExact) return found;
   const { bytes } = found;
   if (bytes.length !== to - from || bytes.compare(body, from, to) !== 0) {

@@ -16,7 +16,7 @@ export type LibraryModel = {
 };
 
 /** Key, upstream, model and format of a call that may be made. */
-export type LibraryWay<F> = {
+export type LibraryTarget<F> = {
   readonly key: KeyRecord;
   readonly gatewayId: string;
   readonly routeId: string | undefined;
@@ -27,11 +27,11 @@ export type LibraryWay<F> = {
 };
 
 /** Decides a call as a request with the library's key is decided, and finds its upstream. */
-export function findLibraryWay<F extends CallFormat>(
+export function findLibraryTarget<F extends CallFormat>(
   deps: Pick<ServerDeps, "index" | "streams" | "clock">,
   formats: CallFormats<F>,
   { digest, publicId, model }: LibraryModel,
-): LibraryWay<F> | FailedCall {
+): LibraryTarget<F> | FailedCall {
   const { index, streams } = deps;
   if (!index.isCurrent()) return failedCall("this server cannot prove at present that the library's key may be used");
   const found = index.findKey(digest);
