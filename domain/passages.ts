@@ -27,8 +27,8 @@ export function passagesOf(text: string): readonly string[] {
 }
 
 /** Returns the best position for a cut near a given position. */
-function cutNear(text: string, place: number): number {
-  const from = Math.round(place) - SLACK;
+function cutNear(text: string, position: number): number {
+  const from = Math.round(position) - SLACK;
   const near = text.slice(from, from + 2 * SLACK);
   for (const end of ENDS) {
     const cuts = Array.from(near.matchAll(end), (found) => found.index + found[0].length);

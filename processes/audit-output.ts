@@ -74,9 +74,9 @@ async function writeNext(
   { store: { db }, replica, output }: Omit<AuditOutputDeps, "log">,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const place = await takeAuditOutput(db, replica);
-  if (place === null) return false;
-  const page = await readAuditFeed(db, place, EVENTS_AT_ONCE);
+  const position = await takeAuditOutput(db, replica);
+  if (position === null) return false;
+  const page = await readAuditFeed(db, position, EVENTS_AT_ONCE);
   const shown = await auditJson(db, page.events, undefined);
   let noted = performance.now();
   for (const [i, event] of shown.entries()) {
@@ -84,10 +84,10 @@ async function writeNext(
     const now = performance.now();
     if (now - noted < NOTED_MS) continue;
     // The reader is behind: the position is stored and the lease renewed, or another server would write it all again.
-    if (!(await advanceAuditOutput(db, replica, page.events[i]?.seq ?? place.seq))) return false;
+    if (!(await advanceAuditOutput(db, replica, page.events[i]?.seq ?? position.seq))) return false;
     noted = now;
   }
-  if (page.next.seq === place.seq) return false;
+  if (page.next.seq === position.seq) return false;
   await advanceAuditOutput(db, replica, page.next.seq);
   return page.events.length === EVENTS_AT_ONCE;
 }

@@ -128,7 +128,7 @@ export class LogOutput implements DestinationStream {
   /**
    * Takes the lock on the output, or keeps it.
    *
-   * @throws {@link NOT_THE_TURN}
+   * @throws {@link LOCKED_OUTPUT}
    */
   #takeLock(): void {
     const isOwn = this.#lock.isHeld;

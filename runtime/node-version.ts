@@ -18,6 +18,6 @@ export function assertNodeVersion(command: string, version: string = process.ver
 /** True if a release such as `22.19.0` is older than another. */
 export function isOlder(version: string, than: string): boolean {
   const [left, right] = [version, than].map((one) => one.split(".").map(Number));
-  const at = [0, 1, 2].find((place) => left?.[place] !== right?.[place]);
+  const at = [0, 1, 2].find((part) => left?.[part] !== right?.[part]);
   return at !== undefined && (left?.[at] ?? 0) < (right?.[at] ?? 0);
 }

@@ -46,7 +46,7 @@ export class TeamSlots {
     const begun = await claiming;
     if (begun === undefined) return false;
     try {
-      await take(begun.turn);
+      await take(begun.lease);
     } finally {
       begun.end();
     }
@@ -64,7 +64,7 @@ export class TeamSlots {
       this.#leases.delete(underWay);
       this.#slow.noteEnd(teamId, underWay.since);
     };
-    return { turn: lease, end };
+    return { lease, end };
   }
 
   #full(): string[] {

@@ -33,8 +33,8 @@ export async function listDeclarations(
   const unread: Finding[] = [];
   for (const kind of KINDS) {
     try {
-      const places = namespaces === null || isClusterScoped(kind) ? [""] : namespaces;
-      const lists = await Promise.all(places.map((namespace) => listAll(api, objectsPath(kind, namespace))));
+      const listedNamespaces = namespaces === null || isClusterScoped(kind) ? [""] : namespaces;
+      const lists = await Promise.all(listedNamespaces.map((namespace) => listAll(api, objectsPath(kind, namespace))));
       declared.push({ kind, objects: lists.flat().filter(isDeclaration) });
     } catch (error) {
       // Which another check says.

@@ -57,7 +57,11 @@ async function missingRights(
   const isOfFiles = account.namespace === CONTROLLER.namespace && account.name === CONTROLLER.account;
   const chart = (values: string) => `helm upgrade of the release in ${account.namespace}${values}`;
   const once = isOfFiles ? "kubectl apply -f infra/rbac/controller.yaml" : chart("");
-  const places: readonly { readonly namespace: string; readonly rules: readonly Rule[]; readonly step: string }[] = [
+  const expectedRoles: readonly {
+    readonly namespace: string;
+    readonly rules: readonly Rule[];
+    readonly step: string;
+  }[] = [
     ...CONTROLLER_ROLES.map(({ namespace, rules }) => ({
       namespace: namespace === CONTROLLER.namespace ? account.namespace : namespace,
       rules,
@@ -71,7 +75,7 @@ async function missingRights(
     }),
   ];
   const findings: Finding[] = [];
-  for (const { namespace, rules, step } of places) {
+  for (const { namespace, rules, step } of expectedRoles) {
     const where = namespace === "" ? "in every namespace" : `in the namespace ${namespace}`;
     for (const rule of rules) {
       for (const right of await missingOf(api, account, namespace, rule)) {

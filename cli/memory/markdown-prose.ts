@@ -76,14 +76,14 @@ function withoutSpans(block: string): string {
   const runs = Array.from(block.matchAll(/`+/g), ({ 0: { length }, index }) => ({ length, index }));
   const last = new Map<number, number>();
   const ends = runs.map(() => 0);
-  for (const [place, { length }] of [...runs.entries()].reverse()) {
-    ends[place] = last.get(length) ?? 0;
-    last.set(length, place);
+  for (const [position, { length }] of [...runs.entries()].reverse()) {
+    ends[position] = last.get(length) ?? 0;
+    last.set(length, position);
   }
   let [text, done] = ["", 0];
-  for (const [place, { index }] of runs.entries()) {
-    const end = runs[ends[place] ?? 0];
-    if (index < done || !ends[place] || end === undefined || block[index - 1] === "\\") continue;
+  for (const [position, { index }] of runs.entries()) {
+    const end = runs[ends[position] ?? 0];
+    if (index < done || !ends[position] || end === undefined || block[index - 1] === "\\") continue;
     text += `${block.slice(done, index)} `;
     done = end.index + end.length;
   }

@@ -28,6 +28,6 @@ export async function findLibrary(client: ManagementClient, named: string | unde
     throw new Error(`there is no library ${named}, nor one that is retained: see keyplane get libraries`);
   }
   if (others.length === 0) return library;
-  const places = found.map((each) => `${each.id} (${each.namespace}/${name} of team ${each.team}${each.note})`);
-  throw new UsageError(`there are ${found.length} libraries ${named}: ${places.join(", ")}; say which by its id`);
+  const choices = found.map((each) => `${each.id} (${each.namespace}/${name} of team ${each.team}${each.note})`);
+  throw new UsageError(`there are ${found.length} libraries ${named}: ${choices.join(", ")}; say which by its id`);
 }

@@ -58,10 +58,10 @@ export async function reconcileGateway(
     return AT_REST;
   }
   const { upstreams, missing } = read;
-  const place = { cluster: cluster.uid, namespace: object.namespace, name: object.name, teamId: team.id };
-  const before = await findActiveObject(store.db, "gateway", place);
+  const reference = { cluster: cluster.uid, namespace: object.namespace, name: object.name, teamId: team.id };
+  const before = await findActiveObject(store.db, "gateway", reference);
   const saved = await save(deps, {
-    ...place,
+    ...reference,
     ownerUid: object.uid,
     publicId,
     routesOnly: object.spec.routesOnly,

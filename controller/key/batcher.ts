@@ -1,5 +1,5 @@
 /** Group commit: items that are handed in one by one are processed together with the items that come meanwhile. */
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { setImmediate as nextIteration } from "node:timers/promises";
 
 export type BatcherOptions<T> = {
   /** Processes all of a batch, or nothing of it. */
@@ -26,7 +26,7 @@ export function createBatcher<T>({ run, maxSize, isCommon }: BatcherOptions<T>):
 
   async function runAll(): Promise<void> {
     isRunning = true;
-    await nextTurn();
+    await nextIteration();
     while (waiting.length > 0) await runBatch(waiting.splice(0, maxSize));
     isRunning = false;
   }

@@ -224,7 +224,7 @@ export function actOnKey(
 /**
  * Counts the team's keys again before a new key is stored: others may have been made since the key was observed.
  *
- * @throws NoPlaceError if the team has as many keys as it may have
+ * @throws TooManyKeysError if the team has as many keys as it may have
  */
 async function assertKeyLimit(tx: Tx, { maxKeys, rows: { team } }: KeyObservation): Promise<void> {
   if (maxKeys === null || team === undefined || (await countKeysBeforeNew(tx, team.id)) < maxKeys) return;

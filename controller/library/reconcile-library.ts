@@ -40,11 +40,11 @@ export async function reconcileLibrary(
     await writeStatus(deps, object, unclaimedStatus(object, deps.clock.now()));
     return AT_REST;
   }
-  const place = { cluster: cluster.uid, namespace, name, teamId: team.id };
-  const before = await findActiveObject(store.db, "library", place);
+  const reference = { cluster: cluster.uid, namespace, name, teamId: team.id };
+  const before = await findActiveObject(store.db, "library", reference);
   const { result } = await change(store, fence, (tx) =>
     saveLibrary(tx, {
-      ...place,
+      ...reference,
       ownerUid,
       displayName: spec.displayName ?? name,
       description: spec.description ?? "",

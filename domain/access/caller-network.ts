@@ -29,8 +29,8 @@ export type SourceLists = readonly [key: readonly string[] | null, team: readonl
 
 /** True if lists refuse something that the lists before allowed, or may: several networks may together replace one. */
 export function areNarrower(before: SourceLists, after: SourceLists): boolean {
-  return after.some((list, place) => {
-    const was = before[place] ?? null;
+  return after.some((list, index) => {
+    const was = before[index] ?? null;
     return list !== null && (was === null || was.some((cidr) => !isNetworkWithin(cidr, list)));
   });
 }
@@ -53,7 +53,7 @@ export function narrowedCallers(
       was: before.map((list) => partOf(caller.network, list)),
       is: after.map((list) => partOf(caller.network, list)),
     }))
-    .filter(({ was, is }) => !was.some(isNone) && is.some((part, place) => isLess(part, was[place] ?? "all")));
+    .filter(({ was, is }) => !was.some(isNone) && is.some((part, index) => isLess(part, was[index] ?? "all")));
   const [refused, doubtful] = [true, false].map((isRefused) =>
     narrowed.filter(({ is }) => is.some(isNone) === isRefused).map(({ caller }) => caller),
   );

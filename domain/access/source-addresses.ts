@@ -73,15 +73,15 @@ export function isNetworkWithin(cidr: string, cidrs: readonly string[]): boolean
 
 function isWithin(address: Address, { start, length }: Network): boolean {
   if (address.length !== start.length) return false;
-  return start.every((group, place) => {
-    const mask = maskOf(place, length);
-    return (group & mask) === ((address[place] ?? 0) & mask);
+  return start.every((group, index) => {
+    const mask = maskOf(index, length);
+    return (group & mask) === ((address[index] ?? 0) & mask);
   });
 }
 
 /** Returns the mask of one group: the bits that lie within the first `length` bits of an address. */
-function maskOf(place: number, length: number): number {
-  const bits = Math.min(Math.max(length - place * GROUP_BITS, 0), GROUP_BITS);
+function maskOf(index: number, length: number): number {
+  const bits = Math.min(Math.max(length - index * GROUP_BITS, 0), GROUP_BITS);
   return 0xffff & (0xffff << (GROUP_BITS - bits));
 }
 
@@ -108,10 +108,10 @@ function parseNetwork(text: string): Network | { readonly fault: string } {
   if (length > bits) return { fault: `has a length beyond its ${bits} bits: write ${single} for this one address` };
   // An IPv6 network that contains all of IPv4 does not mean it: 0.0.0.0/0 does.
   if (length < 0) return { fault: "mixes IPv4 and IPv6: write 0.0.0.0/0 for all of IPv4" };
-  const start = address.map((group, place) => group & maskOf(place, length));
+  const start = address.map((group, index) => group & maskOf(index, length));
   const meant = `${addressText(start)}/${length}`;
   if (isMapped) return { fault: `is IPv4 written as IPv6: write ${meant}` };
-  if (start.some((group, place) => group !== address[place])) {
+  if (start.some((group, index) => group !== address[index])) {
     return { fault: `has bits behind its length: write ${meant} for the network, or ${single} for this one address` };
   }
   return { start, length };
@@ -128,7 +128,7 @@ export function parseAddress(text: string): Address | undefined {
   const [head = "", tail] = canonical(bare).split("::");
   const [first, last] = [groupsOf(head), groupsOf(tail ?? "")];
   const address = [...first, ...Array<number>(8 - first.length - last.length).fill(0), ...last];
-  return MAPPED.every((group, place) => group === address[place]) ? address.slice(MAPPED.length) : address;
+  return MAPPED.every((group, index) => group === address[index]) ? address.slice(MAPPED.length) : address;
 }
 
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;

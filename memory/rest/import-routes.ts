@@ -51,10 +51,10 @@ export function memoryImportRoutes(app: FastifyInstance, deps: ServerDeps): void
                 const kept = lasting.filter((atom) => atom !== undefined);
                 const target = { libraryId, upsertAt: upsert ? now : null };
                 const { ids, outcomes, droppedLinks } = (await importAtoms(tx, reach, target, kept)) ?? rollBack();
-                const places = lasting.map((atom) => (atom === undefined ? -1 : kept.indexOf(atom)));
+                const indexes = lasting.map((atom) => (atom === undefined ? -1 : kept.indexOf(atom)));
                 return {
-                  atomIds: places.map((place) => ids[place] ?? null),
-                  beside: { outcomes: places.map((place) => outcomes[place] ?? "expired"), droppedLinks },
+                  atomIds: indexes.map((index) => ids[index] ?? null),
+                  beside: { outcomes: indexes.map((index) => outcomes[index] ?? "expired"), droppedLinks },
                 };
               },
             };

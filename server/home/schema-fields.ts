@@ -41,13 +41,13 @@ function fieldsOf(schema: JsonSchema, path: string, isWhole = false): Content[][
   const needed: readonly unknown[] = Array.isArray(required) ? required : [];
   return Object.entries(properties).flatMap(([name, field]) => {
     if (!isSchema(field)) return [];
-    const place = path === "" ? name : `${path}.${name}`;
+    const fieldPath = path === "" ? name : `${path}.${name}`;
     const row = [
-      html`<code>${place}</code>${needed.includes(name) ? html` <span class="hint">required</span>` : ""}`,
+      html`<code>${fieldPath}</code>${needed.includes(name) ? html` <span class="hint">required</span>` : ""}`,
       typeOf(field),
       descriptionOf(field),
     ];
-    return [row, ...fieldsOf(field, place)];
+    return [row, ...fieldsOf(field, fieldPath)];
   });
 }
 

@@ -26,7 +26,7 @@ export class LateDrawError extends Error {
 
   constructor(isOwn: boolean) {
     super("the turn has not come in time");
-    this.name = "LateTurnError";
+    this.name = "LateDrawError";
     this.isOwn = isOwn;
   }
 }
@@ -53,7 +53,7 @@ export class DrawQueue<Draw, Answer> {
    *
    * @param queue queue of the request: that of its team, or of what teams share
    * @param makeDraw makes the request as it is sent; there is one at a time of what no statement may have twice
-   * @throws LateTurnError if it was not sent in time
+   * @throws LateDrawError if it was not sent in time
    * @throws the error of its statement, or of a statement that was sent before it; at once while as many statements as
    *   may be under way are late
    */

@@ -33,9 +33,9 @@ function heading(column: Column): Html {
 }
 
 /** Returns the opening tag of a column's cell. */
-function startOfCell(column: Column, place: number): Html {
+function startOfCell(column: Column, index: number): Html {
   const [title, ...traits] = typeof column === "string" ? [column] : column;
-  if (place === 0 && traits.includes("named")) return html`<th scope="row">`;
+  if (index === 0 && traits.includes("named")) return html`<th scope="row">`;
   const layout = traits.find((trait) => trait === "whole" || trait === "number");
   return html`<td${!traits.includes("plain") && html` data-label="${title}"`}${layout && html` class="${layout}"`}>`;
 }

@@ -116,10 +116,10 @@ export async function readUses(db: Db, budgets: readonly OwnedBudget[], now: num
       ${column(mostOf)}::bigint[]) as asked (budget, period, most)
     left join budget_ledger line on line.budget = asked.budget and line.period = asked.period
     group by asked.budget, asked.period, asked.most`.execute(db);
-  return budgets.map((budget, place) => {
+  return budgets.map((budget, index) => {
     const { spent = 0, unsettled = 0, held = 0, percent = null } = rows.find((row) => row.budget === budget.id) ?? {};
     const byUse = reachedThreshold({ limit: mostOf(budget), used: spent + unsettled, hasRefused: false });
     const reached = higherThreshold(byUse, asThreshold(percent));
-    return { budget, spent, unsettled, held, reached, endsAt: periods[place]?.endsAt ?? Number.POSITIVE_INFINITY };
+    return { budget, spent, unsettled, held, reached, endsAt: periods[index]?.endsAt ?? Number.POSITIVE_INFINITY };
   });
 }

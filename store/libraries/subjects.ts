@@ -66,7 +66,7 @@ export async function eraseSubject(tx: Tx, { library, subject, by }: Erasure): P
   ] as const)
     await sql`delete from ${sql.table(table)} where ${sql.ref(column)} = ${part.id}`.execute(tx);
   const { id, namespace, name, teamId } = library;
-  const place = { id, ...(namespace === "" ? {} : { namespace }), name };
-  await appendAudit(tx, [{ at: null, kind: "library.subject_erased", teamId, by, detail: { ...place, subject } }]);
+  const reference = { id, ...(namespace === "" ? {} : { namespace }), name };
+  await appendAudit(tx, [{ at: null, kind: "library.subject_erased", teamId, by, detail: { ...reference, subject } }]);
   return true;
 }

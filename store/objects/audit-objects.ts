@@ -45,8 +45,8 @@ export async function auditObject<K extends ObjectKind, T>(
   if (Object.keys(changed).length === 0 && more === undefined) return result;
   const what = before === undefined ? "created" : after === undefined ? "deleted" : "changed";
   const { id, cluster, namespace, name, teamId, ownerUid } = object;
-  const place = { id, cluster, ...(namespace === "" ? {} : { namespace }), name, uid: ownerUid };
-  const said = { ...place, changed, ...detail, ...more };
+  const reference = { id, cluster, ...(namespace === "" ? {} : { namespace }), name, uid: ownerUid };
+  const said = { ...reference, changed, ...detail, ...more };
   await appendAudit(tx, [{ at: null, kind: `${kind}.${what}`, teamId, by, detail: said }]);
   return result;
 }

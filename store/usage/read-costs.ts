@@ -43,7 +43,7 @@ export function pricingBy(list: PriceList): Pricing {
 }
 
 function namesTable({ names }: PriceOrder): RawBuilder<unknown> {
-  return sql`price_names (place, name, is_prefix) as materialized (select * from unnest(${names.map((_, place) => place)}::int[],
+  return sql`price_names (place, name, is_prefix) as materialized (select * from unnest(${names.map((_, index) => index)}::int[],
     ${names.map(({ name }) => name)}::text[], ${names.map(({ isPrefix }) => isPrefix)}::boolean[]))`;
 }
 

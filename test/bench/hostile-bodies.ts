@@ -1,6 +1,6 @@
 /** Bodies that are made to cost their reader: of about the given size, each of one shape to its end. */
 export function hostileBodies(bytes: number): ReadonlyMap<string, Buffer> {
-  const times = (text: string, room = bytes): string => text.repeat(Math.floor(room / text.length));
+  const times = (text: string, size = bytes): string => text.repeat(Math.floor(size / text.length));
   const list = (text: string): string => `[${times(`${text},`)}${text}]`;
   const within = (text: string): string => `{"model":"m","x":${text}}`;
   const members = (of: (i: number) => string, length: number): string =>

@@ -12,14 +12,14 @@ import { CONTROLLERS, LEASE, SERVERS, type World } from "./world.ts";
 
 export type Fault = {
   readonly weight: number;
-  /** How many places it can strike; one is chosen by its number. */
-  readonly places: number;
-  /** What it breaks at a place: no two faults break the same at once. */
-  breaks(place: number): readonly string[];
+  /** How many targets it can strike; one is chosen by its number. */
+  readonly targets: number;
+  /** What it breaks at a target: no two faults break the same at once. */
+  breaks(target: number): readonly string[];
   /** The longest that it lasts, in milliseconds. */
   readonly longest: number;
   /** Has it happen. @returns how it ends, and what it was done to */
-  strike(world: World, place: number, random: Random): Promise<{ readonly of: string; heal(): Promise<void> }>;
+  strike(world: World, target: number, random: Random): Promise<{ readonly of: string; heal(): Promise<void> }>;
 };
 
 /** The links of the world by their number: of each controller to the API server and to its database, then of the servers. */
@@ -29,20 +29,20 @@ const QUOTA = "no-secrets";
 const CONTROLLER_NAMES = Array.from({ length: CONTROLLERS }, (_, index) => `controller-${index}`);
 
 /** The processes that one can strike: of either kind, or the controller that leads. */
-type Target = Pick<Fault, "places" | "breaks"> & {
-  choose(world: World, place: number): Promise<Supervised>;
+type Target = Pick<Fault, "targets" | "breaks"> & {
+  choose(world: World, target: number): Promise<Supervised>;
 };
 
 /** What is done to a process, and how that ends. */
 type Blow = { act(one: Supervised): Promise<void>; heal(one: Supervised): void };
 
-function processFault(weight: number, longest: number, { choose, ...target }: Target, { act, heal }: Blow): Fault {
+function processFault(weight: number, longest: number, { choose, ...fields }: Target, { act, heal }: Blow): Fault {
   return {
     weight,
     longest,
-    ...target,
-    async strike(world, place) {
-      const one = await choose(world, place);
+    ...fields,
+    async strike(world, target) {
+      const one = await choose(world, target);
       await act(one);
       return { of: one.name, heal: async () => heal(one) };
     },
@@ -58,10 +58,10 @@ function linkFault(
   return {
     weight,
     longest,
-    places: among.length,
-    breaks: (place) => [`link ${among[place]}`],
-    async strike({ links }, place, random) {
-      const link = links[existing(among[place])];
+    targets: among.length,
+    breaks: (target) => [`link ${among[target]}`],
+    async strike({ links }, target, random) {
+      const link = links[existing(among[target])];
       if (link !== undefined) strike(link.proxy, random);
       return { of: link?.name ?? "nothing", heal: async () => link?.proxy.thaw() };
     },
@@ -77,22 +77,22 @@ async function findLeader({ controllers, kubernetes }: World): Promise<Supervise
   return existing(leads ?? controllers[0]);
 }
 
-const controllerOf = (place: number) => [`controller-${place}`];
-const serverOf = (place: number) => [`server-${place}`];
-const anyProcess = (place: number) => (place < CONTROLLERS ? controllerOf(place) : serverOf(place - CONTROLLERS));
+const controllerOf = (target: number) => [`controller-${target}`];
+const serverOf = (target: number) => [`server-${target}`];
+const anyProcess = (target: number) => (target < CONTROLLERS ? controllerOf(target) : serverOf(target - CONTROLLERS));
 const allControllers = () => CONTROLLER_NAMES;
 
 const controller: Target = {
-  places: CONTROLLERS,
+  targets: CONTROLLERS,
   breaks: controllerOf,
-  choose: async ({ controllers }, place) => existing(controllers[place]),
+  choose: async ({ controllers }, target) => existing(controllers[target]),
 };
 const server: Target = {
-  places: SERVERS,
+  targets: SERVERS,
   breaks: serverOf,
-  choose: async ({ servers }, place) => existing(servers[place]),
+  choose: async ({ servers }, target) => existing(servers[target]),
 };
-const leader: Target = { places: 1, breaks: allControllers, choose: findLeader };
+const leader: Target = { targets: 1, breaks: allControllers, choose: findLeader };
 
 const start = (one: Supervised) => one.up();
 const kill: Blow = { act: (one) => one.down("SIGKILL"), heal: start };
@@ -100,14 +100,18 @@ const drain: Blow = { act: (one) => one.down("SIGTERM"), heal: start };
 const pause: Blow = { act: async (one) => one.send("SIGSTOP"), heal: (one) => one.send("SIGCONT") };
 
 /** A controller that is none of the installation's starts, and leads its namespaces for a while. */
-function passingController(weight: number, places: number, choose: (world: World, place: number) => Supervised): Fault {
+function passingController(
+  weight: number,
+  targets: number,
+  choose: (world: World, target: number) => Supervised,
+): Fault {
   return {
     weight,
     longest: 20_000,
-    places,
+    targets,
     breaks: () => ["the only controllers"],
-    async strike(world, place) {
-      const one = choose(world, place);
+    async strike(world, target) {
+      const one = choose(world, target);
       const before = one.lines.length;
       one.up();
       const leads = () => one.lines.slice(before).some((line) => line.includes(" leads"));
@@ -122,7 +126,7 @@ function controlPlaneFault(weight: number, name: "kube-apiserver" | "etcd"): Fau
   return {
     weight,
     longest: 6_000,
-    places: 1,
+    targets: 1,
     breaks: () => ["the control plane"],
     async strike({ kubernetes }) {
       await kubernetes.kill(name);
@@ -149,10 +153,10 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   "set the clock": {
     weight: 4,
     longest: 20_000,
-    places: CONTROLLERS + SERVERS,
+    targets: CONTROLLERS + SERVERS,
     breaks: anyProcess,
-    async strike({ controllers, servers }, place, random) {
-      const one = existing([...controllers, ...servers][place]);
+    async strike({ controllers, servers }, target, random) {
+      const one = existing([...controllers, ...servers][target]);
       const minutes = random.pick([-60, -2, 2, 60]);
       one.setClock(minutes * 60_000);
       return { of: `${one.name} by ${minutes} minutes`, heal: async () => one.setClock(0) };
@@ -161,7 +165,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   "no controller at all": {
     weight: 1,
     longest: 10_000,
-    places: 1,
+    targets: 1,
     breaks: allControllers,
     async strike({ controllers }) {
       await Promise.all(controllers.map(kill.act));
@@ -176,11 +180,11 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   "server without a network": {
     weight: 3,
     longest: 15_000,
-    places: SERVERS,
-    breaks: (place) => [...serverOf(place), `link ${2 * CONTROLLERS + place}`],
-    async strike({ servers, links }, place) {
-      const one = existing(servers[place]);
-      const { proxy } = existing(links[2 * CONTROLLERS + place]);
+    targets: SERVERS,
+    breaks: (target) => [...serverOf(target), `link ${2 * CONTROLLERS + target}`],
+    async strike({ servers, links }, target) {
+      const one = existing(servers[target]);
+      const { proxy } = existing(links[2 * CONTROLLERS + target]);
       proxy.freeze();
       return {
         of: one.name,
@@ -197,11 +201,11 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   "refuse Secrets": {
     weight: 2,
     longest: 20_000,
-    places: NAMESPACES.length,
+    targets: NAMESPACES.length,
     // Which it is made and taken away by.
     breaks: () => ["the control plane"],
-    async strike({ kubernetes }, place) {
-      const namespace = existing(NAMESPACES[place]);
+    async strike({ kubernetes }, target) {
+      const namespace = existing(NAMESPACES[target]);
       const path = `/api/v1/namespaces/${namespace}/resourcequotas`;
       const hard = { secrets: "0" };
       const ask = (method: string, to: string, options: RequestOptions = {}) =>
@@ -217,16 +221,18 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   "alter Secrets": {
     weight: 2,
     longest: 20_000,
-    places: NAMESPACES.length,
+    targets: NAMESPACES.length,
     breaks: () => ["the control plane"],
-    async strike({ kubernetes }, place, random) {
-      const namespace = existing(NAMESPACES[place]);
+    async strike({ kubernetes }, target, random) {
+      const namespace = existing(NAMESPACES[target]);
       const how = random.pick(ALTERATIONS);
       return { of: `namespace ${namespace}, ${how}`, heal: await alterSecrets(kubernetes, namespace, how) };
     },
   },
   // As while a release changes the namespaces that it serves, and its Lease (threats c72).
-  "start an overlapping controller": passingController(2, 2, ({ overlapping }, place) => existing(overlapping[place])),
+  "start an overlapping controller": passingController(2, 2, ({ overlapping }, target) =>
+    existing(overlapping[target]),
+  ),
   // It sees the same PlatformTeams (threats c70).
   "start another installation": passingController(1, 1, ({ elsewhere }) => elsewhere),
   "crash the API server": controlPlaneFault(2, "kube-apiserver"),
@@ -234,7 +240,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   "crash PostgreSQL": {
     weight: 2,
     longest: 6_000,
-    places: 1,
+    targets: 1,
     breaks: () => ["PostgreSQL"],
     async strike({ postgres }) {
       await postgres.kill();
@@ -245,7 +251,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   "failover to read-only": {
     weight: 2,
     longest: 8_000,
-    places: 1,
+    targets: 1,
     breaks: () => ["PostgreSQL"],
     async strike({ postgres }) {
       return { of: "PostgreSQL", heal: await failOverToReadOnly(postgres.url) };

@@ -147,10 +147,10 @@ async function playFaults(
   const startedAt = performance.now();
   const scheduled = scheduleFaults(seed, lasts);
   await Promise.all(
-    scheduled.map(async ({ at, name, place, lasts: forMs, seed: own }) => {
+    scheduled.map(async ({ at, name, target, lasts: forMs, seed: own }) => {
       await waitFor(startedAt, at);
       disturbances.begin();
-      const struck = await FAULTS[name]?.strike(world, place, randomFrom(own));
+      const struck = await FAULTS[name]?.strike(world, target, randomFrom(own));
       if (struck === undefined) throw new Error(`there is no fault ${name}`);
       report.log(`FAULT ${name}: ${struck.of}, for ${(forMs / 1_000).toFixed(1)} s`);
       await delay(forMs);

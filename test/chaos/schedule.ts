@@ -11,7 +11,7 @@ export type Scheduled = {
   readonly seed: number;
 };
 
-export type ScheduledFault = Scheduled & { readonly place: number; readonly lasts: number };
+export type ScheduledFault = Scheduled & { readonly target: number; readonly lasts: number };
 
 /** Mean times between two moves, and between two faults, in milliseconds. */
 const BETWEEN_MOVES = 220;
@@ -35,16 +35,16 @@ export function scheduleFaults(seed: number, lasts: number): ScheduledFault[] {
   const scheduled: ScheduledFault[] = [];
   for (const at of timesOf(random, lasts, BETWEEN_FAULTS)) {
     const possible = Object.entries(FAULTS)
-      .map(([name, fault]) => ({ ...fault, name, place: random.below(fault.places) }))
-      .filter(({ breaks, place }) => breaks(place).every((part) => (brokenUntil.get(part) ?? 0) <= at));
+      .map(([name, fault]) => ({ ...fault, name, target: random.below(fault.targets) }))
+      .filter(({ breaks, target }) => breaks(target).every((part) => (brokenUntil.get(part) ?? 0) <= at));
     const fresh = possible.filter(({ name }) => scheduled.every((struck) => struck.name !== name));
     const candidates = new Map((fresh.length > 0 ? fresh : possible).map((one) => [one.name, one]));
     const fault = candidates.get(weighted(random, Object.fromEntries(candidates)));
     if (fault === undefined) continue;
-    const { name, place, longest, breaks } = fault;
+    const { name, target, longest, breaks } = fault;
     const duration = random.between(Math.min(300, longest), longest);
-    for (const part of breaks(place)) brokenUntil.set(part, at + duration + PEACE);
-    scheduled.push({ at, name, seed: random.below(2 ** 31), place, lasts: Math.min(duration, lasts - at) });
+    for (const part of breaks(target)) brokenUntil.set(part, at + duration + PEACE);
+    scheduled.push({ at, name, seed: random.below(2 ** 31), target, lasts: Math.min(duration, lasts - at) });
   }
   return scheduled;
 }

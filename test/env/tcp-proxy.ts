@@ -71,7 +71,7 @@ export async function startTcpProxy(
       sockets.add(from);
       let sent = Promise.resolve();
       /** After all that was sent before it, and not before its own time. */
-      const inTurn = (act: () => void) => {
+      const inOrder = (act: () => void) => {
         const arrival = lag === 0 ? undefined : delay(lag);
         sent = sent.then(() => arrival).then(act);
       };
@@ -79,12 +79,12 @@ export async function startTcpProxy(
         stuck ||= now === "frozen";
         if (from === client) caught ??= closes(client, bytes);
         if (caught === (from === client ? "sent" : "answered")) client.resetAndDestroy();
-        else if (!stuck) inTurn(() => to.write(change(bytes)));
+        else if (!stuck) inOrder(() => to.write(change(bytes)));
       });
       from.on("error", () => {});
       from.on("close", () => {
         sockets.delete(from);
-        if (!stuck) inTurn(() => to.destroy());
+        if (!stuck) inOrder(() => to.destroy());
       });
     }
   });

@@ -16,7 +16,7 @@ const OBJECTS = [
 ];
 
 /** Where the plaintext of a key may not be. */
-export type Places = {
+export type LeakLocations = {
   /** What each process has printed. */
   readonly processes: readonly { readonly name: string; readonly lines: readonly string[] }[];
   readonly postgres: Pick<OwnPostgresServer, "log">;
@@ -26,30 +26,30 @@ export type Places = {
 };
 
 /** Searches everything that is not a Secret for the secrets (I4, spec §6.7). */
-export async function checkLeaks(places: Places, values: Iterable<string>, report: Report): Promise<void> {
+export async function checkLeaks(locations: LeakLocations, values: Iterable<string>, report: Report): Promise<void> {
   const search = searchFor(values);
   const look = (where: string, text: string) => {
     const prefix = search.find(text);
     if (prefix !== undefined) report.violation({ rule: "I4", subject: prefix, what: `its plaintext is in ${where}` });
   };
-  for (const { name, lines } of places.processes) {
+  for (const { name, lines } of locations.processes) {
     for (const line of lines) look(`the log of ${name}`, line);
   }
-  for (const line of places.postgres.log) look("PostgreSQL's log", line);
+  for (const line of locations.postgres.log) look("PostgreSQL's log", line);
   for (const path of OBJECTS) {
-    const { body } = await places.kubernetes.request("GET", path);
+    const { body } = await locations.kubernetes.request("GET", path);
     look(path, JSON.stringify(body));
   }
-  for (const url of places.adminUrls) look(`${url}/metrics`, await (await fetch(`${url}/metrics`)).text());
+  for (const url of locations.adminUrls) look(`${url}/metrics`, await (await fetch(`${url}/metrics`)).text());
   const { rows: tables } = await sql<{ name: string }>`select table_name as name from information_schema.tables
-    where table_schema = 'public' and table_type = 'BASE TABLE'`.execute(places.store.db);
+    where table_schema = 'public' and table_type = 'BASE TABLE'`.execute(locations.store.db);
   for (const { name } of tables) {
     const { rows } = await sql<{ row: string }>`select t::text as row from ${sql.table(name)} t`.execute(
-      places.store.db,
+      locations.store.db,
     );
     for (const { row } of rows) look(`table ${name}`, row);
   }
-  const { auditLog } = places.kubernetes;
+  const { auditLog } = locations.kubernetes;
   if (auditLog === undefined) return;
   for await (const line of createInterface({ input: createReadStream(auditLog) })) look("the audit log", line);
 }

@@ -35,9 +35,9 @@ export type TreeWatchOptions = {
 export async function watchTree({ path, signal, clock, look, onTouched, onError }: TreeWatchOptions): Promise<void> {
   let touched = new Set<string>();
   let wake = () => {};
-  const folders = createFolderWatch(path, clock, (place, event) => {
-    onTouched?.(place, event);
-    touched.add(place);
+  const folders = createFolderWatch(path, clock, (touchedPath, event) => {
+    onTouched?.(touchedPath, event);
+    touched.add(touchedPath);
     wake();
   });
 

@@ -38,7 +38,7 @@ export function withoutSops(manifest: Fields): Encryption {
 
 function encryptedIn(value: unknown, path: Path, isIts: (value: unknown) => boolean): Path[] {
   if (isIts(value)) return [path];
-  if (Array.isArray(value)) return value.flatMap((item: unknown, place) => encryptedIn(item, [...path, place], isIts));
+  if (Array.isArray(value)) return value.flatMap((item: unknown, index) => encryptedIn(item, [...path, index], isIts));
   if (!isRecord(value)) return [];
   return Object.entries(value).flatMap(([name, item]) => encryptedIn(item, [...path, name], isIts));
 }
@@ -54,8 +54,8 @@ export function withClearData(secret: Fields): Fields {
 
 /** Drops complaints about values that are at fault only for being encrypted. Names are in clear, so theirs stay. */
 export function ofClearValues(complaints: readonly Complaint[], encrypted: readonly Path[]): Complaint[] {
-  const places = new Set(encrypted.map((path) => JSON.stringify(path)));
-  return complaints.filter(({ path, of }) => of === "key" || !places.has(JSON.stringify(path)));
+  const paths = new Set(encrypted.map((path) => JSON.stringify(path)));
+  return complaints.filter(({ path, of }) => of === "key" || !paths.has(JSON.stringify(path)));
 }
 
 /** Returns a note that values were not read, or an error if they are needed or have lost their `sops`. */

@@ -93,11 +93,11 @@ function itemsOf(document: ManifestDocument): ManifestDocument[] {
   if (!isRecord(value) || value.kind !== "List" || value.apiVersion !== "v1") return [document];
   const items = Array.isArray(value.items) ? value.items : [];
   const { sops } = value;
-  return items.flatMap((item: unknown, place) =>
+  return items.flatMap((item: unknown, index) =>
     itemsOf({
       ...document,
       value: sops !== undefined && isRecord(item) ? { sops, ...item } : item,
-      diagnostic: (path, message, options) => document.diagnostic(["items", place, ...path], message, options),
+      diagnostic: (path, message, options) => document.diagnostic(["items", index, ...path], message, options),
     }),
   );
 }

@@ -41,7 +41,7 @@ export function suggestion(word: string, candidates: readonly string[]): string 
 /** Counts insertions, deletions, substitutions and swaps of neighbours (optimal string alignment). */
 function editDistance(a: string, b: string): number {
   let before: number[] = [];
-  let above = Array.from({ length: b.length + 1 }, (_, place) => place);
+  let above = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (let i = 1; i <= a.length; i++) {
     const row = [i];
     for (let j = 1; j <= b.length; j++) {
@@ -55,6 +55,6 @@ function editDistance(a: string, b: string): number {
   return at(above, b.length);
 }
 
-function at(row: readonly number[], place: number): number {
-  return row[place] ?? Infinity;
+function at(row: readonly number[], index: number): number {
+  return row[index] ?? Infinity;
 }

@@ -20,7 +20,7 @@ export function readNode(root: unknown): { value: unknown; diagnostics: NodeNote
 
   function read(node: unknown, path: Path): unknown {
     if (isMap(node)) return readMap(node.items, path);
-    if (isSeq(node)) return node.items.map((item, place) => read(item, [...path, place]));
+    if (isSeq(node)) return node.items.map((item, index) => read(item, [...path, index]));
     if (isAlias(node)) {
       diagnostics.push({ offset: start(node), path, message: "aliases are not supported: write the value out" });
       return null;

@@ -28,7 +28,7 @@ export function checkRules(schema: Schema, value: unknown, old: unknown, known: 
       if (self.length > (node.maxItems ?? Infinity)) return complaints;
       complaints.push(...repeated(node, self, path));
       const { items } = node;
-      if (items) complaints.push(...self.flatMap((item, place) => visit(items, item, undefined, [...path, place])));
+      if (items) complaints.push(...self.flatMap((item, index) => visit(items, item, undefined, [...path, index])));
     } else if (isRecord(self)) {
       for (const [name, field] of Object.entries(node.properties ?? {})) {
         const oldField = isRecord(oldSelf) ? oldSelf[name] : undefined;
@@ -80,14 +80,14 @@ function repeated(node: Schema, items: readonly unknown[], path: Path): Complain
   if (type !== "set" && type !== "map") return [];
   const keys = node["x-kubernetes-list-map-keys"];
   const seen = new Set<string>();
-  return items.flatMap((item, place) => {
+  return items.flatMap((item, index) => {
     const identity = JSON.stringify(keys && isRecord(item) ? keys.map((key) => item[key]) : sorted(item));
     if (!seen.has(identity)) {
       seen.add(identity);
       return [];
     }
     const by = keys === undefined ? "" : `, by its ${keys.join(" and ")}`;
-    return [{ path: [...path, place], message: `is in the list twice${by}: remove one of the two` }];
+    return [{ path: [...path, index], message: `is in the list twice${by}: remove one of the two` }];
   });
 }
 

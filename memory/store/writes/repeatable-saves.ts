@@ -66,7 +66,7 @@ export type RecordCount = {
   readonly waitMs: number;
 };
 
-/** Counts the records of a caller: thousands, in the end, so that {@link RecordRoom} asks seldom. */
+/** Counts the records of a caller: thousands, in the end, so that {@link RecordCapacity} asks seldom. */
 export async function countRecords(db: Db, caller: string, most: number = MAX_SAVES): Promise<RecordCount> {
   const { rows } = await sql<{ known: number; ms: number | null }>`
     select count(*) filter (where made_at >= clock_timestamp() - ${KEPT})::int as known,

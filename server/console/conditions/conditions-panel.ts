@@ -16,8 +16,8 @@ const COLUMNS: readonly Column[] = [["Condition", "named"], ["Status", "whole"],
  */
 export function conditionsPanel(conditions: readonly ReportedCondition[] | undefined, now: number): Html | false {
   if (conditions === undefined || conditions.length === 0) return false;
-  const place = (one: ReportedCondition) => ORDER.indexOf(gravityOf(one));
-  const inOrder = conditions.toSorted((a, b) => place(a) - place(b));
+  const rankOf = (one: ReportedCondition) => ORDER.indexOf(gravityOf(one));
+  const inOrder = conditions.toSorted((a, b) => rankOf(a) - rankOf(b));
   const isWrong = inOrder.some((one) => gravityOf(one) === "wrong");
   const rows = inOrder.map((one) => [
     html`${one.type}<small>${inWords(one.reason)}</small>`,

@@ -98,8 +98,8 @@ async function save(
     upstreams.push({ ...upstream, credential });
   }
   try {
-    const place = { cluster: API_CLUSTER, namespace, name, ownerUid, teamId, publicId };
-    const draft = { ...place, routesOnly, upstreams, routes, by: author };
+    const reference = { cluster: API_CLUSTER, namespace, name, ownerUid, teamId, publicId };
+    const draft = { ...reference, routesOnly, upstreams, routes, by: author };
     const { gatewayId: id } = await saveGateway(tx, draft, keyring);
     return { id };
   } catch (error) {

@@ -59,7 +59,7 @@ export type Reservation = {
  * @throws PrefixTakenError if an imported secret's prefix identifies another key
  * @throws OwnerTakenError if the declaration owns another living key
  * @throws VersionEndedError if the version was reserved before and has ended since
- * @throws NoRoomError if the replaced reservation would be one old version too many
+ * @throws TooManyVersionsError if the replaced reservation would be one old version too many
  * @throws KeyRevokedError, StaleDeclarationError
  */
 export async function reserveVersion(tx: Tx, reservation: Reservation): Promise<void> {

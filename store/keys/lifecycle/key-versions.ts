@@ -71,7 +71,7 @@ export type SupersededVersion = {
  * Ends a reservation, or begins its overlap. The caller has locked the key's row. It is no error if the version is no
  * longer reserved.
  *
- * @throws NoRoomError if it would be one old version too many
+ * @throws TooManyVersionsError if it would be one old version too many
  */
 export async function supersedeReservation(
   tx: Tx,
@@ -101,7 +101,7 @@ async function voidReservation(tx: Tx, keyId: string, number: number): Promise<v
  * that is ended here before its deadline loses the deadline.
  *
  * @returns numbers of the old versions that it ends, at their deadline or before it
- * @throws NoRoomError if it succeeds more versions than there are slots for old versions
+ * @throws TooManyVersionsError if it succeeds more versions than there are slots for old versions
  * @throws VersionEndedError, KeyRevokedError, UnknownKeyError
  */
 export async function activateVersion(
@@ -189,7 +189,7 @@ async function livingVersions(
  *
  * @param living all living versions of the key
  * @returns end of the overlap; null if `old` is empty
- * @throws NoRoomError if there are too few free slots
+ * @throws TooManyVersionsError if there are too few free slots
  */
 async function beginOverlap(
   tx: Tx,

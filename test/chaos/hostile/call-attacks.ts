@@ -7,12 +7,12 @@ import { JSON_BODY, MCP, MCP_TYPES, SMALL_ATOM, type Victim } from "./victim.ts"
 
 const CALL_TIMEOUT_MS = 15_000;
 
-const costlyTurns = new WeakMap<Victim, number>();
+const costlyCalls = new WeakMap<Victim, number>();
 const costlyBytes = new Map<string, Buffer>();
 
 export async function costlyBody(victim: Victim, n: number): Promise<void> {
-  const turn = (costlyTurns.get(victim) ?? n) + 1;
-  costlyTurns.set(victim, turn);
+  const turn = (costlyCalls.get(victim) ?? n) + 1;
+  costlyCalls.set(victim, turn);
   const costly = COSTLY_BODIES[turn % COSTLY_BODIES.length];
   if (costly === undefined) return;
   const body = costlyBytes.get(costly.what) ?? costly.make();

@@ -15,13 +15,13 @@ const REWRITTEN = `[JSONPatch{op: "replace", path: "/data/api-key", value: "${bt
 describeWorldsOnKubernetes("a Secret that a policy changes as it is written", (setup, kubernetes) => {
   it("c69: without its owner: found at the first answer, used, said, written once a minute, and deleted with the key", async (context) => {
     const world = await startWorld(context, setup());
-    const place = { context, kubernetes: kubernetes(), namespace: `dev${world.tag}` };
-    const path = `/api/v1/namespaces/${place.namespace}/secrets/agent`;
+    const target = { context, kubernetes: kubernetes(), namespace: `dev${world.tag}` };
+    const path = `/api/v1/namespaces/${target.namespace}/secrets/agent`;
     const metadata = async () => {
-      const { body } = await place.kubernetes.request("GET", path);
+      const { body } = await target.kubernetes.request("GET", path);
       return (body as { metadata: { ownerReferences?: unknown; labels?: unknown; resourceVersion: string } }).metadata;
     };
-    const policy = await alterByPolicy(place, STRIPPED);
+    const policy = await alterByPolicy(target, STRIPPED);
     await world.declare(key("agent"), key("other"));
     await until("it is said", () => world.condition("Ready", "agent") === "True/SecretAltered");
     expect(world.decide(await world.plaintextOf("agent"))).toBe("allowed");
@@ -42,8 +42,8 @@ describeWorldsOnKubernetes("a Secret that a policy changes as it is written", (s
 
   it("c69: with another value of its key: said, and the same version arrives once that has ended", async (context) => {
     const world = await startWorld(context, setup());
-    const place = { context, kubernetes: kubernetes(), namespace: `dev${world.tag}` };
-    const policy = await alterByPolicy(place, REWRITTEN);
+    const target = { context, kubernetes: kubernetes(), namespace: `dev${world.tag}` };
+    const policy = await alterByPolicy(target, REWRITTEN);
     await world.declare(key("agent"));
     await until("it is said", () => world.condition("Ready", "agent") === "False/SecretAltered");
     expect((await world.readSecret("agent"))?.["api-key"]).toBe("sealed");

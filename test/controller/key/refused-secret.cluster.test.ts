@@ -23,7 +23,7 @@ const ANNOTATION_BYTES = 256 << 10;
 
 const REFUSERS: readonly {
   readonly what: string;
-  readonly refuse: (place: AdmissionTarget) => Promise<Admission>;
+  readonly refuse: (target: AdmissionTarget) => Promise<Admission>;
   readonly named: (name: string) => string;
 }[] = [
   { what: "a ResourceQuota", refuse: refuseByQuota, named: (name) => `exceeded quota: ${name}` },

@@ -45,7 +45,7 @@ async function main(args: readonly string[]): Promise<number> {
   const named = SUITES.filter((suite) => names.some((name) => suite.startsWith(name)));
   const chosen = named.length > 0 ? named : SUITES.filter((suite) => NIGHTLY || suite !== WALK);
   if (process.env[KUBECONFIG_VARIABLE]) {
-    return inTurn(
+    return sequentially(
       chosen.filter((suite) => ANYWHERE.includes(suite)),
       async (suite) => {
         const [command, ...rest] = commandOf(suite, options);
@@ -67,7 +67,7 @@ async function main(args: readonly string[]): Promise<number> {
       const run = (suite: string) => runInNamespaces(commandOf(suite, options), env);
       const isLongest = (suite: string) => suite === INSTALLATION;
       const lanes = [chosen.filter(isLongest), chosen.filter((suite) => !isLongest(suite))];
-      const codes = await Promise.all(lanes.map((lane) => inTurn(lane, run)));
+      const codes = await Promise.all(lanes.map((lane) => sequentially(lane, run)));
       return Math.max(...codes);
     } finally {
       await rm(folder, { recursive: true });
@@ -83,7 +83,7 @@ async function main(args: readonly string[]): Promise<number> {
 }
 
 /** Runs suites up to the first that fails. @returns its exit code */
-async function inTurn(suites: readonly string[], run: (suite: string) => Promise<number>): Promise<number> {
+async function sequentially(suites: readonly string[], run: (suite: string) => Promise<number>): Promise<number> {
   for (const suite of suites) {
     const code = await run(suite);
     if (code !== 0) return code;

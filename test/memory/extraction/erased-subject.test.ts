@@ -53,7 +53,7 @@ async function startWorld(context: TestContext, store: Store, { memory, manageme
   const { libraryId, draft, home } = library;
   const reachOf = (subject: string): Reach => ({ ...library.reach, subject });
   const claim = () => claimExtraction(store, crypto.randomUUID());
-  type Turn = NonNullable<Awaited<ReturnType<typeof claim>>>;
+  type Lease = NonNullable<Awaited<ReturnType<typeof claim>>>;
 
   return {
     reachOf,
@@ -66,7 +66,7 @@ async function startWorld(context: TestContext, store: Store, { memory, manageme
         const conversation = { libraryId, digest: DIGEST, passages: ["one", "two"], tokens };
         return handOver(tx, reachOf(subject), conversation);
       }),
-    settle: (by: Store, lease: Turn) => {
+    settle: (by: Store, lease: Lease) => {
       const statements = [TEA];
       return settleExtraction(
         by,

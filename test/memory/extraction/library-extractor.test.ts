@@ -119,7 +119,7 @@ describeNightlyOnEachEngine("A library that takes atoms out of conversations", (
     const { id } = (await library.handOver("The freeze ends on Monday.")).json;
     const claimed = async () => {
       const lease = await claimExtraction(store(), crypto.randomUUID());
-      if (lease?.libraryId !== library.libraryId) throw new Error("no turn of the library");
+      if (lease?.libraryId !== library.libraryId) throw new Error("no lease of the library");
       return lease;
     };
     const dead = await claimed();
@@ -269,7 +269,7 @@ describeNightlyOnEachEngine("A library that takes atoms out of conversations", (
     const parts = new Map<string, string>();
     for (let leases = 0; leases < 7; leases++) {
       const lease = await claimExtraction(store(), crypto.randomUUID(), undefined, (id) => parts.get(id));
-      if (lease?.libraryId !== library.libraryId) throw new Error("no turn of the library");
+      if (lease?.libraryId !== library.libraryId) throw new Error("no lease of the library");
       parts.set(lease.libraryId, lease.storedIn);
       read.push(String(lease.subject));
       await settleExtraction(store(), lease, { kind: "done", statements: [], known: 0 });

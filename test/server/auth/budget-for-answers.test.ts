@@ -101,7 +101,10 @@ test.each([
   const store = await openMemoryStore();
   const harness = await startHarness({
     mounts: [{ at: "", routes: memoryRoutes }],
-    ...{ store, answers: { key: 8 << 20, team: 8 << 20, thread: 8 << 20, [of]: 1 << 20 } },
+    ...{
+      store,
+      answers: { key: 8 << 20, team: 8 << 20, thread: 8 << 20, [of === "process" ? "thread" : of]: 1 << 20 },
+    },
   });
   const key = harness.addKey();
   const team = of === "team" ? harness.recordOf(key).teamId : "team-b";

@@ -25,7 +25,7 @@ function open() {
   return { budget, put, end };
 }
 
-describe("a room for bodies", () => {
+describe("a budget for bodies", () => {
   test("takes any body while all together have no more than one key may", () => {
     const { budget, put } = open();
     put(holder("a"), 60);
@@ -64,7 +64,7 @@ describe("a room for bodies", () => {
     expect(budget.boundOf(body.holder, 0, 300), "beside it").toBe("key");
   });
 
-  test("has the room again that a body leaves, for its key, its team and all", () => {
+  test("has the bytes again that a body leaves, for its key, its team and all", () => {
     const { budget, put, end } = open();
     const bodies = [put(holder("a"), 90), put(holder("b"), 90)];
     expect(budget.boundOf(holder("c"), 0, 90)).toBe("team");
@@ -73,7 +73,7 @@ describe("a room for bodies", () => {
     expect(budget.boundOf(holder("c"), 0, LIMIT)).toBeUndefined();
   });
 
-  test("counts the bodies of this room alone", () => {
+  test("counts the bodies of this budget alone", () => {
     const others = new BodyBudget(LIMIT, []);
     const budget = new BodyBudget(LIMIT, [{ holder: holder("a"), budget: others, bytes: 500 }]);
     budget.change(holder("b", "two"), 150);

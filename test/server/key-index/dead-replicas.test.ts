@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { LEASE_MS, LEASE_RANGE_MS } from "../../../domain/protocol.ts";
 import { SimDatabase } from "./simulation/database.ts";
 import { SimReplica } from "./simulation/replica.ts";
-import { passTime, simulateTimers, turns } from "./simulation/time.ts";
+import { nextIteration, passTime, simulateTimers } from "./simulation/time.ts";
 
 const MINUTE_MS = 60_000;
 
@@ -27,7 +27,7 @@ async function startReplicas(count: number, leasesMs: readonly number[] = [LEASE
     // Each has its turn before the next moment comes.
     for (let passed = 0; passed < ms; passed += 100) await passTime(time, processes, 100, () => {});
   };
-  await turns();
+  await nextIteration();
   await pass(1_000);
   expect(replicas.every(({ replica }) => replica.view.isCurrent())).toBe(true);
   const names = () => database.readReplicas(0).replicas.map(({ id }) => id);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { LEASE_MS } from "../../../domain/protocol.ts";
 import { SimDatabase } from "./simulation/database.ts";
 import { SimReplica } from "./simulation/replica.ts";
-import { passTime, simulateTimers, type TrueTime, turns } from "./simulation/time.ts";
+import { nextIteration, passTime, simulateTimers, type TrueTime } from "./simulation/time.ts";
 
 /** A beat may just have been due when the network went, and a question has just been lost when it comes back. */
 const RIDDEN_OUT_MS = LEASE_MS - 1_600;
@@ -26,7 +26,7 @@ async function play(phase: number, gapMs: number, back: "open" | "reset", hinted
       if (!self.replica.view.isCurrent()) away += time.now - lookedAt;
       lookedAt = time.now;
     });
-  await turns();
+  await nextIteration();
   await pass(3_000 + phase);
   expect(self.replica.view.isCurrent()).toBe(true);
   away = 0;

@@ -3,7 +3,7 @@ import { LEASE_MS, LEASE_RANGE_MS } from "../../../domain/protocol.ts";
 import { REVALIDATION_INTERVAL_MS } from "../../../server/key-index/stream-revalidation.ts";
 import { SimDatabase } from "./simulation/database.ts";
 import { SimReplica } from "./simulation/replica.ts";
-import { passTime, simulateTimers, turns } from "./simulation/time.ts";
+import { nextIteration, passTime, simulateTimers } from "./simulation/time.ts";
 
 beforeAll(() => simulateTimers());
 afterAll(() => {
@@ -20,9 +20,9 @@ async function startReplica(leaseMs: number) {
   const self = new SimReplica("replica", time, database, scheduler, leaseMs);
   const pass = async (ms: number) => {
     for (let passed = 0; passed < ms; passed += 100) await passTime(time, [self.process], 100, () => {});
-    await turns();
+    await nextIteration();
   };
-  await turns();
+  await nextIteration();
   await pass(200);
   expect(self.replica.view.isCurrent()).toBe(true);
   /** How long it decides without its database, to the tenth of a second. */
@@ -89,7 +89,7 @@ test("c38: a lease is as long as it was when the database was asked, however lat
   await pass(25_000);
   self.setWay("cut");
   self.process.goOn(0);
-  await turns();
+  await nextIteration();
   expect(self.replica.view.isCurrent()).toBe(false);
   self.process.end();
 });

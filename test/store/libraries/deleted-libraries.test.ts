@@ -100,7 +100,7 @@ describeNightlyOnEachEngine("a library that was deleted with its atoms", (opened
     expect(await left()).toEqual([large, small]);
     const deletion = libraryDeletion(opened(), { slice: 1 });
     // Its three atoms, a look for more, and its own row.
-    for (let turns = 0; turns < 2 * 5; turns++) expect(await deletion.next()).toBe(true);
+    for (let slices = 0; slices < 2 * 5; slices++) expect(await deletion.next()).toBe(true);
     expect(await left()).toEqual([large]);
     while (await deletion.next());
     expect(await left()).toEqual([]);

@@ -50,7 +50,7 @@ export function createSecretFiles(root: string, uniqueName: () => string, dataKe
   async function create(namespace: string, name: string, data: Data): Promise<void> {
     const folder = folderOf(namespace, name);
     await assertNoLink(folder, root);
-    await staging.place(data, async (draft) => {
+    await staging.stage(data, async (draft) => {
       await ensureFolder(dirname(folder), root);
       await assertNoLink(folder, root);
       await rename(draft, folder);
@@ -60,7 +60,7 @@ export function createSecretFiles(root: string, uniqueName: () => string, dataKe
 
   async function replace(namespace: string, name: string, data: Data, onCommitted: () => void): Promise<void> {
     await assertNoLink(folderOf(namespace, name), root);
-    await staging.place(data, (draft) => replacements.commit(namespace, name, draft));
+    await staging.stage(data, (draft) => replacements.commit(namespace, name, draft));
     onCommitted();
     await replacements.carryOut(namespace, name, Object.keys(data));
   }

@@ -14,7 +14,7 @@ type SecretStaging = {
   /** Drops the drafts of a process that was killed. */
   recover(): Promise<void>;
   /** Writes a draft and calls `move` to move it to its path; if that fails, nothing is left of the draft. */
-  place(data: Data, move: (draft: string) => Promise<void>): Promise<void>;
+  stage(data: Data, move: (draft: string) => Promise<void>): Promise<void>;
   /** Removes a Secret's folder, if there is one: the whole of it at once. */
   discard(folder: string): Promise<void>;
 };
@@ -46,7 +46,7 @@ export function createSecretStaging(root: string, uniqueName: () => string): Sec
       // If it cannot be made, the write that needs it says why.
       await ensureFolder(staging, root).catch(() => {});
     },
-    async place(data, move) {
+    async stage(data, move) {
       const draft = await writeDraft(data);
       try {
         await move(draft);

@@ -33,7 +33,7 @@ export function similarity(wanted: readonly WantedWord[], phrases: readonly stri
   const comparers = wanted.map(({ word }) => comparer(word));
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const isForVersion = wanted.some(({ word }) => word.kind === "version");
-  const places = new Map(wanted.map(({ word }, at) => [word.text, at]));
+  const indexes = new Map(wanted.map(({ word }, at) => [word.text, at]));
   const known = new Map<string, readonly number[]>();
   const likenesses = (text: string): readonly number[] => {
     const before = known.get(text);
@@ -59,7 +59,7 @@ export function similarity(wanted: readonly WantedWord[], phrases: readonly stri
       }
     }
     for (const joined of joinedWords(text)) {
-      const at = places.get(joined);
+      const at = indexes.get(joined);
       if (at === undefined || best[at] === 1) continue;
       best[at] = 1;
       times[at] = Math.max(times[at] ?? 0, 1);

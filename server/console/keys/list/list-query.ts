@@ -77,8 +77,8 @@ function writePosition({ place, id }: KeyPosition): string {
 /** Reads a position that {@link writePosition} wrote. @throws Problem `invalid_request` for any other text */
 function readPosition(text: string, order: KeyOrder): KeyPosition {
   const [place, id] = text.length > MAX_CURSOR_LENGTH ? [] : partsOf(text);
-  const isPlace = order === "name" ? isStorable : isTime;
-  if (typeof place === "string" && isPlace(place) && typeof id === "string" && isKeyId(id)) {
+  const isValue = order === "name" ? isStorable : isTime;
+  if (typeof place === "string" && isValue(place) && typeof id === "string" && isKeyId(id)) {
     return { place, id };
   }
   throw problem("invalid_request", "This address of a page of the list is broken: begin at the first page.");

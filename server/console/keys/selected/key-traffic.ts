@@ -29,6 +29,6 @@ export async function readTraffic(
 }
 
 function compare(a: readonly number[], b: readonly number[]): number {
-  const place = a.findIndex((figure, i) => figure !== b[i]);
-  return place === -1 ? 0 : (a[place] ?? 0) - (b[place] ?? 0);
+  const index = a.findIndex((figure, i) => figure !== b[i]);
+  return index === -1 ? 0 : (a[index] ?? 0) - (b[index] ?? 0);
 }

@@ -71,8 +71,8 @@ export async function boundNames(
 
 /** Lists the namespaces in which keys of a team may be declared, the preferred namespace first. */
 export async function declarableIn(db: Db, teamId: string): Promise<string[]> {
-  const places = await namespacesOfTeam(db, teamId);
-  return places.filter(({ cluster }) => cluster !== API_CLUSTER).map(({ namespace }) => namespace);
+  const namespaces = await namespacesOfTeam(db, teamId);
+  return namespaces.filter(({ cluster }) => cluster !== API_CLUSTER).map(({ namespace }) => namespace);
 }
 
 async function withoutNamespace(db: Db, teamId: string): Promise<string> {

@@ -50,7 +50,7 @@ export function subjectsInEmbeddedLibraries(store: () => Store): void {
       await sql`update library_embeddings set due_at = '-infinity' where library_id = ${libraryId}`.execute(db);
       await sql`delete from embedding_queue where library_id = ${libraryId}`.execute(db);
       const lease = await claimEmbedding(store(), "00000000-0000-4000-8000-000000000000");
-      if (lease === undefined) throw new Error("there is a turn");
+      if (lease === undefined) throw new Error("there is a lease");
       const isWalked = async () =>
         (
           await sql<{ done: boolean }>`select is_walked as done from library_embeddings

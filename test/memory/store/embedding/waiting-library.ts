@@ -33,7 +33,7 @@ export async function startWaiting(store: Store, content = PLAIN.content) {
     await sql`update library_embeddings set is_walked = true, due_at = '-infinity'
       where library_id = ${libraryId}`.execute(db);
     const lease = await claimEmbedding(store, randomUUID());
-    if (lease?.libraryId !== libraryId) throw new Error("the turn is of another library");
+    if (lease?.libraryId !== libraryId) throw new Error("the lease is of another library");
     return lease;
   };
   const embedded = async (lease: EmbeddingLease, servedBy = "one") => {

@@ -42,7 +42,7 @@ async function start(limits: Partial<AnswerLimits> = {}, tls: TlsFiles | null = 
     await until("nothing is held", () => budget.figures().heldBytes === 0);
   });
   const { port } = server.address() as AddressInfo;
-  return { room: budget, server, port, url: `http://127.0.0.1:${port}` };
+  return { budget: budget, server, port, url: `http://127.0.0.1:${port}` };
 }
 
 const bytes: Route = ({ url = "" }, response) => {
@@ -76,7 +76,7 @@ describe("b109: an answer", () => {
   test.each([0, 1, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE, LARGE])(
     "b109: of %d bytes comes whole, and the connection goes on",
     async (length) => {
-      const { room: budget, port } = await start();
+      const { budget, port } = await start();
       const caller = openCaller(port);
       const ask = requestHead(`GET /${length} HTTP/1.1`);
       caller.socket.write(ask + ask + requestHead("GET /7 HTTP/1.1", ["Connection: close"]));
@@ -101,14 +101,14 @@ describe("b109: an answer", () => {
   });
 
   test("b109: has no body where HEAD asked for it, and takes no room", async () => {
-    const { port, room: budget } = await start();
+    const { port, budget } = await start();
     const answer = await sendRaw(port, requestHead(`HEAD /${3 * LARGE} HTTP/1.1`));
     expect([answer.status, answer.body]).toEqual([200, ""]);
     expect(budget.figures()).toEqual({ heldBytes: 0, refused: 0, cut: 0 });
   });
 
   test("b109: that is not read holds what has not left, until another wants its room, and then is cut short", async () => {
-    const { room: budget, port, url } = await start();
+    const { budget, port, url } = await start();
     const caller = await readNothing(port, budget);
     const { heldBytes } = budget.figures();
     expect(heldBytes).toBeGreaterThan(MIB);
@@ -126,7 +126,7 @@ describe("b109: an answer", () => {
   });
 
   test("b109: that is read goes on, however long it takes", async () => {
-    const { room: budget, port } = await start({ thread: LARGE });
+    const { budget, port } = await start({ thread: LARGE });
     const caller = await readNothing(port, budget);
     const from = budget.figures().heldBytes;
     caller.socket.resume();
@@ -140,7 +140,7 @@ describe("b109: an answer", () => {
   });
 
   test("b109: is cut behind others on its connection, and at its last piece, and over TLS", async () => {
-    const { room: budget, port } = await start();
+    const { budget, port } = await start();
     const ask = requestHead(`GET /${LARGE} HTTP/1.1`, ["Connection: close"]);
     const callers = [
       await readNothing(port, budget, requestHead(`GET /${LARGE} HTTP/1.1`).repeat(3)),
@@ -158,9 +158,9 @@ describe("b109: an answer", () => {
     const secure = connect({ port: overTls.port, host: "127.0.0.1", rejectUnauthorized: false }).pause();
     const ended = new Promise((resolve) => secure.on("error", resolve));
     secure.write(requestHead(`GET /${LARGE} HTTP/1.1`));
-    await until("it holds", () => overTls.room.figures().heldBytes > MIB);
-    tick(overTls.room, 600);
-    expect(overTls.room.figures()).toMatchObject({ heldBytes: 0, cut: 1 });
+    await until("it holds", () => overTls.budget.figures().heldBytes > MIB);
+    tick(overTls.budget, 600);
+    expect(overTls.budget.figures()).toMatchObject({ heldBytes: 0, cut: 1 });
     secure.resume();
     expect(await ended).toMatchObject({ code: "ECONNRESET" });
   });
@@ -181,7 +181,7 @@ describe("b109: an answer", () => {
 
   test("b109: has its room before it is made, and holds what it is once it is sent", async () => {
     const seen: number[] = [];
-    const { url, room: budget } = await start({ key: 3 * MIB }, null, (_request, response) => {
+    const { url, budget } = await start({ key: 3 * MIB }, null, (_request, response) => {
       expect(reserveAnswer(response)).toBeUndefined();
       seen.push(budget.figures().heldBytes);
       response.writeHead(200, { "content-length": 5 });
@@ -194,7 +194,7 @@ describe("b109: an answer", () => {
 
   test("b109: of a text that is kept for all holds a piece, however large it is", async () => {
     const text = Buffer.alloc(LARGE, "x");
-    const { port, room: budget } = await start(
+    const { port, budget } = await start(
       { team: 2 * PIECE, thread: 2 * PIECE, key: 2 * PIECE },
       null,
       (_request, response) => {
@@ -213,7 +213,7 @@ describe("b109: an answer", () => {
 
   test("b109: of a stream is its reader's while a piece is out, and its source's otherwise", async () => {
     let written = 0;
-    const { port, room: budget } = await start({}, null, (_request, response) => {
+    const { port, budget } = await start({}, null, (_request, response) => {
       reserveAnswer(response);
       response.writeHead(200);
       const write = () => {
@@ -243,7 +243,7 @@ describe("b109: an answer", () => {
   });
 
   test("b109: of a stream whose piece is larger than what was taken takes more, and is cut where there is none", async () => {
-    const { port, room: budget } = await start({ key: 2 * MIB }, null, (_request, response) => {
+    const { port, budget } = await start({ key: 2 * MIB }, null, (_request, response) => {
       reserveAnswer(response);
       response.writeHead(200);
       response.write(Buffer.alloc(2 * MIB, "x"), () => {
@@ -260,7 +260,7 @@ describe("b109: an answer", () => {
 
   test("b109: that is asked for when its caller has left takes no room", async () => {
     const left = Promise.withResolvers<void>();
-    const { port, room: budget } = await start({}, null, (_request, response) => {
+    const { port, budget } = await start({}, null, (_request, response) => {
       response.once("close", () => {
         expect(reserveAnswer(response)).toBeUndefined();
         left.resolve();
@@ -276,7 +276,7 @@ describe("b109: an answer", () => {
   });
 
   test("b109: whose caller leaves at any moment gives all back", async () => {
-    const { port, room: budget } = await start({ key: 100 * LARGE, team: 100 * LARGE, thread: 100 * LARGE });
+    const { port, budget } = await start({ key: 100 * LARGE, team: 100 * LARGE, thread: 100 * LARGE });
     const ask = requestHead(`GET /${MIB} HTTP/1.1`);
     await Promise.all(
       Array.from({ length: 60 }, async (_, n) => {
@@ -292,7 +292,7 @@ describe("b109: an answer", () => {
   });
 
   test("b109: that is under way as its server stops is sent to its end", async () => {
-    const { port, room: budget, server } = await start();
+    const { port, budget, server } = await start();
     const caller = await readNothing(port, budget);
     const closed = new Promise((resolve) => server.close(resolve));
     server.closeIdleConnections();

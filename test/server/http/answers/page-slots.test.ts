@@ -15,11 +15,11 @@ function start(max: number, waitMs = 60_000) {
       response.emit("close");
     };
   };
-  return { turns: slots, come, ask };
+  return { slots: slots, come, ask };
 }
 
 test("b109: so many pages of a principal are made at once, the others in their order as those end", () => {
-  const { turns: slots, come, ask } = start(2);
+  const { slots, come, ask } = start(2);
   const [endA] = ["a", "b", "c", "d"].map((name) => ask(name));
   ask("x", "another");
   expect(come).toEqual(["a", "b", "x"]);
@@ -29,7 +29,7 @@ test("b109: so many pages of a principal are made at once, the others in their o
 });
 
 test("b109: a turn that is waited for goes to the next one where its caller has left, and all is forgotten at the end", () => {
-  const { turns: slots, come, ask } = start(1);
+  const { slots, come, ask } = start(1);
   const [endA, endB, endC] = ["a", "b", "c"].map((name) => ask(name));
   endB?.();
   endA?.();
@@ -41,7 +41,7 @@ test("b109: a turn that is waited for goes to the next one where its caller has 
 });
 
 test("b109: a caller who has left before takes no turn, of whom no event would come to give it back", () => {
-  const { turns: slots, come, ask } = start(1);
+  const { slots, come, ask } = start(1);
   slots.take("desk", Object.assign(new EventEmitter(), { destroyed: true }), () => come.push("left"));
   expect(slots.principals).toBe(0);
   ask("a");
@@ -49,7 +49,7 @@ test("b109: a caller who has left before takes no turn, of whom no event would c
 });
 
 test("b109: one that has waited for long goes on, and is refused or not by the room that there is", async () => {
-  const { turns: slots, come, ask } = start(1, 1);
+  const { slots, come, ask } = start(1, 1);
   const ends = ["a", "b"].map((name) => ask(name));
   while (come.length < 2) await setImmediate();
   expect(slots.waiting).toBe(0);

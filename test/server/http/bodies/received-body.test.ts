@@ -61,11 +61,11 @@ test("b83: the pieces of a large body are freed as they come, and its own memory
 test("b83: a large body is copied together in slices, other work between them", async () => {
   const piece = randomBytes(100_000);
   let iterations = 0;
-  const turn = () => {
+  const iteration = () => {
     iterations += 1;
-    next = setImmediate(turn);
+    next = setImmediate(iteration);
   };
-  let next = setImmediate(turn);
+  let next = setImmediate(iteration);
   const joined = await receive(Array.from({ length: 80 }, () => piece));
   clearImmediate(next);
   expect(joined.equals(Buffer.concat(Array.from({ length: 80 }, () => piece)))).toBe(true);

@@ -16,13 +16,13 @@ test("b83: one slice is taken in a turn of the event loop, however many works wa
   };
   let iterations = 0;
   let isDone = false;
-  const turn = () => {
+  const iteration = () => {
     iterations += 1;
     taken.push("|");
-    if (!isDone) setImmediate(turn);
+    if (!isDone) setImmediate(iteration);
   };
   const both = Promise.all([work("a", 4), work("b", 3)]);
-  setImmediate(turn);
+  setImmediate(iteration);
   await both;
   isDone = true;
   // The first slices are taken where the work is begun; from then on the turns are shared.

@@ -30,7 +30,7 @@ export function simulateTimers(): void {
 }
 
 /** Lets everything run that waits for nothing but its turn. */
-export function turns(): Promise<void> {
+export function nextIteration(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
@@ -60,7 +60,7 @@ export async function passTime(
     time.now = Math.max(time.now, due);
     look();
     next.fire();
-    await turns();
+    await nextIteration();
   }
   time.now = end;
   look();

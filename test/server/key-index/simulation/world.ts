@@ -5,7 +5,7 @@ import type { ReplicaRegister } from "../../../../store/replicas/replicas.ts";
 import { digestOfKey, SimDatabase } from "./database.ts";
 import { type Hint, KEYS, LEASES_MS, type Move, OBSERVERS, REPLICAS } from "./moves.ts";
 import { SimReplica } from "./replica.ts";
-import { passTime, type TrueTime, turns } from "./time.ts";
+import { nextIteration, passTime, type TrueTime } from "./time.ts";
 
 /** A violated promise: the message says which, of whom, and when. */
 export class BrokenPromiseError extends Error {
@@ -68,7 +68,7 @@ export class World {
 
   /** To be run after each step of the scheduler. */
   async settle(): Promise<void> {
-    await turns();
+    await nextIteration();
     this.#check();
   }
 

@@ -159,11 +159,11 @@ describe("The embedded database in use", () => {
     const waiting = [ask("first", store), ask("second", store), ask("feed", store.feedStore)];
     let iterations = 0;
     let isRunning = true;
-    const turn = () => {
+    const iteration = () => {
       iterations++;
-      if (isRunning) setImmediate(turn);
+      if (isRunning) setImmediate(iteration);
     };
-    turn();
+    iteration();
     await isLong;
     isRunning = false;
     expect(iterations).toBeGreaterThan(100);
