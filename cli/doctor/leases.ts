@@ -126,13 +126,13 @@ export async function watchLease(
 }
 
 /** State of a watched Lease. The leader itself writes in it what it serves; leaders of earlier versions do not. */
-type Looked = Pick<WatchedLease, "state" | "renewal"> & { readonly served?: WatchedLease["served"] | undefined };
+type ObservedLease = Pick<WatchedLease, "state" | "renewal"> & { readonly served?: WatchedLease["served"] | undefined };
 
 /**
  * Watches a Lease for a term. Its time is by its holder's clock, which may be wrong, so it counts as renewed if it
  * changes while it is watched.
  */
-async function lookAtLease(api: Pick<ApiClient, "request">, { namespace, name }: LeaseName): Promise<Looked> {
+async function lookAtLease(api: Pick<ApiClient, "request">, { namespace, name }: LeaseName): Promise<ObservedLease> {
   try {
     let asked = Date.now();
     const first = await readLease(api, namespace, name);
@@ -156,7 +156,7 @@ async function lookAtLease(api: Pick<ApiClient, "request">, { namespace, name }:
  *
  * @param asked time of the last read before the renewal, in milliseconds since the epoch
  */
-function renewalIn(lease: Awaited<ReturnType<typeof readLease>>, asked: number): Looked {
+function renewalIn(lease: Awaited<ReturnType<typeof readLease>>, asked: number): ObservedLease {
   const { holderIdentity, renewTime } = lease?.spec ?? {};
   const served = lease?.served;
   if (!holderIdentity) return { state: "not renewed" };

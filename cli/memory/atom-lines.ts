@@ -2,13 +2,13 @@
 import { defined } from "../../domain/defined.ts";
 import {
   type ImportItem,
+  type ImportReading,
   idFor,
   isObject,
   isUuid,
   type LeftOut,
   notImported,
   oldestFirst,
-  type Reading,
 } from "./import-item.ts";
 
 /** Line of a file that holds a JSON object. */
@@ -56,7 +56,7 @@ export function parseJson(text: string): unknown {
  *
  * @param source name of the file; it identifies lines without an atom's id at the next import
  */
-export function readAtomLines(given: readonly ParsedLine[], source: string): Reading {
+export function readAtomLines(given: readonly ParsedLine[], source: string): ImportReading {
   const { lines, leftOut } = withoutRepeats(given, "id");
   const ids = new Map(lines.flatMap(({ value: { id } }) => (typeof id === "string" ? [[id, idOf(id, source)]] : [])));
   const times = new Map<string, number>();

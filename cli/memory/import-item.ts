@@ -15,7 +15,7 @@ export type ImportItem = {
 /** Part of a file that cannot be imported, and the reason. */
 export type LeftOut = { readonly what: string; readonly why: string };
 
-export type Reading = {
+export type ImportReading = {
   readonly items: readonly ImportItem[];
   readonly leftOut: readonly LeftOut[];
   /** Number of links and relations whose target is not among what was read. */

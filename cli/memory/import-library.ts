@@ -7,9 +7,9 @@ import { type ImportItem, isObject, type LeftOut } from "./import-item.ts";
 const MAX_ATOMS = 100;
 const MAX_BYTES = 100_000;
 
-type Outcome = "created" | "corrected" | "unchanged" | "newer" | "expired";
+type AtomOutcome = "created" | "corrected" | "unchanged" | "newer" | "expired";
 type Imported = {
-  readonly outcomes: readonly Outcome[];
+  readonly outcomes: readonly AtomOutcome[];
   readonly droppedLinks: number;
   /** True if the batch was sent in parts. Links from an earlier part to a later one are then not set yet. */
   readonly isInParts?: true;
@@ -43,7 +43,7 @@ export async function importLibrary(
   onBatch: (done: number) => void,
 ): Promise<ImportResult> {
   const positions = new Map(items.map(({ atom: { id } }, position) => [id, position]));
-  const counts: Record<Outcome, number> = { created: 0, corrected: 0, unchanged: 0, newer: 0, expired: 0 };
+  const counts: Record<AtomOutcome, number> = { created: 0, corrected: 0, unchanged: 0, newer: 0, expired: 0 };
   const newer: string[] = [];
   const leftOut: LeftOut[] = [];
   const openBatches: ImportItem[][] = [];

@@ -6,7 +6,7 @@ import { errorMessage } from "../../domain/error-text.ts";
 import { unreadableBecause } from "../../runtime/unreadable-because.ts";
 import { UsageError } from "../command/usage-error.ts";
 import { readPage } from "./front-matter.ts";
-import { type ImportItem, idFor, type LeftOut, oldestFirst, type Reading } from "./import-item.ts";
+import { type ImportItem, type ImportReading, idFor, type LeftOut, oldestFirst } from "./import-item.ts";
 import { readMarkdownAtom } from "./markdown-atom.ts";
 import { type Note, type RelatedLink, readNote } from "./markdown-note.ts";
 import { atomsOf, type StatedRelation } from "./statement.ts";
@@ -24,7 +24,7 @@ type Read = { readonly path: string; readonly id: string } & ({ readonly item: I
  *
  * @throws UsageError for a folder that has none or too many, or cannot be read
  */
-export async function readMarkdownFolder(folder: string, limits: FolderLimits = LIMITS): Promise<Reading> {
+export async function readMarkdownFolder(folder: string, limits: FolderLimits = LIMITS): Promise<ImportReading> {
   const source = basename(resolve(folder));
   const leftOut: LeftOut[] = [];
   const paths = await markdownBelow(folder, limits.files, leftOut);
@@ -123,7 +123,7 @@ async function readOpen(file: FileHandle, most: number): Promise<ReadFile> {
 }
 
 /** Returns the items of all files, with links to one another by title, path, alias and permalink. */
-function linked(files: readonly Read[], source: string): Pick<Reading, "items" | "strayLinks"> {
+function linked(files: readonly Read[], source: string): Pick<ImportReading, "items" | "strayLinks"> {
   const names = namesOf(files);
   let strayLinks = 0;
   const items = files.flatMap((file) => {

@@ -1,6 +1,6 @@
 /** Answers and exports of mem0: a list of memories, or a page with `results`, and `relations` if it keeps a graph. */
 import { defined } from "../../domain/defined.ts";
-import { type ImportItem, idFor, isObject, type LeftOut, oldestFirst, type Reading } from "./import-item.ts";
+import { type ImportItem, type ImportReading, idFor, isObject, type LeftOut, oldestFirst } from "./import-item.ts";
 import { atomsOf, noTextsOf, textsOf, timeOf } from "./statement.ts";
 
 const SOURCE = "mem0";
@@ -16,7 +16,7 @@ export function mem0Memories(document: unknown): readonly unknown[] | undefined 
 }
 
 /** Reads mem0's memories. Each becomes an atom; its categories become tags, its metadata and scopes become facts. */
-export function readMem0(document: unknown, file: string): Reading {
+export function readMem0(document: unknown, file: string): ImportReading {
   const leftOut: LeftOut[] = [];
   const items: ImportItem[] = [];
   const seen = new Set<string>();

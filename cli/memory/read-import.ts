@@ -7,7 +7,7 @@ import { unreadableBecause } from "../../runtime/unreadable-because.ts";
 import { STDIN } from "../command/command.ts";
 import { UsageError } from "../command/usage-error.ts";
 import { type ParsedLines, parseJson, parseLines, readAtomLines } from "./atom-lines.ts";
-import { isObject, notImported, type Reading } from "./import-item.ts";
+import { type ImportReading, isObject, notImported } from "./import-item.ts";
 import { readMarkdownFolder } from "./markdown-folder.ts";
 import { mem0Memories, readMem0 } from "./mem0.ts";
 import { isServerMemory, readServerMemory } from "./server-memory.ts";
@@ -21,7 +21,7 @@ const MAX_NAMES = 8;
  *
  * @throws UsageError for anything else, and for what cannot be read
  */
-export async function readImport(path: string): Promise<Reading> {
+export async function readImport(path: string): Promise<ImportReading> {
   try {
     if (path === STDIN) return readFileText(asText(await buffer(process.stdin), "standard input"), "standard input");
     if ((await stat(path)).isDirectory()) return await readMarkdownFolder(path);
@@ -43,7 +43,7 @@ function asText(bytes: Uint8Array, file: string): string {
  * @param file path of the file, as a person wrote it; its last part identifies the statements at the next import
  * @throws UsageError for a file of another format, or of which nothing can be read
  */
-export function readFileText(given: string, file: string): Reading {
+export function readFileText(given: string, file: string): ImportReading {
   const content = given.replace(/^\uFEFF/, "");
   const document = parseJson(content);
   if (mem0Memories(document) !== undefined) return readMem0(document, file);

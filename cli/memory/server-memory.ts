@@ -1,6 +1,6 @@
 /** File of `@modelcontextprotocol/server-memory`: entities with their observations, and relations. */
 import { type ParsedLine, withoutRepeats } from "./atom-lines.ts";
-import { idFor, type LeftOut, type Reading } from "./import-item.ts";
+import { type ImportReading, idFor, type LeftOut } from "./import-item.ts";
 import { atomsOf, type StatedRelation } from "./statement.ts";
 
 /**
@@ -22,7 +22,7 @@ export function isServerMemory({ type }: Fields): boolean {
  *
  * @param source name of the file, which identifies an entity at the next import
  */
-export function readServerMemory(given: readonly ParsedLine[], source: string): Reading {
+export function readServerMemory(given: readonly ParsedLine[], source: string): ImportReading {
   const faults = given.flatMap(({ where, value }): LeftOut[] => {
     const why = faultOf(value);
     return why === undefined ? [] : [{ what: where, why }];

@@ -72,9 +72,9 @@ export function planDocument(plan: Plan): object {
   };
 }
 
-type Named = Parameters<typeof titleOf>[0];
+type PlanTitle = Parameters<typeof titleOf>[0];
 
 /** Returns the identity of an object. A cluster-wide object has no namespace, not an empty one. */
-function identity({ kind, namespace, name }: Named): object {
+function identity({ kind, namespace, name }: PlanTitle): object {
   return { kind, ...(namespace === "" ? {} : { namespace }), name };
 }

@@ -86,7 +86,7 @@ function timeoutOf(text: string): number {
   }
 }
 
-type Wait = { readonly kind: Kind; readonly wanted: ListFilter; readonly state: AwaitedState };
+type WaitTask = { readonly kind: Kind; readonly wanted: ListFilter; readonly state: AwaitedState };
 type Waited = {
   readonly isMet: boolean;
   /** Last look at the object, which is undefined if there was none. Missing if no look had an answer. */
@@ -103,7 +103,7 @@ type Waited = {
  */
 async function waitForState(
   source: Source,
-  { kind, wanted, state }: Wait,
+  { kind, wanted, state }: WaitTask,
   { end, looksOnce }: { readonly end: AbortSignal; readonly looksOnce: boolean },
 ): Promise<Waited> {
   let seen: Waited["seen"];

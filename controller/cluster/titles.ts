@@ -2,16 +2,16 @@ import { nameSome } from "../../domain/name-some.ts";
 import type { ClusterEvent } from "./port.ts";
 
 /** Object as messages name it. */
-type Named = { readonly kind: string; readonly namespace: string; readonly name: string };
+type TitledObject = { readonly kind: string; readonly namespace: string; readonly name: string };
 
-export const titleOf = ({ kind, namespace, name }: Named): string =>
+export const titleOf = ({ kind, namespace, name }: TitledObject): string =>
   `${kind} ${namespace === "" ? name : `${namespace}/${name}`}`;
 
 /** Returns the line of a log for an event of an object. */
-export const eventLine = (object: Named, { reason, message }: ClusterEvent): string =>
+export const eventLine = (object: TitledObject, { reason, message }: ClusterEvent): string =>
   `${titleOf(object)}: ${reason}: ${message}`;
 
 /** Returns the titles of the first `max` objects, and how many more there are. */
-export function listTitles(all: readonly Named[], max: number): string {
+export function listTitles(all: readonly TitledObject[], max: number): string {
   return nameSome(all.map(titleOf), max);
 }

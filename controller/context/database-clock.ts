@@ -27,10 +27,10 @@ export type DatabaseClock = {
 
 /** @param monotonic milliseconds on a clock that never jumps */
 export function watchDatabaseClock(monotonic: () => number, log: LogLine): DatabaseClock {
-  let last: Reading | undefined;
+  let last: ClockReading | undefined;
   let steadyAt = Number.NEGATIVE_INFINITY;
 
-  function note(reading: Reading): void {
+  function note(reading: ClockReading): void {
     // If two queries are under way at once, the answer to the older may come later.
     if (last !== undefined && reading.askedAt < last.askedAt) return;
     const jump = last === undefined ? 0 : jumpBetween(last, reading);
@@ -62,10 +62,10 @@ export function watchDatabaseClock(monotonic: () => number, log: LogLine): Datab
 /**
  * Database time that was read at some moment between a question and its answer on the monotonic clock. Milliseconds.
  */
-type Reading = { readonly askedAt: number; readonly answeredAt: number; readonly now: number };
+type ClockReading = { readonly askedAt: number; readonly answeredAt: number; readonly now: number };
 
 /** Returns how much more, or less, time passed by the database's clock than can have passed. */
-function jumpBetween(before: Reading, after: Reading): number {
+function jumpBetween(before: ClockReading, after: ClockReading): number {
   const passed = after.now - before.now;
   const [least, most] = [after.askedAt - before.answeredAt, after.answeredAt - before.askedAt];
   return passed > most ? passed - most : Math.min(0, passed - least);

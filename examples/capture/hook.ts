@@ -66,9 +66,9 @@ async function start(config: Config): Promise<void> {
   });
 }
 
-type Ended = { readonly transcript_path?: string | null };
+type EndedSession = { readonly transcript_path?: string | null };
 
-async function end({ spool }: Config, { transcript_path: path }: Ended): Promise<void> {
+async function end({ spool }: Config, { transcript_path: path }: EndedSession): Promise<void> {
   const messages = path ? await readConversation(path) : [];
   if (messages.length === 0) return;
   await keep(spool, messages);

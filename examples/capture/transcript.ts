@@ -50,7 +50,7 @@ function messagesOf(line: string): SaidMessage[] {
   return content.trim() === "" || (role === "user" && OF_AGENT.test(content)) ? [] : [{ role, content }];
 }
 
-type Entry = {
+type TranscriptEntry = {
   readonly type?: string;
   readonly isMeta?: boolean;
   readonly isSidechain?: boolean;
@@ -59,7 +59,7 @@ type Entry = {
 };
 type TranscriptMessage = { readonly type?: string; readonly role?: string; readonly content?: unknown };
 
-function parsed(line: string): Entry | undefined {
+function parsed(line: string): TranscriptEntry | undefined {
   try {
     const value: unknown = JSON.parse(line);
     return typeof value === "object" && value !== null ? value : undefined;

@@ -30,7 +30,7 @@ import { librariesContent, type StoredLibrary } from "./libraries-page.ts";
 import { EXCERPT, type ListedAtom, libraryContent } from "./library-page.ts";
 import { type AtomsQuery, readAtomsQuery, readLibrariesQuery } from "./library-query.ts";
 
-type PageQuery = Readonly<Record<string, unknown>>;
+type LibraryPageQuery = Readonly<Record<string, unknown>>;
 
 const PAGE = 50;
 const ATOMS = 30;
@@ -45,7 +45,7 @@ export function libraryRoutes(app: FastifyInstance, management: Management): voi
 }
 
 function addLibraries(app: FastifyInstance, { store, clock }: Management): void {
-  app.get<{ Querystring: PageQuery }>("/libraries", { config: { console: true } }, async (request, reply) => {
+  app.get<{ Querystring: LibraryPageQuery }>("/libraries", { config: { console: true } }, async (request, reply) => {
     const query = readLibrariesQuery(request.query);
     const rights = await rightsOf(store.db, principalOf(request));
     const teamIds = await requestedTeams(store.db, rights, query.team);
@@ -73,7 +73,7 @@ function addLibraries(app: FastifyInstance, { store, clock }: Management): void 
 }
 
 function addLibrary(app: FastifyInstance, { store, clock }: Management): void {
-  app.get<{ Params: { id: string }; Querystring: PageQuery }>(
+  app.get<{ Params: { id: string }; Querystring: LibraryPageQuery }>(
     "/libraries/:id",
     { config: { console: true } },
     async (request, reply) => {
@@ -98,7 +98,7 @@ function addLibrary(app: FastifyInstance, { store, clock }: Management): void {
 }
 
 function addAtom(app: FastifyInstance, { store, clock }: Management): void {
-  app.get<{ Params: { id: string; atomId: string }; Querystring: PageQuery }>(
+  app.get<{ Params: { id: string; atomId: string }; Querystring: LibraryPageQuery }>(
     "/libraries/:id/atoms/:atomId",
     { config: { console: true } },
     async (request, reply) => {

@@ -19,7 +19,7 @@ export abstract class KeptBody {
   lastCame = 0;
 
   /** Takes it out for good, and ends its call with an answer: another body needs the memory. */
-  abstract makeWay(): void;
+  abstract evict(): void;
 }
 
 /**
@@ -101,7 +101,7 @@ export class KeptBodies {
       const idle = this.#longestAwaited(budget, body);
       if (idle === undefined) break;
       this.#refused++;
-      idle.makeWay();
+      idle.evict();
       bound = boundIn(budget, body, to);
     }
     return bound;

@@ -33,7 +33,7 @@ export class KeylessBody extends KeptBody implements OpenBody {
     this.#bodies.release(this);
   }
 
-  makeWay(): void {
+  evict(): void {
     this.end();
     this.#answer();
   }

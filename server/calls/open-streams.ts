@@ -73,7 +73,7 @@ class TrackedCall extends KeptBody implements OpenCall {
     this.#onEnd = onEnd;
   }
 
-  makeWay(): void {
+  evict(): void {
     this.#registry.cut(this, "no_room");
   }
 

@@ -12,7 +12,7 @@ import { LostUses } from "./lost-uses.ts";
 import { REQUESTS, type RequestsOfTeam } from "./request-counts.ts";
 import { TOKENS } from "./token-counts.ts";
 import type { CountTokens } from "./token-metrics.ts";
-import { MAX_USER_AGENT, nameOf, type Seen, type UsageReport, UseNotes } from "./use-notes.ts";
+import { MAX_USER_AGENT, nameOf, type SeenClient, type UsageReport, UseNotes } from "./use-notes.ts";
 import { WaitingNotes } from "./waiting-notes.ts";
 
 /** The replica whose index notes the uses. Times are milliseconds since the epoch. */
@@ -36,7 +36,7 @@ export class UsageBuffer extends UseNotes {
   readonly #replica: NotedIn;
   /** Uses by version; what could not be written stays. */
   #unwritten = new Map<string, VersionUse>();
-  #seen = new Map<string, Seen>();
+  #seen = new Map<string, SeenClient>();
   readonly #lost: LostUses;
   readonly #unwrittenNetworks: WaitingNotes<NotedNetwork>;
   readonly #unwrittenLibraries: WaitingNotes<NotedLibrary>;
@@ -150,7 +150,7 @@ export class UsageBuffer extends UseNotes {
 }
 
 /** Returns what was seen as it may be written down: a User-Agent is a stranger's text. */
-function readable(seen: Seen | undefined): Seen | undefined {
+function readable(seen: SeenClient | undefined): SeenClient | undefined {
   if (seen?.userAgent === undefined) return seen;
   return { ...seen, userAgent: sanitizeUntrusted(seen.userAgent, MAX_USER_AGENT) };
 }

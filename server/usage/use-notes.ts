@@ -15,12 +15,12 @@ import type { OfTeam } from "./waiting-notes.ts";
 export const MAX_USER_AGENT = 200;
 
 /** Client that used a version that is being replaced, as StaleConsumers reports it (spec §5). */
-export type Seen = { readonly address: string; readonly userAgent?: string };
+export type SeenClient = { readonly address: string; readonly userAgent?: string };
 
 /** Notes and counts of a thread on the use of keys, since it was drained last. */
 export type UsageReport = {
   /** Clients by the version that they used, as {@link nameOf} names it. */
-  readonly seen: ReadonlyMap<string, Seen>;
+  readonly seen: ReadonlyMap<string, SeenClient>;
   readonly requests: RequestCounts;
   readonly tokens: TokenCounts;
   readonly networks: readonly OfTeam<NotedNetwork>[];
@@ -35,7 +35,7 @@ export function nameOf({ keyId, version }: { readonly keyId: string; readonly ve
 /** Notes and counts, in memory, what the calls of one thread use. Times are milliseconds since the epoch. */
 export class UseNotes implements UsageRecorder {
   readonly #noteUse: (key: KeyRecord, at: number) => void;
-  #seen = new Map<string, Seen>();
+  #seen = new Map<string, SeenClient>();
   readonly #networks = new CallerNetworks();
   readonly #libraries = new UsedLibraries();
   readonly #requests = new RequestCounter();

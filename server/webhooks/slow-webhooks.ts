@@ -4,14 +4,14 @@ const SLOW_MS = 1_000;
 const MAX_SLOW = 1_000;
 
 /** Attempt of a webhook's delivery, and its start in milliseconds on a clock that never jumps. */
-type Begun = { readonly webhookId: string; readonly since: number };
+type StartedDelivery = { readonly webhookId: string; readonly since: number };
 
 /** Remembers webhooks with slow receivers, by the last attempts of this process. */
 export class SlowWebhooks {
   readonly #slow = new Set<string>();
 
   /** Notes an attempt that has ended. */
-  end({ webhookId, since }: Begun, now: number): void {
+  end({ webhookId, since }: StartedDelivery, now: number): void {
     this.#slow.delete(webhookId);
     if (now - since <= SLOW_MS) return;
     const [oldest] = this.#slow;
@@ -20,7 +20,7 @@ export class SlowWebhooks {
   }
 
   /** Returns the ids of slow webhooks, including those with a slow attempt under way. */
-  at(now: number, underWay: readonly Begun[]): ReadonlySet<string> {
+  at(now: number, underWay: readonly StartedDelivery[]): ReadonlySet<string> {
     const taking = underWay.filter(({ since }) => now - since > SLOW_MS);
     return new Set([...this.#slow, ...taking.map(({ webhookId }) => webhookId)]);
   }

@@ -11,7 +11,7 @@ export function eventAt(nanoseconds: bigint): string {
 }
 
 /** One stream as its client saw it, in microseconds. */
-type Seen = {
+type StreamTimes = {
   /** From the call to the first event. */
   readonly first: number;
   /** From the writing of each event to its arrival. */
@@ -21,8 +21,8 @@ type Seen = {
 };
 
 /** Opens a stream on a connection of its own, and reads it to its end. */
-function readStream(port: number, key: string, path: string): Promise<Seen> {
-  const { promise, resolve, reject } = Promise.withResolvers<Seen>();
+function readStream(port: number, key: string, path: string): Promise<StreamTimes> {
+  const { promise, resolve, reject } = Promise.withResolvers<StreamTimes>();
   const socket = connect({ port, host: "127.0.0.1", noDelay: true });
   const delays: number[] = [];
   let sentAt = 0n;

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Kubernetes } from "../env/kubernetes/client.ts";
-import type { Seen } from "../oracle/watch.ts";
+import type { WatchedObject } from "../oracle/watch.ts";
 
 /** How long a request is repeated while the API server is away, or while what has its name is ending, in milliseconds. */
 const PATIENCE_MS = 600_000;
@@ -11,12 +11,12 @@ const HOPELESS: ReadonlySet<number> = new Set([400, 405, 415, 422]);
 /** The requests of the users: each is repeated until the API server has taken or refused it. */
 export type Admin = {
   /** Undefined where there is none. */
-  read(path: string): Promise<Seen | undefined>;
-  list(path: string): Promise<Seen[]>;
+  read(path: string): Promise<WatchedObject | undefined>;
+  list(path: string): Promise<WatchedObject[]>;
   /** Waits while another of that name, or its namespace, is ending. */
-  create(collection: string, object: Record<string, unknown>): Promise<Seen>;
+  create(collection: string, object: Record<string, unknown>): Promise<WatchedObject>;
   /** A JSON merge patch. Undefined where there is nothing to patch. */
-  patch(path: string, patch: Record<string, unknown>): Promise<Seen | undefined>;
+  patch(path: string, patch: Record<string, unknown>): Promise<WatchedObject | undefined>;
   /** Puts an object as it is given, finalizers and all, in the place of the one that is there; not where there is none. */
   replace(path: string, object: Record<string, unknown>): Promise<void>;
   remove(path: string, options?: Record<string, unknown>): Promise<void>;
@@ -47,17 +47,17 @@ export function createAdmin({ request }: Pick<Kubernetes, "request">): Admin {
     }
   }
 
-  async function read(path: string): Promise<Seen | undefined> {
+  async function read(path: string): Promise<WatchedObject | undefined> {
     const isOver = (code: number, answer: string) => code === 200 || isAbsent(code, answer);
     const { status, body } = await persist("GET", path, undefined, isOver);
-    return status === 200 ? (body as Seen) : undefined;
+    return status === 200 ? (body as WatchedObject) : undefined;
   }
 
   return {
     read,
     async list(path) {
       const { body } = await persist("GET", path, undefined, (code) => code === 200);
-      return (body as { items: Seen[] }).items;
+      return (body as { items: WatchedObject[] }).items;
     },
     async create(collection, object) {
       const { name } = object.metadata as { name: string };
@@ -72,7 +72,7 @@ export function createAdmin({ request }: Pick<Kubernetes, "request">): Admin {
         const there = { ...metadata, managedFields: undefined, status };
         throw new Error(`${String(error)}; there is ${JSON.stringify(there)}`);
       });
-      if (status === 201) return body as Seen;
+      if (status === 201) return body as WatchedObject;
       const there = await read(`${collection}/${name}`);
       if (there === undefined || there.metadata.deletionTimestamp !== undefined) return this.create(collection, object);
       return there;
@@ -81,7 +81,7 @@ export function createAdmin({ request }: Pick<Kubernetes, "request">): Admin {
       const isOver = (code: number, answer: string) =>
         code === 200 || isAbsent(code, answer) || answer.includes("is immutable");
       const { status, body } = await persist("PATCH", path, patch, isOver);
-      return status === 200 ? (body as Seen) : undefined;
+      return status === 200 ? (body as WatchedObject) : undefined;
     },
     async replace(path, object) {
       const resourceVersion = (await read(path))?.metadata.resourceVersion;

@@ -21,7 +21,7 @@ import {
 import { type SecretLedger, watchSecrets } from "../oracle/secrets.ts";
 import { findNoise, nextDeadline } from "../oracle/silence.ts";
 import { lookAtSecrets, type Standings, takeIn } from "../oracle/standings.ts";
-import { type Seen, watchAll } from "../oracle/watch.ts";
+import { type WatchedObject, watchAll } from "../oracle/watch.ts";
 import { countDisturbances, type Disturbances } from "./disturbances.ts";
 import { checkEnd } from "./end.ts";
 import { keepEvidence } from "./evidence.ts";
@@ -166,7 +166,12 @@ async function playFaults(
  * I6: when an object has gone, no key of it lives, unless its finalizer was of no effect: it was stripped, or it was
  * added while the API server was about to delete an object that it had read without one. Garbage collection has those.
  */
-async function checkGone({ store }: World, model: Model, gone: Seen["metadata"], report: Report): Promise<void> {
+async function checkGone(
+  { store }: World,
+  model: Model,
+  gone: WatchedObject["metadata"],
+  report: Report,
+): Promise<void> {
   const { uid, finalizers = [], deletionTimestamp } = gone;
   if (model.stripped.has(uid) || (finalizers.length > 0 && deletionTimestamp === undefined)) return;
   const ask = async () => ({ living: await livingKeysOf(store, [uid]) });

@@ -7,7 +7,7 @@ import { call, hex } from "../oracle/probers.ts";
 import type { Report } from "../oracle/report.ts";
 import { decode } from "../oracle/secrets.ts";
 import type { Standing, Standings } from "../oracle/standings.ts";
-import { type Seen, secretsPath } from "../oracle/watch.ts";
+import { secretsPath, type WatchedObject } from "../oracle/watch.ts";
 import type { Stage } from "./stage.ts";
 
 /** Times that a workload reads its Secret and calls, and the pause between them in milliseconds. */
@@ -62,7 +62,7 @@ export async function runWorkloads(
 
   async function readKey({ namespace, secretName, dataKey }: ModelDeclaration): Promise<string | undefined> {
     const { status, body } = await world.kubernetes.request("GET", `${secretsPath(namespace)}/${secretName}`);
-    return status === 200 ? decode((body as Seen).data, dataKey) : undefined;
+    return status === 200 ? decode((body as WatchedObject).data, dataKey) : undefined;
   }
 
   await Promise.all(Array.from({ length: AT_ONCE }, one));

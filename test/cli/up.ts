@@ -11,10 +11,10 @@ import { until } from "../env/until.ts";
 
 const MAIN = fileURLToPath(new URL("../../cli/main.ts", import.meta.url));
 
-export type Ended = { readonly code: number | null; readonly out: string; readonly err: string };
+export type EndedUp = { readonly code: number | null; readonly out: string; readonly err: string };
 
 /** Runs one command of the command line to its end, in this process: to start one takes longer than most commands. */
-export async function keyplane(args: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
+export async function keyplane(args: readonly string[], env: Record<string, string> = {}): Promise<EndedUp> {
   let [out, err] = ["", ""];
   const code = await main(args, {
     env,
@@ -41,7 +41,7 @@ export async function keyplaneProcess(
   args: readonly string[],
   env: Record<string, string> = {},
   stdin = "",
-): Promise<Ended> {
+): Promise<EndedUp> {
   const child = spawnMain(args, env);
   child.stdin.on("error", () => {}).end(stdin);
   let [out, err] = ["", ""];

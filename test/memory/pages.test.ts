@@ -13,14 +13,18 @@ const LONG = 180_000;
 const SIZES = [...Array.from({ length: 8 }, (_, i) => (i * 7_919) % 60_000), LONG, 10, 10, LONG];
 const NUMBERS = SIZES.map((_, i) => i + 1);
 
-type ShownAtom = { readonly content: string; readonly snippet?: string; readonly revision: number };
+type PagedAtom = { readonly content: string; readonly snippet?: string; readonly revision: number };
 /** A page as it came: how many bytes, and what it says. */
-type Came = { readonly bytes: number; readonly items: readonly ShownAtom[]; readonly nextCursor?: string | null };
+type ReceivedPage = {
+  readonly bytes: number;
+  readonly items: readonly PagedAtom[];
+  readonly nextCursor?: string | null;
+};
 
 describe("a page of the memory", () => {
   const opened = memoryServer(memoryRoutes, mcpRoutes);
 
-  async function rest(path: string): Promise<Came> {
+  async function rest(path: string): Promise<ReceivedPage> {
     const { server, key } = opened();
     const response = await fetch(server.url + path, { headers: { authorization: `Bearer ${key}` } });
     expect(response.status).toBe(200);
@@ -28,10 +32,10 @@ describe("a page of the memory", () => {
     return { bytes: Buffer.byteLength(text), ...JSON.parse(text) };
   }
 
-  async function tool(name: string, args: Readonly<Record<string, unknown>>): Promise<Came> {
+  async function tool(name: string, args: Readonly<Record<string, unknown>>): Promise<ReceivedPage> {
     const { server, key } = opened();
     const { structured, text, bytes } = await callTool(server, key, name, args);
-    const items = structured.items.map((item: ShownAtom) => ({ ...item, content: item.content ?? item.snippet }));
+    const items = structured.items.map((item: PagedAtom) => ({ ...item, content: item.content ?? item.snippet }));
     for (const { content } of items) expect(text).toContain(content);
     return { bytes, ...structured, items };
   }
@@ -39,7 +43,7 @@ describe("a page of the memory", () => {
   const cursorOf = (cursor: string | null) => (cursor === null ? "" : `&cursor=${cursor}`);
   const argumentOf = (cursor: string | null) => (cursor === null ? {} : { cursor });
   const DIARY = { library: "diary", limit: 100, maxTokens: 20_000 };
-  const LISTS: Readonly<Record<string, (cursor: string | null) => Promise<Came>>> = {
+  const LISTS: Readonly<Record<string, (cursor: string | null) => Promise<ReceivedPage>>> = {
     "GET /atoms": (cursor) => rest(`/atoms?limit=100${cursorOf(cursor)}`),
     "GET /atoms of a filter": (cursor) => rest(`/atoms?limit=100&source=%02&sort=importance${cursorOf(cursor)}`),
     "GET /atoms/search": (cursor) => rest(`/atoms/search?limit=100&q=${FOUND_BY}&sort=newest${cursorOf(cursor)}`),
@@ -155,8 +159,11 @@ describe("a page of the memory", () => {
   });
 });
 
-async function pagesOf(list: (cursor: string | null) => Promise<Came>, most = NUMBERS.length): Promise<Came[]> {
-  const pages: Came[] = [];
+async function pagesOf(
+  list: (cursor: string | null) => Promise<ReceivedPage>,
+  most = NUMBERS.length,
+): Promise<ReceivedPage[]> {
+  const pages: ReceivedPage[] = [];
   for (
     let cursor: string | null | undefined = null;
     cursor !== undefined;
@@ -170,7 +177,7 @@ async function pagesOf(list: (cursor: string | null) => Promise<Came>, most = NU
 }
 
 /** One that is longer by itself is alone. */
-function expectBounded(pages: readonly Came[], name?: string): void {
+function expectBounded(pages: readonly ReceivedPage[], name?: string): void {
   expect(pages.length, name).toBeGreaterThan(1);
   for (const { bytes, items } of pages) {
     expect(items.length, name).toBeGreaterThan(0);

@@ -28,7 +28,7 @@ import {
 } from "./rules.ts";
 import { base64, forgedKey, watchSecrets } from "./secrets.ts";
 import { lookAtSecrets, type Row, type Standings, takeIn } from "./standings.ts";
-import type { Seen } from "./watch.ts";
+import type { WatchedObject } from "./watch.ts";
 import { checkRates, checkWrites } from "./writes.ts";
 
 function declaration(namespace: string, name: string): ModelDeclaration {
@@ -123,7 +123,7 @@ describe("what a replica answers", () => {
 
 describe("what is to be refused", () => {
   const ROW = { usable: true, ownerUid: "u", version: 1 } as Row;
-  const late = (key: Partial<Seen>, undisturbedSince = 0, rows = [ROW]) => {
+  const late = (key: Partial<WatchedObject>, undisturbedSince = 0, rows = [ROW]) => {
     vi.useFakeTimers({ now: 1_000_000 });
     const endings = watchEndings(1_000);
     const metadata = { namespace: "dev", name: "one", uid: "u", resourceVersion: "1", finalizers: ["ours"] };
@@ -133,7 +133,7 @@ describe("what is to be refused", () => {
     vi.useRealTimers();
     return found;
   };
-  const deleted = { deletionTimestamp: "2026-01-01T00:00:00Z" } as Seen["metadata"];
+  const deleted = { deletionTimestamp: "2026-01-01T00:00:00Z" } as WatchedObject["metadata"];
 
   it("c71: a key that works 30 s after it was to end is a violation, unless the controllers were disturbed", () => {
     expect(late({ metadata: deleted })).toEqual(["dev/one"]);

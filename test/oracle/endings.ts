@@ -1,14 +1,14 @@
 /** Keys that are to be refused, however many come to that at once (spec §6.4, threats c71). */
 import type { RuleBreach } from "./rules.ts";
 import type { Row } from "./standings.ts";
-import type { Seen } from "./watch.ts";
+import type { WatchedObject } from "./watch.ts";
 
 /** How soon they are, once a controller that nothing disturbs has seen it, in milliseconds. */
 const REFUSED_WITHIN = 30_000;
 
 export type Endings = {
   /** Takes in a state of a declaration. */
-  see(key: Seen, gone: boolean): void;
+  see(key: WatchedObject, gone: boolean): void;
   /** Those which the store lets work though nothing has disturbed the controllers for longer than that. */
   late(rows: readonly Row[], undisturbedSince: number): RuleBreach[];
 };
@@ -37,7 +37,7 @@ export function watchEndings(allowance: number): Endings {
 }
 
 /** By its declaration alone. Garbage collection has what is deleted without a finalizer. */
-function isToEnd({ metadata, spec }: Seen): boolean {
+function isToEnd({ metadata, spec }: WatchedObject): boolean {
   const { deletionTimestamp, finalizers = [] } = metadata;
   const lives = spec?.deletionPolicy === "Retain" || spec?.deletionProtection === true;
   const isDeleted = deletionTimestamp !== undefined && finalizers.length > 0;

@@ -6,7 +6,7 @@ import { type Model, type ModelDeclaration, NAMESPACES, teamOf } from "./model.t
 import { type Ask, call } from "./probers.ts";
 import { endsByOwner, heldBackOwners, livingKeysOf, overdueVersions, type RuleBreach } from "./rules.ts";
 import { decode } from "./secrets.ts";
-import { keysPath, type Seen, secretsPath } from "./watch.ts";
+import { keysPath, secretsPath, type WatchedObject } from "./watch.ts";
 
 /** How a declaration may be said to be; `True Ready` means that its key works. */
 const READY = "True Ready";
@@ -14,7 +14,7 @@ const READY = "True Ready";
 /** What users have asked for, and where to look whether it has come about. */
 export type RestWorld = {
   readonly model: Model;
-  readonly admin: { list(path: string): Promise<Seen[]> };
+  readonly admin: { list(path: string): Promise<WatchedObject[]> };
   readonly world: { readonly store: Store; readonly serverUrls: readonly string[] };
 };
 
@@ -27,7 +27,7 @@ export async function findUnrest(asked: RestWorld, ask: Ask = call): Promise<Rul
       await admin.list(secretsPath(namespace)),
     ]),
   );
-  const titled = (objects: Seen[]) =>
+  const titled = (objects: WatchedObject[]) =>
     new Map(objects.map((one) => [`${one.metadata.namespace}/${one.metadata.name}`, one]));
   const objects = titled(lists.flatMap(([keys = []]) => keys));
   const secrets = titled(lists.flatMap(([, some = []]) => some));
@@ -54,8 +54,8 @@ export async function findUnrest(asked: RestWorld, ask: Ask = call): Promise<Rul
 
 /** What there is of a declaration. */
 type Present = {
-  readonly object: Seen | undefined;
-  readonly secret: Seen | undefined;
+  readonly object: WatchedObject | undefined;
+  readonly secret: WatchedObject | undefined;
   /** How its key was ended, where it was. */
   readonly end: string | undefined;
   /** Whether the next version of its key waits. */
@@ -116,6 +116,6 @@ function allowedOf(model: Model, one: ModelDeclaration, { secret, end, isHeldBac
   return reasons.filter(([applies]) => applies).map(([, reason]) => reason);
 }
 
-function isOwned({ metadata }: Seen, { uid }: ModelDeclaration): boolean {
+function isOwned({ metadata }: WatchedObject, { uid }: ModelDeclaration): boolean {
   return metadata.ownerReferences?.some((owner) => owner.uid === uid) === true;
 }

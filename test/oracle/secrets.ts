@@ -4,7 +4,7 @@ import { KEY_LABEL } from "../../controller/cluster/port.ts";
 import { keyDigest, keyPrefix, keyShape, mintKey } from "../../domain/key/secret/key-format.ts";
 import type { Model } from "./model.ts";
 import type { Report } from "./report.ts";
-import type { Seen } from "./watch.ts";
+import type { WatchedObject } from "./watch.ts";
 
 /** A value as a Secret held it. */
 export type HeldValue = {
@@ -21,23 +21,23 @@ export type HeldValue = {
 
 export type SecretLedger = {
   /** Takes in a state of a Secret. */
-  see(secret: Seen, gone: boolean): void;
+  see(secret: WatchedObject, gone: boolean): void;
   /** Takes a value as if a Secret of a key had held it: an import. */
   hold(title: string, value: string): void;
   /** That a receipt says that every replica refuses it. */
   refuse(value: string): void;
   /** Watches over a Secret of another owner, as it is now. */
-  keepUntouched(secret: Seen): void;
+  keepUntouched(secret: WatchedObject): void;
   /** That it, or all of a namespace, may change or go from here on, by its owner's hand. */
   release(title: string): void;
   readonly held: readonly HeldValue[];
 };
 
-const titleOf = ({ metadata }: Seen) => `${metadata.namespace}/${metadata.name}`;
+const titleOf = ({ metadata }: WatchedObject) => `${metadata.namespace}/${metadata.name}`;
 
 export const base64 = (text: string) => Buffer.from(text).toString("base64");
 
-export function decode(data: Seen["data"], key: string): string | undefined {
+export function decode(data: WatchedObject["data"], key: string): string | undefined {
   const value = data?.[key];
   return value === undefined ? undefined : Buffer.from(value, "base64").toString();
 }
@@ -55,7 +55,7 @@ export function watchSecrets(model: Pick<Model, "secretNames">, report: Report):
     held.push({ value, digest: keyDigest(value), prefix: keyPrefix(value), title, seenAt, refusedFrom: undefined });
   }
 
-  function checkUntouched(secret: Seen, gone: boolean): void {
+  function checkUntouched(secret: WatchedObject, gone: boolean): void {
     const { uid } = secret.metadata;
     const wanted = untouched.get(uid);
     if (wanted === undefined) return;
@@ -96,7 +96,7 @@ export function watchSecrets(model: Pick<Model, "secretNames">, report: Report):
 }
 
 /** Everything in it that its owner could have meant. */
-function substanceOf({ metadata, data, immutable }: Seen): string {
+function substanceOf({ metadata, data, immutable }: WatchedObject): string {
   const { labels, annotations, ownerReferences, finalizers, deletionTimestamp } = metadata;
   return JSON.stringify([data, immutable, labels, annotations, ownerReferences, finalizers, deletionTimestamp]);
 }

@@ -6,12 +6,12 @@ import type { StartedKubernetes } from "../env/kubernetes.ts";
 import { NAMESPACES } from "./model.ts";
 import { hex } from "./probers.ts";
 import type { RuleBreach } from "./rules.ts";
-import { keysPath, type Seen, secretsPath, TEAMS_PATH } from "./watch.ts";
+import { keysPath, secretsPath, TEAMS_PATH, type WatchedObject } from "./watch.ts";
 import { writesOf } from "./writes.ts";
 
 /** Where to look whether anything is written. */
 export type Quiet = {
-  readonly admin: { list(path: string): Promise<Seen[]> };
+  readonly admin: { list(path: string): Promise<WatchedObject[]> };
   readonly world: { readonly store: Store; readonly kubernetes: Pick<StartedKubernetes, "auditLog"> };
 };
 

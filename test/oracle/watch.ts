@@ -6,7 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { StartedKubernetes } from "../env/kubernetes.ts";
 
 /** An object of the cluster, as far as the oracle looks at it. */
-export type Seen = {
+export type WatchedObject = {
   readonly metadata: {
     readonly namespace?: string;
     readonly name: string;
@@ -40,7 +40,7 @@ export const keysPath = (namespace: string) => `/apis/keyplane.dev/v1alpha1/name
 export const secretsPath = (namespace: string) => `/api/v1/namespaces/${namespace}/secrets`;
 export const TEAMS_PATH = "/apis/keyplane.dev/v1alpha1/platformteams";
 
-type Line = { readonly type: string; readonly object: Seen };
+type Line = { readonly type: string; readonly object: WatchedObject };
 
 const PAUSE_MS = 200;
 
@@ -53,12 +53,12 @@ const PAUSE_MS = 200;
 export async function watchAll(
   { address }: Pick<StartedKubernetes, "address">,
   path: string,
-  onState: (object: Seen, gone: boolean) => void,
+  onState: (object: WatchedObject, gone: boolean) => void,
   signal: AbortSignal,
 ): Promise<void> {
   const ca = await readFile(join(address.folder, "apiserver.crt"));
   const agent = new Agent({ ca, keepAlive: true });
-  const known = new Map<string, Seen>();
+  const known = new Map<string, WatchedObject>();
 
   async function* linesOf(query: string): AsyncGenerator<string> {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
@@ -80,14 +80,14 @@ export async function watchAll(
   async function list(): Promise<string> {
     let text = "";
     for await (const line of linesOf("")) text += line;
-    const { metadata, items }: { metadata: { resourceVersion: string }; items: Seen[] } = JSON.parse(text);
+    const { metadata, items }: { metadata: { resourceVersion: string }; items: WatchedObject[] } = JSON.parse(text);
     const present = new Set(items.map((item) => item.metadata.uid));
     for (const [uid, object] of known) if (!present.has(uid)) report(object, true);
     for (const item of items) report(item, false);
     return metadata.resourceVersion;
   }
 
-  function report(object: Seen, gone: boolean): void {
+  function report(object: WatchedObject, gone: boolean): void {
     if (gone) known.delete(object.metadata.uid);
     else known.set(object.metadata.uid, object);
     onState(object, gone);

@@ -16,7 +16,7 @@ const WORKLOADS: Readonly<Record<string, string>> = {
   DaemonSet: "daemonsets",
 };
 
-type Named = { readonly namespace: string; readonly name: string };
+type NamespacedName = { readonly namespace: string; readonly name: string };
 
 /** Returns the path of a collection; that of all namespaces if `namespace` is empty. */
 function collection(base: string, namespace: string, plural: string): string {
@@ -28,7 +28,7 @@ export function objectsPath(kind: Kind, namespace: string): string {
   return collection(`/apis/${API_VERSION}`, namespace, PLURALS[kind]);
 }
 
-export function objectPath({ kind, namespace, name }: Named & { readonly kind: Kind }): string {
+export function objectPath({ kind, namespace, name }: NamespacedName & { readonly kind: Kind }): string {
   return `${objectsPath(kind, namespace)}/${encodeURIComponent(name)}`;
 }
 
@@ -58,12 +58,12 @@ export function secretsPath(namespace: string): string {
   return collection("/api/v1", namespace, "secrets");
 }
 
-export function secretPath({ namespace, name }: Named): string {
+export function secretPath({ namespace, name }: NamespacedName): string {
   return `${secretsPath(namespace)}/${encodeURIComponent(name)}`;
 }
 
 /** Returns the path of a workload; undefined for a kind that has no pods to restart. */
-export function workloadPath(kind: string, { namespace, name }: Named): string | undefined {
+export function workloadPath(kind: string, { namespace, name }: NamespacedName): string | undefined {
   const plural = WORKLOADS[kind];
   return plural && `${collection("/apis/apps/v1", namespace, plural)}/${encodeURIComponent(name)}`;
 }

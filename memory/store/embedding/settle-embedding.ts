@@ -116,9 +116,9 @@ function keysOf(atoms: readonly WaitingAtom[]): RawBuilder<unknown> {
   return sql`${atoms.map(({ id }) => id)}::uuid[], ${atoms.map(({ revision }) => revision)}::integer[]`;
 }
 
-type Refused = Extract<EmbeddingResult, { kind: "refused" }>;
+type RefusedAtoms = Extract<EmbeddingResult, { kind: "refused" }>;
 
-async function putOff(tx: Tx, refused: Refused): Promise<void> {
+async function putOff(tx: Tx, refused: RefusedAtoms): Promise<void> {
   const { atoms } = refused;
   const later = atoms.map((atom) => laterOf(atom, refused));
   await sql`update embedding_queue q set tries = tries + 1, refusal = given.refusal,
@@ -131,7 +131,7 @@ async function putOff(tx: Tx, refused: Refused): Promise<void> {
 /** Returns the pause before an atom's next try, null for no further try, and the reason if the atom is set aside. */
 function laterOf(
   { tries }: WaitingAtom,
-  { why, isForGood, retryAfterMs = 0 }: Refused,
+  { why, isForGood, retryAfterMs = 0 }: RefusedAtoms,
 ): { readonly pauseMs: number | null; readonly refusal: string | null } {
   if (isForGood) return tries < MAX_TRIES ? { pauseMs: tries * 1_000, refusal: null } : { pauseMs: null, refusal: why };
   const pauseMs = FIRST_PAUSES_MS[tries];

@@ -24,12 +24,12 @@ export type ImportedAtom = AtomFields & {
 
 /** Outcomes for an imported atom. `newer`: the library's atom stays as it is, since it has changed since its export. */
 export const OUTCOMES = ["created", "corrected", "unchanged", "newer"] as const;
-export type Outcome = (typeof OUTCOMES)[number];
+export type ImportOutcome = (typeof OUTCOMES)[number];
 
 export type Import = {
   /** Ids of the library's atoms, in the order of the import. */
   readonly ids: readonly string[];
-  readonly outcomes: readonly Outcome[];
+  readonly outcomes: readonly ImportOutcome[];
   /** Number of links that led to no atom that is there for the caller. */
   readonly droppedLinks: number;
 };
@@ -91,7 +91,7 @@ const NONE: ReadonlyMap<string, KnownImport> = new Map();
 
 /** Atom of the import, with its id and state in the library. */
 type Placed = Omit<KnownImport, "updatedAt"> & {
-  readonly outcome: Outcome;
+  readonly outcome: ImportOutcome;
   readonly formerId: string | null;
   /** Fields of the atom; its links lead by former ids. */
   readonly fields: AtomFields;

@@ -13,7 +13,7 @@ export const AUDIT_FLUSH_MS = 1_000;
 export const MAX_REFUSAL_ROWS = 60;
 
 /** A row that was written, or could not be. */
-type Entry = {
+type WrittenRow = {
   readonly row: RefusalRow;
   /** Id of the row in the audit log, or the reason why it is not there. */
   readonly auditEntry: number | LostAudit;
@@ -42,7 +42,7 @@ export class RefusalSampler implements RefusalRecorder {
   readonly #deps: SamplerDeps;
   readonly #rows: RefusalRows;
   #fresh: RefusalRow[] = [];
-  #entries: Entry[] = [];
+  #entries: WrittenRow[] = [];
   #flushing: Promise<void> | undefined;
 
   constructor(deps: SamplerDeps) {
@@ -80,7 +80,7 @@ export class RefusalSampler implements RefusalRecorder {
     await this.#count(ended.filter(({ row, recorded }) => row.count > recorded));
   }
 
-  async #append(rows: readonly RefusalRow[]): Promise<Entry[]> {
+  async #append(rows: readonly RefusalRow[]): Promise<WrittenRow[]> {
     const { store, replica } = this.#deps;
     try {
       const ids = await appendRefusals(
@@ -120,13 +120,13 @@ export class RefusalSampler implements RefusalRecorder {
     }
   }
 
-  #entryOf(row: RefusalRow, auditEntry: Entry["auditEntry"]): Entry {
+  #entryOf(row: RefusalRow, auditEntry: WrittenRow["auditEntry"]): WrittenRow {
     const recorded = row.count;
     if (typeof auditEntry === "string") this.#deps.metrics.countLostAudit(auditEntry, recorded);
     return { row, auditEntry, recorded };
   }
 
-  async #count(entries: readonly Entry[]): Promise<void> {
+  async #count(entries: readonly WrittenRow[]): Promise<void> {
     const counts: { id: number; count: number; until: string | undefined }[] = [];
     let more = 0;
     for (const { row, auditEntry, recorded } of entries) {

@@ -15,7 +15,7 @@ import { causeParts } from "./cause-words.ts";
 const MINUTE_MS = 60_000;
 
 /** Refusals of one cause, with their key if it is known. */
-type Refused = {
+type RefusedCause = {
   readonly keyId: string | null;
   readonly teamId: string | null;
   readonly cause: string;
@@ -38,7 +38,7 @@ export type RefusingBudgets = { readonly keys: UsesByOwner; readonly teams: Uses
  */
 export async function readRefusingBudgets(
   db: Db,
-  refused: readonly Pick<Refused, "keyId" | "teamId" | "cause">[],
+  refused: readonly Pick<RefusedCause, "keyId" | "teamId" | "cause">[],
   now: number,
 ): Promise<RefusingBudgets> {
   const exceeded = refused.filter(({ cause }) => causeParts(cause).kind === "budget_exceeded");
@@ -51,12 +51,12 @@ export async function readRefusingBudgets(
   };
 }
 
-function isOwn({ cause }: Pick<Refused, "cause">): boolean {
+function isOwn({ cause }: Pick<RefusedCause, "cause">): boolean {
   return causeParts(cause).of === "key";
 }
 
 /** Says until when calls like these are refused; empty if that is unknown. */
-export function refusedUntil(refused: Refused, budgets: RefusingBudgets, now: number): Html | string {
+export function refusedUntil(refused: RefusedCause, budgets: RefusingBudgets, now: number): Html | string {
   const { of, kind } = causeParts(refused.cause);
   if (kind === "rate_limited") return untilRateFree(refused.lastAt, now);
   if (kind === "token_limited") return untilPaid(refused.until, now);

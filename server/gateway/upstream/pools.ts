@@ -56,7 +56,7 @@ const KEEP_ALIVE_MS = 4_000;
 const IDLE_MS = 5 * 60_000;
 const IDLE_CHECK_INTERVAL_MS = 60_000;
 
-type Entry = UpstreamPool & { readonly gatewayId: string; usedAt: number };
+type PoolEntry = UpstreamPool & { readonly gatewayId: string; usedAt: number };
 
 /** Names that are looked up at once: each takes one of the process's few threads for as long as its servers like. */
 const MAX_LOOKUPS = 2;
@@ -67,11 +67,11 @@ export function createUpstreamPools(
   monotonic: () => number,
   limits: SlotLimits = slotLimits(1),
 ): UpstreamPools {
-  const pools = new Map<string, Entry>();
+  const pools = new Map<string, PoolEntry>();
   /**
    * The same pools, by the record that they were requested with: a record never changes, and its look-up needs no text.
    */
-  const byRecord = new WeakMap<ReachableUpstream, Entry>();
+  const byRecord = new WeakMap<ReachableUpstream, PoolEntry>();
   // The slow name servers of one team's upstreams hold up no other team (threats b101).
   const limit = lookupLimit({ most: MAX_LOOKUPS, patienceMs: CONNECT_MS }, monotonic);
   /** Calls that were refused by pools that are closed by now. */
@@ -81,14 +81,14 @@ export function createUpstreamPools(
     gatewayId: string,
     { name, dialect, baseUrl, credential }: ReachableUpstream,
     teamId: string,
-  ): Entry => {
+  ): PoolEntry => {
     // Structured, not joined: no two identities can be spelt alike.
     const identity = JSON.stringify([gatewayId, name, dialect, baseUrl, credential]);
     const known = pools.get(identity);
     if (known !== undefined) return known;
     const base = new URL(baseUrl);
     const options = socketOptions(base, limit(guard, teamId));
-    const entry: Entry = {
+    const entry: PoolEntry = {
       gatewayId,
       pool: new Pool(base.origin, { ...options, connections: limits.calls }),
       fresh: () => new Client(base.origin, options),

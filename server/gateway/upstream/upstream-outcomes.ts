@@ -14,7 +14,7 @@ type FlushDeps = {
   readonly index: Pick<KeyIndexView, "findGateway" | "publicIdOf">;
 };
 
-type Outcome = { -readonly [K in keyof NamedOutcome]: NamedOutcome[K] };
+type MutableOutcome = { -readonly [K in keyof NamedOutcome]: NamedOutcome[K] };
 
 /**
  * Last outcomes of calls to each upstream on this thread, for people to look at: no call waits for them, and none is
@@ -25,9 +25,9 @@ export class UpstreamOutcomes {
   /** Number of times that an upstream refused the credential that a gateway has for it. */
   credentialsRefused = 0;
   /** Outcomes by the record that a call was resolved with, which never changes. */
-  readonly #byRecord = new WeakMap<UpstreamRecord, Outcome>();
+  readonly #byRecord = new WeakMap<UpstreamRecord, MutableOutcome>();
   /** Outcomes that are not written yet, with the record of each. */
-  #unwritten = new Map<Outcome, UpstreamRecord>();
+  #unwritten = new Map<MutableOutcome, UpstreamRecord>();
 
   /** @param now milliseconds since the epoch */
   constructor(now: () => number) {
@@ -54,7 +54,7 @@ export class UpstreamOutcomes {
     this.#of(gatewayId, upstream).refusedAt = this.#now();
   }
 
-  #of(gatewayId: string, upstream: UpstreamRecord): Outcome {
+  #of(gatewayId: string, upstream: UpstreamRecord): MutableOutcome {
     let outcome = this.#byRecord.get(upstream);
     if (outcome === undefined || outcome.gatewayId !== gatewayId) {
       const heard = {

@@ -7,8 +7,8 @@ import type { Failure, FromThread, QueryResult, Question, ToThread } from "./pgl
 /** Path of the thread's file: TypeScript in a checkout, JavaScript in an installed package, like this file. */
 const THREAD = new URL(`./pglite-thread${extname(import.meta.url)}`, import.meta.url);
 
-type Outcome = { readonly answer: QueryResult } | { readonly failure: Failure };
-type PendingQuery = { settle(outcome: Outcome): void; fail(error: Error): void };
+type QueryOutcome = { readonly answer: QueryResult } | { readonly failure: Failure };
+type PendingQuery = { settle(outcome: QueryOutcome): void; fail(error: Error): void };
 
 /**
  * PGlite in a thread of its own. It does not queue its callers: a caller must hold the one connection before it asks.
@@ -93,8 +93,8 @@ export class PGliteClient {
     }
   }
 
-  #send(question: Question): Promise<Outcome> {
-    const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
+  #send(question: Question): Promise<QueryOutcome> {
+    const { promise, resolve, reject } = Promise.withResolvers<QueryOutcome>();
     if (this.#ended !== undefined) {
       reject(this.#ended);
       return promise;

@@ -5,7 +5,7 @@ import type { Store } from "../../database/store.ts";
 import { LOST_USES_UNTIL } from "./lost-uses.ts";
 
 /** Last use of one version of a key, as one replica saw it. */
-type KeyUse = {
+type RecordedUse = {
   readonly keyId: string;
   readonly version: number;
   /** Milliseconds since the epoch. */
@@ -19,7 +19,7 @@ type KeyUse = {
  * Records uses, as one batch in two statements. The latest use of all replicas stands. Rows are locked in one order, so
  * that replicas do not deadlock. Nothing of it reaches the change feed.
  */
-export async function recordUsage(store: Store, uses: readonly KeyUse[]): Promise<void> {
+export async function recordUsage(store: Store, uses: readonly RecordedUse[]): Promise<void> {
   if (uses.length === 0) return;
   await sql`
     insert into key_usage (key_id, version, last_used_at, last_address, last_user_agent)

@@ -6,7 +6,7 @@ import type { Report } from "../../oracle/report.ts";
 import { checkRules } from "../../oracle/rules.ts";
 import { decode, type SecretLedger, watchSecrets } from "../../oracle/secrets.ts";
 import { lookAtSecrets, type Standings, takeIn } from "../../oracle/standings.ts";
-import type { Seen } from "../../oracle/watch.ts";
+import type { WatchedObject } from "../../oracle/watch.ts";
 import type { Site } from "./site.ts";
 
 const BETWEEN_LOOKS_MS = 600;
@@ -28,7 +28,7 @@ export function watchKeys({ cluster }: Site, report: Report, signal: AbortSignal
   function see(line: string): void {
     const at = line.indexOf(" ");
     const isGone = line.slice(0, at) === "DELETED";
-    const secret: Seen = JSON.parse(line.slice(at + 1));
+    const secret: WatchedObject = JSON.parse(line.slice(at + 1));
     secrets.see(secret, isGone);
     const title = `${secret.metadata.namespace}/${secret.metadata.name}`;
     const value = decode(secret.data, "api-key");

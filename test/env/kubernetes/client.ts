@@ -19,7 +19,7 @@ export type KubernetesAddress = {
   readonly auditLog?: string | undefined;
 };
 
-export type Ended = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
+export type EndedCommand = { readonly code: number | null; readonly stdout: string; readonly stderr: string };
 
 /** An answer of the API server; `warnings` are what kubectl would show of its Warning headers. */
 export type KubernetesAnswer = {
@@ -46,7 +46,7 @@ export type Kubernetes = {
   /** What it prints. @throws with what it says where it fails */
   kubectl(args: readonly string[], stdin?: string): Promise<string>;
   /** The same for a command that may fail. */
-  runKubectl(args: readonly string[], stdin?: string): Promise<Ended>;
+  runKubectl(args: readonly string[], stdin?: string): Promise<EndedCommand>;
   /** One request, where kubectl would take too long or shows too little. */
   request(method: string, path: string, options?: RequestOptions): Promise<KubernetesAnswer>;
   /** Applies `crds/`, and waits until the API server serves what they declare. */
@@ -82,7 +82,7 @@ export async function connectKubernetes(address: KubernetesAddress): Promise<Kub
     return promise;
   }
 
-  async function runKubectl(args: readonly string[], stdin = ""): Promise<Ended> {
+  async function runKubectl(args: readonly string[], stdin = ""): Promise<EndedCommand> {
     const { PATH } = process.env;
     const env = { PATH, HOME: folder, KUBECONFIG: kubeconfigPath, KUBERC: "off", ...RARE_COLLECTION };
     const child = spawn(address.kubectl, args, { env });

@@ -3,10 +3,10 @@ import { Agent, request as httpRequest } from "node:http";
 import { text } from "node:stream/consumers";
 
 /** An entry as the gateway has it: its key and its value are in base64. */
-type Entry = { readonly key: string; readonly mod_revision: string; readonly value?: string };
+type EtcdEntry = { readonly key: string; readonly mod_revision: string; readonly value?: string };
 
 /** All that the API server kept at one time, by key. */
-export type EtcdSnapshot = Map<string, Entry>;
+export type EtcdSnapshot = Map<string, EtcdEntry>;
 
 const base64 = (text: string) => Buffer.from(text).toString("base64");
 /** Where the API server has its objects, as a range. */
@@ -36,7 +36,7 @@ export function openEtcd(socketPath: string) {
   };
 
   async function read(options: { readonly keys_only?: true } = {}): Promise<EtcdSnapshot> {
-    const { kvs = [] } = await ask<{ kvs?: readonly Entry[] }>("/v3/kv/range", { ...ALL, ...options });
+    const { kvs = [] } = await ask<{ kvs?: readonly EtcdEntry[] }>("/v3/kv/range", { ...ALL, ...options });
     return new Map(kvs.map((entry) => [Buffer.from(entry.key, "base64").toString(), entry]));
   }
 

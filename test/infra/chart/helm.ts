@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 import { parseAllDocuments } from "yaml";
 import { RARE_COLLECTION } from "../../env/go/go-program.ts";
 import { findHelm } from "../../env/helm.ts";
-import type { Ended, Kubernetes, KubernetesAnswer } from "../../env/kubernetes/client.ts";
+import type { EndedCommand, Kubernetes, KubernetesAnswer } from "../../env/kubernetes/client.ts";
 import { applyEach } from "../../env/kubernetes/server-side-apply.ts";
 
 export const CHART = join(import.meta.dirname, "../../../infra/chart");
@@ -33,7 +33,7 @@ export type Helm = {
   /** What it prints. @throws with what it says where it fails */
   helm(...args: string[]): Promise<string>;
   /** The same for a command that may fail. */
-  runHelm(...args: string[]): Promise<Ended>;
+  runHelm(...args: string[]): Promise<EndedCommand>;
   /** The text of what the chart declares, as release `keyplane` in `keyplane-system`, hooks included: once for the same arguments. */
   render(...args: string[]): Promise<string>;
 };
@@ -47,7 +47,7 @@ export async function openHelm(home: string, kubernetes?: Kubernetes): Promise<H
   const program = await findHelm();
   const env = { HOME: home, KUBECONFIG: kubernetes?.kubeconfigPath ?? "/dev/null", ...RARE_COLLECTION };
 
-  async function runHelm(...args: string[]): Promise<Ended> {
+  async function runHelm(...args: string[]): Promise<EndedCommand> {
     const child = spawn(program, args, { env, stdio: ["ignore", "pipe", "pipe"] });
     const ended = Promise.withResolvers<number | null>();
     child.on("error", ended.reject).on("close", ended.resolve);

@@ -12,10 +12,10 @@ import { checkSpec } from "../../../domain/manifest/validation/check-spec.ts";
 import { checkedSpec } from "../../domain/key/policies/checked-spec.ts";
 import { examples } from "../../env/nightly.ts";
 
-type Named = { readonly name: string; readonly expression: string };
+type NamedExpression = { readonly name: string; readonly expression: string };
 const ADMISSION: {
-  readonly variables: readonly Named[];
-  readonly matchConditions: readonly Named[];
+  readonly variables: readonly NamedExpression[];
+  readonly matchConditions: readonly NamedExpression[];
   readonly validations: readonly { readonly expression: string }[];
 } = parse(readFileSync(new URL("../../../infra/chart/files/key-policies.yaml", import.meta.url), "utf8"));
 

@@ -53,7 +53,7 @@ async function startWorld(context: TestContext, store: Store, { memory, manageme
   const { libraryId, draft, home } = library;
   const reachOf = (subject: string): Reach => ({ ...library.reach, subject });
   const claim = () => claimExtraction(store, crypto.randomUUID());
-  type Lease = NonNullable<Awaited<ReturnType<typeof claim>>>;
+  type ClaimedLease = NonNullable<Awaited<ReturnType<typeof claim>>>;
 
   return {
     reachOf,
@@ -66,7 +66,7 @@ async function startWorld(context: TestContext, store: Store, { memory, manageme
         const conversation = { libraryId, digest: DIGEST, passages: ["one", "two"], tokens };
         return handOver(tx, reachOf(subject), conversation);
       }),
-    settle: (by: Store, lease: Lease) => {
+    settle: (by: Store, lease: ClaimedLease) => {
       const statements = [TEA];
       return settleExtraction(
         by,

@@ -9,7 +9,7 @@ import { memoryServer } from "../memory-server.ts";
 import { FOUND_BY, fillWithWorstAtoms } from "../worst-atoms.ts";
 
 type Item = { id: string; content?: string; snippet?: string; truncated?: true; nextOffset?: number };
-type ToolAnswer = {
+type BudgetedAnswer = {
   readonly text: string;
   // biome-ignore lint/suspicious/noExplicitAny: an answer is looked into as JavaScript is, by many shapes.
   readonly structured: any;
@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => client.close());
 
-async function call(name: string, args: Readonly<Record<string, unknown>> = {}): Promise<ToolAnswer> {
+async function call(name: string, args: Readonly<Record<string, unknown>> = {}): Promise<BudgetedAnswer> {
   const { content, structuredContent, isError } = await client.callTool({ name, arguments: args });
   const [first] = content;
   const text = first?.type === "text" ? first.text : "";
@@ -49,7 +49,7 @@ function emptyIn(value: unknown): unknown[] {
   return inner.length === 0 ? [value] : inner.flatMap(emptyIn);
 }
 
-function expectWithin({ text, structured }: ToolAnswer, maxTokens: number, what: string): void {
+function expectWithin({ text, structured }: BudgetedAnswer, maxTokens: number, what: string): void {
   expect(estimateTokens(text), `${what}: the text`).toBeLessThanOrEqual(maxTokens);
   expect(estimateTokens(JSON.stringify(structured)), `${what}: what is structured`).toBeLessThanOrEqual(maxTokens);
   const { items, ...others } = structured;

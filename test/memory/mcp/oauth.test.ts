@@ -100,7 +100,7 @@ const token = (claims: Readonly<Record<string, unknown>> = {}, header: object = 
     header,
   });
 
-type SendOptions = {
+type McpSendOptions = {
   path?: string;
   method?: string;
   headers?: Record<string, string>;
@@ -110,7 +110,7 @@ type SendOptions = {
 
 async function send(
   as: string | undefined,
-  { path = PATH, method = "POST", headers = {}, message = LIST, to = server }: SendOptions = {},
+  { path = PATH, method = "POST", headers = {}, message = LIST, to = server }: McpSendOptions = {},
 ) {
   const answer = await fetch(to.url + path, {
     method,

@@ -21,7 +21,7 @@ class TestBody extends KeptBody {
     this.#bodies = bodies;
   }
 
-  makeWay(): void {
+  evict(): void {
     expect(this.isAwaited).toBe(true);
     this.isCut = true;
     this.#bodies.release(this);

@@ -14,7 +14,7 @@ import {
 } from "../../../../domain/manifest/validation/validate.ts";
 import { redactKeys } from "../../../../domain/redact.ts";
 import type { ObjectRef } from "../../port.ts";
-import { type CurrentState, keyOf, manifestLocation, type Named, resolveDuplicates } from "./duplicates.ts";
+import { type CurrentState, type DeclaringDocument, keyOf, manifestLocation, resolveDuplicates } from "./duplicates.ts";
 import type { ParsedFile } from "./folder.ts";
 import type { Rival } from "./governing.ts";
 
@@ -66,7 +66,7 @@ export type Declarations = {
 };
 
 /** Result of reading a document. It holds as long as the stored spec that the document was checked with is the same. */
-type Reading = { readonly old: Spec | undefined; readonly read: ReadManifest };
+type SpecReading = { readonly old: Spec | undefined; readonly read: ReadManifest };
 
 /**
  * Makes a reader of whole folders that checks each document once.
@@ -76,7 +76,7 @@ type Reading = { readonly old: Spec | undefined; readonly read: ReadManifest };
 export function createDeclarationReader(
   held: CurrentState,
 ): (files: readonly ParsedFile[], isComplete: boolean) => Declarations {
-  const readings = new WeakMap<ManifestDocument, Reading>();
+  const readings = new WeakMap<ManifestDocument, SpecReading>();
 
   function read(document: ManifestDocument): ReadManifest {
     const identity = isRecord(document.value) ? readManifestIdentity(document.value).identity : undefined;
@@ -107,7 +107,7 @@ export function createDeclarationReader(
 
     const named = files.flatMap((parsed) => {
       note(parsed, parsed.diagnostics, true);
-      return parsed.documents.flatMap((document): Named[] => {
+      return parsed.documents.flatMap((document): DeclaringDocument[] => {
         const reading = read(document);
         const { identity } = reading;
         note(parsed, reading.diagnostics, identity === undefined);

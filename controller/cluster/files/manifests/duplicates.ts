@@ -23,7 +23,7 @@ export type CurrentState = {
 };
 
 /** Document that names its object. */
-export type Named = {
+export type DeclaringDocument = {
   readonly document: ManifestDocument;
   readonly read: ReadManifest;
   readonly identity: ManifestIdentity;
@@ -39,7 +39,11 @@ export type Named = {
  * the file that counted; `others`, which have no effect, and in `diagnostics` a fault for each of these; `isAlike`,
  * true if a document declares the object as it already is
  */
-export function resolveDuplicates(held: CurrentState, all: readonly [Named, ...Named[]], isComplete: boolean) {
+export function resolveDuplicates(
+  held: CurrentState,
+  all: readonly [DeclaringDocument, ...DeclaringDocument[]],
+  isComplete: boolean,
+) {
   const known = knownOf(held, all[0].identity);
   const isPlain = all.length === 1 && (known === undefined || known.file === all[0].file);
   const states = isPlain ? [] : all.map(({ read: { manifest } }) => manifest && compare(held, manifest));
@@ -89,13 +93,13 @@ export const keyOf = ({ kind, namespace, name }: ManifestIdentity): string => `$
  * Returns a hash of what a document declares. All Secrets, of which nothing is kept, have one hash: none of two takes
  * over by a rename.
  */
-function contentOf({ document, identity }: Named): string {
+function contentOf({ document, identity }: DeclaringDocument): string {
   if (identity.kind === "Secret") return "";
   return createHash("sha256").update(JSON.stringify(document.value)).digest("base64url");
 }
 
 /** Returns the position of a document as messages name it: its file and line. */
-export function manifestLocation({ document }: Named): string {
+export function manifestLocation({ document }: DeclaringDocument): string {
   const { file, line } = document.diagnostic(NAME, "");
   return `${file}:${line}`;
 }

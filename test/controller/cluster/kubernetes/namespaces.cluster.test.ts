@@ -20,7 +20,7 @@ import { until } from "../../../env/until.ts";
 
 /** Of what comes with a sweep, within a minute: to ask ten times a second takes more than the sweep. */
 const LATER = { longestPauseMs: 1_000 };
-type Named = { readonly metadata: { readonly uid: string; readonly finalizers?: readonly string[] } };
+type UidMetadata = { readonly metadata: { readonly uid: string; readonly finalizers?: readonly string[] } };
 
 describe("namespaces that go", () => {
   let kubernetes: LentKubernetes;
@@ -107,7 +107,7 @@ describe("namespaces that go", () => {
       const { reader, retained } = await states("ending");
       return reader === "revoked" && retained === "released";
     });
-    const finalizers = async (at: string) => (await ending.read<Named>(at))?.metadata.finalizers ?? [];
+    const finalizers = async (at: string) => (await ending.read<UidMetadata>(at))?.metadata.finalizers ?? [];
     for (const at of [
       ending.path("platformkeys", "reader"),
       ending.path("platformkeys", "retained"),

@@ -32,10 +32,10 @@ spec: { preset: MCPReadOnly, libraryAccess: { mode: Restricted, libraryRefs: [{ 
 `;
 
 const PLACES = ["first/a", "first/b", "second/a"] as const;
-type KeyName = (typeof PLACES)[number];
+type ScopedKeyName = (typeof PLACES)[number];
 /** Of what comes with a sweep, within a minute: to ask ten times a second takes more than the sweep. */
 const LATER = { longestPauseMs: 1_000 };
-type Named = { readonly metadata: { readonly resourceVersion: string } };
+type VersionedObject = { readonly metadata: { readonly resourceVersion: string } };
 
 describe("scopes on one store", () => {
   let clusters: readonly LentKubernetes[] = [];
@@ -46,7 +46,7 @@ describe("scopes on one store", () => {
   let ofB: Controller;
   const encryptionKey = randomBytes(32).toString("base64");
   /** By place: the first cluster's namespaces a and b, and the second cluster's a. */
-  let worlds: Readonly<Record<KeyName, ReturnType<typeof inNamespace>>>;
+  let worlds: Readonly<Record<ScopedKeyName, ReturnType<typeof inNamespace>>>;
 
   async function start(cluster: LentKubernetes, ...flags: string[]): Promise<Controller> {
     const { kubeconfigPath: kubeconfig } = cluster;
@@ -58,12 +58,12 @@ describe("scopes on one store", () => {
 
   /** The key of each place as the store has it, and its Secret's version. */
   async function standing(): Promise<
-    Record<KeyName, { keyId: string; state: string; current: number; secret: string }>
+    Record<ScopedKeyName, { keyId: string; state: string; current: number; secret: string }>
   > {
     const stored = await listKeys(store.db, { limit: 100 });
     const entries = PLACES.map(async (place) => {
       const { status } = (await worlds[place].key("reader")) ?? {};
-      const secret = await worlds[place].read<Named>(worlds[place].secretPath("reader"));
+      const secret = await worlds[place].read<VersionedObject>(worlds[place].secretPath("reader"));
       const keyId = String(status?.keyID);
       const state = stored.find(({ id }) => id === keyId)?.state ?? "none";
       return [
@@ -75,7 +75,7 @@ describe("scopes on one store", () => {
   }
 
   /** Has a declaration vanish while no controller serves it: its finalizer is stripped by a human (threats c13). */
-  async function vanish(place: KeyName): Promise<void> {
+  async function vanish(place: ScopedKeyName): Promise<void> {
     const path = worlds[place].path("platformkeys", "reader");
     await worlds[place].change(path, { metadata: { finalizers: null } });
     await worlds[place].remove(path);
@@ -139,7 +139,7 @@ describe("scopes on one store", () => {
   });
 
   it("c13: garbage collection revokes the orphans of its own scope, and none of another's", async () => {
-    const team = async () => (await worlds["first/a"].read<Named>(TEAM))?.metadata.resourceVersion;
+    const team = async () => (await worlds["first/a"].read<VersionedObject>(TEAM))?.metadata.resourceVersion;
     const before = await standing();
     await Promise.all([ofA.stop(), ofB.stop()]);
     await vanish("first/a");

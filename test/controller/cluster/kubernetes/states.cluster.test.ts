@@ -51,7 +51,7 @@ describe("what is seen of a declaration", () => {
     const encryptionKey = randomBytes(32).toString("base64");
     controller = await startController({ kubeconfig, databaseUrl: database.url, encryptionKey });
     await world.ready("early");
-    const gateway = () => world.read<Seen>(world.path("modelgateways", "first"));
+    const gateway = () => world.read<KeyStatusView>(world.path("modelgateways", "first"));
     await until("the gateway is served", async () => readyOf(await gateway())?.status === "True");
     const manifests = STATES.map(
       ({ kind = "platformkeys", name, spec, before = "" }) => before + declare(kind, name, spec),
@@ -67,7 +67,7 @@ describe("what is seen of a declaration", () => {
       await state.afterwards(world, store);
     }
     const seen = await until(`${name} is ${state.reason}`, async () => {
-      const object = (await world.read<Seen>(path)) ?? expect.fail("it is gone");
+      const object = (await world.read<KeyStatusView>(path)) ?? expect.fail("it is gone");
       const isSeen = object.status?.observedGeneration === object.metadata.generation;
       return isSeen && readyOf(object)?.reason === state.reason ? object : undefined;
     });
@@ -96,5 +96,5 @@ describe("what is seen of a declaration", () => {
   });
 });
 
-type Seen = Pick<Key, "metadata" | "status">;
-const readyOf = (object: Seen | undefined) => object?.status?.conditions?.find(({ type }) => type === "Ready");
+type KeyStatusView = Pick<Key, "metadata" | "status">;
+const readyOf = (object: KeyStatusView | undefined) => object?.status?.conditions?.find(({ type }) => type === "Ready");
