@@ -42,7 +42,7 @@ const streams = new StreamRegistry(metrics.countCutStream, CALL_LIMITS, new Shar
 const cells = sharedCells(start.cells);
 const lease = Lease.read(systemClock, cells.lease);
 const revalidate = () => revalidateStreams(streams, lease, (record) => index.findPresent(record));
-// In an event-loop turn of its own: a message may be taken in in the middle of a decision.
+// In an event-loop iteration of its own: a message may be taken in in the middle of a decision.
 const index: IndexMirror = new IndexMirror({
   port: start.messages,
   cells,

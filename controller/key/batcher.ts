@@ -13,7 +13,7 @@ export type BatcherOptions<T> = {
 };
 
 /**
- * Makes a function that processes an item in a batch, one batch at a time. Items that come in the same turn of the
+ * Makes a function that processes an item in a batch, one batch at a time. Items that come in the same iteration of the
  * event loop, or while a batch is under way, wait for the next batch. A batch that fails is halved until the items that
  * fail are alone.
  *

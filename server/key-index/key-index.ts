@@ -18,7 +18,7 @@ const ENDED_KEPT = 8;
 /** Spare rows for changes to come: this many, or one for every `KEYS_PER_SPARE_ROW` keys if that is more. */
 const SPARE_ROWS = 1_024;
 const KEYS_PER_SPARE_ROW = 32;
-/** Rows that are copied between two turns of the event loop. */
+/** Rows that are copied between two iterations of the event loop. */
 const CHUNK = 10_000;
 
 /** Uses of one version of a key: the time of the last, and their number. */
@@ -120,7 +120,7 @@ export class KeyIndex extends IndexTables {
     this.#setCell(tokensId(keyId), false);
   }
 
-  /** Makes space for so many more rows, over several turns of the event loop. */
+  /** Makes space for so many more rows, over several iterations of the event loop. */
   async prepareFor(rows: number): Promise<void> {
     for (const _ of this.#growTable(rows)) await new Promise(setImmediate);
   }

@@ -67,7 +67,7 @@ export class UsageBuffer extends UseNotes {
     this.#unwrittenTokens = new CountBuffer(TOKENS, store, log, onLoss);
   }
 
-  /** Takes in what this thread has noted and counted: often, so that no turn of its event loop is long. */
+  /** Takes in what this thread has noted and counted: often, so that no iteration of its event loop is long. */
   collect(): void {
     const report = this.drain();
     if (report !== undefined) this.take(report);

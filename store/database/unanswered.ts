@@ -4,7 +4,7 @@ import { PREPARED } from "./prepared-statement.ts";
 const UNANSWERED = `${PREPARED} /* unanswered */`;
 /**
  * Begins a statement of a transaction whose answer is not used, such as a setting. The next statement is sent without
- * waiting for it: an answer costs a turn of a busy event loop. It is planned once, like a prepared statement.
+ * waiting for it: an answer costs an iteration of a busy event loop. It is planned once, like a prepared statement.
  */
 export const unansweredStatement = sql.raw(UNANSWERED);
 

@@ -4,10 +4,10 @@ import { everDeclared, type KeySpec, type Model, type ModelDeclaration, NAMESPAC
 import type { Report } from "../oracle/report.ts";
 import { base64, forgedKey, type SecretLedger } from "../oracle/secrets.ts";
 import { keysPath, secretsPath, TEAMS_PATH } from "../oracle/watch.ts";
+import { type ActOrder, keepActsInOrder } from "./act-order.ts";
 import { type Admin, createAdmin } from "./admin.ts";
 import { furnish } from "./furnish.ts";
 import { randomSpec } from "./specs.ts";
-import { type ActOrder, keepActsInOrder } from "./turns.ts";
 import type { World } from "./world.ts";
 
 /** What a move works on: it chooses from the model, changes it at once, and has its requests follow. */

@@ -16,8 +16,8 @@ type QueuedWork = {
 const waiting: QueuedWork[] = [];
 
 /**
- * Does work in slices, with other requests between them: one slice of all such work in each turn of the event loop, in
- * round robin. Work that its first slice completes is done at once.
+ * Does work in slices, with other requests between them: one slice of all such work in each iteration of the event
+ * loop, in round robin. Work that its first slice completes is done at once.
  *
  * @returns undefined if the work is done, else a promise for its end, which is rejected with what the work throws
  */

@@ -43,7 +43,7 @@ export function boundUnknownBodies(
     if (request.managementPrincipal !== null || reply.raw.destroyed) return done(null, payload);
     const own: HeldBody = { request, reply, bytes: 0, isWhole: false };
     bodies.add(own);
-    // Added in the same event-loop turn as the framework's own listener, so that no piece is missed.
+    // Added in the same event-loop iteration as the framework's own listener, so that no piece is missed.
     payload.on("data", (piece: Buffer) => {
       if (!bodies.has(own)) return;
       const bytes = heldBytes(piece);

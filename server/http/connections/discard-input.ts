@@ -5,8 +5,8 @@ import { freeBytes } from "../bodies/byte-pool.ts";
 const waiting: Socket[] = [];
 
 /**
- * Discards all further input of a socket, without parsing it. Reads one piece of one such socket in each turn of the
- * event loop, so that a flood costs others next to nothing. The input is read so that the caller, and a proxy in
+ * Discards all further input of a socket, without parsing it. Reads one piece of one such socket in each iteration of
+ * the event loop, so that a flood costs others next to nothing. The input is read so that the caller, and a proxy in
  * between, sees its answer and not a reset, and so that the server sees the caller leave.
  */
 export function discardInput(socket: Socket): void {

@@ -108,7 +108,7 @@ function leave(request: IncomingMessage, lingering: LingeringSockets): void {
   if (left.push(request) === 1) setImmediate(limitLeft);
 }
 
-/** Small requests that were given up in this turn of the event loop. */
+/** Small requests that were given up in this iteration of the event loop. */
 let left: IncomingMessage[] = [];
 
 /**

@@ -3,8 +3,8 @@
  *
  * Queries that keep the key index current (`feed`) go first. Between them and queries that an unauthenticated client
  * can cause, the memory and all other queries (`general`) share the connection by time. Of the memory, one call waits
- * at a time. A transaction takes as many turns of a busy event loop as it has statements, so several transactions in a
- * row would keep the memory waiting for seconds.
+ * at a time. A transaction takes as many iterations of a busy event loop as it has statements, so several transactions
+ * in a row would keep the memory waiting for seconds.
  *
  * No request waits for a query in the `background`. A request asks its next query just after it has the answer to the
  * last, so background queries run only after a moment without other queries, and not between the two. If none of them
@@ -14,7 +14,7 @@ export type Priority = "feed" | "general" | "memory" | "unauthenticated" | "back
 
 /** Milliseconds by which the memory or the general queries may be behind: a long pause gains no more credit. */
 const MAX_CREDIT_MS = 500;
-/** Milliseconds without another query after which the background may run: some turns of a busy event loop. */
+/** Milliseconds without another query after which the background may run: some iterations of a busy event loop. */
 const QUIET_MS = 5;
 /** Milliseconds that the background waits at most, and for which others then have the connection to themselves. */
 const MAX_BACKGROUND_WAIT_MS = 50;

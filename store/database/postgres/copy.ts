@@ -12,7 +12,7 @@ export type CopyQuestion = {
   readonly settings: Readonly<Record<string, string | number>>;
 };
 
-/** Number of rows that are read between two turns of the event loop. */
+/** Number of rows that are read between two iterations of the event loop. */
 const ROWS_PER_ITERATION = 2_000;
 /**
  * Length in bytes of the header, which comes before the first row: "PGCOPY\n\377\r\n\0", flags, and the length of an

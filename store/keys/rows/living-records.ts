@@ -14,7 +14,7 @@ import {
 /** Called with a page of keys, and the number of keys on all pages. */
 type Receive = (keys: readonly IndexedKey[], total: number) => void;
 
-/** Number of rows that are read at a time: other event-loop turns run in between. */
+/** Number of rows that are read at a time: other event-loop iterations run in between. */
 const PAGE = 2_000;
 /** Memory that the database may use to join a snapshot's tables, so that it need not write them to disk. */
 const JOIN_MEMORY = "64MB";

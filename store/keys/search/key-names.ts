@@ -22,7 +22,7 @@ type KeyNameRows = {
   readonly libraries: readonly NamedRow[];
 };
 
-/** Reads the names that keys are shown by, in one statement: each further one costs a turn of a busy event loop. */
+/** Reads the names that keys are shown by, in one statement: a further one costs an iteration of a busy event loop. */
 export async function readKeyNames(db: Db, keys: readonly ListedKey[]): Promise<KeyNames> {
   return toKeyNames(await readRow<KeyNameRows>(db, keyNameColumns(keys)));
 }
