@@ -246,7 +246,7 @@ const DELIVERY: readonly Row[] = [
     from: "first reserved",
     change: {
       secret: { ...OURS, holds: "unknown", rendered: false },
-      altered: { version: 1, fields: ["data[api-key]"], isAnswered: true, writtenAt: NOW - MINUTE },
+      altered: { version: 1, fields: ["data[api-key]"], isShownInAnswer: true, writtenAt: NOW - MINUTE },
     },
     outcome: { SecretDelivered: no("SecretAltered") },
   },
