@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { eachFact } from "../../../domain/key/declaration/facts.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { openMigrated } from "../../env/database/engines.ts";
 import { until } from "../../env/until.ts";
@@ -66,7 +67,7 @@ describe("whoami", () => {
       200,
       {
         ...{ id, name, prefix, displayName: "Docs agent", namespace: "", team: "research" },
-        owner: "ann@example.com",
+        ...{ ...eachFact(() => null), owner: "ann@example.com" },
         teamId: expect.stringMatching(/^team_/),
         state: "active",
         scopes: ["gateway:generate", "memory:read"],

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { FACT_NAMES } from "../../../../domain/key/declaration/facts.ts";
+import { eachFact, FACT_NAMES } from "../../../../domain/key/declaration/facts.ts";
 import type { KeyPolicy } from "../../../../domain/key/declaration/key-policy.ts";
 import { declareKey } from "../../../../domain/key/fields/declare-key.ts";
 import {
@@ -161,7 +161,14 @@ describe("a key's fields", () => {
     expect(policyOf(declareKey("team-a", "a", none), references)).toStrictEqual({
       ...{ displayName: "a", scopes: ["memory:read"], boundGatewayId: null, libraryIds: null },
       ...{ mcpDefaultLibraryId: null, allowedModels: null, suspended: false, expiresAt: null, rateLimit: null },
-      ...{ concurrent: null, tokenLimit: null, budgets: null, subject: null, allowedCIDRs: null, owner: null },
+      ...{
+        concurrent: null,
+        tokenLimit: null,
+        budgets: null,
+        subject: null,
+        allowedCIDRs: null,
+        ...eachFact(() => null),
+      },
     });
     const gone = { ...NO_POLICY, displayName: "a", boundGatewayId: "", mcpDefaultLibraryId: "" };
     expect(specOfPolicy(gone, NAMES)).toStrictEqual({ displayName: "a", scopes: [], state: "Active" });

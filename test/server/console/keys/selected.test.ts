@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
+import { FACT_NAMES, factOf } from "../../../../domain/key/declaration/facts.ts";
 import { recordNetworks } from "../../../../store/keys/uses/key-networks.ts";
 import { addRequestCounts } from "../../../../store/keys/uses/request-counts.ts";
 import { recordUsage } from "../../../../store/keys/uses/usage.ts";
@@ -150,12 +151,20 @@ describe("Exporting selected keys", () => {
     expect([file.status, file.headers.get("content-type")]).toEqual([200, "text/csv; charset=utf-8"]);
     const [head, row, ...rest] = file.text.split("\r\n");
     expect(head).toBe(
-      "Name,Display name,Team,Owner,Prefix,State,Leaked,Scopes,Bound to,Last use,Expires,Declared in,Cluster,Id",
+      `Name,Display name,Team,${FACT_NAMES.map((name) => factOf(name).label)},Prefix,State,Leaked,Scopes,Bound to,Last use,Expires,Declared in,Cluster,Id`,
     );
     const { body } = await pages.send("GET", `/keys/${key.id}`);
     expect(row).toBe(
       [
-        ...[key.name, '"Quoted ""name"", and more"', team.name, "ann@example.com", key.prefix, "active", "no"],
+        ...[
+          key.name,
+          '"Quoted ""name"", and more"',
+          team.name,
+          ...FACT_NAMES.map((name) => (name === "owner" ? "ann@example.com" : "")),
+          key.prefix,
+          "active",
+          "no",
+        ],
         ...["memory:read", "All libraries", "", body.expiresAt, "", "", key.id],
       ].join(","),
     );
@@ -279,7 +288,7 @@ describe("A revocation of several keys", () => {
     for (const { text } of [form, done]) expect(text).not.toContain(foreign.name);
     const { text } = await member.get(addressOf("export.csv", [own, foreign, none]));
     expect(text.split("\r\n").slice(2)).toEqual([
-      ...[foreign, none].map(({ id }) => `,,,,,not found,,,,,,,,${id}`),
+      ...[foreign, none].map(({ id }) => `,,${FACT_NAMES.map(() => ",").join("")},,not found,,,,,,,,${id}`),
       "",
     ]);
     await untilRefused(own);
