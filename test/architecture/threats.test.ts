@@ -180,6 +180,8 @@ describe("docs/security/threats.md", () => {
       "b362",
       "b363",
       "b364",
+      "b365",
+      "b366",
     ];
     const faults = ["c82", "c83", "c84", "c85", "c86", "c89", "c90", "c91", "c92", "c93", "c94"];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), ...faults];

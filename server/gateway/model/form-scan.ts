@@ -2,13 +2,17 @@
  * Finds the model's name in a form (RFC 7578) without splitting the form: what is not replaced stays byte by byte, and
  * a form that two parsers could read in two ways is refused (spec §4). Clients use less than the RFC allows.
  */
+import { isUtf8 } from "node:buffer";
 import { BodyFault } from "../../http/bodies/json-scanner.ts";
 import { foldedName, TOP_LEVEL } from "./model-members.ts";
 import type { ModelSpan } from "./model-scan.ts";
 
-/** Pattern of a form's media type with one boundary, and nothing else that says how it is read. */
-const FORM = /^multipart\/form-data[ \t]*;[ \t]*boundary=(?:"([\w'()+,./:=?-]{1,70})"|([\w'+.-]{1,70}))[ \t]*$/i;
-const IN_UTF8 = /;[ \t]*charset=(?:utf-8|"utf-8")[ \t]*(?=;|$)/i;
+/**
+ * Pattern of a form's media type as clients write it, with one boundary and nothing else that says how it is read. Of
+ * other characters in a boundary, or another case, parsers make boundaries of their own.
+ */
+const FORM = /^multipart\/form-data; ?boundary=("?)([\w.+-]{1,70})\1$/;
+const IN_UTF8 = /; ?charset=(?:utf-8|"utf-8")(?=;|$)/i;
 
 /** Bytes that count as one step: some bytes take several nanoseconds each. */
 const BYTES_IN_A_STEP = 4;
@@ -17,6 +21,8 @@ const MAX_PARTS = 1_000;
 /** Bytes of a part's head at most. */
 const MAX_HEAD = 4 * 1024;
 
+/** Pattern of a line of a part's head: no control character, and nothing that some parsers take for a line's end. */
+const HEAD_LINE = /^([A-Za-z-]+): ?([^\p{Cc}\p{Zl}\p{Zp}]+)$/u;
 /**
  * Headers that a part may have, each with the pattern of its value. A name or a coding that parsers read in different
  * ways does not match.
@@ -25,14 +31,20 @@ const HEADERS: ReadonlyMap<string, RegExp> = new Map([
   [
     "content-disposition",
     // .NET writes names without quotes. One with a semicolon and an equals sign may hold a name of its own.
-    /^form-data; ?name=("?)([\w.[\]-]+)\1(; ?filename=(?:"(?:[^"\\;]*|[^"\\=]*)"|[\w.-]+))?(; ?filename\*=[\w!#$&+.^`|~'%-]+)?$/,
+    /^form-data; ?name=("?)([\w.[\]-]{1,256})\1(; ?filename=(?:"(?:[^"\\;]*|[^"\\=]*)"|[\w.-]+))?(; ?filename\*=[\w!#$&+.^`|~'%-]+)?$/,
   ],
-  ["content-type", /^(?!multipart|message)[^\\]*$/i],
+  [
+    "content-type",
+    // Parts within a part, and what may be read as a name or as fields of its own, do not match.
+    /^(?!multipart|message|.*(?:urlencoded|name))[\w.+-]+\/[\w.+-]+(?:; ?[\w-]+=("?)[\w.,+-]+\1)*$/i,
+  ],
   ["content-length", /^\d+$/],
   ["content-transfer-encoding", /^(?:7bit|8bit|binary)$/i],
 ]);
 /** Pattern of the content type of the model's own part, whose text is the same in each of these charsets. */
-const PLAIN_TEXT = /^text\/plain(?:[ \t]*;[ \t]*charset="?(?:utf-8|us-ascii|iso-8859-1)"?)?$/i;
+const PLAIN_TEXT = /^text\/plain(?:; ?charset="?(?:utf-8|us-ascii|iso-8859-1)"?)?$/i;
+/** Pattern of a nested name, folded but for its dots and brackets, of which a piece names a model. */
+const OTHER_MODEL = new RegExp(`(?:^|[.[\\]])(?:${[...TOP_LEVEL.entries.keys()].join("|")})(?:$|[.[\\]])`);
 const MODEL_NAME = /^[!-~]{1,256}$/;
 
 /**
@@ -40,8 +52,7 @@ const MODEL_NAME = /^[!-~]{1,256}$/;
  * plainly.
  */
 export function boundaryOf(contentType = ""): string | undefined {
-  const [, quoted, plain] = FORM.exec(contentType.replace(IN_UTF8, "")) ?? [];
-  return quoted ?? plain;
+  return FORM.exec(contentType.replace(IN_UTF8, ""))?.[2];
 }
 
 /**
@@ -100,7 +111,10 @@ export class FormScan {
   }
 }
 
-/** Returns a part that names a model, to stand where {@link FormScan} found the part. */
+/**
+ * Returns a part that names a model, to stand where {@link FormScan} found the part: also for the same model, as each
+ * parser reads this head and no other.
+ */
 export function modelPart(model: string): string {
   return `Content-Disposition: form-data; name="model"\r\n\r\n${model}`;
 }
@@ -110,14 +124,18 @@ function modelIn(body: Buffer, start: number, end: number): string | undefined {
   const part = body.subarray(start, end);
   const length = part.subarray(0, MAX_HEAD).indexOf("\r\n\r\n");
   if (length === -1) throw UNREAD_HEAD;
-  const head = headOf(part.toString("latin1", 0, length));
+  const head = headOf(part.subarray(0, length));
+  const from = length + 2 * LINE_END.length;
+  const stated = head.get("content-length")?.[0] ?? String(part.length - from);
+  if (stated !== String(part.length - from)) throw UNREAD_HEAD;
   const [, , name = "", file, encodedFile] = head.get("content-disposition") ?? [];
   if (name === "") throw UNREAD_HEAD;
   if (name !== "model") {
-    if ([name, ...name.split(/[.[\]]/)].some((each) => TOP_LEVEL.entries.has(foldedName(each)))) throw OTHER_NAME;
+    const nested = name.toLowerCase().replace(/[_-]/g, "");
+    if (TOP_LEVEL.entries.has(foldedName(name)) || OTHER_MODEL.test(nested)) throw OTHER_NAME;
     return undefined;
   }
-  const value = part.toString("latin1", length + 2 * LINE_END.length, length + MAX_HEAD);
+  const value = part.toString("latin1", from, length + MAX_HEAD);
   const type = head.get("content-type")?.[0] ?? "text/plain";
   if (file !== undefined || encodedFile !== undefined || !PLAIN_TEXT.test(type) || !MODEL_NAME.test(value)) {
     throw NOT_TEXT;
@@ -126,12 +144,13 @@ function modelIn(body: Buffer, start: number, end: number): string | undefined {
 }
 
 /** Returns the headers of a part, matched by their patterns, by their names in lower case. */
-function headOf(text: string): ReadonlyMap<string, RegExpExecArray> {
+function headOf(bytes: Buffer): ReadonlyMap<string, RegExpExecArray> {
+  if (!isUtf8(bytes)) throw UNREAD_HEAD;
   const head = new Map<string, RegExpExecArray>();
-  for (const line of text.split("\r\n")) {
-    const [, spelt = "", value = ""] = /^([A-Za-z-]+):(.*)$/.exec(line) ?? [];
+  for (const line of bytes.toString().split(LINE_END)) {
+    const [, spelt = "", value = ""] = HEAD_LINE.exec(line) ?? [];
     const name = spelt.toLowerCase();
-    const read = HEADERS.get(name)?.exec(value.trim());
+    const read = HEADERS.get(name)?.exec(value);
     if (!read || head.has(name)) throw UNREAD_HEAD;
     head.set(name, read);
   }
@@ -152,7 +171,7 @@ const UNFRAMED = new BodyFault(
   "The form is not framed by its boundary: each part stands between lines that end in CR and LF, and nothing else does.",
 );
 const UNREAD_HEAD = new BodyFault(
-  'A part of the form has no head as it is read here: Content-Disposition: form-data; name="..." once, and besides a filename, Content-Type, Content-Length and a Content-Transfer-Encoding that changes nothing.',
+  'A part of the form has no head as it is read here: Content-Disposition: form-data; name="..." once, and besides a filename, a plain Content-Type, the right Content-Length and a Content-Transfer-Encoding that changes nothing.',
 );
 const OTHER_NAME = new BodyFault(
   "A part of the form names a model beside `model`, or what goes with one: leave it out.",

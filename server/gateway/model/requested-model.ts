@@ -87,21 +87,16 @@ export async function readModels(openCall: OpenCall | null, inspected: ReadReque
   if (search === undefined) return { model: call.model, text: NOTHING, body: "none" };
   const body = await readBody(request, openCall, head.contentLength);
   try {
-    return modelOf(body, call, await search.find(body), search.write);
+    return modelOf(body, call, await search.find(body), search);
   } catch (error) {
     releaseLargeBody(body);
     throw error instanceof BodyFault ? problem("invalid_request", error.message) : error;
   }
 }
 
-function modelOf(
-  body: Buffer,
-  call: GatewayCall,
-  spans: readonly ModelSpan[],
-  write: ModelSearch["write"],
-): RequestedModel {
+function modelOf(body: Buffer, call: GatewayCall, spans: readonly ModelSpan[], search: ModelSearch): RequestedModel {
   if (call.model === undefined) {
-    return { model: spans[0]?.value, text: body, body: ({ model }) => replaced(body, spans, () => model, write) };
+    return { model: spans[0]?.value, text: body, body: ({ model }) => replaced(body, spans, () => model, search) };
   }
   const { model: named } = call;
   if (spans.some(({ value }) => bare(value) !== named)) {
@@ -111,7 +106,7 @@ function modelOf(
     model: named,
     text: body,
     // Each keeps the form that it had: with the collection's name in front, or without.
-    body: ({ model }) => replaced(body, spans, (old) => model && (old === named ? model : `models/${model}`), write),
+    body: ({ model }) => replaced(body, spans, (old) => model && (old === named ? model : `models/${model}`), search),
   };
 }
 
@@ -121,13 +116,15 @@ type ModelSearch = {
   readonly find: (body: Buffer) => Promise<readonly ModelSpan[]>;
   /** Returns the text that stands for a model's name in such a position. */
   readonly write: (model: string) => string;
+  /** True if a name that stays the same is written anew too. */
+  readonly isAlwaysWritten: boolean;
 };
 
 function searchForm(head: RequestHead): ModelSearch {
   requireUncompressed(head);
   const boundary = boundaryOf(head.contentType);
   if (boundary === undefined) throw NO_FORM;
-  return { find: (body) => runScan(new FormScan(body, boundary)), write: modelPart };
+  return { find: (body) => runScan(new FormScan(body, boundary)), write: modelPart, isAlwaysWritten: true };
 }
 
 const NO_FORM = problem(
@@ -138,7 +135,7 @@ const NO_FORM = problem(
 function searchJson(head: RequestHead, models: OperationRow["models"]): ModelSearch {
   requireReadable(head);
   const members = models === "in the path" ? GEMINI_REPEATS : TOP_LEVEL;
-  return { find: (body) => findModels(body, members), write: JSON.stringify };
+  return { find: (body) => findModels(body, members), write: JSON.stringify, isAlwaysWritten: false };
 }
 
 async function findModels(body: Buffer, members: ModelMembers): Promise<readonly ModelSpan[]> {
@@ -176,9 +173,9 @@ function replaced(
   body: Buffer,
   spans: readonly ModelSpan[],
   name: (old: string) => string | undefined,
-  write: ModelSearch["write"],
+  { write, isAlwaysWritten }: ModelSearch,
 ): Buffer | BodyPieces {
-  return spans.every(({ value }) => (name(value) ?? value) === value)
+  return !isAlwaysWritten && spans.every(({ value }) => (name(value) ?? value) === value)
     ? body
     : replaceModels(body, spans, (old) => name(old) ?? old, write);
 }

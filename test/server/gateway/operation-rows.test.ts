@@ -193,6 +193,15 @@ test("a form's model is its route's at each upstream, and every other byte passe
   expect(second.received[0]?.headers["content-length"]).toBe(String(as("other").length));
 });
 
+test("b366: the part of a form's model is written anew also where the model stays", async () => {
+  const part = (head: string) => `--b\r\n${head}\r\n\r\nm\r\n--b--\r\n`;
+  const body = part("Content-Type: text/plain; charset=UTF-8\r\ncontent-disposition: form-data;name=model");
+  const headers = { "content-type": 'multipart/form-data; boundary="b"' };
+  const held = { allowedModels: ["m"] };
+  expect((await ask(`${plain}/v1/sounds/heard`, { method: "POST", body, headers }, held)).status).toBe(200);
+  expect(upstream.received[0]?.body.toString()).toBe(part('Content-Disposition: form-data; name="model"'));
+});
+
 test("a form that names another model than is allowed, or another one besides, is refused, and nothing is sent", async () => {
   const send = async (fields: Readonly<Record<string, string>>, as: Partial<KeyRecord> = ONE_ROUTE, id = routed) =>
     (await ask(`${id}/v1/sounds/heard`, { method: "POST", body: formOf(fields) }, as)).status;
