@@ -3,6 +3,7 @@ import type { UpstreamTimes } from "../../../server/gateway/upstream/upstream-ti
 import { until } from "../../env/until.ts";
 import type { Harness } from "../harness.ts";
 import { PROVIDER_KEY, routeOf, startGateway, upstreamOf } from "./gateway.ts";
+import { rawUpstream } from "./raw-upstream.ts";
 import { startUpstream, type Upstream } from "./upstream.ts";
 
 let first: Upstream;
@@ -145,6 +146,40 @@ test("a route that changes while its upstream is asked goes on with one that was
   const answer = await ask();
   expect([answer.status, await answer.json()]).toEqual([200, { model: "other-model", n: 1 }]);
   expect([first.received.length, second.received.length]).toEqual([1, 1]);
+});
+
+test.each([
+  ["whole", false],
+  ["in part", true],
+])("b367: no other upstream is asked with a body that an earlier one had as a stream, %s", async (_how, isEarly) => {
+  const upstreams = (url: string) => [
+    upstreamOf(url, "gemini"),
+    upstreamOf(second.url, "gemini", { name: "second-gemini" }),
+  ];
+  const change = (url: string) => {
+    const fallbacks = [{ upstream: "gemini", upstreamModel: "real-gem" }];
+    const routes = [routeOf("gem", { upstream: "second-gemini", fallbacks })];
+    harness.addGateway({ publicId: streaming.publicId, upstreams: upstreams(url), routes });
+  };
+  let pieces = 0;
+  const early = await rawUpstream((socket) => {
+    if (++pieces === 1) change(early.url);
+    if (pieces === 5) socket.write("HTTP/1.1 503 No\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}");
+  });
+  first.onHead(() => change(first.url));
+  first.answerWith((response) => response.writeHead(503).end("{}"));
+  const streaming = harness.addGateway({ upstreams: upstreams(isEarly ? early.url : first.url) });
+  const body = JSON.stringify({ contents: "x".repeat(2_000_000) });
+  const answer = await fetch(`${harness.url}/g/${streaming.publicId}/v1beta/models/gem:generateContent`, {
+    method: "POST",
+    headers: { "x-api-key": key, "content-type": "application/json" },
+    body: isEarly ? new Blob([body]).stream() : body,
+    duplex: "half",
+  });
+  expect([answer.status, await answer.text()]).toEqual([503, "{}"]);
+  expect(second.received).toHaveLength(0);
+  first.onHead(() => {});
+  early.close();
 });
 
 test("the last one's failure is the answer, in its own words", async () => {
