@@ -1,8 +1,8 @@
 import type { Socket } from "node:net";
 import type { SocketTraffic } from "./reused-socket.ts";
 
-/** Beginning of every request that is sent here; no piece of a body is written as a text that begins so. */
-const REQUEST = "POST ";
+/** Beginning of every request, its method; no piece of a body is written as a text that begins so. */
+const REQUEST = /^[A-Z]+ /;
 const PROTOCOL = Buffer.from("HTTP/");
 /** Columns of the digits in a status line, such as `HTTP/1.1 100 Continue`. */
 const HUNDREDS = 9;
@@ -27,7 +27,7 @@ const TWO = 0x32;
  * byte is overwritten; nothing is held back or read again, and of an answer without interim ones only the first ten
  * bytes are read.
  *
- * @param socket socket with one request at a time, each begun by a POST
+ * @param socket socket with one request at a time, each begun by its head in one text
  * @param traffic notified of each request, and of what comes back
  */
 export function passOverContinue(socket: Socket, traffic: SocketTraffic): void {
@@ -35,7 +35,7 @@ export function passOverContinue(socket: Socket, traffic: SocketTraffic): void {
   const answers = new ContinueAnswers();
   socket.write = (...args: unknown[]): boolean => {
     const [text] = args;
-    if (typeof text === "string" && text.startsWith(REQUEST)) {
+    if (typeof text === "string" && REQUEST.test(text)) {
       answers.begin();
       traffic.begin();
     }

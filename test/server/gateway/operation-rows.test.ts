@@ -1,5 +1,5 @@
 /** Rows that the gateway's table does not have: an operation of each kind takes its row and nothing else. */
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import type { OperationRow } from "../../../domain/access/gateway-operations.ts";
 import type { KeyRecord } from "../../../domain/access/key-record.ts";
 import { scopeSet } from "../../../domain/access/scopes.ts";
@@ -8,6 +8,7 @@ import { callerDialect } from "../../../server/gateway/errors/caller-dialect.ts"
 import type { Harness } from "../harness.ts";
 import { requestHead, sendRaw } from "../raw-http.ts";
 import { PROVIDER_KEY, routeOf, startGateway, upstreamOf } from "./gateway.ts";
+import { rawUpstream } from "./raw-upstream.ts";
 import { startUpstream, type Upstream } from "./upstream.ts";
 
 vi.mock("../../../domain/access/gateway-operations.ts", async (load) => {
@@ -125,6 +126,25 @@ test.each([
   expect(upstream.received[0]?.headers).not.toHaveProperty("content-length");
   expect(upstream.received[0]?.headers).not.toHaveProperty("transfer-encoding");
 });
+
+test.each([
+  ["GET", "v1/notes/n-1/content"],
+  ["DELETE", "v1/notes/n-1"],
+])(
+  "b115, b306: %s %s passes over an unasked 100, and is asked once more where a reused socket is closed",
+  async (method, path) => {
+    const answered = new Set<number>();
+    const server = await rawUpstream((socket, connection) => {
+      if (answered.has(connection)) socket.resetAndDestroy();
+      else socket.write("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}");
+      answered.add(connection);
+    });
+    onTestFinished(() => void server.close());
+    const { publicId } = harness.addGateway({ upstreams: [upstreamOf(server.url)] });
+    for (let i = 0; i < 3; i++) expect((await ask(`${publicId}/${path}`, { method })).status).toBe(200);
+    expect(answered.size).toBe(3);
+  },
+);
 
 test("a body that an operation does not have stays here, and the connection goes on", async () => {
   const answer = await ask(`${plain}/v1/notes/n-1`, { method: "DELETE", body: "x".repeat(100_000) });
