@@ -35,7 +35,7 @@ export function tokenMetrics(registry: Registry): CountTokens {
   });
   registerCounted(registry, {
     name: "keyplane_model_answers_total",
-    help: "Models' answers by gateway id, as in keyplane_tokens_total, and by whether they reported their usage, were cut before, reported none, or came in a coding that is not read",
+    help: "Models' answers by gateway id, as in keyplane_tokens_total, and by whether they reported their usage, were cut before, reported none, or came in a coding or media type that is not read",
     labelNames: ["gateway_id", "usage"],
     read: () =>
       [...gateways].flatMap(([gateway_id, { answers }]) =>

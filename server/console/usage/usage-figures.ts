@@ -121,7 +121,7 @@ export function gapsText({ cut, unreported, unread, doubtful }: TokenFigures): s
     [
       [cut, "ended early, and count what was seen"],
       [unreported, "reported no usage"],
-      [unread, "came in a coding that is not read"],
+      [unread, "came in a coding or media type that is not read"],
       [doubtful, "reported what cannot be"],
     ] as const
   ).flatMap(([count, what]) => (count === 0 ? [] : [`${numeral(count)} ${what}`]));

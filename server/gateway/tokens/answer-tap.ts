@@ -22,11 +22,17 @@ const UNREAD_ANSWER: AnswerTap = {
   end: (_isWhole, onUsage) => onUsage(UNREAD, Number.POSITIVE_INFINITY),
 };
 
+/** Patterns of the media types that are read, by the first that is named; an answer without one is read as JSON. */
+const JSON_TYPE = /^(?:application|text)\/(?:[\w.-]+\+)?json[ \t]*(?:[;,]|$)/i;
+const EVENT_STREAM = /^text\/event-stream[ \t]*(?:[;,]|$)/i;
+
 /** The call that is answered, and the team of its gateway. */
 type TappedCall = { readonly operation: ServedOperation; readonly dialect: Dialect; readonly teamId: string };
 
 /**
- * Creates the reader of an answer's usage. An answer in a coding that is not known is not read, and is reported so.
+ * Creates the reader of an answer's usage. An answer in a coding that is not known is not read, and is reported so; the
+ * same holds of what is no JSON or event stream by its operation or its media type: a caller may have its text say
+ * anything (threats b368).
  *
  * @param status status of the answer: errors use nothing
  * @param needle the credential that the upstream was sent, which is no name of a model
@@ -38,8 +44,12 @@ export function openTap(
   headers: Readonly<IncomingHttpHeaders>,
   needle: Needle,
 ): AnswerTap | undefined {
-  if (!reportsUsage(GATEWAY_OPERATIONS[operation]) || status < 200 || status >= 300) return undefined;
-  const reader = new AnswerReader(dialect, /^text\/event-stream\b/i.test(headers["content-type"] ?? ""));
+  const row = GATEWAY_OPERATIONS[operation];
+  if (!reportsUsage(row) || status < 200 || status >= 300) return undefined;
+  const { "content-type": type = "application/json" } = headers;
+  const isStream = EVENT_STREAM.test(type);
+  if (row.answer === "bytes" || !(isStream || JSON_TYPE.test(type))) return UNREAD_ANSWER;
+  const reader = new AnswerReader(dialect, isStream);
   const coding = codingOf(headers["content-encoding"]);
   if (coding !== "identity") {
     const decoded = DecodedReader.open(reader, coding, teamId);

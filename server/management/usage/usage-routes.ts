@@ -48,7 +48,7 @@ const USAGE = closedObject("Usage", {
   toolCalls: { ...COUNT, description: "Calls of the provider's own tools." },
   cut: { ...COUNT, description: "Answers that ended early, and count what was seen." },
   unreported: { ...COUNT, description: "Answers that reported no usage." },
-  unread: { ...COUNT, description: "Answers in a coding that is not read." },
+  unread: { ...COUNT, description: "Answers in a coding or media type that is not read." },
   doubtful: { ...COUNT, description: "Answers that reported what cannot be." },
   currency: { ...TEXT_OR_NULL, description: "By ISO 4217; null for a server without --prices." },
   cost: {

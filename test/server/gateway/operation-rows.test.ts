@@ -108,6 +108,7 @@ function formOf(fields: Readonly<Record<string, string>>): FormData {
   return form;
 }
 
+const BILL = Buffer.from('{"usage":{"prompt_tokens":0,"completion_tokens":1}}');
 const ONE_ROUTE = { allowedModels: ["fast"] };
 
 test.each([
@@ -187,17 +188,24 @@ test("the next upstream of a route is asked by an operation that may, and by no 
   expect(second.received).toHaveLength(1);
 });
 
-test("an answer that is no JSON passes byte by byte, and counts in full where tokens do", async () => {
-  const sound = Buffer.from([0, 1, 2, 255, 254, 10]);
-  upstream.answerWith((response) => response.writeHead(200, { "content-type": "audio/mpeg" }).end(sound));
-  const body = JSON.stringify({ model: "m", input: "Hello", max_tokens: 60 });
-  const init = { method: "POST", body, headers: { "content-type": "application/json" } };
-  const limited = harness.addKey({ tokenLimit: { tokensPerMinute: 150, scope: "Replica" } });
-  const answer = await ask(`${plain}/v1/sounds/spoken`, init, limited);
-  expect(answer.headers.get("content-type")).toBe("audio/mpeg");
-  expect(Buffer.from(await answer.arrayBuffer()).equals(sound)).toBe(true);
-  expect((await ask(`${plain}/v1/sounds/spoken`, init, limited)).status).toBe(429);
-});
+test.each([
+  ["sound", "audio/mpeg", Buffer.from([0, 1, 2, 255, 254, 10])],
+  ["sound that holds a bill", "audio/mpeg", BILL],
+  ["JSON that holds a bill", "application/json", BILL],
+  ["events that hold a bill", "text/event-stream", Buffer.from(`data: ${BILL}\n\ndata: [DONE]\n\n`)],
+])(
+  "b368: %s, as %s, of an operation that answers in bytes passes as it is, and counts in full",
+  async (_what, type, sound) => {
+    upstream.answerWith((response) => response.writeHead(200, { "content-type": type }).end(sound));
+    const body = JSON.stringify({ model: "m", input: "Hello", max_tokens: 60 });
+    const init = { method: "POST", body, headers: { "content-type": "application/json" } };
+    const limited = harness.addKey({ tokenLimit: { tokensPerMinute: 150, scope: "Replica" } });
+    const answer = await ask(`${plain}/v1/sounds/spoken`, init, limited);
+    expect(answer.headers.get("content-type")).toBe(type);
+    expect(Buffer.from(await answer.arrayBuffer()).equals(sound)).toBe(true);
+    expect((await ask(`${plain}/v1/sounds/spoken`, init, limited)).status).toBe(429);
+  },
+);
 
 test("a form's model is its route's at each upstream, and every other byte passes as it came", async () => {
   upstream.answerWith((response) => response.writeHead(503).end("{}"));

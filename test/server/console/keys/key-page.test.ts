@@ -137,7 +137,7 @@ describe("a key's page", () => {
       ?.replace(/<[^>]*>/g, " ");
     expect(panel).toMatch(/gpt-&lt;b&gt;\s+1\.2K\s+1\.2M\s+1\.2M\s+0\s/);
     expect(panel).toContain(
-      "Of the answers 3 ended early, and count what was seen; 40 came in a coding that is not read.",
+      "Of the answers 3 ended early, and count what was seen; 40 came in a coding or media type that is not read.",
     );
     expect(panel).not.toContain("of-yesterday");
   });

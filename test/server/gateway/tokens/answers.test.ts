@@ -54,6 +54,20 @@ test("an answer is passed on as it is, and what it reported is counted by key, g
   });
 });
 
+test.each([
+  ["text/plain", "unread"],
+  ["text/vtt; charset=utf-8", "unread"],
+  ["text/event-streams", "unread"],
+  ["audio/mpeg", "unread"],
+  ["application/jsonl", "unread"],
+  ["Application/JSON;charset=utf-8", "reported"],
+  ["application/problem+json", "reported"],
+])("b368: an answer as %s that holds a usage counts as %s", async (type, ending) => {
+  upstream.answerWith((response) => response.writeHead(200, { "content-type": type }).end(JSON.stringify(chat)));
+  expect(await (await call("v1/chat/completions")).json()).toEqual(chat);
+  expect(await answered()).toMatchObject({ usage: { ending } });
+});
+
 test("a call by a route counts by the route, and by its upstream's model where the answer names none", async () => {
   upstream.answerWith((response) => response.end(JSON.stringify({ usage: chat.usage })));
   await (await call("v1/chat/completions", { model: "fast" })).text();
