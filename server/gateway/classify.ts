@@ -48,7 +48,10 @@ const FIXED = PLAIN.map((served) => {
   return { method: served.method, rawPath: served.path, call };
 });
 
-/** Paths with a placeholder for a model or for an object that an upstream keeps, split at the placeholder. */
+/**
+ * Paths with a placeholder for a model or for an object that an upstream keeps, split at the placeholder. Those
+ * with the longest text around it come first, whatever the order of the rows.
+ */
 const NAMED = NAMING.map((served) => {
   const { version, rest } = partsOf(served.path);
   const [, before = "", name, after = ""] = /^(.*)\{(\w+)\}(.*)$/.exec(rest) ?? [];
@@ -56,7 +59,7 @@ const NAMED = NAMING.map((served) => {
   const isRead = !isForwarded(GATEWAY_OPERATIONS[served.operation]);
   const path: UpstreamPath = { version, before, after };
   return { method: served.method, begin: `${version}${before}`, end: after, served, path, isModel, isRead };
-});
+}).toSorted((a, b) => b.end.length - a.end.length || b.begin.length - a.begin.length);
 
 function partsOf(path: string): { readonly version: "v1" | "v1beta"; readonly rest: string } {
   const version = path.startsWith("v1beta/") ? "v1beta" : "v1";
@@ -97,7 +100,8 @@ export function classify(method: string, rawPath: string): GatewayCall | undefin
     const encoded = rawPath.slice(named.begin.length, end);
     // A model's id that is read may hold anything, slashes too: the gateway answers, and no upstream is asked.
     const name = named.isRead ? decoded(encoded) : RAW_PATH.test(rawPath) ? decodeName(encoded) : undefined;
-    if (name === undefined) continue;
+    // Behind a colon stands what an upstream is to do with an object: that is a row of its own, or no operation.
+    if (name === undefined || (!named.isModel && name.includes(":"))) continue;
     if (named.isModel) return callOf(named.served, named.path, name);
     return callOf(named.served, withName(named.path, name), undefined);
   }

@@ -67,6 +67,16 @@ test("each path of the gateway has its scope, its model's place, what is counted
   expect(rows).toHaveLength(Object.keys(SAID).length);
 });
 
+test("the path of a forwarded call names a model where its row says so, and nowhere else", () => {
+  for (const operation of SERVED_OPERATIONS) {
+    const row = GATEWAY_OPERATIONS[operation];
+    if (!isForwarded(row)) continue;
+    for (const { path } of row.served) {
+      expect(path.includes("{model}"), `${operation}: ${path}`).toBe(row.models === "in the path");
+    }
+  }
+});
+
 test("the gateway answers what is asked of its models, and an upstream all else, in the format of its path", () => {
   const rows = SERVED_OPERATIONS.map((operation) => ({ operation, ...GATEWAY_OPERATIONS[operation] }));
   const here = rows.filter((row) => !isForwarded(row));

@@ -1,7 +1,7 @@
 import { assert, property, string } from "fast-check";
 import { expect, test } from "vitest";
 import type { Dialect } from "../../../domain/access/key-record.ts";
-import { classify } from "../../../server/gateway/classify.ts";
+import { classify, SERVED_PATHS } from "../../../server/gateway/classify.ts";
 import { forwardedQuery } from "../../../server/gateway/query.ts";
 import { pathPrefixes, splitTarget, upstreamTarget } from "../../../server/gateway/request-target.ts";
 
@@ -24,6 +24,13 @@ test.each([
   ["GET", "v1beta/models/m", "gateway.get_model", "gemini"],
 ])("%s %s is %s in the format %s", (method, path, operation, dialect) => {
   expect(classify(method, path)).toMatchObject({ operation, dialect });
+});
+
+test("each path of the table leads to its own row, past the others, with one name at most", () => {
+  for (const { method, path, operation } of SERVED_PATHS) {
+    const asked = path.replaceAll(/\{\w+\}/g, "x");
+    expect(classify(method, asked), `${method} ${asked}`).toMatchObject({ operation, servedPath: path });
+  }
 });
 
 test.each([

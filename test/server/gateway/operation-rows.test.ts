@@ -34,6 +34,13 @@ vi.mock("../../../domain/access/gateway-operations.ts", async (load) => {
       answer: "json",
       summary: "Delete a note",
     },
+    "gateway.delete_text": {
+      ...kept,
+      scope: "gateway:embed",
+      served: [{ method: "DELETE", path: "v1/notes/{id}.txt", dialect: "openai" }],
+      answer: "json",
+      summary: "Delete a note's text",
+    },
     "gateway.describe_model": {
       ...kept,
       served: [{ method: "GET", path: "v1/described/{model}", dialect: "openai" }],
@@ -161,12 +168,23 @@ test.each([
   ["GET", "v1/notes//content"],
   ["GET", "v1/notes/inf_0123456789abcdef/content"],
   ["DELETE", "v1/notes/a/b"],
+  ["DELETE", "v1/notes/a:cancel"],
+  ["DELETE", "v1/notes/a%3Acancel"],
   ["DELETE", "v1/notes/a%3Fb"],
   ["POST", "v1/notes"],
 ])("%s %s is no operation, though a row is near", async (method, path) => {
   const head = requestHead(`${method} /g/${plain}/${path} HTTP/1.1`, [`authorization: Bearer ${key}`]);
   expect((await sendRaw(harness.port, head)).status).toBe(404);
   expect(upstream.received).toHaveLength(0);
+});
+
+test("a path that two rows match is the one's that says more of it, with the scope of that", async () => {
+  const asked = async (scope: "gateway:embed" | "gateway:generate") => {
+    const held = { scopes: scopeSet([scope]) };
+    return (await ask(`${plain}/v1/notes/n-1.txt`, { method: "DELETE" }, held)).status;
+  };
+  expect([await asked("gateway:generate"), await asked("gateway:embed")]).toEqual([403, 200]);
+  expect(upstream.received).toMatchObject([{ url: "/v1/notes/n-1.txt" }]);
 });
 
 test("a key that is held to models may not ask for what names none, and a query may not name one beside the path", async () => {
