@@ -34,6 +34,7 @@ import { bodyNeed, type ForwardedBody, type RequestedModel, readCounted, readMod
 import { type RequestTarget, splitTarget } from "./request-target.ts";
 import { mayName, needsModel, type Resolved, resolve, withoutFallbacks } from "./resolve.ts";
 import { holdToBody } from "./route-limits.ts";
+import { UNCOUNTED_FORM } from "./tokens/call-bounds.ts";
 import { expectedTokens } from "./tokens/expected-tokens.ts";
 import { unservedPath } from "./unserved-path.ts";
 import { createAddressGuard } from "./upstream/addresses.ts";
@@ -123,9 +124,14 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
   // Most calls' bodies are not read: such a call needs no promise either.
   const row = rowOf(call);
   const counts = reportsUsage(row);
+  const countsAll = counts && (countsTokens(key) || hasBudget(key));
+  if (countsAll && row.body === "form") {
+    refuse(UNCOUNTED_FORM);
+    return;
+  }
   const need = bodyNeed(sent, row.body, {
     model: row.models !== "none" && ((counts && hasCostBudget(key)) || needsModel(gateway, key.allowedModels)),
-    tokens: counts && (countsTokens(key) || hasBudget(key)),
+    tokens: countsAll,
   });
   const head = need === "inspect" ? withoutModels(sent) : sent;
   const proceed = (

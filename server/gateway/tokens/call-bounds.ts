@@ -4,7 +4,7 @@ import type { CallBounds } from "../../../domain/usage/token-reservation.ts";
 import { NOT_UTF8 } from "../../http/bodies/json-body.ts";
 import { BodyFault, JsonScanner, type JsonVisitor } from "../../http/bodies/json-scanner.ts";
 import { inSlices } from "../../http/bodies/slices.ts";
-import { problem } from "../../http/problems/problem.ts";
+import { type Problem, problem } from "../../http/problems/problem.ts";
 import {
   BOUND_NAMES,
   type BoundNames,
@@ -54,7 +54,8 @@ export async function callBounds(operation: ServedOperation, body: Buffer): Prom
   return scan.bounds;
 }
 
-const UNCOUNTED_FORM = problem(
+/** Refusal of a form whose tokens count: before it is read where its key says so, else once its route is known. */
+export const UNCOUNTED_FORM: Problem = problem(
   "unsupported_media_type",
   "What a form uses cannot be counted before it is sent, and a limit or budget of tokens or cost holds for this call: use a key, a team and a route that have none.",
 );

@@ -276,6 +276,10 @@ test("a form passes as it comes where no model matters, and is 415 where its tok
   for (const as of held) {
     const answer = await ask(`${plain}/v1/sounds/heard`, init(), as);
     expect([answer.status, await answer.text()]).toEqual([415, expect.stringContaining("cannot be counted")]);
+    const withoutBody = ["content-type: multipart/form-data; boundary=b", "content-length: 1000000"];
+    const headers = [`authorization: Bearer ${harness.addKey(as)}`, ...withoutBody];
+    const head = requestHead(`POST /g/${plain}/v1/sounds/heard HTTP/1.1`, headers);
+    expect((await sendRaw(harness.port, head)).status).toBe(415);
   }
   expect(upstream.received).toHaveLength(1);
 });
