@@ -84,5 +84,5 @@ export const REFUSED_CREDENTIAL_REASON = /"reason"\s*:\s*"API_KEY_INVALID"/;
 
 /** True if an answer redirects. It is never followed, and never shown: clients would follow it with our key. */
 export function isRedirect(status: number): boolean {
-  return status >= 300 && status < 400;
+  return status >= 300 && status < 400 && status !== 304;
 }

@@ -154,6 +154,14 @@ test.each([
   },
 );
 
+test("an answer that says that nothing has changed passes, and is no redirect", async () => {
+  upstream.answerWith((response) => response.writeHead(304, { etag: '"1"' }).end());
+  const answer = await ask(`${plain}/v1/notes`, { headers: { "if-none-match": '"1"' } });
+  expect([answer.status, answer.headers.get("etag"), await answer.text()]).toEqual([304, '"1"', ""]);
+  upstream.answerWith((response) => response.writeHead(302, { location: "/v1/files" }).end());
+  expect((await ask(`${plain}/v1/notes`)).status).toBe(502);
+});
+
 test("a body that an operation does not have stays here, and the connection goes on", async () => {
   const answer = await ask(`${plain}/v1/notes/n-1`, { method: "DELETE", body: "x".repeat(100_000) });
   expect(answer.status).toBe(200);
