@@ -82,7 +82,7 @@ export async function readModels(openCall: OpenCall | null, inspected: ReadReque
   const { request, call, head, query } = inspected;
   const row = GATEWAY_OPERATIONS[call.operation];
   const search =
-    row.body === "none" ? undefined : row.body === "form" ? searchForm(head) : searchJson(head, row.models);
+    row.body === "none" ? undefined : row.body === "form" ? searchForm(head) : searchJson(head, call.dialect);
   requireNoModel(query);
   if (search === undefined) return { model: call.model, text: NOTHING, body: "none" };
   const body = await readBody(request, openCall, head.contentLength);
@@ -132,9 +132,9 @@ const NO_FORM = problem(
   "The body must be a form: send it with Content-Type: multipart/form-data and its boundary, and no other parameter.",
 );
 
-function searchJson(head: RequestHead, models: OperationRow["models"]): ModelSearch {
+function searchJson(head: RequestHead, dialect: GatewayCall["dialect"]): ModelSearch {
   requireReadable(head);
-  const members = models === "in the path" ? GEMINI_REPEATS : TOP_LEVEL;
+  const members = dialect === "gemini" ? GEMINI_REPEATS : TOP_LEVEL;
   return { find: (body) => findModels(body, members), write: JSON.stringify, isAlwaysWritten: false };
 }
 

@@ -49,6 +49,16 @@ vi.mock("../../../domain/access/gateway-operations.ts", async (load) => {
       fallback: "until answered",
       summary: "Describe a model",
     },
+    "gateway.run_tuned": {
+      ...asked,
+      served: [{ method: "POST", path: "v1/tuned/{model}/run", dialect: "openai" }],
+      body: "json",
+      answer: "json",
+      models: "in the path",
+      usage: "unread",
+      summary: "Run a tuned model",
+      example: {},
+    },
     "gateway.hear": {
       ...asked,
       served: [{ method: "POST", path: "v1/sounds/heard", dialect: "openai" }],
@@ -160,6 +170,18 @@ test("an answer that says that nothing has changed passes, and is no redirect", 
   expect([answer.status, answer.headers.get("etag"), await answer.text()]).toEqual([304, '"1"', ""]);
   upstream.answerWith((response) => response.writeHead(302, { location: "/v1/files" }).end());
   expect((await ask(`${plain}/v1/notes`)).status).toBe(502);
+});
+
+test("a body's other models are found by the format of its operation, also where the path names the model", async () => {
+  const run = async (body: object) => {
+    const headers = { "content-type": "application/json" };
+    const init = { method: "POST", body: JSON.stringify(body), headers };
+    return (await ask(`${routed}/v1/tuned/fast/run`, init, ONE_ROUTE)).status;
+  };
+  expect(await run({ tools: [{ type: "image_generation", model: "slow" }] })).toBe(400);
+  expect(await run({ model: "slow" })).toBe(400);
+  expect(await run({ model: "fast", input: "Hello" })).toBe(200);
+  expect(upstream.received).toMatchObject([{ url: "/v1/tuned/real-fast/run" }]);
 });
 
 test("a body that an operation does not have stays here, and the connection goes on", async () => {
