@@ -1,7 +1,7 @@
 import { GATEWAY_OPERATIONS } from "../../domain/access/gateway-operations.ts";
 import type { Dialect, GatewayRecord } from "../../domain/access/key-record.ts";
 import { type Problem, problem } from "../http/problems/problem.ts";
-import { classify, type GatewayCall, SERVED_PATHS } from "./classify.ts";
+import { classify, type GatewayCall, SERVED_PATHS, type ServedPath } from "./classify.ts";
 
 const METHODS = [...new Set(SERVED_PATHS.map(({ method }) => method))];
 /** Segments at most of a path that is compared: a longer path is near to none that is served. */
@@ -80,7 +80,10 @@ function spokenBy({ upstreams }: GatewayRecord): Spoken {
 
 /** Lists the paths of the formats that the upstreams speak, and the paths that the gateway answers by itself. */
 function pathsOf(spoken: Spoken): string {
-  const served = SERVED_PATHS.filter(({ dialect, path }) => spoken.has(dialect) && path.startsWith("v1/"));
+  const known = SERVED_PATHS.filter(({ dialect }) => spoken.has(dialect));
+  const isStable = ({ method, path }: ServedPath) =>
+    known.some((other) => other.method === method && other.path === path.replace("v1beta/", "v1/"));
+  const served = known.filter((one) => one.path.startsWith("v1/") || !isStable(one));
   const lists = METHODS.flatMap((method) => {
     const paths = served.filter((one) => one.method === method).map(({ path }) => path);
     return paths.length === 0 ? [] : [`${method} ${paths.map(abbreviated).join(", ")}`];

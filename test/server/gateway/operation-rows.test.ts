@@ -59,6 +59,12 @@ vi.mock("../../../domain/access/gateway-operations.ts", async (load) => {
       summary: "Run a tuned model",
       example: {},
     },
+    "gateway.read_beta": {
+      ...kept,
+      served: [{ method: "GET", path: "v1beta/notes/{id}", dialect: "openai" }],
+      answer: "json",
+      summary: "Read a note's draft",
+    },
     "gateway.hear": {
       ...asked,
       served: [{ method: "POST", path: "v1/sounds/heard", dialect: "openai" }],
@@ -182,6 +188,11 @@ test("a body's other models are found by the format of its operation, also where
   expect(await run({ model: "slow" })).toBe(400);
   expect(await run({ model: "fast", input: "Hello" })).toBe(200);
   expect(upstream.received).toMatchObject([{ url: "/v1/tuned/real-fast/run" }]);
+});
+
+test("a path that is served under v1beta alone is listed where one is not found", async () => {
+  const answer = await ask(`${plain}/v1/none`);
+  expect([answer.status, await answer.text()]).toEqual([404, expect.stringContaining("v1beta/notes/{id}")]);
 });
 
 test("a body that an operation does not have stays here, and the connection goes on", async () => {
