@@ -296,6 +296,10 @@ test("a form that names another model than is allowed, or another one besides, i
   expect(await send({})).toBe(403);
   expect(await send({ model: "fast", Model: "slow" })).toBe(400);
   expect(await send({ model: "fast", "extra_body[model]": "slow" })).toBe(400);
+  const form = () => ({ method: "POST", body: formOf({ model: "fast" }) });
+  expect((await ask(`${routed}/v1/sounds/heard?model=slow`, form(), ONE_ROUTE)).status).toBe(400);
+  const compressed = { ...form(), headers: { "content-encoding": "gzip" } };
+  expect((await ask(`${routed}/v1/sounds/heard`, compressed, ONE_ROUTE)).status).toBe(415);
   const json = { method: "POST", body: '{"model":"fast"}', headers: { "content-type": "application/json" } };
   const answer = await ask(`${routed}/v1/sounds/heard`, json);
   expect(answer.status).toBe(415);

@@ -119,6 +119,7 @@ test.each<readonly [string, ...string[]]>([
   ["it by a folded line", MODEL, 'Content-Disposition: form-data;\r\n name="model"\r\n\r\nslow'],
   ["it behind a bare line feed", 'Content-Disposition: form-data; name="a"\nX: y\r\n\r\nslow'],
   ["it as a file", disposition('name="model"; filename="a"')],
+  ["it as a file by its encoded name", disposition("name=\"model\"; filename*=utf-8''a")],
   ["it in Base64", 'Content-Disposition: form-data; name="model"\r\nContent-Transfer-Encoding: base64\r\n\r\nc2xvdw=='],
   [
     "it in UTF-16",
@@ -177,6 +178,7 @@ test.each([
   ["line feeds alone", (whole: string) => whole.replaceAll("\r\n", "\n")],
   ["a delimiter behind a bare line feed", (whole: string) => whole.replace("fast", "fast\n--bound\r\nslow")],
   ["a delimiter in a line", (whole: string) => whole.replace("fast", "fast--bound")],
+  ["a part that begins in a line", (whole: string) => whole.replace("fast", `fast--bound\r\n${FILE}`)],
   ["a longer delimiter", (whole: string) => whole.replace("fast", "fast\r\n--bounds\r\n")],
   ["an end within", (whole: string) => whole.replace("fast", "fast\r\n--bound--\r\n")],
   ["nothing", () => ""],
