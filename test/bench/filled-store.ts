@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import { PRESETS } from "../../domain/access/scopes.ts";
 import { API_CLUSTER } from "../../domain/api-cluster.ts";
+import type { KeyPolicy } from "../../domain/key/declaration/key-policy.ts";
 import { keyDigest, keyPrefix } from "../../domain/key/secret/key-format.ts";
 import { change, type Tx } from "../../store/database/change.ts";
 import { toDigest } from "../../store/database/digest.ts";
@@ -29,19 +30,25 @@ export async function copyKey(tx: Tx, id: string, from: number, to: number): Pro
     from keys, generate_series(${from}::int, ${to}::int) n where id = ${id}`.execute(tx);
 }
 
-/** Fills a database with a gateway for each public id and its upstream, and a usable key for each of the plaintexts. */
+/**
+ * Fills a database with a team that has a gateway for each public id and its upstream, and a usable key for each of the
+ * plaintexts.
+ *
+ * @param policy of the first key; its copies have no limits
+ */
 export async function fillStore(
   store: Store,
   keyring: Keyring,
   upstreamUrls: Readonly<Record<string, string>>,
   plaintexts: readonly string[],
+  policy: Partial<KeyPolicy> = {},
 ): Promise<void> {
   await migrate(store);
   // As the management API's: what a cluster does not declare any more, its controller takes away.
   const home = await makeTeam(store, { cluster: API_CLUSTER });
   const [first = "", ...others] = plaintexts;
   const version = { digest: keyDigest(first), prefix: keyPrefix(first) };
-  const template = reservationOf(home, { ...version, policy: policyOf({ scopes: PRESETS.GatewayDefault }) });
+  const template = reservationOf(home, { ...version, policy: policyOf({ scopes: PRESETS.GatewayDefault, ...policy }) });
   await change(store, null, async (tx) => {
     for (const [publicId, baseUrl] of Object.entries(upstreamUrls)) {
       const upstreams = [{ name: "model", dialect: "openai", baseUrl, credential: PROVIDER_CREDENTIAL }] as const;

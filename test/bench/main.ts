@@ -1,6 +1,7 @@
 /** `npm run bench`: prints what deciding and forwarding cost here. How each run is made: README.md beside this file. */
 import { availableParallelism, cpus, loadavg } from "node:os";
 import { benchAttacks } from "./attacks.ts";
+import { benchBudget } from "./budget.ts";
 import { benchCallers } from "./callers.ts";
 import { benchConsole } from "./console.ts";
 import { benchController } from "./controller.ts";
@@ -23,6 +24,7 @@ process.stdout.write(
   `npm run bench\nnode ${process.version}, ${availableParallelism()} cores (${cpu?.model.trim() ?? "unknown"}), load ${load.join(" ")}\n\n`,
 );
 const BENCHES = {
+  budget: benchBudget,
   decide: benchDecide,
   index: benchIndex,
   gateway: benchGateway,

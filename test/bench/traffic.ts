@@ -16,7 +16,7 @@ export const PATH = `/g/${PUBLIC_ID}/v1/chat/completions`;
 export const STREAM_PATH = `/g/${STREAM_PUBLIC_ID}/v1/chat/completions`;
 /** Where the floor answers 401. */
 export const REFUSED_PATH = "/refused";
-const BODY = JSON.stringify({
+export const BODY = JSON.stringify({
   model: "gpt-5-mini",
   messages: [
     { role: "user", content: "Say in one sentence what a platform key is, for a reader who has never seen one." },
