@@ -57,8 +57,6 @@ class Exchange implements AttemptListener {
   /** Attempt that is under way; events of earlier attempts are ignored. */
   #attempt: UpstreamAttempt | undefined;
   #collected: Buffer | undefined;
-  /** True once a body passes as a stream: what the upstream has of it is gone, and no other one may be asked. */
-  #isStreamed = false;
   #done = false;
   /** Candidates of the call and its route, as last decided. */
   #resolved: Resolved;
@@ -190,7 +188,6 @@ class Exchange implements AttemptListener {
     const { body, head, request } = this.#call;
     if (body === "none") return { length: undefined, content: null };
     if (body === "stream") {
-      this.#isStreamed = true;
       const mayPass = () => this.#mayReach(candidate.upstream);
       return { length: head.contentLength, content: passOnBody(request, mayPass, () => this.#cut(ENDED)) };
     }
@@ -345,10 +342,10 @@ class Exchange implements AttemptListener {
 
   /**
    * Returns the first of the route's present candidates that no attempt up to this one has asked; undefined if none may
-   * be asked any more.
+   * be asked any more, as once a body passes as a stream: what the upstream has of it is gone.
    */
   #next(attempt: UpstreamAttempt): UpstreamCandidate | undefined {
-    if (this.#isStreamed) return undefined;
+    if (this.#call.body === "stream" && attempt.pool !== undefined) return undefined;
     return this.#resolved.candidates.find((candidate) => !attempt.hasAsked(candidate));
   }
 

@@ -51,7 +51,7 @@ export async function recallAtoms(
   bounds: AtomSearchBounds = SEARCH_BOUNDS,
 ): Promise<Recalled> {
   const { scope, ranked } = await rankForRecall(db, reach, search, bounds);
-  // A caller who asks for a topic wants to know what holds, in any words.
+  // A caller who asks for a topic wants to know what is true now, in any words.
   const holding = replacedLast(await withReplacing(db, scope, ranked, search.limit));
   const { found, cut } = await readRankedAtoms(db, reach, holding.slice(0, search.limit), search);
   const replacements = found.flatMap(({ atom, replacedBy }) => (replacedBy ? [[atom.id, replacedBy] as const] : []));

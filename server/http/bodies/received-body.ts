@@ -96,7 +96,7 @@ export class ReceivedBody {
     return body;
   }
 
-  /** Drops what has come of a body that is not to be used. */
+  /** Drops the received part of a body that is not to be used. */
   release(): void {
     for (const block of this.#takeBlocks()) blocks.giveBack(block);
   }
