@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
 import { Pool } from "undici";
-import { mintKey } from "../../domain/key/secret/key-format.ts";
 import { openPostgres } from "../../store/database/postgres/postgres.ts";
 import { parseKeyring } from "../../store/encryption/keyring.ts";
 import { startOwnPostgres } from "../env/database/postgres.ts";
@@ -14,7 +13,7 @@ import { until } from "../env/until.ts";
 import { KEYPLANE_COMMAND } from "./contestants.ts";
 import { fillStore } from "./filled-store.ts";
 import { figure, table } from "./table.ts";
-import { ANSWER, BODY, PUBLIC_ID } from "./traffic.ts";
+import { ANSWER, BODY, mintedKeys, PUBLIC_ID } from "./traffic.ts";
 
 /**
  * Bytes that `keyplane server` allocates for a call, as they were measured last. They hardly depend on the machine, so
@@ -78,10 +77,6 @@ export async function benchBudget(): Promise<string> {
     await postgres.stop();
     upstream.close();
   }
-}
-
-function mintedKeys(count: number): string[] {
-  return Array.from({ length: count }, () => mintKey(randomBytes));
 }
 
 type Server = {

@@ -1,14 +1,12 @@
-import { randomBytes } from "node:crypto";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { mintKey } from "../../domain/key/secret/key-format.ts";
 import { freePort } from "../env/free-port.ts";
 import { KEYPLANE_COMMAND, startDatabase } from "./contestants.ts";
 import { upstreamConfig, writeNginx } from "./nginx.ts";
 import { cpuMicroseconds, findProgram, Processes } from "./processes.ts";
 import { figure, table } from "./table.ts";
-import { load, PATH, PUBLIC_ID, writeWrkScript } from "./traffic.ts";
+import { load, mintedKeys, PATH, PUBLIC_ID, writeWrkScript } from "./traffic.ts";
 
 const KEYS = 2_000;
 const WARM_UP_SECONDS = 5;
@@ -82,10 +80,6 @@ export async function benchProfile(): Promise<string> {
     await database.close();
     await rm(folder, { recursive: true });
   }
-}
-
-function mintedKeys(count: number): string[] {
-  return Array.from({ length: count }, () => mintKey(randomBytes));
 }
 
 function monotonic(): number {

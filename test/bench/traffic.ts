@@ -1,8 +1,10 @@
 import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { mintKey } from "../../domain/key/secret/key-format.ts";
 
 export const PUBLIC_ID = "bench";
 /** The gateway whose upstream answers with streams of events. */
@@ -48,6 +50,11 @@ export type Load = {
   readonly p50: number;
   readonly p99: number;
 };
+
+/** Plaintexts of new keys. */
+export function mintedKeys(count: number): string[] {
+  return Array.from({ length: count }, () => mintKey(randomBytes));
+}
 
 /** How a server wants to be called. */
 export type Call = { readonly path: string; readonly keys: readonly string[]; readonly headers?: readonly string[] };
