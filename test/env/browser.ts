@@ -92,7 +92,7 @@ const CRAMPED = `[
     .map((text) => "a column of words: " + text.innerText.slice(0, 60)),
 ]`;
 
-/** Runs in a page of the console, which the reference is not. A longer word may be an id, or a name that no line has room for. */
+/** Runs in a page of the console, which the reference is not. A longer word may be an id, or a name that no line has room for; as may the id of a request. */
 const BROKEN = `(() => {
   if (document.querySelector("nav[aria-label=Console]") === null) return [];
   const found = new Set();
@@ -101,7 +101,7 @@ const BROKEN = `(() => {
   while (texts.nextNode()) {
     const { currentNode: text } = texts;
     if (text.parentElement.closest("pre, svg, option, script, .unseen")) continue;
-    for (const { 0: word, index } of text.data.matchAll(/(?<!\\w)(?:\\d+\\.\\d+\\w?|\\w{2,20})(?!\\w)/g)) {
+    for (const { 0: word, index } of text.data.matchAll(/(?<!\\w)(?!req_)(?:\\d+\\.\\d+\\w?|\\w{2,20})(?!\\w)/g)) {
       range.setStart(text, index);
       range.setEnd(text, index + word.length);
       const tops = [...range.getClientRects()].map(({ top }) => top);
