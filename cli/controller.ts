@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { hostname } from "node:os";
-import { collectDefaultMetrics } from "@prometheus-io/client";
 import type { KubernetesCluster, LedCluster } from "../controller/cluster/kubernetes/cluster.ts";
 import { CONTROLLER_SETTINGS, type ControllerConfig, parseControllerConfig } from "../controller/config.ts";
 import { leadershipScope, startController } from "../controller/main.ts";
@@ -12,6 +11,7 @@ import { systemClock } from "../runtime/clock.ts";
 import { createLog } from "../runtime/log.ts";
 import type { LogLevel } from "../runtime/log-level.ts";
 import type { LogLine } from "../runtime/log-line.ts";
+import { observeProcess } from "../runtime/process-metrics.ts";
 import type { Flags } from "../runtime/settings.ts";
 import { setting } from "../runtime/settings.ts";
 import { terminalLines } from "../runtime/terminal-log.ts";
@@ -100,7 +100,7 @@ async function runController(
     closers.unshift(() => cluster.close());
     metrics.observeWatches(() => agesOf(cluster));
     observeObjects(metrics.registry, cluster, systemClock.now);
-    collectDefaultMetrics({ register: metrics.registry });
+    observeProcess(metrics.registry);
     // Leader or not: one that can neither have the Lease nor see whose it is would never lead.
     let seesLease = !elects;
     const admin = await listen(metrics, config, () => seesLease && !signal.aborted && !cluster.isReplaced());

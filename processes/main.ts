@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { Server } from "node:http";
 import { hostname } from "node:os";
 import { setFlagsFromString } from "node:v8";
-import { collectDefaultMetrics, Registry } from "@prometheus-io/client";
+import { Registry } from "@prometheus-io/client";
 import { USAGE_FLUSH_MS } from "../domain/protocol.ts";
 import { startMemory } from "../memory/memory.ts";
 import { buildAdmin } from "../runtime/admin.ts";
@@ -10,6 +10,7 @@ import type { Clock } from "../runtime/clock.ts";
 import { pause } from "../runtime/deadline.ts";
 import type { Logger } from "../runtime/log.ts";
 import { sampleLog } from "../runtime/log-sampler.ts";
+import { observeProcess } from "../runtime/process-metrics.ts";
 import type { Mount } from "../server/app.ts";
 import { openConfiguredToken } from "../server/auth/management/bootstrap-token.ts";
 import type { ManagementToken } from "../server/auth/management/management-token.ts";
@@ -194,7 +195,7 @@ function openReplica(
 ) {
   const id = `${hostname()}-${randomBytes(6).toString("hex")}`;
   const metrics = createMetrics();
-  collectDefaultMetrics({ register: metrics.registry });
+  observeProcess(metrics.registry);
   const calls = config.workers > 1 ? new SharedCalls() : null;
   const streams = new StreamRegistry(metrics.countCutStream, CALL_LIMITS, calls);
   const cells = sharedCells();

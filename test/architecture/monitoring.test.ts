@@ -1,6 +1,7 @@
-import { collectDefaultMetrics, Registry } from "@prometheus-io/client";
+import { Registry } from "@prometheus-io/client";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import { observeProcess } from "../../runtime/process-metrics.ts";
 import { makeProgram } from "../cli/command-line.ts";
 import { documentedMetrics } from "../env/metrics.ts";
 import { read } from "./sources.ts";
@@ -21,7 +22,7 @@ const RUNBOOKS = read("docs/operations/runbooks.md");
 /** What Prometheus may know of us: our own metrics, and what the client library reports of the process. */
 const known = new Set(documentedMetrics());
 const process = new Registry();
-collectDefaultMetrics({ register: process });
+observeProcess(process);
 for (const { name } of process.getMetricsAsArray()) known.add(name);
 
 /** The metrics that an expression of PromQL names and no process exposes; a histogram by its series. */

@@ -1,6 +1,7 @@
 /** What each process says of itself while it is attacked, and what the kernel says of it. */
 import { setTimeout as delay } from "node:timers/promises";
 import { LEASE_MS } from "../../../domain/protocol.ts";
+import { LOOP_SAMPLE_MS } from "../../../runtime/process-metrics.ts";
 import { residentMegabytes } from "../../bench/processes.ts";
 import type { Report } from "../../oracle/report.ts";
 import type { Replica } from "./installation.ts";
@@ -10,9 +11,6 @@ const LOOK_EVERY_MS = 250;
 const TIMEOUT_MS = 30_000;
 /** Beyond this a process takes what others need: the run is over. */
 const MAX_RESIDENT_MB = 2_000;
-
-/** How often Node's monitor of the event loop wakes: what it measures is from one waking to the next. */
-const MONITOR_MS = 10;
 
 /** The greatest of one replica. */
 export type Worst = {
@@ -85,7 +83,7 @@ async function scrape(adminUrl: string): Promise<{ age: number; delayMs: number;
   return {
     age: gauge("keyplane_index_age_seconds"),
     // Since it was asked the last time.
-    delayMs: gauge("nodejs_eventloop_lag_max_seconds") * 1_000 - MONITOR_MS,
+    delayMs: gauge("nodejs_eventloop_lag_max_seconds") * 1_000 - LOOP_SAMPLE_MS,
     isCurrent: gauge("keyplane_index_current") === 1,
   };
 }
