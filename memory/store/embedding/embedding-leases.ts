@@ -2,7 +2,6 @@ import { sql } from "kysely";
 import { passagesOf } from "../../../domain/passages.ts";
 import { ANY_TEAM, type TeamBounds } from "../../../runtime/team-bounds.ts";
 import type { Db } from "../../../store/database/change.ts";
-import { hasVectorTable } from "../../../store/database/migrate/vector-table.ts";
 import { withOrderedPlans } from "../../../store/database/ordered-plans.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { UNEXPIRED } from "../rows/expired-atoms.ts";
@@ -49,13 +48,12 @@ export async function claimEmbedding(
   claim: string,
   { except, after }: TeamBounds = ANY_TEAM,
 ): Promise<EmbeddingLease | undefined> {
-  if (!(await hasVectorTable(db))) return undefined;
   const { rows } = await sql<ModelRow & Omit<EmbeddingLease, keyof EmbeddingModel>>`
     with claimed as (
       update library_embeddings set claim = ${claim}::uuid, due_at = clock_timestamp() + ${CLAIM}::interval
       where library_id = (
         select e.library_id from library_embeddings e join libraries l on l.id = e.library_id
-        where e.due_at <= clock_timestamp() and (e.is_ended or l.state = 'active' and (not e.is_walked or e.failure is not null or exists (
+        where to_regclass('atom_passages') is not null and e.due_at <= clock_timestamp() and (e.is_ended or l.state = 'active' and (not e.is_walked or e.failure is not null or exists (
           select from embedding_queue where library_id = e.library_id and ${IS_DUE})))
           and l.team_id <> all(${[...except]}::text[])
         order by l.team_id <= ${after}, l.team_id, e.due_at limit 1 for update of e skip locked)
