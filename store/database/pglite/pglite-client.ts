@@ -7,6 +7,9 @@ import type { Failure, FromThread, QueryResult, Question, ToThread } from "./pgl
 /** Path of the thread's file: TypeScript in a checkout, JavaScript in an installed package, like this file. */
 const THREAD = new URL(`./pglite-thread${extname(import.meta.url)}`, import.meta.url);
 
+/** Megabytes of V8's young generation there: PGlite's own memory is WebAssembly's, and rows are short-lived. */
+const MAX_YOUNG_MB = 8;
+
 type QueryOutcome = { readonly answer: QueryResult } | { readonly failure: Failure };
 type PendingQuery = { settle(outcome: QueryOutcome): void; fail(error: Error): void };
 
@@ -23,7 +26,7 @@ export class PGliteClient {
   #ended: Error | undefined;
 
   private constructor() {
-    this.#worker = new Worker(THREAD, { execArgv: [] });
+    this.#worker = new Worker(THREAD, { execArgv: [], resourceLimits: { maxYoungGenerationSizeMb: MAX_YOUNG_MB } });
     this.#worker.unref();
     this.#worker.on("message", (message: FromThread) => this.#take(message));
     this.#worker.on("error", (cause) =>

@@ -14,12 +14,18 @@ import { errorMessage } from "../../../domain/error-text.ts";
 import { COLUMN_TYPES } from "../column-types.ts";
 import { DISK_FULL } from "../errors.ts";
 import { preparedName } from "../prepared-statement.ts";
+import { LOG_SETTINGS, LogSegments } from "./log-segments.ts";
 import type { Failure, FromThread, Query, QueryResult, Question, ToThread } from "./pglite-protocol.ts";
 
 const main = parentPort;
 if (main === null) throw new Error("this file is a worker's, not a program");
 
-const WITH_VECTOR = { extensions: { vector } };
+/** Settings of the database. Shared buffers are resident from the start on, and the system caches the files too. */
+const SETTINGS = ["shared_buffers=32MB", ...LOG_SETTINGS];
+const OPTIONS = {
+  extensions: { vector },
+  startParams: [...PGlite.defaultStartParams, ...SETTINGS.flatMap((setting) => ["-c", setting])],
+};
 const NO_ROWS: QueryResult = { rows: [], affectedRows: undefined, command: "" };
 /** Fields of a PostgreSQL error that a caller may decide by. Its detail is left out, because it shows the row. */
 const FIELDS = ["code", "severity", "schema", "table", "column", "constraint", "routine"] as const;
@@ -28,9 +34,10 @@ const FIELDS = ["code", "severity", "schema", "table", "column", "constraint", "
 const LAST: ReadonlySet<string | undefined> = new Set(["PANIC", "FATAL"]);
 
 /** Open database, and the client of pg that queries it: pg keeps prepared statements, as it does for a server. */
-type Opened = { readonly database: PGlite; readonly client: pg.Client };
+type Opened = { readonly database: PGlite; readonly client: pg.Client; readonly log: LogSegments };
 
 let opened: Opened | undefined;
+let isInTransaction = false;
 
 const post = (message: FromThread) => main.postMessage(message);
 
@@ -55,7 +62,7 @@ async function take({ id, ...question }: ToThread): Promise<void> {
 async function answer(question: Question): Promise<QueryResult> {
   switch (question.ask) {
     case "open":
-      opened = await connect(await open(question.folder));
+      opened = await connect(await open(question.folder), question.folder);
       return NO_ROWS;
     case "query":
       return query(question);
@@ -66,18 +73,18 @@ async function answer(question: Question): Promise<QueryResult> {
 }
 
 async function open(folder: string): Promise<PGlite> {
-  if (folder.startsWith("memory://")) return PGlite.create(folder, WITH_VECTOR);
+  if (folder.startsWith("memory://")) return PGlite.create(folder, OPTIONS);
   if (!existsSync(folder)) await create(folder);
   // PostgreSQL's own lock means nothing here, and one that was cut off as its process was killed is refused for ever.
   await rm(join(folder, "postmaster.pid"), { force: true });
-  return PGlite.create(folder, WITH_VECTOR);
+  return PGlite.create(folder, OPTIONS);
 }
 
-async function connect(database: PGlite): Promise<Opened> {
+async function connect(database: PGlite, folder: string): Promise<Opened> {
   database.onNotification((channel, payload) => post({ type: "notification", channel, payload }));
   const client = new pg.Client(Object.assign(createPgConfig(database), { types: COLUMN_TYPES }));
   await client.connect();
-  return { database, client };
+  return { database, client, log: new LogSegments(folder) };
 }
 
 /** Creates a database whole or not at all: a folder cannot be opened if its process was killed while making it. */
@@ -85,18 +92,29 @@ async function create(folder: string): Promise<void> {
   const draft = `${folder}.new`;
   await rm(draft, { recursive: true, force: true });
   await mkdir(draft, { mode: 0o700 });
-  const made = await PGlite.create(draft, WITH_VECTOR);
+  const made = await PGlite.create(draft, OPTIONS);
   await made.close();
   await rename(draft, folder);
 }
 
 async function query({ sql: text, parameters, begins }: Query): Promise<QueryResult> {
   if (opened === undefined) throw new Error("the embedded database is not open");
-  const { client } = opened;
+  const { client, log } = opened;
+  if (!isInTransaction && log.isCheckpointDue()) await checkpoint(client);
   if (begins) await whole(client.query("begin"));
+  isInTransaction = begins || (isInTransaction && text !== "commit" && text !== "rollback");
   const asked = client.query({ name: preparedName(text), text, values: [...parameters] });
   const { rows, rowCount, command } = await whole(asked);
   return { rows, affectedRows: rowCount ?? undefined, command };
+}
+
+/** Runs a checkpoint, which frees the write-ahead log. A checkpoint that fails is tried again at the next look: the statement that follows may succeed. */
+async function checkpoint(client: pg.Client): Promise<void> {
+  try {
+    await whole(client.query("checkpoint"));
+  } catch (error) {
+    if (LAST.has(failureOf(error).fields.severity)) throw error;
+  }
 }
 
 /**

@@ -1,6 +1,7 @@
 import { once } from "node:events";
-import { rm } from "node:fs/promises";
+import { glob, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { inspect } from "node:util";
 import type { Worker } from "node:worker_threads";
 import { AbortedTransactionError, sql } from "kysely";
@@ -101,6 +102,19 @@ describe("The embedded database in use", () => {
     await migrate(store, { onProgress: (line) => lines.push(line) });
     expect(lines).toEqual([]);
     expect(await hasVectorTable(store.db)).toBe(true);
+  });
+
+  test("keeps its write-ahead log below 128 MB, however much is written", async () => {
+    await sql`create table written (content text)`.execute(store.db);
+    for (let i = 0; i < 10; i++) {
+      await sql`insert into written select repeat(md5((g + ${i * 10_000})::text), 40) from generate_series(1, 10000) g`.execute(
+        store.db,
+      );
+      await delay(1_000);
+    }
+    const log = await Array.fromAsync(glob(join(folder, "db/pg_wal/*")), async (path) => (await stat(path)).size);
+    expect(log.reduce((sum, size) => sum + size, 0)).toBeLessThan(128 * 1_024 ** 2);
+    await sql`drop table written`.execute(store.db);
   });
 
   test("notifies itself", async () => {

@@ -1,0 +1,35 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+
+/** Settings by which a checkpoint leaves at most 5 segments of 16 MB, for what is written next. */
+export const LOG_SETTINGS = ["max_wal_size=64MB", "min_wal_size=32MB"];
+const MAX_SEGMENTS = 5;
+/** Milliseconds between two looks at the folder. */
+const LOOK_MS = 1_000;
+
+/**
+ * Tells when the write-ahead log of a database folder is to be freed. PGlite has no checkpointer: without one the log
+ * grows until the database is closed, and a process that was killed reads all of it at its next start.
+ */
+export class LogSegments {
+  readonly #folder: string;
+  readonly #now: () => number;
+  #lookedAt = Number.NEGATIVE_INFINITY;
+
+  /** @param now returns milliseconds since any fixed moment */
+  constructor(folder: string, now: () => number = () => performance.now()) {
+    this.#folder = join(folder, "pg_wal");
+    this.#now = now;
+  }
+
+  /** Tells whether a checkpoint is due; false within a second of the last look. Never throws. */
+  isCheckpointDue(): boolean {
+    if (this.#now() - this.#lookedAt < LOOK_MS) return false;
+    this.#lookedAt = this.#now();
+    try {
+      return readdirSync(this.#folder).filter((name) => /^[0-9A-F]{24}$/.test(name)).length > MAX_SEGMENTS;
+    } catch {
+      return false;
+    }
+  }
+}
