@@ -149,25 +149,24 @@ function uncontrolled(stored: object, controlled: ReadonlySet<string>): Record<s
 }
 
 /**
- * Returns the unchecked spec that a form asks for. Leaves out fields that the page hides since no chosen scope is for
- * them.
+ * Returns the unchecked spec that a form asks for. Leaves out fields that the page has shown, and hides since no chosen
+ * scope is for them.
  *
  * @param stored spec of the key that is edited: its fields without a control in the form stay as they are
  */
 export function specOfFields(fields: KeyFields, stored: Partial<ApiManagedKeySpec> = {}): Record<string, unknown> {
   const { subjectAccess, libraryAccess, allowedModels, rateLimit, budgets = [] } = stored;
-  const { displayName, preset, scopes, lifetime, expires } = fields;
+  const { displayName, preset, scopes, lifetime, expires, networks } = fields;
   const products = productsOf(fields);
-  const networks = listed(fields.networks);
   return {
     ...uncontrolled(stored, CONTROLLED),
     ...(displayName === "" ? {} : { displayName }),
     ...defined(eachFact((name) => fields[name] || undefined)),
     ...(preset === "" ? { scopes } : { preset }),
     ...(products.has("memory") ? { ...(subjectAccess && { subjectAccess }), ...memoryOf(fields, libraryAccess) } : {}),
-    ...(products.has("gateway") ? gatewayOf(fields, allowedModels) : {}),
+    ...(products.has("gateway") ? gatewayOf(fields, allowedModels) : hiddenOf(stored)),
     ...(lifetime === "date" ? { expiresAt: rfc3339Of(expires) } : {}),
-    ...(networks.length === 0 ? {} : { allowedCIDRs: networks }),
+    ...(networks === "" ? {} : { allowedCIDRs: listed(networks) }),
     ...limitsOf(fields, rateLimit),
     ...budgetsTyped(fields, budgets),
   };
@@ -190,11 +189,26 @@ function memoryOf(
  * edited, since a name may contain a comma
  */
 function gatewayOf({ gateway, models }: KeyFields, stored: readonly string[] = []): Record<string, unknown> {
-  const allowedModels = models === stored.join(", ") ? stored : listed(models);
+  const allowedModels = models === stored.join(", ") ? stored : modelsOf(models, stored);
   return {
     ...(gateway !== "" && { gatewayRef: refOf(gateway) }),
-    ...(allowedModels.length > 0 && { allowedModels }),
+    ...(models !== "" && { allowedModels }),
   };
+}
+
+/** Splits typed names of models at commas and spaces, but no stored name that contains a comma. */
+function modelsOf(text: string, stored: readonly string[]): string[] {
+  const whole = stored.filter((name) => name.includes(","));
+  return text.split(/\s+/).flatMap((part) => {
+    const name = whole.find((one) => `${part},`.startsWith(`${one},`));
+    return name === undefined ? listed(part) : [name, ...listed(part.slice(name.length))];
+  });
+}
+
+/** Returns the stored fields for a gateway of a key that has no scope for one: the page has not shown them. */
+function hiddenOf({ preset, scopes = [], gatewayRef, allowedModels }: Partial<ApiManagedKeySpec>) {
+  const wasShown = productsOf({ preset: preset ?? "", scopes }).has("gateway");
+  return wasShown ? {} : defined({ gatewayRef, allowedModels });
 }
 
 /**

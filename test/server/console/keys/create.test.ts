@@ -151,6 +151,29 @@ describe("making a key", () => {
     expect(spec).toMatchObject({ displayName: "Renamed", allowedModels, owner });
   });
 
+  test("b369: an edit takes away no models that its page hides, none whose name holds a comma, and no list for a comma alone", async () => {
+    const hidden = { preset: "MCPReadOnly", allowedModels: ["small"] };
+    const shown = { preset: "GatewayDefault", allowedModels: ["a,b"], allowedCIDRs: ["10.0.0.0/8"] };
+    const edited = async (name: string, spec: typeof shown | typeof hidden, typed: Record<string, string>) => {
+      const { id } = (await pages.send("POST", "/keys", { name, team: "payments", spec })).body;
+      const form = { ...(await formOf(`/keys/${id}/edit`)), preset: spec.preset, networks: "10.0.0.0/8" };
+      const { status } = await pages.post(`/keys/${id}/edit`, { ...form, ...typed });
+      return { status, spec: (await pages.send("GET", `/keys/${id}`)).body.spec };
+    };
+    const renamed = { displayName: "Renamed", models: "small" };
+    expect(await edited("of-memory", hidden, renamed)).toMatchObject({ status: 303, spec: hidden });
+    for (const [i, models] of ["a,b, c", "a,b,c", "c a,b"].entries()) {
+      const { status, spec } = await edited(`comma-${i}`, shown, { models });
+      expect([status, spec.allowedModels.toSorted()]).toEqual([303, ["a,b", "c"]]);
+    }
+    const emptied = await edited("to-memory", shown, { preset: "MCPReadOnly", models: "a,b" });
+    expect(emptied.spec).not.toHaveProperty("allowedModels");
+    for (const typed of [{ models: "," }, { networks: ", ," }]) {
+      const { status, spec } = await edited(`only-${Object.keys(typed)}`, shown, { models: "a,b", ...typed });
+      expect([status, spec]).toEqual([422, expect.objectContaining(shown)]);
+    }
+  });
+
   test("shows it on one page alone, which nothing keeps, and it works", async () => {
     const made = await pages.post("/keys/new", { ...(await newForm()), name: "first" });
     expect([made.status, made.headers.get("cache-control")]).toEqual([201, "no-store"]);

@@ -56,6 +56,16 @@ describe("the form to edit a key", () => {
     });
   });
 
+  test("keeps what a key without a scope of a gateway has for one, which the page hides", () => {
+    const ofMemory: ApiManagedKeySpec = {
+      ...{ state: "Active", preset: "MCPReadOnly" },
+      ...{ gatewayRef: { name: "main", namespace: "shared" }, allowedModels: ["gpt-5"] },
+    };
+    expect(saved(ofMemory, { gateway: "", models: "" })).toEqual(ofMemory);
+    const narrowed = saved({ ...ofMemory, preset: "GatewayDefault" }, { preset: "MCPReadOnly" });
+    expect(narrowed).toEqual({ state: "Active", preset: "MCPReadOnly" });
+  });
+
   test("takes away what is emptied in it, and what no chosen scope is for", () => {
     const emptied = saved(WHOLE, { displayName: "", networks: "", budgetOf: "", lifetime: "none" });
     expect(Object.keys(emptied)).not.toEqual(expect.arrayContaining(["displayName"]));
