@@ -1,11 +1,9 @@
-import { declareLimits } from "../../domain/access/declared-limits.ts";
-import { teamMember } from "../../domain/access/team-member.ts";
 import type { BudgetStanding } from "../../domain/budget/budget-condition.ts";
 import { condition, OUTDATED, type StatedCondition } from "../../domain/conditions.ts";
-import { leakActionOf } from "../../domain/key/stored/leak.ts";
 import type { Spec } from "../../domain/kinds/kinds.ts";
 import { type LeftClaim, namespaceClaims, teamLibraries } from "../../domain/object-conditions.ts";
 import { isReservedNamespace } from "../../domain/reserved-namespaces.ts";
+import { declareTeam } from "../../domain/team/declared-team.ts";
 import { readTeamBudgets } from "../../store/budgets/read-budgets.ts";
 import { change } from "../../store/database/change.ts";
 import { StaleDeclarationError } from "../../store/database/errors.ts";
@@ -75,10 +73,10 @@ export async function reconcileTeam(
 /** Reads the use of a team's budgets, and the milliseconds until a budget that is used resets. */
 async function observeBudgets(
   { store }: ControllerDeps,
-  { spec }: DeclaredObject<"PlatformTeam">,
+  { spec, name }: DeclaredObject<"PlatformTeam">,
   teamId: string,
 ): Promise<{ readonly standings: readonly BudgetStanding[]; readonly beginInMs: number | undefined }> {
-  const limits = declareLimits(spec.rateLimit, spec.budgets);
+  const { limits } = declareTeam(spec, name);
   if (limits?.budgets === undefined) return { standings: [], beginInMs: undefined };
   const now = await databaseTime(store.db);
   const standings = await readTeamBudgets(store.db, { id: teamId, limits }, now);
@@ -109,18 +107,13 @@ async function storeTeam(
   // Only now: another team may have been declared meanwhile.
   const others = order.othersBefore(object);
   const draft: TeamDraft = {
+    ...declareTeam(spec, object.name),
     cluster: cluster.uid,
     name: object.name,
     labels: object.labels,
     ownerUid: object.uid,
-    displayName: spec.displayName ?? object.name,
     namespaces,
     leftToOthers: [...others.keys()],
-    members: spec.members.map(teamMember),
-    defaultLibrary: spec.mcpAgentPolicy?.defaultLibraryRef ?? null,
-    leakAction: leakActionOf(spec),
-    allowedCIDRs: spec.allowedCIDRs ?? null,
-    limits: declareLimits(spec.rateLimit, spec.budgets),
     webhooks,
     generation: object.generation,
   };

@@ -40,3 +40,16 @@ export function teamMember(member: Spec<"PlatformTeam">["members"][number]): Tea
     ? { role, kind: "subject", value: member.subject ?? "", ...reach }
     : { role, kind: "group", value: member.group, ...reach };
 }
+
+/** Writes a member as the spec that declares it. */
+export function memberSpec({ role, kind, value, libraryRefs }: TeamMember) {
+  const reach = libraryRefs && { libraryRefs: libraryRefs.map(libraryRefSpec) };
+  if (kind !== "serviceAccount") return { role, [kind]: value, ...reach };
+  const [namespace, name] = value.split("/");
+  return { role, serviceAccount: { namespace, name }, ...reach };
+}
+
+/** Writes a reference to a library; without a namespace if the library has none. */
+export function libraryRefSpec({ namespace, name }: { readonly namespace: string; readonly name: string }) {
+  return { ...(namespace !== "" && { namespace }), name };
+}

@@ -1,16 +1,11 @@
 import type { KeyRecord } from "../../access/key-record.ts";
 import { condition, type StatedCondition } from "../../conditions.ts";
-import type { Spec } from "../../kinds/kinds.ts";
 import { rfc3339 } from "../../rfc3339.ts";
 import { isLiving, type StoredKey, type StoredVersion } from "./stored-key.ts";
 import { retiringEndsAt } from "./version-slots.ts";
 
 /** Action that a team wants for a leaked key: nothing is revoked unless a declaration asks for it. */
 export type LeakAction = "Revoke" | "Alert";
-
-export function leakActionOf({ leaks }: Pick<Spec<"PlatformTeam">, "leaks">): LeakAction {
-  return leaks?.action ?? "Alert";
-}
 
 /**
  * State of a secret that was found somewhere. `active` works at that moment. `suspended` and `expired` may work again.

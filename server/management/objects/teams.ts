@@ -1,8 +1,6 @@
 import { randomUUID } from "node:crypto";
-import { declareLimits, limitSpec } from "../../../domain/access/declared-limits.ts";
-import { type TeamMember, teamMember } from "../../../domain/access/team-member.ts";
 import { API_CLUSTER } from "../../../domain/api-cluster.ts";
-import { leakActionOf } from "../../../domain/key/stored/leak.ts";
+import { declareTeam, teamSpec } from "../../../domain/team/declared-team.ts";
 import type { Tx } from "../../../store/database/change.ts";
 import { findTeamNamesake, type StoredTeam } from "../../../store/objects/objects.ts";
 import { deleteTeam, saveTeam } from "../../../store/teams/teams.ts";
@@ -44,36 +42,15 @@ export const TEAMS: ManagedResource<"team", CreateBody> = {
     spec: { displayName: "Research", members: [{ role: "admin", group: "research-leads" }] },
   },
 
-  show: ({
-    name,
-    displayName,
-    namespaces,
-    members,
-    defaultLibrary,
-    leakAction,
-    allowedCIDRs,
-    limits,
-    webhooks,
-    webhookSecrets,
-  }) => {
-    const rateLimit = limits === null ? undefined : limitSpec(limits);
-    return {
-      [UNSEEN]: webhookSecrets,
-      namespaces,
-      missingSecrets: webhooks.filter(({ hasSecret }) => !hasSecret).map(({ url }) => url),
-      spec: {
-        ...(displayName === name ? {} : { displayName }),
-        namespaces,
-        members: members.map(memberJson),
-        ...(defaultLibrary && { mcpAgentPolicy: { defaultLibraryRef: libraryRef(defaultLibrary) } }),
-        ...(leakAction === "Alert" ? {} : { leaks: { action: leakAction } }),
-        ...(allowedCIDRs && { allowedCIDRs }),
-        ...(rateLimit && { rateLimit }),
-        ...(limits?.budgets && { budgets: limits.budgets }),
-        ...(webhooks.length > 0 && { webhooks: webhooks.map(({ url, events }) => ({ url, events })) }),
-      },
-    };
-  },
+  show: (team) => ({
+    [UNSEEN]: team.webhookSecrets,
+    namespaces: team.namespaces,
+    missingSecrets: team.webhooks.filter(({ hasSecret }) => !hasSecret).map(({ url }) => url),
+    spec: {
+      ...teamSpec(team),
+      ...(team.webhooks.length > 0 && { webhooks: team.webhooks.map(({ url, events }) => ({ url, events })) }),
+    },
+  }),
 
   async create(tx, context, { name, spec }) {
     requireInstallation(context.rights, "make a team");
@@ -99,16 +76,10 @@ async function save(
   spec: ReadTeam,
 ): Promise<{ id: string }> {
   const draft = {
+    ...declareTeam(spec, name),
     cluster: API_CLUSTER,
     name,
     ownerUid,
-    displayName: spec.displayName ?? name,
-    namespaces: spec.namespaces,
-    members: spec.members.map(teamMember),
-    defaultLibrary: spec.mcpAgentPolicy?.defaultLibraryRef ?? null,
-    leakAction: leakActionOf(spec),
-    allowedCIDRs: spec.allowedCIDRs ?? null,
-    limits: declareLimits(spec.rateLimit, spec.budgets),
     webhooks: spec.webhooks,
     generation: generation + 1,
     by: author,
@@ -124,16 +95,4 @@ async function save(
     );
   }
   return { id };
-}
-
-/** Returns a reference to a library; without a namespace if the library has none. */
-function libraryRef({ namespace, name }: { readonly namespace: string; readonly name: string }) {
-  return { ...(namespace !== "" && { namespace }), name };
-}
-
-function memberJson({ role, kind, value, libraryRefs }: TeamMember) {
-  const reach = libraryRefs && { libraryRefs: libraryRefs.map(libraryRef) };
-  if (kind !== "serviceAccount") return { role, [kind]: value, ...reach };
-  const [namespace, name] = value.split("/");
-  return { role, serviceAccount: { namespace, name }, ...reach };
 }
