@@ -2,10 +2,11 @@ import { changedFields } from "../../domain/audited-fields.ts";
 import { type Author, appendAudit } from "../audit/audit.ts";
 import type { Tx } from "../database/change.ts";
 import { listObjects, type ObjectFilter, type ObjectKind, type StoredOf } from "./objects.ts";
+import { TEAM_FIELDS } from "./team-columns.ts";
 
 /** Recorded fields of each kind, and no others: of a credential or a signing secret only whether there is one. */
 const AUDITED: { readonly [K in ObjectKind]: readonly (keyof StoredOf[K] & string)[] } = {
-  team: ["displayName", "namespaces", "members", "defaultLibrary", "leakAction", "allowedCIDRs", "limits", "webhooks"],
+  team: [...TEAM_FIELDS, "webhooks"],
   library: ["displayName", "description", "deletionPolicy"],
   gateway: ["publicId", "routesOnly", "upstreams", "routes"],
 };

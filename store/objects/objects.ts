@@ -1,10 +1,9 @@
 import { sql } from "kysely";
 import type { RouteRecord, UpstreamRecord } from "../../domain/access/key-record.ts";
-import type { DeclaredLimits } from "../../domain/access/rate-limit.ts";
-import type { TeamMember } from "../../domain/access/team-member.ts";
 import type { SharedBudgets } from "../../domain/budget/budget.ts";
-import type { LeakAction } from "../../domain/key/stored/leak.ts";
+import type { DeclaredTeam } from "../../domain/team/declared-team.ts";
 import type { Db, Tx } from "../database/change.ts";
+import { TEAM_SELECTION } from "./team-columns.ts";
 
 /** Identity and origin of a team, a library or a gateway that is in service. */
 export type StoredObject = {
@@ -21,26 +20,20 @@ export type StoredObject = {
   readonly createdAt: Date;
 };
 
-export type StoredTeam = StoredObject & {
-  readonly displayName: string;
-  readonly generation: number;
-  readonly namespaces: readonly string[];
-  readonly members: readonly TeamMember[];
-  readonly defaultLibrary: { readonly namespace: string; readonly name: string } | null;
-  readonly leakAction: LeakAction;
-  readonly allowedCIDRs: readonly string[] | null;
-  readonly limits: DeclaredLimits | null;
-  /** Budgets that it shares with other teams, by a policy; null for none. */
-  readonly sharedBudgets: readonly SharedBudgets[] | null;
-  /** Webhooks in the order of their URLs; of a signing secret only whether there is one. */
-  readonly webhooks: readonly {
-    readonly url: string;
-    readonly events: readonly string[];
-    readonly hasSecret: boolean;
-  }[];
-  /** Digest of the signing secrets in their encrypted form: it changes with any of them, and reveals nothing. */
-  readonly webhookSecrets: string;
-};
+export type StoredTeam = StoredObject &
+  DeclaredTeam & {
+    readonly generation: number;
+    /** Budgets that it shares with other teams, by a policy; null for none. */
+    readonly sharedBudgets: readonly SharedBudgets[] | null;
+    /** Webhooks in the order of their URLs; of a signing secret only whether there is one. */
+    readonly webhooks: readonly {
+      readonly url: string;
+      readonly events: readonly string[];
+      readonly hasSecret: boolean;
+    }[];
+    /** Digest of the signing secrets in their encrypted form: it changes with any of them, and reveals nothing. */
+    readonly webhookSecrets: string;
+  };
 
 type StoredLibrary = StoredObject & {
   readonly displayName: string;
@@ -82,14 +75,7 @@ export type ObjectFilter = {
 const SOURCES = {
   team: {
     from: sql`(select id, cluster, '' as namespace, name, coalesce(owner_uid, '') as "ownerUid", id as "teamId",
-      state, created_at as "createdAt", display_name as "displayName", generation,
-      leak_action as "leakAction", allowed_cidrs as "allowedCIDRs", limits, shared_budgets as "sharedBudgets",
-      array(select namespace from team_namespaces where team_id = teams.id order by namespace) as namespaces,
-      coalesce((select json_agg(jsonb_strip_nulls(jsonb_build_object('role', role, 'kind', kind, 'value', value,
-        'libraryRefs', library_refs)) order by kind, value, role)
-        from team_members where team_id = teams.id), '[]') as members,
-      case when default_library_name is not null then
-        json_build_object('namespace', default_library_namespace, 'name', default_library_name) end as "defaultLibrary",
+      state, created_at as "createdAt", generation, shared_budgets as "sharedBudgets", ${TEAM_SELECTION},
       coalesce((select json_agg(json_build_object('url', url, 'events', events, 'hasSecret', secret is not null)
         order by url) from team_webhooks where team_id = teams.id), '[]') as webhooks,
       (select encode(sha256(coalesce(string_agg(coalesce(secret, ''), ',' order by url), '')), 'hex')

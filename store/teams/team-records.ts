@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { TeamRecord } from "../../domain/access/membership.ts";
 import type { Tx } from "../database/change.ts";
+import { RESTRICTIONS_IN_FORCE } from "../objects/team-columns.ts";
 
 /**
  * Reads teams in service in the form by which requests are decided. The limit in the query makes the planner look up
@@ -11,8 +12,7 @@ import type { Tx } from "../database/change.ts";
 export async function readTeams(tx: Tx, teamIds: readonly string[] | null): Promise<TeamRecord[]> {
   if (teamIds?.length === 0) return [];
   const { rows } = await sql<TeamRecord>`
-    select t.id as "teamId", t.name, t.cluster, l.id as "defaultLibraryId", t.allowed_cidrs as "allowedCIDRs",
-      limits_in_force(t.limits, t.shared_budgets) as limits,
+    select t.id as "teamId", t.name, t.cluster, l.id as "defaultLibraryId", ${RESTRICTIONS_IN_FORCE},
       (select coalesce(json_agg(json_build_object('role', m.role, 'name', m.kind || ' ' || m.value, 'libraryIds',
           case when m.library_refs is not null then (
             select coalesce(json_agg(named.id order by named.id), '[]') from jsonb_array_elements(m.library_refs) ref,

@@ -1,35 +1,25 @@
 import { sql } from "kysely";
-import type { DeclaredLimits } from "../../domain/access/rate-limit.ts";
 import type { TeamMember } from "../../domain/access/team-member.ts";
-import type { LeakAction } from "../../domain/key/stored/leak.ts";
 import type { RefusedClaim } from "../../domain/object-conditions.ts";
+import type { DeclaredTeam } from "../../domain/team/declared-team.ts";
 import type { Author } from "../audit/audit.ts";
 import type { Db, Tx } from "../database/change.ts";
 import { StaleDeclarationError } from "../database/errors.ts";
 import { newId } from "../database/ids.ts";
 import type { Keyring } from "../encryption/keyring.ts";
 import { auditObject } from "../objects/audit-objects.ts";
+import { teamColumns } from "../objects/team-columns.ts";
 import { keepSharedBudgets, shareBudgets } from "../policies/shared-budgets.ts";
 import { removeWebhooks, saveWebhooks, type WebhookDraft } from "../webhooks/team-webhooks.ts";
 
-export type TeamDraft = {
+export type TeamDraft = DeclaredTeam & {
   readonly cluster: string;
   readonly name: string;
   /** Labels of its declaration, by which policies may select it; none if left out. */
   readonly labels?: Readonly<Record<string, string>>;
   readonly ownerUid: string;
-  readonly displayName: string;
-  readonly namespaces: readonly string[];
   /** Namespaces that it gets only if it holds them already: while no team holds them, another team is to get them. */
   readonly leftToOthers?: readonly string[];
-  readonly members: readonly TeamMember[];
-  /** Default library of the MCP agent policy; it need not exist yet. */
-  readonly defaultLibrary: { readonly namespace: string; readonly name: string } | null;
-  readonly leakAction: LeakAction;
-  /** Networks from which its keys and its members' tokens may be used; null for anywhere. */
-  readonly allowedCIDRs: readonly string[] | null;
-  /** Limits of all calls of its keys and its members' tokens together; null for no limit. */
-  readonly limits: DeclaredLimits | null;
   readonly webhooks: readonly WebhookDraft[];
   readonly generation: number;
   /** Author, for the audit log. */
@@ -97,25 +87,15 @@ async function saveWholeTeam(
 }
 
 async function saveTeamRow(tx: Tx, draft: TeamDraft): Promise<string> {
-  await sql`
-    insert into teams (id, cluster, name, owner_uid, display_name, state, default_library_namespace,
-      default_library_name, leak_action, allowed_cidrs, limits, labels, generation)
-    values (${newId("team")}, ${draft.cluster}, ${draft.name}, ${draft.ownerUid}, ${draft.displayName}, 'active',
-      ${draft.defaultLibrary?.namespace ?? null}, ${draft.defaultLibrary?.name ?? null}, ${draft.leakAction},
-      ${draft.allowedCIDRs}::text[], ${draft.limits && JSON.stringify(draft.limits)}::jsonb,
-      ${JSON.stringify(draft.labels ?? {})}::jsonb, ${draft.generation})
-    on conflict (cluster, name) do update set owner_uid = excluded.owner_uid, display_name = excluded.display_name,
-      state = excluded.state, default_library_namespace = excluded.default_library_namespace,
-      default_library_name = excluded.default_library_name, leak_action = excluded.leak_action,
-      allowed_cidrs = excluded.allowed_cidrs, limits = excluded.limits, labels = excluded.labels,
-      generation = excluded.generation
+  const { cluster, name, ownerUid: owner_uid, labels = {}, generation } = draft;
+  const declared = { owner_uid, state: "active", labels, generation, ...teamColumns(draft) };
+  const row = { id: newId("team"), cluster, name, ...declared };
+  const refs = (of: object, table = "") => sql.join(Object.keys(of).map((column) => sql.ref(`${table}${column}`)));
+  await sql`insert into teams (${refs(row)})
+    select ${refs(row)} from jsonb_populate_record(null::teams, ${JSON.stringify(row)}::jsonb)
+    on conflict (cluster, name) do update set (${refs(declared)}) = (${refs(declared, "excluded.")})
     where (teams.owner_uid is distinct from excluded.owner_uid or teams.generation <= excluded.generation)
-      and (teams.owner_uid, teams.display_name, teams.state, teams.default_library_namespace,
-        teams.default_library_name, teams.leak_action, teams.allowed_cidrs, teams.limits,
-        teams.labels, teams.generation)
-      is distinct from (excluded.owner_uid, excluded.display_name, excluded.state, excluded.default_library_namespace,
-        excluded.default_library_name, excluded.leak_action, excluded.allowed_cidrs, excluded.limits, excluded.labels,
-        excluded.generation)`.execute(tx);
+      and (${refs(declared, "teams.")}) is distinct from (${refs(declared, "excluded.")})`.execute(tx);
   const stored = await tx
     .selectFrom("teams")
     .select(["id", "owner_uid", "generation"])
