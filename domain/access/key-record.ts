@@ -1,5 +1,5 @@
 import type { KeyBudgets } from "../budget/budget.ts";
-import type { Membership } from "./membership.ts";
+import type { Membership, TeamRecord } from "./membership.ts";
 import type { DeclaredLimits, DeclaredRate, LimitSpec, TokenLimit } from "./rate-limit.ts";
 import type { ScopeSet } from "./scopes.ts";
 import type { SubjectRule } from "./subject.ts";
@@ -49,12 +49,6 @@ export type KeyAttributes = {
   readonly budgets?: KeyBudgets | undefined;
 };
 
-/** Attributes of a caller that is restricted only by its scopes, its team and that team's limits. */
-export const UNRESTRICTED = {
-  ...{ boundGatewayId: null, libraryIds: null, mcpDefaultLibraryId: null, allowedModels: null },
-  ...{ rateLimit: null, concurrent: null, tokenLimit: null, subject: null, allowedCIDRs: null },
-} as const satisfies Partial<KeyAttributes>;
-
 /**
  * Everything that a decision on a request needs to know of one version of a key: a row of a replica's index, found by
  * the digest of the presented secret. Times are milliseconds since the epoch.
@@ -73,6 +67,35 @@ export type KeyRecord = KeyAttributes & {
  * token. Stored versions begin at 1.
  */
 export const UNSTORED_VERSION = 0;
+
+/** Facts about a team from which the record of its caller is built. */
+export type CallersTeam = Omit<TeamRecord, "cluster" | "members" | "revoked">;
+
+/** Builds the record of a team's caller that has no key in the database: no field of a key restricts it further. */
+export function unstoredKey(
+  team: CallersTeam,
+  caller: Pick<KeyRecord, "keyId" | "state" | "expiresAt" | "scopes" | "libraryIds" | "membership">,
+): KeyRecord {
+  return {
+    ...caller,
+    version: UNSTORED_VERSION,
+    versionState: "active",
+    teamId: team.teamId,
+    namespace: "",
+    teamHoldsNamespace: true,
+    boundGatewayId: null,
+    mcpDefaultLibraryId: null,
+    allowedModels: null,
+    rateLimit: null,
+    concurrent: null,
+    tokenLimit: null,
+    subject: null,
+    allowedCIDRs: null,
+    teamDefaultLibraryId: team.defaultLibraryId,
+    teamAllowedCIDRs: team.allowedCIDRs,
+    teamLimits: team.limits,
+  };
+}
 
 export const DIALECTS = ["openai", "gemini", "anthropic"] as const;
 /** The wire format of a model provider. */

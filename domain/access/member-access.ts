@@ -1,4 +1,4 @@
-import { type KeyRecord, UNRESTRICTED, UNSTORED_VERSION } from "./key-record.ts";
+import { type KeyRecord, unstoredKey } from "./key-record.ts";
 import type { Membership, MemberToken, RoleOfMember, TeamRecord } from "./membership.ts";
 import { type Scope, type ScopeSet, scopeBit, scopeSet } from "./scopes.ts";
 import type { MemberNames } from "./team-member.ts";
@@ -46,24 +46,15 @@ export function memberScopes(claim: unknown): ScopeSet {
 export function memberRecord(token: MemberToken, team: TeamRecord): KeyRecord | undefined {
   const role = roleScopes({ token, team });
   if (role === 0) return undefined;
-  return {
+  return unstoredKey(team, {
     // The same in all teams: concurrent calls are counted for the person.
     keyId: token.actor,
-    version: UNSTORED_VERSION,
-    teamId: team.teamId,
-    namespace: "",
-    teamHoldsNamespace: true,
     state: isRevoked(token, team) ? "revoked" : "active",
-    versionState: "active",
     expiresAt: token.expiresAt,
     scopes: role & token.scopes,
-    ...UNRESTRICTED,
     libraryIds: libraryIdsOf({ token, team }, role),
-    teamDefaultLibraryId: team.defaultLibraryId,
-    teamAllowedCIDRs: team.allowedCIDRs,
-    teamLimits: team.limits,
     membership: { token, team },
-  };
+  });
 }
 
 function roleScopes({ token, team }: Membership): ScopeSet {

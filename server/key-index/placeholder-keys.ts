@@ -1,11 +1,6 @@
-import type { KeyRecord } from "../../domain/access/key-record.ts";
-import { UNRESTRICTED, UNSTORED_VERSION } from "../../domain/access/key-record.ts";
-import type { TeamRecord } from "../../domain/access/membership.ts";
+import { type CallersTeam, type KeyRecord, unstoredKey } from "../../domain/access/key-record.ts";
 import { SCOPES, scopeSet } from "../../domain/access/scopes.ts";
 import type { Placeholder } from "../context/placeholders.ts";
-
-/** Facts about a team that a placeholder is resolved by. */
-type Team = Pick<TeamRecord, "teamId" | "name" | "defaultLibraryId" | "allowedCIDRs" | "limits">;
 
 /**
  * Returns the records that placeholders stand for, by digest: every scope, all libraries, unbound.
@@ -15,28 +10,21 @@ type Team = Pick<TeamRecord, "teamId" | "name" | "defaultLibraryId" | "allowedCI
  */
 export function resolvePlaceholders(
   placeholders: readonly Placeholder[],
-  teams: readonly Team[],
+  teams: readonly CallersTeam[],
 ): { records: Map<string, KeyRecord>; unresolved: number } {
   const records = new Map<string, KeyRecord>();
   for (const [index, { digest, team }] of placeholders.entries()) {
     const matching = team === null ? teams : teams.filter(({ name }) => name === team);
     const [only, ...others] = matching;
     if (only === undefined || others.length > 0) continue;
-    records.set(digest, {
+    const record = unstoredKey(only, {
       keyId: `placeholder_${index + 1}`,
-      version: UNSTORED_VERSION,
-      teamId: only.teamId,
-      namespace: "",
-      teamHoldsNamespace: true,
       state: "active",
-      versionState: "active",
       expiresAt: Number.POSITIVE_INFINITY,
       scopes: scopeSet(SCOPES),
-      ...UNRESTRICTED,
-      teamDefaultLibraryId: only.defaultLibraryId,
-      teamAllowedCIDRs: only.allowedCIDRs,
-      teamLimits: only.limits,
+      libraryIds: null,
     });
+    records.set(digest, record);
   }
   return { records, unresolved: placeholders.length - records.size };
 }
