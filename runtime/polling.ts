@@ -4,6 +4,8 @@ type Polling = {
   /** Maximum number of pieces in progress. */
   readonly most: number;
   readonly pollMs: number;
+  /** Tells whether a look may be left out, since there can be no new work. */
+  readonly isIdle?: () => boolean;
   onFailure(error: unknown): void;
 };
 
@@ -12,7 +14,9 @@ type Polling = {
  *
  * @returns `close` ends it, and waits for the pieces in progress
  */
-export function startPolling({ runNext, most, pollMs, onFailure }: Polling): { close(): Promise<void> } {
+export function startPolling({ runNext, most, pollMs, isIdle = () => false, onFailure }: Polling): {
+  close(): Promise<void>;
+} {
   let isClosed = false;
   const underWay = new Set<Promise<void>>();
 
@@ -25,7 +29,7 @@ export function startPolling({ runNext, most, pollMs, onFailure }: Polling): { c
   }
 
   const timer = setInterval(() => {
-    if (underWay.size >= most) return;
+    if (underWay.size >= most || isIdle()) return;
     const running = runAll().finally(() => underWay.delete(running));
     underWay.add(running);
   }, pollMs);
@@ -36,5 +40,26 @@ export function startPolling({ runNext, most, pollMs, onFailure }: Polling): { c
       clearInterval(timer);
       await Promise.all(underWay);
     },
+  };
+}
+
+/** Maximum number of looks that are left out in a row: work may have been put off to a later time. */
+const MAX_LEFT_OUT = 4;
+
+/**
+ * Makes a check for a caller that looks for work every so often: true if nothing was written since its last look, so
+ * that it can leave this one out. Every fifth look is due in any case.
+ *
+ * @param writes returns the number of writes so far; undefined if they cannot be counted
+ */
+export function createIdleCheck(writes: (() => number) | undefined): () => boolean {
+  let seen: number | undefined;
+  let leftOut = 0;
+  return () => {
+    const written = writes?.();
+    const isIdle = written !== undefined && written === seen && leftOut < MAX_LEFT_OUT;
+    leftOut = isIdle ? leftOut + 1 : 0;
+    seen = written;
+    return isIdle;
   };
 }

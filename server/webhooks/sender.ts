@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
 import type { Logger } from "../../runtime/log.ts";
+import { createIdleCheck } from "../../runtime/polling.ts";
 import type { Store } from "../../store/database/store.ts";
 import {
   addToDelivery,
@@ -124,7 +125,8 @@ export function startWebhooks(sender: Sender, pollMs = POLL_MS): { close(): Prom
     }
   }
 
-  const timer = setInterval(poll, pollMs);
+  const isIdle = createIdleCheck(store.writes);
+  const timer = setInterval(() => isIdle() || poll(), pollMs);
   timer.unref();
   return {
     async close() {

@@ -26,6 +26,8 @@ export type Store = {
     onNotify: (payload: string) => void,
     onEnd: (error?: Error) => void,
   ): Promise<ListenConnection>;
+  /** Counts the statements so far that wrote rows, but those of the feed; undefined if other processes write too. */
+  readonly writes: (() => number) | undefined;
   /** Reads many rows at the least cost; undefined if the engine has no such way. */
   readonly copyRows: ((question: CopyQuestion, take: (row: Buffer) => void) => Promise<void>) | undefined;
   /**

@@ -21,6 +21,8 @@ type PGliteAccess = {
   readonly priority: Priority;
   /** Ends the wait for the connection, and a transaction at its next statement. A running statement cannot be ended. */
   readonly signal?: AbortSignal;
+  /** Called after each statement that may have written rows. */
+  readonly onWrite?: (() => void) | undefined;
   /** Slots that requests of the management API take. */
   readonly slots?: ManagementSlots;
 };
@@ -37,6 +39,9 @@ export function pgliteDialect(access: PGliteAccess): Dialect {
     createQueryCompiler: () => new PostgresQueryCompiler(),
   };
 }
+
+/** Pattern of statements that may write, those among them that answer as a SELECT does. */
+const MAY_WRITE = /\b(?:insert|update|delete)\b/i;
 
 class PGliteDriver implements Driver {
   readonly #access: PGliteAccess;
@@ -94,11 +99,11 @@ class PGliteDriver implements Driver {
 type Transaction = { readonly onlyReads: boolean; hasBegun: boolean };
 
 class PGliteConnection implements DatabaseConnection {
-  readonly #access: Pick<PGliteAccess, "client" | "signal">;
+  readonly #access: Pick<PGliteAccess, "client" | "signal" | "onWrite">;
   #transaction: Transaction | undefined;
   #unanswered = new UnansweredStatements();
 
-  constructor(access: Pick<PGliteAccess, "client" | "signal">) {
+  constructor(access: Pick<PGliteAccess, "client" | "signal" | "onWrite">) {
     this.#access = access;
   }
 
@@ -119,7 +124,7 @@ class PGliteConnection implements DatabaseConnection {
   }
 
   async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-    const { client, signal } = this.#access;
+    const { client, signal, onWrite } = this.#access;
     signal?.throwIfAborted();
     const begins = this.#transaction?.hasBegun === false;
     if (this.#transaction !== undefined) this.#transaction.hasBegun = true;
@@ -128,11 +133,12 @@ class PGliteConnection implements DatabaseConnection {
       this.#unanswered.add(asked);
       return { rows: [] };
     }
-    const { rows, affectedRows } = await this.#unanswered.before(asked);
+    const { rows, affectedRows = 0 } = await this.#unanswered.before(asked);
+    if (affectedRows > 0 && MAY_WRITE.test(sql)) onWrite?.();
     return {
       // Kysely's types say what a statement's rows are.
       rows: rows as R[],
-      ...(affectedRows === undefined ? {} : { numAffectedRows: BigInt(affectedRows) }),
+      numAffectedRows: BigInt(affectedRows),
     };
   }
 

@@ -24,8 +24,14 @@ const MANAGED = { running: 1, runningPerTeam: 1, waiting: 512, waitingPerTeam: 1
 export async function openPGlite(folder: string): Promise<EmbeddedStore> {
   const client = await PGliteClient.open(folder);
   const queue = new ConnectionQueue();
+  let writes = 0;
+  const countWrite = () => void writes++;
+  const access = (priority: Priority) => ({
+    ...{ client, queue, priority },
+    onWrite: priority === "feed" ? undefined : countWrite,
+  });
   const databaseOf = (priority: Priority, signal?: AbortSignal) =>
-    new Kysely<Database>({ dialect: pgliteDialect({ client, queue, priority, ...(signal ? { signal } : {}) }) });
+    new Kysely<Database>({ dialect: pgliteDialect({ ...access(priority), ...(signal ? { signal } : {}) }) });
 
   async function alone<T>(body: () => Promise<T>): Promise<T> {
     await queue.acquire("feed");
@@ -54,13 +60,14 @@ export async function openPGlite(folder: string): Promise<EmbeddedStore> {
   const memory = memoryDatabase(MEMORY, (signal) => databaseOf("memory", signal));
   const slots = new ManagementSlots(MANAGED);
   const storeOf = (priority: Priority): Store => ({
-    db: new Kysely<Database>({ dialect: pgliteDialect({ client, queue, priority, slots }) }),
+    db: new Kysely<Database>({ dialect: pgliteDialect({ ...access(priority), slots }) }),
     unauthenticatedDb: databaseOf("unauthenticated"),
     backgroundDb: databaseOf("background"),
     backgroundRows: 100,
     engine: "pglite",
     memory,
     listen,
+    writes: () => writes,
     copyRows: undefined,
     withConnection: (body) => databaseOf(priority).connection().execute(body),
     close: () => alone(() => client.close()),

@@ -127,6 +127,7 @@ export async function openPostgres(
     backgroundDb: db,
     backgroundRows: 1_000,
     engine: "postgres",
+    writes: undefined,
     memory: memoryDatabase(MEMORY, lendConnections(pools.memory), memoryRunMs),
     listen: async (channel, onNotify, onEnd) => listen(located(), verdict, channel, onNotify, onEnd),
     async copyRows(question, take) {

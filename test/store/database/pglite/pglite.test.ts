@@ -117,6 +117,22 @@ describe("The embedded database in use", () => {
     await sql`drop table written`.execute(store.db);
   });
 
+  test("counts what writes rows, in a transaction too, and neither questions nor the feed", async () => {
+    const written = async (run: () => Promise<unknown>) => {
+      const before = store.writes?.() ?? Number.NaN;
+      await run();
+      return (store.writes?.() ?? Number.NaN) - before;
+    };
+    const change = sql`update teams set display_name = 'T'`;
+    expect(await written(() => change.execute(store.db))).toBe(1);
+    expect(await written(() => store.db.transaction().execute((tx) => change.execute(tx)))).toBe(1);
+    expect(await written(() => change.execute(store.backgroundDb))).toBe(1);
+    expect(await written(() => sql`with w as (${change} returning 1) select * from w`.execute(store.db))).toBe(1);
+    expect(await written(() => sql`select from teams`.execute(store.db))).toBe(0);
+    expect(await written(() => sql`update teams set display_name = 'T' where false`.execute(store.db))).toBe(0);
+    expect(await written(() => change.execute(store.feedStore.db))).toBe(0);
+  });
+
   test("notifies itself", async () => {
     await assertListenWorks(store);
   });
