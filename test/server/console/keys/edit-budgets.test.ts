@@ -113,6 +113,25 @@ test("A budget that another has given the key meanwhile is shown beside the form
   expect((await specOf(id)).budgets).toMatchObject([{ tokens: 5_000 }]);
 });
 
+test("What another has changed of a key meanwhile is listed in the order of the form", async () => {
+  const id = await makeKey({});
+  const form = { ...(await openForm(id)), displayName: "Mine" };
+  const limits = {
+    networks: "10.0.0.0/8",
+    requestsPerMinute: "60",
+    burst: "5",
+    tokensPerMinute: "9000",
+    concurrent: "3",
+  };
+  const budget = { budgetOf: "cost", budgetAmount: "5.00", budgetCurrency: "EUR", budgetPeriod: "Day" };
+  expect((await save(id, { ...budget, ...limits, rateScope: "Installation" })).status).toBe(303);
+  const { text } = await pages.post(`/keys/${id}/edit`, form);
+  const listed = [...text.matchAll(/<dt>([^<]+)<\/dt>/g)].map(([, label]) => label);
+  const labels = [...text.matchAll(/<label for="\w+">([^<]+)<\/label>/g)].map(([, label]) => label);
+  expect(listed).toHaveLength(11);
+  expect(listed).toEqual(labels.filter((label) => listed.includes(label)));
+});
+
 test("b207: A form that is outdated takes none of a key's budgets for the one that it was opened with", async () => {
   const first = { ...TOKENS, tokens: 1_000, period: "Day" };
   const id = await makeKey({ budgets: [first, TOKENS] });
