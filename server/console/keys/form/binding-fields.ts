@@ -1,7 +1,8 @@
 import { flag, type Html, html } from "../../../pages/html.ts";
 import { FORM_FIELDS } from "./form-fields.ts";
 import type { KeyFields } from "./key-fields.ts";
-import { type Choices, chosenField, type FormErrors, labelled, textField, withChosen } from "./key-form.ts";
+import { type Choices, chosenField, type FormErrors, labelled, memberFields, withChosen } from "./key-form.ts";
+import { GATEWAY } from "./member-fields.ts";
 
 /** Libraries and gateways that a key can be bound to by reference. */
 export type Bindings = { readonly libraries: Choices; readonly gateways: Choices };
@@ -46,5 +47,5 @@ export function gatewayFields(fields: KeyFields, { gateways }: Bindings, errors:
     { none: "Any of the team's gateways", ...gateways },
     errors,
     "Bound to one, the key is refused by every other.",
-  )}${textField("models", fields.models, errors, "The models and routes that the key may call, with commas between them. Left empty, any.")}`;
+  )}${memberFields(GATEWAY, fields, errors)}`;
 }

@@ -1,8 +1,10 @@
 import { type BudgetSpec, budgetText, declareBudgets } from "../../../../domain/budget/budget.ts";
-import { flag, type Html, html } from "../../../pages/html.ts";
+import { type Html, html } from "../../../pages/html.ts";
+import { selectOf } from "./field-kinds.ts";
 import { chosenField, type FormErrors, labelled, textField } from "./key-form.ts";
 import { BUDGET_KINDS, BUDGET_PERIODS, splitBudgets, type TypedBudget } from "./typed-budget.ts";
 
+const KINDS = BUDGET_KINDS.map((kind) => ({ ...kind, data: kind.value && html`data-budget="${kind.value}"` }));
 const PERIODS = { none: "", offered: BUDGET_PERIODS, isMore: false };
 
 /**
@@ -16,11 +18,7 @@ export function budgetFields(fields: TypedBudget, errors: FormErrors, stored: re
   return html`${budgetWas !== "" && html`<input type="hidden" name="budgetWas" value="${budgetWas}">`}${labelled(
     "budgetOf",
     errors,
-    (attributes) =>
-      html`<select ${attributes}>${BUDGET_KINDS.map(
-        ({ value, words }) =>
-          html`<option value="${value}"${value !== "" && html` data-budget="${value}"`} ${flag("selected", value === budgetOf)}>${words}</option>`,
-      )}</select>`,
+    (attributes) => selectOf(attributes, KINDS, budgetOf),
     own?.onExhausted === "Alert"
       ? "Of calls of models: once it is used up, they pass, and it is reported."
       : "Of calls of models: once it is used up, they are refused until it resets.",

@@ -10,13 +10,14 @@ import {
   chosenField,
   errorSummary,
   type FormErrors,
-  namingFields,
+  memberFields,
   scopeFields,
   textField,
 } from "./key-form.ts";
 import { lifetimeFields } from "./lifetime-fields.ts";
 import { limitDetails } from "./limit-details.ts";
 import { CREATE_FORM, FOLLOWED_BY_MANIFEST, manifestPanel } from "./manifest-panel.ts";
+import { NAMING } from "./member-fields.ts";
 
 export type CreateForm = {
   readonly fields: KeyFields;
@@ -44,7 +45,7 @@ ${errorSummary(errors)}
 <input type="hidden" name="once" value="${once}">
 <ol class="steps">
 <li class="panel"><h2>Name</h2>${textField("name", fields.name, errors, "Small letters, digits and hyphens, such as checkout-assistant.")}
-${teamChoice(fields, teams, errors)}${namingFields(fields, errors)}</li>
+${teamChoice(fields, teams, errors)}${memberFields(NAMING, fields, errors)}</li>
 <li class="panel"><h2>What it may do</h2>${scopeFields(fields, errors)}</li>
 <li class="panel for-memory"><h2>Libraries</h2>${libraryFields(fields, bindings, errors)}</li>
 <li class="panel for-gateway"><h2>Gateway</h2>${gatewayFields(fields, bindings, errors)}</li>

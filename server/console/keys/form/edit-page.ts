@@ -9,8 +9,9 @@ import { type Bindings, gatewayFields, libraryFields } from "./binding-fields.ts
 import { budgetFields } from "./budget-fields.ts";
 import { FORM_FIELD_NAMES, FORM_FIELDS, type FormFieldName } from "./form-fields.ts";
 import type { KeyFields } from "./key-fields.ts";
-import { errorSummary, expiresField, type FormErrors, namingFields, scopeFields } from "./key-form.ts";
+import { errorSummary, type FormErrors, memberFields, scopeFields } from "./key-form.ts";
 import { limitDetails } from "./limit-details.ts";
+import { END, NAMING } from "./member-fields.ts";
 
 export type EditForm = {
   readonly key: KeyJson;
@@ -37,7 +38,7 @@ export function editContent(form: EditForm): Html {
 ${form.isOutdated ? outdated(form) : errorSummary(errors)}
 <div class="scoped narrow"><form class="stack" method="post" action="/dashboard/keys/${id}/edit">${csrfField(viewer.csrf)}
 <input type="hidden" name="etag" value="${etag}">
-<section class="panel">${namingFields(fields, errors)}${scopeFields(fields, errors)}</section>
+<section class="panel">${memberFields(NAMING, fields, errors)}${scopeFields(fields, errors)}</section>
 <section class="panel for-memory">${libraryFields(fields, bindings, errors)}</section>
 <section class="panel for-gateway">${gatewayFields(fields, bindings, errors)}</section>
 <section class="panel">${expiry(form)}
@@ -53,7 +54,8 @@ ${limitDetails(fields, errors)}
  */
 function expiry({ key: { spec }, fields, errors }: EditForm): Html {
   if (spec.expiresAfter === undefined) {
-    return expiresField(fields, errors, "In UTC. Left empty, the key works until it is revoked.");
+    const hint = "In UTC. Left empty, the key works until it is revoked.";
+    return html`${memberFields([{ ...END, hint }], fields, errors)}`;
   }
   const ms = parseDuration(spec.expiresAfter);
   const life = ms % DAY_MS === 0 ? counted(ms / DAY_MS, "day") : spec.expiresAfter;

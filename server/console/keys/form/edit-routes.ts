@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
 import type { FastifyInstance } from "fastify";
-import { eachFact } from "../../../../domain/key/declaration/facts.ts";
 import { problem } from "../../../http/problems/problem.ts";
 import { changeContextOf } from "../../../management/change-context.ts";
 import type { Management } from "../../../management/context.ts";
@@ -45,9 +44,7 @@ export function keyEditRoutes(app: FastifyInstance, management: Management): voi
     async (request, reply) => {
       const { key } = await seeKey(management, request);
       requireMadeByHand(key);
-      // A page from before an upgrade has no fields for these, and must not remove their values.
-      const stored = { models: (key.spec.allowedModels ?? []).join(", "), ...eachFact((name) => key.spec[name] ?? "") };
-      const fields = { ...readKeyFields({ ...stored, ...request.body }), name: key.name, team: key.team };
+      const fields = { ...readKeyFields(request.body, key.spec), name: key.name, team: key.team };
       const etag = field(request.body, "etag");
       const context = await changeContextOf(management, request, {});
       const spec = specOfFields(fields, key.spec);

@@ -1,17 +1,26 @@
 import { isPreset, isScope, PRESETS, type Scope } from "../../../../domain/access/scopes.ts";
 import { defined } from "../../../../domain/defined.ts";
 import type { ApiManagedKeySpec } from "../../../../domain/key/declaration/api-managed-key.ts";
-import { eachFact, FACT_NAMES, type FactName } from "../../../../domain/key/declaration/facts.ts";
-import { rfc3339Millis } from "../../../../domain/rfc3339.ts";
 import { choices, type FormBody, field } from "../../../pages/forms.ts";
+import { DATE, wordsIn } from "./field-kinds.ts";
 import { type Lifetime, readLifetime } from "./lifetimes.ts";
+import {
+  eachOf,
+  GATEWAY,
+  LIMITS,
+  MEMBER_FIELDS,
+  type MemberField,
+  type MemberFieldName,
+  NAMING,
+  RATE_LIMIT,
+  SPEC_FIELDS,
+} from "./member-fields.ts";
 import { budgetsTyped, NO_BUDGET, readBudget, type TypedBudget, typedBudgetOf } from "./typed-budget.ts";
 
 /** Values of the form of a key, as typed and unchecked. */
-export type KeyFields = TypedBudget & { readonly [F in FactName]: string } & {
+export type KeyFields = TypedBudget & { readonly [F in MemberFieldName]: string } & {
   readonly name: string;
   readonly team: string;
-  readonly displayName: string;
   /** Name of a preset in {@link PRESETS}, or empty for a list of scopes. */
   readonly preset: string;
   readonly scopes: readonly string[];
@@ -20,56 +29,34 @@ export type KeyFields = TypedBudget & { readonly [F in FactName]: string } & {
   readonly libraries: readonly string[];
   readonly defaultLibrary: string;
   readonly gateway: string;
-  /** Names of models, separated by commas or spaces. */
-  readonly models: string;
   readonly lifetime: Lifetime;
-  /** Time in UTC as an input of type `datetime-local` has it. */
-  readonly expires: string;
-  /** Networks in CIDR notation, separated by commas or spaces. */
-  readonly networks: string;
-  readonly requestsPerMinute: string;
-  readonly burst: string;
-  readonly tokensPerMinute: string;
-  /** Place where requests and tokens are counted. */
-  readonly rateScope: "Replica" | "Installation";
-  readonly concurrent: string;
 };
 
 export const EMPTY_FIELDS: KeyFields = {
-  ...{ name: "", team: "", displayName: "", preset: "GatewayDefault", scopes: [] },
-  ...{ libraryAccess: "All", libraries: [], defaultLibrary: "", gateway: "", models: "", expires: "", networks: "" },
-  ...{ lifetime: "none", ...NO_BUDGET, ...eachFact(() => "") },
-  ...{ requestsPerMinute: "", burst: "", tokensPerMinute: "", rateScope: "Replica", concurrent: "" },
+  ...{ name: "", team: "", preset: "GatewayDefault", scopes: [], lifetime: "none", ...NO_BUDGET },
+  ...{ libraryAccess: "All", libraries: [], defaultLibrary: "", gateway: "" },
+  ...textsOf({}),
 };
 
-export function readKeyFields(body: FormBody): KeyFields {
+/**
+ * Reads a sent form. @param stored spec of the key that is edited: a page from before an upgrade lacks some of the member
+ * fields, and must not remove their values
+ */
+export function readKeyFields(sent: FormBody, stored: Partial<ApiManagedKeySpec> = {}): KeyFields {
+  const body = { ...textsOf(stored), ...sent };
   return {
     name: field(body, "name"),
     team: field(body, "team"),
-    displayName: field(body, "displayName"),
     preset: field(body, "preset"),
     scopes: choices(body, "scopes"),
     libraryAccess: field(body, "libraryAccess") === "Restricted" ? "Restricted" : "All",
-    libraries: [...choices(body, "libraries"), ...listed(field(body, "otherLibraries"))],
+    libraries: [...choices(body, "libraries"), ...wordsIn(field(body, "otherLibraries"))],
     defaultLibrary: field(body, "defaultLibrary"),
     gateway: field(body, "gateway"),
-    models: field(body, "models"),
     lifetime: readLifetime(body),
-    expires: field(body, "expires"),
-    networks: field(body, "networks"),
-    requestsPerMinute: field(body, "requestsPerMinute"),
-    burst: field(body, "burst"),
-    tokensPerMinute: field(body, "tokensPerMinute"),
-    rateScope: field(body, "rateScope") === "Installation" ? "Installation" : "Replica",
-    concurrent: field(body, "concurrent"),
     ...readBudget(body),
-    ...eachFact((name) => field(body, name)),
+    ...eachOf(MEMBER_FIELDS, ({ name, accept }) => accept(field(body, name))),
   };
-}
-
-/** Splits a text at commas and spaces. */
-function listed(text: string): string[] {
-  return text.split(/[\s,]+/).filter((part) => part !== "");
 }
 
 /** Reference, as a spec has it. */
@@ -85,67 +72,45 @@ export type EditableFields = Omit<KeyFields, "name" | "team" | "lifetime">;
  * budget yet
  */
 export function fieldsOfSpec(spec: ApiManagedKeySpec, refs: RefNames, currency: string): EditableFields {
-  const {
-    displayName,
-    preset,
-    scopes,
-    libraryAccess,
-    mcpDefaultLibraryRef,
-    gatewayRef,
-    allowedModels = [],
-    expiresAt,
-    rateLimit,
-    allowedCIDRs = [],
-    budgets = [],
-  } = spec;
+  const { preset, scopes, libraryAccess, mcpDefaultLibraryRef, gatewayRef, budgets = [] } = spec;
   return {
-    displayName: displayName ?? "",
     preset: preset ?? "",
     scopes: scopes ?? [],
     libraryAccess: libraryAccess?.mode === "Restricted" ? "Restricted" : "All",
     libraries: (libraryAccess?.libraryRefs ?? []).map(refs.library),
     defaultLibrary: mcpDefaultLibraryRef === undefined ? "" : refs.library(mcpDefaultLibraryRef),
     gateway: gatewayRef === undefined ? "" : refs.gateway(gatewayRef),
-    models: allowedModels.join(", "),
-    expires: expiresAt === undefined ? "" : rfc3339Millis(Date.parse(expiresAt)).replace(/(?:\.000)?Z$/, ""),
-    networks: allowedCIDRs.join(", "),
-    requestsPerMinute: String(rateLimit?.requestsPerMinute ?? ""),
-    burst: String(rateLimit?.burst ?? ""),
-    tokensPerMinute: String(rateLimit?.tokensPerMinute ?? ""),
-    rateScope: rateLimit?.scope ?? "Replica",
-    concurrent: String(rateLimit?.concurrent ?? ""),
     ...typedBudgetOf(budgets, currency),
-    ...eachFact((name) => spec[name] ?? ""),
+    ...textsOf(spec),
   };
 }
 
-/** Fields of a spec that the form has controls for, or leaves out by the chosen scopes. */
-const CONTROLLED: ReadonlySet<string> = new Set([
-  "displayName",
-  "preset",
-  "scopes",
-  "expiresAt",
-  "allowedCIDRs",
-  "rateLimit",
-  "budgets",
-  "libraryAccess",
-  "mcpDefaultLibraryRef",
-  "subjectAccess",
-  "gatewayRef",
-  "allowedModels",
-  ...FACT_NAMES,
-] satisfies (keyof ApiManagedKeySpec)[]);
-const CONTROLLED_LIMITS: ReadonlySet<string> = new Set([
-  "requestsPerMinute",
-  "burst",
-  "tokensPerMinute",
-  "concurrent",
-  "scope",
-] satisfies (keyof NonNullable<ApiManagedKeySpec["rateLimit"]>)[]);
+/** Returns the texts of the member fields for a spec. */
+function textsOf({ rateLimit = {}, ...spec }: Partial<ApiManagedKeySpec>): Pick<KeyFields, MemberFieldName> {
+  const textIn = (object: object) => (row: MemberField) => row.show(Reflect.get(object, row.member));
+  return { ...eachOf(SPEC_FIELDS, textIn(spec)), ...eachOf(RATE_LIMIT, textIn(rateLimit)) };
+}
 
-/** Returns the members that a form has no control for. */
-function uncontrolled(stored: object, controlled: ReadonlySet<string>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(stored).filter(([name]) => !controlled.has(name)));
+/** Members of a spec that the form has other fields for, or leaves out by the chosen scopes. */
+const OTHERS_CONTROLLED = [
+  ...(["preset", "scopes", "rateLimit", "budgets"] as const),
+  ...(["libraryAccess", "mcpDefaultLibraryRef", "subjectAccess", "gatewayRef"] as const),
+] satisfies (keyof ApiManagedKeySpec)[];
+
+/** Returns the members that are not controlled. */
+function uncontrolled(
+  stored: object,
+  rows: readonly MemberField[],
+  others: readonly string[],
+): Record<string, unknown> {
+  const controlled = [...others, ...rows.map(({ member }) => member)];
+  return Object.fromEntries(Object.entries(stored).filter(([name]) => !controlled.includes(name)));
+}
+
+/** Returns the members of an object that member fields ask for, unchecked. */
+function membersOf(rows: readonly MemberField[], fields: KeyFields, stored: object): Record<string, unknown> {
+  const asked = rows.map(({ name, member, read }) => [member, read(fields[name], Reflect.get(stored, member))]);
+  return defined(Object.fromEntries(asked));
 }
 
 /**
@@ -155,21 +120,29 @@ function uncontrolled(stored: object, controlled: ReadonlySet<string>): Record<s
  * @param stored spec of the key that is edited: its fields without a control in the form stay as they are
  */
 export function specOfFields(fields: KeyFields, stored: Partial<ApiManagedKeySpec> = {}): Record<string, unknown> {
-  const { subjectAccess, libraryAccess, allowedModels, rateLimit, budgets = [] } = stored;
-  const { displayName, preset, scopes, lifetime, expires, networks } = fields;
+  const { subjectAccess, libraryAccess, rateLimit, budgets = [] } = stored;
+  const { preset, scopes, gateway, lifetime, expires } = fields;
   const products = productsOf(fields);
+  const asked = (rows: readonly MemberField[]) => membersOf(rows, fields, stored);
   return {
-    ...uncontrolled(stored, CONTROLLED),
-    ...(displayName === "" ? {} : { displayName }),
-    ...defined(eachFact((name) => fields[name] || undefined)),
+    ...uncontrolled(stored, SPEC_FIELDS, OTHERS_CONTROLLED),
+    ...asked(NAMING),
     ...(preset === "" ? { scopes } : { preset }),
     ...(products.has("memory") ? { ...(subjectAccess && { subjectAccess }), ...memoryOf(fields, libraryAccess) } : {}),
-    ...(products.has("gateway") ? gatewayOf(fields, allowedModels) : hiddenOf(stored)),
-    ...(lifetime === "date" ? { expiresAt: rfc3339Of(expires) } : {}),
-    ...(networks === "" ? {} : { allowedCIDRs: listed(networks) }),
-    ...limitsOf(fields, rateLimit),
+    ...(products.has("gateway")
+      ? { ...(gateway !== "" && { gatewayRef: refOf(gateway) }), ...asked(GATEWAY) }
+      : hiddenOf(stored)),
+    ...(lifetime === "date" ? { expiresAt: DATE.read(expires) ?? "" } : {}),
+    ...asked(LIMITS),
+    ...rateLimitOf(fields, rateLimit),
     ...budgetsTyped(fields, budgets),
   };
+}
+
+/** Returns the stored fields for a gateway of a key that has no scope for one: the page has not shown them. */
+function hiddenOf({ preset, scopes = [], gatewayRef, allowedModels }: Partial<ApiManagedKeySpec>) {
+  const wasShown = productsOf({ preset: preset ?? "", scopes }).has("gateway");
+  return wasShown ? {} : defined({ gatewayRef, allowedModels });
 }
 
 function memoryOf(
@@ -184,50 +157,12 @@ function memoryOf(
   };
 }
 
-/**
- * Returns the spec's fields for a gateway. @param stored models of the key: stays as it is if the names were not
- * edited, since a name may contain a comma
- */
-function gatewayOf({ gateway, models }: KeyFields, stored: readonly string[] = []): Record<string, unknown> {
-  const allowedModels = models === stored.join(", ") ? stored : modelsOf(models, stored);
-  return {
-    ...(gateway !== "" && { gatewayRef: refOf(gateway) }),
-    ...(models !== "" && { allowedModels }),
-  };
-}
-
-/** Splits typed names of models at commas and spaces, but no stored name that contains a comma. */
-function modelsOf(text: string, stored: readonly string[]): string[] {
-  const whole = stored.filter((name) => name.includes(","));
-  return text.split(/\s+/).flatMap((part) => {
-    const name = whole.find((one) => `${part},`.startsWith(`${one},`));
-    return name === undefined ? listed(part) : [name, ...listed(part.slice(name.length))];
-  });
-}
-
-/** Returns the stored fields for a gateway of a key that has no scope for one: the page has not shown them. */
-function hiddenOf({ preset, scopes = [], gatewayRef, allowedModels }: Partial<ApiManagedKeySpec>) {
-  const wasShown = productsOf({ preset: preset ?? "", scopes }).has("gateway");
-  return wasShown ? {} : defined({ gatewayRef, allowedModels });
-}
-
-/**
- * Returns the rate limit that a form asks for. Passes on a text that is no number, for the check of the spec to refuse.
- */
-function limitsOf(
-  { requestsPerMinute, burst, tokensPerMinute, rateScope, concurrent }: KeyFields,
-  stored: ApiManagedKeySpec["rateLimit"] = {},
-): Record<string, unknown> {
-  const given = Object.entries({ requestsPerMinute, burst, tokensPerMinute, concurrent }).filter(
-    ([, text]) => text !== "",
-  );
-  const rateLimit = {
-    ...uncontrolled(stored, CONTROLLED_LIMITS),
-    ...Object.fromEntries(given.map(([name, text]) => [name, /^\d{1,9}$/.test(text) ? Number(text) : text])),
-  };
-  if (Object.keys(rateLimit).length === 0) return {};
-  const counted = (requestsPerMinute !== "" || tokensPerMinute !== "") && rateScope === "Installation";
-  return { rateLimit: counted ? { ...rateLimit, scope: rateScope } : rateLimit };
+/** Returns the rate limit that a form asks for. Leaves out who counts if there is nothing to count. */
+function rateLimitOf(fields: KeyFields, stored: object = {}): Record<string, unknown> {
+  const { scope, ...asked } = membersOf(RATE_LIMIT, fields, stored);
+  const isCounted = scope !== undefined && (fields.requestsPerMinute !== "" || fields.tokensPerMinute !== "");
+  const rateLimit = { ...uncontrolled(stored, RATE_LIMIT, []), ...asked, ...(isCounted && { scope }) };
+  return Object.keys(rateLimit).length === 0 ? {} : { rateLimit };
 }
 
 /** Returns the products that the chosen scopes belong to, `memory` and `gateway`. */
@@ -242,13 +177,4 @@ export function productOfScope(scope: Scope): string {
 function refOf(text: string): Ref {
   const slash = text.indexOf("/");
   return slash < 0 ? { name: text } : { namespace: text.slice(0, slash), name: text.slice(slash + 1) };
-}
-
-/**
- * Converts a time that a browser sends, in UTC, to RFC 3339. Returns any other text as it is, for the check of the
- * spec.
- */
-function rfc3339Of(text: string): string {
-  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?$/.test(text)) return text;
-  return `${text.length === 16 ? `${text}:00` : text}Z`;
 }

@@ -1,12 +1,13 @@
 import { type Preset, SCOPE_TEXTS, SCOPES } from "../../../../domain/access/scopes.ts";
-import { FACT_NAMES, factOf } from "../../../../domain/key/declaration/facts.ts";
 import { type Content, flag, type Html, html } from "../../../pages/html.ts";
+import { LINE, type Option, selectOf } from "./field-kinds.ts";
 import { FORM_FIELDS, type FormFieldName } from "./form-fields.ts";
 import { type KeyFields, productOfScope, productsOf } from "./key-fields.ts";
+import type { MemberField } from "./member-fields.ts";
 
 /** Options of a choice, each with the value that a form sends for it. */
 export type Choices = {
-  readonly offered: readonly { readonly value: string; readonly title: string }[];
+  readonly offered: readonly Option[];
   /** True if there are more options than those offered. */
   readonly isMore: boolean;
 };
@@ -25,6 +26,13 @@ const PRESET_WORDS = {
   MCPReadOnly: "for an assistant over MCP: reads the memory",
   MCPReadWrite: "for an agent over MCP: writes the memory too",
 } as const satisfies Record<Preset, string>;
+const PRESET_OPTIONS: readonly Option[] = [
+  ...Object.entries(PRESET_WORDS).map(([value, words]) => ({
+    ...{ value, title: `${value} (${words})` },
+    data: html`data-products="${[...productsOf({ preset: value, scopes: [] })].join(" ")}"`,
+  })),
+  { value: "", title: "Scopes of its own", data: html`data-custom` },
+];
 
 /** Renders a field with its label, its hint, and its fault. */
 export function labelled(
@@ -44,12 +52,7 @@ export function labelled(
 }
 
 export function textField(id: FormFieldName, value: string, errors: FormErrors, hint?: Content): Html {
-  return labelled(
-    id,
-    errors,
-    (attributes) => html`<input ${attributes} value="${value}" autocomplete="off" spellcheck="false">`,
-    hint,
-  );
+  return labelled(id, errors, (attributes) => LINE.control(attributes, value), hint);
 }
 
 /** Renders the faults of a form, above the form. */
@@ -62,34 +65,19 @@ export function errorSummary({ fields, whole }: FormErrors): Html | string {
 
 export function scopeFields({ preset, scopes }: KeyFields, errors: FormErrors): Html {
   const fault = errors.fields.get("scopes");
-  return html`${labelled(
-    "preset",
-    errors,
-    (attributes) =>
-      html`<select ${attributes}>${Object.entries(PRESET_WORDS).map(
-        ([name, words]) =>
-          html`<option value="${name}" data-products="${[...productsOf({ preset: name, scopes: [] })].join(" ")}" ${flag("selected", name === preset)}>${name} (${words})</option>`,
-      )}<option value="" data-custom ${flag("selected", preset === "")}>Scopes of its own</option></select>`,
+  return html`${labelled("preset", errors, (attributes) =>
+    selectOf(attributes, PRESET_OPTIONS, preset),
   )}<fieldset class="for-custom" id="scopes" aria-labelledby="scopes-label"><legend id="scopes-label">${FORM_FIELDS.scopes.label}</legend>${SCOPES.map(
     (scope) =>
       html`<div class="choice"><input type="checkbox" id="scope-${scope}" name="scopes" value="${scope}" data-products="${productOfScope(scope)}" ${flag("checked", scopes.includes(scope))}><label for="scope-${scope}"><code>${scope}</code> <span class="muted">${SCOPE_TEXTS[scope].words}</span></label></div>`,
   )}${fault && html`<p class="error">${fault}</p>`}</fieldset>`;
 }
 
-export function expiresField({ expires }: KeyFields, errors: FormErrors, hint: string): Html {
-  return labelled(
-    "expires",
-    errors,
-    (attributes) => html`<input ${attributes} type="datetime-local" value="${expires}">`,
-    hint,
+/** Renders member fields, one after the other. */
+export function memberFields(rows: readonly MemberField[], fields: KeyFields, errors: FormErrors): Html[] {
+  return rows.map(({ name, control, hint }) =>
+    labelled(name, errors, (attributes) => control(attributes, fields[name]), hint),
   );
-}
-
-/** Renders the fields for the names that people know the key by. */
-export function namingFields(fields: KeyFields, errors: FormErrors): Html {
-  return html`${textField("displayName", fields.displayName, errors, "What people call it. Left empty, its name.")}${FACT_NAMES.map(
-    (name) => textField(name, fields[name], errors, factOf(name).hint),
-  )}`;
 }
 
 /** Renders a choice among the options; a text field with suggestions if there are more options than a page offers. */
@@ -112,15 +100,7 @@ export function chosenField(
     );
   }
   const shown = withChosen(offered, value === "" ? [] : [value]);
-  return labelled(
-    id,
-    errors,
-    (attributes) =>
-      html`<select ${attributes}>${none && html`<option value="">${none}</option>`}${shown.map(
-        (one) => html`<option value="${one.value}" ${flag("selected", one.value === value)}>${one.title}</option>`,
-      )}</select>`,
-    hint,
-  );
+  return labelled(id, errors, (attributes) => selectOf(attributes, shown, value, none), hint);
 }
 
 /**

@@ -1,18 +1,14 @@
-import { flag, type Html, html } from "../../../pages/html.ts";
+import { type Html, html } from "../../../pages/html.ts";
+import { selectOf } from "./field-kinds.ts";
 import type { KeyFields } from "./key-fields.ts";
-import { expiresField, type FormErrors, labelled } from "./key-form.ts";
+import { type FormErrors, labelled, memberFields } from "./key-form.ts";
 import { LIFETIMES } from "./lifetimes.ts";
+import { END } from "./member-fields.ts";
+
+const OPTIONS = LIFETIMES.map((one) => (one.value === "date" ? { ...one, data: html`data-date` } : one));
 
 /** Renders the choice of a new key's lifetime. The date appears once a date of the person's own is chosen. */
 export function lifetimeFields(fields: KeyFields, errors: FormErrors): Html {
-  return html`${labelled(
-    "lifetime",
-    errors,
-    (attributes) =>
-      html`<select ${attributes}>${LIFETIMES.map(
-        ({ value, words }) =>
-          html`<option value="${value}"${value === "date" && html` data-date`} ${flag("selected", value === fields.lifetime)}>${words}</option>`,
-      )}</select>`,
-    "It can be changed later.",
-  )}<div class="for-date">${expiresField(fields, errors, "In UTC.")}</div>`;
+  const select = (attributes: Html) => selectOf(attributes, OPTIONS, fields.lifetime);
+  return html`${labelled("lifetime", errors, select, "It can be changed later.")}<div class="for-date">${memberFields([{ ...END, hint: "In UTC." }], fields, errors)}</div>`;
 }

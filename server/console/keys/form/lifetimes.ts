@@ -9,11 +9,11 @@ import { type FormBody, field } from "../../../pages/forms.ts";
  * key.
  */
 export const LIFETIMES = [
-  { value: "none", words: "No end: until it is revoked", days: null },
-  { value: "7d", words: "7 days", days: 7 },
-  { value: "30d", words: "30 days", days: 30 },
-  { value: "90d", words: "90 days", days: 90 },
-  { value: "date", words: "Until a date of your own", days: null },
+  { value: "none", title: "No end: until it is revoked", days: null },
+  { value: "7d", title: "7 days", days: 7 },
+  { value: "30d", title: "30 days", days: 30 },
+  { value: "90d", title: "90 days", days: 90 },
+  { value: "date", title: "Until a date of your own", days: null },
 ] as const;
 export type Lifetime = (typeof LIFETIMES)[number]["value"];
 

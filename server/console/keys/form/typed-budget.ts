@@ -19,9 +19,9 @@ export const NO_BUDGET: TypedBudget = {
 };
 
 export const BUDGET_KINDS = [
-  { value: "", words: "None" },
-  { value: "tokens", words: "Of tokens" },
-  { value: "cost", words: "Of cost" },
+  { value: "", title: "None" },
+  { value: "tokens", title: "Of tokens" },
+  { value: "cost", title: "Of cost" },
 ] as const;
 export const BUDGET_PERIODS = [
   { value: "Day", title: "Each day" },

@@ -137,18 +137,19 @@ describe("making a key", () => {
     }
   });
 
-  test("b298: an edit by a page of before an upgrade, which has no field for them, takes no limit of models away and no owner", async () => {
-    const [allowedModels, owner] = [["a,b", "c"], "ann@example.com"];
+  test("b298: an edit by a page of before an upgrade, which has no field for them, takes no limit away and no owner", async () => {
+    const limits = { allowedModels: ["a,b", "c"], allowedCIDRs: ["10.0.0.0/8"], rateLimit: { requestsPerMinute: 60 } };
+    const kept = { ...limits, owner: "ann@example.com" };
     const { id } = (
       await pages.send("POST", "/keys", {
         ...{ name: "of-before", team: "payments" },
-        spec: { preset: "GatewayDefault", allowedModels, owner },
+        spec: { preset: "GatewayDefault", ...kept },
       })
     ).body;
     const form = { ...(await formOf(`/keys/${id}/edit`)), preset: "GatewayDefault", displayName: "Renamed" };
     expect((await pages.post(`/keys/${id}/edit`, form)).status).toBe(303);
     const { spec } = (await pages.send("GET", `/keys/${id}`)).body;
-    expect(spec).toMatchObject({ displayName: "Renamed", allowedModels, owner });
+    expect(spec).toMatchObject({ displayName: "Renamed", ...kept });
   });
 
   test("b369: an edit takes away no models that its page hides, none whose name holds a comma, and no list for a comma alone", async () => {
