@@ -69,7 +69,7 @@ export function boundNumbers(
       tokensPerMinute === null ? null : { scope: rateLimit?.scope ?? "Replica", ...tokenLimit, tokensPerMinute },
     budgets: boundBudgets({ asked: declared.budgets, has: stored.policy.budgets }, policies, due),
   };
-  const dates = policies.flatMap((policy) => NUMBER_RULES.map((rule) => dueAt(policy, rule) ?? Number.NaN));
+  const dates = policies.flatMap((policy) => [...NUMBER_RULES].map((rule) => dueAt(policy, rule) ?? Number.NaN));
   return {
     ...{ effective, keptEnds },
     coming: comingDefaults(declared, effective, policies, isLifeComing(declared, stored, policies, now)),
@@ -99,7 +99,8 @@ function boundInterval(
 
 const maxOf = (bounds: readonly Bounds[]): number | null => lowest(bounds.map(({ max }) => max));
 
-const NUMBER_RULES = [
+/** Rules about numbers: a violation of these is put right by another number than the declared one. */
+export const NUMBER_RULES: ReadonlySet<RuleName> = new Set<RuleName>([
   "expiry.default",
   "expiry.max",
   "rotation.maxInterval",
@@ -110,7 +111,7 @@ const NUMBER_RULES = [
   "rateLimit.tokensPerMinute.default",
   "rateLimit.tokensPerMinute.max",
   "budgets",
-] as const satisfies readonly RuleName[];
+]);
 
 /** Returns a policy without the numbers that do not hold yet of a key that was issued before. */
 function onlyDue(policy: TeamPolicy, now: number): TeamPolicy {

@@ -51,6 +51,9 @@ export function declarePolicy(name: string, spec: PlatformKeyPolicySpec): Declar
   };
 }
 
+/** Policy that asks for nothing. */
+export const NO_RULES: DeclaredPolicy = declarePolicy("", { teamSelector: {}, gracePeriod: "0s" });
+
 function durationOf(text: string | undefined): number | null {
   return text === undefined ? null : parseDuration(text);
 }

@@ -10,11 +10,10 @@ import { isLiving, numbersOf, type StoredKey } from "../stored/stored-key.ts";
 import { type KeptEnd, versionEnd } from "../stored/version-end.ts";
 import { addedViolations } from "./added-violations.ts";
 import { currentVersion } from "./bound-life.ts";
-import { boundNumbers, lifeOfVersion } from "./bound-numbers.ts";
+import { boundNumbers, lifeOfVersion, NUMBER_RULES } from "./bound-numbers.ts";
 import { lowest } from "./bounds.ts";
-import { type JudgedKey, judgeKey, type Violation, violationText } from "./judge-key.ts";
+import { type JudgedKey, judgeKey, listsOf, type Violation, violationText } from "./judge-key.ts";
 import { withPolicyDefaults } from "./policy-defaults.ts";
-import type { RuleName } from "./rules-in-force.ts";
 import { dueAt, type TeamPolicies, type TeamPolicy } from "./team-policies.ts";
 
 /** Verdict of policies on a key. Sentences are for people; times are milliseconds since the epoch. */
@@ -85,16 +84,6 @@ function holdNew({ declared, team, keysBefore, now }: HeldKey): HoldResult {
   return { effective, verdict: { ...NO_VERDICT, refused, unreadable } };
 }
 
-/** Rules about numbers: a violation of these is put right by another number than the declared one. */
-const BOUNDING: ReadonlySet<RuleName> = new Set<RuleName>([
-  "expiry.max",
-  "rotation.maxInterval",
-  "rateLimit.requestsPerMinute.max",
-  "rateLimit.concurrent.max",
-  "rateLimit.tokensPerMinute.max",
-  "budgets",
-]);
-
 function holdIssued(key: HeldKey, stored: StoredKey): HoldResult {
   const { result, added } = judgeIssued(key, stored);
   const isReadable = key.team.unreadable.length === 0;
@@ -115,11 +104,11 @@ function judgeIssued(
   const isBounded = effective.expiresAfter !== null;
   const violations = judgeKey(judged, policies, facts).filter(({ rule }) => !(rule === "expiry.required" && isBounded));
   const [bounding, others] = [
-    violations.filter(({ rule }) => BOUNDING.has(rule)),
-    violations.filter(({ rule }) => !BOUNDING.has(rule)),
+    violations.filter(({ rule }) => NUMBER_RULES.has(rule)),
+    violations.filter(({ rule }) => !NUMBER_RULES.has(rule)),
   ];
   const edited = { before: asStored(judged, key, stored), after: judged, policies, facts };
-  const added = addedViolations(edited).filter(({ rule }) => !BOUNDING.has(rule));
+  const added = addedViolations(edited).filter(({ rule }) => !NUMBER_RULES.has(rule));
   const isAdded = (one: Violation) => added.some(({ policy, rule }) => policy === one.policy && rule === one.rule);
   const lasting = others.filter((violation) => !isAdded(violation));
   const deadlines = lasting.map((violation) => deadlineOf(policies, violation));
@@ -164,15 +153,15 @@ function holdAsIssued(key: HeldKey, stored: StoredKey, notApplied: readonly stri
 }
 
 /** True if the stored key has the declared values that no policy bounds: maybe only a suspension was applied. */
-function mayDoAsDeclared({ scopes, allowedModels, allowedCIDRs }: DeclaredKey, { policy }: StoredKey): boolean {
-  return samePolicy(policy, { ...policy, scopes, allowedModels, allowedCIDRs });
+function mayDoAsDeclared(declared: DeclaredKey, { policy }: StoredKey): boolean {
+  return samePolicy(policy, { ...policy, ...listsOf(declared) });
 }
 
 /** Returns the declaration that holds for a key instead of its own: stored values, and the rotation that it had. */
 function asIssued({ declared, boundTo, isApplied, applied }: HeldKey, stored: StoredKey): DeclaredKey {
-  const { scopes, allowedModels, allowedCIDRs, expiresAt } = stored.policy;
+  const { policy } = stored;
   return {
-    ...{ ...declared, ...numbersOf(stored.policy), scopes, allowedModels, allowedCIDRs, expiresAt },
+    ...{ ...declared, ...numbersOf(policy), ...listsOf(policy), expiresAt: policy.expiresAt },
     gatewayRef: boundTo,
     expiresAfter: lifeOfVersion(stored),
     rotationTrigger: isApplied ? declared.rotationTrigger : (currentVersion(stored)?.rotationTrigger ?? null),
@@ -197,13 +186,7 @@ function withKeptEnd<K extends JudgedKey>(key: K, stored: StoredKey, policies: r
 
 /** Returns the key with its stored values, to find what an edit adds. Its expiry and its rotation are as judged. */
 function asStored(judged: JudgedKey, { boundTo }: HeldKey, { policy }: StoredKey): JudgedKey {
-  return {
-    ...judged,
-    scopes: policy.scopes,
-    gatewayRef: boundTo,
-    allowedModels: policy.allowedModels,
-    allowedCIDRs: policy.allowedCIDRs,
-  };
+  return { ...judged, ...listsOf(policy), gatewayRef: boundTo };
 }
 
 /** Returns when the grace period of a violation ends; null if that is not known yet. */

@@ -7,26 +7,20 @@ import { mostOf, sizeToWrite } from "../../budget/budget-size.ts";
 import { durationText } from "../../duration.ts";
 import { nameSome } from "../../name-some.ts";
 import type { DeclaredKey, NamedRef } from "../declaration/declared-key.ts";
+import type { KeyPolicy } from "../declaration/key-policy.ts";
+import type { KeyNumbers } from "../stored/stored-key.ts";
 import { refusingOf } from "./bound-budgets.ts";
 import type { DeclaredPolicy } from "./declared-policy.ts";
-import { gatewayStep, gatewayText, MAX_NAMED, modelsStep, networksStep, presetStep, scopesStep } from "./list-steps.ts";
+import { gatewayStep, gatewayText, listStep, MAX_NAMED, presetStep, scopesStep } from "./list-steps.ts";
 import type { RuleName } from "./rules-in-force.ts";
 
+/** Lists of a key that policies bound. */
+type KeyLists = Pick<KeyPolicy, "scopes" | "allowedModels" | "allowedCIDRs">;
+
 /** Part of a declared key that policies look at. */
-export type JudgedKey = Pick<
-  DeclaredKey,
-  | "scopes"
-  | "gatewayRef"
-  | "allowedModels"
-  | "expiresAfter"
-  | "expiresAt"
-  | "rotationInterval"
-  | "rateLimit"
-  | "tokenLimit"
-  | "concurrent"
-  | "budgets"
-  | "allowedCIDRs"
->;
+export type JudgedKey = KeyLists &
+  KeyNumbers &
+  Pick<DeclaredKey, "gatewayRef" | "expiresAfter" | "expiresAt" | "rotationInterval">;
 
 /** Facts on which policies depend besides the declaration. */
 export type KeyFacts = {
@@ -136,7 +130,7 @@ const namesAllowedModels: Check = (key, { allowedModels: allowed }, _, policies)
   if (values.length === 0) return undefined;
   const what =
     key.allowedModels === null ? "any model may be named" : `${nameSome(values, MAX_NAMED)} may not be named`;
-  return { field: "spec.allowedModels", what, step: modelsStep(policies), values };
+  return { field: "spec.allowedModels", what, step: listStep(policies, "allowedModels", "write none but"), values };
 };
 
 const isBoundToAllowed: Check = (key, { allowedGateways: allowed }, _, policies) => {
@@ -157,7 +151,8 @@ const isWithinNetworks: Check = ({ allowedCIDRs: own }, { allowedCIDRs: allowed 
   const values = own?.filter((network) => !isNetworkWithin(network, allowed)) ?? [ANYTHING];
   if (values.length === 0) return undefined;
   const what = own === null ? "the key may be used from anywhere" : `${nameSome(values, MAX_NAMED)} is not within them`;
-  return { field: "spec.allowedCIDRs", what, step: networksStep(policies), values };
+  const step = listStep(policies, "allowedCIDRs", "write networks within", isNetworkWithin);
+  return { field: "spec.allowedCIDRs", what, step, values };
 };
 
 const isSlowEnough: Check = ({ rateLimit }, { requestsPerMinute: { max } }) => {
@@ -213,6 +208,11 @@ const CHECKS: readonly (readonly [RuleName, Check])[] = [
   ["budgets", isWithinBudgets],
   ["maxKeys", isWithinMaxKeys],
 ];
+
+/** Returns the lists of a key that policies bound, without its other members. */
+export function listsOf({ scopes, allowedModels, allowedCIDRs }: KeyLists): KeyLists {
+  return { scopes, allowedModels, allowedCIDRs };
+}
 
 /** Returns the longest life of a version, in milliseconds; Infinity without an expiry. */
 export function lifeOf({ expiresAfter, expiresAt }: JudgedKey, { bornAt }: KeyFacts): number {

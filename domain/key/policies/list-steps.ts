@@ -1,8 +1,8 @@
 /** Instructions for a list that policies bound: values to write that no policy refuses. */
 import { PRESETS, type Preset, SCOPES, type Scope } from "../../access/scopes.ts";
-import { isNetworkWithin } from "../../access/source-addresses.ts";
 import { nameSome } from "../../name-some.ts";
 import type { NamedRef } from "../declaration/declared-key.ts";
+import { isAmong } from "../fields/field-values.ts";
 import type { DeclaredPolicy } from "./declared-policy.ts";
 
 /** Maximum number of list items that a message names. */
@@ -11,7 +11,7 @@ export const MAX_NAMED = 5;
 type Policies = readonly DeclaredPolicy[];
 
 /** A rule that lists what a key may have. */
-type ListRule = "allowedScopes" | "allowedPresets" | "allowedModels" | "allowedGateways" | "allowedCIDRs";
+type ListRule = Extract<keyof DeclaredPolicy, `allowed${string}`>;
 
 /** Tells which scopes to write. */
 export function scopesStep(policies: Policies): string {
@@ -34,23 +34,29 @@ export function presetStep(policies: Policies, presets: readonly Preset[]): stri
   );
 }
 
-/** Tells which models to write. */
-export function modelsStep(policies: Policies): string {
-  const models = common(policies.map(({ allowedModels }) => allowedModels));
-  return stepOf(policies, ["allowedModels"], models, (all) => `write none but ${nameSome(all, MAX_NAMED)}`);
+/**
+ * Tells which items of a list to write.
+ *
+ * @param write the instruction before the items
+ * @param isWithin tells whether a policy's list lets an item through
+ */
+export function listStep(
+  policies: Policies,
+  rule: Exclude<ListRule, "allowedGateways">,
+  write: string,
+  isWithin: (item: string, list: readonly string[]) => boolean = isAmong,
+): string {
+  const lists: readonly (readonly string[])[] = policies.map((policy) => policy[rule]).filter((list) => list !== null);
+  const items = [...new Set(lists.flat())].filter((item) => lists.every((list) => isWithin(item, list)));
+  return stepOf(policies, [rule], items, (all) => `${write} ${nameSome(all, MAX_NAMED)}`);
 }
 
 /** Tells which gateway to bind the key to. */
 export function gatewayStep(policies: Policies): string {
-  const gateways = common(policies.map(({ allowedGateways }) => allowedGateways?.map(gatewayText) ?? null));
+  const lists = policies.map(({ allowedGateways }) => allowedGateways).filter((list) => list !== null);
+  const [first = [], ...others] = lists.map((list) => list.map(gatewayText));
+  const gateways = first.filter((one) => others.every((list) => list.includes(one)));
   return stepOf(policies, ["allowedGateways"], gateways, (all) => `bind it to ${nameSome(all, MAX_NAMED)}`);
-}
-
-/** Tells which networks to write. */
-export function networksStep(policies: Policies): string {
-  const lists = policies.flatMap(({ allowedCIDRs }) => (allowedCIDRs === null ? [] : [allowedCIDRs]));
-  const networks = [...new Set(lists.flat())].filter((one) => lists.every((list) => isNetworkWithin(one, list)));
-  return stepOf(policies, ["allowedCIDRs"], networks, (all) => `write networks within ${nameSome(all, MAX_NAMED)}`);
 }
 
 /** Formats a gateway as messages name it. */
@@ -84,10 +90,4 @@ function letsScopes({ allowedScopes, allowedPresets }: DeclaredPolicy, scopes: r
     (allowedScopes === null || isWithin(allowedScopes)) &&
     (allowedPresets === null || allowedPresets.some((preset) => isWithin(PRESETS[preset])))
   );
-}
-
-/** Returns the items that are in every list; null lists are ignored. */
-function common(lists: readonly (readonly string[] | null)[]): readonly string[] {
-  const [first = [], ...others] = lists.filter((list) => list !== null);
-  return first.filter((one) => others.every((list) => list.includes(one)));
 }

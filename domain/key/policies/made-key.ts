@@ -15,6 +15,7 @@ import { type KeptEnd, versionEnd } from "../stored/version-end.ts";
 import { addedViolations } from "./added-violations.ts";
 import { currentVersion } from "./bound-life.ts";
 import { lowest } from "./bounds.ts";
+import { NO_RULES } from "./declared-policy.ts";
 import { type HoldResult, holdToPolicies, type PolicyVerdict } from "./hold-to-policies.ts";
 import { judgeKey, type KeyFacts, type Violation } from "./judge-key.ts";
 import { withPolicyDefaults } from "./policy-defaults.ts";
@@ -158,13 +159,9 @@ function asLives(policy: TeamPolicy): TeamPolicy[] {
   const since = policy.since["rotation.maxInterval"];
   const { name, gracePeriod, maxInterval } = policy;
   const asLife = {
-    ...{ name, gracePeriod, expiryRequired: false, expiry: { default: null, max: maxInterval }, maxInterval: null },
-    ...{ allowedScopes: null, allowedPresets: null, allowedModels: null, allowedGateways: null, allowedCIDRs: null },
-    ...{ maxKeys: null, requestsPerMinute: NO_BOUNDS, concurrent: NO_BOUNDS },
-    ...{ tokensPerMinute: NO_BOUNDS, budgets: [] },
+    ...NO_RULES,
+    ...{ name, gracePeriod, expiry: { default: null, max: maxInterval } },
     since: since === undefined ? {} : { "expiry.max": since },
   };
   return [{ ...policy, maxInterval: null }, asLife];
 }
-
-const NO_BOUNDS = { default: null, max: null };

@@ -3,8 +3,15 @@ import { areBudgetsKept, declareBudgets } from "../../budget/budget.ts";
 import { parseDuration } from "../../duration.ts";
 import type { PlatformKeyPolicySpec } from "../../kinds/generated/platform-key-policy.ts";
 
+/** Paths of the fields of a type that hold a value or a list, such as `expiry.max`. */
+type ValuePath<T> = {
+  [F in keyof T & string]-?: T[F] extends readonly unknown[] | string | number | boolean | undefined
+    ? F
+    : `${F}.${ValuePath<NonNullable<T[F]>>}`;
+}[keyof T & string];
+
 /** Names of the rules that a policy may have: the paths of their fields. */
-export const RULE_NAMES = [
+const RULE_NAMES = [
   "expiry.required",
   "expiry.default",
   "expiry.max",
@@ -22,7 +29,7 @@ export const RULE_NAMES = [
   "rateLimit.tokensPerMinute.default",
   "rateLimit.tokensPerMinute.max",
   "budgets",
-] as const;
+] as const satisfies readonly ValuePath<PlatformKeyPolicySpec>[];
 
 export type RuleName = (typeof RULE_NAMES)[number];
 
@@ -31,28 +38,13 @@ export type RuleInForce = { readonly rule: string; readonly value: string; reado
 
 /** Returns the values of a spec's rules by name; rules that the spec does not set are left out. */
 export function rulesOf(spec: PlatformKeyPolicySpec): ReadonlyMap<RuleName, unknown> {
-  const { expiry, rotation, rateLimit } = spec;
-  const all: readonly (readonly [RuleName, unknown])[] = [
-    // False asks for nothing.
-    ["expiry.required", expiry?.required || undefined],
-    ["expiry.default", expiry?.default],
-    ["expiry.max", expiry?.max],
-    ["rotation.maxInterval", rotation?.maxInterval],
-    ["allowedScopes", spec.allowedScopes],
-    ["allowedPresets", spec.allowedPresets],
-    ["allowedModels", spec.allowedModels],
-    ["allowedGateways", spec.allowedGateways],
-    ["allowedCIDRs", spec.allowedCIDRs],
-    ["maxKeys", spec.maxKeys],
-    ["rateLimit.requestsPerMinute.default", rateLimit?.requestsPerMinute?.default],
-    ["rateLimit.requestsPerMinute.max", rateLimit?.requestsPerMinute?.max],
-    ["rateLimit.concurrent.default", rateLimit?.concurrent?.default],
-    ["rateLimit.concurrent.max", rateLimit?.concurrent?.max],
-    ["rateLimit.tokensPerMinute.default", rateLimit?.tokensPerMinute?.default],
-    ["rateLimit.tokensPerMinute.max", rateLimit?.tokensPerMinute?.max],
-    ["budgets", spec.budgets],
-  ];
-  return new Map(all.filter(([, value]) => value !== undefined));
+  const all = RULE_NAMES.map((name) => [name, valueAt(spec, name)] as const);
+  // False asks for nothing.
+  return new Map(all.filter(([, value]) => value !== undefined && value !== false));
+}
+
+function valueAt(spec: PlatformKeyPolicySpec, path: RuleName): unknown {
+  return path.split(".").reduce<unknown>((at, field) => Object(at)[field], spec);
 }
 
 /**

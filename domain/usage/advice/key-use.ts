@@ -4,21 +4,8 @@ import type { RequestScope } from "../../access/request-scope.ts";
 import type { UsedLibrary } from "../../access/used-library.ts";
 import type { Spec } from "../../kinds/kinds.ts";
 
-/** Fields of a PlatformKey that advice covers. */
-export type AdvisedSpec = Partial<
-  Pick<
-    Spec<"PlatformKey">,
-    | "preset"
-    | "scopes"
-    | "gatewayRef"
-    | "allowedModels"
-    | "libraryAccess"
-    | "mcpDefaultLibraryRef"
-    | "subjectAccess"
-    | "allowedCIDRs"
-    | "rateLimit"
-  >
->;
+/** Spec of a PlatformKey, or as much of it as is known. */
+export type AdvisedSpec = Partial<Spec<"PlatformKey">>;
 
 /** Model answers of one gateway, route and model. */
 export type AnswersUsed = {
@@ -68,7 +55,7 @@ export type KeyUse = {
 
 /** Advice on one field of the spec. */
 export type AdvicePoint = {
-  readonly field: "scopes" | "gatewayRef" | "allowedModels" | "libraryAccess" | "allowedCIDRs" | "rateLimit";
+  readonly field: keyof AdvisedSpec;
   /** New values of fields of the spec, undefined for a field to remove; empty if everything stays. */
   readonly change: { readonly [F in keyof AdvisedSpec]?: AdvisedSpec[F] | undefined };
   /** Reasons in one or several sentences. Names in them are unchecked, and may be any text. */

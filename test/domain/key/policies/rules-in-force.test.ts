@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { rulesInForce } from "../../../../domain/key/policies/rules-in-force.ts";
+import { type RuleName, rulesInForce, rulesOf } from "../../../../domain/key/policies/rules-in-force.ts";
 
 const FIRST = "2026-11-01T00:00:00Z";
 const TOKENS = (tokens: number, period = "Month") => ({ tokens, period, timeZone: "UTC" });
@@ -14,6 +14,29 @@ test("a rule that stays as it is keeps its time, and one that changes or comes h
     ["allowedModels", FIRST],
     ["maxKeys", SECOND],
   ]);
+});
+
+test("a rule is the value of the field that it is named after", () => {
+  const bounds = (value: number) => ({ default: value, max: value + 1 });
+  const rules = {
+    expiry: { required: true, default: "1h", max: "2h" },
+    rotation: { maxInterval: "3h" },
+    allowedScopes: ["memory:read" as const],
+    allowedPresets: ["MCPReadOnly" as const],
+    ...{ allowedModels: ["small"], allowedGateways: [{ namespace: "a", name: "one" }], allowedCIDRs: ["10.0.0.0/8"] },
+    maxKeys: 3,
+    rateLimit: { requestsPerMinute: bounds(4), concurrent: bounds(6), tokensPerMinute: bounds(8) },
+    budgets: [{ tokens: 5, period: "Month" as const, timeZone: "UTC" }],
+  };
+  const { expiry, rotation, rateLimit, ...others } = rules;
+  const byName: Readonly<Record<RuleName, unknown>> = {
+    ...others,
+    ...{ "expiry.required": true, "expiry.default": "1h", "expiry.max": "2h", "rotation.maxInterval": "3h" },
+    ...{ "rateLimit.requestsPerMinute.default": 4, "rateLimit.requestsPerMinute.max": 5 },
+    ...{ "rateLimit.concurrent.default": 6, "rateLimit.concurrent.max": 7 },
+    ...{ "rateLimit.tokensPerMinute.default": 8, "rateLimit.tokensPerMinute.max": 9 },
+  };
+  expect(Object.fromEntries(rulesOf({ teamSelector: {}, gracePeriod: "1h", ...rules }))).toEqual(byName);
 });
 
 test("what a policy says it does not ask is no rule", () => {
