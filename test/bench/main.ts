@@ -12,6 +12,7 @@ import { benchMemory, benchMemoryOfTeams } from "./memory.ts";
 import { benchPages } from "./pages.ts";
 import { benchProfile } from "./profile.ts";
 import { benchRecall } from "./recall.ts";
+import { benchRest } from "./rest.ts";
 import { benchRevocation } from "./revocation.ts";
 import { benchSaves } from "./saves.ts";
 import { benchScale } from "./scale.ts";
@@ -30,6 +31,7 @@ const BENCHES = {
   gateway: benchGateway,
   profile: benchProfile,
   tokens: benchTokens,
+  rest: benchRest,
   revocation: benchRevocation,
   scale: benchScale,
   controller: benchController,
