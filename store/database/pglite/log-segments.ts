@@ -1,9 +1,11 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 
 /** Settings by which a checkpoint leaves at most 5 segments of 16 MB, for what is written next. */
 export const LOG_SETTINGS = ["max_wal_size=64MB", "min_wal_size=32MB"];
 const MAX_SEGMENTS = 5;
+/** Bytes that a disk must have free for a checkpoint: PostgreSQL ends where the small files of one find no room. */
+const MIN_FREE = 2 ** 20;
 /** Milliseconds between two looks at the folder. */
 const LOOK_MS = 1_000;
 
@@ -22,14 +24,20 @@ export class LogSegments {
     this.#now = now;
   }
 
-  /** Tells whether a checkpoint is due; false within a second of the last look. Never throws. */
+  /** Tells whether a checkpoint is due and can be made; false within a second of the last look. Never throws. */
   isCheckpointDue(): boolean {
     if (this.#now() - this.#lookedAt < LOOK_MS) return false;
     this.#lookedAt = this.#now();
     try {
-      return readdirSync(this.#folder).filter((name) => /^[0-9A-F]{24}$/.test(name)).length > MAX_SEGMENTS;
+      const segments = readdirSync(this.#folder).filter((name) => /^[0-9A-F]{24}$/.test(name));
+      return segments.length > MAX_SEGMENTS && freeBytes(this.#folder) >= MIN_FREE;
     } catch {
       return false;
     }
   }
+}
+
+function freeBytes(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize;
 }

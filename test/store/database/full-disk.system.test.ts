@@ -1,18 +1,26 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { sql } from "kysely";
 import { expect, onTestFinished, test } from "vitest";
 import { DatabaseUnavailableError } from "../../../store/database/errors.ts";
 import { openPGlite } from "../../../store/database/pglite/pglite.ts";
 
-test("c62: the embedded database on a disk that fills up ends, says why, and has all that was committed once there is room", async () => {
+/** Makes a disk of this size, for the running test. */
+function makeDisk(size: string): string {
   const disk = mkdtempSync("/tmp/keyplane-disk-");
-  execFileSync("mount", ["-t", "tmpfs", "-o", "size=90m", "tmpfs", disk]);
+  execFileSync("mount", ["-t", "tmpfs", "-o", `size=${size}`, "tmpfs", disk]);
   onTestFinished(() => {
     spawnSync("umount", [disk]);
     rmSync(disk, { recursive: true });
   });
+  return disk;
+}
+
+test("c62: the embedded database on a disk that fills up ends, says why, and has all that was committed once there is room", async () => {
+  const disk = makeDisk("90m");
   const folder = join(disk, "db");
   const store = await openPGlite(folder);
   await sql`create table filled (n integer, text text)`.execute(store.db);
@@ -36,4 +44,35 @@ test("c62: the embedded database on a disk that fills up ends, says why, and has
   const { rows } = await sql`select count(*) from filled`.execute(again.db);
   expect(rows).toEqual([{ count: written }]);
   await again.close();
+});
+
+/** Milliseconds after which a question looks at the write-ahead log again. */
+const NEXT_LOOK_MS = 1_100;
+
+test("the embedded database whose log is to be freed answers while its disk is full, and frees it once there is room", async () => {
+  const disk = makeDisk("256m");
+  const folder = join(disk, "db");
+  const store = await openPGlite(folder);
+  const segments = async () => (await readdir(join(folder, "pg_wal"))).filter((name) => name.length === 24).length;
+  const count = async () => {
+    await delay(NEXT_LOOK_MS);
+    return (await sql`select count(*)::int from written`.execute(store.db)).rows;
+  };
+  await sql`create table written (n integer)`.execute(store.db);
+  await count();
+  for (let n = 0; n < 6; n++) {
+    await sql`insert into written values (${n})`.execute(store.db);
+    await sql`select pg_switch_wal()`.execute(store.db);
+  }
+  const { bavail, bsize } = statfsSync(disk);
+  writeFileSync(join(disk, "other"), Buffer.alloc(bavail * bsize));
+
+  const before = await segments();
+  expect(before).toBeGreaterThan(5);
+  expect([await count(), await segments()]).toEqual([[{ count: 6 }], before]);
+
+  rmSync(join(disk, "other"));
+  expect(await count()).toEqual([{ count: 6 }]);
+  expect(await segments()).toBeLessThan(before);
+  await store.close();
 });
