@@ -35,12 +35,11 @@ export const WORDS: FieldKind = {
   },
 };
 
+/** Splits a text, but no stored word with a comma: where several begin at one place, the longest that ends there is one. */
 function wordsBeside(text: string, stored: readonly string[]): string[] {
-  const whole = stored.filter((word) => word.includes(","));
-  return text.split(/\s+/).flatMap((part) => {
-    const word = whole.find((one) => `${part},`.startsWith(`${one},`));
-    return word === undefined ? wordsIn(part) : [word, ...wordsIn(part.slice(word.length))];
-  });
+  const whole = stored.filter((word) => word.includes(",")).toSorted((a, b) => b.length - a.length);
+  const word = [...whole.map((one) => `${one.replace(/\W/g, "\\$&")}(?![^\\s,])`), "[^\\s,]+"].join("|");
+  return text.match(new RegExp(word, "g")) ?? [];
 }
 
 /** Splits a text at commas and spaces. */

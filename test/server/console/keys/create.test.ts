@@ -163,9 +163,14 @@ describe("making a key", () => {
     };
     const renamed = { displayName: "Renamed", models: "small" };
     expect(await edited("of-memory", hidden, renamed)).toMatchObject({ status: 303, spec: hidden });
-    for (const [i, models] of ["a,b, c", "a,b,c", "c a,b"].entries()) {
+    for (const [i, models] of ["a,b, c", "a,b,c", "c a,b", "c,a,b"].entries()) {
       const { status, spec } = await edited(`comma-${i}`, shown, { models });
       expect([status, spec.allowedModels.toSorted()]).toEqual([303, ["a,b", "c"]]);
+    }
+    const both = { ...shown, allowedModels: ["a,b", "a,b,c"] };
+    for (const [i, models] of ["a,b, a,b,c, d", "d,a,b,c,a,b"].entries()) {
+      const { status, spec } = await edited(`commas-${i}`, both, { models });
+      expect([status, spec.allowedModels.toSorted()]).toEqual([303, ["a,b", "a,b,c", "d"]]);
     }
     const emptied = await edited("to-memory", shown, { preset: "MCPReadOnly", models: "a,b" });
     expect(emptied.spec).not.toHaveProperty("allowedModels");
