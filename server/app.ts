@@ -3,6 +3,7 @@ import { holdExpectations } from "./auth/expect-continue.ts";
 import { requireKeys } from "./auth/hook.ts";
 import { refuseOtherMethods } from "./auth/other-methods.ts";
 import { MCP_METADATA, METADATA_ROOT } from "./auth/protected-resource.ts";
+import { addRateHeaders } from "./auth/rate-headers.ts";
 import { observeCalls } from "./calls/call-metrics.ts";
 import { TICK_MS } from "./http/answers/answer-budget.ts";
 import { observeAnswers } from "./http/answers/answer-metrics.ts";
@@ -95,7 +96,8 @@ export async function buildApp(
     return503OnClosing: false,
     trustProxy: trustsProxies ? [...deps.config.trustedProxies] : false,
     routerOptions: { caseSensitive: true, maxParamLength: MAX_PARAMETER_LENGTH },
-    serverFactory: (route) => createListener(guard(route), tls, lingering, deps.answers, isOverTls(deps.config)),
+    serverFactory: (route) =>
+      createListener(guard(route), tls, lingering, deps.answers, isOverTls(deps.config), [addRateHeaders]),
     frameworkErrors: (error: FastifyError, request, reply) => onError(error, request, reply),
     clientErrorHandler: clientErrorHandler(lingering),
   });

@@ -1,4 +1,3 @@
-import type { ServerResponse } from "node:http";
 import type { FastifyReply, FastifyRequest, onRequestHookHandler, preValidationHookHandler } from "fastify";
 import { OPERATIONS, type OperationName } from "../../domain/access/operations.ts";
 import { CallerLeftError } from "../../store/database/errors.ts";
@@ -13,7 +12,7 @@ import { type DecisionDeps, decide, decideAgain, type Granted, type RouteAccess 
 import { type TokenDeciderDeps, tokenDecider } from "./decide-member.ts";
 import { meetExpectation } from "./expect-continue.ts";
 import { ANSWERED, finishHook, finishHookAsync, type HookOutcome } from "./hook-outcome.ts";
-import { rateHeaders, retryAfterSeconds } from "./rate-headers.ts";
+import { noteRates, retryAfterSeconds } from "./rate-headers.ts";
 import { forbiddenKey } from "./refusals/forbidden-key.ts";
 import { foreignAddress } from "./refusals/foreign-address.ts";
 import { type RefusalDeps, recordRefusal } from "./refusals/record-refusal.ts";
@@ -51,7 +50,7 @@ export function authenticateKey(
     // Others of the key or its team may have taken the last place, while it waited or on another thread.
     const decision = decided.granted && typeof call === "string" ? tooManyCalls(decided.key, call) : decided;
     const rates = ratesOf(decided);
-    setRateHeaders(typeof call === "string" ? refundRates(deps, rates) : rates, reply.raw);
+    noteRates(request.raw, typeof call === "string" ? refundRates(deps, rates) : rates);
     if (decision.granted) {
       request.access = decision;
       request.openCall = typeof call === "object" ? call : null;
@@ -141,12 +140,6 @@ export function accessNow(deps: AccessDeps, request: FastifyRequest, operation?:
 export function refusalOf(deps: AccessDeps, request: FastifyRequest, refused: Refused): Problem {
   recordRefusal(deps, request, request.routeOptions.url, refused);
   return problemFor(deps, request, refused, NOT_FOUND);
-}
-
-/** Puts what is left of the rate limits into the headers, whatever the answer will be. */
-export function setRateHeaders(rates: readonly MetRate[], response: ServerResponse): void {
-  if (rates.length === 0) return;
-  for (const [name, value] of Object.entries(rateHeaders(rates))) response.setHeader(name, value);
 }
 
 const OWNERS = { key: "This key's", team: "The team's", route: "The route's" } as const;

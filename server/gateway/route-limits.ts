@@ -1,9 +1,10 @@
-import type { FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyRequest } from "fastify";
 import type { OwnedLimits } from "../../domain/access/declared-limits.ts";
 import { hasBudget } from "../../domain/budget/budget.ts";
 import type { UsedTokens } from "../../domain/usage/token-reservation.ts";
 import { chargeBody, refundRates, refusingRate } from "../auth/charge-rate.ts";
-import { type AccessDeps, grantedOf, refusalOf, setRateHeaders } from "../auth/key-hook.ts";
+import { type AccessDeps, grantedOf, refusalOf } from "../auth/key-hook.ts";
+import { noteRates } from "../auth/rate-headers.ts";
 import { overBudget, rateLimited, tooManyCalls } from "../auth/refused.ts";
 import { settleTokens } from "../auth/settle-tokens.ts";
 import type { BudgetedCall } from "../budgets/measure-call.ts";
@@ -24,29 +25,26 @@ import type { ServerDeps } from "../product/deps.ts";
 export async function holdToBody(
   deps: AccessDeps & Pick<ServerDeps, "budgets">,
   request: FastifyRequest,
-  reply: FastifyReply,
   limits: OwnedLimits | undefined,
   call: BudgetedCall | undefined,
 ): Promise<Problem | ((used: UsedTokens) => void)> {
   const { key, rates } = grantedOf(request);
   if (limits !== undefined && limits.concurrent !== null) {
     if (request.openCall?.countFor(limits.id, limits.concurrent) === false) {
-      setRateHeaders(refundRates(deps, rates), reply.raw);
+      noteRates(request.raw, refundRates(deps, rates));
       return refusalOf(deps, request, tooManyCalls(key, "route"));
     }
   }
   const ofBody = await chargeBody(deps, key, limits, call && call.tokens.input + call.tokens.output);
   const isRefused = refusingRate(ofBody) !== undefined;
   const all = [...(isRefused ? refundRates(deps, rates) : rates), ...ofBody];
-  // The call may have been cut, and answered, while the database was asked.
-  if (!reply.raw.headersSent) setRateHeaders(all, reply.raw);
+  noteRates(request.raw, all);
   const refused = rateLimited(key, all);
   if (refused !== undefined) return refusalOf(deps, request, refused);
   if (call === undefined || !hasBudget(key)) return (used) => settleTokens(deps, ofBody, used);
   const reserved = await deps.budgets.reserve(key, call);
   if ("kind" in reserved) {
-    const left = refundRates(deps, all);
-    if (!reply.raw.headersSent) setRateHeaders(left, reply.raw);
+    noteRates(request.raw, refundRates(deps, all));
     return refusalOf(deps, request, overBudget(key, reserved));
   }
   return (used) => {

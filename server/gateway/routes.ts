@@ -183,7 +183,7 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
     const expected = isCounted ? await expectedTokens(call.operation, found.text) : undefined;
     if (reply.sent) return;
     const models = resolved.candidates.map(({ model = found.model }) => model);
-    const settle = await holdToBody(deps, request, reply, limits, expected && { tokens: expected, models });
+    const settle = await holdToBody(deps, request, limits, expected && { tokens: expected, models });
     if (settle instanceof Problem) {
       if (!reply.sent) proceed(found, settle);
       return;

@@ -1,12 +1,11 @@
 import { randomBytes } from "node:crypto";
-import type { IncomingMessage, OutgoingHttpHeader } from "node:http";
-import type { HeaderAddition } from "./answers/added-headers.ts";
+import type { IncomingMessage } from "node:http";
+import { type HeaderAddition, hasHeader } from "./answers/added-headers.ts";
 
 /** Header of every answer: the id by which the log and the audit log know its request. */
 export const REQUEST_ID_HEADER = "x-keyplane-request-id";
 /** Header that clients read: an upstream's id if it sends one, under either name, else our own id. */
 export const CLIENT_HEADER = "x-request-id";
-const UPSTREAM_HEADERS: readonly string[] = [CLIENT_HEADER, "request-id"];
 
 /** Prefix of ids, different in each thread of each process, so that a counter makes ids that no other request has. */
 const PREFIX = `req_${randomBytes(9).toString("base64url")}`;
@@ -32,15 +31,6 @@ export function nextRequestId(): string {
 /** Adds the request's id to the head of its answer. */
 export const addRequestId: HeaderAddition = (request, given) => {
   const id = requestIdOf(request);
-  const isNamed = Array.isArray(given) ? hasUpstreamId(given) : UPSTREAM_HEADERS.some((name) => name in given);
+  const isNamed = hasHeader(given, CLIENT_HEADER) || hasHeader(given, "request-id");
   return isNamed ? [REQUEST_ID_HEADER, id] : [REQUEST_ID_HEADER, id, CLIENT_HEADER, id];
 };
-
-/** True if the headers have an upstream's request id. @param given alternating names and values */
-function hasUpstreamId(given: readonly OutgoingHttpHeader[]): boolean {
-  for (let i = 0; i < given.length; i += 2) {
-    const name = String(given[i]);
-    if ((name.length === 12 || name.length === 10) && UPSTREAM_HEADERS.includes(name.toLowerCase())) return true;
-  }
-  return false;
-}

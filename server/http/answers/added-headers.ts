@@ -32,6 +32,16 @@ export function withAddedHeaders(Response: ResponseClass, additions: readonly He
 
 const NOTHING: readonly string[] = [];
 
+/** True if headers have one of a name. @param name in lower case */
+export function hasHeader(headers: Headers, name: string): boolean {
+  if (!Array.isArray(headers)) return name in headers;
+  for (let i = 0; i < headers.length; i += 2) {
+    const given = String(headers[i]);
+    if (given.length === name.length && given.toLowerCase() === name) return true;
+  }
+  return false;
+}
+
 /** Returns headers with more pairs, as a copy, since many answers share the given object. */
 function withPairs(given: Headers, pairs: readonly string[]): Headers {
   if (pairs.length === 0) return given;

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerOptions, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { Socket } from "node:net";
-import { withAddedHeaders } from "../answers/added-headers.ts";
+import { type HeaderAddition, withAddedHeaders } from "../answers/added-headers.ts";
 import type { AnswerBudget } from "../answers/answer-budget.ts";
 import { addErrorSource } from "../error-source.ts";
 import { addRequestId } from "../request-id.ts";
@@ -38,6 +38,7 @@ const STRICT: ServerOptions = {
  * @param lingering takes the connections whose request was refused before its end
  * @param answers memory budget of the answers
  * @param overTls true if clients come over TLS, which the server or a proxy terminates
+ * @param added headers of every answer, besides those of the listener
  */
 export function createListener(
   route: (request: IncomingMessage, response: ServerResponse) => void,
@@ -45,8 +46,9 @@ export function createListener(
   lingering: LingeringSockets,
   answers: AnswerBudget,
   overTls = tls !== null,
+  added: readonly HeaderAddition[] = [],
 ): Server {
-  const additions = [...(overTls ? [addTransportSecurity] : []), addErrorSource, addRequestId];
+  const additions = [...(overTls ? [addTransportSecurity] : []), addErrorSource, ...added, addRequestId];
   const options = { ...STRICT, ServerResponse: withAddedHeaders(responseClass(lingering, answers), additions) };
   const server = tls === null ? createServer(options, route) : createTlsServer({ ...options, ...tls }, route);
   // Node silently drops headers beyond a count, and a second credential with them: their size is the bound.

@@ -91,6 +91,14 @@ test.each<[string, LimitScope, HarnessOptions]>([
   await until("it is settled", async () => (await restOf(key)) === 1_000 - 42);
 });
 
+test("an upstream's report of its own limits stays the client's", async () => {
+  upstream.answerWith((response) => response.writeHead(200, { ratelimit: '"theirs";r=7' }).end(used(40, 2)));
+  expect(await ask(harness.addKey(limitedTo(1_000)))).toMatchObject({
+    policy: '"key-tokens";q=1000;w=60;qu="tokens"',
+    rate: '"theirs";r=7',
+  });
+});
+
 test.each<LimitScope>(["Replica", "Installation"])(
   "b128: calls under way are admitted while what they may use fits, and more when it was not used: %s",
   async (scope) => {
