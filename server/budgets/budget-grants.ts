@@ -5,7 +5,7 @@ import type { Clock } from "../../runtime/clock.ts";
 import { answerWithin } from "../../runtime/deadline.ts";
 import type { LedgerAnswer, LedgerLine } from "../../store/budgets/budget-ledger.ts";
 import { DrawQueue, LateDrawError } from "../limits/draw-queue.ts";
-import type { CallPricer } from "../usage/call-pricer.ts";
+import type { CallPricer, ListedPrices } from "../usage/call-pricer.ts";
 import { type HeldBudget, HeldBudgets, lineOf } from "./held-budgets.ts";
 import { type BudgetedCall, type MeasuredCall, measureCall } from "./measure-call.ts";
 
@@ -77,8 +77,9 @@ export type BudgetRefusal =
       readonly models: BudgetedCall["models"];
     };
 
+type ReservedPart = BudgetReservation["parts"][number];
 /** A budget that refuses calls, what a call is to reserve of it, and the queue in which that is asked for. */
-type WantedPart = BudgetReservation["parts"][number] & { readonly budget: OwnedBudget; readonly queue: string };
+type WantedPart = ReservedPart & { readonly budget: OwnedBudget; readonly queue: string };
 /** The same, once it is known how much that is. */
 type WantedAmount = Pick<WantedPart, "held" | "budget" | "queue"> & { readonly expected: number };
 
@@ -105,17 +106,23 @@ export class BudgetGrants {
   /**
    * Reserves what a call may use of its budgets: of all of them, or of none. If its key's own budgets refuse it, its
    * team's are not asked; if those refuse it, the budgets that teams share are not. The budgets of each of the three
-   * are asked for together (threats b289). Never rejects.
+   * are asked for together (threats b289). It is done at once if enough of all of them is here. Never rejects.
    */
-  async reserve(key: KeyRecord, call: BudgetedCall): Promise<BudgetReservation | BudgetRefusal> {
-    const { clock, pricer } = this.#deps;
-    const listed = pricer.at(clock.now());
-    const parts: BudgetReservation["parts"][number][] = [];
+  reserve(key: KeyRecord, call: BudgetedCall): BudgetReservation | Promise<BudgetReservation | BudgetRefusal> {
+    const listed = this.#listed();
+    const parts = budgetsOf(key).map((budget) => this.#partOf(budget, call, listed));
+    if (!parts.every(hasEnough)) return this.#reserveInTurn(key, call);
+    for (const { held, isRefusing, call: measured } of parts) if (isRefusing) take(held, measured.expected);
+    return { parts };
+  }
+
+  async #reserveInTurn(key: KeyRecord, call: BudgetedCall): Promise<BudgetReservation | BudgetRefusal> {
+    const listed = this.#listed();
+    const parts: ReservedPart[] = [];
     for (const budgets of Map.groupBy(budgetsOf(key), ({ of }) => of).values()) {
       const wanted: WantedPart[] = [];
       for (const budget of budgets) {
-        const measured = measureCall(budget, call, listed);
-        const part = { held: this.#held.of(budget), isRefusing: budget.onExhausted === "Refuse", call: measured };
+        const part = this.#partOf(budget, call, listed);
         parts.push(part);
         if (part.isRefusing) wanted.push({ ...part, budget, queue: queueOf(budget, key) });
       }
@@ -125,6 +132,16 @@ export class BudgetGrants {
       return refusal;
     }
     return { parts };
+  }
+
+  #listed(): ListedPrices {
+    const { clock, pricer } = this.#deps;
+    return pricer.at(clock.now());
+  }
+
+  #partOf(budget: OwnedBudget, call: BudgetedCall, listed: ListedPrices): ReservedPart {
+    const measured = measureCall(budget, call, listed);
+    return { held: this.#held.of(budget), isRefusing: budget.onExhausted === "Refuse", call: measured };
   }
 
   /** Charges what a call has used in the end, also beyond what it had reserved, and keeps the rest for others. */
@@ -175,11 +192,7 @@ export class BudgetGrants {
     for (let tries = 0; tries < MOST_TRIES; tries++) {
       const lacking = wanted.filter(({ held, expected }) => held.free < expected);
       if (lacking.length === 0) {
-        for (const { held, expected } of wanted) {
-          held.isAsked = true;
-          held.free -= expected;
-          held.reserved += expected;
-        }
+        for (const { held, expected } of wanted) take(held, expected);
         return undefined;
       }
       for (const one of lacking) {
@@ -294,6 +307,17 @@ export class BudgetGrants {
     }
     await written;
   }
+}
+
+/** True if a budget refuses no calls, or enough of it is here. */
+function hasEnough({ held, isRefusing, call: { expected } }: ReservedPart): boolean {
+  return !isRefusing || (expected !== undefined && expected <= held.free);
+}
+
+function take(held: HeldBudget, expected = 0): void {
+  held.isAsked = true;
+  held.free -= expected;
+  held.reserved += expected;
 }
 
 /**

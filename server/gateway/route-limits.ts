@@ -42,7 +42,8 @@ export async function holdToBody(
   const refused = rateLimited(key, all);
   if (refused !== undefined) return refusalOf(deps, request, refused);
   if (call === undefined || !hasBudget(key)) return (used) => settleTokens(deps, ofBody, used);
-  const reserved = await deps.budgets.reserve(key, call);
+  const reserving = deps.budgets.reserve(key, call);
+  const reserved = reserving instanceof Promise ? await reserving : reserving;
   if ("kind" in reserved) {
     noteRates(request.raw, refundRates(deps, all));
     return refusalOf(deps, request, overBudget(key, reserved));

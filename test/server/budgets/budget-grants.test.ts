@@ -346,7 +346,7 @@ test("b289: what a call lacks of several budgets is asked for together, and not 
     await new Promise<void>((resolve) => underWay.push(resolve));
     return write(holder, lines);
   };
-  const call = budgetsOn(held, testClock()).reserve(keyWithMany(1_000), callOf(10));
+  const call = Promise.resolve(budgetsOn(held, testClock()).reserve(keyWithMany(1_000), callOf(10)));
   let isOver = false;
   void call.finally(() => {
     isOver = true;
