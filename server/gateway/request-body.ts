@@ -90,11 +90,11 @@ export function readBody(request: IncomingMessage, call: OpenCall | null, length
       pieces.release();
       reject(CUT_SHORT);
     };
-    request.once("end", () => {
+    request.on("end", () => {
       if (!isRefused) resolve(pieces.joined());
     });
-    request.once("error", cutShort);
-    request.once("close", cutShort);
+    request.on("error", cutShort);
+    request.on("close", cutShort);
   });
 }
 

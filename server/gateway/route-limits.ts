@@ -35,7 +35,8 @@ export async function holdToBody(
       return refusalOf(deps, request, tooManyCalls(key, "route"));
     }
   }
-  const ofBody = await chargeBody(deps, key, limits, call && call.tokens.input + call.tokens.output);
+  const charged = chargeBody(deps, key, limits, call && call.tokens.input + call.tokens.output);
+  const ofBody = charged instanceof Promise ? await charged : charged;
   const isRefused = refusingRate(ofBody) !== undefined;
   const all = [...(isRefused ? refundRates(deps, rates) : rates), ...ofBody];
   noteRates(request.raw, all);

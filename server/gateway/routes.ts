@@ -16,7 +16,7 @@ import { accessNow, NOT_FOUND, requestedPublicId } from "../auth/key-hook.ts";
 import { recordRefusal } from "../auth/refusals/record-refusal.ts";
 import { forbidden } from "../auth/refused.ts";
 import type { Refuse } from "../auth/route-config.ts";
-import { releaseLargeBody } from "../http/bodies/received-body.ts";
+import { LARGE_BODY, releaseLargeBody } from "../http/bodies/received-body.ts";
 import { listed } from "../http/listed.ts";
 import { logFailure } from "../http/problems/error-handler.ts";
 import { Problem, problem } from "../http/problems/problem.ts";
@@ -180,7 +180,8 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
     const { limits } = resolved;
     const isCounted = counts && (countsTokens(key, limits) || hasBudget(key));
     if (limits === undefined && !isCounted) return proceed(found, resolved);
-    const expected = isCounted ? await expectedTokens(call.operation, found.text) : undefined;
+    const estimate = isCounted ? expectedTokens(call.operation, found.text) : undefined;
+    const expected = estimate instanceof Promise ? await estimate : estimate;
     if (reply.sent) return;
     const models = resolved.candidates.map(({ model = found.model }) => model);
     const settle = await holdToBody(deps, request, limits, expected && { tokens: expected, models });
@@ -195,16 +196,16 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
     if (again === undefined || again instanceof Problem) onOver(NOT_DONE);
     if (again !== undefined) proceed(found, again, onOver);
   };
-  hold()
-    .catch((error: Error) => {
-      if (!reply.sent) refuse(error);
-    })
-    .finally(() => releaseAfter(reply.raw, text));
+  const release = (): void => releaseAfter(reply.raw, text);
+  hold().then(release, (error: Error) => {
+    if (!reply.sent) refuse(error);
+    release();
+  });
 }
 
-/** Releases the memory of a body that was read, once no upstream can be asked with it any more. */
+/** Releases the memory of a large body that was read, once no upstream can be asked with it any more. */
 function releaseAfter(response: ServerResponse, body: Buffer | undefined): void {
-  if (body === undefined) return;
+  if (body === undefined || body.length < LARGE_BODY) return;
   if (response.closed) releaseLargeBody(body);
   else response.once("close", () => releaseLargeBody(body));
 }

@@ -87,7 +87,8 @@ export async function readModels(openCall: OpenCall | null, inspected: ReadReque
   if (search === undefined) return { model: call.model, text: NOTHING, body: "none" };
   const body = await readBody(request, openCall, head.contentLength);
   try {
-    return modelOf(body, call, await search.find(body), search);
+    const found = search.find(body);
+    return modelOf(body, call, found instanceof Promise ? await found : found, search);
   } catch (error) {
     releaseLargeBody(body);
     throw error instanceof BodyFault ? problem("invalid_request", error.message) : error;
@@ -110,10 +111,13 @@ function modelOf(body: Buffer, call: GatewayCall, spans: readonly ModelSpan[], s
   };
 }
 
+/** Names of models, at once or, in a long body, once all of it is looked through. */
+type FoundModels = readonly ModelSpan[] | Promise<readonly ModelSpan[]>;
+
 /** Way to find the names of models in a kind of body, and to write them there. */
 type ModelSearch = {
   /** @throws BodyFault for a body that may be read in two ways */
-  readonly find: (body: Buffer) => Promise<readonly ModelSpan[]>;
+  readonly find: (body: Buffer) => FoundModels;
   /** Returns the text that stands for a model's name in such a position. */
   readonly write: (model: string) => string;
   /** True if a name that stays the same is written anew too. */
@@ -138,14 +142,14 @@ function searchJson(head: RequestHead, dialect: GatewayCall["dialect"]): ModelSe
   return { find: (body) => findModels(body, members), write: JSON.stringify, isAlwaysWritten: false };
 }
 
-async function findModels(body: Buffer, members: ModelMembers): Promise<readonly ModelSpan[]> {
+function findModels(body: Buffer, members: ModelMembers): FoundModels {
   if (!isUtf8(body)) throw NOT_UTF8;
   return runScan(new ModelScan(body, members));
 }
 
-async function runScan(scan: ModelScan | FormScan): Promise<readonly ModelSpan[]> {
-  await inSlices((steps) => scan.run(steps));
-  return scan.models;
+function runScan(scan: ModelScan | FormScan): FoundModels {
+  const rest = inSlices((steps) => scan.run(steps));
+  return rest === undefined ? scan.models : rest.then(() => scan.models);
 }
 
 /** Refuses a body unless every reader would take it for the same JSON text. */

@@ -31,27 +31,31 @@ const QUOTE = 0x22;
 const READ_ALONE: CallBounds = { most: 0, answers: 1, refers: false };
 
 /**
- * Finds how much a body lets a call use. If a format has two members for the most tokens of an answer, the larger
- * counts. There is no such bound if the member is there twice, in a spelling that some parsers take for it and others
- * do not, or beside a member that some upstreams take instead: which one an upstream goes by is not known (threats
- * b203). Nor is 0 a bound, since it is none to some (threats b243).
+ * Finds how much a body lets a call use: at once, or in a long body once all of it is looked through. If a format has
+ * two members for the most tokens of an answer, the larger counts. There is no such bound if the member is there twice,
+ * in a spelling that some parsers take for it and others do not, or beside a member that some upstreams take instead:
+ * which one an upstream goes by is not known (threats b203). Nor is 0 a bound, since it is none to some (threats b243).
  *
  * @throws Problem 400 for what is no JSON in UTF-8, or more of it than is read: an upstream that reads it all the same
  *   would do what is not known here (threats b237); 400 for an answer in the background (threats b241); 415 for a form:
  *   what a model reads of a sound or a picture is not known by its bytes
  */
-export async function callBounds(operation: ServedOperation, body: Buffer): Promise<CallBounds> {
+export function callBounds(operation: ServedOperation, body: Buffer): CallBounds | Promise<CallBounds> {
   if (GATEWAY_OPERATIONS[operation].body === "form") throw UNCOUNTED_FORM;
   const boundNames = BOUND_NAMES[operation];
   if (boundNames === undefined) return READ_ALONE;
   if (!isUtf8(body)) throw NOT_UTF8;
   const scan = new BoundScan(body, boundNames);
   try {
-    await inSlices((steps) => scan.run(steps));
+    const rest = inSlices((steps) => scan.run(steps));
+    return rest === undefined ? scan.bounds : rest.then(() => scan.bounds, refuse);
   } catch (error) {
-    throw error instanceof BodyFault ? problem("invalid_request", error.message) : error;
+    return refuse(error);
   }
-  return scan.bounds;
+}
+
+function refuse(error: unknown): never {
+  throw error instanceof BodyFault ? problem("invalid_request", error.message) : error;
 }
 
 /** Refusal of a form whose tokens count: before it is read where its key says so, else once its route is known. */

@@ -67,8 +67,11 @@ export class ReceivedBody {
    * Returns the whole body, and keeps nothing of it. A large body is copied in slices, since 31 MiB at once take tens
    * of milliseconds (threats b83), and has to be released: {@link releaseLargeBody}.
    */
-  async joined(): Promise<Buffer> {
-    if (this.#size < LARGE_BODY) return this.#small.whole();
+  joined(): Buffer | Promise<Buffer> {
+    return this.#size < LARGE_BODY ? this.#small.whole() : this.#joinedInSlices();
+  }
+
+  async #joinedInSlices(): Promise<Buffer> {
     const size = this.#size;
     const whole = size >= POOLED && size <= wholes.size ? wholes.take() : Buffer.allocUnsafeSlow(size);
     const small = this.#small.parts;

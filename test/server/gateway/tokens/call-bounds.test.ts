@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
 import type { ServedOperation } from "../../../../domain/access/gateway-operations.ts";
-import { callBounds } from "../../../../server/gateway/tokens/call-bounds.ts";
+import { callBounds as boundsOf } from "../../../../server/gateway/tokens/call-bounds.ts";
 import { cpuTimeOf } from "../../../env/cpu-time.ts";
+
+const callBounds = async (operation: ServedOperation, body: Buffer) => boundsOf(operation, body);
 
 type Row = readonly [operation: ServedOperation, body: string, most: number | undefined];
 const CHAT = "gateway.chat_completions";
