@@ -30,7 +30,7 @@ type Context = {
 };
 
 /** Search for the model names in the given members. At the end, `models` holds all of them, in the body's order. */
-export class ModelScan {
+export class ModelScan implements JsonVisitor<Context> {
   readonly models: ModelSpan[] = [];
   readonly #body: Buffer;
   readonly #scanner: JsonScanner<Context>;
@@ -38,12 +38,7 @@ export class ModelScan {
 
   constructor(body: Buffer, members: ModelMembers) {
     this.#body = body;
-    const visitor: JsonVisitor<Context> = {
-      open: (context, isObject) => this.#open(context, isObject),
-      member: (object, start, end) => this.#member(object, start, end),
-      scalar: (context, start, end) => this.#scalar(context, start, end),
-    };
-    this.#scanner = new JsonScanner(body, BODY_BOUNDS, visitor, { meaning: members, seen: ROOT, inArray: false });
+    this.#scanner = new JsonScanner<Context>(body, BODY_BOUNDS, this, { meaning: members, seen: ROOT, inArray: false });
   }
 
   /**
@@ -57,7 +52,7 @@ export class ModelScan {
     return this.#scanner.run(steps);
   }
 
-  #open(context: Context, isObject: boolean): Context | undefined {
+  open(context: Context, isObject: boolean): Context | undefined {
     const { meaning, inArray } = context;
     if (meaning === "model") throw NOT_TEXT;
     if (context.seen === ROOT && !isObject) throw NO_OBJECT;
@@ -65,7 +60,7 @@ export class ModelScan {
     return inArray ? undefined : { meaning, seen: 0, inArray: true };
   }
 
-  #member(object: Context, start: number, end: number): Context | undefined {
+  member(object: Context, start: number, end: number): Context | undefined {
     if (typeof object.meaning === "string") return undefined;
     if (++this.#names > MAX_NAMES) throw TOO_MANY_NAMES;
     const found = memberAt(this.#body, start, end, object.meaning);
@@ -78,7 +73,7 @@ export class ModelScan {
     return { meaning, seen: 0, inArray: false };
   }
 
-  #scalar(context: Context, start: number, end: number): void {
+  scalar(context: Context, start: number, end: number): void {
     if (context.seen === ROOT) throw NO_OBJECT;
     if (context.meaning !== "model") return;
     if (this.#body[start] !== QUOTE) throw NOT_TEXT;

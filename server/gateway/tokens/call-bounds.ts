@@ -73,7 +73,7 @@ type Context =
   | ("items" | "item" | "kind" | "author")
   | ("text" | "file");
 
-class BoundScan {
+class BoundScan implements JsonVisitor<Context> {
   readonly #body: Buffer;
   readonly #boundNames: BoundNames;
   readonly #scanner: JsonScanner<Context>;
@@ -91,12 +91,7 @@ class BoundScan {
     this.#body = body;
     this.#boundNames = boundNames;
     if (boundNames.most === undefined) this.#most = 0;
-    const visitor: JsonVisitor<Context> = {
-      open: (context, isObject) => this.#open(context, isObject),
-      member: (object, start, end) => this.#member(object, start, end),
-      scalar: (context, start, end) => this.#scalar(context, start, end),
-    };
-    this.#scanner = new JsonScanner(body, BODY_BOUNDS, visitor, "top");
+    this.#scanner = new JsonScanner<Context>(body, BODY_BOUNDS, this, "top");
   }
 
   run(steps: number): boolean {
@@ -111,7 +106,7 @@ class BoundScan {
     };
   }
 
-  #open(context: Context, isObject: boolean): Context | undefined {
+  open(context: Context, isObject: boolean): Context | undefined {
     if (context === "reference") this.#refers = true;
     if (context === "items") return isObject ? this.#beginItem() : "items";
     if (isObject && (context === "top" || context === "within")) return context;
@@ -127,7 +122,7 @@ class BoundScan {
     return "item";
   }
 
-  #member(object: Context, start: number, end: number): Context | undefined {
+  member(object: Context, start: number, end: number): Context | undefined {
     if (object === "text" && !mayNameFile(this.#body[start + 1])) return "text";
     const quoted = this.#textAt(start, end);
     // Of what a model is to read, a name may be as long as its author likes.
@@ -137,11 +132,11 @@ class BoundScan {
     if (object === "text") return name !== undefined && namesFile(name) ? "file" : "text";
     if (name === undefined) return undefined;
     if (object === "item") return contextInItem(name);
-    return object === "top" ? this.#contextAtTop(name) : this.#contextOfBound(name);
+    const folded = fold(name);
+    return object === "top" ? this.#contextAtTop(name, folded) : this.#contextOfBound(name, folded);
   }
 
-  #contextAtTop(name: string): Context | undefined {
-    const folded = fold(name);
+  #contextAtTop(name: string, folded: string): Context | undefined {
     const { references, items, background, within } = this.#boundNames;
     if (OVERRULING.folded.has(folded) || EXTRA_MEMBERS.folded.has(folded)) this.#isDoubtful = true;
     if (EXTRA_MEMBERS.folded.has(folded)) return "top";
@@ -149,26 +144,25 @@ class BoundScan {
     if (items?.folded.has(folded)) return "items";
     if (background?.folded.has(folded)) return "background";
     if (TOOL_SCHEMAS.folded.has(folded)) return undefined;
-    if (within === undefined) return this.#contextOfBound(name);
-    return this.#isOneOf(within, name) ? "within" : "text";
+    if (within === undefined) return this.#contextOfBound(name, folded);
+    return this.#isOneOf(within, name, folded) ? "within" : "text";
   }
 
-  #contextOfBound(name: string): Context {
+  #contextOfBound(name: string, folded: string): Context {
     const { most, answers, prompts } = this.#boundNames;
-    if (this.#isOneOf(most, name)) return "most";
-    if (this.#isOneOf(answers, name)) return "answers";
-    return this.#isOneOf(prompts, name) ? "prompts" : "text";
+    if (this.#isOneOf(most, name, folded)) return "most";
+    if (this.#isOneOf(answers, name, folded)) return "answers";
+    return this.#isOneOf(prompts, name, folded) ? "prompts" : "text";
   }
 
-  #isOneOf(wanted: Names | undefined, name: string): boolean {
-    const folded = fold(name);
+  #isOneOf(wanted: Names | undefined, name: string, folded: string): boolean {
     if (wanted === undefined || !wanted.folded.has(folded)) return false;
     if (this.#seen.has(folded) || !wanted.exact.has(name)) this.#isDoubtful = true;
     this.#seen.add(folded);
     return true;
   }
 
-  #scalar(context: Context, start: number, end: number): void {
+  scalar(context: Context, start: number, end: number): void {
     const isText = this.#body[start] === QUOTE;
     if (context === "prompt" && isText) this.#prompts++;
     if ((context === "reference" || context === "file") && isText) this.#refers = true;
