@@ -74,9 +74,14 @@ function readCodingsOf(accepted: string): string {
 /** Pattern of the codings that most clients accept: answers in each of them can be read. */
 const USUAL_CODINGS = /^gzip, ?deflate(?:, ?br)?$/;
 
+function namesModel(name: string): boolean {
+  return spellingOf(name).namesModel;
+}
+
 /** Returns a head without the headers in which an upstream may read a model, for a request whose model is checked. */
 export function withoutModels(head: RequestHead): RequestHead {
-  return { ...head, forwarded: filtered(head.forwarded, (name) => !spellingOf(name).namesModel) };
+  if (!head.forwarded.some((name, i) => i % 2 === 0 && namesModel(name))) return head;
+  return { ...head, forwarded: filtered(head.forwarded, (name) => !namesModel(name)) };
 }
 
 /**
@@ -87,14 +92,14 @@ export function withoutModels(head: RequestHead): RequestHead {
  */
 export function upstreamHeaders(
   { forwarded }: RequestHead,
-  [name, credential]: readonly [string, string],
+  credential: readonly [string, string],
   contentLength: number | undefined,
   traced?: readonly string[],
 ): string[] {
-  const headers = traced === undefined ? forwarded.slice() : [...filtered(forwarded, isNoTrace), ...traced];
-  headers.push(name, credential);
-  if (contentLength !== undefined) headers.push("content-length", String(contentLength));
-  return headers;
+  const headers = traced === undefined ? forwarded : filtered(forwarded, isNoTrace).concat(traced);
+  return contentLength === undefined
+    ? headers.concat(credential)
+    : headers.concat(credential, ["content-length", String(contentLength)]);
 }
 
 function isNoTrace(name: string): boolean {
