@@ -38,8 +38,8 @@ export class AnswerReader {
   #lastMember: UsageMember | undefined;
   /** Bytes of replaced usages that may still be parsed; below 0 once a usage was skipped. */
   #replaceable = MOST_REPLACED;
-  /** Members whose last usage cannot be true. */
-  readonly #unsound = new Set<UsageMember>();
+  /** Members whose last usage cannot be true; undefined for none so far. */
+  #unsound: Set<UsageMember> | undefined;
   /** Number of times that the document itself reported usage. */
   #times = 0;
   /** Model as JSON, which is parsed at the end. */
@@ -78,7 +78,7 @@ export class AnswerReader {
     this.#endEvent();
     this.#noteLast();
     const { tokens, fits } = disjointTokens(this.#dialect, this.#reported);
-    const isSound = this.#unsound.size === 0;
+    const isSound = this.#unsound === undefined || this.#unsound.size === 0;
     // A document says it once; what a stream says again counts instead.
     const isTwice = this.#times > 1 && !this.#isEvents && !this.#scanner.isList;
     return {
@@ -148,7 +148,7 @@ export class AnswerReader {
     this.#eventReports = true;
     const isReplaced = bytes !== undefined && member === this.#lastMember && this.#last.isSaidBy(bytes, from, to);
     if (!isReplaced) this.#noteReplaced();
-    if (bytes === undefined) this.#unsound.add(member);
+    if (bytes === undefined) this.#addUnsound(member);
     else {
       this.#last.set(bytes, from, to);
       this.#lastMember = member;
@@ -165,9 +165,14 @@ export class AnswerReader {
   #noteLast(): void {
     const member = this.#lastMember;
     if (member === undefined) return;
-    if (noteUsage(this.#reported, this.#dialect, this.#last.parse())) this.#unsound.delete(member);
-    else this.#unsound.add(member);
+    if (noteUsage(this.#reported, this.#dialect, this.#last.parse())) this.#unsound?.delete(member);
+    else this.#addUnsound(member);
     this.#lastMember = undefined;
+  }
+
+  #addUnsound(member: UsageMember): void {
+    this.#unsound ??= new Set();
+    this.#unsound.add(member);
   }
 }
 

@@ -53,28 +53,26 @@ export function openTap(
   const coding = codingOf(headers["content-encoding"]);
   if (coding !== "identity") {
     const decoded = DecodedReader.open(reader, coding, teamId);
-    return decoded === undefined ? UNREAD_ANSWER : withoutCredential(decoded, needle);
+    if (decoded === undefined) return UNREAD_ANSWER;
+    return {
+      push: (bytes) => decoded.push(bytes),
+      end: (isWhole, onUsage) =>
+        decoded.end(isWhole, (usage, mostWritten) => onUsage(withoutCredential(usage, needle), mostWritten)),
+    };
   }
-  const plain: AnswerTap = {
+  return {
     push: (bytes) => reader.push(bytes),
-    end: (isWhole, onUsage) => onUsage(reader.end(isWhole), reader.mostWritten),
+    end: (isWhole, onUsage) => onUsage(withoutCredential(reader.end(isWhole), needle), reader.mostWritten),
   };
-  return withoutCredential(plain, needle);
 }
 
 /**
  * Drops a model's name that holds the credential: the name goes to the team's usage and to collectors of traces
  * (threats b340).
  */
-function withoutCredential(tap: AnswerTap, needle: Needle): AnswerTap {
-  return {
-    push: (bytes) => tap.push(bytes),
-    end: (isWhole, onUsage) =>
-      tap.end(isWhole, (usage, mostWritten) => {
-        const isName = usage.model === undefined || !holdsCredential(needle, usage.model);
-        onUsage(isName ? usage : { ...usage, model: undefined }, mostWritten);
-      }),
-  };
+function withoutCredential(usage: AnswerUsage, needle: Needle): AnswerUsage {
+  const { model } = usage;
+  return model !== undefined && holdsCredential(needle, model) ? { ...usage, model: undefined } : usage;
 }
 
 /** @param value the header; of several lines the dispatcher makes a list, whatever its type says */
