@@ -81,11 +81,12 @@ export function hasBudget({ budgets, teamLimits }: Omit<Budgeted, "teamId">): bo
 
 /** Returns the budgets that apply to a call of a key: its own first, then its team's, then those that teams share. */
 export function budgetsOf({ budgets, teamLimits, teamId }: Budgeted): OwnedBudget[] {
-  return [
-    ...(budgets === undefined ? [] : owned("key", budgets.owner, budgets.items)),
-    ...owned("team", teamId, teamLimits?.budgets ?? []),
-    ...(teamLimits?.shared ?? []).flatMap(budgetsOfPolicy),
-  ];
+  const ofKey = budgets === undefined ? [] : owned("key", budgets.owner, budgets.items);
+  if (teamLimits === null) return ofKey;
+  return ofKey.concat(
+    owned("team", teamId, teamLimits.budgets ?? []),
+    (teamLimits.shared ?? []).flatMap(budgetsOfPolicy),
+  );
 }
 
 /** Returns the owner under which the shared budgets of a policy are counted. */

@@ -81,17 +81,18 @@ export const UNUSED: UsedTokens = { reported: 0, estimated: 0, answer: undefined
  * reported or the most that it may have, up to what was expected.
  */
 export function usedTokens(dialect: Dialect, expected: ExpectedTokens, { answer, givenUp }: CallEnd): UsedTokens {
-  if (answer === undefined) return { ...UNUSED, givenUp };
-  return { ...usedByAnswer(dialect, expected, answer), givenUp };
+  return answer === undefined ? { ...UNUSED, givenUp } : usedByAnswer(dialect, expected, answer, givenUp);
 }
 
 function usedByAnswer(
   dialect: Dialect,
   expected: ExpectedTokens,
   { usage: answer, mostWritten }: ReportedAnswer,
-): Omit<UsedTokens, "givenUp"> {
+  givenUp: number,
+): UsedTokens {
   const { tokens, ending, isDoubtful } = answer;
-  const [input, output] = [inputOf(dialect, tokens), tokens.output + tokens.reasoning];
+  const input = inputOf(dialect, tokens);
+  const output = tokens.output + tokens.reasoning;
   const reported = input + output;
   const without = (read: number, written: number): ExpectedTokens => ({
     input: Math.max(0, read - input),
@@ -101,11 +102,11 @@ function usedByAnswer(
     const isRead = input + tokens.cached > 0;
     const read = isRead ? input : expected.input;
     const written = Math.min(expected.output, mostWritten);
-    return { reported, estimated: read + written, answer, unreported: without(read, written) };
+    return { reported, estimated: read + written, answer, unreported: without(read, written), givenUp };
   }
-  if (ending === "reported" && !isDoubtful) return { reported, estimated: 0, answer, unreported: NOTHING };
+  if (ending === "reported" && !isDoubtful) return { reported, estimated: 0, answer, unreported: NOTHING, givenUp };
   const { input: read, output: written } = expected;
-  return { reported, estimated: read + written, answer, unreported: without(read, written) };
+  return { reported, estimated: read + written, answer, unreported: without(read, written), givenUp };
 }
 
 /** Returns the input tokens as providers count them for their limits: only Anthropic leaves out cache reads. */

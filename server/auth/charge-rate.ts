@@ -52,6 +52,7 @@ const NANOSECONDS = 1e6;
 /** Requests of a team or a route that may wait, if it declares no bound of calls under way. */
 const MANY_WAITING = 4 * CALL_LIMITS.callsPerKey;
 const NO_RATES: readonly MetRate[] = [];
+const NO_APPLIED: readonly AppliedRate[] = [];
 
 /**
  * Judges a request by the rate limits of its key and of its team, and charges it to them if all admit it: a request
@@ -65,12 +66,11 @@ export function chargeRates(deps: RateDeps, key: KeyRecord, route?: OwnedLimits,
   const { rateLimit, teamLimits } = key;
   if (rateLimit === null && teamLimits === null && route === undefined && tokens === undefined) return NO_RATES;
   const { teamId } = key;
-  const rates: AppliedRate[] = [];
   const mostWaiting = key.concurrent ?? CALL_LIMITS.callsPerKey;
-  if (rateLimit !== null) rates.push({ of: "key", owner: key, teamId, limit: rateLimit, mostWaiting });
-  if (teamLimits !== null) rates.push(...ratesOf("team", teamId, { id: teamId, ...teamLimits }));
-  rates.push(...ratesOfBody(key, route, tokens));
-  return chargeAll(deps, rates);
+  const ofKey: AppliedRate[] =
+    rateLimit === null ? [] : [{ of: "key", owner: key, teamId, limit: rateLimit, mostWaiting }];
+  const ofTeam = teamLimits === null ? [] : ratesOf("team", teamId, { id: teamId, ...teamLimits });
+  return chargeAll(deps, ofKey.concat(ofTeam, ratesOfBody(key, route, tokens)));
 }
 
 /**
@@ -123,16 +123,21 @@ function ratesOfBody(key: KeyRecord, route: OwnedLimits | undefined, tokens: num
   const { teamId } = key;
   const rates = route === undefined ? [] : ratesOf("route", teamId, route);
   if (tokens === undefined) return rates;
-  const add = (of: LimitOwner, id: string, declared: TokenLimit | null | undefined, concurrent: number): void => {
-    if (declared == null) return;
+  const ofTokens = (
+    of: LimitOwner,
+    id: string,
+    declared: TokenLimit | null | undefined,
+    mostWaiting: number,
+  ): readonly AppliedRate[] => {
+    if (declared == null) return NO_APPLIED;
     const limit = tokenRate(declared);
-    const amount = reservedUnits(limit, tokens);
-    rates.push({ of, owner: tokensId(id), teamId, limit, amount, mostWaiting: concurrent });
+    return [{ of, owner: tokensId(id), teamId, limit, amount: reservedUnits(limit, tokens), mostWaiting }];
   };
-  add("key", key.keyId, key.tokenLimit, key.concurrent ?? CALL_LIMITS.callsPerKey);
-  add("team", key.teamId, key.teamLimits?.tokens, key.teamLimits?.concurrent ?? MANY_WAITING);
-  add("route", route?.id ?? "", route?.tokens, route?.concurrent ?? MANY_WAITING);
-  return rates;
+  return rates.concat(
+    ofTokens("key", key.keyId, key.tokenLimit, key.concurrent ?? CALL_LIMITS.callsPerKey),
+    ofTokens("team", key.teamId, key.teamLimits?.tokens, key.teamLimits?.concurrent ?? MANY_WAITING),
+    ofTokens("route", route?.id ?? "", route?.tokens, route?.concurrent ?? MANY_WAITING),
+  );
 }
 
 function chargeAll(deps: RateDeps, rates: readonly AppliedRate[]): MetRates {
@@ -195,12 +200,11 @@ function chargeDrawn(
 }
 
 function met(rates: readonly AppliedRate[], verdicts: readonly RateVerdict[], at: number): MetRate[] {
-  const all: MetRate[] = [];
-  for (const [i, { of, owner, teamId, limit, amount }] of rates.entries()) {
+  return rates.map(({ of, owner, teamId, limit, amount }, i) => {
     const verdict = verdicts[i];
-    if (verdict !== undefined) all.push({ of, owner, teamId, limit, amount, verdict, at });
-  }
-  return all;
+    if (verdict === undefined) throw new Error("a rate limit was not judged");
+    return { of, owner, teamId, limit, amount, verdict, at };
+  });
 }
 
 /** Sorts limits, wherever each is counted: the key's, then the team's, then the route's. */
