@@ -33,8 +33,8 @@ function policy({ of, limit: { requestsPerMinute, burst, unit } }: MetRate): str
 }
 
 function rest({ of, limit: { unit }, verdict }: MetRate): string {
-  const [name, remaining] = unit === undefined ? [of, verdict.remaining] : [`${of}-tokens`, verdict.remaining * unit];
-  return `"${name}";r=${remaining};t=${Math.ceil(verdict.resetAfter / SECOND)}`;
+  const name = unit === undefined ? of : `${of}-tokens`;
+  return `"${name}";r=${verdict.remaining * (unit ?? 1)};t=${Math.ceil(verdict.resetAfter / SECOND)}`;
 }
 
 /** Returns the seconds to wait: whole, and never none. A client that waits so long is admitted. */

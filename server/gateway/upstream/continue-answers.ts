@@ -33,13 +33,12 @@ const TWO = 0x32;
 export function passOverContinue(socket: Socket, traffic: SocketTraffic): void {
   const { push, write } = socket;
   const answers = new ContinueAnswers();
-  socket.write = (...args: unknown[]): boolean => {
-    const [text] = args;
+  socket.write = (text: unknown, encoding?: unknown, callback?: unknown): boolean => {
     if (typeof text === "string" && REQUEST.test(text)) {
       answers.begin();
       traffic.begin();
     }
-    return Reflect.apply(write, socket, args);
+    return Reflect.apply(write, socket, [text, encoding, callback]);
   };
   socket.push = (piece: unknown, encoding?: BufferEncoding): boolean => {
     if (Buffer.isBuffer(piece)) {

@@ -15,7 +15,7 @@ export function withAddedHeaders(Response: ResponseClass, additions: readonly He
     let pairs = NOTHING;
     for (const added of additions) {
       const more = added(request, given, status);
-      if (more.length > 0) pairs = pairs === NOTHING ? more : [...pairs, ...more];
+      if (more.length > 0) pairs = pairs === NOTHING ? more : pairs.concat(more);
     }
     return withPairs(given, pairs);
   }

@@ -78,7 +78,8 @@ export abstract class PacedResponse extends ServerResponse<IncomingMessage> {
   override write(chunk: unknown, callback?: Callback): boolean;
   override write(chunk: unknown, encoding: BufferEncoding, callback?: Callback): boolean;
   override write(chunk: unknown, encoding?: BufferEncoding | Callback, callback?: Callback): boolean {
-    const [as, then] = typeof encoding === "function" ? [undefined, encoding] : [encoding, callback];
+    const as = typeof encoding === "function" ? undefined : encoding;
+    const then = typeof encoding === "function" ? encoding : callback;
     const answer = this.#answer;
     if (answer === undefined) return super.write(chunk, as ?? "utf8", then);
     const bytes = bytesOf(chunk);
@@ -98,7 +99,8 @@ export abstract class PacedResponse extends ServerResponse<IncomingMessage> {
   override end(chunk: unknown, encoding: BufferEncoding, callback?: () => void): this;
   override end(chunk?: unknown, encoding?: BufferEncoding | (() => void), callback?: () => void): this {
     if (this.#refusal !== undefined) return this.#refusal === "" ? this : super.end(this.#refusal);
-    const [as, then] = typeof encoding === "function" ? [undefined, encoding] : [encoding, callback];
+    const as = typeof encoding === "function" ? undefined : encoding;
+    const then = typeof encoding === "function" ? encoding : callback;
     if (this.#isEnding) return this;
     if (isLarge(chunk) && this.req.method !== "HEAD" && !this.destroyed) {
       return this.#endInPieces(typeof chunk === "string" ? Buffer.from(chunk, as ?? "utf8") : chunk, then);

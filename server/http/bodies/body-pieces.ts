@@ -8,7 +8,7 @@ const NOTHING = Buffer.alloc(0);
  * hundred times its size, and joining them again with each piece would be quadratic.
  */
 export class BodyPieces {
-  readonly #pieces: Buffer[] = [];
+  #pieces: Buffer[] = [];
   #block = NOTHING;
   /** Start of the part of the block that is filled and not yet among the pieces. */
   #from = 0;
@@ -28,8 +28,12 @@ export class BodyPieces {
   add(piece: Buffer): void {
     const isFirst = this.#size === 0;
     this.#size += piece.length;
-    // Most bodies come in one piece: it is not copied.
-    if (isFirst || piece.length >= SMALL_PIECE) {
+    // Most bodies come in one piece: it is not copied, and has no list that could take more.
+    if (isFirst) {
+      this.#pieces = [piece];
+      return;
+    }
+    if (piece.length >= SMALL_PIECE) {
       this.#closePart();
       this.#pieces.push(piece);
       return;
