@@ -2,12 +2,17 @@
  * Runs `npm start`: the embedded default on the manifests beside this file, with the model stub as its provider; with
  * `--example NAME` on the manifests of a real provider, whose credential comes from the environment.
  */
+import { enableCompileCache } from "node:module";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { main } from "../../cli/program.ts";
-import { errorText } from "../../domain/error-text.ts";
-import { startModelStub } from "../model-stub/stub.ts";
-import { CREDENTIAL_VARIABLES, keepCredential } from "./provider-credential.ts";
+
+// Node keeps there what it compiles, for the next start. Threads find the folder in the variable.
+process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, "../../node_modules/.cache/keyplane/compiled");
+enableCompileCache();
+const { main } = await import("../../cli/program.ts");
+const { errorText } = await import("../../domain/error-text.ts");
+const { startModelStub } = await import("../model-stub/stub.ts");
+const { CREDENTIAL_VARIABLES, keepCredential } = await import("./provider-credential.ts");
 
 /** Port at which the gateway's manifest expects the stub. */
 const stubPort = Number(process.env.MODEL_STUB_PORT ?? 9100);
