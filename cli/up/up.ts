@@ -85,7 +85,6 @@ export async function runUp(
 ): Promise<void> {
   const config = parseServerConfig({ KEYPLANE_ALLOW_PRIVATE_UPSTREAMS: LOOPBACK, ...env }, flags);
   out(`watching ${flags.manifests}, with keys, Secrets and status in ${flags.data}; Ctrl-C or SIGTERM ends it`);
-  const { startServer } = await import("../../processes/main.ts");
   const lines = terminal && terminalLines(terminal, (text) => out(text.trimEnd()));
   const { logLevel } = config;
   // What a server says of its routine is for those who ask for it.
@@ -112,7 +111,8 @@ export async function runUp(
     const token = managementToken("bootstrap-token", await readOrMakeBootstrapToken(flags.data));
     const isNew = !(await isThere(join(flags.data, "db")));
     out(isNew ? "making the database, which takes some seconds once" : "opening the database");
-    const store = await database.open();
+    // The database opens in a thread of its own, while this one loads the server.
+    const [store, { startServer }] = await Promise.all([database.open(), import("../../processes/main.ts")]);
     const broken = store.failed.then((error) => {
       throw error;
     });
