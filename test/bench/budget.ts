@@ -20,7 +20,7 @@ import { ANSWER, BODY, mintedKeys, PUBLIC_ID } from "./traffic.ts";
  * that a rise shows what no time would show there.
  */
 const RECORDED = {
-  plain: { what: "a call", bytes: 22_600 },
+  plain: { what: "a call", bytes: 23_000 },
   bounded: { what: "a call with limits, a budget and a list of models", bytes: 36_000 },
   refused: { what: "a refused call", bytes: 10_750 },
 } as const;

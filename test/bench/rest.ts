@@ -1,4 +1,4 @@
-/** What Keyplane takes of a machine while nobody asks it anything. */
+/** Measures what Keyplane takes of a machine while no requests arrive. */
 import { readdirSync, readFileSync } from "node:fs";
 import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
