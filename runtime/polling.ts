@@ -4,8 +4,8 @@ type Polling = {
   /** Maximum number of pieces in progress. */
   readonly most: number;
   readonly pollMs: number;
-  /** Tells whether a look may be left out, since there can be no new work. */
-  readonly isIdle?: () => boolean;
+  /** Counts the writes after which there may be new work; undefined if they cannot be counted. */
+  readonly writes: (() => number) | undefined;
   onFailure(error: unknown): void;
 };
 
@@ -14,9 +14,7 @@ type Polling = {
  *
  * @returns `close` ends it, and waits for the pieces in progress
  */
-export function startPolling({ runNext, most, pollMs, isIdle = () => false, onFailure }: Polling): {
-  close(): Promise<void>;
-} {
+export function startPolling({ runNext, most, pollMs, writes, onFailure }: Polling): { close(): Promise<void> } {
   let isClosed = false;
   const underWay = new Set<Promise<void>>();
 
@@ -28,6 +26,7 @@ export function startPolling({ runNext, most, pollMs, isIdle = () => false, onFa
     }
   }
 
+  const isIdle = createIdleCheck(writes);
   const timer = setInterval(() => {
     if (underWay.size >= most || isIdle()) return;
     const running = runAll().finally(() => underWay.delete(running));

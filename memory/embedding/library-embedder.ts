@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "../../runtime/log.ts";
-import { createIdleCheck, startPolling } from "../../runtime/polling.ts";
+import { startPolling } from "../../runtime/polling.ts";
 import { TeamSlots } from "../../runtime/team-slots.ts";
 import type { EmbedResult } from "../../server/gateway/library/embed-request.ts";
 import type { TextEmbedder } from "../../server/gateway/library/embed-texts.ts";
@@ -48,7 +48,7 @@ export function startLibraryEmbedder(embedding: Embedding, pollMs = POLL_MS): { 
   const most = MAX_LEASES[store.engine];
   const slots = new TeamSlots({ most, slowMs: SLOW_MS }, () => performance.now());
   return startPolling({
-    ...{ most, pollMs, isIdle: createIdleCheck(store.writes) },
+    ...{ most, pollMs, writes: store.writes },
     runNext: () =>
       slots.takeNext(
         (bounds) => claimEmbedding(store, randomUUID(), bounds),

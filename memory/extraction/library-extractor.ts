@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "../../runtime/log.ts";
-import { createIdleCheck, startPolling } from "../../runtime/polling.ts";
+import { startPolling } from "../../runtime/polling.ts";
 import type { TeamBounds } from "../../runtime/team-bounds.ts";
 import { TeamSlots } from "../../runtime/team-slots.ts";
 import { keepNewest } from "../../server/context/bounded-map.ts";
@@ -61,7 +61,7 @@ export function startLibraryExtractor(extraction: Extraction, pollMs = POLL_MS):
     return lease;
   };
   return startPolling({
-    ...{ most: MAX_LEASES, pollMs, isIdle: createIdleCheck(store.writes) },
+    ...{ most: MAX_LEASES, pollMs, writes: store.writes },
     runNext: () => slots.takeNext(claim, (lease) => take(extraction, lease)),
     onFailure: (error) => log.warn({ error }, "a conversation could not be read; it is tried again"),
   });

@@ -15,19 +15,17 @@ const LOOK_MS = 1_000;
  */
 export class LogSegments {
   readonly #folder: string;
-  readonly #now: () => number;
   #lookedAt = Number.NEGATIVE_INFINITY;
 
-  /** @param now returns milliseconds since any fixed moment */
-  constructor(folder: string, now: () => number = () => performance.now()) {
+  constructor(folder: string) {
     this.#folder = join(folder, "pg_wal");
-    this.#now = now;
   }
 
   /** Tells whether a checkpoint is due and can be made; false within a second of the last look. Never throws. */
   isCheckpointDue(): boolean {
-    if (this.#now() - this.#lookedAt < LOOK_MS) return false;
-    this.#lookedAt = this.#now();
+    const now = performance.now();
+    if (now - this.#lookedAt < LOOK_MS) return false;
+    this.#lookedAt = now;
     try {
       const segments = readdirSync(this.#folder).filter((name) => /^[0-9A-F]{24}$/.test(name));
       return segments.length > MAX_SEGMENTS && freeBytes(this.#folder) >= MIN_FREE;

@@ -35,7 +35,7 @@ export const WORDS: FieldKind = {
   },
 };
 
-/** Splits a text, but no stored word with a comma: where several begin at one place, the longest that ends there is one. */
+/** Splits a text at commas and spaces, and keeps each stored word with a comma whole: the longest of those that match. */
 function wordsBeside(text: string, stored: readonly string[]): string[] {
   const whole = stored.filter((word) => word.includes(",")).toSorted((a, b) => b.length - a.length);
   const word = [...whole.map((one) => `${one.replace(/\W/g, "\\$&")}(?![^\\s,])`), "[^\\s,]+"].join("|");

@@ -2,9 +2,10 @@ import { isPreset, isScope, PRESETS, type Scope } from "../../../../domain/acces
 import { defined } from "../../../../domain/defined.ts";
 import type { ApiManagedKeySpec } from "../../../../domain/key/declaration/api-managed-key.ts";
 import { choices, type FormBody, field } from "../../../pages/forms.ts";
-import { DATE, wordsIn } from "./field-kinds.ts";
+import { wordsIn } from "./field-kinds.ts";
 import { type Lifetime, readLifetime } from "./lifetimes.ts";
 import {
+  END,
   eachOf,
   GATEWAY,
   LIMITS,
@@ -132,7 +133,7 @@ export function specOfFields(fields: KeyFields, stored: Partial<ApiManagedKeySpe
     ...(products.has("gateway")
       ? { ...(gateway !== "" && { gatewayRef: refOf(gateway) }), ...asked(GATEWAY) }
       : hiddenOf(stored)),
-    ...(lifetime === "date" ? { expiresAt: DATE.read(expires) ?? "" } : {}),
+    ...(lifetime === "date" ? { expiresAt: END.read(expires) ?? "" } : {}),
     ...asked(LIMITS),
     ...rateLimitOf(fields, rateLimit),
     ...budgetsTyped(fields, budgets),
