@@ -11,14 +11,13 @@ import { type Content, type Html, html } from "../../server/pages/html.ts";
 import type { ClusterNames } from "../../store/objects/cluster-names.ts";
 import type { ExtractionState } from "../store/extraction/extraction-state.ts";
 import type { Atom } from "../store/rows/atom.ts";
+import type { Snippet } from "../store/search/words/snippet.ts";
 import type { StoredLibrary } from "./libraries-page.ts";
 import { type AtomsQuery, atomsUrl } from "./library-query.ts";
 
-/** Atom in a list. */
-export type ListedAtom = {
+/** Atom in a list, with a snippet if a search has found it. */
+export type ListedAtom = Partial<Snippet> & {
   readonly atom: Atom;
-  /** Passages that a search has found, with the matching words between `**`. */
-  readonly snippet?: string;
   /** Id of the atom that replaces it. */
   readonly replacedBy?: string | undefined;
 };
@@ -113,11 +112,11 @@ function facts({ library, clusters, isDefault, extraction, count, now }: Library
 }
 
 function listed(
-  { atom, snippet, replacedBy }: ListedAtom,
+  { atom, snippet, matches, replacedBy }: ListedAtom,
   { library: { id: libraryId }, query, now }: LibraryPage,
 ): Html {
   const { id, content, tags, source, importance, updatedAt, revision } = atom;
-  return html`<li><p class="atom-text" dir="auto">${snippet === undefined ? excerpt(content) : marked(snippet)}</p>
+  return html`<li><p class="atom-text" dir="auto">${snippet === undefined ? excerpt(content) : marked(snippet, matches ?? [])}</p>
 <p class="actions small">${stateBadges(atom, replacedBy, now)}${tagChips(libraryId, tags, query.text)}<span class="muted">importance ${importance} · revision ${revision} · ${ago(rfc3339Millis(updatedAt), now)}${
     source !== null && html` · from <bdi>${source}</bdi>`
   }</span><a href="/dashboard/libraries/${libraryId}/atoms/${id}" aria-label="Read atom ${id}">Read</a></p></li>`;
@@ -148,11 +147,14 @@ function excerpt(content: string): string {
   return content.length > EXCERPT ? `${content.slice(0, EXCERPT).toWellFormed()}…` : content;
 }
 
-/**
- * Renders a snippet, with the matches marked that stand between `**`. A word that its author wrote so is marked too.
- */
-function marked(snippet: string): Content {
-  return snippet.split(/\*\*([^\s*]+)\*\*/).map((part, i) => (i % 2 === 1 ? html`<mark>${part}</mark>` : part));
+/** Renders a snippet with its matches marked. */
+function marked(snippet: string, matches: Snippet["matches"]): Content {
+  const begins = [0, ...matches.map(({ to }) => to)];
+  return begins.map((begin, at) => {
+    const match = matches[at];
+    const between = snippet.slice(begin, match?.from);
+    return match === undefined ? between : html`${between}<mark>${snippet.slice(match.from, match.to)}</mark>`;
+  });
 }
 
 function nothing({ query: { text, tag, after }, library: { id } }: LibraryPage): Html {

@@ -120,9 +120,9 @@ function addAtomSearch(app: FastifyInstance, deps: ServerDeps, questions: Questi
         const found = page(hits, {
           scope,
           positionOf: ({ position, atom: { id } }) => ({ at: position, id }),
-          json: ({ atom, rank, match, snippet, replacedBy = null }) => ({
+          json: ({ atom, rank, match, snippet, matches, replacedBy = null }) => ({
             ...readAtomJson(user, atom),
-            ...{ rank, match, snippet, replacedBy },
+            ...{ rank, match, snippet, matches, replacedBy },
           }),
         });
         const isEmpty = found.items.length === 0 && after === null;

@@ -76,12 +76,24 @@ export const CORRECTED_ATOM = {
   description: "The whole atom; for a key without memory:read besides these three what the correction says.",
 } as const;
 export const ATOM_PAGE = list("AtomPage", ATOM, NEXT);
+const POSITION = { type: "integer", minimum: 0 } as const;
+const MATCHES = {
+  type: "array",
+  description: "Where the words of the search stand in the snippet, in UTF-16 code units: to is behind the last.",
+  items: {
+    type: "object",
+    additionalProperties: false,
+    required: ["from", "to"],
+    properties: { from: POSITION, to: POSITION },
+  },
+} as const;
 const SEARCH_PAGE = list(
   "SearchResult",
   closedObject("Hit", {
     ...ATOM_FIELDS,
     ...RANKING,
-    snippet: TEXT,
+    snippet: { type: "string", description: "Passages around what was found, as they were written." },
+    matches: MATCHES,
     replacedBy: REPLACED_BY,
   }),
   {

@@ -109,7 +109,11 @@ describe("the memory over REST", () => {
       await save({ content: "A deployment is a deployment.", library: "diary" });
       const found = await call("GET", "/atoms/search?q=deployment", key);
       expect(found.json.items.map((item: { library: string }) => item.library)).toEqual(["diary", "handbook"]);
-      expect(found.json.items[1]).toMatchObject({ snippet: "**Deployments** roll out on Tuesdays.", revision: 1 });
+      expect(found.json.items[1]).toMatchObject({
+        snippet: "Deployments roll out on Tuesdays.",
+        matches: [{ from: 0, to: 11 }],
+        revision: 1,
+      });
       expect((await call("GET", "/atoms/search?q=deployment&library=diary", key)).json.items).toHaveLength(1);
       expect((await call("GET", "/atoms/search?q=deployment&tag=ops", key)).json.items).toHaveLength(1);
     });

@@ -73,7 +73,7 @@ export const ATOM_OUTPUT = {
     library: TEXT,
     shared: { type: "boolean", description: "By all subjects, so that no call for one changes it." },
     content: TEXT,
-    snippet: { type: "string", description: "Passages around what was found, the words between **." },
+    snippet: { type: "string", description: "Passages around what was found." },
     tags: { type: "array", items: TEXT },
     source: TEXT,
     importance: { type: "number" },

@@ -37,11 +37,11 @@ import {
 } from "./ranked-atoms.ts";
 import { MAX_POSITIONS } from "./ranking/newer-first.ts";
 import { isPlainSearch, readSearch, type SearchWords, withoutWords } from "./words/search-words.ts";
-import { MAX_SNIPPET_SOURCE, snippetsOf } from "./words/snippet.ts";
+import { MAX_SNIPPET_SOURCE, type Snippet, snippetsOf } from "./words/snippet.ts";
 import { yieldBetweenTexts } from "./words/yield-between-texts.ts";
 
 /** Atom that a search found. */
-export type AtomHit = {
+export type AtomHit = Snippet & {
   readonly atom: Atom;
   readonly rank: number;
   readonly match: Match;
@@ -49,8 +49,6 @@ export type AtomHit = {
   readonly replacedBy?: string | undefined;
   /** Position among the results of the search, over all pages, from 1 on. */
   readonly position: number;
-  /** Passages around the matches, with the matching words between `**`. Plain text: not safe as HTML. */
-  readonly snippet: string;
 };
 
 /** Search that is read page by page, in the order of its ranks or of `sort`. */
@@ -269,7 +267,7 @@ export function searchAtoms(
     for (const hit of found) {
       await yieldBefore(hit.atom.content.slice(0, MAX_SNIPPET_SOURCE));
       const snippet = snippetOf(passages.get(hit.atom.id) ?? hit.atom.content);
-      hits.push({ ...hit, position: before + hits.length + 1, snippet });
+      hits.push({ ...hit, ...snippet, position: before + hits.length + 1 });
     }
     return { items: hits, isMore: isMore || cut.length > 0 };
   });

@@ -126,7 +126,7 @@ describe.each<[string, (key: string) => Promise<AnyClient>, string]>([
     expect(corrected.atom).toMatchObject({ id, revision: 2, tags: ["ops"] });
     const found = { id, content: "Deployments roll out on Mondays.", tags: ["ops"] };
     expect(await call("memory_search", { query: "deployment", tags: ["ops"] })).toMatchObject({
-      items: [{ id, snippet: "**Deployments** roll out on Mondays.", tags: ["ops"], importance: 8 }],
+      items: [{ id, snippet: "Deployments roll out on Mondays.", tags: ["ops"], importance: 8 }],
     });
     expect(await call("memory_recall", { query: "when is the next deployment" })).toMatchObject({
       items: [{ id, content: "Deployments roll out on Mondays." }],

@@ -13,32 +13,44 @@ const MAX_PASSAGES = 2;
 /** Word as it is written, accents and all, or a version, a date or a time in one. */
 const WRITTEN_WORDS = /v?[0-9]+(?:[.:,/_-][0-9]+){1,4}(?![\p{L}\p{N}])|[\p{L}\p{N}\p{M}]+/giu;
 
-/** Range of positions in a text. */
-type Range = { readonly from: number; readonly to: number };
+/** Range of positions in a text, in UTF-16 code units; `to` is the position behind it. */
+export type Range = { readonly from: number; readonly to: number };
+
+/** Passages of a text as it was written, and where the words of a search stand in them. */
+export type Snippet = { readonly snippet: string; readonly matches: readonly Range[] };
+
+const BETWEEN_PASSAGES = " … ";
 
 /**
- * Returns the maker of snippets for a search: passages of a text around its matches, which stand between `**`; of a
- * text without matches, its beginning. A word of several texts is compared once.
+ * Returns the maker of snippets for a search: passages of a text around its matches; of a text without matches, its
+ * beginning. A word of several texts is compared once.
  */
-export function snippetsOf(search: SearchWords): (content: string) => string {
+export function snippetsOf(search: SearchWords): (content: string) => Snippet {
   const matchRanges = matchRangesOf(search);
   return (content) => snippetOf(content, matchRanges);
 }
 
-function snippetOf(content: string, matchRanges: MatchRanges): string {
+function snippetOf(content: string, matchRanges: MatchRanges): Snippet {
   const text = content.slice(0, MAX_SNIPPET_SOURCE);
-  const marks = rangesOf(text, matchRanges);
-  const passages: string[] = [];
-  let from = 0;
-  for (const mark of marks.length === 0 ? [{ from: 0, to: 0 }] : marks) {
+  const found = rangesOf(text, matchRanges);
+  const passages: Range[] = [];
+  for (const match of found.length === 0 ? [{ from: 0, to: 0 }] : found) {
+    const from = passages.at(-1)?.to ?? 0;
     if (passages.length === MAX_PASSAGES) break;
-    if (passages.length > 0 && mark.from < from) continue;
-    const passage = around(text, mark, from);
-    passages.push(marked(text, passage, marks));
-    from = passage.to;
+    if (passages.length > 0 && match.from < from) continue;
+    passages.push(around(text, match, from));
+  }
+  let snippet = "";
+  const matches: Range[] = [];
+  for (const { from, to } of passages) {
+    if (snippet !== "") snippet += BETWEEN_PASSAGES;
+    const by = snippet.length - from;
+    const within = found.filter((match) => match.from >= from && match.to <= to);
+    matches.push(...within.map((match) => ({ from: match.from + by, to: match.to + by })));
+    snippet += text.slice(from, to);
   }
   // A passage may be cut within a character.
-  return passages.join(" … ").toWellFormed();
+  return { snippet: snippet.toWellFormed(), matches };
 }
 
 /** Returns the ranges of a word, as it is written, in which the words of a search stand in some form. */
@@ -101,15 +113,4 @@ function around(text: string, { from, to }: Range, earliest: number): Range {
   const space = begin === 0 ? -1 : text.slice(begin, from).search(/\s/);
   const lastSpace = end === text.length ? -1 : text.slice(to, end).search(/\s\S*$/);
   return { from: space < 0 ? begin : begin + space + 1, to: lastSpace < 0 ? end : to + lastSpace };
-}
-
-function marked(text: string, { from, to }: Range, marks: readonly Range[]): string {
-  let shown = "";
-  let at = from;
-  for (const mark of marks) {
-    if (mark.from < from || mark.to > to) continue;
-    shown += `${text.slice(at, mark.from)}**${text.slice(mark.from, mark.to)}**`;
-    at = mark.to;
-  }
-  return shown + text.slice(at, to);
 }
