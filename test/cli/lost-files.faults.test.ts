@@ -46,9 +46,9 @@ const refused = (env: Record<string, string> = {}) => keyplane(upArgs(home), env
 const secret = () => readFileSync(join(home.data, "secrets", "dev", "reader", "api-key"), "utf8");
 
 describe("c54: keyplane up whose encryption key", () => {
-  test("is lost refuses to start, says what to do, makes no other; doctor knows it", async () => {
-    const file = encryptionKeyFile(home.data);
-    renameSync(file, `${file}.away`);
+  test("is lost refuses to start, says what to do, makes no other; doctor knows it; once it is given up by its name, the next start goes on with a new one", async () => {
+    const [file, before] = [encryptionKeyFile(home.data), secret()];
+    rmSync(file);
     const { code, out, err } = await refused();
     expect(code).toBe(1);
     expect(out).not.toContain("ready");
@@ -60,17 +60,15 @@ describe("c54: keyplane up whose encryption key", () => {
       /^error {2}encryption-key: \S+encryption-key is missing, and keyplane up does not start without it/m,
     );
 
-    renameSync(`${file}.away`, file);
+    const [, command = ""] = /(keyplane forget-encryption-key [0-9a-f]{16})$/m.exec(err) ?? [];
+    const forgotten = await keyplane([...command.split(" ").slice(1), "--data", home.data]);
+    expect(forgotten.code).toBe(0);
+    expect(forgotten.out).toMatch(/^forgotten; 1 credential is lost with it\n/);
     const up = await startUp(home);
-    rmSync(file);
-    const running = await keyplane(["doctor", "--data", home.data]);
-    expect(running.out).toMatch(/^error {2}encryption-key: \S+encryption-key is missing/m);
-    writeFileSync(file, newKey(), { mode: 0o600 });
-    const changed = await keyplane(["doctor", "--data", home.data]);
-    expect(changed.out).toMatch(
-      /^error {2}encryption-key: \S+encryption-key holds other keys than keyplane up runs with/m,
-    );
+    await up.waitFor("dev", "reader", "Ready");
+    expect(secret()).toBe(before);
     await up.stop();
+    expect((await keyplane(["forget-encryption-key", "0123456789abcdef", "--data", home.data])).code).toBe(1);
   });
 
   test("is another one refuses to start, whether it comes by the file or by the variable", async () => {
@@ -86,27 +84,22 @@ describe("c54: keyplane up whose encryption key", () => {
     }
   });
 
-  test("is lost for good is given up by its name, and the next start goes on with a new one", async () => {
-    rmSync(encryptionKeyFile(home.data));
-    const before = secret();
-    const [, command = ""] = /(keyplane forget-encryption-key [0-9a-f]{16})$/m.exec((await refused()).err) ?? [];
-    const { code, out } = await keyplane([...command.split(" ").slice(1), "--data", home.data]);
-    expect(code).toBe(0);
-    expect(out).toMatch(/^forgotten; 1 credential is lost with it\n/);
-    const up = await startUp(home);
-    await up.waitFor("dev", "reader", "Ready");
-    expect(secret()).toBe(before);
-    await up.stop();
-    expect((await keyplane(["forget-encryption-key", "0123456789abcdef", "--data", home.data])).code).toBe(1);
-  });
-
-  test("is rotated by the page's steps keeps what it stored", async () => {
+  test("is rotated by the page's steps keeps what it stored; doctor knows of a file that is lost or changed meanwhile", async () => {
     const file = encryptionKeyFile(home.data);
     const block = blocksIn(read("docs/operations/encryption-keys.md")).find(({ text }) => text.startsWith("mv DATA"));
     await promisify(execFile)("bash", ["-euc", (block?.text ?? "").replaceAll("DATA", home.data)]);
     const [next = "", old = ""] = readFileSync(file, "utf8").split("\n");
     expect([old, ""]).toEqual(readFileSync(`${file}.old`, "utf8").split("\n"));
-    await (await startUp(home)).stop();
+    const rotating = await startUp(home);
+    rmSync(file);
+    const lost = await keyplane(["doctor", "--data", home.data]);
+    expect(lost.out).toMatch(/^error {2}encryption-key: \S+encryption-key is missing/m);
+    writeFileSync(file, newKey(), { mode: 0o600 });
+    const changed = await keyplane(["doctor", "--data", home.data]);
+    expect(changed.out).toMatch(
+      /^error {2}encryption-key: \S+encryption-key holds other keys than keyplane up runs with/m,
+    );
+    await rotating.stop();
     writeFileSync(file, next, { mode: 0o600 });
     const up = await startUp(home);
     await up.waitFor("dev", "reader", "Ready");
@@ -114,53 +107,47 @@ describe("c54: keyplane up whose encryption key", () => {
   });
 });
 
-describe("c53: keyplane up whose cluster-id", () => {
-  const file = () => join(home.data, "cluster-id");
-
-  test("is lost takes that of the database, says so, and mints nothing", async () => {
-    const [id, before] = [readFileSync(file(), "utf8"), secret()];
-    rmSync(file());
+describe("c53: keyplane up, with the database kept,", () => {
+  /** That it serves the key that it had. */
+  async function expectToServe(before: string): Promise<string> {
     const up = await startUp(home);
     await up.waitFor("dev", "reader", "Ready");
-    expect(up.output()).toMatch(/^\S+ warn {2}\S+cluster-id was missing: the id of the database is taken/m);
-    expect(readFileSync(file(), "utf8")).toBe(id);
     expect(secret()).toBe(before);
     expect(await up.call(before)).not.toBe(401);
     await up.stop();
-  });
+    return up.output();
+  }
 
-  test("is another one refuses to start, and names the one that the database has", async () => {
-    const [id, before] = [readFileSync(file(), "utf8").trim(), secret()];
-    writeFileSync(file(), "11111111-2222-4333-8444-555555555555\n");
-    const { code, err } = await refused();
-    expect(code).toBe(1);
-    expect(err).toContain(`the database has keys of another: ${id} (1 living keys). Put the file back, or delete it`);
-    expect(secret()).toBe(before);
-  });
-});
-
-describe("c53: keyplane up whose objects are lost, with the database kept,", () => {
   test.each(NIGHTLY ? ["gone", "empty"] : ["empty"])(
-    "refuses to start where their folder is %s, and ends no key",
+    "refuses to start where the cluster-id is another one, and where the objects' folder is %s, and ends no key; where the cluster-id is lost it takes that of the database, says so, and mints nothing",
     async (how) => {
-      const [objects, before] = [join(home.data, "objects"), secret()];
+      const [objects, file, before] = [join(home.data, "objects"), join(home.data, "cluster-id"), secret()];
+      const id = readFileSync(file, "utf8");
+      writeFileSync(file, "11111111-2222-4333-8444-555555555555\n");
+      const another = await refused();
+      expect(another.code).toBe(1);
+      expect(another.err).toContain(
+        `the database has keys of another: ${id.trim()} (1 living keys). Put the file back, or delete it`,
+      );
+      writeFileSync(file, id);
+
       renameSync(objects, `${objects}-away`);
       if (how === "empty") mkdirSync(objects);
       const { code, out, err } = await refused();
       expect(code).toBe(1);
       expect(out).not.toContain("ready");
       expect(err).toContain(`${objects} is empty, and the database has what was declared (1 living keys): put it back`);
-      rmSync(objects, { recursive: true });
+      rmSync(objects, { recursive: true, force: true });
       renameSync(`${objects}-away`, objects);
-      const up = await startUp(home);
-      await up.waitFor("dev", "reader", "Ready");
-      expect(secret()).toBe(before);
-      expect(await up.call(before)).not.toBe(401);
-      await up.stop();
+
+      rmSync(file);
+      const output = await expectToServe(before);
+      expect(output).toMatch(/^\S+ warn {2}\S+cluster-id was missing: the id of the database is taken/m);
+      expect(readFileSync(file, "utf8")).toBe(id);
     },
   );
 
-  test("starts where they are lost for good, as it said how, and takes no Secret for that of a new key", async () => {
+  test("starts where the objects are lost for good, as it said how, and takes no Secret for that of a new key", async () => {
     const before = secret();
     rmSync(join(home.data, "objects"), { recursive: true });
     const [, folder = ""] = /make the folder (\S+):/.exec((await refused()).err) ?? [];
