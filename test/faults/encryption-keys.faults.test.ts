@@ -5,14 +5,12 @@ import { systemClock } from "../../runtime/clock.ts";
 import { createLog } from "../../runtime/log.ts";
 import { parseServerConfig } from "../../server/context/config.ts";
 import { EncryptionKeyError } from "../../store/database/errors.ts";
-import { migrate } from "../../store/database/migrate/migrate.ts";
 import { openPostgres } from "../../store/database/postgres/postgres.ts";
 import { adoptFirstKey, assertKeyring } from "../../store/encryption/encryption-key.ts";
 import { type Keyring, parseKeyring } from "../../store/encryption/keyring.ts";
 import { readReplicas } from "../../store/replicas/replicas.ts";
 import { keyplane } from "../cli/up.ts";
-import { freshDatabase } from "../env/database/engines.ts";
-import { startOwnPostgres } from "../env/database/postgres.ts";
+import { migratedDatabase } from "../env/database/engines.ts";
 import { until } from "../env/until.ts";
 import { startCurrentServer } from "../server/current-server.ts";
 import { startUpstream } from "../server/gateway/upstream.ts";
@@ -97,33 +95,26 @@ describe("an encryption key that is rotated", () => {
   });
 
   it("c54: is asked for also by a database that was down at the start: the server ends", async (context) => {
-    const database = await startOwnPostgres();
-    const store = await openPostgres(database.url);
-    context.onTestFinished(async () => {
-      await store.close();
-      await database.stop();
-    });
-    await migrate(store);
-    await assertKeyring(store.db, parseKeyring(newKey()));
-    await database.kill();
+    const { direct, store, proxy } = await databaseBehindProxy(context);
+    await assertKeyring(direct.db, parseKeyring(newKey()));
+    proxy.cut();
     const server = await startServer({
       ...{ store, clock: systemClock, log: createLog("silent") },
       config: parseServerConfig({}, { port: "0", adminPort: "0" }),
       keyring: parseKeyring(newKey()),
     });
     context.onTestFinished(() => server.close());
-    await database.restart();
+    proxy.thaw();
     expect(await server.failed).toBeInstanceOf(EncryptionKeyError);
   });
 
   it.each(["server", "controller"])(
     "c54: other than the database's ends keyplane %s at its start, with the next step",
     async (command) => {
-      const { url, drop } = await freshDatabase();
+      const { url, drop } = await migratedDatabase();
       const store = await openPostgres(url);
       const [own, other] = [newKey(), newKey()];
       try {
-        await migrate(store);
         await assertKeyring(store.db, parseKeyring(own));
         const ports = ["--admin-port", "0", ...(command === "server" ? ["--port", "0"] : [])];
         const { code, err } = await keyplane([command, "--database-url", url, ...ports], {

@@ -7,10 +7,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import { expect, it, type TestContext } from "vitest";
 import { DatabaseUnavailableError } from "../../store/database/errors.ts";
-import { migrate } from "../../store/database/migrate/migrate.ts";
 import { openPostgres } from "../../store/database/postgres/postgres.ts";
 import { key, NO_VIEW, startWorld } from "../controller/fixtures/world.ts";
-import { freshDatabase } from "../env/database/engines.ts";
+import { migratedDatabase } from "../env/database/engines.ts";
 import { startOwnPostgres } from "../env/database/postgres.ts";
 import { startStandby } from "../env/database/standby.ts";
 import { freePort } from "../env/free-port.ts";
@@ -70,10 +69,9 @@ const whoami = async (server: Started, secret: string) =>
   (await fetch(`${server.url}/api/v1/whoami`, { headers: { authorization: `Bearer ${secret}` } })).status;
 
 it("c92: after a failover that leaves sessions read-only, every server, one that started meanwhile, and the controller go on by themselves", async (context) => {
-  const { url, drop } = await freshDatabase();
+  const { url, drop } = await migratedDatabase();
   context.onTestFinished(drop);
   const store = await openPostgres(url);
-  await migrate(store);
   context.onTestFinished(() => store.close());
   const admin = new pg.Client({ connectionString: url });
   await admin.connect();

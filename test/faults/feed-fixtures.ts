@@ -8,7 +8,7 @@ import { migrate } from "../../store/database/migrate/migrate.ts";
 import { openPostgres } from "../../store/database/postgres/postgres.ts";
 import type { Store } from "../../store/database/store.ts";
 import { FEED_CONNECTIONS } from "../../store/feed/feed-connections.ts";
-import { freshDatabase } from "../env/database/engines.ts";
+import { migratedDatabase } from "../env/database/engines.ts";
 import { startTcpProxy, type TcpProxy } from "../env/tcp-proxy.ts";
 import { startReplica } from "../server/key-index/replica-fixtures.ts";
 
@@ -21,15 +21,18 @@ export type DatabaseBehindProxy = {
   readonly proxy: TcpProxy;
 };
 
-/** @param makeFilter what becomes of the database's answers; see `startTcpProxy` */
+/**
+ * @param makeFilter what becomes of the database's answers; see `startTcpProxy`
+ * @param database one without a schema, in place of a new one of the run's PostgreSQL
+ */
 export async function databaseBehindProxy(
   context: TestContext,
   makeFilter?: () => (bytes: Buffer) => Buffer,
   database?: { readonly url: string; drop(): Promise<void> },
 ): Promise<DatabaseBehindProxy> {
-  const { url, drop } = database ?? (await freshDatabase());
+  const { url, drop } = database ?? (await migratedDatabase());
   const direct = await openPostgres(url, { answerTimeoutMs: 60_000 });
-  await migrate(direct);
+  if (database !== undefined) await migrate(direct);
   const target = new URL(url);
   const proxy = await startTcpProxy({ host: target.hostname, port: Number(target.port) }, makeFilter);
   target.port = String(proxy.port);
