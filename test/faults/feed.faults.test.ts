@@ -81,7 +81,10 @@ describe("the change feed on its way to a replica", () => {
       expect(isInTime && (replica.view.findKey(key.digest)?.state ?? "revoked")).toBe("revoked");
     },
   );
+});
 
+// Each waits for the most part: for a beat, or for the lease.
+describe.concurrent("the change feed on its way to a replica that is current", () => {
   it("c29: a replica whose notifications get lost knows of a revocation with its next beat", async (context) => {
     const database = await databaseBehindProxy(context, () => dropNotifications());
     const key = await storeKey(database.direct, await makeTeam(database.direct));
@@ -97,7 +100,7 @@ describe("the change feed on its way to a replica", () => {
   it("c29: connections that break at every moment let nothing be missed", async (context) => {
     const database = await databaseBehindProxy(context);
     const home = await makeTeam(database.direct);
-    const keys = await Promise.all(Array.from({ length: 10 }, () => storeKey(database.direct, home)));
+    const keys = await Promise.all(Array.from({ length: NIGHTLY ? 10 : 4 }, () => storeKey(database.direct, home)));
     const replica = follow(context, database);
     await until("the keys work", () => keys.every(({ digest }) => replica.accepts(digest)));
     for (const key of keys) {
@@ -187,13 +190,16 @@ describe("the change feed on its way to a replica", () => {
     await until("it decides again", () => replica.view.isCurrent());
     expect([replica.accepts(revoked.digest), replica.accepts(other.digest)]).toEqual([false, true]);
   });
+});
 
-  it("c35: an index that is built anew again and again, under revocations, is never empty, never half and never older", async (context) => {
+// By itself: it looks in every turn of the loop.
+describe("the index of a replica", () => {
+  it("c35: that is built anew again and again, under revocations, is never empty, never half and never older", async (context) => {
     const database = await databaseBehindProxy(context);
     const { direct } = database;
     const home = await makeTeam(direct);
     const keys = [];
-    for (let i = 0; i < (NIGHTLY ? 30 : 15); i++) keys.push(await storeKey(direct, home));
+    for (let i = 0; i < (NIGHTLY ? 30 : 8); i++) keys.push(await storeKey(direct, home));
     // More than are taken in between two turns of the event loop.
     const total = 6_000;
     const template = await reserveKey(direct, home);
@@ -243,6 +249,6 @@ describe("the change feed on its way to a replica", () => {
     await looker;
     expect(faults).toEqual([]);
     expect(looks).toBeGreaterThan(100);
-    expect(loads()).toBeGreaterThan(5);
+    expect(loads()).toBeGreaterThan(Math.ceil(keys.length / 3));
   });
 });

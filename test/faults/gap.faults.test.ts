@@ -10,7 +10,7 @@ import { databaseBehindProxy, follow } from "./feed-fixtures.ts";
 const GAP_MS = 2_800;
 const TICK_MS = 10;
 
-describe("a gap in the network", () => {
+describe.concurrent("a gap in the network", () => {
   const gaps = [
     [900, "reset"],
     [900, "dead in silence"],
