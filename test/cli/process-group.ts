@@ -35,7 +35,7 @@ export async function startGroup(context: TestContext, command: readonly string[
     if (child.exitCode !== null) throw new Error(output);
     return /^ready (http:\S+)$/m.exec(output)?.[1];
   });
-  await until("its key is delivered", () => output.includes("agent"));
+  await until("its key is delivered", () => /^dev +agent +True/m.test(output));
   return { home, child, pid, ended, url: new URL(url), output: () => output };
 }
 
