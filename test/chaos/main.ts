@@ -14,7 +14,9 @@ const { values } = parseArgs({
     keys: { type: "string", default: "200" },
     allowance: { type: "string", default: "15" },
     rights: { type: "string", default: RIGHTS[0] },
+    restore: { type: "boolean", default: true },
   },
+  allowNegative: true,
 });
 const [seed, minutes, keys, allowance] = [values.seed, values.minutes, values.keys, values.allowance].map(Number);
 const rights = RIGHTS.find((one) => one === values.rights);
@@ -26,7 +28,7 @@ if (
   !Number.isInteger(allowance)
 ) {
   console.error(
-    "use: npm run chaos -- [--seed 1] [--minutes 5] [--keys 200] [--allowance 15] [--rights cluster-wide|namespaced]",
+    "use: npm run chaos -- [--seed 1] [--minutes 5] [--keys 200] [--allowance 15] [--rights cluster-wide|namespaced] [--no-restore]",
   );
   process.exit(2);
 }
@@ -36,6 +38,7 @@ const { faults, minted, violations } = await runChaos({
   keys: Number(keys),
   allowance: Number(allowance) * 1_000,
   rights,
+  restore: values.restore,
   out: console.log,
 });
 console.log(`faults injected: ${faults}`);

@@ -1,7 +1,8 @@
 /**
  * A minute of chaos with controllers of the whole cluster, with a seed that plays every move and every fault, and an end
  * that waits as long as it takes. With `npm run nightly` a quarter of an hour, and as long with controllers of some
- * namespaces, each with another seed each time. `npm run chaos` plays a seed again.
+ * namespaces, each with another seed each time, and at last with a database that is put back: by day resync.test.ts and
+ * test/store have that. `npm run chaos` plays a seed again.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -31,7 +32,7 @@ test.concurrent.for(NIGHTLY ? RIGHTS : RIGHTS.slice(0, 1))(
   async (rights, { expect, onTestFinished }) => {
     const seed = NIGHTLY ? Math.floor(Math.random() * 1_000_000) : SEED;
     const numbers = ["--seed", seed, "--minutes", MINUTES, "--keys", KEYS, "--allowance", ALLOWANCE];
-    const options = [...numbers.map(String), "--rights", rights];
+    const options = [...numbers.map(String), "--rights", rights, ...(NIGHTLY ? [] : ["--no-restore"])];
     console.log(`npm run chaos -- ${options.join(" ")}`);
     const child = spawn(process.execPath, [MAIN, ...options], { stdio: ["ignore", "pipe", "inherit"] });
     onTestFinished(() => void child.kill("SIGTERM"));

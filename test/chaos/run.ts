@@ -42,6 +42,8 @@ export type ChaosOptions = {
   /** What a noisy machine may add to the minute in which all comes to rest, in milliseconds. */
   readonly allowance: number;
   readonly rights: Rights;
+  /** Whether the database is put back at the end, as it was before the last things that users did. */
+  readonly restore: boolean;
   readonly out: (line: string) => void;
 };
 
@@ -55,7 +57,15 @@ const BETWEEN_RESTS = 2_000;
 const BETWEEN_LOOKS = 600;
 const BETWEEN_CHECKS = 5_000;
 
-export async function runChaos({ seed, minutes, keys, allowance, rights, out }: ChaosOptions): Promise<ChaosResult> {
+export async function runChaos({
+  seed,
+  minutes,
+  keys,
+  allowance,
+  rights,
+  restore,
+  out,
+}: ChaosOptions): Promise<ChaosResult> {
   out(`chaos: seed ${seed}, ${minutes} minutes, ${keys} keys, rights ${rights}`);
   const report = createReport(seed, out);
   const world = await startWorld(report, rights);
@@ -104,8 +114,10 @@ export async function runChaos({ seed, minutes, keys, allowance, rights, out }: 
     // From here on the store is no witness of what was before.
     over.abort();
     await Promise.all([...watches, workloads, looks.ended]);
-    await restoreDatabase(stage, randomFrom(seed ^ 0xbac), report);
-    await comeToRest(stage, allowance, report);
+    if (restore) {
+      await restoreDatabase(stage, randomFrom(seed ^ 0xbac), report);
+      await comeToRest(stage, allowance, report);
+    }
     return { faults, minted: await countMinted(world.store), violations: report.violations.length };
   } finally {
     over.abort();
