@@ -3,6 +3,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 /** What would be waited for at the end, had it not begun at the beginning. */
 export const LONGEST = [
   "test/cli/data-folders.faults.test.ts",
+  "test/cli/lost-files.faults.test.ts",
   "test/controller/cluster/files/manifests/careless.test.ts",
   "test/controller/cluster/kubernetes/namespaces.cluster.test.ts",
   "test/e2e/up.journeys.test.ts",

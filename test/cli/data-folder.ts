@@ -23,9 +23,9 @@ export function makeFolder(): string {
 }
 
 /** `keyplane up` in such a folder. */
-export function up(folder: string, data: string, { port = "0", adminPort = "0", user = {} }: UpOptions = {}) {
-  const args = ["up", "--manifests", "manifests", "--data", data, "--port", port, "--admin-port", adminPort];
-  const child = spawn(process.execPath, [...SHORT_LIVED, MAIN, ...args], { cwd: folder, env: COMPILE_CACHE, ...user });
+export function up(folder: string, data: string) {
+  const args = ["up", "--manifests", "manifests", "--data", data, "--port", "0", "--admin-port", "0"];
+  const child = spawn(process.execPath, [...SHORT_LIVED, MAIN, ...args], { cwd: folder, env: COMPILE_CACHE });
   let [output, errors] = ["", ""];
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => (output += String(chunk)));
   child.stderr.on("data", (chunk) => (errors += String(chunk)));
@@ -36,15 +36,24 @@ export function up(folder: string, data: string, { port = "0", adminPort = "0", 
   });
   return { child, ended, output: () => output, errors: () => errors };
 }
-type UpOptions = { readonly port?: string; readonly adminPort?: string; readonly user?: object | undefined };
+export type StartedUp = ReturnType<typeof up>;
 
-/** Waits until it serves, with its key delivered, and ends it. */
-export async function expectToServe(folder: string, data: string): Promise<void> {
+/**
+ * Waits until it serves, with its key delivered, and ends it.
+ *
+ * @param meanwhile what is done before that
+ */
+export async function expectToServe(
+  folder: string,
+  data: string,
+  meanwhile?: (serving: StartedUp) => Promise<void>,
+): Promise<void> {
   const serving = up(folder, data);
   await until(`it serves on ${data}`, () => {
     if (serving.child.exitCode !== null) throw new Error(serving.output());
     return /^dev +agent +True/m.test(serving.output());
   });
+  await meanwhile?.(serving);
   serving.child.kill("SIGTERM");
   expect(await serving.ended).toBe(0);
 }
