@@ -62,7 +62,10 @@ export function halvesOfNpm(): Record<"apart" | "together", { include: string[];
 }
 
 /** The folders whose files share processes. */
-const SHARING = ["architecture", "cli", "controller", "domain", "memory", "processes", "server", "store"];
+const SHARING = [
+  ...["architecture", "cli", "controller", "domain", "e2e", "env", "examples", "infra", "memory", "mistakes", "oracle"],
+  ...["processes", "runtime", "server", "store"],
+];
 
 /**
  * What replaces timers, globals or modules of its process, watches its event loop, starts threads in it, decides by leases in real
@@ -87,6 +90,7 @@ export const APART = [
   "test/server/key-index/replica-gap.test.ts",
   "test/server/key-index/replica-model.test.ts",
   "test/memory/saves-at-once.test.ts",
+  "test/oracle/checker.test.ts",
   "test/store/database/pglite/connection-queue.test.ts",
   "test/store/database/postgres/connection-config.test.ts",
   "test/store/feed/feed-connections.test.ts",
