@@ -60,11 +60,11 @@ describeNightlyOnEachEngine("a page of atoms", (opened) => {
     }
   });
 
-  test.each([1, 100_000, 300_000])(
+  // Of 100,000 bytes most pages have one atom, as of 1.
+  test.each(NIGHTLY ? [1, 100_000, 300_000] : [1, 300_000])(
     "b109: pages of %i bytes follow one another in each order, of each filter",
     async (bytes) => {
       for (const sort of SORTS) {
-        // Of 100,000 bytes most pages have one atom as well.
         for (const filter of bytes === 1 && !NIGHTLY ? FILTERS.slice(0, 1) : FILTERS) {
           const seen: number[] = [];
           let page: ListPage<Atom> = { items: [], isMore: true };
