@@ -1,7 +1,5 @@
-import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { DIALECTS } from "../../../domain/access/key-record.ts";
@@ -12,7 +10,6 @@ import type { Schema } from "../../../domain/kinds/schema.ts";
 import { PATTERNS } from "../../../domain/manifest/validation/schema-check.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
-const run = promisify(execFile);
 
 type Node = { path: string; schema: Schema; inList: boolean };
 const nodes: Node[] = KINDS.flatMap((kind) => walk(SCHEMAS[kind], kind, false));
@@ -29,10 +26,6 @@ function walk(schema: Schema, path: string, inList: boolean): Node[] {
 /** The paths of the nodes of which something does not hold. */
 const failing = (of: Node[], holds: (node: Node) => boolean) =>
   of.filter((node) => !holds(node)).map(({ path }) => path);
-
-test("what comes from crds/ is up to date", async () => {
-  await run(process.execPath, ["scripts/generate.ts", "--check"], { cwd: ROOT });
-});
 
 test("each definition serves its kind by every version, alike, with status apart, in the category keyplane", () => {
   const files = readdirSync(join(ROOT, "crds"));
