@@ -94,7 +94,6 @@ export const APART = [
   "test/store/database/pglite/connection-queue.test.ts",
   "test/store/database/postgres/connection-config.test.ts",
   "test/store/feed/feed-connections.test.ts",
-  "test/store/keys/search/key-search.test.ts",
   "test/memory/store/writes/near-duplicate-iterations.test.ts",
 ];
 

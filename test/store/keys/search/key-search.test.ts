@@ -116,7 +116,9 @@ describeNightlyOnEachEngine("a search of many keys", (opened) => {
     const { db } = opened();
     const [{ keys: [, , third] = [] } = {}] = [await searchKeys(db, { ...EVERY, name: "billing" })];
     const after = { place: third?.name ?? "", id: third?.id ?? "" };
-    for (const [name, search] of [...SEARCHES, ["behind another", { name: "billing", after }] as const]) {
+    // A count has no order: by day each search is counted in one.
+    const counted = SEARCHES.filter(([, { order = "name" }]) => NIGHTLY || order === "name");
+    for (const [name, search] of [...counted, ["behind another", { name: "billing", after }] as const]) {
       const asked = { ...EVERY, ...search };
       const [both, page] = [await searchAndCountKeys(db, asked), await searchKeys(db, asked)];
       expect({ name, ...shown(both), total: both.total }).toEqual({
