@@ -6,7 +6,6 @@ import { gateway, provider } from "./refused-credentials.ts";
 describeWorlds("a gateway that names a data key of which its Secret has none", (setup) => {
   it.for([
     ["constructor", "data key constructor"],
-    ["toString", "data key toString"],
     [`inf_${"x".repeat(57)}`, "data key inf_... (upstream"],
   ])("b78: says so of %s", async ([dataKey, says], context) => {
     const credentialRef = { name: "provider", key: dataKey };
