@@ -213,16 +213,36 @@ function sweep(world: World): World {
 /** How long after the last fault everything must be as declared (I8). Milliseconds. */
 const TIME_TO_REST_MS = 60_000;
 
+/** How many steps a world may take to come to rest. */
+const STEPS_TO_REST = 40;
+/** Of as many worlds the rest is known at a time: an exploration by night has millions. */
+const MAX_KNOWN = 100_000;
+
+/** Worlds at rest, and the steps to them, by where from: most histories lead to the same worlds before long. */
+export type Rests = Map<string, { readonly rest: World; readonly steps: number }>;
+
 /** Lets the world come to rest undisturbed. Undefined when it does not within its time. */
-export function settle(start: World): World | undefined {
+export function settle(start: World, known: Rests): World | undefined {
+  const passed: string[] = [];
+  const isThere = (rest: World, more: number): World | undefined => {
+    const steps = passed.length + more;
+    if (steps > STEPS_TO_REST) return undefined;
+    if (known.size > MAX_KNOWN) known.clear();
+    passed.forEach((mark, i) => void known.set(mark, { rest, steps: steps - i }));
+    return rest;
+  };
   let world: World = sweep({ ...start, delayed: [] });
-  for (let i = 0; i < 40; i++) {
+  while (passed.length < STEPS_TO_REST) {
     world = { ...world, confirmed: true };
+    const mark = `${fingerprint(world)}${start.now}`;
+    const before = known.get(mark);
+    if (before !== undefined) return isThere(before.rest, before.steps);
+    passed.push(mark);
     const next = plan(world);
-    if (next === undefined) return world;
+    if (next === undefined) return isThere(world, 0);
     if (next.action.do !== "Nothing") world = step(world);
     else if (next.requeueAt <= start.now + TIME_TO_REST_MS) world = { ...world, now: next.requeueAt };
-    else return step(world);
+    else return isThere(step(world), 0);
   }
   return undefined;
 }

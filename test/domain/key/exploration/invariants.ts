@@ -2,13 +2,17 @@
 import type { VersionState } from "../../../../domain/access/key-record.ts";
 import { DEFAULT_OVERLAP, overlapLimit } from "../../../../domain/key/declaration/declared-key.ts";
 import { type StoredVersion, versionIn } from "../../../../domain/key/stored/stored-key.ts";
-import { settle, usableInSecret } from "./explore.ts";
+import { type Rests, settle, usableInSecret } from "./explore.ts";
 import { isMintedAndUnowned, plan, STRANGER, type World } from "./world.ts";
 
 const ENDED: ReadonlySet<VersionState> = new Set<VersionState>(["retired", "voided", "revoked"]);
 
-/** What a world violates. */
-export function violatedIn(world: World): string | undefined {
+/**
+ * What a world violates.
+ *
+ * @param rests of the worlds that were looked at before, to which this one's is added
+ */
+export function violatedIn(world: World, rests: Rests): string | undefined {
   for (const key of world.keys) {
     const count = (state: VersionState) => key.versions.filter((version) => version.state === state).length;
     if (count("active") > 1) return "I1: two active versions";
@@ -24,7 +28,7 @@ export function violatedIn(world: World): string | undefined {
       return "I2: the old version retires without a successor";
     }
   }
-  const rest = settle(world);
+  const rest = settle(world, rests);
   if (rest === undefined) return "I8: never comes to rest";
   return wrongAtRest(rest);
 }
