@@ -29,14 +29,17 @@ export type ControllerProcessOptions = ControllerOptions & {
 /**
  * Writes a kubeconfig for the ServiceAccount that infra/rbac makes, as its pod would have it.
  *
+ * @param url where it leads, such as to a proxy
  * @returns the file's path
  */
 export async function accountKubeconfig(
   kubernetes: Pick<StartedKubernetes, "address" | "createToken" | "kubeconfig">,
+  url = kubernetes.address.url,
 ): Promise<string> {
   const path = join(kubernetes.address.folder, "controller.kubeconfig");
   const token = await kubernetes.createToken("keyplane-system", "keyplane-controller");
-  await writeFile(path, await kubernetes.kubeconfig(token, "keyplane-system"), { mode: 0o600 });
+  const text = await kubernetes.kubeconfig(token, "keyplane-system");
+  await writeFile(path, text.replaceAll(kubernetes.address.url, url), { mode: 0o600 });
   return path;
 }
 

@@ -7,6 +7,7 @@ import { listObjects } from "../../store/objects/objects.ts";
 import { read } from "../architecture/sources.ts";
 import { accountKubeconfig, type Controller, startController } from "../env/controller.ts";
 import { migratedDatabase } from "../env/database/engines.ts";
+import { type ApiProxy, startApiProxy } from "../env/kubernetes/api-proxy.ts";
 import { createNamespace, inNamespace } from "../env/kubernetes/declarations.ts";
 import { type LentKubernetes, lendKubernetes } from "../env/kubernetes/lent.ts";
 import { GATEWAY, keyManifest, LIBRARY, teamManifest } from "../env/kubernetes/manifests.ts";
@@ -23,6 +24,8 @@ describe("infra/rbac, on Kubernetes", () => {
   let kubernetes: LentKubernetes;
   let database: Awaited<ReturnType<typeof migratedDatabase>>;
   let store: Store;
+  /** Controllers reach the API server through it. */
+  let api: ApiProxy;
   let kubeconfig: string;
   const running = new Set<Controller>();
   const encryptionKey = randomBytes(32).toString("base64");
@@ -75,15 +78,30 @@ describe("infra/rbac, on Kubernetes", () => {
     [kubernetes, database] = await Promise.all([lendKubernetes(), migratedDatabase()]);
     store = await openPostgres(database.url);
     await applyController();
-    kubeconfig = await accountKubeconfig(kubernetes);
+    api = await startApiProxy(kubernetes);
+    kubeconfig = await accountKubeconfig(kubernetes, api.url);
   });
 
   afterAll(async () => {
     await Promise.all([...running].map((controller) => controller.stop()));
+    await api?.close();
     await store?.close();
     await database?.drop();
     await kubernetes?.close();
   });
+
+  /** Changes an object once more just before its status reaches the API server, which the controller writes about the first change. */
+  async function outrun(statusPath: string, change: () => Promise<void>): Promise<void> {
+    const answered = Promise.withResolvers<void>();
+    const stop = api.rule(async ({ method, path }) => {
+      if (method !== "PATCH" || path !== statusPath) return undefined;
+      stop();
+      await change().then(answered.resolve, answered.reject);
+      return undefined;
+    });
+    await change();
+    await answered.promise;
+  }
 
   const MODES = [
     { mode: "cluster-wide", namespace: "dev", flags: [] },
@@ -104,9 +122,7 @@ describe("infra/rbac, on Kubernetes", () => {
       const first = await start(...flags);
       await leads(first);
       const second = await start(...flags);
-      await doEverything(kubernetes, namespace, async (plural) =>
-        (await uses()).some(({ verb, resource }) => verb === "get" && resource === `${plural}.keyplane.dev`),
-      );
+      await doEverything(kubernetes, namespace, outrun);
       await stop(first);
       await leads(second);
       await stop(second);

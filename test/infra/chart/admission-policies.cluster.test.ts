@@ -206,7 +206,7 @@ describe("the admission policies, on Kubernetes", () => {
   });
 
   it("hold up nothing that the controller does in the whole life of a namespace", async () => {
-    await doEverything(kubernetes, "life", async () => true);
+    await doEverything(kubernetes, "life", (_, change) => change());
     const doomed = inNamespace(kubernetes, "doomed");
     await doomed.apply(teamManifest("doomed", "doomed") + keyManifest("reader"));
     await doomed.ready("reader");
