@@ -20,6 +20,9 @@ export type Key = {
   };
 };
 
+/** To ask the API server takes it, and who asks, some of the processor. */
+const ASKING = { longestPauseMs: 250 };
+
 export const API = "/apis/keyplane.dev/v1alpha1";
 
 /** Makes a namespace that is not there yet. */
@@ -53,11 +56,15 @@ export function inNamespace(kubernetes: Kubernetes, namespace: string) {
 
   const key = (name: string) => read<Key>(path("platformkeys", name));
   const holds = (what: string, name: string, matches: (key: Key, reason: string) => boolean) =>
-    until(`${name} ${what}`, async () => {
-      const found = await key(name);
-      const ready = found?.status?.conditions?.find(({ type }) => type === "Ready");
-      return found !== undefined && ready !== undefined && matches(found, ready.reason) ? found : undefined;
-    });
+    until(
+      `${name} ${what}`,
+      async () => {
+        const found = await key(name);
+        const ready = found?.status?.conditions?.find(({ type }) => type === "Ready");
+        return found !== undefined && ready !== undefined && matches(found, ready.reason) ? found : undefined;
+      },
+      ASKING,
+    );
 
   return {
     path,
@@ -68,23 +75,23 @@ export function inNamespace(kubernetes: Kubernetes, namespace: string) {
     holds,
     apply: (manifests: string) => applyAll(kubernetes, manifests, { namespace }),
     changeKey: (name: string, spec: object) => change(path("platformkeys", name), { spec }),
-    ready: (...names: string[]) =>
-      Promise.all(
-        names.map((name) =>
-          holds(
-            "is Ready",
-            name,
-            (found, reason) => reason === "Ready" && found.status?.observedGeneration === found.metadata.generation,
-          ),
-        ),
-      ),
+    /** Asks for one after the other: the API server is busy enough. */
+    async ready(...names: string[]): Promise<void> {
+      for (const name of names) {
+        await holds(
+          "is Ready",
+          name,
+          (found, reason) => reason === "Ready" && found.status?.observedGeneration === found.metadata.generation,
+        );
+      }
+    },
     /** Has something deleted, and does not wait for what holds it. */
     async drop(at: string): Promise<void> {
       await kubernetes.request("DELETE", at);
     },
     async remove(at: string): Promise<void> {
       await kubernetes.request("DELETE", at);
-      await until(`${at} is gone`, async () => (await read(at)) === undefined);
+      await until(`${at} is gone`, async () => (await read(at)) === undefined, ASKING);
     },
   };
 }
