@@ -10,7 +10,10 @@ import { CHART, type Helm, openHelm, UNCHECKED } from "./helm.ts";
 const NAMESPACE = "keyplane-system";
 const CHECKED = ["keyplane", CHART, "--namespace", NAMESPACE];
 const RELEASE = [...CHECKED, UNCHECKED];
+/** For an upgrade that is about no definition: they stay, and take both Helm and the API server most of their time. */
+const NO_CRDS = ["--no-hooks", "--set", "crds.install=false"];
 const VALUES = (name: string) => ["--values", join(CHART, `examples/values-${name}.yaml`)];
+const MONITORED = "metrics.serviceMonitor.enabled=true,metrics.rules.enabled=true";
 const KEY_CRD = "platformkeys.keyplane.dev";
 
 /** The tests go on from one another: a release from its installation to its end, where no kubelet runs its pods. */
@@ -68,7 +71,8 @@ describe("A release of infra/chart", () => {
     const refused = await helm.runHelm("install", ...RELEASE, ...VALUES("small"), "--no-hooks");
     expect(refused).toMatchObject({ code: 1 });
     expect(refused.stderr).toContain("invalid ownership metadata");
-    await helm.helm("install", ...RELEASE, ...VALUES("small"), "--no-hooks", "--take-ownership");
+    const four = ["--set", "server.replicas=4"];
+    await helm.helm("install", ...RELEASE, ...VALUES("small"), ...four, "--no-hooks", "--take-ownership");
     expect(await field(`crd/${KEY_CRD}`, "{.metadata.labels.app\\.kubernetes\\.io/managed-by}")).toBe("Helm");
     expect(await ours("deployments,services,poddisruptionbudgets")).toEqual([
       "deployment.apps/keyplane-controller",
@@ -88,17 +92,16 @@ describe("A release of infra/chart", () => {
   });
 
   it("is upgraded to an autoscaler, which has the number of servers to itself and begins with that of before", async () => {
-    await helm.helm("upgrade", ...RELEASE, ...VALUES("small"), "--no-hooks", "--set", "server.replicas=4");
     expect(await field("deployment/keyplane-server", "{.spec.replicas}")).toBe("4");
-    await helm.helm("upgrade", ...RELEASE, ...VALUES("production"), "--no-hooks");
+    await helm.helm("upgrade", ...RELEASE, ...VALUES("production"), ...NO_CRDS);
     expect(await field("hpa/keyplane-server", "{.spec.minReplicas} {.spec.maxReplicas}")).toBe("3 6");
     expect(await field("deployment/keyplane-server", "{.spec.replicas}")).toBe("4");
     await kubectl("scale", "deployment/keyplane-server", "--namespace", NAMESPACE, "--replicas=5");
-    await helm.helm("upgrade", ...RELEASE, ...VALUES("production"), "--no-hooks", "--set", "image.tag=next");
+    await helm.helm("upgrade", ...RELEASE, ...VALUES("production"), ...NO_CRDS, "--set", "image.tag=next");
     expect(await field("deployment/keyplane-server", "{.spec.replicas}")).toBe("5");
     // Which would turn the autoscaler off.
     await kubectl("scale", "deployment/keyplane-server", "--namespace", NAMESPACE, "--replicas=0");
-    await helm.helm("upgrade", ...RELEASE, ...VALUES("production"), "--no-hooks", "--set", "image.tag=next");
+    await helm.helm("upgrade", ...RELEASE, ...VALUES("production"), ...NO_CRDS, "--set", MONITORED);
     expect(await field("deployment/keyplane-server", "{.spec.replicas}")).toBe("3");
   });
 
@@ -127,9 +130,7 @@ describe("A release of infra/chart", () => {
     expect(await may("editer", "patch", "platformkeys", "--subresource=status")).toBe("no");
   });
 
-  it("says of monitoring what the cluster lacks, and installs without it", async () => {
-    const ENABLED = "metrics.serviceMonitor.enabled=true,metrics.rules.enabled=true";
-    await helm.helm("upgrade", ...RELEASE, ...VALUES("production"), "--no-hooks", "--set", ENABLED);
+  it("says of monitoring, which it has been upgraded to, what the cluster lacks, and is there without it", async () => {
     expect(await helm.helm("get", "notes", "keyplane", "--namespace", NAMESPACE)).toContain(
       "does not have the kinds: ServiceMonitor, PrometheusRule",
     );
@@ -147,7 +148,7 @@ describe("A release of infra/chart", () => {
   });
 
   it("goes beside another one only where the policies of each know the controller of the other", async () => {
-    const second = ["second", CHART, "--namespace", "team-b", "--no-hooks", "--set", "crds.install=false", UNCHECKED];
+    const second = ["second", CHART, "--namespace", "team-b", ...NO_CRDS, UNCHECKED];
     const naming = (account: string) => ["--set", `admissionPolicies.controllers={system:serviceaccount:${account}}`];
     const unknownThere = await helm.runHelm("install", ...second, ...naming(`${NAMESPACE}:keyplane-controller`));
     expect(unknownThere).toMatchObject({
@@ -156,7 +157,7 @@ describe("A release of infra/chart", () => {
         "release keyplane would deny what this one's controller writes: name system:serviceaccount:team-b:second-keyplane-controller in its admissionPolicies.controllers",
       ),
     });
-    const first = ["upgrade", ...RELEASE, ...VALUES("production"), "--no-hooks", "--set", "image.tag=next"];
+    const first = ["upgrade", ...RELEASE, ...VALUES("production"), ...NO_CRDS, "--set", "image.tag=next"];
     await helm.helm(...first, ...naming("team-b:second-keyplane-controller"));
     const unknownHere = await helm.runHelm("install", ...second);
     expect(unknownHere).toMatchObject({
@@ -170,7 +171,8 @@ describe("A release of infra/chart", () => {
       "would be denied: name system:serviceaccount:team-b:second-",
     );
     await helm.helm("uninstall", "second", "--namespace", "team-b");
-    await helm.helm(...first);
+    // Helm changes definitions only where the release had them before.
+    await helm.helm("upgrade", ...RELEASE, ...VALUES("production"), "--no-hooks", "--set", "image.tag=next");
   });
 
   it("leaves the old version at work where the migration of the new one does not end", async () => {
