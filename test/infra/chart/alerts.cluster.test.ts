@@ -60,18 +60,22 @@ describe("the alerts, by promtool", () => {
     expect(Object.keys(ALERT_CASES).toSorted()).toEqual(alerts.toSorted());
   });
 
-  it.each(Object.entries(ALERT_CASES))("%s fires when it should, and is quiet when it should", async (alert, cases) => {
-    const tests = [
-      ...cases.fires.map((series) => testOf(alert, series, true)),
-      ...cases.quiet.map((series) => testOf(alert, series, false)),
-    ];
+  it("fire each when it should, and are each quiet when it should", async () => {
     const { groups }: Rules = parse(await readFile(ALERT_RULES, "utf8"));
-    const [rules, file] = [join(folder, `${alert}.rules.yaml`), join(folder, `${alert}.yaml`)];
-    // JSON is YAML. Promtool works out every rule for each minute of each test: none is about another's alert.
-    const own = groups.map((group) => ({ ...group, rules: group.rules.filter((rule) => rule.alert === alert) }));
-    await writeFile(rules, JSON.stringify({ groups: own }));
-    await writeFile(file, JSON.stringify({ rule_files: [rules], evaluation_interval: "1m", tests }));
-    await run(promtool, ["test", "rules", file]);
+    const files = Object.entries(ALERT_CASES).map(async ([alert, cases]) => {
+      const tests = [
+        ...cases.fires.map((series) => testOf(alert, series, true)),
+        ...cases.quiet.map((series) => testOf(alert, series, false)),
+      ];
+      const [rules, file] = [join(folder, `${alert}.rules.yaml`), join(folder, `${alert}.yaml`)];
+      // JSON is YAML. Promtool works out every rule for each minute of each test: none is about another's alert.
+      const own = groups.map((group) => ({ ...group, rules: group.rules.filter((rule) => rule.alert === alert) }));
+      await writeFile(rules, JSON.stringify({ groups: own }));
+      await writeFile(file, JSON.stringify({ rule_files: [rules], evaluation_interval: "1m", tests }));
+      return file;
+    });
+    // It names the file of each alert that does otherwise.
+    await run(promtool, ["test", "rules", ...(await Promise.all(files))]);
   });
 });
 
