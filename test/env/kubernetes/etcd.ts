@@ -1,4 +1,5 @@
 /** Etcd by its gateway for JSON, beside the API server that keeps its objects there. */
+import { randomUUID } from "node:crypto";
 import { Agent, request as httpRequest } from "node:http";
 import { text } from "node:stream/consumers";
 
@@ -40,6 +41,12 @@ export function openEtcd(socketPath: string) {
     return new Map(kvs.map((entry) => [Buffer.from(entry.key, "base64").toString(), entry]));
   }
 
+  async function commit(changes: readonly object[]): Promise<void> {
+    for (let from = 0; from < changes.length; from += MAX_CHANGES) {
+      await ask("/v3/kv/txn", { success: changes.slice(from, from + MAX_CHANGES) });
+    }
+  }
+
   return {
     revision,
     /** All that the API server keeps. */
@@ -47,6 +54,17 @@ export function openEtcd(socketPath: string) {
     /** Has etcd forget whatever was before its present revision. */
     async compact(): Promise<void> {
       await ask("/v3/kv/compaction", { revision: await revision(), physical: true });
+    },
+    /** Keeps copies of a declaration beside it, each with a name and a UID of its own. The API server hears of them. */
+    async copy(key: string, names: readonly string[]): Promise<void> {
+      const { kvs: [entry] = [] } = await ask<{ kvs?: readonly EtcdEntry[] }>("/v3/kv/range", { key: base64(key) });
+      if (entry?.value === undefined) throw new Error(`etcd has no ${key}`);
+      const object: { metadata: object } = JSON.parse(Buffer.from(entry.value, "base64").toString());
+      const puts = names.map((name) => {
+        const value = JSON.stringify({ ...object, metadata: { ...object.metadata, name, uid: randomUUID() } });
+        return { request_put: { key: base64(key.replace(/[^/]*$/, name)), value: base64(value) } };
+      });
+      await commit(puts);
     },
     /**
      * Brings back what was kept, and removes whatever has come since. The API server hears of it as of any other change.
@@ -64,9 +82,7 @@ export function openEtcd(socketPath: string) {
         ...added.map((key) => ({ request_delete_range: { key: base64(key) } })),
         ...changed.map((key) => ({ request_put: { key: base64(key), value: kept.get(key)?.value } })),
       ];
-      for (let from = 0; from < changes.length; from += MAX_CHANGES) {
-        await ask("/v3/kv/txn", { success: changes.slice(from, from + MAX_CHANGES) });
-      }
+      await commit(changes);
       if (changed.length > 0) {
         const after = await read({ keys_only: true });
         for (const key of changed) {
