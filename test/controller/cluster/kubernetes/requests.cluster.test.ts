@@ -22,7 +22,7 @@ const NAMESPACES = ["dev", "prod"];
 /** Of its Secrets the controller hears nothing until it asks. */
 const SILENT = "silent";
 /** Enough to distinguish a request for each of them from a few for all. */
-const KEYS = NIGHTLY ? 200 : 40;
+const KEYS = NIGHTLY ? 200 : 20;
 
 /** A request as the audit log has it: `patch platformkeys/status dev/key-1`. */
 type AuditedRequest = { readonly what: string; readonly of: string };
