@@ -11,8 +11,8 @@ import { SCENARIOS, type ScenarioName, usual } from "./scenarios.ts";
 import { spawnController } from "./spawn-controller.ts";
 
 /**
- * By row: the scenario, the point, and the highest version number that it ends with. By day one after a write to Kubernetes
- * and one after a write to the database, and all by night: key-faults.faults.test.ts has each row every day.
+ * By row: the scenario, the point, and the highest version number that it ends with. By day one after a write to Kubernetes,
+ * and all by night: key-faults.faults.test.ts has each row every day, and kill.faults.test.ts processes that are killed.
  */
 const KILLS: readonly (readonly [string, ScenarioName, InjectedFault, number])[] = [
   ["c1", "a first mint", { effect: "commit key.reserved", how: "killed before" }, 1],
@@ -22,7 +22,7 @@ const KILLS: readonly (readonly [string, ScenarioName, InjectedFault, number])[]
   ["c9", "a rotation", { effect: "commit key.activated", how: "killed after" }, 2],
   ["c11", "a deletion", { effect: "commit key.revoked", how: "killed after" }, 1],
 ];
-const OF_DAY = ["c4", "c11"];
+const OF_DAY = ["c4"];
 
 describeWorldsInSequenceOnKubernetes("a controller's process", (setup, kubernetes) => {
   const spawn = (context: TestContext, options: Parameters<typeof spawnController>[2]) =>
