@@ -13,7 +13,7 @@ import { keyManifest, LIBRARY, teamManifest } from "../../../env/kubernetes/mani
 import { until } from "../../../env/until.ts";
 
 /** Longer than the time between two resyncs. */
-const INTERVAL_MS = 40_000;
+const INTERVAL_MS = 30_000;
 /** Each by the namespaces that it claims: of the one installation, of the other, of both, of neither, none. */
 const TEAMS = { "of-a": "a", "of-b": "b", "of-both": "shared-a, shared-b", "of-neither": "c", without: "" };
 type TeamName = keyof typeof TEAMS;
