@@ -88,11 +88,10 @@ async function statusOf(baseUrl: string, secret = "", model = "small"): Promise<
 const ofTeam = () => `${pages.url}/g/payments-models/v1`;
 
 describe("A developer", () => {
-  test("makes a key for an app, finds what to call, and calls a model with it", async () => {
+  test("makes a key for an app without knowing presets, finds what to call, and calls a model with it", async () => {
     const page = await begin(developer);
     await followLink(page, "Create key");
     await page.getByLabel("Name", { exact: true }).fill("my-app");
-    await page.getByLabel("Preset").selectOption("GatewayDefault");
     await page.getByRole("button", { name: "Generate key" }).click();
     const secret = await page.getByLabel("The key", { exact: true }).innerText();
     await followLink(page, "Gateways of the team");
