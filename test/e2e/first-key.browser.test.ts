@@ -1,6 +1,6 @@
 /** The guide to the first key, as a new user goes through it: the pages in a browser, the commands in a shell. */
 import { execFile } from "node:child_process";
-import { cpSync } from "node:fs";
+import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Browser, Page } from "playwright-core";
@@ -99,14 +99,23 @@ test("a new user signs in, makes a key, uses it, narrows it, takes it into Git a
 
   await page.getByText("More", { exact: true }).click();
   await page.getByRole("link", { name: "Export as manifest" }).click();
-  home.write("first-key.yaml", await page.getByLabel("The manifest").innerText());
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("link", { name: "Download" }).click(),
+  ]);
+  const manifest = readFileSync(await download.path(), "utf8");
+  expect(manifest.trim()).toBe((await page.getByLabel("The manifest").innerText()).trim());
+  expect(manifest).not.toContain(key);
+  home.write(download.suggestedFilename(), manifest);
   await up.waitFor("research", "first-key", "Ready");
+  expect(keyPage.endsWith(up.statusOf("research", "first-key").keyID)).toBe(true);
   const printed = await shell(key, exported);
   expect(printed.find((line) => line.includes("first-key"))).toMatch(/True/);
   expect(printed.at(-1)).toBe("200");
   await page.goto(keyPage);
   expect(await page.getByRole("link", { name: "Edit" }).count()).toBe(0);
-  expect(await page.getByRole("main").innerText()).toContain("research/first-key");
+  expect(await page.getByRole("region", { name: "Details" }).innerText()).toContain("research/first-key");
+  await page.getByText("Taken over by PlatformKey research/first-key").waitFor();
 
   await page.getByRole("link", { name: "Revoke" }).click();
   await page.getByLabel("Name of the key").fill("first-key");
