@@ -10,42 +10,47 @@ import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, onTestFinished } from "vitest";
 import { type ModelStub, startModelStub } from "../../examples/model-stub/stub.ts";
 import { ROOT, read } from "../architecture/sources.ts";
-import { type Home, keyplane, makeHome, startUpProcess, type UpProcess } from "../cli/up.ts";
+import { openShellCommand, type ShellCommand } from "../cli/shell-command.ts";
+import { type Home, keyplane, makeHome, startUp, type Up } from "../cli/up.ts";
 import { blocksIn } from "../env/blocks.ts";
-import { COMPILE_CACHE } from "../env/compile-cache.ts";
 import { firstUnprinted, scriptOf } from "../env/guide.ts";
 
 let stub: ModelStub;
 let home: Home;
 let folder: string;
-let up: UpProcess;
+let up: Up;
+let command: ShellCommand;
 
 beforeAll(async () => {
-  stub = await startModelStub();
+  [stub, command] = await Promise.all([startModelStub(), openShellCommand()]);
   home = makeHome();
   cpSync(join(ROOT, "examples/quickstart/manifests"), home.manifests, { recursive: true });
   const gateway = join(home.manifests, "gateway.yaml");
   writeFileSync(gateway, readFileSync(gateway, "utf8").replaceAll("http://127.0.0.1:9100", stub.url));
-  up = await startUpProcess(home);
+  up = await startUp(home);
   for (const name of ["docs-agent", "dashboard", "diarist", "chat-app"]) await up.waitFor("research", name, "Ready");
 });
 afterAll(async () => {
   await up?.stop();
-  await stub.close();
+  await Promise.all([stub.close(), command.close()]);
   home.remove();
 });
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "keyplane-guides-"));
+  process.chdir(folder);
 });
-afterEach(() => rmSync(folder, { recursive: true }));
+afterEach(() => {
+  process.chdir(ROOT);
+  rmSync(folder, { recursive: true });
+});
 
 /** A text of a page, for a server and its folders. */
 function here(text: string, { url }: { readonly url: string } = up, { data, manifests }: Home = home): string {
   return Object.entries({
     "http://127.0.0.1:8080": url,
     "http://127.0.0.1:9100": stub.url,
-    "npm run --silent keyplane --": `'${process.execPath}' '${join(ROOT, "cli/main.ts")}'`,
+    "npm run --silent keyplane --": "keyplane",
     ".keyplane/secrets": `${data}/secrets`,
     ".keyplane/bootstrap-token": `${data}/bootstrap-token`,
     "--data .keyplane": `--data ${data}`,
@@ -55,11 +60,10 @@ function here(text: string, { url }: { readonly url: string } = up, { data, mani
 
 /** Goes through a page as its reader does: it ends without an error, and prints what the page shows. */
 async function follow(page: string, server: { readonly url: string } = up, of: Home = home): Promise<void> {
-  const command = here('keyplane() { npm run --silent keyplane -- "$@"; }');
-  const script = `${command}\n${here(scriptOf(read(page), of.manifests), server, of)}`;
+  const script = `${command.definition}\n${here(scriptOf(read(page), of.manifests), server, of)}`;
   const ended = await promisify(execFile)("bash", ["--norc", "-c", script], {
     cwd: folder,
-    env: { PATH: process.env.PATH, ...COMPILE_CACHE },
+    env: { PATH: process.env.PATH },
   }).catch((error: Error & { stdout: string; stderr: string }) => error.stdout + error.stderr);
   expect(ended).toMatchObject({ stdout: expect.any(String), stderr: "" });
   const { stdout } = ended as { stdout: string };
@@ -92,7 +96,7 @@ it("docs/guides/budget-of-a-team.md does what it says", async () => {
   expect(await keyplane(["validate", "--price-list", prices])).toMatchObject({ code: 0 });
   const priced = makeHome();
   onTestFinished(() => priced.remove());
-  const server = await startUpProcess(priced, { KEYPLANE_PRICES: prices });
+  const server = await startUp(priced, { KEYPLANE_PRICES: prices });
   onTestFinished(async () => void (await server.stop()));
   await follow(page, server, priced);
 });
