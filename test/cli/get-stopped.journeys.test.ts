@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { until } from "../env/until.ts";
 import { key, keyplane, makeHome, startUpProcess, team } from "./up.ts";
 
-it("keyplane get says that keyplane up is not running, however that has ended", async () => {
+it("get, describe, events, audit and doctor say that keyplane up is not running, however that has ended", async () => {
   const home = makeHome();
   home.write("all.yaml", team("team-a", "dev") + key("agent"));
   const get = async (...more: string[]) => (await keyplane(["get", "keys", "--data", home.data, ...more])).out;
@@ -28,7 +28,9 @@ it("keyplane get says that keyplane up is not running, however that has ended", 
       const { code, out, err } = await keyplane([command, "--data", home.data]);
       expect([code, out, err]).toEqual([1, "", expect.stringMatching(/^keyplane: keyplane up does not run on .*\n$/)]);
     }
-    expect((await keyplane(["doctor", "--data", home.data])).out).toContain("held when keyplane up ended");
+    const { out: findings } = await keyplane(["doctor", "--data", home.data]);
+    expect(findings).toContain("held when keyplane up ended");
+    expect(findings).toMatch(/^error {2}process: keyplane up does not run on /m);
   } finally {
     await up.stop();
     home.remove();
