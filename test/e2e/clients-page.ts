@@ -6,7 +6,7 @@ import { promisify, stripVTControlCharacters } from "node:util";
 import { expect } from "vitest";
 import { type ModelStub, startModelStub } from "../../examples/model-stub/stub.ts";
 import { ROOT, read } from "../architecture/sources.ts";
-import { makeHome, startUpProcess, type UpProcess } from "../cli/up.ts";
+import { makeHome, startUp } from "../cli/up.ts";
 import { COMPILE_CACHE } from "../env/compile-cache.ts";
 import { printedBy, scriptOf, sectionOf } from "../env/guide.ts";
 import type { ModelClient } from "./model-clients.ts";
@@ -46,7 +46,7 @@ export async function openClientsPage() {
   cpSync(join(ROOT, "examples/quickstart/manifests"), home.manifests, { recursive: true });
   const gateway = join(home.manifests, "gateway.yaml");
   writeFileSync(gateway, readFileSync(gateway, "utf8").replaceAll("http://127.0.0.1:9100", stub.url));
-  const up: UpProcess = await startUpProcess(home);
+  const up = await startUp(home);
   for (const name of ["docs-agent", "chat-app"]) await up.waitFor("research", name, "Ready");
 
   /** A text of the page, for this server. */
