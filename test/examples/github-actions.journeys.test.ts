@@ -1,13 +1,14 @@
 /** The workflow as a runner would take it: its shell steps, in order, on a branch and its base. GitHub itself is a stand-in. */
-import { spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { promisify } from "node:util";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { ROOT, read } from "../architecture/sources.ts";
+import { openShellCommand, type ShellCommand } from "../cli/shell-command.ts";
 import { key, team } from "../cli/up.ts";
-import { COMPILE_CACHE } from "../env/compile-cache.ts";
 
 type Step = { name?: string; uses?: string; run?: string; env?: Record<string, string> };
 type Job = { permissions: Record<string, string>; steps: Step[] };
@@ -16,11 +17,18 @@ const FILE = "examples/github-actions/keyplane.yml";
 const workflow: { on: object; permissions: object; jobs: Record<"plan" | "comment", Job> } = parse(read(FILE));
 const steps = Object.values(workflow.jobs).flatMap((job) => job.steps);
 
+let command: ShellCommand;
+beforeAll(async () => {
+  command = await openShellCommand();
+});
+afterAll(() => command.close());
+
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "keyplane-workflow-"));
   mkdirSync(join(folder, "bin"));
-  program("keyplane", `exec ${process.execPath} ${join(ROOT, "cli/main.ts")} "$@"`);
+  program("keyplane", `${command.definition}\nkeyplane "$@"`);
+  process.chdir(folder);
   // What is asked of GitHub, and of the comments there are the id of the one that is ours.
   program(
     "gh",
@@ -28,7 +36,10 @@ beforeEach(() => {
   );
   writeFileSync(join(folder, "comments"), "");
 });
-afterEach(() => rmSync(folder, { recursive: true }));
+afterEach(() => {
+  process.chdir(ROOT);
+  rmSync(folder, { recursive: true });
+});
 
 function program(name: string, script: string): void {
   writeFileSync(join(folder, "bin", name), `#!/bin/sh\n${script}\n`);
@@ -40,16 +51,15 @@ function write(side: "base" | "branch", text: string): void {
   writeFileSync(join(folder, side, "manifests/all.yaml"), text);
 }
 
-/** A step as GitHub runs it: by `bash -e`. */
-function run(name: string, env: Record<string, string> = {}) {
+/** Runs a step as GitHub does, by `bash -e`; returns its exit code. */
+async function run(name: string, env: Record<string, string> = {}): Promise<number> {
   const script = steps.find((step) => step.name === name)?.run ?? expect.fail(`there is no step ${name}`);
   const PATH = `${join(folder, "bin")}:${process.env.PATH}`;
   const files = { GITHUB_OUTPUT: join(folder, "output"), GITHUB_STEP_SUMMARY: join(folder, "summary") };
-  return spawnSync("bash", ["-e", "-c", script], {
-    cwd: folder,
-    encoding: "utf8",
-    env: { PATH, ...COMPILE_CACHE, ...files, ...env },
-  });
+  return promisify(execFile)("bash", ["-e", "-c", script], { cwd: folder, env: { PATH, ...files, ...env } }).then(
+    () => 0,
+    ({ code }) => code,
+  );
 }
 
 /** The plan that the steps hand on. */
@@ -82,19 +92,19 @@ describe("the workflow for pull requests", () => {
     expect(workflow.jobs.comment.steps.map(({ name }) => name)).toEqual(["Comment"]);
   });
 
-  test("plans the branch against its base, and comments once", () => {
+  test("plans the branch against its base, and comments once", async () => {
     write("base", declared);
     write("branch", declared.replace("MCPReadOnly", "MCPReadWrite"));
-    expect(run("Plan").status).toBe(0);
+    expect(await run("Plan")).toBe(0);
     const plan = handedOn();
     expect(plan).toContain("### keyplane plan: 0 to create, 1 to change, 0 to delete, 1 unchanged");
     expect(readFileSync(join(folder, "summary"), "utf8").trimEnd()).toBe(plan);
 
     const github = { REPOSITORY: "example/keys", NUMBER: "7", PLAN: plan };
-    expect(run("Comment", github).status).toBe(0);
+    expect(await run("Comment", github)).toBe(0);
     expect(readFileSync(join(folder, "body"), "utf8")).toBe(plan);
     writeFileSync(join(folder, "comments"), "41\n");
-    expect(run("Comment", github).status).toBe(0);
+    expect(await run("Comment", github)).toBe(0);
     const asked = readFileSync(join(folder, "asked"), "utf8")
       .split("\n")
       .map((line) => /--method \w+ \S+/.exec(line)?.[0]);
@@ -104,25 +114,25 @@ describe("the workflow for pull requests", () => {
     ]);
   });
 
-  test("fails for a faulty branch, and has the plan of it all the same", () => {
+  test("fails for a faulty branch, and has the plan of it all the same", async () => {
     write("base", declared);
     write("branch", declared.replace("MCPReadOnly", "MCPReadOnli"));
-    expect(run("Validate").status).toBe(1);
-    expect(run("Plan").status).toBe(1);
+    expect(await run("Validate")).toBe(1);
+    expect(await run("Plan")).toBe(1);
     expect(handedOn()).toContain("did you mean MCPReadOnly?");
   });
 
-  test("fails for a key that would get no version, and has the plan of it all the same", () => {
+  test("fails for a key that would get no version, and has the plan of it all the same", async () => {
     write("base", declared);
     write("branch", declared.replace(/namespaces: \[.*?\]/, "namespaces: [elsewhere]"));
-    expect(run("Plan").status).toBe(1);
+    expect(await run("Plan")).toBe(1);
     expect(handedOn()).toContain("will not be ready: NamespaceUnclaimed");
   });
 
-  test("plans the first branch, whose base has no manifests yet", () => {
+  test("plans the first branch, whose base has no manifests yet", async () => {
     write("branch", declared);
     expect(existsSync(join(folder, "base"))).toBe(false);
-    expect(run("Plan").status).toBe(0);
+    expect(await run("Plan")).toBe(0);
     expect(handedOn()).toContain("2 to create");
   });
 });
