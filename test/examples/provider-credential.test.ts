@@ -10,6 +10,7 @@ test("b363: the credential of one provider is none of another's, also where both
   onTestFinished(() => rmSync(data, { recursive: true }));
   for (const provider of CREDENTIAL_VARIABLES.keys()) {
     expect(await keepCredential(data, provider, undefined)).toBe(false);
+    expect(await keepCredential(data, provider, " \n")).toBe(false);
     expect(await keepCredential(data, provider, `sk-of-${provider}`)).toBe(true);
   }
   for (const provider of CREDENTIAL_VARIABLES.keys()) {
