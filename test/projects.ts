@@ -2,6 +2,7 @@
 const POSTGRES = "test/env/global-setup.ts";
 const GO_PROGRAMS = "test/env/go/go-programs.ts";
 const PULUMI = "test/env/pulumi/global-setup.ts";
+const TOFU = "test/env/opentofu/global-setup.ts";
 const PACKAGE = "test/env/package-of-run.ts";
 
 /**
@@ -23,7 +24,7 @@ export const PROJECTS = {
   pulumi: {
     command: "npm run test:pulumi",
     needs: "Go, which builds the Pulumi CLI and OpenTofu, Python with venv, Python's registry",
-    shared: [POSTGRES, GO_PROGRAMS, PULUMI],
+    shared: [POSTGRES, GO_PROGRAMS, PULUMI, TOFU],
   },
   browser: { command: "npm run test:browser", needs: "Chromium", shared: [POSTGRES] },
   chaos: { command: "npm run test:chaos", needs: "Go, which builds Kubernetes", shared: [POSTGRES, GO_PROGRAMS] },
@@ -40,7 +41,7 @@ export const PROJECTS = {
   night: {
     command: "npm run nightly",
     needs: "all of these: every test at its full length",
-    shared: [POSTGRES, GO_PROGRAMS, PULUMI],
+    shared: [POSTGRES, GO_PROGRAMS, PULUMI, TOFU],
   },
 } as const;
 

@@ -31,6 +31,7 @@ const COMPONENTS: Readonly<Record<string, readonly ProjectName[]>> = {
   "test/env/pulumi/cli.ts": ["pulumi"],
   "test/env/pulumi.ts": ["pulumi"],
   "test/env/opentofu/cli.ts": ["pulumi"],
+  "test/env/opentofu.ts": ["pulumi"],
   "test/env/browser.ts": ["browser"],
   "test/env/nginx.ts": ["system"],
   "test/env/database/pgbouncer.ts": ["system", "e2e"],
@@ -89,7 +90,7 @@ describe("the suites", () => {
   });
 
   it("have no file that watches its event loop, or replaces what all of its process has, in one with others", () => {
-    const sharing = [halvesOfNpm().together, filesOf("cluster")];
+    const sharing = [halvesOfNpm().together, filesOf("cluster"), filesOf("pulumi")];
     const together = files.filter((file) =>
       sharing.some(({ include, exclude }) => matches(file, include) && !matches(file, exclude)),
     );

@@ -3,30 +3,41 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe } from "vitest";
+import { afterAll, beforeAll, describe, inject } from "vitest";
 import { type AskedServer, askServer } from "./asked-server.ts";
-import { copyEmbedded } from "./database/embedded-database.ts";
-import { goBuild } from "./go/go-build.ts";
+import { askDesk } from "./desk.ts";
 import { RARE_COLLECTION } from "./go/go-program.ts";
-import { findTofu } from "./opentofu/cli.ts";
+import type { TofuPrograms } from "./opentofu/global-setup.ts";
+import { SOURCES } from "./opentofu/sources.ts";
 import { textsInZip } from "./opentofu/unzip.ts";
-import { type Serving, startServing } from "./serving.ts";
+import type { PulumiAddress } from "./pulumi/start.ts";
 
-/** As infra/terraform names them: ours, and one that stands for a secret store's. */
-const SOURCES = { keyplane: ".", teststore: "./internal/teststore" } as const;
+/** Started by importing this file: the server is the one that Pulumi's tests have. */
+const [{ cli, providers }, { url, tokenFile }] = await Promise.all([
+  askDesk<TofuPrograms>(inject("tofuPort")),
+  askDesk<PulumiAddress>(inject("pulumiPort")),
+]);
 
-/** What a configuration begins with. */
-export const REQUIRED_PROVIDERS = `terraform {
-  required_providers {
-${Object.keys(SOURCES)
-  .map((name) => `    ${name} = { source = "keyplane.dev/keyplane/${name}" }\n`)
-  .join("")}  }
+/** What a configuration begins with: every command starts each of these providers, several times. */
+export const REQUIRED_PROVIDERS = required("keyplane");
+/** The same of one that has a secret store besides. */
+export const REQUIRED_WITH_STORE = required("keyplane", "teststore");
+
+function required(...names: readonly (keyof typeof SOURCES)[]): string {
+  const sources = names.map((name) => `    ${name} = { source = "keyplane.dev/keyplane/${name}" }\n`);
+  return `terraform {\n  required_providers {\n${sources.join("")}  }\n}\n`;
 }
-`;
 
 export type TofuWorld = AskedServer & {
-  /** A folder with a configuration of its own, and nothing of this machine's but the CLI and the provider. */
-  makeWorkspace(files: Readonly<Record<string, string>>): Promise<TofuWorkspace>;
+  /**
+   * A folder with a configuration of its own, and nothing of this machine's but the CLI and the provider.
+   *
+   * @param options.logs whether what runs logs at the level of traces, which takes a third more of the processor
+   */
+  makeWorkspace(
+    files?: Readonly<Record<string, string>>,
+    options?: { readonly logs?: boolean },
+  ): Promise<TofuWorkspace>;
   /** The variables that a page's commands run with: the CLI and Go are on the PATH, and all that they keep is apart. */
   makeEnvironment(): Promise<Readonly<Record<string, string>>>;
 };
@@ -36,7 +47,7 @@ type Ran = { readonly out: string; readonly code: number };
 export type TofuWorkspace = {
   /** A folder outside of it, where what runs keeps secrets: the one place that may have them. */
   readonly store: string;
-  /** Runs a command of the CLI; what it logs at the level of traces is kept. */
+  /** Runs a command of the CLI. */
   tofu(...args: string[]): Promise<Ran>;
   /** Writes a file of the configuration anew. */
   write(name: string, text: string): Promise<void>;
@@ -44,40 +55,23 @@ export type TofuWorkspace = {
   everything(): Promise<string>;
 };
 
-/** For promises on the real CLI against a real server, which is the file's own. */
+/** For promises on the real CLI against a real server, which all files of the run share: each has teams of its own. */
 export function describeOnTofu(promise: string, tests: (world: TofuWorld) => void): void {
   describe(`${promise}, with OpenTofu`, () => {
     let root = "";
-    let cli = "";
-    let server: Serving | undefined;
     const place = (...names: string[]) => join(root, ...names);
-    const running = () => {
-      if (server === undefined) throw new Error("the server has not started");
-      return server.url;
-    };
     beforeAll(async () => {
       root = await mkdtemp(join(tmpdir(), "keyplane-tofu-"));
-      cli = await findTofu();
-      for (const [name, source] of Object.entries(SOURCES)) {
-        await goBuild("../../infra/terraform", [source], place("bin", `terraform-provider-${name}`));
-      }
-      await mkdir(place("manifests"));
-      await copyEmbedded(place("data", "db"));
-      const folders = ["--manifests", place("manifests"), "--data", place("data")];
-      server = await startServing(["up", ...folders, "--port", "0", "--admin-port", "0"], {});
     });
-    afterAll(async () => {
-      await server?.stop();
-      await rm(root, { recursive: true, force: true });
-    });
+    afterAll(() => rm(root, { recursive: true, force: true }));
     const makeHome = async () => {
       const folder = await mkdtemp(place("home-"));
       const env = {
         HOME: folder,
         TF_IN_AUTOMATION: "1",
         TF_INPUT: "0",
-        KEYPLANE_URL: running(),
-        KEYPLANE_TOKEN_FILE: place("data", "bootstrap-token"),
+        KEYPLANE_URL: url,
+        KEYPLANE_TOKEN_FILE: tokenFile,
         ...RARE_COLLECTION,
       };
       return { folder, env };
@@ -87,11 +81,11 @@ export function describeOnTofu(promise: string, tests: (world: TofuWorld) => voi
         const { env } = await makeHome();
         return { ...env, ...(await goEnvironment()), PATH: [dirname(cli), process.env.PATH].join(delimiter) };
       },
-      async makeWorkspace(files) {
+      async makeWorkspace(files = {}, { logs = false } = {}) {
         const folder = await mkdtemp(place("workspace-"));
         await Promise.all(Object.entries(files).map(([name, text]) => writeFile(join(folder, name), text)));
         const home = await makeHome();
-        const overrides = Object.keys(SOURCES).map((name) => `"keyplane.dev/keyplane/${name}" = "${place("bin")}"`);
+        const overrides = Object.keys(SOURCES).map((name) => `"keyplane.dev/keyplane/${name}" = "${providers}"`);
         const rc = `provider_installation {\n  dev_overrides {\n${overrides.join("\n")}\n}\n  direct {}\n}\n`;
         await writeFile(join(home.folder, "tofu.rc"), rc);
         const store = join(home.folder, "store");
@@ -100,12 +94,11 @@ export function describeOnTofu(promise: string, tests: (world: TofuWorld) => voi
           ...home.env,
           PATH: "/usr/bin:/bin",
           TF_CLI_CONFIG_FILE: join(home.folder, "tofu.rc"),
-          TF_LOG: "trace",
-          TF_LOG_PATH: join(home.folder, "trace.log"),
+          ...(logs && { TF_LOG: "trace", TF_LOG_PATH: join(home.folder, "trace.log") }),
         };
-        return openWorkspace(cli, { folder, store }, env);
+        return openWorkspace({ folder, store }, env);
       },
-      ...askServer(() => ({ url: running(), tokenFile: place("data", "bootstrap-token") })),
+      ...askServer(() => ({ url, tokenFile })),
     });
   });
 }
@@ -117,15 +110,14 @@ async function goEnvironment(): Promise<Readonly<Record<string, string>>> {
 }
 
 function openWorkspace(
-  cli: string,
   { folder, store }: { readonly folder: string; readonly store: string },
-  env: Readonly<Record<"TF_LOG_PATH" | string, string>>,
+  env: Readonly<Record<string, string>>,
 ): TofuWorkspace {
   const printed: string[] = [];
   return {
     store,
     async tofu(...args) {
-      const ran = await run(cli, [...args, "-no-color"], folder, env);
+      const ran = await run([...args, "-no-color"], folder, env);
       printed.push(ran.out);
       return ran;
     },
@@ -141,7 +133,7 @@ function openWorkspace(
   };
 }
 
-function run(cli: string, args: readonly string[], cwd: string, env: Readonly<Record<string, string>>): Promise<Ran> {
+function run(args: readonly string[], cwd: string, env: Readonly<Record<string, string>>): Promise<Ran> {
   return new Promise((resolve) => {
     execFile(cli, args, { cwd, env, maxBuffer: 1 << 26 }, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === "number" ? error.code : 1;

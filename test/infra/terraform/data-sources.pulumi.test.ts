@@ -8,7 +8,7 @@ describeOnTofu("data sources", ({ makeWorkspace, manage }) => {
     const route = { model: "fast-chat", routeID: "rt-fast", upstream: "one", upstreamModel: "m" };
     const gateway = { name: "main", team: "shown", spec: { upstreams: [upstream], routes: [route] } };
     const { body: madeGateway } = await manage("POST", "gateways", gateway);
-    await manage("POST", "libraries", { name: "handbook", team: "shown", spec: { displayName: "Handbook" } });
+    await manage("POST", "libraries", { name: "shown-handbook", team: "shown", spec: { displayName: "Handbook" } });
     const key = { name: "reader", team: "shown", spec: { preset: "MCPReadWrite" } };
     const { body: madeKey } = await manage("POST", "keys", key);
     const { tofu, write } = await makeWorkspace({});
@@ -21,7 +21,7 @@ data "keyplane_model_gateway" "main" {
 }
 
 data "keyplane_memory_library" "handbook" {
-  name = "handbook"
+  name = "shown-handbook"
 }
 
 data "keyplane_platform_key" "reader" {
@@ -42,7 +42,7 @@ output "shown" {
         ...{ upstreams: ["one"], models: ["fast-chat"], routes_only: false },
       },
       {
-        ...{ ...shown, id: expect.any(String), name: "handbook" },
+        ...{ ...shown, id: expect.any(String), name: "shown-handbook" },
         ...{ display_name: "Handbook", description: null, deletion_policy: "Retain" },
       },
       {
@@ -55,10 +55,11 @@ output "shown" {
   });
 
   it("say what is missing", async () => {
-    const { tofu, write } = await makeWorkspace({});
-    await write("main.tf", `${REQUIRED_PROVIDERS}data "keyplane_memory_library" "none" {\n  name = "none"\n}\n`);
-    expect((await tofu("plan")).out).toContain('there is no library named "none"');
-    await write("main.tf", `${REQUIRED_PROVIDERS}data "keyplane_memory_library" "none" {}\n`);
-    expect((await tofu("plan")).out).toContain("Which one is meant?");
+    const none = 'data "keyplane_memory_library" "none" {\n  name = "none"\n}\n';
+    const open = 'data "keyplane_memory_library" "open" {}\n';
+    const { tofu } = await makeWorkspace({ "main.tf": `${REQUIRED_PROVIDERS}${none}${open}` });
+    const { out } = await tofu("plan");
+    expect(out).toContain('there is no library named "none"');
+    expect(out).toContain("Which one is meant?");
   });
 });
