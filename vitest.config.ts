@@ -11,7 +11,7 @@ import { filesOf, halvesOfNpm, PROJECT_NAMES, PROJECTS } from "./test/projects.t
 const SHARED_PROCESS = ["--min-semi-space-size=32", "--initial-old-space-size=512"];
 
 /** Projects all of whose files share processes: what they load is compiled once for each process. */
-const SHARED_BY_ALL: readonly string[] = ["browser", "cluster", "faults", "journeys"];
+const SHARED_BY_ALL: readonly string[] = ["browser", "cluster", "faults", "journeys", "pulumi"];
 
 export default defineConfig({
   // What a program imports as `keyplane/...` is the source itself.

@@ -10,6 +10,7 @@ import { COMPILE_CACHE } from "./compile-cache.ts";
 import { askDesk } from "./desk.ts";
 import { RARE_COLLECTION } from "./go/go-program.ts";
 import type { PulumiAddress } from "./pulumi/start.ts";
+import { lastUpdateIn, outputsIn } from "./pulumi/state.ts";
 
 /** Started by importing this file. */
 const pulumi = await askDesk<PulumiAddress>(inject("pulumiPort"));
@@ -28,8 +29,6 @@ export type StackOptions = {
   readonly project?: string;
   /** Besides, or instead of, the variables that say where Keyplane is. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Whether operations return their `summary`, which takes another run of the CLI after each. */
-  readonly summaries?: boolean;
 };
 
 /** Runs a command of the CLI on the stack. */
@@ -88,7 +87,7 @@ async function openStack(
   address: PulumiAddress,
   folder: string,
   program: PulumiFn,
-  { project = "tests", env = {}, summaries = false }: StackOptions = {},
+  { project = "tests", env = {} }: StackOptions = {},
 ): Promise<TestStack> {
   const place = (name: string) => join(folder, name);
   const [work, home, pids] = [place("work"), place("home"), place("pids")];
@@ -96,7 +95,7 @@ async function openStack(
   await writeFile(place("root/bin/pulumi"), `#!/bin/sh\necho $$ >>${pids}\nexec ${address.cli} "$@"\n`);
   await chmod(place("root/bin/pulumi"), 0o755);
   const envVars = { ...(await environmentIn(folder, address)), ...env };
-  const stack = await LocalWorkspace.createOrSelectStack(
+  const stack = await LocalWorkspace.createStack(
     { stackName: "test", projectName: project, program },
     {
       workDir: work,
@@ -106,7 +105,9 @@ async function openStack(
       envVars,
     },
   );
-  if (!summaries) stack.info = async () => undefined;
+  const backend = join(place("backend"), ".pulumi");
+  stack.outputs = () => outputsIn(join(backend, "stacks", project, "test.json"), envVars.PULUMI_CONFIG_PASSPHRASE);
+  stack.info = () => lastUpdateIn(join(backend, "history", project, "test"));
   return {
     stack,
     folder,

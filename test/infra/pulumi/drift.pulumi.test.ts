@@ -82,7 +82,7 @@ describeOnPulumi("a stack whose keys others change", ({ makeStack, manage, call,
         const { secret, previousSecret, keyID } = new PlatformKey("key", { team, ...args });
         return { secret, previousSecret, keyID };
       },
-      { env: { KEYPLANE_URL: proxy.url }, summaries: true },
+      { env: { KEYPLANE_URL: proxy.url } },
     );
     const first = (await stack.up()).outputs;
     args = { preset: "MCPReadWrite", rotation: { trigger: "2" } };
@@ -115,14 +115,11 @@ describeOnPulumi("a stack whose keys others change", ({ makeStack, manage, call,
     const { body } = await manage("POST", "keys", { name: "old", team: "imported", spec });
     let options: { import?: string } = { import: body.id };
     let rotation: PlatformKeyArgs["rotation"];
-    const { stack } = await makeStack(
-      async () => {
-        const args: PlatformKeyArgs = { team: "imported", name: "old", preset: "MCPReadOnly", displayName: "Old" };
-        const key = new PlatformKey("old", { ...args, expiresAt: spec.expiresAt, rotation }, options);
-        return { secret: key.secret, previous: key.previousSecret, prefix: key.prefix };
-      },
-      { summaries: true },
-    );
+    const { stack } = await makeStack(async () => {
+      const args: PlatformKeyArgs = { team: "imported", name: "old", preset: "MCPReadOnly", displayName: "Old" };
+      const key = new PlatformKey("old", { ...args, expiresAt: spec.expiresAt, rotation }, options);
+      return { secret: key.secret, previous: key.previousSecret, prefix: key.prefix };
+    });
     const imported = await stack.up();
     expect(imported.summary.resourceChanges).toEqual({ create: 1, import: 1 });
     expect(imported.outputs).toEqual({ prefix: { value: body.prefix, secret: false } });

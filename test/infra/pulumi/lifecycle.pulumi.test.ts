@@ -21,33 +21,30 @@ const SIGNING = `whsec_${Buffer.alloc(32, 1).toString("base64")}`;
 
 describeOnPulumi("a program", ({ makeStack, manage, call }) => {
   it("makes a team, a library, a gateway and a key of them; a preview of it makes nothing", async () => {
-    const { stack } = await makeStack(
-      async () => {
-        const { name: team } = new PlatformTeam("team", {
-          name: "whole",
-          members: [
-            { role: "admin", group: "leads" },
-            { role: "member", group: "readers", libraryRefs: [{ name: "handbook" }] },
-          ],
-          mcpAgentPolicy: { defaultLibraryRef: { name: "handbook" } },
-          // Neither in the order that the server has.
-          webhooks: ["https://hooks.example.com/b", "https://hooks.example.com/a"].map((url) => ({
-            ...{ url, events: ["key.rotated", "key.revoked"], secret: SIGNING },
-          })),
-        });
-        const library = new MemoryLibrary("handbook", { team, name: "handbook", description: "How we work" });
-        const gateway = new ModelGateway("main", { team, publicID: "whole-main", upstreams: [UPSTREAM] });
-        const key = new PlatformKey("agent", {
-          team,
-          preset: "GatewayDefault",
-          gatewayRef: { name: gateway.name },
-          libraryAccess: { mode: "Restricted", libraryRefs: [{ name: library.name }] },
-          expiresAfter: "24h",
-        });
-        return { ...key, gateway: gateway.publicID, missing: gateway.missingCredentials };
-      },
-      { summaries: true },
-    );
+    const { stack } = await makeStack(async () => {
+      const { name: team } = new PlatformTeam("team", {
+        name: "whole",
+        members: [
+          { role: "admin", group: "leads" },
+          { role: "member", group: "readers", libraryRefs: [{ name: "handbook" }] },
+        ],
+        mcpAgentPolicy: { defaultLibraryRef: { name: "handbook" } },
+        // Neither in the order that the server has.
+        webhooks: ["https://hooks.example.com/b", "https://hooks.example.com/a"].map((url) => ({
+          ...{ url, events: ["key.rotated", "key.revoked"], secret: SIGNING },
+        })),
+      });
+      const library = new MemoryLibrary("handbook", { team, name: "handbook", description: "How we work" });
+      const gateway = new ModelGateway("main", { team, publicID: "whole-main", upstreams: [UPSTREAM] });
+      const key = new PlatformKey("agent", {
+        team,
+        preset: "GatewayDefault",
+        gatewayRef: { name: gateway.name },
+        libraryAccess: { mode: "Restricted", libraryRefs: [{ name: library.name }] },
+        expiresAfter: "24h",
+      });
+      return { ...key, gateway: gateway.publicID, missing: gateway.missingCredentials };
+    });
     const { changeSummary } = await stack.preview();
     expect(changeSummary).toEqual({ create: 5 });
     expect((await manage("GET", "teams?name=whole")).body.items).toEqual([]);
@@ -80,20 +77,16 @@ describeOnPulumi("a program", ({ makeStack, manage, call }) => {
 
   it("changes a key in place, and replaces it where its name changes", async () => {
     let args: PlatformKeyArgs = { team: "changing", name: "one", preset: "MCPReadOnly" };
-    const { stack } = await makeStack(
-      async () => {
-        const team = new PlatformTeam("team", { name: "changing" });
-        const { secret, keyID } = new PlatformKey("key", args, { dependsOn: team });
-        return { secret, keyID };
-      },
-      { summaries: true },
-    );
+    const { stack } = await makeStack(async () => {
+      const team = new PlatformTeam("team", { name: "changing" });
+      const { secret, keyID } = new PlatformKey("key", args, { dependsOn: team });
+      return { secret, keyID };
+    });
     const first = await stack.up();
     args = { team: "changing", name: "one", scopes: ["memory:read", "memory:write"], reason: "ticket 12" };
-    const preview = await stack.preview({ diff: true });
-    expect(preview.stdout).toMatch(/\+ scopes\s*: \[/);
-    expect(preview.stdout).toMatch(/- preset\s*: "MCPReadOnly"/);
-    const second = await stack.up();
+    const second = await stack.up({ diff: true });
+    expect(second.stdout).toMatch(/\+ scopes\s*: \[/);
+    expect(second.stdout).toMatch(/- preset\s*: "MCPReadOnly"/);
     expect(second.summary.resourceChanges).toEqual({ same: 2, update: 1 });
     expect(second.outputs).toEqual(first.outputs);
     expect((await manage("GET", `keys/${first.outputs.keyID?.value}`)).body.scopes).toEqual(args.scopes);

@@ -42,14 +42,11 @@ describeOnPulumi("what cannot be done", ({ makeStack, manage, url, tokenFile }) 
 
   it("is said of the property that is wrong, and the state goes on from there", async () => {
     let wrong: object = {};
-    const { stack, try: run } = await makeStack(
-      async () => {
-        const team = new PlatformTeam("team", { name: "refused" });
-        // As a program in another language, or past the types.
-        new PlatformKey("key", { team: "refused", ...wrong } as PlatformKeyArgs, { dependsOn: team });
-      },
-      { summaries: true },
-    );
+    const { stack, try: run } = await makeStack(async () => {
+      const team = new PlatformTeam("team", { name: "refused" });
+      // As a program in another language, or past the types.
+      new PlatformKey("key", { team: "refused", ...wrong } as PlatformKeyArgs, { dependsOn: team });
+    });
     for (const { wrong: args, said } of FAULTS) {
       wrong = args;
       const { out, failed } = await run(stack.preview());
@@ -65,13 +62,10 @@ describeOnPulumi("what cannot be done", ({ makeStack, manage, url, tokenFile }) 
 
   itByNight("is said of the provider's configuration, which takes no token", async () => {
     let args: ProviderArgs & { token?: string } = {};
-    const { stack, try: run } = await makeStack(
-      async () => {
-        const provider = new Provider("there", args);
-        new PlatformTeam("team", { name: "configured" }, { provider });
-      },
-      { summaries: true },
-    );
+    const { stack, try: run } = await makeStack(async () => {
+      const provider = new Provider("there", args);
+      new PlatformTeam("team", { name: "configured" }, { provider });
+    });
     for (const [wrong, said] of [
       [{ token: "kpt_canary" }, "a token has no place in the configuration"],
       [{ tokenFile: "kpt_canary" }, "a token has no place in the configuration"],

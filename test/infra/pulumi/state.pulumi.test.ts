@@ -99,7 +99,6 @@ describeOnPulumi("what Pulumi keeps and prints", ({ makeStack, tokenFile }) => {
     expect(leaks).toEqual([]);
     // It would be found.
     expect(printed.some((text) => text.includes(String(second.prefix?.value)))).toBe(true);
-    await stack.destroy();
   });
 });
 
