@@ -1,7 +1,7 @@
 /**
- * Makes the image's part of Keyplane: `node scripts/image.ts FOLDER`, a folder that is not there yet. The package is
- * packed as its users get it, its dependencies are installed by the lock file, and what nothing reads at run time is
- * left out. The Dockerfile runs this, and so do the tests of the image.
+ * Makes the image's part of Keyplane: `node scripts/image.ts FOLDER [TARBALL]`, a folder that is not there yet. The
+ * package is packed as its users get it, unless its tarball is named, its dependencies are installed by the lock file,
+ * and what nothing reads at run time is left out. The Dockerfile runs this, and so do the tests of the image.
  */
 import { execFileSync } from "node:child_process";
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
@@ -18,16 +18,16 @@ const TEXT = /\.md$/i;
 /** Files that come with each copy of a package. */
 const LICENSE = /^(licen[cs]e|notice|copying)/i;
 
-const [, , target] = process.argv;
-if (target === undefined) throw new Error("usage: node scripts/image.ts FOLDER");
+const [, , target, given] = process.argv;
+if (target === undefined) throw new Error("usage: node scripts/image.ts FOLDER [TARBALL]");
 const folder = resolve(target);
 const run = (cwd: string, program: string, ...args: string[]) =>
   execFileSync(program, args, { cwd, stdio: ["ignore", "ignore", "inherit"] });
 
 mkdirSync(folder);
 const packed = mkdtempSync(join(tmpdir(), "keyplane-image-"));
-run(ROOT, "npm", "pack", "--silent", "--pack-destination", packed);
-const tarball = join(packed, `keyplane-${packageJson.version}.tgz`);
+if (given === undefined) run(ROOT, "npm", "pack", "--silent", "--pack-destination", packed);
+const tarball = given ?? join(packed, `keyplane-${packageJson.version}.tgz`);
 const paths = OF_PACKAGE.map((path) => `package/${path}`);
 run(folder, "tar", "--extract", "--gzip", `--file=${tarball}`, "--strip-components=1", "--no-same-owner", ...paths);
 rmSync(packed, { recursive: true });

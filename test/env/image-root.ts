@@ -34,12 +34,13 @@ export function readImageConfig(): ImageConfig {
  * The image's root, made unless it is there: in the folder that the variable names, which several runs may share.
  *
  * @param folder where it is made if there is no such variable
+ * @param tarball asked for the package's tarball, where one is packed anyway: else it is packed of what the image's build has
  */
-export async function findImageRoot(folder: string): Promise<string> {
+export async function findImageRoot(folder: string, tarball?: () => Promise<string>): Promise<string> {
   const { [IMAGE_ROOT_VARIABLE]: root = join(folder, "root") } = process.env;
   if (existsSync(root)) return root;
   const made = `${root}-${process.pid}`;
-  await makeImageRoot(made);
+  await makeImageRoot(made, await tarball?.());
   await rename(made, root).catch(async (error: unknown) => {
     // Another run has made it meanwhile.
     if (!existsSync(root)) throw error;
@@ -54,20 +55,28 @@ export async function findImageRoot(folder: string): Promise<string> {
  *
  * @param folder is made
  */
-async function makeImageRoot(folder: string): Promise<void> {
+async function makeImageRoot(folder: string, tarball?: string): Promise<void> {
   const [node] = readImageConfig().entrypoint;
-  const checkout = `${folder}-checkout`;
+  // What is mounted there finds its folder, since nothing can be made on a root that is read only.
+  for (const path of ["data", "dev", "proc", "tmp"]) await mkdir(join(folder, path), { recursive: true });
+  const target = join(folder, "keyplane");
+  const make = (cwd: string, ...args: string[]) =>
+    run(process.execPath, ["scripts/image.ts", target, ...args], { cwd, maxBuffer: 1 << 24 });
+  if (tarball === undefined) await inBuildContext(`${folder}-checkout`, make);
+  else await make(ROOT, tarball);
+  await copyProgram(process.execPath, folder, node);
+}
+
+/** Does something in a copy of the checkout that has what .dockerignore sends, and nothing else. */
+async function inBuildContext(checkout: string, build: (folder: string) => Promise<unknown>): Promise<void> {
   await copyCheckout(checkout);
   const sent = readFileSync(join(ROOT, ".dockerignore"), "utf8").split("\n");
   for (const name of await readdir(checkout)) {
     if (!sent.includes(`!${name}`)) await rm(join(checkout, name), { recursive: true });
   }
   await symlink(join(ROOT, "node_modules"), join(checkout, "node_modules"));
-  // What is mounted there finds its folder, since nothing can be made on a root that is read only.
-  for (const path of ["data", "dev", "proc", "tmp"]) await mkdir(join(folder, path), { recursive: true });
-  await run(process.execPath, ["scripts/image.ts", join(folder, "keyplane")], { cwd: checkout });
+  await build(checkout);
   await rm(checkout, { recursive: true });
-  await copyProgram(process.execPath, folder, node);
 }
 
 /**

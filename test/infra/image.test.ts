@@ -1,8 +1,9 @@
 import { execFileSync } from "node:child_process";
+import { dirname, join } from "node:path";
 import { validate } from "dockerfile-utils";
 import { describe, expect, test } from "vitest";
 import packageJson from "../../package.json" with { type: "json" };
-import { FOLDERS, ROOT, read } from "../architecture/sources.ts";
+import { FOLDERS, filesBelow, ROOT, read } from "../architecture/sources.ts";
 
 const dockerfile = read("Dockerfile");
 const lines = dockerfile.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
@@ -60,5 +61,21 @@ describe("the Dockerfile", () => {
     );
     expect(kept.filter((line) => !line.startsWith("!") || !inGit.has(line.slice(1)))).toEqual([]);
     expect(FOLDERS.filter((folder) => !kept.includes(`!${folder}`))).toEqual([]);
+  });
+
+  test("has all that its build reads", () => {
+    const sent = read(".dockerignore")
+      .matchAll(/^!(.*)$/gm)
+      .map(([, name]) => name)
+      .toArray();
+    const sources = [...FOLDERS.flatMap((folder) => filesBelow(folder, ".ts")), "scripts/build.ts", "scripts/image.ts"];
+    const imported = sources.flatMap((file) =>
+      [...read(file).matchAll(/\bfrom "(\.[^"]+)"/g)].map(([, from = ""]) =>
+        join(dirname(file), from).split("/", 1).join(),
+      ),
+    );
+    const ofBuild = [".npmrc", "LICENSE", "package-lock.json", "scripts", "tsconfig.json", "tsconfig.package.json"];
+    expect(imported).toContain("package.json");
+    expect([...new Set([...imported, ...ofBuild])].filter((name) => !sent.includes(name))).toEqual([]);
   });
 });

@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, inject, it, type TestContext } f
 import packageJson from "../../package.json" with { type: "json" };
 import { OLDEST_NODE } from "../../runtime/node-version.ts";
 import { ROOT } from "../architecture/sources.ts";
+import { COMPILE_CACHE } from "../env/compile-cache.ts";
 import { copyEmbedded } from "../env/database/embedded-database.ts";
 import { freshDatabase } from "../env/database/engines.ts";
 import { askDesk } from "../env/desk.ts";
@@ -24,6 +25,8 @@ const run = promisify(execFile);
 /** By day the oldest alone: the tests of all else run on the newest. */
 const NODES = NIGHTLY ? [OLDEST_NODE, "24.0.0", packageJson.devDependencies.node] : [OLDEST_NODE];
 const MANIFESTS = join(ROOT, "examples/quickstart/manifests");
+/** As npx runs it, which takes as long again to find it. */
+const COMMAND = "node_modules/.bin/keyplane";
 const ANY_PORTS = ["--port", "0", "--admin-port", "0"];
 
 const folder = mkdtempSync(join(tmpdir(), "keyplane-package-"));
@@ -34,7 +37,7 @@ describe.each(NODES)("the package on Node.js %s", (version) => {
   let env: NodeJS.ProcessEnv;
   beforeAll(async () => {
     const path = await pathOfNode(version);
-    env = { ...process.env, PATH: path, npm_config_offline: "true" };
+    env = { ...process.env, ...COMPILE_CACHE, PATH: path, npm_config_offline: "true" };
     const packed = await askDesk<PackageOfRun>(inject("packagePort"));
     app = version === OLDEST_NODE ? packed.app : await install(packed.tarball, join(folder, version), path);
   });
@@ -67,9 +70,9 @@ describe.each(NODES)("the package on Node.js %s", (version) => {
 
   it("has the command, which shows what is built in and validates manifests", async () => {
     expect(await command("npx", "keyplane", "--version")).toBe(`${packageJson.version}\n`);
-    const builtIn = JSON.parse(await command("npx", "keyplane", "version", "-o", "json"));
+    const builtIn = JSON.parse(await command(COMMAND, "version", "-o", "json"));
     expect(builtIn).toMatchObject({ version: packageJson.version, commit: COMMIT, node: version });
-    expect(await command("npx", "keyplane", "validate", "-f", MANIFESTS)).toMatch(/^\d+ manifests, 0 errors/);
+    expect(await command(COMMAND, "validate", "-f", MANIFESTS)).toMatch(/^\d+ manifests, 0 errors/);
   });
 
   it("brings the quickstart up with npx, and its keys work", async (context) => {
@@ -92,13 +95,8 @@ describe.each(NODES)("the package on Node.js %s", (version) => {
       KEYPLANE_DATABASE_URL: database.url,
       KEYPLANE_ENCRYPTION_KEY: randomBytes(32).toString("base64"),
     };
-    await command("npx", "keyplane", "migrate", "--database-url", database.url);
-    const { url, stop } = await start(
-      context,
-      "node_modules/.bin/keyplane",
-      ["server", "--workers", "2", ...ANY_PORTS],
-      settings,
-    );
+    await command(COMMAND, "migrate", "--database-url", database.url);
+    const { url, stop } = await start(context, COMMAND, ["server", "--workers", "2", ...ANY_PORTS], settings);
     expect((await fetch(`${url}/atoms`)).status).toBe(401);
     expect(await stop()).toBe(0);
   });

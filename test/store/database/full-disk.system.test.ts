@@ -7,6 +7,7 @@ import { sql } from "kysely";
 import { expect, onTestFinished, test } from "vitest";
 import { DatabaseUnavailableError } from "../../../store/database/errors.ts";
 import { openPGlite } from "../../../store/database/pglite/pglite.ts";
+import { copyEmbedded } from "../../env/database/embedded-database.ts";
 
 /** Makes a disk of this size, for the running test. */
 function makeDisk(size: string): string {
@@ -52,6 +53,7 @@ const NEXT_LOOK_MS = 1_100;
 test("the embedded database whose log is to be freed answers while its disk is full, and frees it once there is room", async () => {
   const disk = makeDisk("256m");
   const folder = join(disk, "db");
+  await copyEmbedded(folder);
   const store = await openPGlite(folder);
   const segments = async () => (await readdir(join(folder, "pg_wal"))).filter((name) => name.length === 24).length;
   const count = async () => {
