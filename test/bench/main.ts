@@ -11,6 +11,7 @@ import { benchIndex } from "./index.ts";
 import { benchMemory, benchMemoryOfTeams } from "./memory.ts";
 import { benchPages } from "./pages.ts";
 import { benchProfile } from "./profile.ts";
+import { benchPublic } from "./public.ts";
 import { benchRecall } from "./recall.ts";
 import { benchRest } from "./rest.ts";
 import { benchRevocation } from "./revocation.ts";
@@ -41,6 +42,7 @@ const BENCHES = {
   pages: benchPages,
   semantic: benchSemantic,
   recall: benchRecall,
+  public: benchPublic,
   callers: benchCallers,
   attacks: benchAttacks,
   console: benchConsole,

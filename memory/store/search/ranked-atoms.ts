@@ -85,8 +85,7 @@ export async function withMeaning(
   for (const vector of meaning) {
     for (const { nearness, ...near } of await nearestAtoms(db, scope, vector, NEIGHBOURS)) {
       const known = atoms.get(near.id) ?? { ...near, rank: 0, closeness: 0, match: "meaning" };
-      // Squared: with a weak model nothing stands out, and its order is no better than chance.
-      const meaning = MEANING * nearness ** 2;
+      const meaning = MEANING * nearness;
       atoms.set(near.id, { ...known, rank: known.rank + meaning, closeness: known.closeness + meaning });
     }
   }

@@ -43,17 +43,14 @@ export const MAX_GIVING_WAY = 10;
 const MAX_NEWER = 2;
 /** Share of another atom's closeness below which an atom does not answer as well. */
 const MIN_SHARE = 0.3;
-/** Lowest {@link likeness}, times the root of that share, at which two atoms are taken to be about the same. */
-const MIN_LIKENESS = 0.11;
-/** Factor for the likeness of two atoms of which the newer says, by its words, that it changes the older. */
-const CHANGE_COUNTS = 2;
 /**
- * Factors for the likeness of two atoms that state different numbers of what is asked for: without a word of change in
- * the newer, and with one. Both have a word of the question beside what is counted, of at least the rarity
- * {@link MIN_RARITY}.
+ * Lowest {@link likeness}, times the root of that share, at which an atom that says so contradicts an older one: by a
+ * word of change, or by another number of what is asked for. Likeness alone contradicts nothing.
  */
-const QUANTITY_COUNTS = 2;
-const CHANGED_QUANTITY_COUNTS = 6;
+const MIN_LIKENESS = 0.055;
+/** Factor for the likeness of two atoms of which the newer has both. */
+const BOTH_COUNT = 3;
+/** Rarity of a word of the question that two atoms have beside different numbers, at least. */
 const MIN_RARITY = 2.5;
 /** Longest text that is one statement, in characters: in a longer one a word of change may be about any of several. */
 const MAX_STATEMENT = 400;
@@ -83,11 +80,10 @@ export async function newerFirst<T extends PlacedAtom>(
   const weighed = first.map((atom, at) => ({ atom, words: weigh(stems[at] ?? new Set(), weightOf) }));
   const changedBy = changes(weighed);
   const isCountedOtherwise = countedOtherwise<T>(query);
+  /** Returns how much the likeness of two atoms counts: 0 if the newer one does not say that anything changed. */
   const counts = (newer: Placed<T>, older: Placed<T>): number => {
-    if (isCountedOtherwise(newer, older)) {
-      return saysChange(newer.atom.text) ? CHANGED_QUANTITY_COUNTS : QUANTITY_COUNTS;
-    }
-    return changedBy(newer) === older ? CHANGE_COUNTS : 1;
+    if (isCountedOtherwise(newer, older)) return saysChange(newer.atom.text) ? BOTH_COUNT : 1;
+    return changedBy(newer) === older ? 1 : 0;
   };
   /**
    * Returns how much the newer atom is about what the older is, by a model before all words; 0 if it may not come
@@ -102,7 +98,7 @@ export async function newerFirst<T extends PlacedAtom>(
     if (meaning >= MIN_ALIKE && share >= MIN_SHARE_OF_ALIKE) return 1 + meaning;
     if (!isQuestion && isLessExact(newer.atom, older.atom)) return 0;
     const same = likeness(newer.words, older.words) * Math.sqrt(share);
-    if (same * CHANGED_QUANTITY_COUNTS < MIN_LIKENESS) return 0;
+    if (same * BOTH_COUNT < MIN_LIKENESS) return 0;
     const counted = same * counts(newer, older);
     return counted >= MIN_LIKENESS ? counted : 0;
   };

@@ -1,0 +1,105 @@
+import { recallAtoms } from "../../memory/store/search/atom-recall.ts";
+import { searchAtoms } from "../../memory/store/search/atom-search.ts";
+import { migrate } from "../../store/database/migrate/migrate.ts";
+import type { Store } from "../../store/database/store.ts";
+import { addTeamsWithLibraries } from "../memory/libraries.ts";
+import { storeAged } from "../memory/store/search/recall/stored.ts";
+import { bm25 } from "./public/bm25.ts";
+import { type Collection, readCollections } from "./public/collections.ts";
+import { MEASURES, type Measures, measuresOf } from "./public/measures.ts";
+import { onPGlite } from "./questions.ts";
+import { figure, table } from "./table.ts";
+
+const LIBRARY = "lib-diary";
+const TEAM = "team-a";
+const REACH = { teamId: TEAM, libraryIds: null };
+/** Number of answers that are asked for. */
+const LIMIT = 20;
+const DAY_MS = 86_400_000;
+
+/** Ranking of one question by one way to ask, and how long it took. */
+type Asked = { readonly way: string; readonly category: string; readonly measures: Measures; readonly ms: number };
+
+/**
+ * Asks the questions of public collections of the memory and of BM25, each collection in a library of its own: how much
+ * of the evidence is found, and how high it stands. `LOCOMO_FILE`, `CRANFIELD_DIR` and `SCIFACT_DIR` name the files,
+ * `KEYPLANE_BENCH_CONVERSATIONS` those of LoCoMo's conversations that are asked.
+ */
+export async function benchPublic(): Promise<string> {
+  const { given, missing } = readCollections(process.env);
+  const only = process.env.KEYPLANE_BENCH_CONVERSATIONS?.split(",");
+  const rows: string[][] = [];
+  for (const [name, collections] of given) {
+    const asked: Asked[] = [];
+    for (const collection of collections) {
+      if (name === "LoCoMo" && only?.includes(collection.name) === false) continue;
+      asked.push(...(await onPGlite((store) => ask(store, collection))));
+    }
+    rows.push(...rowsOf(name, asked));
+  }
+  const heads = ["", "questions", "R@5", "R@10", "R@20", "any@10", "MRR", "nDCG@10", "ms p50"];
+  return [...(rows.length > 0 ? [table(heads, rows)] : []), ...missing].join("\n");
+}
+
+async function ask(store: Store, { documents, questions }: Collection): Promise<Asked[]> {
+  await migrate(store);
+  await addTeamsWithLibraries(store);
+  const latest = Math.max(...documents.map(({ writtenMs }) => writtenMs ?? 0));
+  const atoms = documents.map(({ text, writtenMs }) => ({
+    ...{ content: text, importance: 5, ageDays: writtenMs === null ? 1 : 1 + (latest - writtenMs) / DAY_MS },
+  }));
+  const ids = await storeAged(store.db, { libraryId: LIBRARY, teamId: TEAM }, atoms);
+  await migrate(store);
+  const documentOf = new Map(ids.map((id, at) => [id, documents[at]?.id ?? ""]));
+  const yardstick = await bm25(
+    store.db,
+    documents.map(({ text }) => text),
+  );
+  const ways: Record<string, (query: string) => Promise<string[]>> = {
+    BM25: async (query) => (await yardstick(query)).slice(0, LIMIT).map((at) => documents[at]?.id ?? ""),
+    recall: async (query) => {
+      const { atoms } = await recallAtoms(store.db, REACH, searchFor(query));
+      return atoms.map(({ id }) => documentOf.get(id) ?? "");
+    },
+    search: async (query) => {
+      const { items } = await searchAtoms(store.db, REACH, searchFor(query));
+      return items.map(({ atom }) => documentOf.get(atom.id) ?? "");
+    },
+  };
+  const asked: Asked[] = [];
+  for (const { ask, category, evidence } of questions) {
+    for (const [way, rank] of Object.entries(ways)) {
+      const from = performance.now();
+      const ranked = await rank(ask);
+      asked.push({ way, category, measures: measuresOf(ranked, evidence), ms: performance.now() - from });
+    }
+  }
+  return asked;
+}
+
+function searchFor(query: string) {
+  return { libraryId: LIBRARY, tags: [], query, limit: LIMIT };
+}
+
+function rowsOf(name: string, asked: readonly Asked[]): string[][] {
+  const ways = [...Map.groupBy(asked, ({ way }) => way)];
+  const all = ways.map(([way, each]) => rowOf(`${name}, ${way}`, each));
+  const categories = ways.flatMap(([way, each]) =>
+    [...Map.groupBy(each, ({ category }) => category)].map(([category, some]) =>
+      rowOf(`${name}, ${way}, ${category}`, some),
+    ),
+  );
+  return categories.length > all.length ? [...all, ...categories] : all;
+}
+
+function rowOf(title: string, asked: readonly Asked[]): string[] {
+  const mean = (of: (each: Asked) => number) => asked.reduce((sum, each) => sum + of(each), 0) / asked.length;
+  const each = MEASURES.map((measure) =>
+    figure(
+      mean(({ measures }) => measures[measure]),
+      3,
+    ),
+  );
+  const ms = asked.map((one) => one.ms).toSorted((a, b) => a - b)[asked.length >> 1] ?? Number.NaN;
+  return [title, figure(asked.length), ...each, figure(ms, 1)];
+}
