@@ -86,7 +86,8 @@ export async function withMeaning(
     for (const { nearness, ...near } of await nearestAtoms(db, scope, vector, NEIGHBOURS)) {
       const known = atoms.get(near.id) ?? { ...near, rank: 0, closeness: 0, match: "meaning" };
       const meaning = MEANING * nearness;
-      atoms.set(near.id, { ...known, rank: known.rank + meaning, closeness: known.closeness + meaning });
+      // Squared, where a newer atom may pass an older one for it: half as near is no answer.
+      atoms.set(near.id, { ...known, rank: known.rank + meaning, closeness: known.closeness + meaning * nearness });
     }
   }
   return [...atoms.values()];
