@@ -8,7 +8,7 @@ import { bm25 } from "./public/bm25.ts";
 import { type Collection, readCollections } from "./public/collections.ts";
 import { MEASURES, type Measures, measuresOf } from "./public/measures.ts";
 import { onPGlite } from "./questions.ts";
-import { figure, table } from "./table.ts";
+import { figure, median, table } from "./table.ts";
 
 const LIBRARY = "lib-diary";
 const TEAM = "team-a";
@@ -100,6 +100,5 @@ function rowOf(title: string, asked: readonly Asked[]): string[] {
       3,
     ),
   );
-  const ms = asked.map((one) => one.ms).toSorted((a, b) => a - b)[asked.length >> 1] ?? Number.NaN;
-  return [title, figure(asked.length), ...each, figure(ms, 1)];
+  return [title, figure(asked.length), ...each, figure(median(asked.map(({ ms }) => ms)), 1)];
 }
