@@ -298,7 +298,8 @@ describe.concurrent("c47: A migration beside others", () => {
     const first = migrate(store, { migrations: steps, lockTimeoutMs: 200 });
     await until("the first is at work", async () => {
       const { rows } = await sql`select from pg_stat_activity
-        where application_name = 'keyplane migrate' and query like 'alter%'`.execute(store.db);
+        where application_name = 'keyplane migrate' and query like 'alter%'
+        and datname = current_database()`.execute(store.db);
       return rows.length === 1;
     });
     const other = await openPostgres(url);
