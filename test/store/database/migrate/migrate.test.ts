@@ -256,7 +256,7 @@ describe.concurrent("c47: A migration beside others", () => {
     const migrating = migrate(store, { migrations: [next] });
     await until("an index of atoms is under way", async () => {
       const { rows } = await other.query(`select from pg_stat_activity
-        where application_name = 'keyplane migrate' and query like '%create index% on atoms %'`);
+        where datname = current_database() and application_name = 'keyplane migrate' and query like '%create index% on atoms %'`);
       return rows.length === 1;
     });
     await save("quick");
