@@ -25,6 +25,7 @@ import {
 import {
   byId,
   byRank,
+  isQuestion,
   type Match,
   markReplaced,
   orderRanked,
@@ -118,8 +119,9 @@ async function rank(
     : followed;
   const ordered =
     sort === "rank" ? await orderRanked(db, found, topic, asked) : await markReplaced(db, topic.scope, found);
-  // A search that the nearest atoms follow has one page, which they fill up to ENOUGH.
-  const whole = isFused || !isFollowed ? ordered : firstBeside(all, ordered, Math.min(limit, ENOUGH));
+  // A search that the nearest atoms follow has one page: they fill it for a question, and for a look-up up to ENOUGH.
+  const filled = isQuestion(asked.query) ? limit : Math.min(limit, ENOUGH);
+  const whole = isFused || !isFollowed ? ordered : firstBeside(all, ordered, filled);
   return pageOf(whole, words, { after, limit });
 }
 

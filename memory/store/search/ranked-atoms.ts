@@ -99,6 +99,11 @@ const MAX_BEGINNING = 600;
 /** Number of words, frequent ones included, from which on a query is a question; a shorter query is looked up. */
 const MIN_QUESTION = 5;
 
+/** True if a query asks about something, and does not look up an identifier or a few words. */
+export function isQuestion(query: string): boolean {
+  return readTopic(query).wanted.length >= MIN_QUESTION;
+}
+
 /**
  * Orders the first positions of an answer, one step after the other: {@link newerFirst}, {@link validFirst},
  * {@link writtenFirst}, {@link namedFirst} if the query is no question, and {@link replacedLast}, with the replaced
@@ -174,18 +179,18 @@ async function orderByTime(
     db,
   );
   const read = new Map(rows.map(({ id, ...atom }) => [id, atom]));
-  const isQuestion = readTopic(query).wanted.length >= MIN_QUESTION;
+  const asksAbout = isQuestion(query);
   const ordered = await newerFirst(
     first.map((atom) => ({ ...atom, ...(read.get(atom.id) ?? GONE) })),
     {
       sample,
       query,
-      isQuestion,
+      isQuestion: asksAbout,
       alike: meaning.length === 0 ? () => undefined : await compareMeanings(db, ids, MAX_GIVING_WAY),
     },
   );
   const placed = writtenFirst(validFirst(ordered));
-  const named = isQuestion ? placed : namedFirst(placed, query);
+  const named = asksAbout ? placed : namedFirst(placed, query);
   return [...named.map(({ text, isValid, isExtracted, ...atom }) => atom), ...ranked.slice(MAX_POSITIONS)];
 }
 

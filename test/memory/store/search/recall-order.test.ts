@@ -118,6 +118,16 @@ describeNightlyOnEachEngine("What comes first in what is recalled", (store) => {
     }
   });
 
+  test("the nearest fill a search of five words up to its limit, and one of fewer words up to ten", async () => {
+    await given(...Array.from({ length: 20 }, (_, n) => aged(`The archive has a shelf, number ${n}.`, n)));
+    const counted = async (query: string, limit: number) =>
+      (await searchAtoms(store().db, REACH, { ...search, query, limit })).items.length;
+    const question = "who dusts the archive each spring";
+    expect([await counted(question, 15), await counted(question, 50)]).toEqual([15, 20]);
+    const lookUp = "archive kitchen";
+    expect([await counted(lookUp, 15), await counted(lookUp, 4)]).toEqual([10, 4]);
+  });
+
   test("five hits and more are followed by none, and no cursor leads to the nearest", async () => {
     const hits = Array.from({ length: 5 }, (_, n) => aged(`The archive has a kitchen, room ${n}.`, n));
     await given(...hits, aged("The archive is dusted each spring.", 1));
