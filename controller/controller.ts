@@ -152,7 +152,7 @@ function createQueue(
       start.attempted(item);
       if ("unconfirmed" in result) {
         resumeOnceConfirmed(item, result.unconfirmed);
-        return undefined;
+        return result.requeueAfterMs;
       }
       if ("done" in result) return result;
       options.onReconciled?.(item);

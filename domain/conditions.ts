@@ -42,7 +42,8 @@ export const REASONS = {
   // what is on its way
   Pending: "See that a Keyplane controller runs and serves this namespace.",
   Minting: "",
-  Confirming: "Server replicas acknowledge the change; this takes at most a few seconds.",
+  Confirming:
+    "Server replicas acknowledge the change: within a second, or within a replica's lease after it has crashed or lost the database.",
   RotationDelayed: "keyplane rotate --revoke-old makes it at once, and ends the old versions.",
   Rotating: "Both versions work until the old one's deadline: have consumers reload the Secret before it.",
   Deleting: "",

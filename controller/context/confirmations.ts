@@ -24,6 +24,8 @@ export type Confirmations = {
   changed(uid: string, seq: number): void;
   /** True if a key is confirmed, from memory; false may be out of date. */
   isConfirmed(uid: string): boolean;
+  /** Returns for how many milliseconds a key has waited to be confirmed; 0 if it does not wait. */
+  waitedMs(uid: string): number;
   /** Calls back once a key is confirmed, and blocks no caller meanwhile. Never after the signal. */
   whenConfirmed(uid: string, resume: () => void, signal: AbortSignal): void;
   forget(uid: string): void;
@@ -105,6 +107,10 @@ export function watchConfirmations(
     changed(uid, seq) {
       const noted = unconfirmed.get(uid);
       if (noted === undefined ? proven.get(uid) !== seq : noted === UNKNOWN || noted < seq) unconfirmed.set(uid, seq);
+    },
+    waitedMs(uid) {
+      const { since = monotonic() } = waiting.get(uid) ?? {};
+      return monotonic() - since;
     },
     whenConfirmed(uid, resume, signal) {
       waiting.set(uid, { since: waiting.get(uid)?.since ?? monotonic(), resume });

@@ -4,8 +4,11 @@ import type { BackgroundTask } from "../queue/work-queue.ts";
 export type ReconcileResult =
   /** Object at rest, with the milliseconds until the next look; undefined for not before something changes. */
   | { readonly requeueAfterMs: number | undefined }
-  /** Object to be reconciled further once the change of the declaration with this uid is confirmed for every replica. */
-  | { readonly unconfirmed: string }
+  /**
+   * Object to be reconciled further once the change of the declaration with this uid is confirmed for every replica, and
+   * at the next look.
+   */
+  | { readonly unconfirmed: string; readonly requeueAfterMs: number | undefined }
   /** Object to be reconciled further once its workloads are restarted. */
   | BackgroundTask;
 

@@ -135,7 +135,13 @@ async function runUntilStable(deps: KeyDeps, name: KeyName, signal: AbortSignal)
       const nextAt = Math.min(plan.requeueAt, nextBegin(observation.budgets));
       return { requeueAfterMs: Number.isFinite(nextAt) ? nextAt - now : undefined };
     }
-    if (plan.action.do === "Wait") return { unconfirmed: object.uid };
+    if (plan.action.do === "Wait") {
+      if (deps.confirmations.waitedMs(object.uid) < LATE_MS) return unconfirmed(object, LATE_MS);
+      const status = keyStatus(observation, plan, observation.rows.now);
+      // What is suspended or revoked is said to be once each replica knows.
+      if (findCondition(status.conditions, "Ready")?.reason === "Confirming") await writeStatus(deps, object, status);
+      return unconfirmed(object);
+    }
     if (step === MAX_STEPS) {
       const why = `PlatformKey ${name.namespace}/${name.name} did not converge in ${MAX_STEPS} steps`;
       throw failedStep(new Error(why), observation, plan);
@@ -148,7 +154,7 @@ async function runUntilStable(deps: KeyDeps, name: KeyName, signal: AbortSignal)
       if (error instanceof FailedStep && isOutrun(error.cause, plan, observation)) continue;
       throw error;
     }
-    if (IS_CONFIRMED_NEXT.has(plan.action.do)) return { unconfirmed: object.uid };
+    if (IS_CONFIRMED_NEXT.has(plan.action.do)) return unconfirmed(object, LATE_MS);
   }
 }
 
@@ -177,6 +183,13 @@ function isWrittenAgain({ observed: { altered, held } }: KeyObservation): boolea
 
 /** Steps on the way to a key after which the next step needs nothing new from the store, and does not read it again. */
 const NOT_IN_STORE: ReadonlySet<KeyAction["do"]> = new Set(["AddFinalizer", "Publish"] as const);
+
+/** Milliseconds after which the status says that a key waits to be confirmed: most are sooner. */
+const LATE_MS = 3_000;
+
+function unconfirmed({ uid }: DeclaredObject, requeueAfterMs?: number): ReconcileResult {
+  return { unconfirmed: uid, requeueAfterMs };
+}
 
 /** Steps after which there is nothing to do before the change is confirmed for every replica. */
 const IS_CONFIRMED_NEXT: ReadonlySet<KeyAction["do"]> = new Set(["Reserve", "Activate"] as const);

@@ -96,6 +96,21 @@ describe("a replica that lives and does not acknowledge", () => {
     expect(await world.keyIn("k0"), "nothing is published before it is confirmed").toBeUndefined();
   });
 
+  it("is what the status says that a new key waits for, where it takes longer", async (context) => {
+    const store = await openStore(context);
+    const world = await startWorld(context, { store, view: NO_VIEW });
+    const letGo = await stickReplica(context, store);
+    await world.write(key("agent"));
+    await until("the status says so", () => world.condition("Ready", "agent") === "False/Confirming");
+    expect(world.get("PlatformKey", "agent")?.status).toMatchObject({
+      keyID: expect.any(String),
+      observedGeneration: 1,
+    });
+    expect((await world.keyIn("agent")) === undefined).toBe(true);
+    await letGo();
+    await until("the key", () => world.condition("Ready", "agent") === "True/Ready");
+  });
+
   it("is waited for by a controller that has just started, too: no receipt is given without proof", async (context) => {
     const { wrap, looks } = countingReads();
     const store = await openStore(context);

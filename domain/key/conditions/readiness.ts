@@ -47,7 +47,11 @@ const READINESS: ConditionChecks<ReadinessSituation> = {
     const ended = endedAt(observed, key, now);
     return ended !== undefined && no("Expired", `The key expired at ${rfc3339(ended)}.`);
   },
-  undelivered: ({ delivered }) => delivered.status !== "True" && { ...delivered, type: "Ready" },
+  undelivered: ({ observed, delivered }) => {
+    // A new version is written once the one before it, or none, is known everywhere.
+    const isHeldBack = delivered.reason === "Minting" && !observed.confirmed;
+    return delivered.status !== "True" && !isHeldBack && { ...delivered, type: "Ready" };
+  },
   unconfirmed: ({ observed }) =>
     !observed.confirmed && no("Confirming", "The last change is on its way to every replica."),
   altered: ({ delivered }) => delivered.reason === "SecretAltered" && { ...delivered, type: "Ready" },

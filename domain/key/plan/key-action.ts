@@ -44,7 +44,7 @@ export type KeyAction =
   | { readonly do: "ReleaseFinalizer" }
   /** Rests until something changes, or until `requeueAt`. */
   | { readonly do: "Nothing" }
-  /** Waits for replicas to confirm the last change, with nothing else to do. No status is written yet. */
+  /** Waits for replicas to confirm the last change, with nothing else to do. The status says so where a version waits for long. */
   | { readonly do: "Wait" };
 
 /** An action on the store alone. Many keys may take such actions in one transaction. */

@@ -135,10 +135,16 @@ const READINESS: readonly Row[] = [
     outcome: { Ready: no("Expired") },
   },
   {
-    rule: "a version that is not delivered comes before replicas that have yet to learn of it",
+    rule: "a version is not delivered before each replica has acknowledged it",
     from: "new",
     change: { confirmed: false },
-    outcome: { Ready: no("Minting") },
+    outcome: { Ready: no("Confirming") },
+  },
+  {
+    rule: "what keeps a version from its Secret comes before replicas that have yet to learn of it",
+    from: "new",
+    change: { confirmed: false, secret: { state: "unmanaged" } },
+    outcome: { Ready: no("SecretConflict") },
   },
   {
     rule: "a key is ready once each replica has acknowledged the last change",
