@@ -21,7 +21,7 @@ const ADVICE: readonly (readonly [codes: readonly string[], advice: string])[] =
       "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
       "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
     ],
-    "give the authority of its certificate by --database-ca-file FILE, or by sslrootcert=FILE in the URL",
+    "give the authority of its certificate by --database-ca-file FILE, or by sslrootcert=FILE in the URL (the chart: by database.ca)",
   ],
   [["ERR_TLS_CERT_ALTNAME_INVALID"], "name the host in the URL as the database's certificate does"],
   [["CERT_HAS_EXPIRED"], "renew the database's certificate, or the authority's in --database-ca-file or sslrootcert"],

@@ -32,7 +32,7 @@ export function linkNeeded(command: string): Html {
 <pre tabindex="0"><code>${command}</code></pre>`;
 }
 
-export const ISSUER_AWAY: Html = html`<p>It has to say who you are: when you sign in, and every 15 minutes from then on. Try again in a moment.</p>`;
+export const ISSUER_AWAY: Html = html`<p>It has to say who you are: when you sign in, and every 15 minutes from then on. Try again in a moment. If it stays away, the server's log says why.</p>`;
 
 export const TRY_AGAIN: Html = html`<p class="actions"><a class="button primary" href="${SIGN_IN}">Sign in</a></p>`;
 

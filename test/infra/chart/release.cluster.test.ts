@@ -147,6 +147,23 @@ describe("A release of infra/chart", () => {
     expect(notes).toContain("--controller-namespace keyplane-system");
   });
 
+  it("offers no first team beside one that is there", async () => {
+    const { items } = JSON.parse(await kubernetes.kubectl(["get", "platformteams", "-o", "json"]));
+    expect(items).toEqual([]);
+    const team = {
+      apiVersion: "keyplane.dev/v1alpha1",
+      kind: "PlatformTeam",
+      metadata: { name: "own" },
+      spec: { namespaces: ["team-a"] },
+    };
+    await kubernetes.kubectl(["apply", "--filename=-"], JSON.stringify(team));
+    await helm.helm("upgrade", ...RELEASE, ...VALUES("production"), ...NO_CRDS, "--set", "image.tag=next");
+    const notes = await helm.helm("get", "notes", "keyplane", "--namespace", NAMESPACE);
+    expect(notes).toContain("kubectl get platformteams,platformkeys");
+    expect(notes).not.toContain("EOF");
+    await kubernetes.kubectl(["delete", "platformteam", "own"]);
+  });
+
   it("goes beside another one only where the policies of each know the controller of the other", async () => {
     const second = ["second", CHART, "--namespace", "team-b", ...NO_CRDS, UNCHECKED];
     const naming = (account: string) => ["--set", `admissionPolicies.controllers={system:serviceaccount:${account}}`];

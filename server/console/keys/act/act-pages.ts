@@ -52,6 +52,13 @@ export function revokeContent({ key, viewer, refused }: ActForm, use: PresentUse
   );
 }
 
+const HOUR_MS = 3_600_000;
+/** Text for an hour without counted requests: a use is known some seconds before its request is counted. */
+const NO_REQUESTS = {
+  none: "No request within the last hour is known.",
+  uncounted: "Its latest requests are not counted yet.",
+} as const;
+
 function presentUse({ lastUses, lastHour, now }: PresentUse): Html {
   const sums = [...sumsOf(lastHour)].map(
     ([scope, sum]) => html`<li>${sum.toLocaleString("en-US")} by <code>${scope}</code></li>`,
@@ -59,7 +66,7 @@ function presentUse({ lastUses, lastHour, now }: PresentUse): Html {
   const sum = sumOf(lastHour);
   return html`<p>${
     sum === 0
-      ? "No request within the last hour is known."
+      ? NO_REQUESTS[lastUses.some(({ at }) => at > now - HOUR_MS) ? "uncounted" : "none"]
       : html`<strong>${counted(sum, "request")}</strong> within the last hour:`
   }</p>${sum > 0 && html`<ul>${sums}</ul>`}${
     lastUses.length === 0

@@ -10,5 +10,5 @@ const OPTIONS = LIFETIMES.map((one) => (one.value === "date" ? { ...one, data: h
 /** Renders the choice of a new key's lifetime. The date appears once a date of the person's own is chosen. */
 export function lifetimeFields(fields: KeyFields, errors: FormErrors): Html {
   const select = (attributes: Html) => selectOf(attributes, OPTIONS, fields.lifetime);
-  return html`${labelled("lifetime", errors, select, "It can be changed later.")}<div class="for-date">${memberFields([{ ...END, hint: "In UTC." }], fields, errors)}</div>`;
+  return html`${labelled("lifetime", errors, select, "It can be changed later. A policy may end the key earlier.")}<div class="for-date">${memberFields([{ ...END, hint: "In UTC." }], fields, errors)}</div>`;
 }

@@ -43,7 +43,8 @@ async function useVersion(keyId: string, version: number, requests = 1): Promise
   const at = Date.now();
   await recordUsage(pages.store, [{ keyId, version, at, address: "192.0.2.7", userAgent: "nightly/2.1" }]);
   const slot = Math.floor(at / 300_000) * 300_000;
-  await addRequestCounts(pages.store, [{ keyId, slot, scope: "memory:read", count: requests }], () => {});
+  if (requests > 0)
+    await addRequestCounts(pages.store, [{ keyId, slot, scope: "memory:read", count: requests }], () => {});
 }
 
 /** The fields of the form on a page, as a browser sends them where nothing is changed. */
@@ -283,6 +284,8 @@ describe("revoking a key by its page", () => {
     const unused = (await pages.get(`/keys/${id}/revoke`)).text;
     expect(unused).toContain("No request within the last hour is known");
     expect(unused).toContain("It was never used");
+    await useVersion(id, 1, 0);
+    expect((await pages.get(`/keys/${id}/revoke`)).text).toContain("Its latest requests are not counted yet");
     await useVersion(id, 1, 3);
     const used = (await pages.get(`/keys/${id}/revoke`)).text;
     expect(used).toContain("Version 1, last used");

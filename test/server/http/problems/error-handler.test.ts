@@ -130,12 +130,17 @@ describe("what the database cannot do now is said to the caller:", () => {
     ],
     ["GET", "team", 429, "The team has too many calls of the memory under way: try again later."],
     ["GET", "all", 503, "The memory has more to do than it can: try again later."],
-    ["GET", "late", 503, "The memory took too long, and was stopped: ask for less, or for rarer words, or try again."],
+    [
+      "GET",
+      "late",
+      503,
+      "The database took too long, and the call was stopped: try again, or search for less or for rarer words.",
+    ],
     [
       "POST",
       "late",
       503,
-      "The memory took too long, and was stopped: the change may have been made all the same. Read what is there now.",
+      "The database took too long, and the call was stopped: the change may have been made all the same. Read what is there now.",
     ],
   ])("%s, %s", async (method, fault, status, detail) => {
     const answer = await fetch(`${harness.url}/has-a-fault?of=${fault}`, { method, headers: { "x-api-key": key } });
