@@ -10,6 +10,7 @@ export const FINDING_NAMES = [
   "process",
   "readiness",
   "management-api",
+  "issuers",
   "placeholder-keys",
   "manifests",
   "held-declarations",

@@ -1,6 +1,7 @@
 /** Server to check, as its callers see it. */
 import { connectionAdvice } from "../../domain/connection-advice.ts";
 import { connectionErrorText, errorText } from "../../domain/error-text.ts";
+import { printable } from "../../domain/manifest/document/diagnostic.ts";
 import { isRecord } from "../../domain/manifest/document/identity.ts";
 import type { ManagementClient } from "../management/management-client.ts";
 import { checkServedCertificate } from "./certificate.ts";
@@ -18,7 +19,7 @@ type Server = {
   readonly now: () => number;
 };
 
-const CHECKS: readonly Check<Server>[] = [checkConnection, checkCertificate, checkManagement];
+const CHECKS: readonly Check<Server>[] = [checkConnection, checkCertificate, checkIssuers, checkManagement];
 
 export function checkServer(server: Server): Promise<Finding[]> {
   return runChecks(CHECKS, server);
@@ -50,6 +51,35 @@ async function checkConnection({ url, now }: Server): Promise<Finding[]> {
 
 async function checkCertificate({ url, now }: Server): Promise<Finding[]> {
   return url.protocol === "https:" ? checkServedCertificate(url, now()) : [];
+}
+
+/**
+ * Checks each issuer of the console: begins a sign-in by it, for which the server asks it for its endpoints. A server
+ * that does not answer has its own finding.
+ */
+export async function checkIssuers({ url }: Pick<Server, "url">): Promise<Finding[]> {
+  const ask = (path: string) =>
+    fetch(new URL(path, url), { redirect: "manual", signal: AbortSignal.timeout(TIMEOUT_MS) });
+  const page = await ask("/dashboard/sign-in").then(
+    (answer) => answer.text(),
+    () => "",
+  );
+  const links = [...page.matchAll(/href="(\/dashboard\/sign-in\?issuer=[^"]+)"/g)];
+  return Promise.all(
+    links.map(async ([, link = ""]) => {
+      const begun = new URL(link.replaceAll("&amp;", "&"), url);
+      const issuer = printable(begun.searchParams.get("issuer") ?? "");
+      const status = await ask(begun.href).then(
+        (answer) => answer.status,
+        () => "no answer",
+      );
+      if (status === 303) return ok("issuers", `people can sign in by ${issuer}`);
+      const message = `people cannot sign in by ${issuer}: the server got no valid answer from it (${status})`;
+      const step =
+        "see the last cause in the server's log; for a certificate of your own authority set trustedCa of the chart, or NODE_EXTRA_CA_CERTS";
+      return wrong("issuers", message, step);
+    }),
+  );
 }
 
 /** Checks that the token opens the management API, and reports leaked keys that still work. */
