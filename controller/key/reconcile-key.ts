@@ -136,10 +136,13 @@ async function runUntilStable(deps: KeyDeps, name: KeyName, signal: AbortSignal)
       return { requeueAfterMs: Number.isFinite(nextAt) ? nextAt - now : undefined };
     }
     if (plan.action.do === "Wait") {
-      if (deps.confirmations.waitedMs(object.uid) < LATE_MS) return unconfirmed(object, LATE_MS);
+      const waitedMs = deps.confirmations.waitedMs(object.uid);
+      if (waitedMs < LATE_MS) return unconfirmed(object, LATE_MS - waitedMs);
       const status = keyStatus(observation, plan, observation.rows.now);
-      // What is suspended or revoked is said to be once each replica knows.
-      if (findCondition(status.conditions, "Ready")?.reason === "Confirming") await writeStatus(deps, object, status);
+      // A key that works stays ready meanwhile; what is suspended or revoked is said to be once each replica knows.
+      const isReady = findCondition(object.status?.conditions, "Ready")?.status === "True";
+      const isConfirming = findCondition(status.conditions, "Ready")?.reason === "Confirming";
+      if (isConfirming && !isReady) await writeStatus(deps, object, status);
       return unconfirmed(object);
     }
     if (step === MAX_STEPS) {

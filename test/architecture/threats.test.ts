@@ -186,7 +186,7 @@ describe("docs/security/threats.md", () => {
       "b368",
       "b369",
     ];
-    const faults = ["c82", "c83", "c84", "c85", "c86", "c89", "c90", "c91", "c92", "c93", "c94"];
+    const faults = ["c82", "c83", "c84", "c85", "c86", "c89", "c90", "c91", "c92", "c93", "c94", "c95"];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), ...faults];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);
   });
