@@ -67,15 +67,15 @@ const DATABASE_BUSY = {
   }),
 } as const;
 /** Text for a memory call that timed out. A database that has stopped altogether looks the same at first. */
-const MEMORY_TOO_LATE = "The database took too long, and the call was stopped:";
+const MEMORY_TOO_LATE = "The database took too long, and the call was stopped";
 const UNREAD_MEMORY = problem(
   "unavailable",
-  `${MEMORY_TOO_LATE} try again, or search for less or for rarer words.`,
+  `${MEMORY_TOO_LATE}: try again, or search for less or for rarer words.`,
   ELSEWHERE,
 );
 const MEMORY_IN_DOUBT = problem(
   "unavailable",
-  `${MEMORY_TOO_LATE} the change may have been made all the same. Read what is there now.`,
+  `${MEMORY_TOO_LATE}: the change may have been made all the same. Read what is there now.`,
   ELSEWHERE,
 );
 
@@ -99,7 +99,7 @@ export function problemOf(error: unknown, method = "GET", repetition?: Repetitio
   if (error instanceof MemoryTimeoutError) {
     if (SAFE_METHODS.has(method)) return UNREAD_MEMORY;
     if (repetition === undefined) return MEMORY_IN_DOUBT;
-    return problem("unavailable", `${MEMORY_TOO_LATE} ${REPEATS[repetition]}`, ELSEWHERE);
+    return problem("unavailable", `${MEMORY_TOO_LATE}. ${REPEATS[repetition]}`, ELSEWHERE);
   }
   if (error instanceof SearchTextError || error instanceof InvalidAtomError) {
     return problem("invalid_request", error.message);

@@ -26,7 +26,7 @@ const ANSWER = "I am a stub";
 
 /** A tool says in words what REST says by 503. */
 function toolError(text: string): Error {
-  return /The database does not answer|The memory (took too long|has more to do than it can)/.test(text)
+  return /The database (does not answer|took too long)|The memory has more to do than it can/.test(text)
     ? new StatusError(503, text)
     : new Error(text);
 }

@@ -104,7 +104,7 @@ async function patiently(call: unknown, as: string) {
   for (;;) {
     const { json } = await rpc(call, as);
     const [content] = json.result.content;
-    if (!json.result.isError || !/^The memory (has more to do|took too long)/.test(content.text)) return json;
+    if (!json.result.isError || !/^The (memory has more to do|database took too long)/.test(content.text)) return json;
   }
 }
 
