@@ -6,7 +6,7 @@ import { declaredClusters } from "../../store/declared-clusters.ts";
 import { checkKeyring } from "../../store/encryption/encryption-key.ts";
 import type { Keyring } from "../../store/encryption/keyring.ts";
 import { livingLeaks } from "../../store/keys/events/key-leaks.ts";
-import { replicaHealth } from "../../store/replicas/replica-health.ts";
+import { type ReplicaHealth, replicaHealth } from "../../store/replicas/replica-health.ts";
 import { replicasWithSpareToken } from "../../store/replicas/replicas.ts";
 import { countRestoredSessions } from "../../store/sessions/sessions.ts";
 import { UsageError } from "../command/usage-error.ts";
@@ -47,6 +47,11 @@ export async function checkEncryptionKeys({ db, encryptionKeys }: Contents): Pro
   }
 }
 
+/** True if a server has missed a second sign of life, of five in a lease, and changes wait for it. */
+function holdsUpChanges({ behind, silentMs, leaseMs }: ReplicaHealth): boolean {
+  return behind > 0 && silentMs > (2 * leaseMs) / 5;
+}
+
 /** Checks the servers: which are alive, and which are silent and hold up changes that wait for them. */
 export async function checkReplicas({ db }: Pick<Contents, "db">): Promise<Finding[]> {
   const all = await replicaHealth(db);
@@ -58,6 +63,10 @@ export async function checkReplicas({ db }: Pick<Contents, "db">): Promise<Findi
       "see why it ended; another server that runs takes it out",
     ),
   );
+  for (const { id, silentMs, leaseMs } of living.filter(holdsUpChanges)) {
+    const message = `changes wait for the server ${id}, which gave no sign of life for ${Math.round(silentMs / 1_000)} s: until it does, or its lease of ${leaseMs / 1_000} s is over`;
+    findings.push(note("replicas", message));
+  }
   const lacking = living.filter(({ lacksKey }) => lacksKey !== null);
   for (const { id, lacksKey } of lacking) {
     const message = `the server ${id} does not have the encryption key ${lacksKey}, and cannot read what is stored under it`;

@@ -17,6 +17,8 @@ export type ReplicaHealth = {
   /** Milliseconds since its last sign of life, by the database's clock. */
   readonly silentMs: number;
   readonly mayServe: boolean;
+  /** Lease, in milliseconds. */
+  readonly leaseMs: number;
   /** Number of the feed's changes that it has not acknowledged. */
   readonly behind: number;
   /** Fingerprint of the current encryption key, if the replica does not have that key; null if it has. */
@@ -29,7 +31,7 @@ export type ReplicaHealth = {
 export async function replicaHealth(db: Db): Promise<ReplicaHealth[]> {
   const { rows } = await sql<ReplicaHealth>`
     select id, (extract(epoch from clock_timestamp() - seen_at) * 1000)::float8 as "silentMs",
-      ${MAY_SERVE} as "mayServe", greatest((select head from feed) - acked_seq, 0)::integer as behind,
+      ${MAY_SERVE} as "mayServe", lease_ms as "leaseMs", greatest((select head from feed) - acked_seq, 0)::integer as behind,
       (select fingerprint from encryption_key where not fingerprint = any(coalesce(encryption_keys, '{}'))) as "lacksKey",
       (extract(epoch from own_time - seen_at) * 1000)::float8 as "clockAheadMs"
     from replicas order by seen_at, id`.execute(db);

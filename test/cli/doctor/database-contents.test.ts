@@ -67,7 +67,8 @@ describeNightlyOnEachEngine("keyplane doctor", (store) => {
     await sql`update replicas set seen_at = clock_timestamp() - interval '1 minute' where id = 'dead'`.execute(db);
     // It gives a sign of life each 12 s.
     await registerReplica(store(), "patient", { keyring: own ?? [], leaseMs: 60_000 });
-    await sql`update replicas set seen_at = clock_timestamp() - interval '40 seconds' where id = 'patient'`.execute(db);
+    await sql`update replicas set seen_at = clock_timestamp() - interval '40 seconds',
+      acked_seq = (select head from feed) where id = 'patient'`.execute(db);
     expect(await checkReplicas({ db })).toMatchObject([
       { name: "replicas", severity: "error", message: expect.stringMatching(/^the server dead gave no sign of life/) },
       {
@@ -75,6 +76,28 @@ describeNightlyOnEachEngine("keyplane doctor", (store) => {
         message: `the server without does not have the encryption key ${own?.[0]?.fingerprint}, and cannot read what is stored under it`,
       },
     ]);
+  });
+
+  test("says for which server changes wait, and for how long at most", async () => {
+    const { db } = store();
+    await removeAllReplicas(store());
+    await registerReplica(store(), "well");
+    await registerReplica(store(), "crashed", { leaseMs: 30_000 });
+    await sql`update replicas set acked_seq = (select head from feed)`.execute(db);
+    await sql`update replicas set seen_at = clock_timestamp() - interval '20 seconds' where id = 'crashed'`.execute(db);
+    const found = async () =>
+      (await checkReplicas({ db })).filter(({ name, severity }) => name === "replicas" && severity !== "ok");
+    expect(await found()).toEqual([]);
+    await reserveKey(store(), await makeTeam(store()));
+    expect(await found()).toEqual([
+      {
+        ...{ name: "replicas", severity: "note", action: null },
+        message: expect.stringMatching(
+          /^changes wait for the server crashed, which gave no sign of life for 2\d s: until it does, or its lease of 30 s is over$/,
+        ),
+      },
+    ]);
+    await removeAllReplicas(store());
   });
 
   test("names servers whose clock is off the database's, by how much", async () => {
