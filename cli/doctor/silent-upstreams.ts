@@ -6,7 +6,8 @@ import { type Finding, note, ok } from "./finding.ts";
 
 /** Largest number of upstreams that findings name. */
 const MAX_NAMED = 10;
-const ACTION = "look at its baseURL and at the provider; the servers' log says why, at `an upstream failed`";
+const ACTION =
+  "look at its baseURL and at the provider; a private address needs --allow-private-upstreams; the servers' log says why, at `an upstream failed`";
 
 /**
  * Reports each upstream whose last call within an hour had no answer. That is a note: one call may have been slow, and
