@@ -8,7 +8,7 @@ import { type ConditionChecks, firstStated, type KeySituation } from "./conditio
 
 /** Messages about a key that is revoked though its declaration does not ask for it. */
 export const REVOCATION_MESSAGES: Readonly<Record<RevocationReason, string>> = {
-  ByHand: "The key was revoked by hand: by the management API or by keyplane revoke.",
+  ByHand: "The key was revoked by hand: in the console, by the management API or by keyplane revoke.",
   Leaked: "The key was revoked when it was reported as leaked, as spec.leaks of its PlatformTeam says.",
   Declared: "The key was revoked when its declaration asked for it.",
   Deleted: "The key was revoked when its declaration was deleted.",
