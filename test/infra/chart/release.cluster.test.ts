@@ -157,10 +157,18 @@ describe("A release of infra/chart", () => {
       spec: { namespaces: ["team-a"] },
     };
     await kubernetes.kubectl(["apply", "--filename=-"], JSON.stringify(team));
-    await helm.helm("upgrade", ...RELEASE, ...VALUES("production"), ...NO_CRDS, "--set", "image.tag=next");
+    await helm.helm(
+      "upgrade",
+      ...RELEASE,
+      ...VALUES("production"),
+      ...NO_CRDS,
+      "--set",
+      "image.tag=next,database.ca.existingConfigMap=own",
+    );
     const notes = await helm.helm("get", "notes", "keyplane", "--namespace", NAMESPACE);
     expect(notes).toContain("kubectl get platformteams,platformkeys");
     expect(notes).not.toContain("EOF");
+    expect(notes).toContain("doctor --database-url URL --database-ca-file FILE --kubeconfig FILE");
     await kubernetes.kubectl(["delete", "platformteam", "own"]);
   });
 
