@@ -17,8 +17,6 @@ export default defineConfig({
   // What a program imports as `keyplane/...` is the source itself.
   ssr: { resolve: { conditions: ["keyplane-source", "node"] } },
   test: {
-    // Many of these tests wait for a database or a deadline. Each process more is to load and to compile everything once more.
-    maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: LongestFirst },
     // No limit on a test stands for speed: only what hangs is to end.
     testTimeout: 300_000,
@@ -37,6 +35,9 @@ export default defineConfig({
           test: {
             name: part,
             ...files,
+            // Many tests wait for a database or a deadline, those of npm most. Each process more is to load and to compile
+            // everything once more.
+            maxWorkers: availableParallelism() + (name === "npm" ? 3 : 1),
             // Of tests side by side most wait: for a file to be left alone, for a lock, for a replica.
             ...(name === "npm" && { maxConcurrency: 30 }),
             isolate: !sharesProcess,

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { expect, it } from "vitest";
 import { findKeyDeclaration } from "../../../store/keys/rows/key-declarations.ts";
+import { until } from "../../env/until.ts";
 import { describeWorlds } from "../fixtures/setup.ts";
 import { HOUR, key, type Manifest, startWorld, team } from "../fixtures/world.ts";
 
@@ -58,8 +59,7 @@ describeWorlds("a key whose edit breaks a policy", (setup) => {
     expect(world.condition("Ready", "agent")).toBe("True/Ready");
     await world.advance(8 * DAY);
     await world.remove(gateway("going"));
-    await world.rest();
-    expect(world.condition("Ready", "agent")).toBe("False/ReferenceNotFound");
+    await until("it is seen", () => world.condition("Ready", "agent") === "False/ReferenceNotFound");
     await world.declare(key("agent", bound("misspelt")));
     expect((await world.stored("agent")).policy).toMatchObject({ boundGatewayId: "", expiresAt: null });
     expect(world.condition("Ready", "agent")).toBe("False/PolicyViolated");

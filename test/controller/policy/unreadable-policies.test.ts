@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import type { Cluster } from "../../../controller/cluster/port.ts";
+import { until } from "../../env/until.ts";
 import { describeWorlds } from "../fixtures/setup.ts";
 import { HOUR, key, library, type Manifest, startWorld, type World, type WorldSetup } from "../fixtures/world.ts";
 
@@ -96,8 +97,7 @@ describeWorlds("a key that was issued, while a policy of its team cannot be read
 
     await close(world, "any");
     await world.remove(library("notes"));
-    await world.rest();
-    expect(world.condition("Ready", "agent")).toBe("False/PolicyUnreadable");
+    await until("it is seen", () => world.condition("Ready", "agent") === "False/PolicyUnreadable");
   });
 
   it("c86: is not Ready where an edit of it waits, of which the suspension alone is applied", async (context) => {
