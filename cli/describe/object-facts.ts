@@ -87,6 +87,7 @@ function gatewayFacts({ spec, status }: ListedObject<"ModelGateway">): Fact[] {
     ["Upstreams", spec?.upstreams?.map(({ name, dialect, baseURL }) => `${name}: ${dialect} at ${baseURL}`)],
     ["Routes", spec?.routes?.map(routeText)],
     ["Routes only", spec?.routesOnly === true ? "yes" : undefined],
+    ["Serves", spec?.operations?.join(", ")],
   ];
 }
 

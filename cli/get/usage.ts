@@ -100,6 +100,9 @@ export async function getUsage({ names, flags, format, hasHeadings }: Task, { en
   if (rows.length === 0) return hasHeadings ? out("nothing was counted") : undefined;
   const columns = [
     ...columnsOf(by, step !== undefined && step !== "total"),
+    ...UNITS.filter((unit) => rows.some((row) => row[unit] > 0)).map(
+      (unit): Column => [unit.toUpperCase(), (row) => row[unit]],
+    ),
     ...costColumns(rows),
     ...(format === "wide" ? [ID] : []),
   ];
@@ -150,6 +153,9 @@ const FIGURES = [
   ["doubtful", "DOUBTFUL"],
 ] as const satisfies (readonly [keyof UsageJson, string])[];
 
+/** Further figures, which come last in CSV, and in tables only where there are any. */
+const UNITS = ["images", "seconds", "characters"] as const;
+
 /** Columns of a table for people. Figures of one heading are summed. */
 const FIGURE_COLUMNS: readonly Column[] = Map.groupBy(FIGURES, ([, heading]) => heading)
   .entries()
@@ -173,7 +179,7 @@ function costColumns(rows: readonly UsageJson[]): readonly Column[] {
   if (currency === null) return [];
   return [
     [`COST (${currency})`, COST],
-    ["UNPRICED", ({ unpricedTokens, unpricedToolCalls }) => (unpricedTokens ?? 0) + (unpricedToolCalls ?? 0)],
+    ["UNPRICED", (row) => (row.unpricedTokens ?? 0) + (row.unpricedToolCalls ?? 0) + (row.unpricedUnits ?? 0)],
   ];
 }
 
@@ -194,6 +200,7 @@ const CSV_COLUMNS: readonly Column[] = [
     (name): Column => [snakeCase(name), (row) => row[name]],
   ),
   ["label", ({ label }) => label],
+  ...([...UNITS, "unpricedUnits"] as const).map((name): Column => [snakeCase(name), (row) => row[name]]),
 ];
 
 /** Returns a name in snake case: `cacheWrites5m` as `cache_writes_5m`. */

@@ -65,6 +65,7 @@ export async function reconcileGateway(
     ownerUid: object.uid,
     publicId,
     routesOnly: object.spec.routesOnly,
+    operations: object.spec.operations,
     upstreams,
     routes: object.spec.routes.map(({ routeID, ...route }) => ({ ...route, routeId: routeID })),
   });

@@ -209,6 +209,7 @@ create table gateways (
   state text not null,
   created_at timestamp with time zone default clock_timestamp() not null,
   conditions jsonb,
+  operations text[] default '{generate,embed,models}'::text[] not null,
   constraint gateways_pkey PRIMARY KEY (id),
   constraint gateways_public_id UNIQUE (public_id),
   constraint gateways_team_id_fkey FOREIGN KEY (team_id) REFERENCES teams(id)
@@ -344,6 +345,9 @@ create table key_token_days (
   output bigint not null,
   reasoning bigint not null,
   tool_calls bigint not null,
+  images bigint default 0 not null,
+  seconds bigint default 0 not null,
+  characters bigint default 0 not null,
   constraint key_token_days_pkey PRIMARY KEY (key_id, slot, gateway_id, route_id, model)
 );
 create table key_token_hours (
@@ -366,6 +370,9 @@ create table key_token_hours (
   reasoning bigint not null,
   tool_calls bigint not null,
   is_rolled boolean default false not null,
+  images bigint default 0 not null,
+  seconds bigint default 0 not null,
+  characters bigint default 0 not null,
   constraint key_token_hours_pkey PRIMARY KEY (key_id, slot, gateway_id, route_id, model)
 );
 create table key_tokens (
@@ -388,6 +395,9 @@ create table key_tokens (
   reasoning bigint not null,
   tool_calls bigint not null,
   is_rolled boolean default false not null,
+  images bigint default 0 not null,
+  seconds bigint default 0 not null,
+  characters bigint default 0 not null,
   constraint key_tokens_pkey PRIMARY KEY (key_id, slot, gateway_id, route_id, model)
 ) with (fillfactor=70);
 create table key_usage (
@@ -959,6 +969,7 @@ CREATE TRIGGER forgotten_atoms_delete_revisions AFTER DELETE ON forgotten_atoms 
 CREATE CONSTRAINT TRIGGER gateway_upstreams_feed AFTER INSERT OR DELETE ON gateway_upstreams DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('gateway', 'gateway_id');
 CREATE CONSTRAINT TRIGGER gateway_upstreams_feed_update AFTER UPDATE OF gateway_id, name, "position", dialect, base_url, credential ON gateway_upstreams DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.gateway_id IS DISTINCT FROM new.gateway_id OR old.name IS DISTINCT FROM new.name OR old."position" IS DISTINCT FROM new."position" OR old.dialect IS DISTINCT FROM new.dialect OR old.base_url IS DISTINCT FROM new.base_url OR old.credential IS DISTINCT FROM new.credential) EXECUTE FUNCTION record_change('gateway', 'gateway_id');
 CREATE CONSTRAINT TRIGGER gateways_feed AFTER INSERT OR DELETE ON gateways DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('gateway', 'id');
+CREATE CONSTRAINT TRIGGER gateways_feed_operations AFTER UPDATE OF operations ON gateways DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.operations IS DISTINCT FROM new.operations) EXECUTE FUNCTION record_change('gateway', 'id');
 CREATE CONSTRAINT TRIGGER gateways_feed_update AFTER UPDATE OF cluster, namespace, team_id, public_id, routes_only, routes, state ON gateways DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.cluster IS DISTINCT FROM new.cluster OR old.namespace IS DISTINCT FROM new.namespace OR old.team_id IS DISTINCT FROM new.team_id OR old.public_id IS DISTINCT FROM new.public_id OR old.routes_only IS DISTINCT FROM new.routes_only OR old.routes IS DISTINCT FROM new.routes OR old.state IS DISTINCT FROM new.state) EXECUTE FUNCTION record_change('gateway', 'id');
 CREATE CONSTRAINT TRIGGER key_leaks_feed AFTER INSERT ON key_leaks DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('key', 'key_id');
 CREATE CONSTRAINT TRIGGER key_libraries_feed AFTER INSERT OR DELETE ON key_libraries DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('key', 'key_id');

@@ -3,8 +3,16 @@
  * and
  * answers, traces and the API description know nothing of an operation but its row.
  */
-import type { Dialect } from "./key-record.ts";
+
+import type { Dialect, OperationKind } from "./key-record.ts";
 import type { Scope } from "./scopes.ts";
+
+/**
+ * Units in which some calls are counted beside tokens: `images` of an answer; `seconds` of the sound that a call has
+ * sent, if its answer reports them; `characters` of a text that was spoken, if its answer reports no tokens.
+ */
+export const UNITS = ["images", "seconds", "characters"] as const;
+export type Unit = (typeof UNITS)[number];
 
 /** Method and path of an operation behind `/g/<public id>/`. */
 export type ServedAt = {
@@ -31,13 +39,29 @@ export type BoundMembers = {
   readonly items?: readonly string[];
   /** Members by which the response comes before the answer is generated. */
   readonly background?: readonly string[];
+  /** Members for the text that is spoken, whose characters are counted. */
+  readonly spoken?: readonly string[];
+};
+
+/** Usage that is counted of an operation's calls. */
+export type CountedUsage = {
+  readonly bounds?: BoundMembers;
+  /** Tokens of an answer whose call bounds none, if it is no text. */
+  readonly usual?: number;
+  /** Unit beside tokens. */
+  readonly unit?: Unit;
 };
 
 export type OperationRow = {
   readonly scope: Scope;
+  /** Kind of the operation: a gateway serves the kinds that it names. */
+  readonly kind: OperationKind;
   readonly served: readonly ServedAt[];
-  /** Origin of the answer: `json` and `bytes` pass unchanged from an upstream; the gateway makes the others. */
-  readonly answer: "json" | "bytes" | "route list" | "route";
+  /**
+   * Origin of the answer: `json`, `media` and `bytes` pass unchanged from an upstream; the gateway makes the others.
+   * Usage is read of `json`, and of `media` where its media type is JSON or an event stream.
+   */
+  readonly answer: "json" | "media" | "bytes" | "route list" | "route";
   /**
    * Place of the model's name, which a call may leave out of a body. A key or gateway that is restricted to models
    * refuses a call without one, and so every call with `none`.
@@ -52,10 +76,9 @@ export type OperationRow = {
   readonly example?: object;
 } & (
   | {
-      /** Kind of the body. If tokens are counted, a form is refused, because its input for the model is not known. */
       readonly body: "json" | "form";
-      /** Bounds of the usage that an answer reports; `unread` if nothing of it is counted, in usage and in advice. */
-      readonly usage: "unread" | { readonly bounds?: BoundMembers };
+      /** Usage that is counted; `unread` if nothing of it is, in usage and in advice. */
+      readonly usage: "unread" | CountedUsage;
     }
   /** The client's body is not passed on. */
   | { readonly body: "none"; readonly usage: "unread" }
@@ -63,8 +86,18 @@ export type OperationRow = {
 
 const ASKED = { body: "json", answer: "json", fallback: "until answered" } as const;
 const IN_BODY = { ...ASKED, models: "in the body" } as const;
+const IN_FORM = { ...IN_BODY, body: "form" } as const;
 const IN_PATH = { ...ASKED, models: "in the path" } as const;
-const ROUTES = { scope: "gateway:routes", body: "none", models: "none", usage: "unread", fallback: "never" } as const;
+const ROUTES = {
+  scope: "gateway:routes",
+  kind: "models",
+  body: "none",
+  models: "none",
+  usage: "unread",
+  fallback: "never",
+} as const;
+/** Tokens of a large picture in high quality, of a speech as long as it may be, and of a long transcript. */
+const [IMAGE_TOKENS, SPEECH_TOKENS, TRANSCRIPT_TOKENS] = [6_240, 4_096, 2_000];
 const MESSAGES = [{ role: "user", content: "Hello" }];
 const CONTENTS = [{ role: "user", parts: [{ text: "Hello" }] }];
 const GEMINI_BOUNDS: BoundMembers = {
@@ -87,6 +120,7 @@ const ROWS = {
   "gateway.chat_completions": {
     ...IN_BODY,
     scope: "gateway:generate",
+    kind: "generate",
     served: post("v1/chat/completions", "openai"),
     // `prompt_id` is LiteLLM's.
     usage: { bounds: { most: ["max_tokens", "max_completion_tokens"], answers: ["n"], references: ["prompt_id"] } },
@@ -97,6 +131,7 @@ const ROWS = {
   "gateway.completions": {
     ...IN_BODY,
     scope: "gateway:generate",
+    kind: "generate",
     served: post("v1/completions", "openai"),
     usage: { bounds: { most: ["max_tokens"], answers: ["n", "best_of"], prompts: ["prompt"] } },
     span: "text_completion",
@@ -106,6 +141,7 @@ const ROWS = {
   "gateway.responses": {
     ...IN_BODY,
     scope: "gateway:generate",
+    kind: "generate",
     served: post("v1/responses", "openai"),
     usage: {
       bounds: {
@@ -122,6 +158,7 @@ const ROWS = {
   "gateway.embeddings": {
     ...IN_BODY,
     scope: "gateway:embed",
+    kind: "embed",
     served: post("v1/embeddings", "openai"),
     // The input is all in the body, and no tokens are generated.
     usage: {},
@@ -132,6 +169,7 @@ const ROWS = {
   "gateway.messages": {
     ...IN_BODY,
     scope: "gateway:generate",
+    kind: "generate",
     served: post("v1/messages", "anthropic"),
     usage: { bounds: { most: ["max_tokens"] } },
     span: "chat",
@@ -141,6 +179,7 @@ const ROWS = {
   "gateway.count_message_tokens": {
     ...IN_BODY,
     scope: "gateway:generate",
+    kind: "generate",
     served: post("v1/messages/count_tokens", "anthropic"),
     usage: "unread",
     summary: "Count tokens, as Anthropic's messages",
@@ -149,6 +188,7 @@ const ROWS = {
   "gateway.generate_content": {
     ...IN_PATH,
     scope: "gateway:generate",
+    kind: "generate",
     served: action("generateContent"),
     usage: { bounds: GEMINI_BOUNDS },
     span: "generate_content",
@@ -158,6 +198,7 @@ const ROWS = {
   "gateway.stream_generate_content": {
     ...IN_PATH,
     scope: "gateway:generate",
+    kind: "generate",
     served: action("streamGenerateContent"),
     usage: { bounds: GEMINI_BOUNDS },
     span: "generate_content",
@@ -167,6 +208,7 @@ const ROWS = {
   "gateway.count_tokens": {
     ...IN_PATH,
     scope: "gateway:generate",
+    kind: "generate",
     served: action("countTokens"),
     usage: "unread",
     summary: "Count tokens, as Gemini",
@@ -175,6 +217,7 @@ const ROWS = {
   "gateway.embed_content": {
     ...IN_PATH,
     scope: "gateway:embed",
+    kind: "embed",
     served: action("embedContent"),
     usage: { bounds: {} },
     span: "embeddings",
@@ -184,11 +227,68 @@ const ROWS = {
   "gateway.batch_embed_contents": {
     ...IN_PATH,
     scope: "gateway:embed",
+    kind: "embed",
     served: action("batchEmbedContents"),
     usage: { bounds: {} },
     span: "embeddings",
     summary: "Embed several, as Gemini",
     example: { requests: [{ model: "models/embed", content: CONTENTS[0] }] },
+  },
+  "gateway.generate_images": {
+    ...IN_BODY,
+    ...{ scope: "gateway:generate", kind: "images" },
+    served: post("v1/images/generations", "openai"),
+    usage: { bounds: { answers: ["n"] }, usual: IMAGE_TOKENS, unit: "images" },
+    summary: "Generate images, as OpenAI",
+    example: { model: "picture", prompt: "A lighthouse" },
+  },
+  "gateway.edit_images": {
+    ...IN_FORM,
+    ...{ scope: "gateway:generate", kind: "images" },
+    served: post("v1/images/edits", "openai"),
+    usage: { bounds: { answers: ["n"] }, usual: IMAGE_TOKENS, unit: "images" },
+    summary: "Edit images, as OpenAI",
+    example: { model: "picture", image: "(file)", prompt: "By night" },
+  },
+  "gateway.vary_images": {
+    ...IN_FORM,
+    ...{ scope: "gateway:generate", kind: "images" },
+    served: post("v1/images/variations", "openai"),
+    usage: { bounds: { answers: ["n"] }, usual: IMAGE_TOKENS, unit: "images" },
+    summary: "Vary an image, as OpenAI",
+    example: { model: "picture", image: "(file)" },
+  },
+  "gateway.speak": {
+    ...IN_BODY,
+    ...{ scope: "gateway:generate", kind: "audio", answer: "media" },
+    served: post("v1/audio/speech", "openai"),
+    usage: { bounds: { spoken: ["input"] }, usual: SPEECH_TOKENS, unit: "characters" },
+    summary: "Speak a text, as OpenAI",
+    example: { model: "voice", input: "Hello", voice: "alloy" },
+  },
+  "gateway.transcribe": {
+    ...IN_FORM,
+    ...{ scope: "gateway:generate", kind: "audio", answer: "media" },
+    served: post("v1/audio/transcriptions", "openai"),
+    usage: { bounds: {}, usual: TRANSCRIPT_TOKENS, unit: "seconds" },
+    summary: "Transcribe speech, as OpenAI",
+    example: { model: "ears", file: "(file)" },
+  },
+  "gateway.translate_speech": {
+    ...IN_FORM,
+    ...{ scope: "gateway:generate", kind: "audio", answer: "media" },
+    served: post("v1/audio/translations", "openai"),
+    usage: { bounds: {}, usual: TRANSCRIPT_TOKENS, unit: "seconds" },
+    summary: "Translate speech into English, as OpenAI",
+    example: { model: "ears", file: "(file)" },
+  },
+  "gateway.moderate": {
+    ...IN_BODY,
+    ...{ scope: "gateway:generate", kind: "moderations" },
+    served: post("v1/moderations", "openai"),
+    usage: "unread",
+    summary: "Judge texts and pictures, as OpenAI's moderations",
+    example: { input: "Hello" },
   },
   "gateway.list_models": {
     ...ROUTES,
@@ -228,7 +328,12 @@ export const FIXED_PATHS: readonly string[] = [
 
 /** True if the gateway asks an upstream for the answer. */
 export function isForwarded({ answer }: OperationRow): boolean {
-  return answer === "json" || answer === "bytes";
+  return answer === "json" || answer === "media" || answer === "bytes";
+}
+
+/** Returns the unit that an operation's calls are counted in beside tokens; undefined for none. */
+export function countedUnit({ usage }: OperationRow): Unit | undefined {
+  return usage === "unread" ? undefined : usage.unit;
 }
 
 /** True if the answers to an operation may report what the call used. */

@@ -1,4 +1,5 @@
 import type { KeyBudgets } from "../budget/budget.ts";
+import type { Spec } from "../kinds/kinds.ts";
 import type { Membership, TeamRecord } from "./membership.ts";
 import type { DeclaredLimits, DeclaredRate, LimitSpec, TokenLimit } from "./rate-limit.ts";
 import type { ScopeSet } from "./scopes.ts";
@@ -101,6 +102,9 @@ export const DIALECTS = ["openai", "gemini", "anthropic"] as const;
 /** The wire format of a model provider. */
 export type Dialect = (typeof DIALECTS)[number];
 
+/** Kind of calls, as a gateway names what it serves. */
+export type OperationKind = Spec<"ModelGateway">["operations"][number];
+
 /** A gateway as a replica serves it. Credentials are in clear here and nowhere else in the server. */
 export type GatewayRecord = {
   readonly gatewayId: string;
@@ -109,6 +113,8 @@ export type GatewayRecord = {
   /** False while its namespace is not claimed by its team: the gateway then serves no call. */
   readonly teamHoldsNamespace: boolean;
   readonly routesOnly: boolean;
+  /** Kinds of calls that it serves. */
+  readonly operations: readonly OperationKind[];
   readonly upstreams: readonly UpstreamRecord[];
   readonly routes: readonly RouteRecord[];
 };

@@ -1,9 +1,10 @@
 /** Cost of a model call, in millionths of a currency's unit, unrounded: only sums are rounded. */
+import type { Unit } from "../access/gateway-operations.ts";
 import type { PriceOrder, Prices } from "./price-list.ts";
 import type { ExpectedTokens } from "./token-reservation.ts";
-import { TOKEN_KINDS, type TokenKind, type Tokens } from "./tokens.ts";
+import { KINDS_OF_TOKENS, TOKEN_KINDS, type TokenKind, type Tokens } from "./tokens.ts";
 
-/** Prices of a token, or of a tool call, by kind: a kind without its own price has the most that it may cost. */
+/** Prices of one by kind: a kind of tokens without its own price has the most that it may cost. */
 export type CallPrices = {
   readonly of: Readonly<Record<TokenKind, number>>;
   /** Maximum prices of a token that is read, and of a token that is generated; undefined if not known. */
@@ -11,20 +12,28 @@ export type CallPrices = {
   readonly written: number | undefined;
 };
 
-/** Number of tokens or calls that a listed price is for. */
+/** Number that a listed price is for. */
 const MANY = 1e6;
 
-/** Returns the highest price of each kind among the prices of several models; undefined if any has no input price. */
-export function callPrices(all: readonly Prices[]): CallPrices | undefined {
+/**
+ * Returns the highest price of each kind among the prices of several models; undefined if any has neither an input price
+ * nor one of the call's unit. A model with a price of the unit alone is not paid for by tokens.
+ *
+ * @param unit unit that the call is counted in beside tokens; undefined for none
+ */
+export function callPrices(all: readonly Prices[], unit?: Unit): CallPrices | undefined {
   const dearest = (...kinds: readonly TokenKind[]): number | undefined => {
     const known = all.flatMap((prices) => kinds.flatMap((kind) => prices[kind] ?? []));
     return known.length === 0 ? undefined : Number(known.reduce((a, b) => (a > b ? a : b))) / MANY;
   };
-  if (all.length === 0 || all.some(({ input }) => input === null)) return undefined;
+  const byUnit = (prices: Prices): boolean => unit !== undefined && prices[unit] !== null && prices.input === null;
+  const byTokens = all.filter((prices) => !byUnit(prices));
+  if (all.length === 0 || byTokens.some(({ input }) => input === null)) return undefined;
   const input = dearest("input") ?? 0;
-  const written = all.some(({ output }) => output === null) ? undefined : dearest("output", "reasoning");
+  const isWrittenKnown = byTokens.every(({ output }) => output !== null);
+  const written = isWrittenKnown ? (dearest("output", "reasoning") ?? 0) : undefined;
   const otherwise = (kind: TokenKind): number => {
-    if (kind === "tool_calls") return 0;
+    if (!KINDS_OF_TOKENS.includes(kind)) return 0;
     return kind === "output" || kind === "reasoning" ? (dearest("output") ?? input) : input;
   };
   const of = Object.fromEntries(TOKEN_KINDS.map((kind) => [kind, dearest(kind) ?? otherwise(kind)]));
@@ -36,12 +45,16 @@ export function callPrices(all: readonly Prices[]): CallPrices | undefined {
 }
 
 /** Returns the maximum cost of a call that uses the expected tokens; undefined if it is not known. */
-export function expectedCost({ read, written }: CallPrices, { input, output }: ExpectedTokens): number | undefined {
-  if (output === 0) return read * input;
-  return written === undefined ? undefined : read * input + written * output;
+export function expectedCost(
+  { of, read, written }: CallPrices,
+  { input, output, units }: ExpectedTokens,
+): number | undefined {
+  const known = read * input + (units === undefined ? 0 : of[units.unit] * units.count);
+  if (output === 0) return known;
+  return written === undefined ? undefined : known + written * output;
 }
 
-/** Returns the cost of the tokens and tool calls that an answer has reported. */
+/** Returns the cost of everything that an answer has reported. */
 export function reportedCost({ of }: CallPrices, tokens: Tokens): number {
   return TOKEN_KINDS.reduce((sum, kind) => sum + of[kind] * tokens[kind], 0);
 }

@@ -2,7 +2,10 @@ import type { Dialect } from "../access/key-record.ts";
 import { type Figures, largestFigures, type ReportedFigures } from "./reported-figures.ts";
 import type { Tokens } from "./tokens.ts";
 
-/** Disjoint token counts. `fits` is false if a part was reported larger than its whole, and so is counted beside it. */
+/**
+ * Disjoint token counts, with units of 0. `fits` is false if a part was reported larger than its whole, and so is
+ * counted beside it.
+ */
 type Disjoint = { readonly tokens: Tokens; readonly fits: boolean };
 
 /** Makes the reported figures disjoint: the dialect determines which figures include others. */
@@ -43,6 +46,9 @@ function disjointOfOpenAi(figures: Figures): Disjoint {
       output: isWithin ? wrote - reasoning : completion,
       reasoning,
       tool_calls: searches,
+      images: 0,
+      seconds: 0,
+      characters: 0,
     },
     fits: isWithin && (ofCache <= prompt || read + completion <= total),
   };
@@ -60,6 +66,9 @@ function disjointOfAnthropic(figures: Figures): Disjoint {
       output: completion,
       reasoning: 0,
       tool_calls: searches + fetches,
+      images: 0,
+      seconds: 0,
+      characters: 0,
     },
     fits: true,
   };
@@ -84,6 +93,9 @@ function disjointOfGemini(figures: Figures): Disjoint {
       output: completion + Math.max(0, total - prompt - apart),
       reasoning,
       tool_calls: 0,
+      images: 0,
+      seconds: 0,
+      characters: 0,
     },
     fits: cached <= prompt,
   };

@@ -12,7 +12,7 @@ import type { TokenKind } from "./tokens.ts";
 const MAX_BYTES = 1024 * 1024;
 const MAX_ENTRIES = 2_000;
 
-/** Token kinds by the fields of a price entry. Prices are for a million tokens, that of `toolCalls` for one call. */
+/** Kinds of usage by the fields of a price entry. Prices are for a million of them, but for those in {@link SINGLE}. */
 const PRICE_FIELDS = {
   input: "input",
   cached: "cached",
@@ -21,10 +21,15 @@ const PRICE_FIELDS = {
   output: "output",
   reasoning: "reasoning",
   toolCalls: "tool_calls",
+  images: "images",
+  seconds: "seconds",
+  characters: "characters",
 } as const satisfies Readonly<Record<string, TokenKind>>;
 const ENTRY_FIELDS: readonly string[] = ["model", "from", ...Object.keys(PRICE_FIELDS)];
 const START: Position = { line: 1, column: 1 };
-const CALLS_IN_PRICE = 1_000_000n;
+/** Kinds whose price is for one. */
+const SINGLE: ReadonlySet<TokenKind> = new Set(["tool_calls", "images", "seconds"]);
+const MANY = 1_000_000n;
 
 /** A fault of a price list, with its position and the instruction how to correct it. */
 export type PriceFault = Position & { readonly path: string; readonly message: string };
@@ -129,7 +134,7 @@ function readEntry(given: unknown, path: Path, note: Note): PriceEntry | undefin
 function readPrices(given: Readonly<Record<string, unknown>>, path: Path, note: Note): Prices {
   const prices: Record<TokenKind, bigint | null> = {
     ...{ input: null, cached: null, cache_write_5m: null, cache_write_1h: null },
-    ...{ output: null, reasoning: null, tool_calls: null },
+    ...{ output: null, reasoning: null, tool_calls: null, images: null, seconds: null, characters: null },
   };
   let hasPrice = false;
   for (const [field, kind] of Object.entries(PRICE_FIELDS)) {
@@ -137,7 +142,7 @@ function readPrices(given: Readonly<Record<string, unknown>>, path: Path, note: 
     if (text === undefined) continue;
     hasPrice = true;
     const micros = typeof text === "string" ? parseMicros(text) : undefined;
-    if (micros !== undefined) prices[kind] = kind === "tool_calls" ? micros * CALLS_IN_PRICE : micros;
+    if (micros !== undefined) prices[kind] = SINGLE.has(kind) ? micros * MANY : micros;
     else note([...path, field], "must be a price from 0 to 9999999.999999, such as 1.25, with at most six decimals");
   }
   if (!hasPrice) note(path, `has no price: give one of ${Object.keys(PRICE_FIELDS).join(", ")}`);

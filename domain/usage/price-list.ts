@@ -1,8 +1,8 @@
 import type { TokenKind } from "./tokens.ts";
 
 /**
- * Prices of a model: millionths of the currency's unit for a million tokens, and of `tool_calls` for a million calls.
- * Null is unknown.
+ * Prices of a model: millionths of the currency's unit for a million tokens, and for a million of each other kind. Null
+ * is unknown.
  */
 export type Prices = Readonly<Record<TokenKind, bigint | null>>;
 

@@ -13,7 +13,8 @@ type Figure =
   | "citations"
   | "total"
   | "searches"
-  | "fetches";
+  | "fetches"
+  | "seconds";
 export type Figures = Partial<Record<Figure, number>>;
 
 /** Figures reported so far: the last value above 0 of each. */
@@ -69,6 +70,8 @@ const FIGURE_PATHS: Readonly<Record<Dialect, Readonly<Record<keyof ReportedFigur
       ["citations", "citation_tokens"],
       ["searches", "num_search_queries"],
       ["reasoning", "reasoning_tokens"],
+      // Of sound that was sent.
+      ["seconds", "seconds"],
     ],
     summed: [],
   },
@@ -137,7 +140,10 @@ export function noteUsage(reported: ReportedFigures, dialect: Dialect, usage: un
 function figureAt(value: unknown, path: FigurePath, depth = 1): number | undefined {
   if (value === undefined || value === null) return undefined;
   const name = path[depth];
-  if (name === undefined) return isFigure(value) ? value : Number.NaN;
+  if (name === undefined) {
+    const figure = path[0] === "seconds" && typeof value === "number" ? Math.ceil(value) : value;
+    return isFigure(figure) ? figure : Number.NaN;
+  }
   if (!Array.isArray(value)) return figureAt(memberOf(value, name), path, depth + 1);
   let sum: number | undefined;
   for (const item of value) {

@@ -1,8 +1,13 @@
+import type { Unit } from "../access/gateway-operations.ts";
 import type { Dialect } from "../access/key-record.ts";
 import type { AnswerUsage, Tokens } from "./tokens.ts";
 
-/** Tokens that a call is expected to use. */
-export type ExpectedTokens = { readonly input: number; readonly output: number };
+/** Tokens that a call is expected to use, and how much of the unit that it is counted in beside them. */
+export type ExpectedTokens = {
+  readonly input: number;
+  readonly output: number;
+  readonly units?: { readonly unit: Unit; readonly count: number };
+};
 
 /** Bounds in a call's body on how much it may use. */
 export type CallBounds = {
@@ -12,14 +17,24 @@ export type CallBounds = {
   readonly answers: number;
   /** True if it refers to further input, such as a file, an earlier response or a conversation. */
   readonly refers: boolean;
+  /** Bytes that may be tokens of its input, if not all of its body. */
+  readonly read?: number;
+  /** Bytes of sound that it sends, and characters that it has spoken. */
+  readonly sound?: number;
+  readonly characters?: number;
 };
 
-/** Estimated tokens of everything that a call refers to: only its provider knows their number. */
+/**
+ * Estimated tokens of everything that a call refers to, and the most of a file that it sends: only its provider knows
+ * their number.
+ */
 export const REFERRED_INPUT = 16_384;
 /** Estimated tokens of an answer that the call does not bound. */
 export const UNKNOWN_OUTPUT = 1_024;
 /** Maximum tokens of an answer: no model generates more, whatever the call allows. */
 export const MOST_OUTPUT = 1_048_576;
+/** Bytes of a second of sound at least: speech at 16 kbit/s. */
+const SECOND_OF_SOUND = 2_000;
 /** Maximum number of answers that count at the longest: no provider gives more answers to one prompt. */
 const MOST_ANSWERS = 128;
 
@@ -46,13 +61,22 @@ export const NOT_DONE: CallEnd = { answer: undefined, givenUp: 0 };
  * may have.
  *
  * @param bytes of its body
+ * @param unit unit that the call is counted in beside tokens; undefined for none
  */
-export function expectTokens(bytes: number, { most = UNKNOWN_OUTPUT, answers, refers }: CallBounds): ExpectedTokens {
+export function expectTokens(bytes: number, bounds: CallBounds, unit?: Unit): ExpectedTokens {
+  const { most = UNKNOWN_OUTPUT, answers, refers, read = bytes } = bounds;
   return {
-    input: bytes + (refers ? REFERRED_INPUT : 0),
+    input: read + (refers ? REFERRED_INPUT : 0),
     output: Math.min(Math.min(most, MOST_OUTPUT) * answers, MOST_ANSWERS * MOST_OUTPUT),
+    ...(unit !== undefined && { units: { unit, count: UNITS_OF[unit](bounds) } }),
   };
 }
+
+const UNITS_OF: Readonly<Record<Unit, (bounds: CallBounds) => number>> = {
+  images: ({ answers }) => Math.min(answers, MOST_ANSWERS),
+  seconds: ({ sound = 0 }) => Math.ceil(sound / SECOND_OF_SOUND),
+  characters: ({ characters = 0 }) => characters,
+};
 
 /** Tokens used by a call. The larger of `reported` and `estimated` counts, the latter up to what was reserved. */
 export type UsedTokens = {
@@ -74,8 +98,7 @@ export const UNUSED: UsedTokens = { reported: 0, estimated: 0, answer: undefined
 
 /**
  * Returns the tokens that a call has used in the end: those that its answer reported. An answer that reports nothing,
- * or
- * something impossible, counts as the expected tokens. So does each upstream that was given up before its answer began:
+ * or something impossible, counts as the expected tokens. So does each upstream that was given up before its answer began:
  * it
  * may have generated the answer by then. An answer that was cut off later has read its input, and has generated what it
  * reported or the most that it may have, up to what was expected.
@@ -91,12 +114,14 @@ function usedByAnswer(
   givenUp: number,
 ): UsedTokens {
   const { tokens, ending, isDoubtful } = answer;
+  const { units } = expected;
   const input = inputOf(dialect, tokens);
   const output = tokens.output + tokens.reasoning;
   const reported = input + output;
   const without = (read: number, written: number): ExpectedTokens => ({
     input: Math.max(0, read - input),
     output: Math.max(0, written - output),
+    ...(units && { units: { unit: units.unit, count: Math.max(0, units.count - tokens[units.unit]) } }),
   });
   if (ending === "cut") {
     const isRead = input + tokens.cached > 0;
@@ -104,7 +129,10 @@ function usedByAnswer(
     const written = Math.min(expected.output, mostWritten);
     return { reported, estimated: read + written, answer, unreported: without(read, written), givenUp };
   }
-  if (ending === "reported" && !isDoubtful) return { reported, estimated: 0, answer, unreported: NOTHING, givenUp };
+  // Of a text that was spoken, an answer without tokens does not say that it has used none.
+  const isWhole = tokens.characters === 0 || reported > 0;
+  if (ending === "reported" && !isDoubtful && isWhole)
+    return { reported, estimated: 0, answer, unreported: NOTHING, givenUp };
   const { input: read, output: written } = expected;
   return { reported, estimated: read + written, answer, unreported: without(read, written), givenUp };
 }

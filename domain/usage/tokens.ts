@@ -1,6 +1,9 @@
+import { UNITS } from "../access/gateway-operations.ts";
+
 /**
- * Kinds of tokens that a call uses, the same for every dialect. The kinds are disjoint: they may be added, and each has
- * its own price. `tool_calls` counts calls of the provider's own tools, such as a web search.
+ * Kinds of what a call uses, the same for every dialect: tokens, but for `tool_calls`, which counts calls of the
+ * provider's own tools, such as a web search, and the {@link UNITS}. The kinds of tokens are disjoint: they may be
+ * added. Each kind has its own price.
  */
 export const TOKEN_KINDS = [
   "input",
@@ -10,9 +13,14 @@ export const TOKEN_KINDS = [
   "output",
   "reasoning",
   "tool_calls",
+  ...UNITS,
 ] as const;
 export type TokenKind = (typeof TOKEN_KINDS)[number];
 export type Tokens = Readonly<Record<TokenKind, number>>;
+
+const COUNTED_APART: ReadonlySet<TokenKind> = new Set(["tool_calls", ...UNITS]);
+/** Kinds that are counted in tokens. */
+export const KINDS_OF_TOKENS: readonly TokenKind[] = TOKEN_KINDS.filter((kind) => !COUNTED_APART.has(kind));
 
 /**
  * Ways in which an answer reported its usage: `reported` to its end; `cut` if the answer was cut off, and what was seen
@@ -39,6 +47,9 @@ export const NO_TOKENS: Tokens = Object.freeze({
   output: 0,
   reasoning: 0,
   tool_calls: 0,
+  images: 0,
+  seconds: 0,
+  characters: 0,
 });
 
 /**
@@ -53,4 +64,7 @@ export function addTokens(sum: Record<TokenKind, number>, tokens: Tokens): void 
   sum.output += tokens.output;
   sum.reasoning += tokens.reasoning;
   sum.tool_calls += tokens.tool_calls;
+  sum.images += tokens.images;
+  sum.seconds += tokens.seconds;
+  sum.characters += tokens.characters;
 }

@@ -33,14 +33,15 @@ export function measureCall(budget: OwnedBudget, { tokens, models }: BudgetedCal
         Math.max(reported, Math.min(estimated, expected)) + givenUp * expected,
     };
   }
+  const unit = tokens.units?.unit;
   const isListed = listed.currency === budgetUnit(budget);
-  const asked = isListed ? listed.of(models) : undefined;
+  const asked = isListed ? listed.of(models, unit) : undefined;
   const expected = asked && expectedCost(asked, tokens);
   const most = expected ?? 0;
   return {
     expected,
     usedBy({ answer, unreported, givenUp }) {
-      const answering = isListed && answer?.model !== undefined ? listed.of([answer.model]) : undefined;
+      const answering = isListed && answer?.model !== undefined ? listed.of([answer.model], unit) : undefined;
       const prices = answering ?? asked;
       if (prices === undefined) return 0;
       const reported = answer === undefined ? 0 : reportedCost(prices, answer.tokens);

@@ -103,7 +103,7 @@ function passedOn({ answer }: OperationRow): ResponseObject {
   return {
     description: "What the upstream answered, byte by byte.",
     headers: { ...ROUTE_ID, ...RATE_HEADERS },
-    content: answer === "bytes" ? ANYTHING : JSON_OR_EVENTS,
+    content: answer === "bytes" ? ANYTHING : answer === "media" ? { ...JSON_OR_EVENTS, ...ANYTHING } : JSON_OR_EVENTS,
   };
 }
 

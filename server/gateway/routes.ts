@@ -2,6 +2,7 @@ import type { ServerResponse } from "node:http";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { permits } from "../../domain/access/authorize.ts";
 import {
+  countedUnit,
   GATEWAY_OPERATIONS,
   isForwarded,
   type OperationRow,
@@ -34,7 +35,6 @@ import { bodyNeed, type ForwardedBody, type RequestedModel, readCounted, readMod
 import { type RequestTarget, splitTarget } from "./request-target.ts";
 import { mayName, needsModel, type Resolved, resolve, withoutFallbacks } from "./resolve.ts";
 import { holdToBody } from "./route-limits.ts";
-import { UNCOUNTED_FORM } from "./tokens/call-bounds.ts";
 import { expectedTokens } from "./tokens/expected-tokens.ts";
 import { unservedPath } from "./unserved-path.ts";
 import { createAddressGuard } from "./upstream/addresses.ts";
@@ -87,8 +87,11 @@ export function gatewayRoutes(
       config: { operation: classifyRequest, refuse, describes },
       // A call that is forwarded leaves the framework here, before its body is touched.
       onRequest: (request, reply, done) => {
+        const { call, gateway: record } = gatewayCallOf(request);
+        const row = rowOf(call);
         if (isWebSocket(request)) done(UPGRADE_REFUSED);
-        else if (isForwarded(rowOf(gatewayCallOf(request).call))) serve(gateway, request, reply, done);
+        else if (!record.operations.includes(row.kind)) done(notFound(deps, request));
+        else if (isForwarded(row)) serve(gateway, request, reply, done);
         else done();
       },
       handler: (request, reply) => answerModels(deps, request, reply),
@@ -124,11 +127,8 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
   // Most calls' bodies are not read: such a call needs no promise either.
   const row = rowOf(call);
   const counts = reportsUsage(row);
-  const countsAll = counts && (countsTokens(key) || hasBudget(key));
-  if (countsAll && row.body === "form") {
-    refuse(UNCOUNTED_FORM);
-    return;
-  }
+  const speaks = countedUnit(row) === "characters";
+  const countsAll = speaks || (counts && (countsTokens(key) || hasBudget(key)));
   const need = bodyNeed(sent, row.body, {
     model: row.models !== "none" && ((counts && hasCostBudget(key)) || needsModel(gateway, key.allowedModels)),
     tokens: countsAll,
@@ -138,6 +138,7 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
     { model, body }: Pick<RequestedModel, "model"> & { readonly body: ForwardedBody },
     resolved: Resolved | Problem,
     onOver?: (end: CallEnd) => void,
+    characters = 0,
   ): void => {
     if (resolved instanceof Problem) {
       refuse(resolved);
@@ -162,6 +163,7 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
       resolveAgain: (last) => resolveAgain(deps, request, model, last),
       onAnswered: (answer) => deps.usage.countAnswer(key, answer, deps.clock.now()),
       onOver,
+      characters,
       trace: request.trace,
     });
   };
@@ -179,10 +181,14 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
     if (resolved instanceof Problem) return proceed(found, resolved);
     const { limits } = resolved;
     const isCounted = counts && (countsTokens(key, limits) || hasBudget(key));
-    if (limits === undefined && !isCounted) return proceed(found, resolved);
-    const estimate = isCounted ? expectedTokens(call.operation, found.text) : undefined;
-    const expected = estimate instanceof Promise ? await estimate : estimate;
+    const isEstimated = isCounted || speaks;
+    if (limits === undefined && !isEstimated) return proceed(found, resolved);
+    const estimate = isEstimated ? expectedTokens(call.operation, found.text, head.contentType) : undefined;
+    const estimated = estimate instanceof Promise ? await estimate : estimate;
     if (reply.sent) return;
+    const characters = speaks ? estimated?.units?.count : undefined;
+    const expected = isCounted ? estimated : undefined;
+    if (limits === undefined && expected === undefined) return proceed(found, resolved, undefined, characters);
     const models = resolved.candidates.map(({ model = found.model }) => model);
     const settle = await holdToBody(deps, request, limits, expected && { tokens: expected, models });
     if (settle instanceof Problem) {
@@ -194,7 +200,7 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
     };
     const again = reply.sent ? undefined : resolveAgain(deps, request, found.model, resolved);
     if (again === undefined || again instanceof Problem) onOver(NOT_DONE);
-    if (again !== undefined) proceed(found, again, onOver);
+    if (again !== undefined) proceed(found, again, onOver, characters);
   };
   const release = (): void => releaseAfter(reply.raw, text);
   hold().then(release, (error: Error) => {

@@ -1,5 +1,6 @@
 import { GATEWAY_OPERATIONS } from "../../domain/access/gateway-operations.ts";
-import type { Dialect, GatewayRecord } from "../../domain/access/key-record.ts";
+import type { Dialect, GatewayRecord, OperationKind } from "../../domain/access/key-record.ts";
+import { listed } from "../http/listed.ts";
 import { type Problem, problem } from "../http/problems/problem.ts";
 import { classify, type GatewayCall, SERVED_PATHS, type ServedPath } from "./classify.ts";
 
@@ -26,7 +27,12 @@ const BASE_URLS: Readonly<Record<Dialect, string>> = {
  */
 export function unservedPath(gateway: GatewayRecord, asked: string, rawPath = ""): Problem {
   const spoken = spokenBy(gateway);
-  const allowed = METHODS.filter((method) => servedCall(asked, method, rawPath) !== undefined);
+  const unserved = servedCall(asked, asked, rawPath);
+  if (unserved !== undefined) return unservedKind(gateway, GATEWAY_OPERATIONS[unserved.operation].kind);
+  const allowed = METHODS.filter((method) => {
+    const call = servedCall(asked, method, rawPath);
+    return call !== undefined && isServed({ ...call, dialect: undefined }, spoken);
+  });
   if (allowed.length > 0) {
     const allow = allowed.join(", ");
     return problem("not_found", `This path is served to ${allow} alone. ${pathsOf(spoken)}`, { allow });
@@ -51,7 +57,7 @@ function nearestTo(asked: string, rawPath: string, spoken: Spoken): GatewayCall 
   for (const candidate of candidates) {
     for (const method of METHODS) {
       const call = servedCall(asked, method, candidate);
-      if (call !== undefined) return spoken.has(call.dialect) ? call : undefined;
+      if (call !== undefined) return isServed(call, spoken) ? call : undefined;
     }
   }
   return undefined;
@@ -71,16 +77,31 @@ function adviceOn({ method, servedPath, dialect = "openai" }: GatewayCall, { pub
   return `The nearest is ${method} /g/${publicId}/${servedPath}: ${BASE_URLS[dialect]}.`;
 }
 
-/** Formats of the gateway's upstreams, and undefined for the paths that several formats share. */
-type Spoken = ReadonlySet<Dialect | undefined>;
+/** Kinds of calls that a gateway serves, and its upstreams' formats, with undefined for paths that formats share. */
+type Spoken = { readonly kinds: ReadonlySet<OperationKind>; readonly dialects: ReadonlySet<Dialect | undefined> };
 
-function spokenBy({ upstreams }: GatewayRecord): Spoken {
-  return new Set([undefined, ...upstreams.map(({ dialect }) => dialect)]);
+function spokenBy({ upstreams, operations }: GatewayRecord): Spoken {
+  return { kinds: new Set(operations), dialects: new Set([undefined, ...upstreams.map(({ dialect }) => dialect)]) };
+}
+
+function isServed(
+  { operation, dialect }: Pick<ServedPath, "operation" | "dialect">,
+  { kinds, dialects }: Spoken,
+): boolean {
+  return dialects.has(dialect) && kinds.has(GATEWAY_OPERATIONS[operation].kind);
+}
+
+/** Returns the answer to a call of a kind that the gateway does not name. */
+function unservedKind({ operations }: GatewayRecord, kind: OperationKind): Problem {
+  return problem(
+    "not_found",
+    `This gateway does not serve ${kind}: have ${kind} added to its spec.operations, which are ${listed(operations)}.`,
+  );
 }
 
 /** Lists the paths of the formats that the upstreams speak, and the paths that the gateway answers by itself. */
 function pathsOf(spoken: Spoken): string {
-  const known = SERVED_PATHS.filter(({ dialect }) => spoken.has(dialect));
+  const known = SERVED_PATHS.filter((path) => isServed(path, spoken));
   const isStable = ({ method, path }: ServedPath) =>
     known.some((other) => other.method === method && other.path === path.replace("v1beta/", "v1/"));
   const served = known.filter((one) => one.path.startsWith("v1/") || !isStable(one));
@@ -88,7 +109,7 @@ function pathsOf(spoken: Spoken): string {
     const paths = served.filter((one) => one.method === method).map(({ path }) => path);
     return paths.length === 0 ? [] : [`${method} ${paths.map(abbreviated).join(", ")}`];
   });
-  const versions = spoken.has("gemini") ? " Under v1beta it serves the paths of models too." : "";
+  const versions = spoken.dialects.has("gemini") ? " Under v1beta it serves the paths of models too." : "";
   return `This gateway serves ${lists.join("; ")}.${versions}`;
 }
 

@@ -1,3 +1,4 @@
+import type { Unit } from "../../domain/access/gateway-operations.ts";
 import { type CallPrices, callPrices, type PricesInForce, pricesInForce } from "../../domain/usage/call-cost.ts";
 import { type PriceList, type Prices, priceOrder } from "../../domain/usage/price-list.ts";
 import { keepNewest } from "../context/bounded-map.ts";
@@ -51,11 +52,15 @@ export class ListedPrices {
     return this.#inForce?.until ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Returns the most that each kind of token costs with any of these models; undefined if a model has no prices. */
-  of(models: readonly (string | undefined)[]): CallPrices | undefined {
+  /**
+   * Returns the most that each kind costs with any of these models; undefined if a model has no prices.
+   *
+   * @param unit unit that the call is counted in beside tokens; undefined for none
+   */
+  of(models: readonly (string | undefined)[], unit?: Unit): CallPrices | undefined {
     const found = models.map((model) => (model === undefined ? undefined : this.#pricesOf(model)));
     const priced = found.filter((prices) => prices !== undefined);
-    return priced.length === found.length ? callPrices(priced) : undefined;
+    return priced.length === found.length ? callPrices(priced, unit) : undefined;
   }
 
   #pricesOf(model: string): Prices | undefined {

@@ -4,8 +4,8 @@ import {
   type AnswerEnding,
   type AnswerUsage,
   addTokens,
+  KINDS_OF_TOKENS,
   NO_TOKENS,
-  TOKEN_KINDS,
   type TokenKind,
 } from "../../domain/usage/tokens.ts";
 import { registerCounted } from "../context/counted-metric.ts";
@@ -13,6 +13,8 @@ import { registerCounted } from "../context/counted-metric.ts";
 /** Counts what a model's answer through a gateway used, and how it reported it. */
 export type CountTokens = (gatewayId: string, usage: AnswerUsage) => void;
 
+/** Kinds in the metric of tokens: a sum of them is not to have images or seconds in it. */
+const KINDS: readonly TokenKind[] = [...KINDS_OF_TOKENS, "tool_calls"];
 /** Gateways that have time series of their own. */
 const NAMED_GATEWAYS = 200;
 /** The series of all others. No gateway has this id. */
@@ -30,7 +32,7 @@ export function tokenMetrics(registry: Registry): CountTokens {
     labelNames: ["gateway_id", "kind"],
     read: () =>
       [...gateways].flatMap(([gateway_id, { tokens }]) =>
-        TOKEN_KINDS.map((kind) => [{ gateway_id, kind }, tokens[kind]] as const),
+        KINDS.map((kind) => [{ gateway_id, kind }, tokens[kind]] as const),
       ),
   });
   registerCounted(registry, {

@@ -1,5 +1,5 @@
 import type { ColumnType, Generated, JSONColumnType } from "kysely";
-import type { RouteRecord } from "../../domain/access/key-record.ts";
+import type { OperationKind, RouteRecord } from "../../domain/access/key-record.ts";
 import type { Budget } from "../../domain/budget/budget.ts";
 import type { ApiManagedKeySpec } from "../../domain/key/declaration/api-managed-key.ts";
 import type { Spec } from "../../domain/kinds/kinds.ts";
@@ -144,6 +144,7 @@ type GatewaysTable = {
   state: string;
   created_at: Generated<Date>;
   conditions: Generated<unknown>;
+  operations: OperationKind[];
 };
 
 type GatewayUpstreamsTable = {

@@ -231,7 +231,7 @@ async function readKeysOf(tx: Tx, keyIds: readonly string[], transactions: reado
 async function readGateways(tx: Tx, gatewayIds: readonly string[] | null): Promise<SealedGateway[]> {
   if (gatewayIds?.length === 0) return [];
   const { rows } = await sql<GatewayRow>`
-    select g.id, g.public_id, g.team_id, g.routes_only,
+    select g.id, g.public_id, g.team_id, g.routes_only, g.operations,
       g.namespace = '' or coalesce(n.team_id = g.team_id, false) as team_holds_namespace,
       g.routes, u.name as upstream, u.dialect, u.base_url, u.credential
     from gateways g

@@ -1,5 +1,11 @@
 import { sql } from "kysely";
-import type { Dialect, GatewayRecord, RouteRecord, UpstreamRecord } from "../../domain/access/key-record.ts";
+import type {
+  Dialect,
+  GatewayRecord,
+  OperationKind,
+  RouteRecord,
+  UpstreamRecord,
+} from "../../domain/access/key-record.ts";
 import type { Author } from "../audit/audit.ts";
 import type { Db, Tx } from "../database/change.ts";
 import { PublicIdTakenError } from "../database/errors.ts";
@@ -17,6 +23,7 @@ export type GatewayDraft = {
   readonly teamId: string;
   readonly publicId: string;
   readonly routesOnly: boolean;
+  readonly operations: readonly OperationKind[];
   /** Upstreams in the order of their precedence. The credential is in clear text. */
   readonly upstreams: readonly UpstreamRecord[];
   readonly routes: readonly RouteRecord[];
@@ -60,6 +67,7 @@ async function saveWholeGateway(
     name: draft.name,
     owner_uid: draft.ownerUid,
     routes_only: draft.routesOnly,
+    operations: [...draft.operations],
     routes: JSON.stringify(draft.routes),
     state: "active",
   };
@@ -87,9 +95,9 @@ async function saveWholeGateway(
       .set(columns)
       .where("id", "=", holder.id)
       .where(
-        sql<boolean>`(cluster, namespace, name, owner_uid, routes_only, routes, state) is distinct from
+        sql<boolean>`(cluster, namespace, name, owner_uid, routes_only, operations, routes, state) is distinct from
           (${draft.cluster}, ${draft.namespace}, ${draft.name}, ${draft.ownerUid}, ${draft.routesOnly}::boolean,
-          ${columns.routes}::jsonb, ${columns.state})`,
+          ${columns.operations}::text[], ${columns.routes}::jsonb, ${columns.state})`,
       )
       .execute();
     gatewayId = holder.id;
@@ -201,6 +209,7 @@ export type GatewayRow = {
   team_id: string;
   team_holds_namespace: boolean;
   routes_only: boolean;
+  operations: OperationKind[];
   routes: RouteRecord[];
   upstream: string | null;
   dialect: string;
@@ -221,6 +230,7 @@ export function toSealedGateways(rows: readonly GatewayRow[]): SealedGateway[] {
       teamId: row.team_id,
       teamHoldsNamespace: row.team_holds_namespace,
       routesOnly: row.routes_only,
+      operations: row.operations,
       routes: row.routes,
       upstreams: [],
     };

@@ -52,6 +52,10 @@ const TOKENS = `key_id text not null,
   reasoning bigint not null,
   tool_calls bigint not null`;
 
+/** Columns for what is counted in other units than tokens. */
+const UNIT_COLUMNS = ["images", "seconds", "characters"].map((name) => `${name} bigint not null default 0`);
+const UNITS = UNIT_COLUMNS.join(",\n  ");
+
 /** Characters of words, folded, and of scripts written without spaces: as regular expressions of PostgreSQL. */
 const LETTER = "[a-z0-9\\u00c0-\\u00d6\\u00d8-\\u00f6\\u00f8-\\u1fff\\u2c00-\\u2dff\\ua640-\\uabff]";
 const CJK =
@@ -95,6 +99,11 @@ drop function networks_not_known cascade;
 drop function libraries_not_known cascade;
 alter table keys add column facts jsonb not null default '{}';
 ${FACT_TEXT}
+alter table gateways add column operations text[] not null default '{generate,embed,models}';
+${feedsUpdate("gateways", "operations", "gateway", "id", ["operations"])}
+${["key_tokens", "key_token_hours", "key_token_days"]
+  .map((table) => `alter table ${table} ${UNIT_COLUMNS.map((column) => `add column ${column}`).join(", ")};`)
+  .join("\n")}
 `;
 
 /** Index over parts of the facts that declarations state of keys for people, like the index of names. */
@@ -418,11 +427,14 @@ create table gateways (
   state text not null,
   created_at timestamptz not null default clock_timestamp(),
   -- As a team's.
-  conditions jsonb
+  conditions jsonb,
+  -- Kinds of calls that are served.
+  operations text[] not null default '{generate,embed,models}'
 );
 create unique index gateways_owner on gateways (cluster, owner_uid) where state = 'active';
 create index gateways_of_team on gateways (team_id);
 ${feeds("gateways", "gateway", "id", ["cluster", "namespace", "team_id", "public_id", "routes_only", "routes", "state"])}
+${feedsUpdate("gateways", "operations", "gateway", "id", ["operations"])}
 
 create table gateway_upstreams (
   gateway_id text not null references gateways (id) on delete cascade,
@@ -850,6 +862,7 @@ create index key_request_days_of_team on key_request_days (team_id, slot);
 create table key_tokens (
   ${TOKENS},
   is_rolled boolean not null default false,
+  ${UNITS},
   primary key (key_id, slot, gateway_id, route_id, model)
 ) with (fillfactor = 70);
 create index key_tokens_by_time on key_tokens (slot);
@@ -859,6 +872,7 @@ create index key_tokens_of_team on key_tokens (team_id, slot);
 create table key_token_hours (
   ${TOKENS},
   is_rolled boolean not null default false,
+  ${UNITS},
   primary key (key_id, slot, gateway_id, route_id, model)
 );
 create index key_token_hours_by_time on key_token_hours (slot);
@@ -868,6 +882,7 @@ create index key_token_hours_to_roll on key_token_hours (date_bin('1 day', slot,
 
 create table key_token_days (
   ${TOKENS},
+  ${UNITS},
   primary key (key_id, slot, gateway_id, route_id, model)
 );
 create index key_token_days_by_time on key_token_days (slot);

@@ -8,7 +8,7 @@ import { TEAM_FIELDS } from "./team-columns.ts";
 const AUDITED: { readonly [K in ObjectKind]: readonly (keyof StoredOf[K] & string)[] } = {
   team: [...TEAM_FIELDS, "webhooks"],
   library: ["displayName", "description", "deletionPolicy"],
-  gateway: ["publicId", "routesOnly", "upstreams", "routes"],
+  gateway: ["publicId", "routesOnly", "operations", "upstreams", "routes"],
 };
 
 /** Filter that finds an object before a change and after it. */

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { RouteRecord, UpstreamRecord } from "../../domain/access/key-record.ts";
+import type { OperationKind, RouteRecord, UpstreamRecord } from "../../domain/access/key-record.ts";
 import type { SharedBudgets } from "../../domain/budget/budget.ts";
 import type { DeclaredTeam } from "../../domain/team/declared-team.ts";
 import type { Db, Tx } from "../database/change.ts";
@@ -44,6 +44,7 @@ type StoredLibrary = StoredObject & {
 export type StoredGateway = StoredObject & {
   readonly publicId: string;
   readonly routesOnly: boolean;
+  readonly operations: readonly OperationKind[];
   readonly routes: readonly RouteRecord[];
   /** Digest of the credentials in their encrypted form: it changes with any of them, and reveals nothing. */
   readonly upstreams: readonly (Omit<UpstreamRecord, "credential"> & { readonly hasCredential: boolean })[];
@@ -89,7 +90,7 @@ const SOURCES = {
   },
   gateway: {
     from: sql`(select id, cluster, namespace, name, coalesce(owner_uid, '') as "ownerUid", team_id as "teamId", state,
-      created_at as "createdAt", public_id as "publicId", routes_only as "routesOnly", routes,
+      created_at as "createdAt", public_id as "publicId", routes_only as "routesOnly", operations, routes,
       coalesce((select json_agg(json_build_object('name', name, 'dialect', dialect, 'baseUrl', base_url,
         'hasCredential', credential is not null) order by position)
         from gateway_upstreams where gateway_id = gateways.id), '[]') as upstreams,

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { RequestScope } from "../../domain/access/request-scope.ts";
 import { DAY_MS } from "../../domain/duration.ts";
 import type { AnswersUsed, Peak } from "../../domain/usage/advice/key-use.ts";
-import { TOKEN_KINDS } from "../../domain/usage/tokens.ts";
+import { KINDS_OF_TOKENS } from "../../domain/usage/tokens.ts";
 import type { Db } from "../database/change.ts";
 import { LOST_USES_UNTIL } from "../keys/uses/lost-uses.ts";
 import { asTimestamp, horizonsOf } from "./counted-parts.ts";
@@ -10,9 +10,9 @@ import { beginOf, HOUR_STEP, type Measure, REQUESTS_MEASURE, TOKENS_MEASURE } fr
 
 /** Milliseconds for which all counts by five minutes exist: those of the eighth day are being deleted. */
 const RECENT_MS = 7 * DAY_MS;
-/** Sum of tokens of all kinds; calls of tools are not tokens. */
+/** Sum of tokens of all kinds. */
 const TOKENS = sql.join(
-  TOKEN_KINDS.filter((kind) => kind !== "tool_calls").map((kind) => sql.ref(kind)),
+  KINDS_OF_TOKENS.map((kind) => sql.ref(kind)),
   sql` + `,
 );
 /** Version of the schema that began to sum up by hour. */

@@ -1,9 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
+import { UNITS } from "../../domain/access/gateway-operations.ts";
 import { type PriceList, type PriceOrder, priceOrder } from "../../domain/usage/price-list.ts";
-import { TOKEN_KINDS, type TokenKind } from "../../domain/usage/tokens.ts";
-
-/** Kinds that are counted in tokens; the other kind is calls. */
-const TOKENS = TOKEN_KINDS.filter((kind) => kind !== "tool_calls");
+import { KINDS_OF_TOKENS, TOKEN_KINDS, type TokenKind } from "../../domain/usage/tokens.ts";
 
 /** Parts of a statement that prices counts. Rows are first grouped by model and price period, then by group. */
 export type Pricing = {
@@ -27,7 +25,11 @@ export function pricingBy(list: PriceList): Pricing {
   const countOf = (kind: TokenKind) => sql.ref(`c.${kind}`);
   const plus = (parts: readonly RawBuilder<unknown>[]) => sql.join(parts, sql` + `);
   const cost = plus(TOKEN_KINDS.map((kind) => sql`${countOf(kind)} * coalesce(${priceOf(kind)}, 0)`));
-  const unpriced = plus(TOKENS.map((kind) => sql`case when ${priceOf(kind)} is null then ${countOf(kind)} else 0 end`));
+  const unpricedOf = (kinds: readonly TokenKind[]) =>
+    plus(kinds.map((kind) => sql`case when ${isUnpriced(kind)} then ${countOf(kind)} else 0 end`));
+  // Images may be paid for by their tokens.
+  const isUnpriced = (kind: TokenKind) =>
+    kind === "images" ? sql`coalesce(${priceOf(kind)}, ${priceOf("output")}) is null` : sql`${priceOf(kind)} is null`;
   return {
     tables: sql`${namesTable(order)}, ${spansTable(order)}, models as materialized (
       select model, (select n.place from price_names n
@@ -36,8 +38,9 @@ export function pricingBy(list: PriceList): Pricing {
       from (select distinct model from parted) m)`,
     joins: sql`join models on models.model = c.model
       left join price_spans p on p.name = models.name and c.span >= p.first and c.span < p.last`,
-    columns: sql`sum(${cost})::text as cost, sum(${unpriced})::bigint as "unpricedTokens",
-      sum(case when p.price_tool_calls is null then c.tool_calls else 0 end)::bigint as "unpricedToolCalls"`,
+    columns: sql`sum(${cost})::text as cost, sum(${unpricedOf(KINDS_OF_TOKENS)})::bigint as "unpricedTokens",
+      sum(${unpricedOf(["tool_calls"])})::bigint as "unpricedToolCalls",
+      sum(${unpricedOf(UNITS)})::bigint as "unpricedUnits"`,
     spanOf: (time) => sql`width_bucket((extract(epoch from ${time}) * 1000)::float8, ${[...order.days]}::float8[])`,
   };
 }

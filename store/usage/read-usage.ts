@@ -33,17 +33,23 @@ export async function readUsage(db: Db, question: UsageQuestion): Promise<UsageR
   const { rows } = await sql<FoundRow>`
     with ${horizonsOf(TOKENS_MEASURE, question)}, ${horizonsOf(REQUESTS_MEASURE, question)}
     ${pricing === undefined ? countedRows(question, parts) : pricedRows(question, parts, pricing)}`.execute(db);
-  return rows.map(({ at, grp, requests: count, cost, unpricedTokens = 0, unpricedToolCalls = 0, ...figures }) => ({
-    ...{ at, group: grp, figures },
-    requests: hasRequests ? count : undefined,
-    cost: cost === undefined ? undefined : { trillionths: BigInt(cost), unpricedTokens, unpricedToolCalls },
-  }));
+  return rows.map(
+    ({ at, grp, requests: count, cost, unpricedTokens = 0, unpricedToolCalls = 0, unpricedUnits = 0, ...figures }) => ({
+      ...{ at, group: grp, figures },
+      requests: hasRequests ? count : undefined,
+      cost:
+        cost === undefined
+          ? undefined
+          : { trillionths: BigInt(cost), unpricedTokens, unpricedToolCalls, unpricedUnits },
+    }),
+  );
 }
 
 type FoundRow = { at: number; grp: string; requests: number } & TokenFigures & {
     cost?: string;
     unpricedTokens?: number;
     unpricedToolCalls?: number;
+    unpricedUnits?: number;
   };
 
 const FIGURE_COLUMNS = sql.join(TOKEN_FIGURES.map((name) => sql.ref(name)));

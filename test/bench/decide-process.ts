@@ -40,6 +40,7 @@ const gateway = {
   teamId: team,
   teamHoldsNamespace: true,
   routesOnly: false,
+  operations: ["generate" as const],
   upstreams: [],
   routes: [],
 };

@@ -296,6 +296,7 @@ export function gatewayRecord(fields: Partial<GatewayRecord> = {}): GatewayRecor
     teamId: "team-a",
     teamHoldsNamespace: true,
     routesOnly: false,
+    operations: ["generate", "embed", "models"],
     upstreams: [],
     routes: [],
     ...fields,

@@ -75,6 +75,7 @@ export function gatewayDraft(
     ownerUid: unique("uid"),
     publicId: unique("public"),
     routesOnly: false,
+    operations: ["generate", "embed", "models"],
     upstreams: [],
     routes: [],
     ...overrides,

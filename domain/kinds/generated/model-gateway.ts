@@ -13,6 +13,12 @@ export type ModelGatewaySpec = {
    */
   routesOnly: boolean;
   /**
+   * The calls that it serves, by kind; others get 404. The reference of the gateway's calls lists which paths are of which kind.
+   *
+   * Items: generate, text and multimodal generation; embed, embeddings; models, the lists of its routes; images, generating and editing pictures; audio, speech, transcriptions and translations; moderations, judging texts and pictures.
+   */
+  operations: ("generate" | "embed" | "models" | "images" | "audio" | "moderations")[];
+  /**
    * The providers. A request goes to the first one of its path's dialect, unless a route names another.
    *
    * Items: One provider.

@@ -324,6 +324,31 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             "type": "boolean",
             "default": false
           },
+          "operations": {
+            "description": "The calls that it serves, by kind; others get 404. The reference of the gateway's calls lists which paths are of which kind.",
+            "type": "array",
+            "minItems": 1,
+            "maxItems": 6,
+            "x-kubernetes-list-type": "set",
+            "default": [
+              "generate",
+              "embed",
+              "models"
+            ],
+            "items": {
+              "description": "generate, text and multimodal generation; embed, embeddings; models, the lists of its routes; images, generating and editing pictures; audio, speech, transcriptions and translations; moderations, judging texts and pictures.",
+              "type": "string",
+              "maxLength": 32,
+              "enum": [
+                "generate",
+                "embed",
+                "models",
+                "images",
+                "audio",
+                "moderations"
+              ]
+            }
+          },
           "upstreams": {
             "description": "The providers. A request goes to the first one of its path's dialect, unless a route names another.",
             "type": "array",

@@ -442,6 +442,8 @@ export type ModelGatewayArgs = {
   publicID?: Input<string> | undefined;
   /** Whether to serve only models that a route names. Default `false`. */
   routesOnly?: Input<boolean> | undefined;
+  /** The calls that it serves, by kind; others get 404. The reference of the gateway's calls lists which paths are of which kind. Default `["generate","embed","models"]`. */
+  operations?: Input<Array<Input<"generate" | "embed" | "models" | "images" | "audio" | "moderations">>> | undefined;
   /** The providers. A request goes to the first one of its path's dialect, unless a route names another. */
   upstreams: Input<Array<Input<{
     /** The name that routes refer to. */
@@ -498,6 +500,8 @@ export type ModelGatewayState = {
   publicID: string;
   /** Whether to serve only models that a route names. Default `false`. */
   routesOnly?: boolean | undefined;
+  /** The calls that it serves, by kind; others get 404. The reference of the gateway's calls lists which paths are of which kind. Default `["generate","embed","models"]`. */
+  operations?: Array<"generate" | "embed" | "models" | "images" | "audio" | "moderations"> | undefined;
   /** The providers. A request goes to the first one of its path's dialect, unless a route names another. */
   upstreams: Array<{
     /** The name that routes refer to. */
@@ -899,6 +903,8 @@ export type GetGatewayResult = {
   publicID: string;
   /** Whether to serve only models that a route names. Default `false`. */
   routesOnly?: boolean | undefined;
+  /** The calls that it serves, by kind; others get 404. The reference of the gateway's calls lists which paths are of which kind. Default `["generate","embed","models"]`. */
+  operations?: Array<"generate" | "embed" | "models" | "images" | "audio" | "moderations"> | undefined;
   /** The providers. A request goes to the first one of its path's dialect, unless a route names another. */
   upstreams: Array<{
     /** The name that routes refer to. */

@@ -103,8 +103,9 @@ function baseUrls({ gateway: { publicId }, publicUrl }: GatewayPage): Html {
 }
 
 function facts({ gateway, clusters, boundKeys, now }: GatewayPage): Html {
-  const { id, publicId, team, teamId, createdAt } = gateway;
+  const { id, publicId, operations, team, teamId, createdAt } = gateway;
   const rows: Facts = [
+    ["Serves", operations.join(", ")],
     [
       "Keys",
       html`<a href="${urlWithQuery("/dashboard/keys", { bound: id })}">${countText(boundKeys.get(id))}</a> bound to it alone; those of the team that are bound to none may use it too. <a href="${urlWithQuery("/dashboard/keys", { team })}">Keys of the team</a>`,

@@ -20,14 +20,20 @@ export type FigureColumns = readonly (readonly [heading: string, shown: (used: U
  * Returns the columns for a table of usage.
  *
  * @param hasRequests true if requests are counted for what the page shows
- * @param hasToolCalls true if any tool was called
+ * @param figures figures of all that the table shows: what was not used has no column
  * @param currency null if nothing has a price
  */
-export function figureColumns(hasRequests: boolean, hasToolCalls: boolean, currency: string | null): FigureColumns {
+export function figureColumns(
+  hasRequests: boolean,
+  figures: readonly TokenFigures[],
+  currency: string | null,
+): FigureColumns {
   return [
     ...(hasRequests ? [REQUESTS] : []),
     ...ANSWERED,
-    ...(hasToolCalls ? [TOOL_CALLS] : []),
+    ...SELDOM.filter(({ kind }) => figures.some((one) => one[kind] > 0)).map(
+      ({ kind, heading }): FigureColumns[number] => [heading, (row) => shortNumeral(row.figures[kind])],
+    ),
     ...(currency === null ? [] : [costColumn(currency)]),
   ];
 }
@@ -39,7 +45,13 @@ const ANSWERED: FigureColumns = [
   ["Input", ({ figures }) => shortNumeral(inputOf(figures))],
   ["Output", ({ figures }) => shortNumeral(outputOf(figures))],
 ];
-const TOOL_CALLS: FigureColumns[number] = ["Tool calls", ({ figures }) => shortNumeral(figures.tool_calls)];
+/** Kinds that few calls use. */
+const SELDOM = [
+  { kind: "tool_calls", heading: "Tool calls" },
+  { kind: "images", heading: "Images" },
+  { kind: "seconds", heading: "Seconds" },
+  { kind: "characters", heading: "Characters" },
+] as const;
 
 function cacheWritesOf({ cache_write_5m, cache_write_1h }: TokenFigures): number {
   return cache_write_5m + cache_write_1h;
@@ -103,10 +115,11 @@ const CENT = 10_000_000_000n;
 /** Names the usage without a price. Empty if all of it has a price, or if there is no price list. */
 export function unpricedText(total: Used, currency: string | null): Html | string {
   if (currency === null) return "";
-  const { unpricedTokens, unpricedToolCalls } = total.cost;
+  const { unpricedTokens, unpricedToolCalls, unpricedUnits } = total.cost;
   const parts = [
     ...(unpricedTokens > 0 ? [`${numeral(unpricedTokens)} tokens`] : []),
     ...(unpricedToolCalls > 0 ? [`${numeral(unpricedToolCalls)} calls of tools`] : []),
+    ...(unpricedUnits > 0 ? [`${numeral(unpricedUnits)} images, seconds or characters`] : []),
   ];
   return parts.length === 0 ? "" : html`<p>No price is known of ${parts.join(" and ")}.</p>`;
 }

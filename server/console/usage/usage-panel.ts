@@ -98,7 +98,7 @@ function used(seen: SeenUsage, location: PanelLocation, scoped: ScopedRequests |
         })),
     })),
   });
-  const columns = figureColumns(!isOfAnswers, total.figures.tool_calls > 0, currency);
+  const columns = figureColumns(!isOfAnswers, [total.figures], currency);
   return html`${usageTotals(total, currency)}${unpricedText(total, currency)}<div class="charts two"><div>${callsChart}${scoped?.legend}</div>${
     kinds.length > 0 && html`<div>${tokens}${chartLegend("Kinds of tokens in the chart", kinds)}</div>`
   }</div>
@@ -122,8 +122,11 @@ function groupTable(
 ): Html | string {
   if (rows.length === 0) return "";
   const { title, heading } = TABLES[by === "key" || by === "team" ? by : "model"];
-  const hasToolCalls = rows.some((row) => row.figures.tool_calls > 0);
-  const figures = figureColumns(rows[0]?.requests !== undefined, hasToolCalls, currency);
+  const figures = figureColumns(
+    rows[0]?.requests !== undefined,
+    rows.map((row) => row.figures),
+    currency,
+  );
   const columns: readonly Column[] = [[heading, "named"], ...figures.map(([name]) => name)];
   const cells = rows.map((row) => [nameOf(by, row, range, location), ...figures.map(([, shown]) => shown(row))]);
   return html`<h3>${title}</h3>${table(`Usage ${title.toLowerCase()}`, columns, cells, "figures")}${

@@ -4,6 +4,7 @@
  */
 import { isUtf8 } from "node:buffer";
 import { BodyFault } from "../../http/bodies/json-scanner.ts";
+import { problem } from "../../http/problems/problem.ts";
 import { foldedName, TOP_LEVEL } from "./model-members.ts";
 import type { ModelSpan } from "./model-scan.ts";
 
@@ -48,25 +49,36 @@ const OTHER_MODEL = new RegExp(`(?:^|[.[\\]])(?:${[...TOP_LEVEL.entries.keys()].
 const MODEL_NAME = /^[!-~]{1,256}$/;
 
 /**
- * Returns the text that stands between the parts of a form; undefined if the media type is no form, or does not say it
- * plainly.
+ * Returns the text that stands between the parts of a form.
+ *
+ * @throws Problem 415 for a media type that is no form, or does not say its boundary plainly
  */
-export function boundaryOf(contentType = ""): string | undefined {
-  return FORM.exec(contentType.replace(IN_UTF8, ""))?.[2];
+export function boundaryOf(contentType = ""): string {
+  const boundary = FORM.exec(contentType.replace(IN_UTF8, ""))?.[2];
+  if (boundary === undefined) throw NO_FORM;
+  return boundary;
 }
+
+const NO_FORM = problem(
+  "unsupported_media_type",
+  "The body must be a form: send it with Content-Type: multipart/form-data and its boundary, and no other parameter.",
+);
+
+/** Part of a form, without its head. */
+export type FormPart = { readonly name: string; readonly isFile: boolean; readonly value: Buffer };
 
 /**
  * Search for the model that a form names. At the end, `models` holds the part that names it, head included: one at
- * most.
+ * most; and `parts` holds all.
  */
 export class FormScan {
   readonly models: ModelSpan[] = [];
+  readonly parts: FormPart[] = [];
   readonly #body: Buffer;
   readonly #delimiter: Buffer;
   /** Positions behind the last delimiter, and up to which the next one was searched for. */
   #from: number;
   #searched: number;
-  #parts = 0;
 
   constructor(body: Buffer, boundary: string) {
     this.#body = body;
@@ -103,9 +115,10 @@ export class FormScan {
     const end = next - LINE_END.length;
     // Whatever looks like a delimiter is one, with its line to itself: some parsers take less for one than others.
     if (end < start || !isLineEnd(this.#body, this.#from) || !isLineEnd(this.#body, end)) throw UNFRAMED;
-    if (++this.#parts > MAX_PARTS) throw new BodyFault(`The form has more than ${MAX_PARTS} parts.`);
-    const value = modelIn(this.#body, start, end);
-    if (value !== undefined) this.models.push({ value, start, end });
+    if (this.parts.length === MAX_PARTS) throw new BodyFault(`The form has more than ${MAX_PARTS} parts.`);
+    const { model, ...part } = readPart(this.#body.subarray(start, end));
+    this.parts.push(part);
+    if (model !== undefined) this.models.push({ value: model, start, end });
     if (this.models.length > 1) throw new BodyFault("The form has the part `model` twice.");
     this.#searched = this.#from = next + this.#delimiter.length;
   }
@@ -119,9 +132,8 @@ export function modelPart(model: string): string {
   return `Content-Disposition: form-data; name="model"\r\n\r\n${model}`;
 }
 
-/** Returns the model that a part names; undefined if it is not the model's part. */
-function modelIn(body: Buffer, start: number, end: number): string | undefined {
-  const part = body.subarray(start, end);
+/** Reads a part; `model` is the model that it names, and undefined if it is not the model's part. */
+function readPart(part: Buffer): FormPart & { readonly model: string | undefined } {
   const length = part.subarray(0, MAX_HEAD).indexOf("\r\n\r\n");
   if (length === -1) throw UNREAD_HEAD;
   const head = headOf(part.subarray(0, length));
@@ -130,17 +142,17 @@ function modelIn(body: Buffer, start: number, end: number): string | undefined {
   if (stated !== String(part.length - from)) throw UNREAD_HEAD;
   const [, , name = "", file, encodedFile] = head.get("content-disposition") ?? [];
   if (name === "") throw UNREAD_HEAD;
+  const isFile = file !== undefined || encodedFile !== undefined;
+  const read = { name, isFile, value: part.subarray(from) };
   if (name !== "model") {
     const nested = name.toLowerCase().replace(/[_-]/g, "");
     if (TOP_LEVEL.entries.has(foldedName(name)) || OTHER_MODEL.test(nested)) throw OTHER_NAME;
-    return undefined;
+    return { ...read, model: undefined };
   }
-  const value = part.toString("latin1", from, length + MAX_HEAD);
+  const model = part.toString("latin1", from, length + MAX_HEAD);
   const type = head.get("content-type")?.[0] ?? "text/plain";
-  if (file !== undefined || encodedFile !== undefined || !PLAIN_TEXT.test(type) || !MODEL_NAME.test(value)) {
-    throw NOT_TEXT;
-  }
-  return value;
+  if (isFile || !PLAIN_TEXT.test(type) || !MODEL_NAME.test(model)) throw NOT_TEXT;
+  return { ...read, model };
 }
 
 /** Returns the headers of a part, matched by their patterns, by their names in lower case. */

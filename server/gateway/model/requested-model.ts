@@ -127,14 +127,8 @@ type ModelSearch = {
 function searchForm(head: RequestHead): ModelSearch {
   requireUncompressed(head);
   const boundary = boundaryOf(head.contentType);
-  if (boundary === undefined) throw NO_FORM;
   return { find: (body) => runScan(new FormScan(body, boundary)), write: modelPart, isAlwaysWritten: true };
 }
-
-const NO_FORM = problem(
-  "unsupported_media_type",
-  "The body must be a form: send it with Content-Type: multipart/form-data and its boundary, and no other parameter.",
-);
 
 function searchJson(head: RequestHead, dialect: GatewayCall["dialect"]): ModelSearch {
   requireReadable(head);

@@ -1,3 +1,4 @@
+import type { Unit } from "../../../domain/access/gateway-operations.ts";
 import type { Dialect } from "../../../domain/access/key-record.ts";
 import { disjointTokens } from "../../../domain/usage/disjoint-tokens.ts";
 import { noFigures, noteUsage } from "../../../domain/usage/reported-figures.ts";
@@ -21,6 +22,9 @@ const NO_NAME: ReadonlySet<string> = new Set(["null", '""']);
 const MOST_REPLACED = 256 << 10;
 const LEAST_COUNTED = 256;
 
+/** Name of the list of images in an answer. */
+const IMAGES = "data";
+
 type UsageMember = Exclude<FoundMember, "model">;
 
 /**
@@ -31,6 +35,7 @@ type UsageMember = Exclude<FoundMember, "model">;
 export class AnswerReader {
   readonly #dialect: Dialect;
   readonly #isEvents: boolean;
+  readonly #unit: Unit | undefined;
   readonly #scanner: MemberScanner;
   readonly #reported = noFigures();
   /** The last usage, which is not among the figures yet, and the member in which it stood. */
@@ -51,11 +56,16 @@ export class AnswerReader {
   /** Bytes of the answer so far. */
   #length = 0;
 
-  /** @param isEvents true if the answer is an event stream; else it is JSON */
-  constructor(dialect: Dialect, isEvents: boolean) {
+  /**
+   * @param isEvents true if the answer is an event stream; else it is JSON
+   * @param unit unit that is counted beside tokens; undefined for none
+   */
+  constructor(dialect: Dialect, isEvents: boolean, unit?: Unit) {
     this.#dialect = dialect;
     this.#isEvents = isEvents;
-    this.#scanner = new MemberScanner(dialect, (member, bytes, from, to) => this.#note(member, bytes, from, to));
+    this.#unit = unit;
+    const list = unit === "images" ? IMAGES : undefined;
+    this.#scanner = new MemberScanner(dialect, (member, bytes, from, to) => this.#note(member, bytes, from, to), list);
   }
 
   /** Takes the next piece. */
@@ -77,7 +87,8 @@ export class AnswerReader {
   end(isWhole: boolean): AnswerUsage {
     this.#endEvent();
     this.#noteLast();
-    const { tokens, fits } = disjointTokens(this.#dialect, this.#reported);
+    const { tokens: disjoint, fits } = disjointTokens(this.#dialect, this.#reported);
+    const tokens = this.#unit === undefined ? disjoint : { ...disjoint, [this.#unit]: this.#units(this.#unit) };
     const isSound = this.#unsound === undefined || this.#unsound.size === 0;
     // A document says it once; what a stream says again counts instead.
     const isTwice = this.#times > 1 && !this.#isEvents && !this.#scanner.isList;
@@ -88,6 +99,13 @@ export class AnswerReader {
       ending: this.#ending(isWhole, !isSound || Object.values(tokens).some((count) => count > 0)),
       isDoubtful: !isSound || !fits || isTwice || this.#replaceable < 0,
     };
+  }
+
+  #units(unit: Unit): number {
+    if (unit === "seconds") return this.#reported.said.seconds ?? 0;
+    if (unit === "characters") return 0;
+    // Each event that reports usage has a whole image.
+    return this.#isEvents ? this.#times : this.#scanner.objects;
   }
 
   #ending(isWhole: boolean, saysAny: boolean): AnswerEnding {

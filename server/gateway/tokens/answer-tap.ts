@@ -1,5 +1,10 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { GATEWAY_OPERATIONS, reportsUsage, type ServedOperation } from "../../../domain/access/gateway-operations.ts";
+import {
+  countedUnit,
+  GATEWAY_OPERATIONS,
+  reportsUsage,
+  type ServedOperation,
+} from "../../../domain/access/gateway-operations.ts";
 import type { Dialect } from "../../../domain/access/key-record.ts";
 import type { AnswerUsage } from "../../../domain/usage/tokens.ts";
 import { holdsCredential, type Needle } from "../headers/credential-mask.ts";
@@ -17,17 +22,32 @@ export type AnswerTap = {
   end(isWhole: boolean, onUsage: (usage: AnswerUsage, mostWritten: number) => void): void;
 };
 
-const UNREAD_ANSWER: AnswerTap = {
-  push: () => {},
-  end: (_isWhole, onUsage) => onUsage(UNREAD, Number.POSITIVE_INFINITY),
-};
+/** Returns the reader of an answer that is not read, of which no more is known than what was spoken. */
+function unreadAnswer(characters: number): AnswerTap {
+  return {
+    push: () => {},
+    end: (_isWhole, onUsage) => onUsage(withCharacters(UNREAD, characters), Number.POSITIVE_INFINITY),
+  };
+}
+
+/** Adds the characters that were spoken to the usage of an answer that reports no tokens: they are what is paid for. */
+function withCharacters(usage: AnswerUsage, characters: number): AnswerUsage {
+  const { tokens } = usage;
+  if (characters === 0 || tokens.input + tokens.output > 0) return usage;
+  return { ...usage, tokens: { ...tokens, characters }, ending: "reported" };
+}
 
 /** Patterns of the media types that are read, by the first that is named; an answer without one is read as JSON. */
 const JSON_TYPE = /^(?:application|text)\/(?:[\w.-]+\+)?json[ \t]*(?:[;,]|$)/i;
 const EVENT_STREAM = /^text\/event-stream[ \t]*(?:[;,]|$)/i;
 
-/** The call that is answered, and the team of its gateway. */
-type TappedCall = { readonly operation: ServedOperation; readonly dialect: Dialect; readonly teamId: string };
+/** The call that is answered, the team of its gateway, and the characters that it has spoken, if any. */
+type TappedCall = {
+  readonly operation: ServedOperation;
+  readonly dialect: Dialect;
+  readonly teamId: string;
+  readonly characters?: number;
+};
 
 /**
  * Creates the reader of an answer's usage. An answer in a coding that is not known is not read, and is reported so; the
@@ -39,7 +59,7 @@ type TappedCall = { readonly operation: ServedOperation; readonly dialect: Diale
  * @returns undefined for an answer that cannot report what the call used
  */
 export function openTap(
-  { operation, dialect, teamId }: TappedCall,
+  { operation, dialect, teamId, characters = 0 }: TappedCall,
   status: number,
   headers: Readonly<IncomingHttpHeaders>,
   needle: Needle,
@@ -48,21 +68,21 @@ export function openTap(
   if (!reportsUsage(row) || status < 200 || status >= 300) return undefined;
   const { "content-type": type = "application/json" } = headers;
   const isStream = EVENT_STREAM.test(type);
-  if (row.answer === "bytes" || !(isStream || JSON_TYPE.test(type))) return UNREAD_ANSWER;
-  const reader = new AnswerReader(dialect, isStream);
+  if (row.answer === "bytes" || !(isStream || JSON_TYPE.test(type))) return unreadAnswer(characters);
+  const reader = new AnswerReader(dialect, isStream, countedUnit(row));
+  const shown = (usage: AnswerUsage) => withCharacters(withoutCredential(usage, needle), characters);
   const coding = codingOf(headers["content-encoding"]);
   if (coding !== "identity") {
     const decoded = DecodedReader.open(reader, coding, teamId);
-    if (decoded === undefined) return UNREAD_ANSWER;
+    if (decoded === undefined) return unreadAnswer(characters);
     return {
       push: (bytes) => decoded.push(bytes),
-      end: (isWhole, onUsage) =>
-        decoded.end(isWhole, (usage, mostWritten) => onUsage(withoutCredential(usage, needle), mostWritten)),
+      end: (isWhole, onUsage) => decoded.end(isWhole, (usage, mostWritten) => onUsage(shown(usage), mostWritten)),
     };
   }
   return {
     push: (bytes) => reader.push(bytes),
-    end: (isWhole, onUsage) => onUsage(withoutCredential(reader.end(isWhole), needle), reader.mostWritten),
+    end: (isWhole, onUsage) => onUsage(shown(reader.end(isWhole)), reader.mostWritten),
   };
 }
 

@@ -1,10 +1,11 @@
 import { isUtf8 } from "node:buffer";
 import { GATEWAY_OPERATIONS, type ServedOperation } from "../../../domain/access/gateway-operations.ts";
-import type { CallBounds } from "../../../domain/usage/token-reservation.ts";
+import { type CallBounds, REFERRED_INPUT } from "../../../domain/usage/token-reservation.ts";
 import { NOT_UTF8 } from "../../http/bodies/json-body.ts";
 import { BodyFault, JsonScanner, type JsonVisitor } from "../../http/bodies/json-scanner.ts";
 import { inSlices } from "../../http/bodies/slices.ts";
-import { type Problem, problem } from "../../http/problems/problem.ts";
+import { problem } from "../../http/problems/problem.ts";
+import { boundaryOf, FormScan } from "../model/form-scan.ts";
 import {
   BOUND_NAMES,
   type BoundNames,
@@ -36,17 +37,24 @@ const READ_ALONE: CallBounds = { most: 0, answers: 1, refers: false };
  * in a spelling that some parsers take for it and others do not, or beside a member that some upstreams take instead:
  * which one an upstream goes by is not known (threats b203). Nor is 0 a bound, since it is none to some (threats b243).
  *
+ * @param contentType media type of the body
  * @throws Problem 400 for what is no JSON in UTF-8, or more of it than is read: an upstream that reads it all the same
- *   would do what is not known here (threats b237); 400 for an answer in the background (threats b241); 415 for a form:
- *   what a model reads of a sound or a picture is not known by its bytes
+ *   would do what is not known here (threats b237); 400 for an answer in the background (threats b241); 415 for what is
+ *   no form where the operation takes one
  */
-export function callBounds(operation: ServedOperation, body: Buffer): CallBounds | Promise<CallBounds> {
-  if (GATEWAY_OPERATIONS[operation].body === "form") throw UNCOUNTED_FORM;
+export function callBounds(
+  operation: ServedOperation,
+  body: Buffer,
+  contentType?: string,
+): CallBounds | Promise<CallBounds> {
   const boundNames = BOUND_NAMES[operation];
   if (boundNames === undefined) return READ_ALONE;
-  if (!isUtf8(body)) throw NOT_UTF8;
-  const scan = new BoundScan(body, boundNames);
+  const { body: kind, usage } = GATEWAY_OPERATIONS[operation];
+  if (kind === "json" && !isUtf8(body)) throw NOT_UTF8;
+  const generates = boundNames.most !== undefined || (usage !== "unread" && usage.usual !== undefined);
   try {
+    const scan =
+      kind === "form" ? new FormBounds(body, contentType, boundNames) : new BoundScan(body, boundNames, generates);
     const rest = inSlices((steps) => scan.run(steps));
     return rest === undefined ? scan.bounds : rest.then(() => scan.bounds, refuse);
   } catch (error) {
@@ -58,11 +66,33 @@ function refuse(error: unknown): never {
   throw error instanceof BodyFault ? problem("invalid_request", error.message) : error;
 }
 
-/** Refusal of a form whose tokens count: before it is read where its key says so, else once its route is known. */
-export const UNCOUNTED_FORM: Problem = problem(
-  "unsupported_media_type",
-  "What a form uses cannot be counted before it is sent, and a limit or budget of tokens or cost holds for this call: use a key, a team and a route that have none.",
-);
+/** Bounds in a form. A file in it counts as input by its bytes, up to what is taken for all that a call refers to. */
+class FormBounds {
+  readonly #scan: FormScan;
+  readonly #boundNames: BoundNames;
+
+  constructor(body: Buffer, contentType: string | undefined, boundNames: BoundNames) {
+    this.#scan = new FormScan(body, boundaryOf(contentType));
+    this.#boundNames = boundNames;
+  }
+
+  run(steps: number): boolean {
+    return this.#scan.run(steps);
+  }
+
+  get bounds(): CallBounds {
+    const { answers: names } = this.#boundNames;
+    let [read, sound, answers] = [0, 0, 1];
+    for (const { name, isFile, value } of this.#scan.parts) {
+      read += isFile ? Math.min(value.length, REFERRED_INPUT) : value.length;
+      if (isFile) sound += value.length;
+      if (!names?.folded.has(fold(name)) || value.length > LONGEST) continue;
+      const count = Number(value.toString("latin1"));
+      if (count > answers) answers = Math.min(Math.ceil(count), Number.MAX_SAFE_INTEGER);
+    }
+    return { most: undefined, answers, refers: false, read, sound };
+  }
+}
 
 /**
  * Kind of a value that is looked for: the top, an object in it, or a member's value; `text` is all that a model may be
@@ -71,7 +101,7 @@ export const UNCOUNTED_FORM: Problem = problem(
 type Context =
   | ("top" | "within" | "most" | "answers" | "prompts" | "prompt" | "reference" | "background")
   | ("items" | "item" | "kind" | "author")
-  | ("text" | "file");
+  | ("text" | "file" | "spoken");
 
 class BoundScan implements JsonVisitor<Context> {
   readonly #body: Buffer;
@@ -83,14 +113,16 @@ class BoundScan implements JsonVisitor<Context> {
   #answers = 1;
   #prompts = 0;
   #refers = false;
+  #characters = 0;
   /** True if the last item has said neither what it is nor whose. */
   #isBare = false;
   #isDoubtful = false;
 
-  constructor(body: Buffer, boundNames: BoundNames) {
+  /** @param generates true if the call generates tokens */
+  constructor(body: Buffer, boundNames: BoundNames, generates: boolean) {
     this.#body = body;
     this.#boundNames = boundNames;
-    if (boundNames.most === undefined) this.#most = 0;
+    if (!generates) this.#most = 0;
     this.#scanner = new JsonScanner<Context>(body, BODY_BOUNDS, this, "top");
   }
 
@@ -103,6 +135,7 @@ class BoundScan implements JsonVisitor<Context> {
       most: this.#isDoubtful ? undefined : this.#most,
       answers: this.#answers * Math.max(1, this.#prompts),
       refers: this.#refers || this.#isBare,
+      ...(this.#characters > 0 && { characters: this.#characters }),
     };
   }
 
@@ -149,7 +182,8 @@ class BoundScan implements JsonVisitor<Context> {
   }
 
   #contextOfBound(name: string, folded: string): Context {
-    const { most, answers, prompts } = this.#boundNames;
+    const { most, answers, prompts, spoken } = this.#boundNames;
+    if (spoken?.folded.has(folded)) return "spoken";
     if (this.#isOneOf(most, name, folded)) return "most";
     if (this.#isOneOf(answers, name, folded)) return "answers";
     return this.#isOneOf(prompts, name, folded) ? "prompts" : "text";
@@ -169,6 +203,7 @@ class BoundScan implements JsonVisitor<Context> {
     if ((context === "kind" || context === "author") && isText) this.#isBare = false;
     if (context === "kind" && textIn(this.#textAt(start, end)) === ITEM_REFERENCE) this.#refers = true;
     if (context === "background" && !isOff(this.#textAt(start, end))) throw IN_BACKGROUND;
+    if (context === "spoken") this.#characters += charactersIn(this.#body, start, end);
     if (context === "most" || context === "answers") this.#note(context, this.#textAt(start, end));
   }
 
@@ -206,6 +241,16 @@ function contextInItem(name: string): Context {
   if (ITEM_KIND.folded.has(folded)) return "kind";
   if (ITEM_AUTHOR.folded.has(folded)) return "author";
   return namesFile(name) ? "file" : "text";
+}
+
+/** Bytes of a text beyond which its characters are counted by them: none is spoken that is as long. */
+const LONGEST_SPOKEN = 1 << 16;
+
+/** Counts the characters of a JSON string, of which each escape is one. */
+function charactersIn(body: Buffer, start: number, end: number): number {
+  if (end - start > LONGEST_SPOKEN) return end - start;
+  const quoted = body.toString("utf8", start, end);
+  return [...(textIn(quoted) ?? quoted)].length;
 }
 
 /** Reads a number as lenient parsers may: from a text too, as Gemini's and pydantic's do. NaN for none. */

@@ -6,8 +6,11 @@ import type { Dialect } from "../../../domain/access/key-record.ts";
 /** Member of the document in which the usage may stand. */
 type Inner = {
   readonly name: Buffer;
-  /** Levels between the document and the members in it: two if it is a list of objects. */
-  readonly levels: 1 | 2;
+  /**
+   * Levels between the document and the members in it: two if it is a list of objects, none if only the objects of a
+   * list are counted.
+   */
+  readonly levels: 0 | 1 | 2;
   /** True if the model may stand there too. */
   readonly hasModel: boolean;
 };
@@ -89,14 +92,18 @@ export class MemberScanner {
   #partLength = 0;
   /** Member whose object is open below the document, if it is looked into. */
   #inner: Inner | undefined;
+  /** Objects of the list that is counted. */
+  #objects = 0;
   #capturing: FoundMember | undefined;
   #captureDepth = 0;
   /** Bytes of a value that began in an earlier piece. */
   #kept: Buffer | undefined;
   #keptLength = 0;
 
-  constructor(dialect: Dialect, onFound: OnFound) {
-    this.#wanted = WANTED[dialect];
+  /** @param list name of the document's list whose objects are counted; undefined for none */
+  constructor(dialect: Dialect, onFound: OnFound, list?: string) {
+    const wanted = WANTED[dialect];
+    this.#wanted = list === undefined ? wanted : { ...wanted, inner: [...wanted.inner, inner(list, 0, false)] };
     this.#onFound = onFound;
   }
 
@@ -109,6 +116,11 @@ export class MemberScanner {
     this.#name = undefined;
     this.#inner = undefined;
     this.#capturing = undefined;
+  }
+
+  /** Number of objects in the list that is counted. */
+  get objects(): number {
+    return this.#objects;
   }
 
   /** True if the document is an array of documents. */
@@ -148,6 +160,7 @@ export class MemberScanner {
         case BRACE_OPEN:
         case BRACKET_OPEN:
           if (this.#depth === 0) this.#top = byte === BRACKET_OPEN ? 2 : 1;
+          if (byte === BRACE_OPEN && this.#depth === this.#top + 1 && this.#inner?.levels === 0) this.#objects++;
           if (this.#depth === this.#top) this.#inner = typeof this.#name === "object" ? this.#name : undefined;
           this.#depth++;
           this.#name = undefined;

@@ -48,7 +48,7 @@ export const GATEWAYS: ManagedResource<"gateway", CreateBody> = {
     },
   },
 
-  show: ({ publicId, routesOnly, routes, upstreams, credentials }) => ({
+  show: ({ publicId, routesOnly, operations, routes, upstreams, credentials }) => ({
     [UNSEEN]: credentials,
     publicID: publicId,
     missingCredentials: upstreams.filter(({ hasCredential }) => !hasCredential).map(({ name }) => name),
@@ -57,6 +57,7 @@ export const GATEWAYS: ManagedResource<"gateway", CreateBody> = {
       upstreams: upstreams.map(({ name, dialect, baseUrl }) => ({ name, dialect, baseURL: baseUrl })),
       routes: routes.map(({ routeId, ...route }) => ({ ...route, routeID: routeId })),
       routesOnly,
+      operations,
     },
   }),
 
@@ -89,7 +90,7 @@ async function save(
   tx: Tx,
   { author, keyring }: ChangeContext,
   { namespace, name, teamId, ownerUid, publicId, id: storedId }: SavedGateway,
-  { routesOnly, routes, upstreams: given }: ReadGateway,
+  { routesOnly, operations, routes, upstreams: given }: ReadGateway,
 ): Promise<{ id: string }> {
   const upstreams: GatewayDraft["upstreams"][number][] = [];
   for (const [i, { credential: fresh, ...upstream }] of given.entries()) {
@@ -99,7 +100,7 @@ async function save(
   }
   try {
     const reference = { cluster: API_CLUSTER, namespace, name, ownerUid, teamId, publicId };
-    const draft = { ...reference, routesOnly, upstreams, routes, by: author };
+    const draft = { ...reference, routesOnly, operations, upstreams, routes, by: author };
     const { gatewayId: id } = await saveGateway(tx, draft, keyring);
     return { id };
   } catch (error) {

@@ -12,6 +12,7 @@ import { type GivenObject, invalid, readGivenObject } from "./diagnostics.ts";
 export type ReadGateway = {
   readonly publicId: string | undefined;
   readonly routesOnly: boolean;
+  readonly operations: Spec<"ModelGateway">["operations"];
   readonly routes: readonly RouteRecord[];
   /** Upstreams. The credential is undefined if the stored credential stays. */
   readonly upstreams: readonly (Omit<UpstreamRecord, "credential"> & { readonly credential: string | undefined })[];
@@ -71,7 +72,8 @@ export function readGateway(given: GivenObject, old?: StoredGateway): ReadGatewa
     if (upstream.credential === undefined && !keepsCredential(upstream, old)) throw noCredential(i);
     return upstream;
   });
-  return { publicId: read.publicID, routesOnly: read.routesOnly, routes: read.routes.map(routeRecord), upstreams };
+  const { publicID: publicId, routesOnly, operations } = read;
+  return { publicId, routesOnly, operations, routes: read.routes.map(routeRecord), upstreams };
 }
 
 /**

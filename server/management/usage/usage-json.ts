@@ -38,6 +38,9 @@ export type UsageJson = ShownCost & {
   readonly output: number;
   readonly reasoning: number;
   readonly toolCalls: number;
+  readonly images: number;
+  readonly seconds: number;
+  readonly characters: number;
   readonly cut: number;
   readonly unreported: number;
   readonly unread: number;
@@ -85,6 +88,9 @@ export async function usageJson(
       output: figures.output,
       reasoning: figures.reasoning,
       toolCalls: figures.tool_calls,
+      images: figures.images,
+      seconds: figures.seconds,
+      characters: figures.characters,
       cut: figures.cut,
       unreported: figures.unreported,
       unread: figures.unread,

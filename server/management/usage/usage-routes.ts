@@ -46,6 +46,9 @@ const USAGE = closedObject("Usage", {
   output: { ...COUNT, description: "Tokens, without those of reasoning." },
   reasoning: COUNT,
   toolCalls: { ...COUNT, description: "Calls of the provider's own tools." },
+  images: { ...COUNT, description: "Images in answers." },
+  seconds: { ...COUNT, description: "Seconds of sound that was transcribed or translated, as answers reported them." },
+  characters: { ...COUNT, description: "Characters that were spoken, of answers that reported no tokens." },
   cut: { ...COUNT, description: "Answers that ended early, and count what was seen." },
   unreported: { ...COUNT, description: "Answers that reported no usage." },
   unread: { ...COUNT, description: "Answers in a coding or media type that is not read." },
@@ -59,6 +62,7 @@ const USAGE = closedObject("Usage", {
   knownCost: { ...TEXT_OR_NULL, description: "Of what is known: the cost is at least that." },
   unpricedTokens: { ...COUNT_OR_NULL, description: "Tokens that have no price." },
   unpricedToolCalls: { ...COUNT_OR_NULL, description: "Calls of tools that have no price." },
+  unpricedUnits: { ...COUNT_OR_NULL, description: "Images, seconds and characters that have no price." },
   priceList: { ...TEXT_OR_NULL, description: "The price list's version: the first 12 digits of its SHA-256." },
 });
 

@@ -73,7 +73,9 @@ describe("keyplane get usage", () => {
 
   test("is added up by the values of a label, which is named", async () => {
     expect((await get("--label", "cost-center")).out).toMatch(/^LABEL .*\n- +\d+ /);
-    expect((await get("--by", "label", "--label", "cost-center", "-o", "csv")).out).toMatch(/,price_list,label\n/);
+    expect((await get("--by", "label", "--label", "cost-center", "-o", "csv")).out).toMatch(
+      /,price_list,label,images,seconds,characters,unpriced_units\n/,
+    );
     for (const wrong of [
       ["--by", "label"],
       ["--by", "team", "--label", "cost-center"],
@@ -92,9 +94,9 @@ describe("keyplane get usage", () => {
   test("-o csv prints a table for spreadsheets, in which no model's name is a formula", async () => {
     const lines = (await get("--by", "model", "-o", "csv")).out.trimEnd().split("\n");
     expect(lines[0]).toBe(
-      "from,to,team,namespace,name,id,route,model,requests,answers,input,cached,cache_writes_5m,cache_writes_1h,output,reasoning,tool_calls,cut,unreported,unread,doubtful,currency,cost,known_cost,unpriced_tokens,unpriced_tool_calls,price_list,label",
+      "from,to,team,namespace,name,id,route,model,requests,answers,input,cached,cache_writes_5m,cache_writes_1h,output,reasoning,tool_calls,cut,unreported,unread,doubtful,currency,cost,known_cost,unpriced_tokens,unpriced_tool_calls,price_list,label,images,seconds,characters,unpriced_units",
     );
-    expect(lines[1]).toMatch(/Z,,,,,,'=cmd\(\),,3,1000,20,3,4,5,0,0,0,0,1,0,,,,,,,$/);
+    expect(lines[1]).toMatch(/Z,,,,,,'=cmd\(\),,3,1000,20,3,4,5,0,0,0,0,1,0,,,,,,,,0,0,0,$/);
     expect(lines).toHaveLength(3);
     expect((await get("--by", "model", "-o", "csv", "--no-headers")).out.split("\n")).toHaveLength(3);
   });

@@ -10,6 +10,11 @@ const OF_GEMINI = {
 };
 const GENERATE_OF_GEMINI = ["gateway:generate", "in the path", { bounds: OF_GEMINI }, "generate_content"];
 
+const GENERATE = ["gateway:generate", "in the body"];
+const IMAGES = [...GENERATE, { bounds: { answers: ["n"] }, usual: 6_240, unit: "images" }, undefined];
+const HEARD = [...GENERATE, { bounds: {}, usual: 2_000, unit: "seconds" }, undefined];
+const SPOKEN = { bounds: { spoken: ["input"] }, usual: 4_096, unit: "characters" };
+
 /** What the spec and the providers' references say of each, written down again by hand. */
 const SAID: Readonly<Record<string, readonly unknown[]>> = {
   "POST v1/chat/completions openai": [
@@ -50,6 +55,13 @@ const SAID: Readonly<Record<string, readonly unknown[]>> = {
   "POST v1beta/models/{model}:embedContent gemini": EMBED_OF_GEMINI,
   "POST v1/models/{model}:batchEmbedContents gemini": EMBED_OF_GEMINI,
   "POST v1beta/models/{model}:batchEmbedContents gemini": EMBED_OF_GEMINI,
+  "POST v1/images/generations openai": IMAGES,
+  "POST v1/images/edits openai": IMAGES,
+  "POST v1/images/variations openai": IMAGES,
+  "POST v1/audio/speech openai": [...GENERATE, SPOKEN, undefined],
+  "POST v1/audio/transcriptions openai": HEARD,
+  "POST v1/audio/translations openai": HEARD,
+  "POST v1/moderations openai": [...GENERATE, "unread", undefined],
   "GET v1/models any": ["gateway:routes", "none", "unread", undefined],
   "GET v1beta/models gemini": ["gateway:routes", "none", "unread", undefined],
   "GET v1/models/{model} any": ["gateway:routes", "none", "unread", undefined],

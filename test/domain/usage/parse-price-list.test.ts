@@ -13,6 +13,8 @@ prices:
   - {model: claude, from: "2026-02-28", cacheWrites5m: 3.75, cacheWrites1h: 6, reasoning: 0, output: 15}
 `;
 
+const noUnits = { images: null, seconds: null, characters: null };
+
 function faultsOf(text: string): string[] {
   const read = parsePriceList(text);
   return "faults" in read ? read.faults.map(({ line, path, message }) => `${line}: ${path}: ${message}`) : [];
@@ -29,17 +31,27 @@ describe("A price list", () => {
         ...{ name: "gpt-5", isPrefix: true, from: Date.UTC(2026, 0, 1) },
         prices: {
           ...{ input: 1_250_000n, cached: 125_000n, cache_write_5m: null, cache_write_1h: null },
-          ...{ output: 10_000_001n, reasoning: 10_000_001n, tool_calls: 10_000_000_000n },
+          ...{ output: 10_000_001n, reasoning: 10_000_001n, tool_calls: 10_000_000_000n, ...noUnits },
         },
       },
       {
         ...{ name: "claude", isPrefix: false, from: Date.UTC(2026, 1, 28) },
         prices: {
           ...{ input: null, cached: null, cache_write_5m: 3_750_000n, cache_write_1h: 6_000_000n },
-          ...{ output: 15_000_000n, reasoning: 0n, tool_calls: null },
+          ...{ output: 15_000_000n, reasoning: 0n, tool_calls: null, ...noUnits },
         },
       },
     ]);
+  });
+
+  test("has prices of an image and of a second, and of a million characters", () => {
+    const read = parsePriceList(
+      "currency: USD\nprices:\n  - { model: m, from: 2026-01-01, images: 0.04, seconds: 0.0001, characters: 15 }\n",
+    );
+    if ("faults" in read) throw new Error(JSON.stringify(read.faults));
+    expect(read.list.entries[0]?.prices).toMatchObject({
+      ...{ input: null, images: 40_000_000_000n, seconds: 100_000_000n, characters: 15_000_000n },
+    });
   });
 
   test("has another version once anything in it has changed", () => {

@@ -11,7 +11,7 @@ const prices = {
 } as const;
 const entry = (name: string, isPrefix: boolean, day: string): PriceEntry => ({
   ...{ name, isPrefix, from: Date.parse(`${day}T00:00:00Z`) },
-  prices: { ...prices, tool_calls: null },
+  prices: { ...prices, tool_calls: null, images: null, seconds: null, characters: null },
 });
 const list = (...entries: PriceEntry[]): PriceList => ({ currency: "USD", version: "0", entries });
 

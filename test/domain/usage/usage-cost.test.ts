@@ -3,13 +3,13 @@ import { NO_FIGURES } from "../../../domain/usage/token-count.ts";
 import { NO_COST, showCost } from "../../../domain/usage/usage-cost.ts";
 
 const PRICES = { currency: "USD", version: "0123456789ab", entries: [] };
-const known = { trillionths: 1_500_000_000_000n, unpricedTokens: 0, unpricedToolCalls: 0 };
+const known = { trillionths: 1_500_000_000_000n, unpricedTokens: 0, unpricedToolCalls: 0, unpricedUnits: 0 };
 
 describe("A cost", () => {
   test("is shown to the millionth with its currency and the version of the prices", () => {
     expect(showCost(PRICES, known, NO_FIGURES)).toEqual({
       ...{ currency: "USD", cost: "1.500000", knownCost: "1.500000", unpricedTokens: 0, unpricedToolCalls: 0 },
-      priceList: "0123456789ab",
+      ...{ unpricedUnits: 0, priceList: "0123456789ab" },
     });
     expect(showCost(PRICES, NO_COST, NO_FIGURES)).toMatchObject({ cost: "0.000000" });
   });
@@ -17,6 +17,7 @@ describe("A cost", () => {
   test.each([
     ["tokens without a price", { unpricedTokens: 1 }, {}],
     ["calls of tools without a price", { unpricedToolCalls: 1 }, {}],
+    ["images without a price", { unpricedUnits: 1 }, {}],
     ["an answer that was cut", {}, { cut: 1 }],
     ["an answer that reported nothing", {}, { unreported: 1 }],
     ["an answer that was not read", {}, { unread: 1 }],

@@ -8,6 +8,7 @@ import { startGateway, upstreamOf } from "./gateway.ts";
 const URL = "http://127.0.0.1:9";
 const GATEWAY: GatewayRecord = {
   ...{ gatewayId: "gw", publicId: "a-main", teamId: "team-a", teamHoldsNamespace: true, routesOnly: false },
+  operations: ["generate", "embed", "models"],
   upstreams: [upstreamOf(URL)],
   routes: [],
 };

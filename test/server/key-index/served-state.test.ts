@@ -24,6 +24,7 @@ function gateway(gatewayId: string, under: Keyring): SealedGateway {
   return {
     ...{ gatewayId, publicId: gatewayId, teamId: "team" },
     ...{ teamHoldsNamespace: true, routesOnly: false, routes: [], upstreams },
+    operations: ["generate", "embed", "models"],
   };
 }
 

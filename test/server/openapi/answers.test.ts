@@ -121,7 +121,7 @@ test("a body that does not come is answered as it is described, by every operati
   for (const one of slow) calls.push([one, await callOf(one).valid(world)]);
   let answered = 0;
   const waiting = calls.map(async ([one, { body: _, headers, ...call }]) => {
-    const json = { ...headers, "content-type": "application/json" };
+    const json = { "content-type": "application/json", ...headers };
     const answer = await send(world.url, { ...call, headers: json, announced: 10 });
     answered++;
     return [one, answer] as const;

@@ -1,5 +1,6 @@
 import { GATEWAY_OPERATIONS, isForwarded } from "../../../domain/access/gateway-operations.ts";
 import { SERVED_PATHS, type ServedPath } from "../../../server/gateway/classify.ts";
+import { modelPart } from "../../../server/gateway/model/form-scan.ts";
 import { type Calls, type Make, withKey } from "./calls.ts";
 import type { World } from "./world.ts";
 
@@ -15,13 +16,14 @@ function callsOf({ method, path, operation, dialect = "openai" }: ServedPath): C
   const route = `fast-${dialect}`;
   const at =
     (gateway: keyof World["gateways"], model = route): Make =>
-    (world) =>
-      withKey(
-        world,
-        method,
-        `/g/${world.gateways[gateway]}/${path.replace("{model}", model)}`,
-        row.body === "none" ? undefined : path.includes("{model}") ? {} : { model },
-      );
+    (world) => {
+      const url = `/g/${world.gateways[gateway]}/${path.replace("{model}", model)}`;
+      const body = row.body === "none" ? undefined : path.includes("{model}") ? {} : { model };
+      const call = withKey(world, method, url, body);
+      if (row.body !== "form") return call;
+      const headers = { ...call.headers, "content-type": "multipart/form-data; boundary=b" };
+      return { ...call, headers, body: `--b\r\n${modelPart(model)}\r\n--b--\r\n` };
+    };
   if (!isForwarded(row)) {
     return { valid: at("main"), ...(path.includes("{model}") && { refused: { not_found: at("main", "nothing") } }) };
   }

@@ -120,7 +120,7 @@ function forSubject(call: Call): Call {
 
 function invalidForm(call: Call): Call {
   if (call.method === "GET") return { ...call, path: `${call.path.split("?")[0]}?limit=0` };
-  return { ...call, headers: { ...call.headers, ...JSON_TYPE }, body: "{" };
+  return { ...call, headers: { ...JSON_TYPE, ...call.headers }, body: "{" };
 }
 
 async function whileFaulty(world: World, isKeyed: boolean, ask: () => Promise<Answered>): Promise<Answered> {

@@ -1,6 +1,7 @@
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { sql } from "kysely";
+import { GATEWAY_OPERATIONS } from "../../../domain/access/gateway-operations.ts";
 import { scopeSet } from "../../../domain/access/scopes.ts";
 import { products } from "../../../processes/products.ts";
 import type { RoutePlugin } from "../../../server/app.ts";
@@ -152,7 +153,8 @@ function addGateway(harness: Harness, teamId: string, url: string): string {
   const routes = (["openai", "gemini", "anthropic"] as const).map((upstream) =>
     routeOf(`fast-${upstream}`, { upstream }),
   );
-  return harness.addGateway({ teamId, publicId: unique("public"), ...allDialects(url), routes }).publicId;
+  const operations = [...new Set(Object.values(GATEWAY_OPERATIONS).map(({ kind }) => kind))];
+  return harness.addGateway({ teamId, publicId: unique("public"), ...allDialects(url), routes, operations }).publicId;
 }
 
 function withModes(store: Store, modeOf: () => DatabaseMode): Store {

@@ -45,6 +45,7 @@ describeNightlyOnEachEngine("A gateway", (store) => {
       teamId: draft.teamId,
       teamHoldsNamespace: true,
       routesOnly: false,
+      operations: ["generate", "embed", "models"],
       upstreams: [upstream],
       routes: [],
     });
@@ -62,8 +63,12 @@ describeNightlyOnEachEngine("A gateway", (store) => {
       { ...upstream, name: "second", credential: null },
       { ...upstream, name: "first", dialect: "gemini", credential: "other" },
     ];
-    expect(await save({ ...draft, routesOnly: true, upstreams: changed })).toEqual({ gatewayId });
-    expect(openGateway(await sealed(gatewayId), keyring)).toMatchObject({ routesOnly: true, upstreams: changed });
+    expect(await save({ ...draft, routesOnly: true, operations: ["images"], upstreams: changed })).toEqual({
+      gatewayId,
+    });
+    expect(openGateway(await sealed(gatewayId), keyring)).toMatchObject({
+      ...{ routesOnly: true, operations: ["images"], upstreams: changed },
+    });
     await save({ ...draft, upstreams: [...changed].reverse() });
     expect(openGateway(await sealed(gatewayId), keyring).upstreams).toEqual([...changed].reverse());
     await save({ ...draft, upstreams: [] });

@@ -76,7 +76,12 @@ describe("b263: a provider's base URL with what belongs to the path of a call", 
     ["gemini", "https://generativelanguage.googleapis.com/v1beta/models", "/models"],
   ] as const)("%s at %s: %j", (dialect, baseURL, end) => {
     const upstream = { name: "a", dialect, baseURL, credentialRef: { name: "provider", key: "api-key" } };
-    const found = upstreamWarnings({ routesOnly: false, upstreams: [upstream], routes: [] });
+    const found = upstreamWarnings({
+      routesOnly: false,
+      operations: ["generate", "embed", "models"],
+      upstreams: [upstream],
+      routes: [],
+    });
     expect(found.map(({ message }) => message)).toEqual(
       end === undefined ? [] : [expect.stringMatching(`^ends in ${end}, .*: leave ${end} out$`)],
     );

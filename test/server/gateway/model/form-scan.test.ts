@@ -3,6 +3,7 @@ import { boundaryOf, FormScan, modelPart } from "../../../../server/gateway/mode
 import { type ModelSpan, replaceModels } from "../../../../server/gateway/model/model-scan.ts";
 import { BodyFault } from "../../../../server/http/bodies/json-scanner.ts";
 import { SLICE_STEPS } from "../../../../server/http/bodies/slices.ts";
+import { Problem } from "../../../../server/http/problems/problem.ts";
 
 const MODEL = 'Content-Disposition: form-data; name="model"\r\n\r\nfast';
 const FILE =
@@ -47,7 +48,8 @@ test.each([
   ["", undefined],
   [undefined, undefined],
 ])("b365: of the media type %s the boundary is %s", (type, boundary) => {
-  expect(boundaryOf(type)).toBe(boundary);
+  if (boundary === undefined) expect(() => boundaryOf(type)).toThrow(Problem);
+  else expect(boundaryOf(type)).toBe(boundary);
 });
 
 test.each([
