@@ -2,6 +2,7 @@ import type { CallerNetwork } from "../../domain/access/caller-network.ts";
 import { subjectText } from "../../domain/access/subject.ts";
 import { statedFacts } from "../../domain/key/declaration/facts.ts";
 import type { Kind } from "../../domain/kinds/kinds.ts";
+import { expiryText } from "../get/columns.ts";
 import { ageText } from "../output/age.ts";
 import { budgetTexts } from "../output/budgets-text.ts";
 import type { Fact } from "../output/facts.ts";
@@ -20,7 +21,8 @@ function isOfKind<K extends Kind>(object: ListedObject, kind: K): object is List
   return object.kind === kind;
 }
 
-function keyFacts({ spec, status, state, callers, budgets }: ListedObject<"PlatformKey">, now: number): Fact[] {
+function keyFacts(key: ListedObject<"PlatformKey">, now: number): Fact[] {
+  const { spec, status, state, callers, budgets } = key;
   const { secretRef, revocation, staleConsumer } = status ?? {};
   const { rotation, secret, rateLimit, restartTargets = [] } = spec ?? {};
   const uses = (product: string) => status?.effectiveScopes?.some((scope) => scope.startsWith(product)) === true;
@@ -38,7 +40,7 @@ function keyFacts({ spec, status, state, callers, budgets }: ListedObject<"Platf
     ["Networks", spec?.allowedCIDRs],
     ["Limits", rateLimit && limitsText(rateLimit)],
     ["Budgets", budgetTexts(spec?.budgets, budgets)],
-    ["Expires", status?.expiresAt ?? "never"],
+    ["Expires", expiryText(key)],
     ["Last used", status?.lastUsedTime === undefined ? "never" : `${ageText(status.lastUsedTime, now)} ago`],
     ["Called from", callers?.length === 0 ? undefined : callers?.map(callerText)],
     ["Rotates", status?.nextRotationTime ?? (rotation?.interval && `every ${rotation.interval}`)],

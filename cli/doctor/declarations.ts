@@ -48,10 +48,11 @@ export async function listDeclarations(
 
 /** Reports declarations that are not ready, by kind and reason. */
 export function checkDeclarations({ declared, unread }: Awaited<ReturnType<typeof listDeclarations>>): Finding[] {
-  const findings = [...unread, ...declared.flatMap(({ kind, objects }) => judgeDeclarations(kind, objects))];
-  const count = declared.reduce((sum, { objects }) => sum + objects.length, 0);
-  return findings.length > 0 ? findings : [ok("declarations", `${count} declarations are ready`)];
+  const findings = [...unread, ...declared.flatMap(({ kind, objects }) => judgeDeclarations(kind, objects, STEP))];
+  return findings.length > 0 ? findings : [allReady(declared.flatMap(({ objects }) => objects))];
 }
+
+const STEP = "do what this says; kubectl get keyplane -A -o wide shows all that is declared";
 
 /** Condition that stands for a declaration without any condition yet. */
 const NOT_SEEN = condition("Ready", "Unknown", "Pending", "No controller has reconciled it yet.");
@@ -63,20 +64,37 @@ function isDeclaration(object: unknown): object is Declaration {
   return isRecord(object) && isRecord(object.metadata);
 }
 
-export function judgeDeclarations(kind: Kind, objects: readonly Declaration[]): Finding[] {
-  const notReady = objects.flatMap(({ metadata: { namespace, name }, status }) => {
-    const ready = readiness({ status });
-    const isFine = ready?.type === "Ready" && (ready.status === "True" || ENDED.has(ready.reason));
+/** Reports that all declarations are ready that have not ended. */
+export function allReady(objects: readonly Pick<Declaration, "status">[]): Finding {
+  const ended = objects.filter((object) => hasEnded(object)).length;
+  const others = ended === 0 ? "" : `, ${ended} have ended`;
+  return ok("declarations", `${objects.length - ended} declarations are ready${others}`);
+}
+
+function hasEnded({ status }: Pick<Declaration, "status">): boolean {
+  const ready = readiness({ status });
+  return ready?.type === "Ready" && ready.status !== "True" && ENDED.has(ready.reason);
+}
+
+/**
+ * Reports declarations that are not ready, by reason. Those that have ended are left out, and those that wait
+ * for servers are no fault.
+ *
+ * @param step what to do about a fault
+ */
+export function judgeDeclarations(kind: Kind, objects: readonly Declaration[], step: string): Finding[] {
+  const notReady = objects.flatMap((object) => {
+    const { namespace, name } = object.metadata;
+    const ready = readiness(object);
+    const isFine = (ready?.type === "Ready" && ready.status === "True") || hasEnded(object);
     const { reason, message } = ready ?? NOT_SEEN;
     return isFine ? [] : [{ title: namespace ? `${namespace}/${name}` : name, reason, message }];
   });
   return Object.entries(Object.groupBy(notReady, ({ reason }) => reason)).map(([reason, some = []]) => {
     const titles = some.map(({ title }) => title);
     const message = `${kind} ${nameSome(titles, MAX_NAMED)}: not ready: ${reason}: ${some[0]?.message}`;
-    return wrong(
-      "declarations",
-      message,
-      "do what this says; kubectl get keyplane -A -o wide shows all that is declared",
-    );
+    return reason === "Confirming"
+      ? note("declarations", message, "wait; a server that is silent is named under replicas")
+      : wrong("declarations", message, step);
   });
 }

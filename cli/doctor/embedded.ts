@@ -2,7 +2,6 @@ import { type Dirent, statSync } from "node:fs";
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { whenMissing } from "../../controller/cluster/files/disk.ts";
-import { titleOf } from "../../controller/cluster/titles.ts";
 import { KINDS } from "../../domain/kinds/kinds.ts";
 import { shellWord } from "../../domain/shell-word.ts";
 import { UsageError } from "../command/usage-error.ts";
@@ -14,10 +13,11 @@ import {
   readServerFile,
 } from "../data/data-folder.ts";
 import { heldGroups, heldText } from "../data/held.ts";
-import { readiness, readStatusFiles } from "../data/status-files.ts";
+import { readStatusFiles } from "../data/status-files.ts";
 import { openManagement } from "../management/management-client.ts";
 import { commandAt, ownCommand } from "../output/own-command.ts";
 import { runValidate } from "../validate/validate.ts";
+import { allReady, type Declaration, judgeDeclarations } from "./declarations.ts";
 import { checkEncryptionKeyFile, type Embedded } from "./encryption-key-file.ts";
 import { type Check, type Finding, note, ok, runChecks, wrong } from "./finding.ts";
 import { checkFreeSpace } from "./free-space.ts";
@@ -121,22 +121,13 @@ const AS_IT_SAYS = "do what this says in its declaration, or in what that refers
 /** Reports objects that are not as declared. The message of each condition has the catalogue's advice. */
 async function checkObjects({ data }: Embedded): Promise<Finding[]> {
   const findings: Finding[] = [];
-  let all = 0;
+  const all: Declaration[] = [];
   for (const kind of KINDS) {
-    for (const object of await readStatusFiles(data, kind)) {
-      all++;
-      const { namespace, name } = object.metadata;
-      const ready = readiness(object);
-      if (ready?.type === "Ready" && ready.status === "True") continue;
-      const title = titleOf({ kind, namespace, name });
-      findings.push(
-        ready === undefined
-          ? wrong("declarations", `${title} has not been reconciled yet`, "see that keyplane up runs")
-          : wrong("declarations", `${title} is not ready: ${ready.reason}: ${ready.message}`, AS_IT_SAYS),
-      );
-    }
+    const objects = await readStatusFiles(data, kind);
+    all.push(...objects);
+    findings.push(...judgeDeclarations(kind, objects, AS_IT_SAYS));
   }
-  return findings.length > 0 ? findings : [ok("declarations", `${all} declarations are ready`)];
+  return findings.length > 0 ? findings : [allReady(all)];
 }
 
 /** Reports credentials that providers refuse. A gateway counts as ready all the same. */

@@ -51,7 +51,7 @@ const COLUMNS: { readonly [K in Kind]: Columns<K> } = {
       ["TEAM", ({ status }) => status?.team],
       ["SCOPES", ({ status }) => status?.effectiveScopes?.join(",")],
       ["SECRET", ({ status, state }) => status?.secretRef?.name ?? (state && UNKNOWN)],
-      ["EXPIRES", ({ status }) => status?.expiresAt ?? "never"],
+      ["EXPIRES", expiryText],
       ["LAST USED", ({ status }, { now }) => lastUse(status, now)],
       AGE,
     ],
@@ -134,6 +134,15 @@ export function columnsOf<K extends Kind>(
 /** Returns a state as the reason of a condition: `Active`, `Suspended`, `Expired`, `Revoked`. */
 function reasonOfState(state: ListedObject["state"]): string | undefined {
   return state && `${state.charAt(0).toUpperCase()}${state.slice(1)}`;
+}
+
+/** Returns when a key expires; undefined if that is not known, as before it is ready, and of a key that has ended. */
+export function expiryText(key: Pick<ListedObject<"PlatformKey">, "status" | "state">): string | undefined {
+  const { status, state } = key;
+  const ready = readiness(key);
+  const isReady = ready?.status === "True" && ready.reason !== "Revoked";
+  const isKnown = state === undefined ? isReady : state === "active" || state === "suspended";
+  return status?.expiresAt ?? (isKnown ? "never" : undefined);
 }
 
 /** Returns when a key was last used; undefined for a declaration that has no key. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { judgeDeclarations, listDeclarations } from "../../../cli/doctor/declarations.ts";
+import { allReady, judgeDeclarations, listDeclarations } from "../../../cli/doctor/declarations.ts";
 
 const key = (name: string, ready?: { readonly status: "True" | "False"; readonly reason: string }) => ({
   metadata: { namespace: "team-a", name },
@@ -9,7 +9,7 @@ const key = (name: string, ready?: { readonly status: "True" | "False"; readonly
 });
 
 const findings = (...keys: ReturnType<typeof key>[]) =>
-  judgeDeclarations("PlatformKey", keys).map(({ severity, message }) => `${severity} ${message}`);
+  judgeDeclarations("PlatformKey", keys, "Do so.").map(({ severity, message }) => `${severity} ${message}`);
 
 test("doctor names what is declared and not ready by its reason, a few of many", () => {
   const many = Array.from({ length: 7 }, (_, i) => key(`k${i}`, { status: "False", reason: "SecretUnreadable" }));
@@ -39,4 +39,13 @@ test("doctor finds nothing wrong with what is ready, has expired, was revoked or
   const fine = key("fine", { status: "True", reason: "Ready" });
   const ended = ["Expired", "Revoked", "Deleting"].map((reason) => key(reason, { status: "False", reason }));
   expect(findings(fine, ...ended)).toEqual([]);
+  expect(allReady([fine, ...ended]).message).toBe("1 declarations are ready, 3 have ended");
+  expect(allReady([fine, fine]).message).toBe("2 declarations are ready");
+});
+
+test("doctor takes no fault in a change that servers have not confirmed yet", () => {
+  const waiting = key("new", { status: "False", reason: "Confirming" });
+  expect(judgeDeclarations("PlatformKey", [waiting], "Do so.")).toMatchObject([
+    { severity: "note", action: "wait; a server that is silent is named under replicas" },
+  ]);
 });

@@ -43,6 +43,20 @@ describe("what is printed of objects", () => {
     );
   });
 
+  test.each([
+    ["False", "Confirming", "-"],
+    ["False", "Revoked", "-"],
+    ["True", "Revoked", "-"],
+    ["True", "Ready", "never"],
+  ] as const)("shows of a key that is %s by %s, and has no end, that it expires: %s", (status, reason, shown) => {
+    const conditions = [{ type: "Ready", status, reason, message: "m", lastTransitionTime: "" }];
+    const one = { ...key("agent"), status: { conditions } };
+    const [headings = "", row = ""] = printer("table")
+      .all([{ kind: "PlatformKey", objects: [one] }], false)
+      .split("\n");
+    expect(row.slice(headings.indexOf("EXPIRES"), headings.indexOf("LAST USED")).trim()).toBe(shown);
+  });
+
   test("shows in a wide table how far the budget is used that is used the most", () => {
     const exhausted = { type: "BudgetExhausted", status: "True", reason: "BudgetExhausted", message: "m" } as const;
     const agent = key("agent");
