@@ -9,7 +9,7 @@ import type { Scope } from "./scopes.ts";
 
 /**
  * Units in which some calls are counted beside tokens: `images` of an answer; `seconds` of the sound that a call has
- * sent, if its answer reports them; `characters` of a text that was spoken, if its answer reports no tokens.
+ * sent, if its answer reports them; `characters` of a text that was spoken.
  */
 export const UNITS = ["images", "seconds", "characters"] as const;
 export type Unit = (typeof UNITS)[number];
@@ -39,8 +39,10 @@ export type BoundMembers = {
   readonly items?: readonly string[];
   /** Members by which the response comes before the answer is generated. */
   readonly background?: readonly string[];
-  /** Members for the text that is spoken, whose characters are counted. */
+  /** Member for the text that is spoken, whose characters are counted. */
   readonly spoken?: readonly string[];
+  /** Members by which another model works on the answer too, whose usage is reported elsewhere. */
+  readonly refused?: readonly string[];
 };
 
 /** Usage that is counted of an operation's calls. */
@@ -96,6 +98,7 @@ const ROUTES = {
   usage: "unread",
   fallback: "never",
 } as const;
+const IMAGE_BOUNDS: BoundMembers = { answers: ["n"], refused: ["svg"] };
 /** Tokens of a large picture in high quality, of a speech as long as it may be, and of a long transcript. */
 const [IMAGE_TOKENS, SPEECH_TOKENS, TRANSCRIPT_TOKENS] = [6_240, 4_096, 2_000];
 const MESSAGES = [{ role: "user", content: "Hello" }];
@@ -238,7 +241,7 @@ const ROWS = {
     ...IN_BODY,
     ...{ scope: "gateway:generate", kind: "images" },
     served: post("v1/images/generations", "openai"),
-    usage: { bounds: { answers: ["n"] }, usual: IMAGE_TOKENS, unit: "images" },
+    usage: { bounds: IMAGE_BOUNDS, usual: IMAGE_TOKENS, unit: "images" },
     summary: "Generate images, as OpenAI",
     example: { model: "picture", prompt: "A lighthouse" },
   },
@@ -246,7 +249,7 @@ const ROWS = {
     ...IN_FORM,
     ...{ scope: "gateway:generate", kind: "images" },
     served: post("v1/images/edits", "openai"),
-    usage: { bounds: { answers: ["n"] }, usual: IMAGE_TOKENS, unit: "images" },
+    usage: { bounds: IMAGE_BOUNDS, usual: IMAGE_TOKENS, unit: "images" },
     summary: "Edit images, as OpenAI",
     example: { model: "picture", image: "(file)", prompt: "By night" },
   },
@@ -254,7 +257,7 @@ const ROWS = {
     ...IN_FORM,
     ...{ scope: "gateway:generate", kind: "images" },
     served: post("v1/images/variations", "openai"),
-    usage: { bounds: { answers: ["n"] }, usual: IMAGE_TOKENS, unit: "images" },
+    usage: { bounds: IMAGE_BOUNDS, usual: IMAGE_TOKENS, unit: "images" },
     summary: "Vary an image, as OpenAI",
     example: { model: "picture", image: "(file)" },
   },

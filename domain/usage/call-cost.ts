@@ -10,6 +10,9 @@ export type CallPrices = {
   /** Maximum prices of a token that is read, and of a token that is generated; undefined if not known. */
   readonly read: number;
   readonly written: number | undefined;
+  /** True if tokens have a price, and if the call's unit has one. */
+  readonly isByTokens: boolean;
+  readonly isByUnit: boolean;
 };
 
 /** Number that a listed price is for. */
@@ -17,7 +20,8 @@ const MANY = 1e6;
 
 /**
  * Returns the highest price of each kind among the prices of several models; undefined if any has neither an input price
- * nor one of the call's unit. A model with a price of the unit alone is not paid for by tokens.
+ * nor one of the call's unit. The tokens that a model with a price of the unit generates cost nothing where they have no
+ * price.
  *
  * @param unit unit that the call is counted in beside tokens; undefined for none
  */
@@ -26,8 +30,7 @@ export function callPrices(all: readonly Prices[], unit?: Unit): CallPrices | un
     const known = all.flatMap((prices) => kinds.flatMap((kind) => prices[kind] ?? []));
     return known.length === 0 ? undefined : Number(known.reduce((a, b) => (a > b ? a : b))) / MANY;
   };
-  const byUnit = (prices: Prices): boolean => unit !== undefined && prices[unit] !== null && prices.input === null;
-  const byTokens = all.filter((prices) => !byUnit(prices));
+  const byTokens = all.filter((prices) => unit === undefined || prices[unit] === null);
   if (all.length === 0 || byTokens.some(({ input }) => input === null)) return undefined;
   const input = dearest("input") ?? 0;
   const isWrittenKnown = byTokens.every(({ output }) => output !== null);
@@ -41,6 +44,8 @@ export function callPrices(all: readonly Prices[], unit?: Unit): CallPrices | un
     of: of as Record<TokenKind, number>,
     read: dearest("input", "cached", "cache_write_5m", "cache_write_1h") ?? input,
     written,
+    isByTokens: all.some((prices) => prices.input !== null),
+    isByUnit: byTokens.length < all.length,
   };
 }
 

@@ -13,8 +13,7 @@ type Figure =
   | "citations"
   | "total"
   | "searches"
-  | "fetches"
-  | "seconds";
+  | "fetches";
 export type Figures = Partial<Record<Figure, number>>;
 
 /** Figures reported so far: the last value above 0 of each. */
@@ -70,8 +69,6 @@ const FIGURE_PATHS: Readonly<Record<Dialect, Readonly<Record<keyof ReportedFigur
       ["citations", "citation_tokens"],
       ["searches", "num_search_queries"],
       ["reasoning", "reasoning_tokens"],
-      // Of sound that was sent.
-      ["seconds", "seconds"],
     ],
     summed: [],
   },
@@ -140,10 +137,7 @@ export function noteUsage(reported: ReportedFigures, dialect: Dialect, usage: un
 function figureAt(value: unknown, path: FigurePath, depth = 1): number | undefined {
   if (value === undefined || value === null) return undefined;
   const name = path[depth];
-  if (name === undefined) {
-    const figure = path[0] === "seconds" && typeof value === "number" ? Math.ceil(value) : value;
-    return isFigure(figure) ? figure : Number.NaN;
-  }
+  if (name === undefined) return isFigure(value) ? value : Number.NaN;
   if (!Array.isArray(value)) return figureAt(memberOf(value, name), path, depth + 1);
   let sum: number | undefined;
   for (const item of value) {
@@ -159,6 +153,13 @@ function isFigure(value: unknown): value is number {
 
 function memberOf(value: unknown, name: string): unknown {
   return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
+}
+
+/** Returns the seconds of sound that a usage reports, each begun one whole; 0 if it reports none that are possible. */
+export function secondsOf(usage: unknown): number {
+  const seconds = memberOf(usage, "seconds");
+  const whole = typeof seconds === "number" ? Math.ceil(seconds) : 0;
+  return isFigure(whole) ? whole : 0;
 }
 
 /** Returns the larger value of each figure: the reported figure and the sum over a list measure the same. */

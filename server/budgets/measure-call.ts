@@ -1,7 +1,9 @@
+import type { Unit } from "../../domain/access/gateway-operations.ts";
 import type { OwnedBudget } from "../../domain/budget/budget.ts";
 import { budgetUnit } from "../../domain/budget/budget-size.ts";
-import { expectedCost, reportedCost } from "../../domain/usage/call-cost.ts";
+import { type CallPrices, expectedCost, reportedCost } from "../../domain/usage/call-cost.ts";
 import type { ExpectedTokens, UsedTokens } from "../../domain/usage/token-reservation.ts";
+import type { Tokens } from "../../domain/usage/tokens.ts";
 import type { ListedPrices } from "../usage/call-pricer.ts";
 
 /** A call as a budget sees it before it is made. */
@@ -19,6 +21,11 @@ export type MeasuredCall = {
   /** Returns what it has used in the end. */
   usedBy(used: UsedTokens): number;
 };
+
+/** True if something that an answer has reported of a call that is counted in a unit has a price. */
+function hasPrice({ isByTokens, isByUnit }: CallPrices, tokens: Tokens, unit: Unit): boolean {
+  return (isByUnit && tokens[unit] > 0) || (isByTokens && tokens.input + tokens.output > 0);
+}
 
 /**
  * Measures a call as a budget counts it: in tokens, or in what they cost by the prices of the model that answers, or,
@@ -46,7 +53,8 @@ export function measureCall(budget: OwnedBudget, { tokens, models }: BudgetedCal
       if (prices === undefined) return 0;
       const reported = answer === undefined ? 0 : reportedCost(prices, answer.tokens);
       const estimated = reported + (expectedCost(asked ?? prices, unreported) ?? 0);
-      return Math.max(reported, Math.min(estimated, most)) + givenUp * most;
+      const isPriced = answer === undefined || unit === undefined || hasPrice(prices, answer.tokens, unit);
+      return Math.max(reported, isPriced ? Math.min(estimated, most) : most) + givenUp * most;
     },
   };
 }

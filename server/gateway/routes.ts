@@ -240,6 +240,7 @@ function resolveAgain(
 function resolveFor(deps: ServerDeps, request: FastifyRequest, model: string | undefined): Resolved | Problem {
   const { call, dialect, gateway } = gatewayCallOf(request);
   const { principal: key } = request;
+  if (!gateway.operations.includes(rowOf(call).kind)) return notFound(deps, request);
   const mayResolveRoutes = permits(key, "gateway.resolve_route");
   const resolved = resolve(gateway, { allowedModels: key.allowedModels, mayResolveRoutes }, dialect, model);
   if (resolved instanceof Problem && resolved.code === "forbidden") {

@@ -27,9 +27,14 @@ export function pricingBy(list: PriceList): Pricing {
   const cost = plus(TOKEN_KINDS.map((kind) => sql`${countOf(kind)} * coalesce(${priceOf(kind)}, 0)`));
   const unpricedOf = (kinds: readonly TokenKind[]) =>
     plus(kinds.map((kind) => sql`case when ${isUnpriced(kind)} then ${countOf(kind)} else 0 end`));
-  // Images may be paid for by their tokens.
-  const isUnpriced = (kind: TokenKind) =>
-    kind === "images" ? sql`coalesce(${priceOf(kind)}, ${priceOf("output")}) is null` : sql`${priceOf(kind)} is null`;
+  // A call that is counted in a unit is paid for by it or by its tokens: one that has a price stands for the other.
+  const isPaidIn = (kind: TokenKind) => sql`(${countOf(kind)} > 0 and ${priceOf(kind)} is not null)`;
+  const isPaidInUnits = sql.join(UNITS.map(isPaidIn), sql` or `);
+  const otherwisePaid = (kind: TokenKind) => {
+    if (kind === "tool_calls") return sql`false`;
+    return KINDS_OF_TOKENS.includes(kind) ? isPaidInUnits : isPaidIn("output");
+  };
+  const isUnpriced = (kind: TokenKind) => sql`${priceOf(kind)} is null and not (${otherwisePaid(kind)})`;
   return {
     tables: sql`${namesTable(order)}, ${spansTable(order)}, models as materialized (
       select model, (select n.place from price_names n

@@ -1,3 +1,4 @@
+import { GATEWAY_OPERATIONS } from "../../../domain/access/gateway-operations.ts";
 import type { Dialect, GatewayRecord, KeyRecord } from "../../../domain/access/key-record.ts";
 import { decideForKey } from "../../auth/decide.ts";
 import { Problem } from "../../http/problems/problem.ts";
@@ -49,6 +50,10 @@ export function findLibraryTarget<F extends CallFormat>(
   const { key } = judged;
   if (dialect === undefined || format === undefined || judged.gateway === null)
     return failedCall("the gateway is gone");
+  const { kind } = GATEWAY_OPERATIONS[format.operation];
+  if (!judged.gateway.operations.includes(kind)) {
+    return failedCall(`the gateway does not serve ${kind}: add ${kind} to its spec.operations`);
+  }
   const full = streams.fullOf(key);
   if (full !== undefined) return concurrencyFailure(full);
   // The declaration names the route: no caller does.

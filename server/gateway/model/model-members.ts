@@ -77,8 +77,10 @@ const OVERRULING = {
 
 /** Members of a tool: a tool that the upstream runs may run a model too. */
 const TOOL = membersOf({ model: "refused", parameters: PANEL });
+/** Member by which OpenAI's images name the model that writes them as SVG. */
+const SVG = membersOf({ model: "refused" });
 /** Members by which OpenAI's and Anthropic's bodies name their model. */
-export const TOP_LEVEL = membersOf({ model: "model", tools: TOOL, ...OVERRULING });
+export const TOP_LEVEL = membersOf({ model: "model", tools: TOOL, svg: SVG, ...OVERRULING });
 
 const ROUTING = { routingConfig: "refused", modelSelectionConfig: "refused" } as const;
 const GEMINI_REQUEST = { model: "model", generationConfig: membersOf(ROUTING), ...OVERRULING } as const;

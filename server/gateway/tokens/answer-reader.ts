@@ -1,7 +1,7 @@
 import type { Unit } from "../../../domain/access/gateway-operations.ts";
 import type { Dialect } from "../../../domain/access/key-record.ts";
 import { disjointTokens } from "../../../domain/usage/disjoint-tokens.ts";
-import { noFigures, noteUsage } from "../../../domain/usage/reported-figures.ts";
+import { noFigures, noteUsage, secondsOf } from "../../../domain/usage/reported-figures.ts";
 import type { AnswerEnding, AnswerUsage } from "../../../domain/usage/tokens.ts";
 import { LastUsage } from "./last-usage.ts";
 import { type FoundMember, MemberScanner } from "./member-scanner.ts";
@@ -36,6 +36,7 @@ export class AnswerReader {
   readonly #dialect: Dialect;
   readonly #isEvents: boolean;
   readonly #unit: Unit | undefined;
+  #seconds = 0;
   readonly #scanner: MemberScanner;
   readonly #reported = noFigures();
   /** The last usage, which is not among the figures yet, and the member in which it stood. */
@@ -90,8 +91,8 @@ export class AnswerReader {
     const { tokens: disjoint, fits } = disjointTokens(this.#dialect, this.#reported);
     const tokens = this.#unit === undefined ? disjoint : { ...disjoint, [this.#unit]: this.#units(this.#unit) };
     const isSound = this.#unsound === undefined || this.#unsound.size === 0;
-    // A document says it once; what a stream says again counts instead.
-    const isTwice = this.#times > 1 && !this.#isEvents && !this.#scanner.isList;
+    // A document says it once; what a stream says again counts instead, but of images each has its own.
+    const isTwice = this.#times > 1 && ((!this.#isEvents && !this.#scanner.isList) || this.#unit === "images");
     return {
       tokens,
       model: textIn(this.#model),
@@ -102,7 +103,7 @@ export class AnswerReader {
   }
 
   #units(unit: Unit): number {
-    if (unit === "seconds") return this.#reported.said.seconds ?? 0;
+    if (unit === "seconds") return this.#seconds;
     if (unit === "characters") return 0;
     // Each event that reports usage has a whole image.
     return this.#isEvents ? this.#times : this.#scanner.objects;
@@ -183,7 +184,9 @@ export class AnswerReader {
   #noteLast(): void {
     const member = this.#lastMember;
     if (member === undefined) return;
-    if (noteUsage(this.#reported, this.#dialect, this.#last.parse())) this.#unsound?.delete(member);
+    const usage = this.#last.parse();
+    if (this.#unit === "seconds") this.#seconds = secondsOf(usage);
+    if (noteUsage(this.#reported, this.#dialect, usage)) this.#unsound?.delete(member);
     else this.#addUnsound(member);
     this.#lastMember = undefined;
   }

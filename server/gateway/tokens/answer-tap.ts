@@ -30,11 +30,10 @@ function unreadAnswer(characters: number): AnswerTap {
   };
 }
 
-/** Adds the characters that were spoken to the usage of an answer that reports no tokens: they are what is paid for. */
+/** Adds the characters that were spoken to the usage of an answer, which says nothing of them. */
 function withCharacters(usage: AnswerUsage, characters: number): AnswerUsage {
-  const { tokens } = usage;
-  if (characters === 0 || tokens.input + tokens.output > 0) return usage;
-  return { ...usage, tokens: { ...tokens, characters }, ending: "reported" };
+  if (characters === 0) return usage;
+  return { ...usage, tokens: { ...usage.tokens, characters }, ending: "reported" };
 }
 
 /** Patterns of the media types that are read, by the first that is named; an answer without one is read as JSON. */

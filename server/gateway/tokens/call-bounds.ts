@@ -56,7 +56,7 @@ export function callBounds(
     const scan =
       kind === "form" ? new FormBounds(body, contentType, boundNames) : new BoundScan(body, boundNames, generates);
     const rest = inSlices((steps) => scan.run(steps));
-    return rest === undefined ? scan.bounds : rest.then(() => scan.bounds, refuse);
+    return rest === undefined ? scan.bounds : rest.then(() => scan.bounds).catch(refuse);
   } catch (error) {
     return refuse(error);
   }
@@ -86,9 +86,11 @@ class FormBounds {
     for (const { name, isFile, value } of this.#scan.parts) {
       read += isFile ? Math.min(value.length, REFERRED_INPUT) : value.length;
       if (isFile) sound += value.length;
-      if (!names?.folded.has(fold(name)) || value.length > LONGEST) continue;
-      const count = Number(value.toString("latin1"));
-      if (count > answers) answers = Math.min(Math.ceil(count), Number.MAX_SAFE_INTEGER);
+      if (!names?.folded.has(fold(name.replace(/\[.*/, "")))) continue;
+      const count = value.toString("latin1", 0, LONGEST);
+      // Parsers differ in what they take for a number, or for the end of one.
+      if (!/^\d{1,9}$/.test(count)) throw new BodyFault(`The form's part ${name} must be a number in digits.`);
+      answers = Math.max(answers, Number(count));
     }
     return { most: undefined, answers, refers: false, read, sound };
   }
@@ -114,6 +116,7 @@ class BoundScan implements JsonVisitor<Context> {
   #prompts = 0;
   #refers = false;
   #characters = 0;
+  #isSpoken = false;
   /** True if the last item has said neither what it is nor whose. */
   #isBare = false;
   #isDoubtful = false;
@@ -131,6 +134,7 @@ class BoundScan implements JsonVisitor<Context> {
   }
 
   get bounds(): CallBounds {
+    if (this.#boundNames.spoken !== undefined && this.#characters === 0) throw UNSPOKEN;
     return {
       most: this.#isDoubtful ? undefined : this.#most,
       answers: this.#answers * Math.max(1, this.#prompts),
@@ -141,6 +145,7 @@ class BoundScan implements JsonVisitor<Context> {
 
   open(context: Context, isObject: boolean): Context | undefined {
     if (context === "reference") this.#refers = true;
+    if (context === "spoken") throw UNSPOKEN;
     if (context === "items") return isObject ? this.#beginItem() : "items";
     if (isObject && (context === "top" || context === "within")) return context;
     if (!isObject && context === "prompts") return "prompt";
@@ -182,8 +187,15 @@ class BoundScan implements JsonVisitor<Context> {
   }
 
   #contextOfBound(name: string, folded: string): Context {
-    const { most, answers, prompts, spoken } = this.#boundNames;
-    if (spoken?.folded.has(folded)) return "spoken";
+    const { most, answers, prompts, spoken, refused } = this.#boundNames;
+    if (refused?.folded.has(folded)) {
+      throw new BodyFault("The body has `svg`: what its model uses is not counted here. Leave it out.");
+    }
+    if (spoken?.folded.has(folded)) {
+      if (this.#isSpoken) throw UNSPOKEN;
+      this.#isSpoken = true;
+      return "spoken";
+    }
     if (this.#isOneOf(most, name, folded)) return "most";
     if (this.#isOneOf(answers, name, folded)) return "answers";
     return this.#isOneOf(prompts, name, folded) ? "prompts" : "text";
@@ -203,7 +215,10 @@ class BoundScan implements JsonVisitor<Context> {
     if ((context === "kind" || context === "author") && isText) this.#isBare = false;
     if (context === "kind" && textIn(this.#textAt(start, end)) === ITEM_REFERENCE) this.#refers = true;
     if (context === "background" && !isOff(this.#textAt(start, end))) throw IN_BACKGROUND;
-    if (context === "spoken") this.#characters += charactersIn(this.#body, start, end);
+    if (context === "spoken") {
+      if (!isText) throw UNSPOKEN;
+      this.#characters = charactersIn(this.#body, start, end);
+    }
     if (context === "most" || context === "answers") this.#note(context, this.#textAt(start, end));
   }
 
@@ -227,6 +242,8 @@ class BoundScan implements JsonVisitor<Context> {
     return end - start > LONGEST ? undefined : this.#body.toString("utf8", start, end);
   }
 }
+
+const UNSPOKEN = new BodyFault("The body must have `input` once, with the text to speak: its characters are counted.");
 
 const IN_BACKGROUND = new BodyFault(
   "The body has `background`: where tokens are counted, no answer may come before what it uses is known. Leave it out, and have an answer that takes long stream.",

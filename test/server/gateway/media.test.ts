@@ -1,4 +1,6 @@
 /** Images, audio and moderations, as callers of OpenAI's and Gemini's APIs meet them (spec §4). */
+import { once } from "node:events";
+import { request } from "node:http";
 import { GoogleGenAI } from "@google/genai";
 import OpenAI, { toFile } from "openai";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
@@ -7,6 +9,7 @@ import { scopeSet } from "../../../domain/access/scopes.ts";
 import { parsePriceList } from "../../../domain/usage/parse-price-list.ts";
 import { NO_TOKENS } from "../../../domain/usage/tokens.ts";
 import { until } from "../../env/until.ts";
+import { unique } from "../../store/fixtures.ts";
 import { budgetsOn, ledgerInMemory } from "../budgets/ledger.ts";
 import type { Harness } from "../harness.ts";
 import { allDialects, routeOf, startGateway } from "./gateway.ts";
@@ -18,6 +21,8 @@ prices:
   - { model: painter, from: 2026-01-01, input: 5, output: 40 }
   - { model: voice, from: 2026-01-01, characters: 15 }
   - { model: ears, from: 2026-01-01, seconds: 0.0001 }
+  - { model: "any*", from: 2026-01-01, input: 5, output: 40 }
+  - { model: both, from: 2026-01-01, input: 5, images: 0.04 }
 `;
 const ALL: readonly OperationKind[] = ["generate", "embed", "models", "images", "audio", "moderations"];
 
@@ -223,7 +228,7 @@ test("a chat's seconds are none of sound", async () => {
   expect(await counted()).toMatchObject({ tokens: { seconds: 0, input: 1, output: 1 } });
 });
 
-test("the characters of a spoken text are counted where its answer reports no tokens, and the sound passes as it is", async () => {
+test("the characters of a spoken text are counted, and the sound passes as it is", async () => {
   const sound = Buffer.from([255, 251, 0, 13, 10]);
   upstream.answerWith((response) => response.writeHead(200, { "content-type": "audio/mpeg" }).end(sound));
   const answer = await ask("v1/audio/speech", { model: "voice", input: 'Grüß "dich" 👋\n', voice: "alloy" });
@@ -235,7 +240,7 @@ test("the characters of a spoken text are counted where its answer reports no to
     response.writeHead(200, { "content-type": "text/event-stream" }).end(`data: ${JSON.stringify(done)}\n\n`),
   );
   await (await ask("v1/audio/speech", json)).text();
-  expect(await counted()).toMatchObject({ tokens: { characters: 0, input: 4, output: 50 }, ending: "reported" });
+  expect(await counted()).toMatchObject({ tokens: { characters: 5, input: 4, output: 50 }, ending: "reported" });
 });
 
 test("a text that is longer than any that is spoken is counted by its bytes, and an error counts nothing", async () => {
@@ -244,13 +249,64 @@ test("a text that is longer than any that is spoken is counted by its bytes, and
   harness.answered.length = 0;
   upstream.answerWith((response) => response.writeHead(400).end("{}"));
   expect((await ask("v1/audio/speech", json)).status).toBe(400);
-  expect((await ask("v1/audio/speech", { input: "Hello" })).status).toBe(400);
   expect(harness.answered).toHaveLength(0);
+});
+
+test.each<readonly [string, object]>([
+  ["none", { model: "voice" }],
+  ["an empty one", { input: "" }],
+  ["a list", { input: ["Hello"] }],
+  ["an object", { input: { text: "Hello" } }],
+  ["a number", { input: 5 }],
+  ["two", { input: "Hi", INPUT: "Hello" }],
+])("b371: a speech with %s for its text is refused, by whichever key", async (_, body) => {
+  const refused = await ask("v1/audio/speech", body);
+  expect([refused.status, await refused.text()]).toEqual([400, expect.stringContaining("must have `input` once")]);
+  expect(upstream.received).toHaveLength(0);
+});
+
+test.each(["10 ", "1_0", "\uff11\uff10", `${"0".repeat(200)}10`, "ten"])(
+  "b371: a form's number of images is written in digits where it is a bound: %j is refused",
+  async (n) => {
+    const as = budgetOf({ tokens: 100_000 });
+    expect((await ask("v1/images/edits", formOf({ n }), { as })).status).toBe(400);
+    expect((await ask("v1/images/edits", formOf({ "n[]": n }), { as })).status).toBe(400);
+    expect((await ask("v1/images/edits", formOf({ n }))).status).toBe(200);
+    expect(upstream.received).toHaveLength(1);
+  },
+);
+
+test("b371: another model that would work on an image is refused where models matter or tokens count", async () => {
+  const body = { model: "drawn", prompt: "x", output_format: "svg", svg: { model: "dear" } };
+  expect((await ask("v1/images/generations", body, { as: { allowedModels: ["drawn"] } })).status).toBe(400);
+  const { publicId: at } = harness.addGateway({ ...allDialects(upstream.url), operations: ALL });
+  const as = budgetOf({ tokens: 100_001 });
+  expect((await ask("v1/images/generations", { ...body, svg: {} }, { as, at })).status).toBe(400);
+  expect(upstream.received).toHaveLength(0);
+});
+
+test("b370: a call whose gateway stops to serve its kind while its body comes goes nowhere", async () => {
+  const { gatewayId, publicId } = harness.addGateway({
+    ...{ ...allDialects(upstream.url), routes: [routeOf("drawn")], operations: ALL },
+  });
+  const body = JSON.stringify(json);
+  const call = request(`${harness.url}/g/${publicId}/v1/images/generations`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-length": String(body.length) },
+  });
+  call.write(body.slice(0, 5));
+  await until("the call is under way", () => harness.streams.size === 1);
+  harness.addGateway({ ...allDialects(upstream.url), gatewayId, publicId, operations: ["generate"] });
+  call.end(body.slice(5));
+  const [answer] = await once(call, "response");
+  expect(answer.statusCode).toBe(404);
+  answer.resume();
+  expect(upstream.received).toHaveLength(0);
 });
 
 const budgetOf = (amount: { readonly tokens: number } | { readonly cost: string; readonly currency: "USD" }) => {
   const item = { ...amount, period: "Month", timeZone: "UTC", onExhausted: "Refuse" } as const;
-  return harness.addKey({ budgets: { owner: `team-a c/ns/${JSON.stringify(amount)}`, items: [item] } });
+  return harness.addKey({ budgets: { owner: unique("team-a c/ns/key"), items: [item] } });
 };
 
 test("b371: a form counts by its texts, and a file in it by its bytes up to what all that a call refers to may have", async () => {
@@ -278,23 +334,42 @@ test("b371: a budget of tokens is not charged for seconds and images, and for sp
   expect((await ask("v1/audio/speech", json, { as: spoken })).status).toBe(429);
 });
 
+const DRAWN = { data: [image], usage: { input_tokens: 10, output_tokens: 6_000 } };
+const DURATION = { usage: { type: "duration", seconds: 900 } };
+
 test.each<readonly [what: string, path: string, body: () => object | FormData, answer: object | string, cost: string]>([
   // Each allows one call and refuses the next.
   ["two images", "v1/images/generations", () => ({ model: "picture", n: 2 }), { data: [image, image] }, "0.090000"],
   ["a form's images", "v1/images/edits", () => formOf({ model: "picture" }), { data: [image] }, "0.050000"],
+  ["an image by its tokens", "v1/images/generations", () => ({ model: "painter" }), DRAWN, "0.300000"],
+  ["images with a price and tokens without", "v1/images/generations", () => ({ model: "both" }), DRAWN, "0.050000"],
   [
-    "an image by its tokens",
+    "images that report nothing, by the estimate",
     "v1/images/generations",
-    () => ({ model: "painter" }),
-    { data: [image], usage: { input_tokens: 10, output_tokens: 6_000 } },
-    "0.300000",
+    () => ({ model: "any-dalle" }),
+    { data: [image] },
+    "0.400000",
+  ],
+  [
+    "seconds without a price, by the estimate",
+    "v1/audio/translations",
+    () => formOf({ model: "any-ears" }),
+    DURATION,
+    "0.100000",
+  ],
+  [
+    "tokens without a price, by the estimate",
+    "v1/audio/transcriptions",
+    () => formOf({ model: "ears" }, Buffer.alloc(2_000_000)),
+    DRAWN,
+    "0.150000",
   ],
   ["characters", "v1/audio/speech", () => ({ model: "voice", input: "x".repeat(1_000) }), "sound", "0.016000"],
   [
     "seconds",
     "v1/audio/transcriptions",
     () => formOf({ model: "ears" }, Buffer.alloc(2_000_000)),
-    { usage: { type: "duration", seconds: 900 } },
+    DURATION,
     "0.150000",
   ],
 ])("b145: a budget of cost pays for %s", async (_, path, body, answer, cost) => {

@@ -18,7 +18,7 @@ function callsOf({ method, path, operation, dialect = "openai" }: ServedPath): C
     (gateway: keyof World["gateways"], model = route): Make =>
     (world) => {
       const url = `/g/${world.gateways[gateway]}/${path.replace("{model}", model)}`;
-      const body = row.body === "none" ? undefined : path.includes("{model}") ? {} : { model };
+      const body = row.body === "none" ? undefined : path.includes("{model}") ? {} : { model, input: "Hello" };
       const call = withKey(world, method, url, body);
       if (row.body !== "form") return call;
       const headers = { ...call.headers, "content-type": "multipart/form-data; boundary=b" };

@@ -101,23 +101,30 @@ describeNightlyOnEachEngine("What was used costs", (store) => {
     for (const [model, figures] of [
       ["dear", { images: 2, seconds: 30, characters: 1_000 }],
       ["painter", { images: 2, output: 10 }],
+      ["painter-silent", { images: 3 }],
+      ["picture", { images: 2, input: 7, output: 10 }],
       ["unknown", { images: 1, characters: 5 }],
     ] as const) {
       await addTokens(store(), keyId, dayAgo(1), model, figures);
     }
-    const prices = `- {model: dear, from: 2020-01-01, images: 0.04, seconds: 0.0001, characters: 15}
+    const prices = `- {model: picture, from: 2020-01-01, images: 1}
+- {model: painter-silent, from: 2020-01-01, output: 40}
+- {model: dear, from: 2020-01-01, images: 0.04, seconds: 0.0001, characters: 15}
 - {model: painter, from: 2020-01-01, output: 40}`;
     const rows = await readUsage(store().db, {
       ...{ from: dayAgo(7), to: dayAgo(-1), by: "model", step: "total", keyIds: [keyId], limit: 10 },
       prices: listOf(prices),
     });
+    expect(rows.map(({ cost }) => cost?.unpricedTokens)).toEqual([0, 0, 0, 0, 0]);
     expect(rows.map(({ group, cost }) => [group, cost?.trillionths, cost?.unpricedUnits])).toEqual([
       ["dear", 80_000_000_000n + 3_000_000_000n + 15_000_000_000n, 0],
       ["painter", 400_000_000n, 0],
+      ["painter-silent", 0n, 3],
+      ["picture", 2_000_000_000_000n, 0],
       ["unknown", 0n, 6],
     ]);
     await rollUp(store());
-    expect((await costsOf(store(), keyId, prices))[0]?.[0]).toBe(98_400_000_000n);
+    expect((await costsOf(store(), keyId, prices))[0]?.[0]).toBe(2_098_400_000_000n);
   });
 
   test("nothing that is known where a kind of tokens has no price, which is counted", async () => {

@@ -30,7 +30,7 @@ export async function findCallableGateway(
   return undefined;
 }
 
-type Routed = Pick<StoredGateway, "routesOnly"> & {
+type Routed = Pick<StoredGateway, "routesOnly" | "operations"> & {
   readonly routes: readonly Pick<StoredGateway["routes"][number], "model" | "upstream">[];
   readonly upstreams: readonly Pick<StoredGateway["upstreams"][number], "name" | "dialect">[];
 };
@@ -41,10 +41,11 @@ type Routed = Pick<StoredGateway, "routesOnly"> & {
  */
 export function callableModel(
   { scopes, spec: { allowedModels } }: Pick<KeyJson, "scopes" | "spec">,
-  { routesOnly, routes, upstreams }: Routed,
+  { routesOnly, operations, routes, upstreams }: Routed,
 ): Pick<CallableGateway, "dialect" | "model"> | undefined {
   const [first] = upstreams;
-  if (first === undefined || !scopes.includes("gateway:generate")) return undefined;
+  const mayGenerate = scopes.includes("gateway:generate") && operations.includes("generate");
+  if (first === undefined || !mayGenerate) return undefined;
   const route = scopes.includes("gateway:routes")
     ? routes.find(({ model }) => allowedModels?.includes(model) ?? true)
     : undefined;

@@ -56,7 +56,10 @@ test.each([
 ])(
   "the first call of a key of %j with %j, where routes alone are served: %s, is %j",
   (scopes, spec, routesOnly, call) => {
-    expect(callableModel({ scopes, spec: { ...ACTIVE, ...spec } }, { routesOnly, routes, upstreams })).toEqual(call);
+    const gateway = { routesOnly, routes, upstreams, operations: ["embed", "generate"] as const };
+    const key = { scopes, spec: { ...ACTIVE, ...spec } };
+    expect(callableModel(key, gateway)).toEqual(call);
+    expect(callableModel(key, { ...gateway, operations: ["images"] })).toBeUndefined();
   },
 );
 

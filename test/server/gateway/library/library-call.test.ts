@@ -61,6 +61,15 @@ test("b124: a library's call that its team's limit of concurrent calls refuses c
   expect(await caller.call({ ...call, body: () => ({}) })).toMatchObject({ kind: "answered" });
 });
 
+test("b370: a library calls no gateway that does not serve what it asks", async () => {
+  harness.addGateway({ publicId: "main", upstreams: [upstreamOf(upstream.url)], operations: ["generate"] });
+  const call = { digest: keyDigest(harness.addKey()), publicId: "main", timeoutMs: 5_000, maxAnswer: 1_000 };
+  expect(await caller.call({ ...call, model: "meaning", body: () => ({}) })).toMatchObject({
+    ...{ kind: "failed", why: "the gateway does not serve embed: add embed to its spec.operations" },
+  });
+  expect(upstream.received).toEqual([]);
+});
+
 test("b23: a library's key that was revoked while its limit was asked for calls no model", async () => {
   const { key, calls, answer } = await callWith({}, 1);
   harness.changeKey(key, { state: "revoked" });
