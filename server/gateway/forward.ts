@@ -290,7 +290,7 @@ class Exchange implements AttemptListener {
 
   /** @param isWhole true if the upstream's answer has come to its end */
   #count({ candidate, trace, atWork }: UpstreamAttempt, isWhole: boolean): void {
-    const { gatewayId, pathModel, onAnswered, onOver } = this.#call;
+    const { gatewayId, pathModel, bodyModel, onAnswered, onOver } = this.#call;
     const tap = this.#tap;
     if (tap === undefined) {
       onOver?.({ answer: undefined, givenUp: atWork });
@@ -298,7 +298,7 @@ class Exchange implements AttemptListener {
       return;
     }
     const { routeId } = this.#resolved;
-    const askedModel = candidate.model ?? pathModel;
+    const askedModel = candidate.model ?? pathModel ?? bodyModel;
     tap.end(isWhole, (usage, mostWritten) => {
       onAnswered({ gatewayId, routeId, askedModel, usage });
       onOver?.({ answer: { usage, mostWritten }, givenUp: atWork });

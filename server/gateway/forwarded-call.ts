@@ -52,6 +52,8 @@ export type ForwardedCall = {
   readonly onAnswered: (answer: CountedAnswer) => void;
   /** Called once with how the call has ended; undefined if its usage is not settled. Its body was read whole. */
   readonly onOver: ((end: CallEnd) => void) | undefined;
+  /** Model that its body names, for an answer that names none; undefined if that does not count. */
+  readonly bodyModel: string | undefined;
   /** Characters that it has spoken; 0 where none are counted. */
   readonly characters: number;
   /** The call in its caller's trace; null if nothing is traced. */

@@ -32,6 +32,7 @@ import type { ForwardingDeps } from "./forwarded-call.ts";
 import { headerOf, INERT_HEADERS, ROUTE_ID_HEADER, readHead, withoutModels } from "./headers/headers.ts";
 import { modelDescription, modelList, nameableRoutes } from "./model/models.ts";
 import { bodyNeed, type ForwardedBody, type RequestedModel, readCounted, readModels } from "./model/requested-model.ts";
+import { isReadable } from "./request-body.ts";
 import { type RequestTarget, splitTarget } from "./request-target.ts";
 import { mayName, needsModel, type Resolved, resolve, withoutFallbacks } from "./resolve.ts";
 import { holdToBody } from "./route-limits.ts";
@@ -127,10 +128,14 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
   // Most calls' bodies are not read: such a call needs no promise either.
   const row = rowOf(call);
   const counts = reportsUsage(row);
-  const speaks = countedUnit(row) === "characters";
-  const countsAll = speaks || (counts && (countsTokens(key) || hasBudget(key)));
+  const unit = countedUnit(row);
+  const speaks = unit === "characters";
+  const countsAll = counts && (countsTokens(key) || hasBudget(key));
+  // Answers that are counted in a unit name no model, by which it is priced.
+  const counted = unit !== undefined && (speaks || isReadable(sent.contentLength));
   const need = bodyNeed(sent, row.body, {
-    model: row.models !== "none" && ((counts && hasCostBudget(key)) || needsModel(gateway, key.allowedModels)),
+    model:
+      row.models !== "none" && (counted || (counts && hasCostBudget(key)) || needsModel(gateway, key.allowedModels)),
     tokens: countsAll,
   });
   const head = need === "inspect" ? withoutModels(sent) : sent;
@@ -164,6 +169,7 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
       onAnswered: (answer) => deps.usage.countAnswer(key, answer, deps.clock.now()),
       onOver,
       characters,
+      bodyModel: unit === undefined ? undefined : model,
       trace: request.trace,
     });
   };

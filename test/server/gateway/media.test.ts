@@ -187,6 +187,7 @@ test.each<readonly [string, object, object]>([
   expect(await counted()).toEqual({
     ...{ tokens: { ...NO_TOKENS, ...tokens }, model: undefined, ending: "reported", isDoubtful: false },
   });
+  expect(harness.answered[0]?.askedModel).toBe("m");
 });
 
 test("the images of a stream are counted by their ends", async () => {
@@ -220,6 +221,15 @@ test.each<readonly [string, object, object]>([
   answerJson(answer);
   await (await ask("v1/audio/transcriptions", formOf({ model: "m" }))).text();
   expect(await counted()).toMatchObject(usage);
+  expect(harness.answered[0]?.askedModel).toBe("m");
+});
+
+test("a form that is larger than what is read passes, and its model is not known", async () => {
+  answerJson({ data: [image] });
+  const { publicId: at } = harness.addGateway({ ...allDialects(upstream.url), operations: ALL });
+  expect((await ask("v1/images/edits", formOf({ model: "m" }, Buffer.alloc(33 << 20)), { at })).status).toBe(200);
+  expect(await counted()).toMatchObject({ tokens: { images: 1 } });
+  expect(harness.answered[0]?.askedModel).toBeUndefined();
 });
 
 test("a chat's seconds are none of sound", async () => {
