@@ -80,6 +80,8 @@ export type RunningServer = {
 /** Milliseconds of the default grace period, within the 30 s that Kubernetes gives a Pod to end. */
 const GRACE_MS = 20_000;
 const READY_POLL_MS = 20;
+/** Milliseconds that the keys may take to be read before the server listens: it then says why it does not serve. */
+const READ_MS = 3_000;
 /** Milliseconds between two collections of what this thread has counted. */
 const COLLECT_MS = 1_000;
 
@@ -129,14 +131,18 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   };
 
   try {
-    const url = await serving.start();
+    await serving.open();
     replica.start();
+    const whenCurrent = untilCurrent(() => draining || replica.view.isCurrent());
+    // A call that comes before the keys are read would be 503, where a refused connection is tried elsewhere.
+    await pause(READ_MS, whenCurrent);
+    const url = await serving.listen();
     await listen(admin, config.adminHost, config.adminPort);
     log.info({ replica: id }, "the server listens");
     return {
       url,
       adminUrl: listenerUrl("http", admin),
-      whenCurrent: untilCurrent(() => draining || replica.view.isCurrent()),
+      whenCurrent,
       failed: Promise.race([
         workers?.failed ?? new Promise<Error>(() => {}),
         checked.isDatabaseUsable ? new Promise<Error>(() => {}) : untilUnusable(store, keyring, () => draining),
@@ -241,10 +247,11 @@ async function serveHere(
   deps: ServerDeps,
   streams: StreamRegistry,
   mounts: readonly Mount[],
-): Promise<Pick<Workers, "start" | "drain">> {
+): Promise<Pick<Workers, "open" | "listen" | "drain">> {
   const listener = await createPublicListener(deps, streams, mounts);
   return {
-    async start() {
+    async open() {},
+    async listen() {
       await listener.listen(deps.config.port, false);
       return listener.url();
     },

@@ -25,17 +25,18 @@ export type WorkerStart = {
   /** Token of the management API; null if the configuration says whether there is one. */
   readonly managementToken: ManagementToken | null;
   readonly keyring: Keyring;
-  /** Port to listen on; 0 takes a free port. */
-  readonly port: number;
 };
 
 /** Requests of the main thread to a worker. */
 export type ToWorker =
+  /** `port` 0 takes a free port. */
+  | { readonly ask: "listen"; readonly port: number }
   | { readonly ask: "metrics"; readonly id: number }
   | { readonly ask: "drain"; readonly graceMs: number };
 
 /** Reports of a worker to the main thread. */
 export type WorkerReport =
+  | { readonly kind: "open" }
   | { readonly kind: "listening"; readonly port: number; readonly url: string }
   | { readonly kind: "metrics"; readonly id: number; readonly metrics: readonly object[] }
   | { readonly kind: "used"; readonly report: UsageReport }

@@ -84,6 +84,11 @@ main.on("message", async (message: ToWorker) => {
     report({ kind: "metrics", id: message.id, metrics: await metrics.registry.getMetricsAsJSON() });
     return;
   }
+  if (message.ask === "listen") {
+    await listener.listen(message.port, true);
+    report({ kind: "listening", port: listener.port(), url: listener.url() });
+    return;
+  }
   await listener.drain(message.graceMs);
   await thread.embedder.close();
   bootstrapToken?.close();
@@ -97,5 +102,4 @@ main.on("message", async (message: ToWorker) => {
   report({ kind: "drained" });
 });
 
-await listener.listen(start.port, true);
-report({ kind: "listening", port: listener.port(), url: listener.url() });
+report({ kind: "open" });

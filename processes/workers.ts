@@ -53,17 +53,22 @@ export class Workers {
     Atomics.add(this.#deps.cells.broadcasts, 0, 1);
   };
 
+  /** Starts all workers, before the first message. */
+  async open(): Promise<void> {
+    await Promise.all(Array.from({ length: this.#deps.count }, () => this.#startOne()));
+  }
+
   /**
-   * Starts all workers, before the first message: the first takes the port, which may be any free port, and the others
-   * share it.
+   * Has all workers listen: the first takes the port, which may be any free port, and the others share it.
    *
    * @returns the URL at which they listen
    */
-  async start(): Promise<string> {
-    const first = await this.#startOne(this.#deps.config.port);
-    const others = Array.from({ length: this.#deps.count - 1 }, () => this.#startOne(first.port));
-    await Promise.all(others);
-    return first.url;
+  async listen(): Promise<string> {
+    const [first, ...others] = this.#threads;
+    if (first === undefined) throw new Error("no worker was started");
+    const { port, url } = await first.listen(this.#deps.config.port);
+    await Promise.all(others.map((thread) => thread.listen(port)));
+    return url;
   }
 
   /** Returns the metrics of each worker. */
@@ -82,7 +87,7 @@ export class Workers {
     return drained.every((isWhole) => isWhole);
   }
 
-  async #startOne(port: number): Promise<{ port: number; url: string }> {
+  async #startOne(): Promise<void> {
     const { database, config, cells, calls, replicaId, managementToken, keyring } = this.#deps;
     const channel = new MessageChannel();
     const start: WorkerStart = {
@@ -94,7 +99,6 @@ export class Workers {
       replicaId,
       managementToken,
       keyring,
-      port,
     };
     const worker = new Worker(WORKER, {
       workerData: start,
@@ -105,9 +109,8 @@ export class Workers {
     thread.ended.then((error) => {
       if (!this.#stopping) this.#failure.resolve(error);
     });
-    const listening = await Promise.race([thread.listening, thread.ended]);
-    if (listening instanceof Error) throw listening;
-    return listening;
+    const failure = await Promise.race([thread.opened, thread.ended]);
+    if (failure !== undefined) throw failure;
   }
 }
 
@@ -116,7 +119,9 @@ class Thread {
   readonly messages: MessageChannel["port1"];
   /** Resolves when the thread has ended, with the reason. */
   readonly ended: Promise<Error>;
-  readonly listening: Promise<{ port: number; url: string }>;
+  /** Resolves when the thread takes messages. */
+  readonly opened: Promise<void>;
+  readonly #listening = Promise.withResolvers<{ port: number; url: string }>();
   readonly #worker: Worker;
   readonly #drained = Promise.withResolvers<void>();
   readonly #asked = new Map<number, (metrics: readonly object[]) => void>();
@@ -125,16 +130,19 @@ class Thread {
   constructor(worker: Worker, messages: MessageChannel["port1"], onUsed: WorkersDeps["onUsed"]) {
     this.#worker = worker;
     this.messages = messages;
-    const listening = Promise.withResolvers<{ port: number; url: string }>();
-    this.listening = listening.promise;
+    const opened = Promise.withResolvers<void>();
+    this.opened = opened.promise;
     const ended = Promise.withResolvers<Error>();
     this.ended = ended.promise;
     worker.on("error", (error) => ended.resolve(new Error("a worker thread failed", { cause: error })));
     worker.on("exit", (code) => ended.resolve(new Error(`a worker thread ended by itself, with code ${code}`)));
     worker.on("message", (message: WorkerReport) => {
       switch (message.kind) {
+        case "open":
+          opened.resolve();
+          break;
         case "listening":
-          listening.resolve(message);
+          this.#listening.resolve(message);
           break;
         case "metrics":
           this.#asked.get(message.id)?.(message.metrics);
@@ -147,6 +155,13 @@ class Thread {
           this.#drained.resolve();
       }
     });
+  }
+
+  async listen(port: number): Promise<{ port: number; url: string }> {
+    this.#ask({ ask: "listen", port });
+    const listening = await Promise.race([this.#listening.promise, this.ended]);
+    if (listening instanceof Error) throw listening;
+    return listening;
   }
 
   metrics(): Promise<readonly object[]> {

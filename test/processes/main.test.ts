@@ -61,6 +61,14 @@ describeNightlyOnEachEngine("a server that runs on", (store) => {
   });
   afterAll(() => server.close());
 
+  test("c96: listens once it has read the keys", async () => {
+    const key = await storeKey(store(), await makeTeam(store()));
+    for (let i = 0; i < 3; i++) {
+      const started = await start(store());
+      expect((await started.get("/atoms", key.plaintext)).status).toBe(200);
+    }
+  });
+
   test("serves a stored key, and refuses it as soon as it is revoked", async () => {
     const key = await storeKey(store(), await makeTeam(store()));
     await until("the key is known", async () => (await server.get("/atoms", key.plaintext)).status === 200);

@@ -85,7 +85,6 @@ describeOnPostgres("two worker threads", (store) => {
       log: createLog("silent"),
       graceMs: 5_000,
     });
-    await started.whenCurrent;
     return started;
   }
 
@@ -140,6 +139,13 @@ describeOnPostgres("two worker threads", (store) => {
     const text = await (await fetch(`${server.adminUrl}/metrics`)).text();
     return Number(new RegExp(`^${name}${labels.replace(/[{}]/g, "\\$&")} (\\S+)$`, "m").exec(text)?.[1] ?? 0);
   }
+
+  test("c96: listen once they have read the keys", async () => {
+    const key = await storeKey(store(), home, { policy: policyOf({ scopes: ["gateway:routes"] }) });
+    const other = await start();
+    expect(new Set(await callAll(key.plaintext, other.url))).toEqual(new Set([200]));
+    await other.close();
+  });
 
   test("b22: serve the same keys on one port, and both refuse a revoked one within the lease", async () => {
     const key = await storeKey(store(), home, { policy: policyOf({ scopes: ["gateway:routes"] }) });
