@@ -11,7 +11,7 @@ const OF_GEMINI = {
 const GENERATE_OF_GEMINI = ["gateway:generate", "in the path", { bounds: OF_GEMINI }, "generate_content"];
 
 const GENERATE = ["gateway:generate", "in the body"];
-const IMAGES = [...GENERATE, { bounds: { answers: ["n"] }, usual: 6_240, unit: "images" }, undefined];
+const IMAGES = [...GENERATE, { bounds: { answers: ["n"], refused: ["svg"] }, usual: 6_240, unit: "images" }, undefined];
 const HEARD = [...GENERATE, { bounds: {}, usual: 2_000, unit: "seconds" }, undefined];
 const SPOKEN = { bounds: { spoken: ["input"] }, usual: 4_096, unit: "characters" };
 
