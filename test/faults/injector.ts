@@ -4,6 +4,7 @@
  */
 import { sql } from "kysely";
 import { type Cluster, ClusterError } from "../../controller/cluster/port.ts";
+import { isRecord } from "../../domain/manifest/document/identity.ts";
 import type { Tx } from "../../store/database/change.ts";
 import type { Store } from "../../store/database/store.ts";
 
@@ -48,8 +49,11 @@ const CALLS = [
   "deleteSecret",
 ] as const;
 
-/** @param onDeath what a kill does besides: in a process of its own, the kill itself */
-export function createInjector(onDeath: () => void = () => {}): Injector {
+/**
+ * @param onDeath what a kill does besides: in a process of its own, the kill itself
+ * @param bystander name of an object whose effects are none of those that faults are about
+ */
+export function createInjector(onDeath: () => void = () => {}, bystander?: string): Injector {
   const victim = new Victim(onDeath);
   const drafts: Readonly<Record<string, string>>[] = [];
   return {
@@ -59,7 +63,7 @@ export function createInjector(onDeath: () => void = () => {}): Injector {
     hasStruck: () => victim.hasStruck,
     wrap(cluster, store) {
       victim.isDead = false;
-      const calls = callsUnderFault(victim, cluster);
+      const calls = callsUnderFault(victim, cluster, bystander);
       return {
         store: storeUnderFault(victim, store),
         cluster: {
@@ -120,11 +124,13 @@ class Victim {
   }
 }
 
-function callsUnderFault(victim: Victim, cluster: Cluster) {
+function callsUnderFault(victim: Victim, cluster: Cluster, bystander: string | undefined) {
   return Object.fromEntries(
     CALLS.map((name) => {
       const act = cluster[name] as (...args: unknown[]) => Promise<unknown>;
-      return [name, (...args: unknown[]) => callUnderFault(victim, name, () => act(...args))];
+      const effectOn = (object: unknown) =>
+        isRecord(object) && object.name === bystander ? `${name} of a bystander` : name;
+      return [name, (...args: unknown[]) => callUnderFault(victim, effectOn(args[0]), () => act(...args))];
     }),
   ) as Pick<Cluster, (typeof CALLS)[number]>;
 }
