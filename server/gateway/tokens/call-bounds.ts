@@ -89,7 +89,7 @@ class FormBounds {
       if (!names?.folded.has(fold(name.replace(/\[.*/, "")))) continue;
       const count = value.toString("latin1", 0, LONGEST);
       // Parsers differ in what they take for a number, or for the end of one.
-      if (!/^\d{1,9}$/.test(count)) throw new BodyFault(`The form's part ${name} must be a number in digits.`);
+      if (!/^\d{1,9}$/.test(count)) throw NO_DIGITS;
       answers = Math.max(answers, Number(count));
     }
     return { most: undefined, answers, refers: false, read, sound };
@@ -189,7 +189,7 @@ class BoundScan implements JsonVisitor<Context> {
   #contextOfBound(name: string, folded: string): Context {
     const { most, answers, prompts, spoken, refused } = this.#boundNames;
     if (refused?.folded.has(folded)) {
-      throw new BodyFault("The body has `svg`: what its model uses is not counted here. Leave it out.");
+      throw OTHER_WORK;
     }
     if (spoken?.folded.has(folded)) {
       if (this.#isSpoken) throw UNSPOKEN;
@@ -242,6 +242,10 @@ class BoundScan implements JsonVisitor<Context> {
     return end - start > LONGEST ? undefined : this.#body.toString("utf8", start, end);
   }
 }
+
+const NO_DIGITS = new BodyFault("A part of the form that bounds the number of answers must be a number in digits.");
+
+const OTHER_WORK = new BodyFault("The body has `svg`: what its model uses is not counted here. Leave it out.");
 
 const UNSPOKEN = new BodyFault("The body must have `input` once, with the text to speak: its characters are counted.");
 

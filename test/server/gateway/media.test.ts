@@ -281,6 +281,8 @@ test.each(["10 ", "1_0", "\uff11\uff10", `${"0".repeat(200)}10`, "ten"])(
     const as = budgetOf({ tokens: 100_000 });
     expect((await ask("v1/images/edits", formOf({ n }), { as })).status).toBe(400);
     expect((await ask("v1/images/edits", formOf({ "n[]": n }), { as })).status).toBe(400);
+    const refused = await ask("v1/images/edits", formOf({ "n[canary]": n }), { as });
+    expect([refused.status, await refused.text()]).toEqual([400, expect.not.stringContaining("canary")]);
     expect((await ask("v1/images/edits", formOf({ n }))).status).toBe(200);
     expect(upstream.received).toHaveLength(1);
   },
