@@ -66,7 +66,7 @@ function isDeclaration(object: unknown): object is Declaration {
 
 /** Reports that all declarations are ready that have not ended. */
 export function allReady(objects: readonly Pick<Declaration, "status">[]): Finding {
-  const ended = objects.filter((object) => hasEnded(object)).length;
+  const ended = objects.filter(hasEnded).length;
   const others = ended === 0 ? "" : `, ${ended} ${ended === 1 ? "has" : "have"} ended`;
   return ok("declarations", `${objects.length - ended} declarations are ready${others}`);
 }

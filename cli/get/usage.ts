@@ -1,4 +1,5 @@
 import { Option } from "commander";
+import { UNITS } from "../../domain/access/gateway-operations.ts";
 import { csvLine } from "../../domain/csv.ts";
 import type { UsageJson } from "../../server/management/usage/usage-json.ts";
 import type { CliCommand } from "../command/cli-command.ts";
@@ -100,6 +101,7 @@ export async function getUsage({ names, flags, format, hasHeadings }: Task, { en
   if (rows.length === 0) return hasHeadings ? out("nothing was counted") : undefined;
   const columns = [
     ...columnsOf(by, step !== undefined && step !== "total"),
+    // Which few calls have.
     ...UNITS.filter((unit) => rows.some((row) => row[unit] > 0)).map(
       (unit): Column => [unit.toUpperCase(), (row) => row[unit]],
     ),
@@ -153,9 +155,6 @@ const FIGURES = [
   ["doubtful", "DOUBTFUL"],
 ] as const satisfies (readonly [keyof UsageJson, string])[];
 
-/** Further figures, which come last in CSV, and in tables only where there are any. */
-const UNITS = ["images", "seconds", "characters"] as const;
-
 /** Columns of a table for people. Figures of one heading are summed. */
 const FIGURE_COLUMNS: readonly Column[] = Map.groupBy(FIGURES, ([, heading]) => heading)
   .entries()
@@ -200,6 +199,7 @@ const CSV_COLUMNS: readonly Column[] = [
     (name): Column => [snakeCase(name), (row) => row[name]],
   ),
   ["label", ({ label }) => label],
+  // They came later than those before.
   ...([...UNITS, "unpricedUnits"] as const).map((name): Column => [snakeCase(name), (row) => row[name]]),
 ];
 

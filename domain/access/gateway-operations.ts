@@ -98,9 +98,15 @@ const ROUTES = {
   usage: "unread",
   fallback: "never",
 } as const;
-const IMAGE_BOUNDS: BoundMembers = { answers: ["n"], refused: ["svg"] };
 /** Tokens of a large picture in high quality, of a speech as long as it may be, and of a long transcript. */
 const [IMAGE_TOKENS, SPEECH_TOKENS, TRANSCRIPT_TOKENS] = [6_240, 4_096, 2_000];
+const IMAGES = {
+  scope: "gateway:generate",
+  kind: "images",
+  usage: { bounds: { answers: ["n"], refused: ["svg"] }, usual: IMAGE_TOKENS, unit: "images" },
+} as const;
+const AUDIO = { scope: "gateway:generate", kind: "audio", answer: "media" } as const;
+const HEARD = { ...AUDIO, usage: { bounds: {}, usual: TRANSCRIPT_TOKENS, unit: "seconds" } } as const;
 const MESSAGES = [{ role: "user", content: "Hello" }];
 const CONTENTS = [{ role: "user", parts: [{ text: "Hello" }] }];
 const GEMINI_BOUNDS: BoundMembers = {
@@ -238,50 +244,39 @@ const ROWS = {
     example: { requests: [{ model: "models/embed", content: CONTENTS[0] }] },
   },
   "gateway.generate_images": {
-    ...IN_BODY,
-    ...{ scope: "gateway:generate", kind: "images" },
+    ...{ ...IN_BODY, ...IMAGES },
     served: post("v1/images/generations", "openai"),
-    usage: { bounds: IMAGE_BOUNDS, usual: IMAGE_TOKENS, unit: "images" },
     summary: "Generate images, as OpenAI",
     example: { model: "picture", prompt: "A lighthouse" },
   },
   "gateway.edit_images": {
-    ...IN_FORM,
-    ...{ scope: "gateway:generate", kind: "images" },
+    ...{ ...IN_FORM, ...IMAGES },
     served: post("v1/images/edits", "openai"),
-    usage: { bounds: IMAGE_BOUNDS, usual: IMAGE_TOKENS, unit: "images" },
     summary: "Edit images, as OpenAI",
     example: { model: "picture", image: "(file)", prompt: "By night" },
   },
   "gateway.vary_images": {
-    ...IN_FORM,
-    ...{ scope: "gateway:generate", kind: "images" },
+    ...{ ...IN_FORM, ...IMAGES },
     served: post("v1/images/variations", "openai"),
-    usage: { bounds: IMAGE_BOUNDS, usual: IMAGE_TOKENS, unit: "images" },
     summary: "Vary an image, as OpenAI",
     example: { model: "picture", image: "(file)" },
   },
   "gateway.speak": {
-    ...IN_BODY,
-    ...{ scope: "gateway:generate", kind: "audio", answer: "media" },
+    ...{ ...IN_BODY, ...AUDIO },
     served: post("v1/audio/speech", "openai"),
     usage: { bounds: { spoken: ["input"] }, usual: SPEECH_TOKENS, unit: "characters" },
     summary: "Speak a text, as OpenAI",
     example: { model: "voice", input: "Hello", voice: "alloy" },
   },
   "gateway.transcribe": {
-    ...IN_FORM,
-    ...{ scope: "gateway:generate", kind: "audio", answer: "media" },
+    ...{ ...IN_FORM, ...HEARD },
     served: post("v1/audio/transcriptions", "openai"),
-    usage: { bounds: {}, usual: TRANSCRIPT_TOKENS, unit: "seconds" },
     summary: "Transcribe speech, as OpenAI",
     example: { model: "ears", file: "(file)" },
   },
   "gateway.translate_speech": {
-    ...IN_FORM,
-    ...{ scope: "gateway:generate", kind: "audio", answer: "media" },
+    ...{ ...IN_FORM, ...HEARD },
     served: post("v1/audio/translations", "openai"),
-    usage: { bounds: {}, usual: TRANSCRIPT_TOKENS, unit: "seconds" },
     summary: "Translate speech into English, as OpenAI",
     example: { model: "ears", file: "(file)" },
   },

@@ -97,11 +97,10 @@ const NOTHING: ExpectedTokens = { input: 0, output: 0 };
 export const UNUSED: UsedTokens = { reported: 0, estimated: 0, answer: undefined, unreported: NOTHING, givenUp: 0 };
 
 /**
- * Returns the tokens that a call has used in the end: those that its answer reported. An answer that reports nothing,
- * or something impossible, counts as the expected tokens. So does each upstream that was given up before its answer began:
- * it
- * may have generated the answer by then. An answer that was cut off later has read its input, and has generated what it
- * reported or the most that it may have, up to what was expected.
+ * Returns the tokens that a call has used in the end: those that its answer reported. An answer that reports nothing, or
+ * something impossible, counts as the expected tokens. So does each upstream that was given up before its answer began:
+ * it may have generated the answer by then. An answer that was cut off later has read its input, and has generated what
+ * it reported or the most that it may have, up to what was expected.
  */
 export function usedTokens(dialect: Dialect, expected: ExpectedTokens, { answer, givenUp }: CallEnd): UsedTokens {
   return answer === undefined ? { ...UNUSED, givenUp } : usedByAnswer(dialect, expected, answer, givenUp);
