@@ -1,5 +1,6 @@
 import { type Kysely, type RawBuilder, sql, type Transaction } from "kysely";
 import { DatabaseUnavailableError, StaleLeaderError, sqlState } from "./errors.ts";
+import { preparedStatement } from "./prepared-statement.ts";
 import type { Database } from "./schema.ts";
 import type { Store } from "./store.ts";
 
@@ -141,7 +142,7 @@ async function beginFenced(store: Store, tx: Tx, fence: Fence | null, alone: boo
   const lock = alone ? sql`pg_advisory_xact_lock` : sql`pg_advisory_xact_lock_shared`;
   const joined = sql`${lock}(${WRITERS_LOCK}),`;
   const leadership = fence === null ? sql`null::text[]` : leadershipOf(fence.scope);
-  const { rows } = await sql<{ name: string; held: [epoch: string, term: string] | null }>`
+  const { rows } = await sql<{ name: string; held: [epoch: string, term: string] | null }>`${preparedStatement}
     select ${store.engine === "postgres" ? joined : sql``} this_transaction()::text as name, ${leadership} as held`.execute(
     tx,
   );

@@ -207,7 +207,7 @@ async function affectedKeys(
   },
 ): Promise<string[]> {
   const { gatewayIds, libraryIds, teamIds } = touched;
-  const { rows } = await sql<{ id: string }>`
+  const { rows } = await sql<{ id: string }>`${preparedStatement}
     select id from keys where team_id = any(${teamIds}::text[])
     union select id from keys where gateway_id = any(${gatewayIds}::text[])
     union select key_id from key_libraries where library_id = any(${libraryIds}::text[])

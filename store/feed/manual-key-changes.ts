@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Db } from "../database/change.ts";
+import { preparedStatement } from "../database/prepared-statement.ts";
 import type { FeedPosition } from "../replicas/replicas.ts";
 
 /**
@@ -27,7 +28,9 @@ type ManualKeyChanges = {
  * after a position. After a gap, lists all such keys.
  */
 export async function manualKeyChanges(db: Db, cluster: string, { seq, id }: FeedPosition): Promise<ManualKeyChanges> {
-  const { rows } = await sql<{ head: number; headId: string | null; gap: boolean } & ManuallyChangedKey>`
+  const { rows } = await sql<
+    { head: number; headId: string | null; gap: boolean } & ManuallyChangedKey
+  >`${preparedStatement}
     with feed_now as (
       select head, (select id from changes where seq = head) as "headId", ${seq}::bigint > head
         or (select id from changes where seq = ${seq}::bigint) is distinct from ${id}::uuid

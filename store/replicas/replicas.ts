@@ -162,7 +162,7 @@ export type Replicas = {
 /** Reads the positions of the feed and of the replicas, as of one moment. */
 export async function readReplicas(store: Store, seq: number): Promise<Replicas> {
   type Row = Pick<Replicas, "incarnation" | "idOfSeq" | "replicas"> & { head: number; headId: string | null };
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<Row>`${preparedStatement}
     select extract(epoch from pg_postmaster_start_time()) || ' ' || pg_relation_filepath('replicas') as incarnation,
       head, (select id from changes where seq = head) as "headId",
       (select id from changes where seq = ${seq}) as "idOfSeq",
