@@ -3,6 +3,7 @@ import type { OperationKind, RouteRecord, UpstreamRecord } from "../../domain/ac
 import type { SharedBudgets } from "../../domain/budget/budget.ts";
 import type { DeclaredTeam } from "../../domain/team/declared-team.ts";
 import type { Db, Tx } from "../database/change.ts";
+import { preparedStatement } from "../database/prepared-statement.ts";
 import { TEAM_SELECTION } from "./team-columns.ts";
 
 /** Identity and origin of a team, a library or a gateway that is in service. */
@@ -107,21 +108,26 @@ export type ObjectKind = keyof StoredOf;
 /** Lists a page of the objects in service, or in the states that are asked for, in the order of their ids. */
 export async function listObjects<K extends ObjectKind>(db: Db, kind: K, filter: ObjectFilter): Promise<StoredOf[K][]> {
   const { id, cluster, ownerUid, teamIds, team, namespace, name, states, afterId = "", limit } = filter;
-  // Only if it is asked for, so that an index can answer.
-  const inCluster = cluster === undefined ? sql`` : sql`and o.cluster = ${cluster}`;
   // What subjects have is behind all libraries in the order of the ids, and is not read through.
   const inState =
     states === undefined ? sql`o.state = 'active'` : sql`o.state = any(${[...states]}::text[]) and o.id < 'part_'`;
-  const ofOwner = ownerUid === undefined ? sql`` : sql`and o."ownerUid" = ${ownerUid}`;
-  const { rows } = await sql<StoredOf[K]>`
+  // Only what is asked for, so that an index can answer, by the same plan for each object that is looked up.
+  const which = sql.join(
+    [
+      sql`o.id > ${afterId}`,
+      ...(id === undefined ? [] : [sql`o.id = ${id}`]),
+      ...(cluster === undefined ? [] : [sql`o.cluster = ${cluster}`]),
+      ...(ownerUid === undefined ? [] : [sql`o."ownerUid" = ${ownerUid}`]),
+      ...(teamIds === undefined ? [] : [sql`o."teamId" = any(${teamIds}::text[])`]),
+      ...(team === undefined ? [] : [sql`(t.id = ${team} or t.name = ${team})`]),
+      ...(namespace === undefined ? [] : [sql`o.namespace = ${namespace}`]),
+      ...(name === undefined ? [] : [sql`o.name = ${name}`]),
+    ],
+    sql` and `,
+  );
+  const { rows } = await sql<StoredOf[K]>`${limit === 1 ? preparedStatement : sql``}
     select o.*, t.name as team from ${SOURCES[kind].from} o join teams t on t.id = o."teamId"
-    where ${inState} and o.id > ${afterId} ${inCluster} ${ofOwner}
-      and (${id ?? null}::text is null or o.id = ${id ?? null})
-      and (${teamIds ?? null}::text[] is null or o."teamId" = any(${teamIds ?? null}::text[]))
-      and (${team ?? null}::text is null or t.id = ${team ?? null} or t.name = ${team ?? null})
-      and (${namespace ?? null}::text is null or o.namespace = ${namespace ?? null})
-      and (${name ?? null}::text is null or o.name = ${name ?? null})
-    order by o.id limit ${limit}`.execute(db);
+    where ${inState} and ${which} order by o.id limit ${limit}`.execute(db);
   return rows;
 }
 

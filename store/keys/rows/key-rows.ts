@@ -60,7 +60,10 @@ export async function loadKeys(db: Db, which: RawBuilder<unknown>): Promise<Load
 
 /** Loads the keys with these ids, in no order. Pages use it, and it takes as long to plan as to run: it is prepared. */
 export async function loadKeysById(db: Db, ids: readonly string[]): Promise<LoadedKey[]> {
-  const { rows } = await sql<Row>`${preparedStatement} with ${keyRows(sql`where k.id = any(${ids}::text[])`)}
+  const [id, ...others] = ids;
+  // Of one id: a kept plan for any number of ids looks dearer than one for these, so that each would be planned.
+  const which = others.length === 0 ? sql`where k.id = ${id ?? null}` : sql`where k.id = any(${ids}::text[])`;
+  const { rows } = await sql<Row>`${preparedStatement} with ${keyRows(which)}
     select ${KEY_ROW_COLUMNS} from key_rows order by id, number desc`.execute(db);
   return toKeys(rows);
 }
