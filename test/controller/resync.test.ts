@@ -4,7 +4,7 @@ import { describe, expect, it, type TestContext } from "vitest";
 import { takeLeadership } from "../../store/database/change.ts";
 import type { Store } from "../../store/database/store.ts";
 import { deregisterReplica, heartbeat, registerReplica } from "../../store/replicas/replicas.ts";
-import { openMigrated } from "../env/database/engines.ts";
+import { openByAnyPlans } from "../env/database/engines.ts";
 import { until } from "../env/until.ts";
 import { feedHead } from "../store/questions.ts";
 import { withCalls } from "./fixtures/cluster-calls.ts";
@@ -12,7 +12,7 @@ import { describeWorlds } from "./fixtures/setup.ts";
 import { key, library, makeWorld, NAMESPACE, NO_VIEW, startWorld, team } from "./fixtures/world.ts";
 
 async function openStore(context: TestContext): Promise<Store> {
-  const store = await openMigrated();
+  const store = await openByAnyPlans();
   context.onTestFinished(() => store.close());
   return store;
 }

@@ -1,7 +1,7 @@
 import { lstat, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { openMigrated } from "../env/database/engines.ts";
+import { openByAnyPlans } from "../env/database/engines.ts";
 import { until } from "../env/until.ts";
 import { startReplica } from "../server/key-index/replica-fixtures.ts";
 import { rowsOf } from "./fixtures/rows.ts";
@@ -54,7 +54,7 @@ const EVERYTHING: readonly Manifest[] = [
 ];
 
 it("a settled world is silent: nothing is written at rest, by a restart, or by looking at it again", async (context) => {
-  const store = await openMigrated();
+  const store = await openByAnyPlans();
   const { replica, view } = startReplica(store);
   context.onTestFinished(async () => {
     await replica.close();

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Store } from "../../../store/database/store.ts";
 import { markUsageWritten, recordUsage } from "../../../store/keys/uses/usage.ts";
-import { openMigrated } from "../../env/database/engines.ts";
+import { openByAnyPlans } from "../../env/database/engines.ts";
 import { until } from "../../env/until.ts";
 import { startCurrentServer } from "../../server/current-server.ts";
 import { startReplica } from "../../server/key-index/replica-fixtures.ts";
@@ -25,7 +25,7 @@ describe.concurrent("the old version of a key whose overlap is Adoption", () => 
   let store: Store;
   let replica: ReturnType<typeof startReplica>;
   beforeAll(async () => {
-    store = await openMigrated();
+    store = await openByAnyPlans();
     replica = startReplica(store);
     await until("the replica is current", () => replica.view.isCurrent());
   });
@@ -137,7 +137,7 @@ describe.concurrent("the old version of a key whose overlap is Adoption", () => 
 
 describe.concurrent("a workload that reloads its key", () => {
   it("has the old version end by itself, after it has used the new one and before max", async (context) => {
-    const store = await openMigrated();
+    const store = await openByAnyPlans();
     context.onTestFinished(() => store.close());
     const server = await startCurrentServer(context, { store });
 

@@ -26,6 +26,7 @@ const postgres = await askDesk<PostgresOfRun>(inject("postgresPort"));
 const PATIENT = { answerTimeoutMs: 120_000, memoryRunMs: 60_000 };
 
 const openForFew = storesOf({ maxConnections: FEW_CONNECTIONS, ...PATIENT });
+const openForAnyPlans = storesOf({ maxConnections: FEW_CONNECTIONS, genericPlans: true, ...PATIENT });
 const openForMany = storesOf({ maxConnections: MANY_CONNECTIONS });
 
 /** The same promises on both engines. `store()` is one for the whole block, empty at its beginning and migrated. */
@@ -64,6 +65,14 @@ export function describeOnEitherEngine(promise: string, tests: (store: () => Sto
   describe(`${promise}, on PostgreSQL`, () => withStore(openMigrated, "postgres", tests));
 }
 
+/**
+ * The same where each statement is planned for any arguments, kept ones once: for what asks the same all the time and
+ * takes no interest in how it is found, as controllers do.
+ */
+export function describeOnEitherEngineByAnyPlans(promise: string, tests: (store: () => Store) => void): void {
+  describe(`${promise}, on PostgreSQL`, () => withStore(openByAnyPlans, "postgres", tests));
+}
+
 /** For promises about real concurrency and real connections: these tests ask what they like within transactions. */
 export function describeOnPostgres(promise: string, tests: (store: () => Store, engine: Engine) => void): void {
   describe(`${promise}, on PostgreSQL`, () => withStore(openForMany, "postgres", tests));
@@ -75,6 +84,11 @@ export function describeOnPostgres(promise: string, tests: (store: () => Store, 
  */
 export async function openMigrated(): Promise<Store> {
   return asOnOneConnection(await openForFew());
+}
+
+/** The same as for {@link describeOnEitherEngineByAnyPlans}. */
+export async function openByAnyPlans(): Promise<Store> {
+  return asOnOneConnection(await openForAnyPlans());
 }
 
 /** Opens stores on databases of their own, or one after the other on those of a process that test files share. */

@@ -1,7 +1,7 @@
 import type { Environment } from "../../../domain/environment.ts";
 import { managementToken } from "../../../server/auth/management/management-token.ts";
 import type { Store } from "../../../store/database/store.ts";
-import { openMigrated } from "../../env/database/engines.ts";
+import { openByAnyPlans } from "../../env/database/engines.ts";
 import { type Browser, ownPage, signIn } from "../auth/session/sign-in.ts";
 import { startApi, TOKEN } from "../management/api.ts";
 
@@ -17,7 +17,7 @@ export type Visitor = ReturnType<typeof visitorOf>;
 
 /** A server on a database of its own, whose pages the installation's own looks at, who came by a one-time link. */
 export async function startPages(store?: Store, settings: Environment = {}) {
-  const own = store ?? (await openMigrated());
+  const own = store ?? (await openByAnyPlans());
   const env = {
     ...{ KEYPLANE_OIDC_ISSUER: ISSUER, KEYPLANE_OIDC_AUDIENCE: "keyplane" },
     KEYPLANE_ALLOW_PRIVATE_UPSTREAMS: "127.0.0.0/8",
