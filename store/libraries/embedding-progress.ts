@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import type { RevocationReason } from "../../domain/key/stored/stored-key.ts";
 import type { Db } from "../database/change.ts";
 import { hasVectorTable } from "../database/migrate/vector-table.ts";
+import { preparedStatement } from "../database/prepared-statement.ts";
 
 /** Number up to which atoms are counted. */
 export const MAX_COUNTED_ATOMS = 10_000;
@@ -41,7 +42,7 @@ export async function embeddingProgress(db: Db, libraryId: string): Promise<Embe
     setAside: number;
     refusal: string | null;
     failure: string | null;
-  }>`
+  }>`${preparedStatement}
     select e.key_id as "keyId", k.revocation_reason as revoked, e.is_walked as walked, e.failure,
       (select count(*)::integer from (select from embedding_queue where library_id = e.library_id and refusal is null
         limit ${MAX_COUNTED_ATOMS + 1}) q) as waiting,

@@ -1,6 +1,8 @@
-import { type SqlBool, sql } from "kysely";
+import { type Selectable, type SqlBool, sql } from "kysely";
 import { DATABASE_NUMBER, type Db, type Tx } from "../database/change.ts";
 import { toDigest } from "../database/digest.ts";
+import { preparedStatement } from "../database/prepared-statement.ts";
+import type { Database } from "../database/schema.ts";
 import { DATABASE_NOW, databaseTimeIn, toMs } from "../database/times.ts";
 
 /** Person who is signed in: as an issuer knows them, or an operator of the installation by a one-time link. */
@@ -39,16 +41,19 @@ export async function beginSession(
       ${person?.groups ?? []}::text[], ${sid}, ${displayName}, ${databaseTimeIn(lifetimeMs)})`.execute(tx);
 }
 
+type Row = Pick<
+  Selectable<Database["sessions"]>,
+  "issuer" | "subject" | "groups" | "display_name" | "created_at" | "expires_at"
+> & { readonly age: number };
+
 /** Finds the session of a digest; undefined if it has ended, never existed, or came back with a restored backup. */
 export async function findSession(db: Db, digest: string): Promise<Session | undefined> {
-  const row = await db
-    .selectFrom("sessions")
-    .select(["issuer", "subject", "groups", "display_name", "created_at", "expires_at"])
-    .select(sql<number>`(extract(epoch from clock_timestamp() - claims_at) * 1000)::float8`.as("age"))
-    .where("digest", "=", toDigest(digest))
-    .where("expires_at", ">", DATABASE_NOW)
-    .where("made_in", "=", DATABASE_NUMBER)
-    .executeTakeFirst();
+  const { rows } = await sql<Row>`${preparedStatement}
+    select issuer, subject, groups, display_name, created_at, expires_at,
+      (extract(epoch from clock_timestamp() - claims_at) * 1000)::float8 as age
+    from sessions
+    where digest = ${toDigest(digest)} and expires_at > ${DATABASE_NOW} and made_in = ${DATABASE_NUMBER}`.execute(db);
+  const [row] = rows;
   if (row === undefined) return undefined;
   const { issuer, subject, groups } = row;
   const person = issuer === null || subject === null ? null : { issuer, subject, groups };

@@ -3,6 +3,7 @@ import { passagesOf } from "../../../domain/passages.ts";
 import { ANY_TEAM, type TeamBounds } from "../../../runtime/team-bounds.ts";
 import type { Db } from "../../../store/database/change.ts";
 import { withOrderedPlans } from "../../../store/database/ordered-plans.ts";
+import { preparedStatement } from "../../../store/database/prepared-statement.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { UNEXPIRED } from "../rows/expired-atoms.ts";
 import { type EmbeddingModel, MODEL_COLUMNS, MODEL_JOINS, type ModelRow, toModel } from "./embedding-model.ts";
@@ -48,7 +49,7 @@ export async function claimEmbedding(
   claim: string,
   { except, after }: TeamBounds = ANY_TEAM,
 ): Promise<EmbeddingLease | undefined> {
-  const { rows } = await sql<ModelRow & Omit<EmbeddingLease, keyof EmbeddingModel>>`
+  const { rows } = await sql<ModelRow & Omit<EmbeddingLease, keyof EmbeddingModel>>`${preparedStatement}
     with claimed as (
       update library_embeddings set claim = ${claim}::uuid, due_at = clock_timestamp() + ${CLAIM}::interval
       where library_id = (

@@ -3,6 +3,7 @@ import type { Reach } from "../../../domain/access/reach.ts";
 import { ANY_TEAM, type TeamBounds } from "../../../runtime/team-bounds.ts";
 import type { Tx } from "../../../store/database/change.ts";
 import { fromDigest } from "../../../store/database/digest.ts";
+import { preparedStatement } from "../../../store/database/prepared-statement.ts";
 import type { Store } from "../../../store/database/store.ts";
 import { retryPauseMs } from "../../../store/libraries/retry-pause.ts";
 import { EXTRACTED, type FoundStatement } from "../../rules/extraction.ts";
@@ -76,7 +77,7 @@ export async function claimExtraction(
   { except, after }: TeamBounds = ANY_TEAM,
   lastPart: (libraryId: string) => string | undefined = () => undefined,
 ): Promise<ExtractionLease | undefined> {
-  const claimed = await sql<{ id: string }>`
+  const claimed = await sql<{ id: string }>`${preparedStatement}
     update library_extractions set claim = ${claim}::uuid, due_at = clock_timestamp() + ${CLAIM}::interval
     where library_id = (
       select e.library_id from library_extractions e join libraries l on l.id = e.library_id
