@@ -20,7 +20,7 @@ describeNightlyOnEachEngine("Usage", (store) => {
     await sql`insert into key_requests (key_id, slot, scope, count)
       select 'key_other_' || n, to_timestamp(${slot}::float8 / 1000), 'memory:read', 1
       from generate_series(1, ${OTHERS}::integer) n`.execute(db);
-    await sql`analyze`.execute(db);
+    await sql`analyze keys, key_requests`.execute(db);
     const question = { from: slot - HOUR, to: slot + HOUR, step: "total", by: "key", limit: 100 } as const;
     const { scans, rows } = await rowsRead(db, ["key_requests"], async (asked) => {
       expect(await readUsage(asked, { ...question, teamIds: [home.teamId] })).toMatchObject([
@@ -42,7 +42,7 @@ describeNightlyOnEachEngine("Usage", (store) => {
       select 'key_other_' || n, to_timestamp(${slot}::float8 / 1000), 'gw', '', 'm', 'team_' || n % 1000,
         ${sql.join(TOKEN_FIGURES.map(() => sql`1`))}
       from generate_series(1, ${OTHERS}::integer) n`.execute(db);
-    await sql`analyze`.execute(db);
+    await sql`analyze keys, key_tokens`.execute(db);
     const question = { from: slot - HOUR, to: slot + HOUR, step: "total", by: "key", limit: 100 } as const;
     const { scans, rows } = await rowsRead(db, ["key_tokens"], async (asked) => {
       expect(await readUsage(asked, { ...question, teamIds: [home.teamId] })).toMatchObject([
