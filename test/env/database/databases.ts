@@ -11,7 +11,8 @@ export type CreatedDatabase = { readonly url: string; drop(): Promise<void> };
  */
 export async function createDatabase(server: string, template = "template1"): Promise<CreatedDatabase> {
   const name = `keyplane_${randomBytes(6).toString("hex")}`;
-  await asAdmin(server, `create database ${name} template ${template}`);
+  // To copy the files takes the processor a third of what it takes to log each block.
+  await asAdmin(server, `create database ${name} template ${template} strategy file_copy`);
   const url = new URL(server);
   url.pathname = `/${name}`;
   return { url: url.href, drop: () => asAdmin(server, `drop database ${name} with (force)`) };

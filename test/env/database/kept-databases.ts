@@ -29,6 +29,8 @@ export class KeptDatabases {
   readonly #make: () => Promise<CreatedDatabase>;
   readonly #options: PostgresOptions;
   readonly #socketFolder: string | undefined;
+  /** Of each of them: they are copies of one database. */
+  #emptying: Promise<KeptDatabase["emptying"]> | undefined;
 
   /**
    * @param options of the connections, which are kept too
@@ -63,7 +65,8 @@ export class KeptDatabases {
     const keeper = new pg.Pool({ connectionString: near.href, max: 1, idleTimeoutMillis: 0, allowExitOnIdle: true });
     // Of an idle connection whose server is gone: the next question fails.
     keeper.on("error", () => {});
-    return { ...database, pools, keeper, catalogue: await catalogueOf(keeper), emptying: await emptyingOf(keeper) };
+    this.#emptying ??= emptyingOf(keeper);
+    return { ...database, pools, keeper, catalogue: await catalogueOf(keeper), emptying: await this.#emptying };
   }
 
   async #takeBack(kept: KeptDatabase): Promise<void> {
