@@ -93,7 +93,6 @@ export const APART = [
   "test/memory/saves-at-once.test.ts",
   "test/oracle/checker.test.ts",
   "test/store/database/pglite/connection-queue.test.ts",
-  "test/store/database/postgres/connection-config.test.ts",
   "test/store/feed/feed-connections.test.ts",
   "test/memory/store/writes/near-duplicate-iterations.test.ts",
 ];
