@@ -9,6 +9,7 @@ import { correctAtom, deleteAtom, insertAtom } from "../../../../memory/store/wr
 import { describeNightlyOnEachEngine } from "../../../env/database/engines.ts";
 import { atomEntriesRead } from "../../../env/database/rows-read.ts";
 import { addTeamsWithLibraries } from "../../libraries.ts";
+import { dropPartsIndex } from "../filled-library.ts";
 import { PLAIN } from "../plain-atom.ts";
 
 const TEAM_A: Reach = { teamId: "team-a", libraryIds: null };
@@ -177,6 +178,7 @@ describeNightlyOnEachEngine("An atom that another one replaces", (opened) => {
     const { db } = opened();
     const old = await save(OLD);
     const by = await save(NEW, replaces(old));
+    await dropPartsIndex(db);
     await sql`insert into atoms (library_id, team_id, content, tags, importance, created_at, updated_at, links)
       select 'lib-diary', 'team-a', 'atom ' || n, '{}', 5, now(), now(), case when n % 2 = 0 then '[]' else
         jsonb_build_array(jsonb_build_object('rel', case when n % 4 = 1 then 'replaces' else 'explains' end, 'id', gen_random_uuid()))

@@ -6,6 +6,7 @@ import { findNearDuplicates } from "../../../../memory/store/writes/near-duplica
 import { describeNightlyOnEachEngine } from "../../../env/database/engines.ts";
 import { atomEntriesRead } from "../../../env/database/rows-read.ts";
 import { addTeamsWithLibraries } from "../../libraries.ts";
+import { dropPartsIndex } from "../filled-library.ts";
 import { PLAIN } from "../plain-atom.ts";
 
 const TEAM_A: Reach = { teamId: "team-a", libraryIds: null };
@@ -73,6 +74,7 @@ describeNightlyOnEachEngine("near-duplicates", (opened) => {
   test("b87: only rows that share something of the statement are read, however many there are", async () => {
     const { db } = opened();
     const id = await save("lib-diary", FREEZE);
+    await dropPartsIndex(db);
     await sql`insert into atoms (library_id, team_id, content, tags, importance, created_at, updated_at, sketch)
       select 'lib-diary', 'team-a', 'atom ' || n, '{}', 5, now(), now(), array[n, -n] from generate_series(1, 3000) n`.execute(
       db,
