@@ -18,7 +18,7 @@ const CHUNK = 1_000;
 
 const LIBRARY = "lib-diary";
 const REACH = { teamId: "team-a", libraryIds: null };
-const SCOPE = { reach: REACH, libraryIds: [LIBRARY], query: "", filter: {}, unindexed: [], hasReplacing: false };
+const SCOPE = { reach: REACH, libraryIds: [LIBRARY], query: "", filter: {}, lexemes: new Map(), hasReplacing: false };
 
 /** One number of a vector around its centre, made of its place in it and the centre's own number. */
 const NUMBER = sql`sin(at * (1 + centre)) + (random() - 0.5)`;

@@ -15,6 +15,7 @@ import {
   type Comparison,
   compareTexts,
   prepareComparison,
+  rarestOfTopic,
   type SimilarText,
   sampleTexts,
   similarTexts,
@@ -29,9 +30,10 @@ import {
   withMeaning,
   withReplacing,
 } from "./ranked-atoms.ts";
+import { withFeedback } from "./ranking/feedback.ts";
 import { replacedLast } from "./ranking/replaced-last.ts";
 import type { ShareOfLexeme } from "./words/index-condition.ts";
-import { readTopic, withoutWords } from "./words/search-words.ts";
+import { indexedWords, readTopic } from "./words/search-words.ts";
 import type { WantedWord } from "./words/similar-condition.ts";
 
 /** Lowest number of atoms with a topic's words that are compared with it; at least twice as many as are wanted. */
@@ -72,7 +74,7 @@ async function rankForRecall(
     const scope = await resolveScope(tx, reach, { query, words: words.wanted }, search);
     const sample = await sampleTexts(tx, scope, bounds);
     const frequencies = await readFrequencies(tx, scope, bounds);
-    const topic = { scope, words: withoutWords(words, scope.unindexed), sample, frequencies };
+    const topic = { scope, words: indexedWords(words, scope.lexemes), sample, frequencies };
     return { topic, ...(await byAnyWord(tx, topic, search.limit, bounds)) };
   });
   const ranked = await rankTopic(db, found.topic, found, search.meaning);
@@ -93,31 +95,33 @@ export async function rankNearest(db: Db, topic: Topic, limit: number, bounds: A
 
 async function rankTopic(
   db: Db,
-  { scope }: Topic,
+  { scope, sample }: Topic,
   { ids, comparison, texts }: FoundByWords,
   meaning: Search["meaning"] = [],
 ): Promise<Ranked[]> {
   const compared = await compareTexts(comparison, "any", texts);
   const known = new Set(ids);
-  const byWords = compared
-    .filter(({ id, score }) => score > 0 || known.has(id))
-    .map(({ score, hasAll, ...atom }): Ranked => {
-      const rank = Math.max(score, MIN_SCORE);
-      return { ...atom, rank, closeness: rank, match: "nearest" };
-    });
+  const found = compared.filter(({ id, score }) => score > 0 || known.has(id));
+  const asked = comparison.search.wanted.map(({ text }) => text).join(" ");
+  const total = rarestOfTopic(comparison.words).reduce((sum, { rarity }) => sum + rarity, 0);
+  const ranked = await withFeedback(found, { asked, sample, total });
+  const byWords = ranked.map(({ score, hasAll, text, ...atom }): Ranked => {
+    const closeness = Math.max(score, MIN_SCORE);
+    return { ...atom, rank: Math.max(atom.rank, MIN_SCORE), closeness, match: "nearest" };
+  });
   return (await withMeaning(db, scope, byWords, meaning))
     .map((atom) => ({ ...atom, rank: recallRank(atom) }))
     .toSorted(byRank);
 }
 
 /**
- * Weights of importance and of age. An importance of 10 counts 1.3 times an importance of 0, and a very old atom 0.7
+ * Weights of importance and of age. An importance of 10 counts 1.3 times an importance of 0, and a very old atom 0.85
  * times a new one: of two atoms with about as many of the words, the important and the recent come first, and neither
  * passes an atom with twice as many. An atom that was imported with a time in the future counts as new
  * (docs/decisions/recall-ranking.md).
  */
 const IMPORTANT = 0.3;
-const OLD = 0.7;
+const OLD = 0.85;
 /** Milliseconds after which an atom has lost half of what age can take from it. */
 const HALF_LIFE_MS = 60 * 86_400_000;
 /** Score of an atom that shares a word only by PostgreSQL's English word forms: little. */
@@ -146,7 +150,7 @@ async function byAnyWord(tx: Tx, topic: Topic, limit: number, bounds: AtomSearch
   const [ids, comparison] = await Promise.all([
     worthMost(tx, topic, Math.max(MIN_COMPARED, 2 * limit), bounds),
     // While the database ranks, which it has been asked for by then.
-    setImmediate().then(() => prepareComparison(topic.words, topic.sample)),
+    setImmediate().then(() => prepareComparison(topic.words, topic)),
   ]);
   const isFull = ids.length >= limit;
   const sought = isFull ? await absentWords(tx, ids, comparison.words) : comparison.words;

@@ -37,7 +37,7 @@ import {
   withMeaning,
 } from "./ranked-atoms.ts";
 import { MAX_POSITIONS } from "./ranking/newer-first.ts";
-import { isPlainSearch, readSearch, type SearchWords, withoutWords } from "./words/search-words.ts";
+import { indexedWords, isPlainSearch, readSearch, type SearchWords } from "./words/search-words.ts";
 import { MAX_SNIPPET_SOURCE, type Snippet, snippetsOf } from "./words/snippet.ts";
 import { yieldBetweenTexts } from "./words/yield-between-texts.ts";
 
@@ -207,7 +207,7 @@ async function byWords(db: Db, reach: Reach, { search, sort, most, bounds }: Wor
   return withOrderedPlans(db, async (tx) => {
     const query = sql`websearch_to_tsquery('english', ${search.query})`;
     const scope = await resolveScope(tx, reach, { query, words: asked.wanted }, search);
-    const words = withoutWords(asked, scope.unindexed);
+    const words = indexedWords(asked, scope.lexemes);
     const frequencies = await readFrequencies(tx, scope, bounds);
     const rows = await matchingAtoms(tx, scope, frequencies, { sort, most, bounds });
     const isEnough = rows.length >= Math.min(ENOUGH, search.limit) || words.wanted.length === 0;
@@ -215,7 +215,7 @@ async function byWords(db: Db, reach: Reach, { search, sort, most, bounds }: Wor
     const topic = { scope, words, frequencies, sample };
     const isLong = words.wanted.filter(({ kind }) => kind !== "run").length > MAX_SIMILAR_WORDS;
     if (isEnough || isLong) return { topic, rows, similar: null };
-    const comparison = prepareComparison(words, sample);
+    const comparison = prepareComparison(words, topic);
     const of = words.isAnyEnough ? "any" : "all";
     const mostSimilar = of === "all" ? bounds.similar : Math.ceil(bounds.similar / 2);
     const texts = await similarTexts(tx, scope, comparison, { of, most: mostSimilar, bounds });
@@ -244,7 +244,7 @@ async function matchingAtoms(
 async function bySimilarity({ comparison, of, texts }: Similar): Promise<Ranked[]> {
   const compared = await compareTexts(comparison, of, texts);
   const found = compared.filter(({ score, hasAll }) => score > 0 && (hasAll || of === "any"));
-  return found.map(({ score, hasAll, ...atom }) => ({
+  return found.map(({ score, hasAll, text, ...atom }) => ({
     ...atom,
     rank: 0.5 + score / 2,
     closeness: score,

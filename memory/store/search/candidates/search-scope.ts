@@ -22,8 +22,8 @@ export type SearchScope = {
   readonly libraryIds: readonly string[];
   readonly query: string;
   readonly filter: AtomFilter;
-  /** Words of the search that PostgreSQL's configuration for English leaves out of the index. */
-  readonly unindexed: readonly string[];
+  /** Lexeme of each word of the search in the index; of a word that it leaves out, as frequent English ones, null. */
+  readonly lexemes: ReadonlyMap<string, string | null>;
   /** True if any atom of the libraries replaces another one. */
   readonly hasReplacing: boolean;
 };
@@ -42,21 +42,23 @@ export async function resolveScope(
 ): Promise<SearchScope> {
   const { rows } = await sql<{
     query: string;
-    unindexed: string[];
+    lexemes: (string | null)[];
     ids: string[];
     hasReplacing: boolean;
   }>`${preparedStatement}
     select (${query})::text as query, array(
-      select word from unnest(${words.map(({ text }) => text)}::text[]) word
-      where to_tsvector('english', word) = ''::tsvector) as unindexed, array(
+      select (tsvector_to_array(to_tsvector('english', word)))[1]
+      from unnest(${words.map(({ text }) => text)}::text[]) with ordinality asked (word, at) order by at) as lexemes, array(
       select l.id from libraries l where ${isAskedFor(reach, libraryId)} order by ${ownFirst(reach)}) as ids, exists (
       select from libraries l cross join lateral (
         select from atoms a where a.library_id = l.id and ${IS_REPLACING} limit 1) a
       where ${isAskedFor(reach, libraryId)}) as "hasReplacing"`
     .execute(db)
     .catch(throwSearchTextError);
-  const [{ query: printed, ids, ...found } = { query: "", ids: [], unindexed: [], hasReplacing: false }] = rows;
-  return { reach, libraryIds: ids, query: printed, filter, ...found };
+  const [{ query: printed, ids, lexemes, hasReplacing } = { query: "", ids: [], lexemes: [], hasReplacing: false }] =
+    rows;
+  const lexemeOf = new Map(words.map(({ text }, at) => [text, lexemes[at] ?? null]));
+  return { reach, libraryIds: ids, query: printed, lexemes: lexemeOf, hasReplacing, filter };
 }
 
 /** Returns the order of libraries, a subject's own parts first: of many libraries the last are not walked. */

@@ -14,14 +14,15 @@ import {
   type WantedWord,
   wantedWords,
 } from "../words/similar-condition.ts";
-import { type Likeness, rarityOf, similarity } from "../words/similarity.ts";
+import { type Likeness, similarity } from "../words/similarity.ts";
 import { yieldBetweenTexts } from "../words/yield-between-texts.ts";
 import { atRandom, byMetadata, firstOfEach } from "./candidate-sources.ts";
+import type { Frequencies } from "./frequencies.ts";
 import { RANKED_COLUMNS, type RankedColumns, type RankedRow, toRankedRow } from "./ranked-row.ts";
 import type { AtomSearchBounds } from "./search-bounds.ts";
 import { candidateCondition, type SearchScope } from "./search-scope.ts";
 
-type SimilarAtom = RankedRow & Likeness;
+type SimilarAtom = SimilarText & Likeness;
 
 /** Characters that are read of an atom of the sample. */
 const SAMPLE_TEXT = 1_000;
@@ -56,10 +57,19 @@ export async function sampleTexts(tx: Tx, scope: SearchScope, bounds: AtomSearch
   return rows.map((row) => row.text);
 }
 
-/** Prepares the comparison of atoms with a search, by the {@link sampleTexts} of its scope. */
-export function prepareComparison(search: SearchWords, sample: readonly string[]): Comparison {
+/** Scope of a search, and how frequent words are in it. */
+type Known = {
+  readonly scope: SearchScope;
+  readonly frequencies: Frequencies;
+  /** Texts of a sample of the scope's atoms, as {@link sampleTexts} returns them. */
+  readonly sample: readonly string[];
+};
+
+/** Prepares the comparison of atoms with a search, by the frequencies of words and the {@link sampleTexts} of its scope. */
+export function prepareComparison(search: SearchWords, { scope, frequencies, sample }: Known): Comparison {
   const share = shareIn(sample.map(markedWords));
-  return { search, share, words: wantedWords(search.wanted, share) };
+  const shareOf = (word: string) => frequencies.share(scope.lexemes.get(word) ?? word);
+  return { search, share, words: wantedWords(search.wanted, share, shareOf) };
 }
 
 /** Words that an atom must have: all of them, or any. */
@@ -123,15 +133,16 @@ export async function compareTexts(
   const compare = similarity(of === "all" ? words : rarestOfTopic(words), search.phrases);
   const compared = new Map<string, SimilarAtom>();
   const yieldBefore = yieldBetweenTexts();
-  for (const { text, ...atom } of texts) {
+  for (const atom of texts) {
     if (compared.has(atom.id)) continue;
-    await yieldBefore(text);
-    compared.set(atom.id, { ...atom, ...compare(text) });
+    await yieldBefore(atom.text);
+    compared.set(atom.id, { ...atom, ...compare(atom.text) });
   }
   return [...compared.values()];
 }
 
-function rarestOfTopic(words: readonly WantedWord[]): WantedWord[] {
+/** Returns the words of a topic that atoms are compared with, of those that are given the rarest first. */
+export function rarestOfTopic(words: readonly WantedWord[]): WantedWord[] {
   let left = MAX_TOPIC_WORDS;
   return words.filter(({ word }) => word.kind === "run" || left-- > 0);
 }
@@ -151,7 +162,7 @@ function mostOfWords(
   { wanted, most, bounds }: { wanted: RawBuilder<unknown>; most: number; bounds: AtomSearchBounds },
 ): RawBuilder<unknown> {
   const beginnings = words.map(({ word }) => (word.kind === "run" ? word.text : beginningOf(word.text)));
-  const weights = words.map(({ share }) => rarityOf(share));
+  const weights = words.map(({ rarity }) => rarity);
   return sql`(select ${COLUMNS} from (
       select a.*, sum(octet_length(a.content)) over (rows unbounded preceding) as bytes
       from (${source}) a where ${wanted}

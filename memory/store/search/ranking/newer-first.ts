@@ -1,9 +1,8 @@
 import type { Alike } from "../../embedding/alike.ts";
 import { asksForQuantity, countsOtherwise, type Quantities, quantitiesOf, unitOf } from "../words/quantities.ts";
-import { pairsOf, wordsOfAtom } from "../words/search-words.ts";
-import { rarityOf } from "../words/similarity.ts";
+import { rarityOf } from "../words/rarity.ts";
+import { sharesOf, stemsOf, stemsOfAll } from "../words/stems.ts";
 import { saysChange } from "../words/words-of-change.ts";
-import { yieldBetweenTexts } from "../words/yield-between-texts.ts";
 
 /** Match of an atom with a search. */
 export type RankedMatch = {
@@ -53,16 +52,13 @@ const BOTH_COUNT = 3;
 /** Rarity of a word of the question that two atoms have beside different numbers, at least. */
 const MIN_RARITY = 2.5;
 /** Longest text that is one statement, in characters: in a longer one a word of change may be about any of several. */
-const MAX_STATEMENT = 400;
+const MAX_STATEMENT = 250;
 /**
  * Likeness in meaning from which on a model says that two atoms are about the same, whatever their words, if the newer
  * atom has this share of the older atom's closeness.
  */
 const MIN_ALIKE = 0.7;
 const MIN_SHARE_OF_ALIKE = 0.2;
-/** Number of letters at the beginning of a word that make its stem. A plural's `s` is not one of them. */
-const STEM = 5;
-const PLURAL = /^[a-z]{2,}[a-rt-z]s$/;
 
 /**
  * Moves newer atoms before older atoms that they may contradict: of two atoms about the same, the older can have more
@@ -195,38 +191,7 @@ function likeness(a: Weighed, b: Weighed): number {
   return shared === 0 ? 0 : shared / Math.sqrt(a.total * b.total);
 }
 
-/** Returns the stems of each of many texts, and lets other callers run between texts. */
-async function stemsOfAll(texts: readonly string[]): Promise<ReadonlySet<string>[]> {
-  const stems: ReadonlySet<string>[] = [];
-  const yieldBefore = yieldBetweenTexts();
-  for (const text of texts) {
-    await yieldBefore(text);
-    stems.push(stemsOf(text));
-  }
-  return stems;
-}
-
-function stemsOf(text: string): ReadonlySet<string> {
-  const stems = new Set<string>();
-  for (const word of wordsOfAtom(text)) {
-    if (word.kind === "word") stems.add(stemOf(word.text));
-    else for (const part of pairsOf(word)) stems.add(stemOf(part.text));
-  }
-  return stems;
-}
-
-function stemOf(word: string): string {
-  return (PLURAL.test(word) ? word.slice(0, -1) : word).slice(0, STEM);
-}
-
 /** Returns the weight of each of some stems, by the number of texts that have it. */
 function weightsIn(texts: readonly ReadonlySet<string>[], wanted: ReadonlySet<string>): ReadonlyMap<string, number> {
-  const counts = new Map([...wanted].map((stem) => [stem, 0]));
-  for (const stems of texts) {
-    for (const stem of stems) {
-      const count = counts.get(stem);
-      if (count !== undefined) counts.set(stem, count + 1);
-    }
-  }
-  return new Map([...counts].map(([stem, count]) => [stem, rarityOf(count / texts.length) ** 3]));
+  return new Map([...sharesOf(texts, wanted)].map(([stem, share]) => [stem, rarityOf(share) ** 3]));
 }

@@ -187,7 +187,7 @@ export function markedWords(text: string): string {
     .join("\n");
 }
 
-/** Leaves out words that PostgreSQL's configuration for English leaves out of the index: nothing is found by them. */
-export function withoutWords(search: SearchWords, left: readonly string[]): SearchWords {
-  return { ...search, wanted: search.wanted.filter(({ text }) => !left.includes(text)) };
+/** Leaves out words that have no lexeme, as frequent English ones: nothing is found by them. */
+export function indexedWords(search: SearchWords, lexemes: ReadonlyMap<string, string | null>): SearchWords {
+  return { ...search, wanted: search.wanted.filter(({ text }) => lexemes.get(text) !== null) };
 }

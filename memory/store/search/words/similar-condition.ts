@@ -1,6 +1,7 @@
 import { lexemesOf, type TextQuery } from "../../rows/text-query.ts";
 import { partsOf, type Word } from "./folded-text.ts";
 import { otherSpellings, partedAtDigits } from "./other-spellings.ts";
+import { rarityOf } from "./rarity.ts";
 
 /** Returns the share of the atoms that meets a condition, 0 to 1, by a sample. */
 export type ShareOfCondition = (condition: TextQuery) => number;
@@ -106,13 +107,27 @@ function rarest(parts: readonly string[], share: ShareOfCondition): TextQuery {
 }
 
 /** Word that is looked for, its condition on the index, and the share of the atoms that meets the condition. */
-export type WantedWord = SimilarCondition & { readonly word: Word; readonly share: number };
+export type WantedWord = SimilarCondition & {
+  readonly word: Word;
+  readonly share: number;
+  /** Weight of the word, the higher the rarer it is. */
+  readonly rarity: number;
+};
 
-/** Returns the words of a search with their conditions, the rarest first. */
-export function wantedWords(words: readonly Word[], share: ShareOfCondition): WantedWord[] {
+/**
+ * Returns the words of a search with their conditions, the rarest first.
+ *
+ * @param shareOf share of the atoms that has a word itself, 0 to 1; 0 if that is not known
+ */
+export function wantedWords(
+  words: readonly Word[],
+  share: ShareOfCondition,
+  shareOf: (word: string) => number,
+): WantedWord[] {
   const wanted = words.map((word) => {
     const similar = similarTo(word, share, words.length <= MAX_FEW);
-    return { word, ...similar, share: share(similar.condition) };
+    const meeting = share(similar.condition);
+    return { word, ...similar, share: meeting, rarity: rarityOf(shareOf(word.text) || meeting) };
   });
   return wanted.toSorted((a, b) => a.share - b.share);
 }

@@ -1,3 +1,4 @@
+import { stemmer } from "stemmer";
 import type { Word } from "./folded-text.ts";
 import { joinedWords, otherSpellings } from "./other-spellings.ts";
 import { flatten, wordsOfAtom } from "./search-words.ts";
@@ -9,6 +10,10 @@ const MIN_LIKENESS = 0.5;
 const MIN_SHARED = 3;
 /** Likeness of a word in another spelling: its short name, or its number with a `v`. */
 const OTHER_SPELLING = 0.9;
+/** Number of letters up to which a word may be a form of another. */
+const MAX_STEMMED = 32;
+/** Power of a likeness with which it counts: what only begins alike, or has a slip, is mostly another word. */
+const LIKENESS_COUNTS = 3;
 
 /**
  * Number of occurrences at which a word counts half of its limit, as in BM25. A part of it, {@link LENGTH_COUNTS},
@@ -29,7 +34,7 @@ export type Likeness = {
 
 /** Returns the comparison of texts with words, and phrases that they must have. A word of several is compared once. */
 export function similarity(wanted: readonly WantedWord[], phrases: readonly string[]): (text: string) => Likeness {
-  const weights = wanted.map(({ share }) => rarityOf(share));
+  const weights = wanted.map(({ rarity }) => rarity);
   const comparers = wanted.map(({ word }) => comparer(word));
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const isForVersion = wanted.some(({ word }) => word.kind === "version");
@@ -53,9 +58,11 @@ export function similarity(wanted: readonly WantedWord[], phrases: readonly stri
     for (const word of [...present.map((each) => each.text), ...numbers]) {
       const like = likenesses(word);
       for (let at = 0; at < like.length; at++) {
-        const likeness = like[at] ?? 0;
-        best[at] = Math.max(best[at] ?? 0, likeness);
-        if (likeness > 0) times[at] = (times[at] ?? 0) + 1;
+        const [likeness, before] = [like[at] ?? 0, best[at] ?? 0];
+        // Beside the word itself, others that are like it do not count.
+        if (likeness === 0 || (before === 1 && likeness < 1)) continue;
+        times[at] = likeness === 1 && before < 1 ? 1 : (times[at] ?? 0) + 1;
+        best[at] = Math.max(before, likeness);
       }
     }
     for (const joined of joinedWords(text)) {
@@ -68,7 +75,7 @@ export function similarity(wanted: readonly WantedWord[], phrases: readonly stri
     const score =
       best.reduce((sum, likeness, at) => {
         const count = times[at] ?? 0;
-        return sum + (likeness * (weights[at] ?? 0) * count) / (count + half);
+        return sum + (likeness ** LIKENESS_COUNTS * (weights[at] ?? 0) * count) / (count + half);
       }, 0) / total;
     return { score, hasAll: best.every((likeness) => likeness > 0) };
   };
@@ -81,11 +88,6 @@ function lengthOf(words: readonly Word[]): number {
 
 /** Likenesses of a word that is like none of the wanted words, as nearly all are. */
 const NONE: readonly number[] = [];
-
-/** Returns the weight of a word, by the share of the atoms that has it, 0 to 1. */
-export function rarityOf(share: number): number {
-  return Math.log(1 + 1 / (share + 0.004));
-}
 
 function hasNot(text: string, phrases: readonly string[]): boolean {
   const spaced = ` ${text} `;
@@ -104,6 +106,7 @@ export function comparer({ kind, text: wanted }: Word): Comparer {
   const allowed = slipsIn(wanted);
   const letters = lettersOf(wanted);
   const others = otherSpellings(wanted);
+  const stem = stemOf(wanted);
   return (present, presentLetters) => {
     if (wanted === present) return 1;
     if (others.length > 0 && others.includes(present)) return OTHER_SPELLING;
@@ -112,19 +115,25 @@ export function comparer({ kind, text: wanted }: Word): Comparer {
     // Spares most of the comparisons: neither has all letters of the other, and they differ from the first one on.
     if (lacking !== 0 && added !== 0 && !mayHaveSlips && wanted[0] !== present[0]) return 0;
     const ratio = Math.min(wanted.length, present.length) / Math.max(wanted.length, present.length);
+    const shared = sharedBeginning(wanted, present);
+    if (!isAsItIs && shared >= MIN_SHARED && stemOf(present) === stem) return 1;
     if (present.length > wanted.length) {
       const at = present.indexOf(wanted);
       if (at === 0) return 0.7 + 0.2 * ratio;
       if (at > 0 && wanted.length >= MIN_SHARED) return 0.6 + 0.2 * ratio;
     }
     if (isAsItIs || present.length < MIN_SHARED) return 0;
-    const shared = sharedBeginning(wanted, present);
     const form = shared >= MIN_SHARED ? 0.9 * (shared / Math.max(wanted.length, present.length)) : 0;
     const contained = present.length > MIN_SHARED && wanted.includes(present) ? 0.4 + 0.4 * ratio : 0;
     const slipped = mayHaveSlips ? slipLikeness(wanted, present, allowed) : 0;
     const likeness = Math.max(form, contained, slipped);
     return likeness >= MIN_LIKENESS ? likeness : 0;
   };
+}
+
+/** Returns the English stem of a word, as the index of words has it; of a very long one, the word. */
+function stemOf(word: string): string {
+  return word.length > MAX_STEMMED ? word : stemmer(word);
 }
 
 function sharedBeginning(a: string, b: string): number {

@@ -28,7 +28,7 @@ export function subjectsInEmbeddedLibraries(store: () => Store): void {
         const [space] = (await questionSpaces(db, as, libraryId)) ?? [];
         if (space === undefined) return [];
         const libraryIds = space.libraries.map(({ id }) => id);
-        const scope = { reach: as, libraryIds, query: "", filter: {}, unindexed: [], hasReplacing: false };
+        const scope = { reach: as, libraryIds, query: "", filter: {}, lexemes: new Map(), hasReplacing: false };
         return (await nearestAtoms(db, scope, { space, vector: [1, 2] }, 10)).map(({ id }) => id).sort();
       };
       return { ...waiting, ana, ben, ids, embedAll, near };

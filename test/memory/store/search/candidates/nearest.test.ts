@@ -31,7 +31,7 @@ describeOnEachEngineWithVectors("The nearest of many atoms", (store) => {
     };
     const { libraryId, reach } = await fill();
     await fill();
-    const scope = { reach, libraryIds: [libraryId], query: "", filter: {}, unindexed: [], hasReplacing: false };
+    const scope = { reach, libraryIds: [libraryId], query: "", filter: {}, lexemes: new Map(), hasReplacing: false };
     const asked = { digest: "", publicId: "", model: "", askedDimensions: null, servedBy: "", dimensions: 4 };
     const space = { ...asked, libraries: [{ id: libraryId, space: 1 }] };
     const vector = [Math.sin(7), Math.cos(7), Math.sin(14), Math.cos(21)];
@@ -70,7 +70,7 @@ describeOnEachEngineWithVectors("The nearest of many atoms", (store) => {
         generate_series(1, 39) passage`.execute(db);
     const scope = {
       ...{ reach: { teamId: home.teamId, libraryIds: null }, libraryIds: [libraryId], query: "", filter: {} },
-      ...{ unindexed: [], hasReplacing: false },
+      ...{ lexemes: new Map(), hasReplacing: false },
     };
     const asked = { digest: "", publicId: "", model: "", askedDimensions: null, servedBy: "", dimensions: 4 };
     const space = { ...asked, libraries: [{ id: libraryId, space: 1 }] };
@@ -100,7 +100,7 @@ describeOnEachEngineWithVectors("The nearest of many atoms", (store) => {
       libraryIds: [libraryId],
       query: "",
       filter: {},
-      unindexed: [],
+      lexemes: new Map(),
       hasReplacing: false,
     };
     const asked = { digest: "", publicId: "", model: "", askedDimensions: null, servedBy: "", dimensions: 4 };

@@ -6,10 +6,11 @@ import { shareIn, wantedWords } from "../../../../../memory/store/search/words/s
 /** How often it is asked what share of the atoms has something. */
 function questionsFor(query: string): number {
   let questions = 0;
-  wantedWords(readSearch(query).wanted, () => {
+  const share = () => {
     questions++;
     return 0;
-  });
+  };
+  wantedWords(readSearch(query).wanted, share, () => 0);
   return questions;
 }
 

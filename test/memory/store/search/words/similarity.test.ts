@@ -23,10 +23,30 @@ test.each([
   expect(like(wanted, present)).toBeLessThan(1);
 });
 
+test.each([
+  ["rotation", "rotations"],
+  ["running", "runs"],
+  ["agreed", "agreeing"],
+  ["keys", "key"],
+])("%s is the same word as its form %s", (wanted, present) => {
+  expect(like(wanted, present)).toBe(1);
+});
+
+test("beside a word itself, what is only like it counts no further", () => {
+  const word = { kind: "word", text: "rotation" } as const;
+  const condition = { kind: "word", lexeme: "part ^rot" } as const;
+  const scoreOf = similarity([{ word, condition, isComplete: true, share: 0, rarity: 1 }], []);
+  const { score } = scoreOf("rotation of keys by night");
+  expect(scoreOf("rotation of rotatoin by night").score).toBe(score);
+  expect(scoreOf("rotatoin of rotation by night").score).toBe(score);
+  expect(scoreOf("rotation of rotations by night").score).toBeGreaterThan(score);
+  expect(scoreOf("rotatoin of keys by night").score).toBeLessThan(0.7 * score);
+});
+
 test("a text without spaces is as long as its characters are many", () => {
   const pair = { kind: "run", text: "缓存" } as const;
   const condition = { kind: "word", lexeme: "part 缓存" } as const;
-  const scoreOf = similarity([{ word: pair, condition, isComplete: true, share: 0 }], []);
+  const scoreOf = similarity([{ word: pair, condition, isComplete: true, share: 0, rarity: 1 }], []);
   expect(scoreOf("列表缓存十分钟").score).toBeGreaterThan(1.5 * scoreOf(`列表缓存${"十分钟".repeat(100)}`).score);
 });
 
