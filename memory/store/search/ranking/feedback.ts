@@ -1,5 +1,5 @@
 import { rarityOf } from "../words/rarity.ts";
-import { sharesOf, stemsOf, stemsOfAll } from "../words/stems.ts";
+import { sharesOf, stemsOf, stemsOfAll, stemsOfSample } from "../words/stems.ts";
 
 /** Atom with the share of a query's words that it has, 0 to 1, and the text that was compared. */
 type Compared = { readonly score: number; readonly text: string };
@@ -38,7 +38,7 @@ export async function withFeedback<T extends Compared>(
       if (!known.has(stem)) belief.set(stem, (belief.get(stem) ?? 0) + (score / best) ** 2);
     }
   }
-  const shares = sharesOf(belief.size === 0 ? [] : await stemsOfAll(sample), new Set(belief.keys()));
+  const shares = sharesOf(belief.size === 0 ? [] : await stemsOfSample(sample), new Set(belief.keys()));
   const added = [...shares]
     .map(([stem, share]) => ({ stem, rarity: rarityOf(share), worth: (belief.get(stem) ?? 0) * rarityOf(share) }))
     .toSorted((a, b) => b.worth - a.worth)

@@ -1,7 +1,7 @@
 import type { Alike } from "../../embedding/alike.ts";
 import { asksForQuantity, countsOtherwise, type Quantities, quantitiesOf, unitOf } from "../words/quantities.ts";
 import { rarityOf } from "../words/rarity.ts";
-import { sharesOf, stemsOf, stemsOfAll } from "../words/stems.ts";
+import { sharesOf, stemsOf, stemsOfAll, stemsOfSample } from "../words/stems.ts";
 import { saysChange } from "../words/words-of-change.ts";
 
 /** Match of an atom with a search. */
@@ -72,7 +72,7 @@ export async function newerFirst<T extends PlacedAtom>(
 ): Promise<T[]> {
   const first = ranked.slice(0, MAX_POSITIONS);
   const stems = await stemsOfAll(first.map(({ text }) => text));
-  const weightOf = weightsIn([...(await stemsOfAll(sample)), ...stems], new Set(stems.flatMap((own) => [...own])));
+  const weightOf = weightsIn([...(await stemsOfSample(sample)), ...stems], new Set(stems.flatMap((own) => [...own])));
   const weighed = first.map((atom, at) => ({ atom, words: weigh(stems[at] ?? new Set(), weightOf) }));
   const changedBy = changes(weighed);
   const isCountedOtherwise = countedOtherwise<T>(query);

@@ -30,6 +30,15 @@ export async function stemsOfAll(texts: readonly string[]): Promise<ReadonlySet<
   return stems;
 }
 
+const samples = new WeakMap<readonly string[], Promise<readonly ReadonlySet<string>[]>>();
+
+/** Returns the stems of each text of a sample, which is read once for all steps of a search. */
+export function stemsOfSample(sample: readonly string[]): Promise<readonly ReadonlySet<string>[]> {
+  const stems = samples.get(sample) ?? stemsOfAll(sample);
+  samples.set(sample, stems);
+  return stems;
+}
+
 /** Returns the share of some texts, given by their stems, that has each of the wanted stems, 0 to 1. */
 export function sharesOf(
   texts: readonly ReadonlySet<string>[],
