@@ -115,13 +115,13 @@ async function rankTopic(
 }
 
 /**
- * Weights of importance and of age. An importance of 10 counts 1.3 times an importance of 0, and a very old atom 0.85
+ * Weights of importance and of age. An importance of 10 counts 1.3 times an importance of 0, and a very old atom 0.9
  * times a new one: of two atoms with about as many of the words, the important and the recent come first, and neither
  * passes an atom with twice as many. An atom that was imported with a time in the future counts as new
  * (docs/decisions/recall-ranking.md).
  */
 const IMPORTANT = 0.3;
-const OLD = 0.85;
+const OLD = 0.9;
 /** Milliseconds after which an atom has lost half of what age can take from it. */
 const HALF_LIFE_MS = 60 * 86_400_000;
 /** Score of an atom that shares a word only by PostgreSQL's English word forms: little. */

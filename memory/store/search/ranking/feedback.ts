@@ -9,6 +9,11 @@ const BELIEVED = 5;
 const ADDED = 20;
 /** Weight of the best of them, beside 1 for a word of the query that is as rare. */
 const WEIGHT = 0.13;
+/**
+ * Share of its own score that an atom gains at most: with the weights of importance and of age, an atom with half of the
+ * words does not pass one with all of them.
+ */
+const MOST = 0.38;
 /** Number of atoms, the closest ones, that are ranked again. */
 const RANKED_AGAIN = 80;
 /** Characters of an atom, from its beginning, that are read. */
@@ -48,6 +53,7 @@ export async function withFeedback<T extends Compared>(
     added.reduce((sum, { stem, rarity, worth }) => sum + (own.has(stem) ? (rarity * worth) / most : 0), 0);
   return closest.map((atom, at) => {
     const own = stems[at];
-    return { ...atom, rank: own === undefined ? atom.score : atom.score + (WEIGHT * gain(own)) / total };
+    const gained = own === undefined ? 0 : Math.min((WEIGHT * gain(own)) / total, MOST * atom.score);
+    return { ...atom, rank: atom.score + gained };
   });
 }

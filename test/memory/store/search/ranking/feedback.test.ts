@@ -26,6 +26,14 @@ test("the words of what is far from the query count for little", async () => {
   expect(await scoreBeside(0.2)).toBeLessThan((await scoreBeside(0.8)) ?? 0);
 });
 
+test("what has half of the words does not gain more than what has all of them is ahead", async () => {
+  const many = Array.from({ length: 9 }, (_, n): [string, number] => [`${MARKET} ${BOAT.slice(9)} ${n}`, 0.4]);
+  const [first, ...others] = (await ranked([LUNCH, 0.8], ...many)).toSorted((a, b) => b.rank - a.rank);
+  expect(first?.text).toBe(LUNCH);
+  // By importance and age together, 1.3 / 0.9 as much at most.
+  expect(Math.max(...others.map(({ rank }) => rank)) * (1.3 / 0.9)).toBeLessThanOrEqual(0.8);
+});
+
 test("where nothing is close, nothing changes", async () => {
   expect(await ranked([BOAT, 0], [LUNCH, 0])).toEqual([
     { text: BOAT, score: 0, rank: 0 },
