@@ -19,6 +19,7 @@ import {
   type SimilarText,
   sampleTexts,
   similarTexts,
+  type Topic,
 } from "./candidates/similar-atoms.ts";
 import {
   byRank,
@@ -26,7 +27,6 @@ import {
   type Ranked,
   readRankedAtoms,
   type Search,
-  type Topic,
   withMeaning,
   withReplacing,
 } from "./ranked-atoms.ts";
@@ -150,7 +150,7 @@ async function byAnyWord(tx: Tx, topic: Topic, limit: number, bounds: AtomSearch
   const [ids, comparison] = await Promise.all([
     worthMost(tx, topic, Math.max(MIN_COMPARED, 2 * limit), bounds),
     // While the database ranks, which it has been asked for by then.
-    setImmediate().then(() => prepareComparison(topic.words, topic)),
+    setImmediate().then(() => prepareComparison(topic)),
   ]);
   const isFull = ids.length >= limit;
   const sought = isFull ? await absentWords(tx, ids, comparison.words) : comparison.words;

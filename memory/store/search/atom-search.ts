@@ -21,6 +21,7 @@ import {
   type SimilarText,
   sampleTexts,
   similarTexts,
+  type Topic,
 } from "./candidates/similar-atoms.ts";
 import {
   byId,
@@ -33,7 +34,6 @@ import {
   type RankedAtom,
   readRankedAtoms,
   type Search,
-  type Topic,
   withMeaning,
 } from "./ranked-atoms.ts";
 import { MAX_POSITIONS } from "./ranking/newer-first.ts";
@@ -215,7 +215,7 @@ async function byWords(db: Db, reach: Reach, { search, sort, most, bounds }: Wor
     const topic = { scope, words, frequencies, sample };
     const isLong = words.wanted.filter(({ kind }) => kind !== "run").length > MAX_SIMILAR_WORDS;
     if (isEnough || isLong) return { topic, rows, similar: null };
-    const comparison = prepareComparison(words, topic);
+    const comparison = prepareComparison(topic);
     const of = words.isAnyEnough ? "any" : "all";
     const mostSimilar = of === "all" ? bounds.similar : Math.ceil(bounds.similar / 2);
     const texts = await similarTexts(tx, scope, comparison, { of, most: mostSimilar, bounds });

@@ -9,16 +9,17 @@ import type { Atom } from "../rows/atom.ts";
 import { validThen } from "../rows/atom-filter.ts";
 import { readInOrder } from "../rows/atoms-within.ts";
 import { findReplacements } from "../rows/replaced-atoms.ts";
-import type { Frequencies } from "./candidates/frequencies.ts";
 import { nearestAtoms, type QuestionVector } from "./candidates/nearest.ts";
 import { RANKED_COLUMNS, type RankedColumns, type RankedRow, toRankedRow } from "./candidates/ranked-row.ts";
 import { candidateCondition, type SearchFilter, type SearchScope } from "./candidates/search-scope.ts";
+import type { Topic } from "./candidates/similar-atoms.ts";
 import { namedFirst } from "./ranking/named-first.ts";
 import { MAX_GIVING_WAY, MAX_POSITIONS, newerFirst } from "./ranking/newer-first.ts";
 import { replacedLast } from "./ranking/replaced-last.ts";
 import { validFirst } from "./ranking/valid-first.ts";
 import { writtenFirst } from "./ranking/written-first.ts";
-import { readTopic, type SearchWords } from "./words/search-words.ts";
+import { readTopic } from "./words/search-words.ts";
+import { MAX_BEGINNING } from "./words/stems.ts";
 
 /** Kind of match: by all the words as they stand, by all in some form, by some of them, or by the meaning alone. */
 export type Match = "words" | "similar" | "nearest" | "meaning";
@@ -41,15 +42,6 @@ export type Search = SearchFilter & {
   readonly limit: number;
   /** Vectors of the query's meaning; left out, or empty, for a search by words alone. */
   readonly meaning?: readonly QuestionVector[];
-};
-
-/** Scope and words of a search, and the frequencies of words there. */
-export type Topic = {
-  readonly scope: SearchScope;
-  readonly words: SearchWords;
-  readonly frequencies: Frequencies;
-  /** Texts of a sample of the scope's atoms, as `sampleTexts` returns them. */
-  readonly sample: readonly string[];
 };
 
 export type Ranked = RankedRow &
@@ -92,9 +84,6 @@ export async function withMeaning(
   }
   return [...atoms.values()];
 }
-
-/** Characters of an atom, from its beginning, that show what it is about. */
-const MAX_BEGINNING = 600;
 
 /** Number of words, frequent ones included, from which on a query is a question; a shorter query is looked up. */
 const MIN_QUESTION = 5;

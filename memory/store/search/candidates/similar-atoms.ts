@@ -57,16 +57,17 @@ export async function sampleTexts(tx: Tx, scope: SearchScope, bounds: AtomSearch
   return rows.map((row) => row.text);
 }
 
-/** Scope of a search, and how frequent words are in it. */
-type Known = {
+/** Scope and words of a search, and the frequencies of words there. */
+export type Topic = {
   readonly scope: SearchScope;
+  readonly words: SearchWords;
   readonly frequencies: Frequencies;
   /** Texts of a sample of the scope's atoms, as {@link sampleTexts} returns them. */
   readonly sample: readonly string[];
 };
 
-/** Prepares the comparison of atoms with a search, by the frequencies of words and the {@link sampleTexts} of its scope. */
-export function prepareComparison(search: SearchWords, { scope, frequencies, sample }: Known): Comparison {
+/** Prepares the comparison of atoms with a search. */
+export function prepareComparison({ scope, words: search, frequencies, sample }: Topic): Comparison {
   const share = shareIn(sample.map(markedWords));
   const shareOf = (word: string) => frequencies.share(scope.lexemes.get(word) ?? word);
   return { search, share, words: wantedWords(search.wanted, share, shareOf) };

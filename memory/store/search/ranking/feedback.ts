@@ -1,5 +1,5 @@
 import { rarityOf } from "../words/rarity.ts";
-import { sharesOf, stemsOf, stemsOfAll, stemsOfSample } from "../words/stems.ts";
+import { MAX_BEGINNING, sharesOf, stemsOf, stemsOfAll, stemsOfSample } from "../words/stems.ts";
 
 /** Atom with the share of a query's words that it has, 0 to 1, and the text that was compared. */
 type Compared = { readonly score: number; readonly text: string };
@@ -16,8 +16,6 @@ const WEIGHT = 0.13;
 const MOST = 0.38;
 /** Number of atoms, the closest ones, that are ranked again. */
 const RANKED_AGAIN = 80;
-/** Characters of an atom, from its beginning, that are read. */
-const MAX_BEGINNING = 600;
 
 /**
  * Ranks atoms by a query and by what its closest atoms have beside it: their rare words count a little for all
@@ -45,7 +43,8 @@ export async function withFeedback<T extends Compared>(
   }
   const shares = sharesOf(belief.size === 0 ? [] : await stemsOfSample(sample), new Set(belief.keys()));
   const added = [...shares]
-    .map(([stem, share]) => ({ stem, rarity: rarityOf(share), worth: (belief.get(stem) ?? 0) * rarityOf(share) }))
+    .map(([stem, share]) => ({ stem, rarity: rarityOf(share) }))
+    .map(({ stem, rarity }) => ({ stem, rarity, worth: (belief.get(stem) ?? 0) * rarity }))
     .toSorted((a, b) => b.worth - a.worth)
     .slice(0, ADDED);
   const most = added[0]?.worth ?? 1;

@@ -1,6 +1,9 @@
 import { pairsOf, wordsOfAtom } from "./search-words.ts";
 import { yieldBetweenTexts } from "./yield-between-texts.ts";
 
+/** Characters of an atom, from its beginning, that show what it is about. */
+export const MAX_BEGINNING = 600;
+
 /** Number of letters at the beginning of a word that make its stem. A plural's `s` is not one of them. */
 const STEM = 5;
 const PLURAL = /^[a-z]{2,}[a-rt-z]s$/;

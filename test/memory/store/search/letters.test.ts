@@ -28,7 +28,7 @@ async function mostOf(store: Store, topic: string): Promise<string | undefined> 
     const asked = { query: sql`''::tsquery`, words: words.wanted };
     const scope = await resolveScope(tx, REACH, asked, { libraryId: "lib-diary", tags: [] });
     const frequencies = { share: () => 0, matching: 0, isShort: true };
-    const comparison = prepareComparison(words, { scope, frequencies, sample: [] });
+    const comparison = prepareComparison({ scope, words, frequencies, sample: [] });
     const [found] = await similarTexts(tx, scope, comparison, { of: "any", most: 1, bounds: SEARCH_BOUNDS });
     return found?.text.trim();
   });
