@@ -45,8 +45,8 @@ async function ask(store: Store, { documents, questions }: Collection): Promise<
   await migrate(store);
   await addTeamsWithLibraries(store);
   const latest = Math.max(...documents.map(({ writtenMs }) => writtenMs ?? 0));
-  const atoms = documents.map(({ text, writtenMs }) => ({
-    ...{ content: text, importance: 5, ageDays: writtenMs === null ? 1 : 1 + (latest - writtenMs) / DAY_MS },
+  const atoms = documents.map(({ text, source, writtenMs }) => ({
+    ...{ content: text, source, importance: 5, ageDays: writtenMs === null ? 1 : 1 + (latest - writtenMs) / DAY_MS },
   }));
   const ids = await storeAged(store.db, { libraryId: LIBRARY, teamId: TEAM }, atoms);
   await migrate(store);

@@ -7,6 +7,7 @@ import { preparedStatement } from "../../../store/database/prepared-statement.ts
 import type { PageSize } from "../../../store/libraries/page.ts";
 import type { AtomsWithin } from "../rows/atoms-within.ts";
 import { lexemesOf, parseTextQuery, printAnyOf } from "../rows/text-query.ts";
+import { type Adjacent, findAdjacent } from "./candidates/adjacent-atoms.ts";
 import { candidates } from "./candidates/candidates.ts";
 import { readFrequencies } from "./candidates/frequencies.ts";
 import { type AtomSearchBounds, SEARCH_BOUNDS } from "./candidates/search-bounds.ts";
@@ -30,6 +31,7 @@ import {
   withMeaning,
   withReplacing,
 } from "./ranked-atoms.ts";
+import { besideFound } from "./ranking/beside-found.ts";
 import { withFeedback } from "./ranking/feedback.ts";
 import { replacedLast } from "./ranking/replaced-last.ts";
 import type { ShareOfLexeme } from "./words/index-condition.ts";
@@ -96,11 +98,11 @@ export async function rankNearest(db: Db, topic: Topic, limit: number, bounds: A
 async function rankTopic(
   db: Db,
   { scope, sample }: Topic,
-  { ids, comparison, texts }: FoundByWords,
+  { ids, adjacent, comparison, texts }: FoundByWords,
   meaning: Search["meaning"] = [],
 ): Promise<Ranked[]> {
   const compared = await compareTexts(comparison, "any", texts);
-  const known = new Set(ids);
+  const known = new Set([...ids, ...[...adjacent.values()].flat()]);
   const found = compared.filter(({ id, score }) => score > 0 || known.has(id));
   const asked = comparison.search.wanted.map(({ text }) => text).join(" ");
   const total = rarestOfTopic(comparison.words).reduce((sum, { rarity }) => sum + rarity, 0);
@@ -109,19 +111,19 @@ async function rankTopic(
     const closeness = Math.max(score, MIN_SCORE);
     return { ...atom, rank: Math.max(atom.rank, MIN_SCORE), closeness, match: "nearest" };
   });
-  return (await withMeaning(db, scope, byWords, meaning))
+  return (await withMeaning(db, scope, besideFound(byWords, adjacent), meaning))
     .map((atom) => ({ ...atom, rank: recallRank(atom) }))
     .toSorted(byRank);
 }
 
 /**
- * Weights of importance and of age. An importance of 10 counts 1.3 times an importance of 0, and a very old atom 0.9
+ * Weights of importance and of age. An importance of 10 counts 1.2 times an importance of 0, and a very old atom 0.75
  * times a new one: of two atoms with about as many of the words, the important and the recent come first, and neither
  * passes an atom with twice as many. An atom that was imported with a time in the future counts as new
  * (docs/decisions/recall-ranking.md).
  */
-const IMPORTANT = 0.3;
-const OLD = 0.9;
+const IMPORTANT = 0.2;
+const OLD = 0.75;
 /** Milliseconds after which an atom has lost half of what age can take from it. */
 const HALF_LIFE_MS = 60 * 86_400_000;
 /** Score of an atom that shares a word only by PostgreSQL's English word forms: little. */
@@ -141,6 +143,7 @@ const RECALL_FACTOR: RawBuilder<unknown> =
 type FoundByWords = {
   /** Ids of the atoms that have any of the words, those worth the most first. */
   readonly ids: readonly string[];
+  readonly adjacent: Adjacent;
   readonly comparison: Comparison;
   /** Texts of these atoms, and of others that may have the words in another form. */
   readonly texts: readonly SimilarText[];
@@ -156,8 +159,10 @@ async function byAnyWord(tx: Tx, topic: Topic, limit: number, bounds: AtomSearch
   const sought = isFull ? await absentWords(tx, ids, comparison.words) : comparison.words;
   // Where the answer is full already, few more are looked for.
   const most = Math.ceil(bounds.similar / (isFull ? 6 : 2));
-  const texts = await similarTexts(tx, topic.scope, comparison, { of: "any", most, known: ids, sought, bounds });
-  return { ids, comparison, texts };
+  const adjacent = await findAdjacent(tx, topic.scope, ids);
+  const known = [...new Set([...ids, ...[...adjacent.values()].flat()])];
+  const texts = await similarTexts(tx, topic.scope, comparison, { of: "any", most, known, sought, bounds });
+  return { ids, adjacent, comparison, texts };
 }
 
 async function worthMost(

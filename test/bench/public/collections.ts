@@ -6,6 +6,8 @@ import { join } from "node:path";
 export type Document = {
   readonly id: string;
   readonly text: string;
+  /** What it is a part of, as the session of a conversation; null if it stands alone. */
+  readonly source: string | null;
   /** Milliseconds since the epoch; null if the collection does not say. */
   readonly writtenMs: number | null;
 };
@@ -32,6 +34,9 @@ const LOCOMO_CATEGORIES: Readonly<Record<number, string>> = {
   4: "single-hop",
 };
 
+/** Milliseconds from one turn of a session to the next: the file has the session's beginning alone. */
+const TURN_MS = 20_000;
+
 type Turn = { dia_id: string; speaker: string; text: string; blip_caption?: string };
 type Conversation = {
   sample_id: string;
@@ -46,9 +51,10 @@ export function readLocomo(file: string): Collection[] {
     const documents = Object.entries(conversation).flatMap(([name, turns]) => {
       if (!Array.isArray(turns)) return [];
       const writtenMs = parseSessionTime(String(conversation[`${name}_date_time`]));
-      return turns.map(({ dia_id, speaker, text, blip_caption }) => {
+      return turns.map(({ dia_id, speaker, text, blip_caption }, at) => {
         const photo = blip_caption === undefined ? "" : ` [shares ${blip_caption}]`;
-        return { id: dia_id, text: `${speaker}: ${text}${photo}`, writtenMs };
+        const spoken = { text: `${speaker}: ${text}${photo}`, writtenMs: writtenMs + at * TURN_MS };
+        return { id: dia_id, source: name, ...spoken };
       });
     });
     const ids = new Set(documents.map(({ id }) => id));
@@ -76,7 +82,7 @@ export function readCranfield(folder: string): Collection[] {
     const id = String(Number.parseInt(part, 10));
     const [, title = ""] = /^\.T\n([\s\S]*?)^\.A/m.exec(part) ?? [];
     const [, body = ""] = /^\.W\n([\s\S]*)/m.exec(part) ?? [];
-    return { id, text: inOneLine(`${title} ${body}`), writtenMs: null };
+    return { id, text: inOneLine(`${title} ${body}`), source: null, writtenMs: null };
   });
   const relevant = Map.groupBy(
     read("cranqrel")
@@ -106,7 +112,7 @@ export function readBeir(name: string, folder: string): Collection[] {
       .split("\n")
       .map((line) => JSON.parse(line));
   const documents = lines<{ _id: string; title: string; text: string }>("corpus.jsonl").map(({ _id, title, text }) => ({
-    ...{ id: _id, text: `${title}. ${text}`, writtenMs: null },
+    ...{ id: _id, text: `${title}. ${text}`, source: null, writtenMs: null },
   }));
   const judged = Map.groupBy(
     readFileSync(join(folder, "qrels/test.tsv"), "utf8")

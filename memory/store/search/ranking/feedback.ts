@@ -13,7 +13,7 @@ const WEIGHT = 0.13;
  * Share of its own score that an atom gains at most: with the weights of importance and of age, an atom with half of the
  * words does not pass one with all of them.
  */
-const MOST = 0.38;
+const MOST = 0.24;
 /** Number of atoms, the closest ones, that are ranked again. */
 const RANKED_AGAIN = 80;
 

@@ -12,8 +12,6 @@ const MIN_SHARED = 3;
 const OTHER_SPELLING = 0.9;
 /** Number of letters up to which a word may be a form of another. */
 const MAX_STEMMED = 32;
-/** Power of a likeness with which it counts: what only begins alike, or has a slip, is mostly another word. */
-const LIKENESS_COUNTS = 3;
 
 /**
  * Number of occurrences at which a word counts half of its limit, as in BM25. A part of it, {@link LENGTH_COUNTS},
@@ -75,7 +73,7 @@ export function similarity(wanted: readonly WantedWord[], phrases: readonly stri
     const score =
       best.reduce((sum, likeness, at) => {
         const count = times[at] ?? 0;
-        return sum + (likeness ** LIKENESS_COUNTS * (weights[at] ?? 0) * count) / (count + half);
+        return sum + (likeness * (weights[at] ?? 0) * count) / (count + half);
       }, 0) / total;
     return { score, hasAll: best.every((likeness) => likeness > 0) };
   };

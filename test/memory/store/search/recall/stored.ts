@@ -8,6 +8,7 @@ import { perfectVector } from "./perfect-vectors.ts";
 export type StoredAtom = {
   readonly content: string;
   readonly tags?: readonly string[];
+  readonly source?: string | null;
   readonly importance: number;
   readonly ageDays: number;
 };
@@ -25,9 +26,9 @@ export async function storeAged(
   for (let from = 0; from < atoms.length; from += CHUNK) {
     const rows = atoms.slice(from, from + CHUNK).map((atom) => ({ ...atom, uuid: idOf(atom.content) }));
     const inserted = await sql<{ id: string }>`
-      insert into atoms (id, library_id, team_id, content, tags, importance, created_at, updated_at)
+      insert into atoms (id, library_id, team_id, content, tags, source, importance, created_at, updated_at)
       select (atom ->> 'uuid')::uuid, ${libraryId}, ${teamId}, atom ->> 'content',
-        array(select jsonb_array_elements_text(coalesce(atom -> 'tags', '[]'))), (atom ->> 'importance')::float8, at, at
+        array(select jsonb_array_elements_text(coalesce(atom -> 'tags', '[]'))), atom ->> 'source', (atom ->> 'importance')::float8, at, at
       from jsonb_array_elements(${JSON.stringify(rows)}::jsonb) with ordinality atoms (atom, place),
         lateral (select now() - (atom ->> 'ageDays')::float8 * interval '1 day' as at) made
       order by place returning id::text`.execute(db);
