@@ -5,6 +5,7 @@ import { createTextEmbedder, type TextEmbedder } from "../server/gateway/library
 import { AnswerBudget, answerLimits } from "../server/http/answers/answer-budget.ts";
 import { type SharedCells, threadsOf } from "../server/key-index/shared-cells.ts";
 import { openInstallationLimits } from "../server/limits/open-installation-limits.ts";
+import { openObjectOwners } from "../server/ownership/open-object-owners.ts";
 import type { ServerDeps } from "../server/product/deps.ts";
 import { openTracing } from "../server/telemetry/tracing.ts";
 import type { ServerMetrics } from "./metrics.ts";
@@ -12,7 +13,7 @@ import type { ServerMetrics } from "./metrics.ts";
 /** The parts that a thread has of its own, or is given by the main thread. */
 type ThreadParts = Omit<
   ServerDeps,
-  "answers" | "recordCapacity" | "installationLimits" | "budgets" | "tracing" | "validateJwt" | "metrics"
+  "answers" | "recordCapacity" | "installationLimits" | "budgets" | "owners" | "tracing" | "validateJwt" | "metrics"
 > & {
   readonly metrics: ServerMetrics;
   readonly cells: SharedCells;
@@ -41,6 +42,7 @@ export function openServingThread({ cells, replicaId, threads, ...parts }: Threa
   return {
     deps: {
       ...calling,
+      owners: openObjectOwners(store, clock),
       tracing: tracing.tracing,
       answers: new AnswerBudget(answerLimits(threads)),
       recordCapacity: saveRecords(clock.monotonic),

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Store } from "./database/store.ts";
+import { ENDED_OBJECTS } from "./gateways/kept-objects.ts";
 import { ENDED_VERSION_STATES } from "./keys/rows/key-records.ts";
 import { pruneLibraries } from "./keys/uses/key-libraries.ts";
 import { pruneNetworks } from "./keys/uses/key-networks.ts";
@@ -53,6 +54,8 @@ type Pruned = {
   readonly conversations: number;
   /** Sessions, links and logout tokens. */
   readonly signIns: number;
+  /** Owners of responses and conversations that upstreams keep no more. */
+  readonly keptObjects: number;
   readonly changes: number;
 };
 
@@ -62,8 +65,8 @@ type Pruned = {
  * After the retention: audit events, uses of ended versions, webhook deliveries that are over or too old to be sent,
  * and the state of budgets in past periods. After times of their own: counts of requests and tokens by five minutes and
  * by hour, once they are summed up; networks of callers and libraries that keys used; conversations after 30 days;
- * repeatable creations and saves after a day; cells of limits that owe nothing after a minute; sessions, one-time links
- * and logout tokens after their end. Of the changes, the latest are kept.
+ * repeatable creations and saves after a day; cells of limits that owe nothing after a minute; sessions, one-time links,
+ * logout tokens and owners of what upstreams keep after their end. Of the changes, the latest are kept.
  *
  * Any number of processes may prune at once: each skips the rows that another is deleting. A key, its versions and
  * their digests stay: a revoked secret is known for ever.
@@ -107,6 +110,7 @@ export async function prune(store: Store, retentionMs: number, signal?: AbortSig
       (await all("budget_notices", sql`where ends_at < ${before} order by ends_at`)),
     conversations: await all("extraction_jobs", oldConversations),
     signIns: (await expired("sessions")) + (await expired("sign_in_links")) + (await expired("logout_tokens")),
+    keptObjects: (await all("kept_objects", ENDED_OBJECTS.inside)) + (await all("kept_objects", ENDED_OBJECTS.outside)),
     changes: await pruneChanges(store, CHANGES_KEPT, signal),
   };
 }

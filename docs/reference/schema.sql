@@ -232,6 +232,15 @@ create table imported_atoms (
   constraint imported_atoms_library_id_fkey FOREIGN KEY (library_id) REFERENCES libraries(id) ON DELETE CASCADE,
   constraint imported_atoms_pkey PRIMARY KEY (library_id, former_id)
 );
+create table kept_objects (
+  digest bytea not null,
+  origin text not null,
+  team_id text not null,
+  parent bytea,
+  ends_at timestamp with time zone,
+  constraint kept_objects_digest_check CHECK ((octet_length(digest) = 32)),
+  constraint kept_objects_pkey PRIMARY KEY (digest, origin)
+);
 create table key_declarations (
   key_id text not null,
   owner_uid text not null,
@@ -1093,6 +1102,8 @@ CREATE INDEX gateways_of_team ON public.gateways USING btree (team_id);
 CREATE UNIQUE INDEX gateways_owner ON public.gateways USING btree (cluster, owner_uid) WHERE (state = 'active'::text);
 CREATE INDEX idempotency_keys_by_time ON public.idempotency_keys USING btree (made_at);
 CREATE INDEX imported_atoms_of_atom ON public.imported_atoms USING btree (atom_id);
+CREATE INDEX kept_objects_by_end ON public.kept_objects USING btree (ends_at) WHERE (ends_at IS NOT NULL);
+CREATE INDEX kept_objects_of_parent ON public.kept_objects USING btree (parent, origin) WHERE (parent IS NOT NULL);
 CREATE INDEX key_last_uses_by_time ON public.key_last_uses USING btree (used_at, key_id);
 CREATE INDEX key_last_uses_of_team_by_time ON public.key_last_uses USING btree (team_id, used_at, key_id);
 CREATE INDEX key_libraries_of_library ON public.key_libraries USING btree (library_id);

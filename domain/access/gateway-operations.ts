@@ -54,6 +54,34 @@ export type CountedUsage = {
   readonly unit?: Unit;
 };
 
+/** Kinds of objects that an upstream keeps for every caller with its credential, and finds again by an id. */
+export type KeptKind = "response" | "conversation" | "item";
+
+/** Meaning of a member of a body that holds ids: an id or an object with one, or a list of items that may stand for others. */
+export type ReferringMember = Exclude<KeptKind, "item"> | "items";
+
+/**
+ * Objects that an upstream keeps, as an operation's calls name, make and delete them. A call reaches those of its own
+ * team alone.
+ */
+export type KeptObjects = {
+  /** Kind of the object that the path names by its first placeholder; left out if it names none. */
+  readonly named?: Exclude<KeptKind, "item">;
+  /** Members of the body that hold ids, in the spelling of its format; left out if the body is not read for them. */
+  readonly referring?: Readonly<Record<string, ReferringMember>>;
+  /** Objects whose ids an answer brings; left out if a call makes none. */
+  readonly made?: {
+    /** Kind of the object that the answer is. */
+    readonly object?: Exclude<KeptKind, "item">;
+    /** Member of the answer with a list of items. */
+    readonly items?: string;
+    /** Member of the body by which nothing is kept if it is false. */
+    readonly unless?: string;
+  };
+  /** Kind of the object that the last placeholder names, and that is gone after a success; left out for none. */
+  readonly ended?: KeptKind;
+};
+
 export type OperationRow = {
   readonly scope: Scope;
   /** Kind of the operation: a gateway serves the kinds that it names. */
@@ -66,11 +94,14 @@ export type OperationRow = {
   readonly answer: "json" | "media" | "bytes" | "route list" | "route";
   /**
    * Place of the model's name, which a call may leave out of a body. A key or gateway that is restricted to models
-   * refuses a call without one, and so every call with `none`.
+   * refuses a call without one, and so every call with `none`; calls with `unused` ask no model, so that the restriction
+   * does not matter.
    */
-  readonly models: "in the body" | "in the path" | "none";
+  readonly models: "in the body" | "in the path" | "none" | "unused";
   /** Period in which a route's next upstream may be asked: until the client has received something, or never. */
   readonly fallback: "until answered" | "never";
+  /** Objects that upstreams keep; left out if its calls have nothing to do with them. */
+  readonly kept?: KeptObjects;
   /** Operation name by OpenTelemetry's conventions; left out if they have none: then it is the operation's own name. */
   readonly span?: "chat" | "text_completion" | "generate_content" | "embeddings";
   readonly summary: string;
@@ -159,6 +190,10 @@ const ROWS = {
         items: ["input"],
         background: ["background"],
       },
+    },
+    kept: {
+      referring: { previous_response_id: "response", conversation: "conversation", input: "items" },
+      made: { object: "response", items: "output", unless: "store" },
     },
     span: "chat",
     summary: "Generate, as OpenAI's responses",

@@ -17,6 +17,8 @@ export type GatewayCall = {
   readonly path: UpstreamPath;
   /** Model that the path names, decoded once; undefined if the path names none. */
   readonly model: string | undefined;
+  /** Names of what an upstream keeps, as the path has them, decoded. */
+  readonly names: readonly string[];
   /** Path as it stands in {@link SERVED_PATHS}. */
   readonly servedPath: ServedAt["path"];
 };
@@ -54,11 +56,11 @@ const FIXED = PLAIN.map((served) => {
  */
 const NAMED = NAMING.map((served) => {
   const { version, rest } = partsOf(served.path);
-  const [, before = "", name, after = ""] = /^(.*)\{(\w+)\}(.*)$/.exec(rest) ?? [];
+  const [, before = "", name, between, after = ""] = /^(.*?)\{(\w+)\}(?:(.*)\{\w+\})?(.*)$/.exec(rest) ?? [];
   const isModel = name === "model";
   const isRead = !isForwarded(GATEWAY_OPERATIONS[served.operation]);
   const path: UpstreamPath = { version, before, after };
-  return { method: served.method, begin: `${version}${before}`, end: after, served, path, isModel, isRead };
+  return { method: served.method, begin: `${version}${before}`, between, end: after, served, path, isModel, isRead };
 }).toSorted((a, b) => b.end.length - a.end.length || b.begin.length - a.begin.length);
 
 function partsOf(path: string): { readonly version: "v1" | "v1beta"; readonly rest: string } {
@@ -70,8 +72,9 @@ function callOf(
   { operation, method, dialect, path: servedPath }: ServedPath,
   path: UpstreamPath,
   model: string | undefined,
+  names: readonly string[] = [],
 ): GatewayCall {
-  return { operation, method, dialect, path, model, servedPath };
+  return { operation, method, dialect, path, model, names, servedPath };
 }
 
 /** Pattern of a path as it comes off the wire: no semicolon, no double slash, nothing outside of RFC 3986. */
@@ -98,19 +101,38 @@ export function classify(method: string, rawPath: string): GatewayCall | undefin
     if (end <= named.begin.length || (named.end !== "" && rawPath[end] !== named.end[0])) continue;
     if (named.method !== method || !rawPath.endsWith(named.end) || !rawPath.startsWith(named.begin)) continue;
     const encoded = rawPath.slice(named.begin.length, end);
+    if (!named.isModel) {
+      const names = RAW_PATH.test(rawPath) ? keptNames(encoded, named.between) : undefined;
+      if (names === undefined) continue;
+      return callOf(named.served, withNames(named.path, names, named.between), undefined, names);
+    }
     // A model's id that is read may hold anything, slashes too: the gateway answers, and no upstream is asked.
     const name = named.isRead ? decoded(encoded) : RAW_PATH.test(rawPath) ? decodeName(encoded) : undefined;
-    // Behind a colon stands what an upstream is to do with an object: that is a row of its own, or no operation.
-    if (name === undefined || (!named.isModel && name.includes(":"))) continue;
-    if (named.isModel) return callOf(named.served, named.path, name);
-    return callOf(named.served, withName(named.path, name), undefined);
+    if (name !== undefined) return callOf(named.served, named.path, name);
   }
   return undefined;
 }
 
-/** Returns a path with a name in it, which stays the same whichever upstream is asked. */
-function withName({ version, before, after }: UpstreamPath, name: string): UpstreamPath {
-  return { version, before: `${before}${encodeURIComponent(name)}${after}`, after: "" };
+/**
+ * Decodes the one or two names of what an upstream keeps. Behind a colon stands what an upstream is to do with an object:
+ * that is a row of its own, or no operation.
+ *
+ * @param between text between two names; undefined if there is one
+ */
+function keptNames(encoded: string, between: string | undefined): readonly string[] | undefined {
+  const parts = between === undefined ? [encoded] : encoded.split(between);
+  const names = parts.flatMap((part) => decodeName(part) ?? []);
+  const isWhole = names.length === parts.length && parts.length === (between === undefined ? 1 : 2);
+  return isWhole && !names.some((name) => name.includes(":")) ? names : undefined;
+}
+
+/** Returns a path with names in it, which stays the same whichever upstream is asked. */
+function withNames(
+  { version, before, after }: UpstreamPath,
+  names: readonly string[],
+  between: string | undefined,
+): UpstreamPath {
+  return { version, before: `${before}${names.map(encodeURIComponent).join(between)}${after}`, after: "" };
 }
 
 function decodeName(encoded: string): string | undefined {

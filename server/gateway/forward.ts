@@ -13,10 +13,13 @@ import { AnswerPace } from "./answer-pace.ts";
 import { ClientResponse } from "./client-response.ts";
 import type { ForwardedCall, ForwardingDeps } from "./forwarded-call.ts";
 import { upstreamHeaders } from "./headers/headers.ts";
+import { AnswerIds } from "./kept/answer-ids.ts";
+import { type Keeping, UNRECORDED } from "./kept/kept-call.ts";
+import { UnrecordedAnswer } from "./kept/unrecorded-answer.ts";
 import { collectBody, passOnBody, SMALL_BODY } from "./request-body.ts";
 import { upstreamTarget } from "./request-target.ts";
 import { isSameCandidate, isSameUpstream, type Resolved, type UpstreamCandidate } from "./resolve.ts";
-import { type AnswerTap, openTap } from "./tokens/answer-tap.ts";
+import { type AnswerTap, codingOf, EVENT_STREAM, openTap } from "./tokens/answer-tap.ts";
 import type { ReachableUpstream, UpstreamPool } from "./upstream/pools.ts";
 import { ABANDONED, type AttemptListener, UpstreamAttempt } from "./upstream/upstream-attempt.ts";
 import {
@@ -64,6 +67,8 @@ class Exchange implements AttemptListener {
   #pace: AnswerPace | undefined;
   /** Leaves an upstream's queue; undefined while the call is in none. */
   #leaveQueue: (() => void) | undefined;
+  /** Answer that is held back for what it names; undefined while there is none. */
+  #held: UnrecordedAnswer | undefined;
   /** Reader of the usage in the answer as it passes; undefined if the answer cannot report what the call used. */
   #tap: AnswerTap | undefined;
 
@@ -105,6 +110,7 @@ class Exchange implements AttemptListener {
 
   #ask(candidate: UpstreamCandidate): void {
     this.#stopPace();
+    this.#dropHeld();
     const attempt = new UpstreamAttempt(this, candidate, this.#attempt);
     this.#attempt = attempt;
     try {
@@ -234,19 +240,66 @@ class Exchange implements AttemptListener {
     const { routeId } = this.#resolved;
     const { pool } = attempt;
     if (pool === undefined) return;
-    this.#response.begin({ status, isHeld }, { raw, parsed }, routeId, pool);
+    const begin = () => this.#response.begin({ status, isHeld }, { raw, parsed }, routeId, pool);
     this.#tap = openTap(this.#call, status, parsed, pool.needle);
+    const isSuccess = status < 300;
+    if (isSuccess) this.#call.onDeleted?.(attempt.candidate.upstream);
+    if (isSuccess && this.#call.keeping !== undefined)
+      this.#hold(this.#call.keeping, attempt, controller, parsed, begin);
+    else begin();
+  }
+
+  /** Holds an answer back until it is recorded whose the objects are that it names. */
+  #hold(
+    { made, record }: Keeping,
+    { candidate }: UpstreamAttempt,
+    controller: Dispatcher.DispatchController,
+    parsed: Readonly<IncomingHttpHeaders>,
+    begin: () => void,
+  ): void {
+    if (codingOf(parsed["content-encoding"]) !== "identity") {
+      this.#breakOff(CODED);
+      return;
+    }
+    const { "content-type": type = "" } = parsed;
+    const held = new UnrecordedAnswer({
+      ids: new AnswerIds(made, EVENT_STREAM.test(type)),
+      record: (found) => record(candidate.upstream, found),
+      begin,
+      pass: (chunk) => this.#response.write(chunk),
+      onReleased: (flows) => {
+        if (!controller.paused) return;
+        if (flows) controller.resume();
+        else this.#response.onceDrained(() => controller.resume());
+      },
+      onEnd: () => this.#endAnswer(),
+      onFailure: (error) => {
+        this.#deps.log.warn(
+          { error, requestId: requestIdOf(this.#call.request) },
+          "could not record an object's owner",
+        );
+        // Without an owner no call may name it: an item of an answer that has begun cannot be named, and the answer goes on.
+        if (!held.hasBegun) this.#breakOff(UNRECORDED);
+      },
+    });
+    this.#held = held;
+  }
+
+  #dropHeld(): void {
+    this.#held?.drop();
+    this.#held = undefined;
   }
 
   /** Passes on a piece of the answer, and pauses the upstream while the client is slower. */
   onData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    const flows = this.#response.write(chunk);
+    const held = this.#held;
+    const flows = held === undefined ? this.#response.write(chunk) : held.push(chunk);
     this.#tap?.push(chunk);
     if (this.#response.isWhole) return;
     this.#watchPace();
     if (flows || controller.paused) return;
     controller.pause();
-    this.#response.onceDrained(() => controller.resume());
+    if (held?.isRecording !== true) this.#response.onceDrained(() => controller.resume());
   }
 
   #watchPace(): void {
@@ -284,6 +337,11 @@ class Exchange implements AttemptListener {
       this.#refuseCredential(attempt);
       return;
     }
+    if (this.#held === undefined) this.#endAnswer();
+    else this.#held.end();
+  }
+
+  #endAnswer(): void {
     this.#response.end();
     this.#finish(true);
   }
@@ -380,6 +438,7 @@ class Exchange implements AttemptListener {
   #finish(isWhole = false): void {
     if (this.#done) return;
     this.#done = true;
+    this.#dropHeld();
     this.#stopPace();
     this.#leaveQueue?.();
     this.#call.openCall.end();
@@ -397,6 +456,11 @@ class Exchange implements AttemptListener {
 const NO_CREDENTIAL = problem(
   "bad_gateway",
   "The gateway has no credential for this upstream at present: its owner creates the Secret that the ModelGateway names.",
+);
+
+const CODED = problem(
+  "bad_gateway",
+  "The upstream answered in a coding that it was not asked for: what it stores cannot be known.",
 );
 
 const BUSY = problem("unavailable", "Too many calls to this upstream are under way: try again.");

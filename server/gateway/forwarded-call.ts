@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { ServedAt, ServedOperation } from "../../domain/access/gateway-operations.ts";
-import type { Dialect } from "../../domain/access/key-record.ts";
+import type { Dialect, UpstreamRecord } from "../../domain/access/key-record.ts";
 import type { CallEnd } from "../../domain/usage/token-reservation.ts";
 import type { Logger } from "../../runtime/log.ts";
 import type { OpenCall } from "../calls/calls.ts";
@@ -9,6 +9,7 @@ import type { RequestTrace } from "../telemetry/request-trace.ts";
 import type { CountedAnswer } from "../usage/usage-recorder.ts";
 import type { UpstreamPath } from "./classify.ts";
 import type { RequestHead } from "./headers/headers.ts";
+import type { Keeping } from "./kept/kept-call.ts";
 import type { ForwardedBody } from "./model/requested-model.ts";
 import type { Resolved } from "./resolve.ts";
 import type { UpstreamPools } from "./upstream/pools.ts";
@@ -54,6 +55,10 @@ export type ForwardedCall = {
   readonly onOver: ((end: CallEnd) => void) | undefined;
   /** Model that its body names, for an answer that names none; undefined if that does not count. */
   readonly bodyModel: string | undefined;
+  /** Objects that its answer may bring, whose owner is recorded before; undefined for none. */
+  readonly keeping: Keeping | undefined;
+  /** Called if the upstream has deleted what the call names; undefined if the call deletes nothing. */
+  readonly onDeleted: ((upstream: UpstreamRecord) => void) | undefined;
   /** Characters that it has spoken; 0 where none are counted. */
   readonly characters: number;
   /** The call in its caller's trace; null if nothing is traced. */

@@ -67,6 +67,17 @@ export function resolve(
   return { candidates: [{ upstream, model: undefined }], routeId: undefined, limits: undefined };
 }
 
+/**
+ * Resolves a call that asks no model: it may go to any upstream of its format, of which the first is asked. Pure.
+ */
+export function resolveUnmodelled({ upstreams, ...gateway }: GatewayRecord, dialect: Dialect): Resolved | Problem {
+  const [first, ...others] = upstreams
+    .filter((each) => each.dialect === dialect)
+    .map((upstream): UpstreamCandidate => ({ upstream, model: undefined }));
+  if (first === undefined) return unspoken({ upstreams, ...gateway }, dialect);
+  return { candidates: [first, ...others], routeId: undefined, limits: undefined };
+}
+
 function unspoken({ upstreams }: GatewayRecord, dialect: Dialect): Problem {
   const spoken = [...new Set(upstreams.map((each) => each.dialect))];
   const instead = spoken.length === 0 ? "" : `use a client of a format that it speaks (${listed(spoken)}), or `;

@@ -29,12 +29,20 @@ import { callerDialect } from "./errors/caller-dialect.ts";
 import { sendErrorResponse } from "./errors/error-response.ts";
 import { forward } from "./forward.ts";
 import type { ForwardingDeps } from "./forwarded-call.ts";
-import { headerOf, INERT_HEADERS, ROUTE_ID_HEADER, readHead, withoutModels } from "./headers/headers.ts";
+import {
+  headerOf,
+  INERT_HEADERS,
+  ROUTE_ID_HEADER,
+  readHead,
+  withoutCodings,
+  withoutModels,
+} from "./headers/headers.ts";
+import { type KeptCall, openKeptCall } from "./kept/kept-call.ts";
 import { modelDescription, modelList, nameableRoutes } from "./model/models.ts";
 import { bodyNeed, type ForwardedBody, type RequestedModel, readCounted, readModels } from "./model/requested-model.ts";
 import { isReadable } from "./request-body.ts";
 import { type RequestTarget, splitTarget } from "./request-target.ts";
-import { mayName, needsModel, type Resolved, resolve, withoutFallbacks } from "./resolve.ts";
+import { mayName, needsModel, type Resolved, resolve, resolveUnmodelled, withoutFallbacks } from "./resolve.ts";
 import { holdToBody } from "./route-limits.ts";
 import { expectedTokens } from "./tokens/expected-tokens.ts";
 import { unservedPath } from "./unserved-path.ts";
@@ -100,6 +108,8 @@ export function gatewayRoutes(
   }
 }
 
+const NOTHING = Buffer.alloc(0);
+
 const UPGRADE_REFUSED = problem("upgrade_required", "The gateway speaks HTTP alone: there are no WebSockets here.", {
   upgrade: "HTTP/1.1",
   connection: "upgrade, close",
@@ -133,11 +143,12 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
   const countsAll = counts && (countsTokens(key) || hasBudget(key));
   // Answers that are counted in a unit name no model, by which it is priced.
   const counted = unit !== undefined && (speaks || isReadable(sent.contentLength));
+  const { kept } = row;
   const need = bodyNeed(sent, row.body, {
-    model:
-      row.models !== "none" && (counted || (counts && hasCostBudget(key)) || needsModel(gateway, key.allowedModels)),
-    tokens: countsAll,
+    model: usesModel(row) && (counted || (counts && hasCostBudget(key)) || needsModel(gateway, key.allowedModels)),
+    tokens: countsAll || kept?.referring !== undefined,
   });
+  let keptCall: KeptCall | undefined;
   const head = need === "inspect" ? withoutModels(sent) : sent;
   const proceed = (
     { model, body }: Pick<RequestedModel, "model"> & { readonly body: ForwardedBody },
@@ -162,29 +173,43 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
       path: call.path,
       pathModel: call.model,
       query: targetOf(request).query,
-      head,
+      head: keptCall?.keeping === undefined ? head : withoutCodings(head),
       body,
       resolved,
-      resolveAgain: (last) => resolveAgain(deps, request, model, last),
+      resolveAgain: (last) => resolveAgain(deps, request, { model, last, kept: keptCall }),
       onAnswered: (answer) => deps.usage.countAnswer(key, answer, deps.clock.now()),
       onOver,
+      keeping: keptCall?.keeping,
+      onDeleted: keptCall?.onDeleted,
       characters,
       bodyModel: unit === undefined ? undefined : model,
       trace: request.trace,
     });
   };
-  if (need !== "count" && need !== "inspect") {
+  const isRead = need === "count" || need === "inspect";
+  if (!isRead && kept === undefined) {
     proceed({ model: call.model, body: need }, resolveFor(deps, request, call.model));
     return;
   }
   let text: Buffer | undefined;
   const hold = async (): Promise<void> => {
     const read = need === "inspect" ? readModels : readCounted;
-    const found = await read(openCall, { request: raw, call, head, query: targetOf(request).query });
+    const found = isRead
+      ? await read(openCall, { request: raw, call, head, query: targetOf(request).query })
+      : { model: call.model, body: need, text: NOTHING };
     text = found.text;
     if (reply.sent) return;
-    const resolved = resolveAgain(deps, request, found.model);
+    let resolved = resolveAgain(deps, request, { model: found.model });
     if (resolved instanceof Problem) return proceed(found, resolved);
+    if (kept !== undefined) {
+      const asked = { kept, call, teamId: gateway.teamId, dialect, head, text };
+      const opened = await openKeptCall(deps, asked);
+      if (reply.sent) return;
+      if (opened instanceof Problem) return proceed(found, opened);
+      keptCall = opened;
+      resolved = resolveAgain(deps, request, { model: found.model, kept: opened });
+      if (resolved instanceof Problem) return proceed(found, resolved);
+    }
     const { limits } = resolved;
     const isCounted = counts && (countsTokens(key, limits) || hasBudget(key));
     const isEstimated = isCounted || speaks;
@@ -204,7 +229,9 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
     const onOver = (end: CallEnd): void => {
       if (expected !== undefined) settle(usedTokens(dialect, expected, end));
     };
-    const again = reply.sent ? undefined : resolveAgain(deps, request, found.model, resolved);
+    const again = reply.sent
+      ? undefined
+      : resolveAgain(deps, request, { model: found.model, last: resolved, kept: keptCall });
     if (again === undefined || again instanceof Problem) onOver(NOT_DONE);
     if (again !== undefined) proceed(found, again, onOver, characters);
   };
@@ -222,39 +249,57 @@ function releaseAfter(response: ServerResponse, body: Buffer | undefined): void 
   else response.once("close", () => releaseLargeBody(body));
 }
 
+/** Facts that a call is decided by. */
+type DecidedCall = {
+  readonly model: string | undefined;
+  /** Result of the last decision; undefined if it is not known. */
+  readonly last?: Resolved;
+  /** Objects that upstreams keep; undefined if the call has nothing to do with them, or it is not known yet. */
+  readonly kept?: KeptCall | undefined;
+};
+
 /**
  * Decides a call again by its key and its gateway as they are now; returns where it goes, or the problem to answer.
- *
- * @param last result of the last decision; undefined if it is not known
  */
 function resolveAgain(
   deps: ServerDeps,
   request: FastifyRequest,
-  model: string | undefined,
-  last?: Resolved,
+  { model, last, kept }: DecidedCall,
 ): Resolved | Problem {
   const before = request.access;
   const access = accessNow(deps, request);
   if (access instanceof Problem) return access;
-  return access === before && last !== undefined ? last : resolveFor(deps, request, model);
+  return access === before && last !== undefined ? last : resolveFor(deps, request, model, kept);
 }
 
 /**
  * Returns where a call goes as it was last authorised, or the problem to answer. A key that may not name the model is
  * counted and recorded, like the refusals of the authentication hook.
  */
-function resolveFor(deps: ServerDeps, request: FastifyRequest, model: string | undefined): Resolved | Problem {
+function resolveFor(
+  deps: ServerDeps,
+  request: FastifyRequest,
+  model: string | undefined,
+  kept?: KeptCall,
+): Resolved | Problem {
   const { call, dialect, gateway } = gatewayCallOf(request);
   const { principal: key } = request;
-  if (!gateway.operations.includes(rowOf(call).kind)) return notFound(deps, request);
+  const row = rowOf(call);
+  if (!gateway.operations.includes(row.kind)) return notFound(deps, request);
+  if (row.models === "unused") {
+    const unmodelled = resolveUnmodelled(gateway, dialect);
+    const reached = unmodelled instanceof Problem || kept === undefined ? unmodelled : kept.reach(unmodelled);
+    return reached instanceof Problem ? reached : withoutFallbacks(reached);
+  }
   const mayResolveRoutes = permits(key, "gateway.resolve_route");
   const resolved = resolve(gateway, { allowedModels: key.allowedModels, mayResolveRoutes }, dialect, model);
   if (resolved instanceof Problem && resolved.code === "forbidden") {
     const cause = mayName(key.allowedModels, model) ? "scope_missing" : "model_not_allowed";
     recordRefusal(deps, request, request.routeOptions.url, forbidden(cause, key));
   }
-  if (resolved instanceof Problem || rowOf(call).fallback === "until answered") return resolved;
-  return withoutFallbacks(resolved);
+  if (resolved instanceof Problem) return resolved;
+  const reached = kept === undefined ? resolved : kept.reach(resolved);
+  return reached instanceof Problem || row.fallback === "until answered" ? reached : withoutFallbacks(reached);
 }
 
 /** Answers a question about models from the gateway's own routes. */
@@ -301,6 +346,10 @@ function gatewayCallOf(request: FastifyRequest): { call: GatewayCall; dialect: D
   if (call === undefined || gateway === null)
     throw new Error("a gateway request reached its handler without its gateway");
   return { call, dialect: call.dialect ?? "openai", gateway };
+}
+
+function usesModel({ models }: OperationRow): boolean {
+  return models !== "none" && models !== "unused";
 }
 
 function rowOf({ operation }: GatewayCall): OperationRow {

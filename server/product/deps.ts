@@ -15,6 +15,7 @@ import type { AnswerBudget } from "../http/answers/answer-budget.ts";
 import type { RequestMetrics } from "../http/request-metrics.ts";
 import type { KeyIndexView } from "../key-index/key-index-view.ts";
 import type { InstallationLimits } from "../limits/installation-limits.ts";
+import type { ObjectOwners } from "../ownership/object-owners.ts";
 import type { Tracing } from "../telemetry/tracing.ts";
 import type { CurrentPrices } from "../usage/price-file.ts";
 import type { UsageRecorder } from "../usage/usage-recorder.ts";
@@ -45,6 +46,8 @@ export type ServerDeps = {
   /** Limits of the installation; null if there is only one replica. */
   readonly installationLimits: InstallationLimits | null;
   readonly budgets: Pick<BudgetGrants, "reserve" | "settle">;
+  /** Owners of the responses and conversations that upstreams keep. */
+  readonly owners: Pick<ObjectOwners, "record" | "findOrigins" | "end">;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: RequestMetrics & AuthMetrics & { readonly registry: Registry };

@@ -22,6 +22,7 @@ export type Database = {
   libraries: LibrariesTable;
   gateways: GatewaysTable;
   gateway_upstreams: GatewayUpstreamsTable;
+  kept_objects: KeptObjectsTable;
   keys: KeysTable;
   key_libraries: { key_id: string; library_id: string };
   key_versions: KeyVersionsTable;
@@ -156,6 +157,14 @@ type GatewayUpstreamsTable = {
   /** Encrypted by the keyring and bound to the gateway's id. */
   credential: Uint8Array | null;
   credential_at: Date | null;
+};
+
+type KeptObjectsTable = {
+  digest: Uint8Array;
+  origin: string;
+  team_id: string;
+  parent: Uint8Array | null;
+  ends_at: Date | null;
 };
 
 type KeysTable = {

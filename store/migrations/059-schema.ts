@@ -77,6 +77,24 @@ const FACT_TEXT = `create function fact_text(facts jsonb) returns text
   language sql immutable parallel safe
   return coalesce((select lower(string_agg(value, E'\\n' order by key)) from jsonb_each_text(facts)), '');`;
 
+const KEPT_OBJECTS = `
+-- Whose the responses and conversations are that upstreams keep (docs/decisions/stored-responses.md): an upstream tells
+-- apart credentials alone, and teams may share one. By the SHA-256 of format, kind and id.
+create table kept_objects (
+  digest bytea not null check (octet_length(digest) = 32),
+  -- Of the upstream's base URL.
+  origin text not null,
+  team_id text not null,
+  -- Digest of the conversation that it is in.
+  parent bytea,
+  -- Null while its upstream keeps it without an end.
+  ends_at timestamptz,
+  primary key (digest, origin)
+);
+create index kept_objects_by_end on kept_objects (ends_at) where ends_at is not null;
+create index kept_objects_of_parent on kept_objects (parent, origin) where parent is not null;
+`;
+
 /**
  * Script that makes this version from version 58. In version 58, atoms for servers that embed passages and parts waited
  * in the queue with a date of their own, replicas reported which notes of keys they keep, and keys had no facts.
@@ -104,7 +122,7 @@ ${feedsUpdate("gateways", "operations", "gateway", "id", ["operations"])}
 ${["key_tokens", "key_token_hours", "key_token_days"]
   .map((table) => `alter table ${table} ${UNIT_COLUMNS.map((column) => `add column ${column}`).join(", ")};`)
   .join("\n")}
-`;
+${KEPT_OBJECTS}`;
 
 /** Index over parts of the facts that declarations state of keys for people, like the index of names. */
 export const indexes = [
@@ -471,7 +489,7 @@ create table upstream_outcomes (
   primary key (gateway_id, upstream),
   foreign key (gateway_id, upstream) references gateway_upstreams (gateway_id, name) on delete cascade
 );
-
+${KEPT_OBJECTS}
 -- Keys.
 
 create function refuse_revival() returns trigger language plpgsql as $$

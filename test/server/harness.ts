@@ -32,6 +32,7 @@ import { parseKeyring } from "../../store/encryption/keyring.ts";
 import { subjectColumn } from "../../store/keys/rows/key-policy.ts";
 import type { IndexedKey } from "../../store/keys/rows/key-records.ts";
 import { budgetsOn, ledgerThatIsAway } from "./budgets/ledger.ts";
+import { ownersInMemory } from "./ownership/owners-in-memory.ts";
 
 /** A clock that stands still until a test moves it. */
 export type TestClock = Clock & { set(now: number): void; advance(milliseconds: number): void };
@@ -69,6 +70,8 @@ export type HarnessOptions = {
   readonly limits?: (clock: Clock) => InstallationLimits;
   /** What keeps budgets; a database that is away where it is left out. */
   readonly budgets?: (clock: Clock) => BudgetGrants;
+  /** What keeps whose the objects of upstreams are; in memory where it is left out. */
+  readonly owners?: ServerDeps["owners"];
   /** Opens the management API. */
   readonly managementToken?: ManagementToken;
   readonly tracing?: Tracing;
@@ -89,6 +92,7 @@ export async function startHarness({
   answers,
   limits,
   budgets,
+  owners,
   managementToken,
   tracing,
   sampling,
@@ -124,6 +128,7 @@ export async function startHarness({
     refusals: { record: ({ client, ...refusal }) => refused.push({ ...refusal, address: client.ip }) },
     installationLimits: limits?.(clock) ?? null,
     budgets: budgets?.(clock) ?? budgetsOn(ledgerThatIsAway(), clock),
+    owners: owners ?? ownersInMemory(clock.monotonic).owners,
     clock,
     log: sampleLog(createLog("debug", { write: (line) => lines.push(line) }), sampling),
     metrics,

@@ -84,6 +84,12 @@ export function withoutModels(head: RequestHead): RequestHead {
   return { ...head, forwarded: filtered(head.forwarded, (name) => !namesModel(name)) };
 }
 
+/** Returns a head that asks for an answer in no coding, for a call whose answer is read before it is passed on. */
+export function withoutCodings(head: RequestHead): RequestHead {
+  const forwarded = filtered(head.forwarded, (name) => spellingOf(name).lower !== "accept-encoding");
+  return { ...head, forwarded: [...forwarded, "accept-encoding", "identity"] };
+}
+
 /**
  * Returns the head to send to an upstream.
  *

@@ -19,7 +19,7 @@ export type ModelMembers = {
 };
 
 /** Bytes of a member's name at most: no format has a longer one, and a longer one can hide its meaning from us. */
-const MAX_NAME = 256;
+export const MAX_MEMBER_NAME = 256;
 
 function membersOf(members: Readonly<Record<string, ModelMember>>): ModelMembers {
   // Whatever is no ASCII letter or digit may be an escape, or be passed over or folded by some parser.
@@ -108,7 +108,7 @@ export const MODEL_NAMES: ReadonlySet<string> = new Set(
 export function memberAt(body: Buffer, start: number, end: number, members: ModelMembers): MemberEntry | undefined {
   const from = start + 1;
   const to = end - 1;
-  if (to - from > MAX_NAME) throw new BodyFault(`A member's name is longer than ${MAX_NAME} bytes.`);
+  if (to - from > MAX_MEMBER_NAME) throw new BodyFault(`A member's name is longer than ${MAX_MEMBER_NAME} bytes.`);
   const first = body[from];
   if (first === undefined || members.firstBytes[first] === 0) return undefined;
   const found = members.entries.get(foldedNameAt(body, start, end));
@@ -129,7 +129,7 @@ export function foldedName(name: string): string {
 }
 
 /** Returns a name in the body as {@link foldedName} does. It is decoded and parsed only if it is not plain. */
-function foldedNameAt(body: Buffer, start: number, end: number): string {
+export function foldedNameAt(body: Buffer, start: number, end: number): string {
   let isPlain = true;
   for (let at = start + 1; at < end - 1; at += 1) {
     const byte = body[at] ?? 0;

@@ -147,7 +147,7 @@ function runScan(scan: ModelScan | FormScan): FoundModels {
 }
 
 /** Refuses a body unless every reader would take it for the same JSON text. */
-function requireReadable(head: RequestHead): void {
+export function requireReadable(head: RequestHead): void {
   requireUncompressed(head);
   const { contentType } = head;
   if (contentType !== undefined && !/^application\/(?:[\w.-]+\+)?json[ \t]*(?:;|$)/i.test(contentType)) {

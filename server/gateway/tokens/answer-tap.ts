@@ -38,7 +38,7 @@ function withCharacters(usage: AnswerUsage, characters: number): AnswerUsage {
 
 /** Patterns of the media types that are read, by the first that is named; an answer without one is read as JSON. */
 const JSON_TYPE = /^(?:application|text)\/(?:[\w.-]+\+)?json[ \t]*(?:[;,]|$)/i;
-const EVENT_STREAM = /^text\/event-stream[ \t]*(?:[;,]|$)/i;
+export const EVENT_STREAM: RegExp = /^text\/event-stream[ \t]*(?:[;,]|$)/i;
 
 /** The call that is answered, the team of its gateway, and the characters that it has spoken, if any. */
 type TappedCall = {
@@ -95,6 +95,6 @@ function withoutCredential(usage: AnswerUsage, needle: Needle): AnswerUsage {
 }
 
 /** @param value the header; of several lines the dispatcher makes a list, whatever its type says */
-function codingOf(value: string | readonly string[] | undefined): string {
+export function codingOf(value: string | readonly string[] | undefined): string {
   return value === undefined ? "identity" : [value].flat().join(",").trim().toLowerCase();
 }

@@ -30,7 +30,7 @@ const CODE_OF_STATUS: Readonly<Record<number, ProblemCode>> = {
  * as a Service of Kubernetes, only keeps new connections off a replica, and a kept connection would lead its caller to
  * this replica for as long as its database is away.
  */
-const ELSEWHERE = { ...HEADERS_OF_PROBLEMS.unavailable, connection: "close" };
+export const ELSEWHERE: Readonly<Record<string, string>> = { ...HEADERS_OF_PROBLEMS.unavailable, connection: "close" };
 /** Refusal by a replica whose view of the keys is not current. */
 export const STALE_VIEW = problem("unavailable", undefined, ELSEWHERE);
 const UNREAD = problem("unavailable", "The database does not answer: try again.", ELSEWHERE);

@@ -1,0 +1,159 @@
+import type { KeptKind, KeptObjects } from "../../../domain/access/gateway-operations.ts";
+import type { Dialect, UpstreamRecord } from "../../../domain/access/key-record.ts";
+import { DAY_MS } from "../../../domain/duration.ts";
+import { BodyFault } from "../../http/bodies/json-scanner.ts";
+import { inSlices } from "../../http/bodies/slices.ts";
+import { type Problem, problem } from "../../http/problems/problem.ts";
+import { ELSEWHERE } from "../../http/problems/problem-of.ts";
+import { keptDigest } from "../../ownership/object-owners.ts";
+import type { ServerDeps } from "../../product/deps.ts";
+import type { GatewayCall } from "../classify.ts";
+import type { RequestHead } from "../headers/headers.ts";
+import { requireReadable } from "../model/requested-model.ts";
+import type { Resolved } from "../resolve.ts";
+import { type KeptReference, ReferenceScan } from "./reference-scan.ts";
+
+/** Milliseconds for which the owner of a response is known: OpenAI keeps a response for 30 days. */
+const RESPONSE_MS = 35 * DAY_MS;
+
+/** Objects that the answer to a call may bring, and how their owner is recorded. */
+export type Keeping = {
+  readonly made: NonNullable<KeptObjects["made"]>;
+  /** @throws an error if the database did not say that it is committed */
+  readonly record: (upstream: UpstreamRecord, made: readonly KeptReference[]) => Promise<void>;
+};
+
+/** A call whose objects are its team's. */
+export type KeptCall = {
+  /** Returns where the call goes of where it may: to the upstream that has its objects, and to no other. */
+  readonly reach: (resolved: Resolved) => Resolved | Problem;
+  /** Objects that its answer may bring; undefined for none. */
+  readonly keeping: Keeping | undefined;
+  /** Called if the upstream has deleted what the call names; undefined if the call deletes nothing. */
+  readonly onDeleted: ((upstream: UpstreamRecord) => void) | undefined;
+};
+
+type AskedCall = {
+  readonly kept: KeptObjects;
+  readonly call: Pick<GatewayCall, "names">;
+  readonly teamId: string;
+  readonly dialect: Dialect;
+  readonly head: RequestHead;
+  /** Body as it came; empty if it was not read. */
+  readonly text: Buffer;
+};
+
+/**
+ * Finds whose the objects are that a call names, in its path and in its body. An unknown one and another team's have the
+ * same answer.
+ *
+ * @returns the call, or the problem to answer
+ * @throws Problem 400 or 415 for a body whose references cannot be known without doubt
+ */
+export async function openKeptCall(
+  { owners, log }: Pick<ServerDeps, "owners" | "log">,
+  { kept, call, teamId, dialect, head, text }: AskedCall,
+): Promise<KeptCall | Problem> {
+  const { named, made, ended } = kept;
+  const [object] = call.names;
+  const said = kept.referring === undefined ? NOTHING_SAID : await readReferences(kept, head, text);
+  const inPath = named === undefined || object === undefined ? [] : [{ kind: named, id: object }];
+  const digested = [...inPath, ...said.references].map((one) => ({ ...one, digest: digestOf(one) }));
+  let origins: ReadonlyMap<string, readonly string[]>;
+  try {
+    origins = await owners.findOrigins(
+      teamId,
+      digested.map(({ digest }) => digest),
+    );
+  } catch (error) {
+    log.warn({ error }, "could not ask whose an upstream's objects are");
+    return UNKNOWN_OWNERS;
+  }
+  const missing = digested.find(({ digest }) => (origins.get(digest) ?? []).length === 0);
+  if (missing !== undefined) return MISSING[missing.kind];
+  const conversation = digested.find(({ kind }) => kind === "conversation");
+
+  function digestOf({ kind, id }: KeptReference): string {
+    return keptDigest(dialect, kind, id);
+  }
+  const hasAll = ({ baseUrl }: UpstreamRecord): boolean => {
+    const { origin } = new URL(baseUrl);
+    return digested.every(({ digest }) => origins.get(digest)?.includes(origin));
+  };
+  return {
+    reach(resolved) {
+      if (digested.length === 0) return resolved;
+      const holder = resolved.candidates.find(({ upstream }) => hasAll(upstream));
+      return holder === undefined ? ELSEWHERE_KEPT : { ...resolved, candidates: [holder] };
+    },
+    keeping:
+      made === undefined || !said.mayKeep
+        ? undefined
+        : {
+            made,
+            record: ({ baseUrl }, found) =>
+              owners.record(
+                teamId,
+                found.map((one) => ({
+                  ...{ digest: digestOf(one), origin: new URL(baseUrl).origin, teamId },
+                  parent: one.kind === "conversation" ? null : (conversation?.digest ?? null),
+                  lastsMs: one.kind === "conversation" || conversation !== undefined ? null : RESPONSE_MS,
+                })),
+              ),
+          },
+    onDeleted:
+      ended === undefined
+        ? undefined
+        : ({ baseUrl }) => {
+            const digest = digestOf({ kind: ended, id: call.names.at(-1) ?? "" });
+            owners.end(teamId, { digest, origin: new URL(baseUrl).origin }).catch((error: unknown) => {
+              log.warn({ error }, "could not note that an upstream's object is gone");
+            });
+          },
+  };
+}
+
+const NOTHING_SAID = { references: [], mayKeep: true } as const;
+
+async function readReferences(
+  kept: KeptObjects,
+  head: RequestHead,
+  text: Buffer,
+): Promise<{ readonly references: readonly KeptReference[]; readonly mayKeep: boolean }> {
+  requireReadable(head);
+  try {
+    const scan = new ReferenceScan(text, kept);
+    await inSlices((steps) => scan.run(steps));
+    return { references: scan.references, mayKeep: scan.mayKeep };
+  } catch (error) {
+    throw error instanceof BodyFault ? problem("invalid_request", error.message) : error;
+  }
+}
+
+/** Answers to an id that is not the team's, by kind: the same for an unknown one and another team's. */
+const MISSING: Readonly<Record<KeptKind, Problem>> = {
+  response: problem("not_found", "Response not found: no response of this id was made with a key of this team."),
+  conversation: problem("not_found", "Conversation not found: none of this id was made with a key of this team."),
+  item: problem(
+    "not_found",
+    "Item not found: no item of this id is in a stored response of this team. Send the item itself in place of its id.",
+  ),
+};
+
+const ELSEWHERE_KEPT = problem(
+  "not_found",
+  "What this id names is kept by an upstream that this call does not go to: the gateway has it no more, or the model's route leads to another one.",
+);
+
+const UNKNOWN_OWNERS = problem(
+  "unavailable",
+  "The database does not say whose the named responses or conversations are: try again.",
+  ELSEWHERE,
+);
+
+/** Answer to a call whose upstream has made something of which no owner could be recorded. */
+export const UNRECORDED: Problem = problem(
+  "unavailable",
+  "The database does not record whose the answer is, which the upstream stores: try again, or send `store: false`.",
+  ELSEWHERE,
+);

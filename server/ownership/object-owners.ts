@@ -1,0 +1,119 @@
+import { hash } from "node:crypto";
+import type { KeptKind } from "../../domain/access/gateway-operations.ts";
+import type { Dialect } from "../../domain/access/key-record.ts";
+import type { KeptObject, MadeObject, OwnerQuestion } from "../../store/gateways/kept-objects.ts";
+import { DrawQueue } from "../limits/draw-queue.ts";
+
+/** Milliseconds that a call waits for its turn at most, and as long for the database. */
+const ANSWER_MS = 2_000;
+/** Milliseconds for which an owner that was found is known: a team's object never becomes another's. */
+const KNOWN_MS = 60_000;
+/** Owners that are known at a time, at most. */
+const MOST_KNOWN = 10_000;
+/** Maximum number of ids of one call in one statement. */
+const MOST_ASKED = 100;
+
+type OwnersDeps = {
+  /** Records whose the objects are. */
+  readonly record: (made: readonly MadeObject[]) => Promise<void>;
+  /** Finds the origins at which teams have objects, for each question. */
+  readonly find: (questions: readonly OwnerQuestion[]) => Promise<readonly (readonly string[])[]>;
+  /** Ends what an upstream has deleted. */
+  readonly end: (teamId: string, object: KeptObject) => Promise<void>;
+  /** Milliseconds on a clock that never jumps. */
+  readonly monotonic: () => number;
+};
+
+type Known = { readonly origins: readonly string[]; readonly until: number };
+
+/**
+ * Digest of an object by its format, kind and id. The ids of providers have 128 random bits or more, so that a digest
+ * without a secret cannot be turned back; it opens nothing either, and stays the same when keys for encryption change.
+ *
+ * @returns 32 latin1 characters
+ */
+export function keptDigest(dialect: Dialect, kind: KeptKind, id: string): string {
+  return hash("sha256", `keyplane kept object\0${dialect}\0${kind}\0${id}`, "buffer").toString("latin1");
+}
+
+/**
+ * Owners of what upstreams keep. Teams ask in turn, and several calls by one statement: a team's many calls take no
+ * more of the database than those of limits do. What was not found is asked again with each call.
+ */
+export class ObjectOwners {
+  readonly #deps: OwnersDeps;
+  readonly #recording: DrawQueue<readonly MadeObject[], true>;
+  readonly #finding: DrawQueue<readonly OwnerQuestion[], readonly (readonly string[])[]>;
+  /** Owners that were found, by team and digest, the oldest first. */
+  readonly #known = new Map<string, Known>();
+
+  constructor(deps: OwnersDeps) {
+    this.#deps = deps;
+    this.#recording = new DrawQueue({
+      answerMs: ANSWER_MS,
+      ask: async (calls) => {
+        await deps.record(calls.flat());
+        return calls.map(() => true as const);
+      },
+    });
+    this.#finding = new DrawQueue<readonly OwnerQuestion[], readonly (readonly string[])[]>({
+      answerMs: ANSWER_MS,
+      ask: async (calls) => {
+        const answers = (await deps.find(calls.flat())).values();
+        return calls.map((questions) => questions.map(() => answers.next().value ?? []));
+      },
+    });
+  }
+
+  /**
+   * Records what a call has made, before its ids go to the client.
+   *
+   * @throws an error if the database did not say that it is committed
+   */
+  async record(teamId: string, made: readonly MadeObject[]): Promise<void> {
+    await this.#recording.draw(teamId, () => made);
+  }
+
+  /**
+   * Finds the origins at which a team has objects.
+   *
+   * @returns the origins by digest; none for another team's object and for an unknown one
+   * @throws an error if the database did not answer
+   */
+  async findOrigins(teamId: string, digests: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> {
+    const now = this.#deps.monotonic();
+    const found = new Map<string, readonly string[]>();
+    for (const digest of digests) {
+      const known = this.#known.get(keyOf(teamId, digest));
+      if (known !== undefined && known.until > now) found.set(digest, known.origins);
+    }
+    const unknown = [...new Set(digests)].filter((digest) => !found.has(digest));
+    for (let from = 0; from < unknown.length; from += MOST_ASKED) {
+      const asked = unknown.slice(from, from + MOST_ASKED);
+      const answers = await this.#finding.draw(teamId, () => asked.map((digest) => ({ teamId, digest })));
+      for (const [place, digest] of asked.entries()) {
+        const origins = answers[place] ?? [];
+        found.set(digest, origins);
+        if (origins.length > 0) this.#learn(keyOf(teamId, digest), { origins, until: now + KNOWN_MS });
+      }
+    }
+    return found;
+  }
+
+  /** Ends an object that its upstream has deleted. */
+  async end(teamId: string, object: KeptObject): Promise<void> {
+    this.#known.delete(keyOf(teamId, object.digest));
+    await this.#deps.end(teamId, object);
+  }
+
+  #learn(key: string, known: Known): void {
+    this.#known.delete(key);
+    this.#known.set(key, known);
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > MOST_KNOWN && oldest !== undefined) this.#known.delete(oldest);
+  }
+}
+
+function keyOf(teamId: string, digest: string): string {
+  return `${digest}${teamId}`;
+}

@@ -1,0 +1,78 @@
+import { sql } from "kysely";
+import type { Db } from "../database/change.ts";
+import { toDigest } from "../database/digest.ts";
+import { preparedStatement } from "../database/prepared-statement.ts";
+
+/** Object that an upstream keeps for every caller with its credential. */
+export type KeptObject = {
+  /** SHA-256 of its format, kind and id, as 32 latin1 characters. */
+  readonly digest: string;
+  /** Origin of the upstream's base URL. */
+  readonly origin: string;
+};
+
+/** Object that a team's call has made. */
+export type MadeObject = KeptObject & {
+  readonly teamId: string;
+  /** Digest of the conversation that it is in, at the same origin; null for none. */
+  readonly parent: string | null;
+  /** Milliseconds until its upstream has deleted it by itself; null if it keeps it. */
+  readonly lastsMs: number | null;
+};
+
+/** Question which of an id's objects are a team's. */
+export type OwnerQuestion = { readonly teamId: string; readonly digest: string };
+
+/**
+ * Records whose the objects are. An object has one owner: the team that recorded it first, until the object has ended.
+ *
+ * @param made any objects, in any order, also the same one twice
+ */
+export async function recordOwners(db: Db, made: readonly MadeObject[]): Promise<void> {
+  const column = <T>(of: (object: MadeObject) => T): T[] => made.map(of);
+  // In the order of the key, so that two statements with the same objects do not wait for each other.
+  await sql`${preparedStatement}
+    insert into kept_objects as kept (digest, origin, team_id, parent, ends_at)
+    select distinct on (digest, origin) digest, origin, team_id, parent,
+      clock_timestamp() + lasts_ms * interval '1 millisecond'
+    from unnest(${column(({ digest }) => toDigest(digest))}::bytea[], ${column(({ origin }) => origin)}::text[],
+      ${column(({ teamId }) => teamId)}::text[],
+      ${column(({ parent }) => (parent === null ? null : toDigest(parent)))}::bytea[],
+      ${column(({ lastsMs }) => lastsMs)}::float8[]) as made (digest, origin, team_id, parent, lasts_ms)
+    order by digest, origin
+    on conflict (digest, origin) do update set team_id = excluded.team_id, parent = excluded.parent,
+      ends_at = excluded.ends_at
+    where kept.ends_at < clock_timestamp()`.execute(db);
+}
+
+/**
+ * Finds at which origins teams have objects that have not ended.
+ *
+ * @returns for each question, in their order, the origins; none for another team's object and for an unknown one
+ */
+export async function findOwnedOrigins(db: Db, questions: readonly OwnerQuestion[]): Promise<string[][]> {
+  const { rows } = await sql<{ origins: string[] }>`${preparedStatement}
+    select array(
+      select kept.origin from kept_objects kept where kept.digest = asked.digest and kept.team_id = asked.team_id
+        and (kept.ends_at is null or kept.ends_at > clock_timestamp()) order by kept.origin) as origins
+    from unnest(${questions.map(({ digest }) => toDigest(digest))}::bytea[],
+      ${questions.map(({ teamId }) => teamId)}::text[]) with ordinality as asked (digest, team_id, place)
+    order by place`.execute(db);
+  return rows.map(({ origins }) => origins);
+}
+
+/** Ends a team's object, which its upstream has deleted. What is in it goes as rows of ended objects are pruned. */
+export async function endKeptObject(db: Db, teamId: string, { digest, origin }: KeptObject): Promise<void> {
+  await sql`${preparedStatement}
+    update kept_objects set ends_at = clock_timestamp()
+    where digest = ${toDigest(digest)} and origin = ${origin} and team_id = ${teamId}`.execute(db);
+}
+
+/** SQL conditions for the rows of ended objects: of what was in an ended conversation, and of objects with nothing in them. */
+export const ENDED_OBJECTS = {
+  inside: sql`where (o.parent, o.origin) in
+    (select digest, origin from kept_objects where ends_at < clock_timestamp() order by ends_at limit 1000)`,
+  outside: sql`where o.ends_at < clock_timestamp() and not exists (
+    select from kept_objects inner_one where inner_one.parent = o.digest and inner_one.origin = o.origin)
+    order by o.ends_at`,
+} as const;

@@ -1,0 +1,97 @@
+import { expect, test } from "vitest";
+import { GATEWAY_OPERATIONS, type KeptObjects } from "../../../../domain/access/gateway-operations.ts";
+import { ReferenceScan } from "../../../../server/gateway/kept/reference-scan.ts";
+import { BodyFault } from "../../../../server/http/bodies/json-scanner.ts";
+
+const RESPONSES = GATEWAY_OPERATIONS["gateway.responses"].kept ?? {};
+
+function scan(body: string | object, kept: KeptObjects = RESPONSES): ReferenceScan {
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  const found = new ReferenceScan(Buffer.from(text), kept);
+  while (!found.run(50));
+  return found;
+}
+
+const namedIn = (body: string | object) => scan(body).references.map(({ kind, id }) => `${kind} ${id}`);
+
+test.each<readonly [string | object, readonly string[]]>([
+  [{ input: "Hello" }, []],
+  [{ previous_response_id: null, conversation: null, input: null }, []],
+  [{ previous_response_id: "r1" }, ["response r1"]],
+  [{ conversation: "c1" }, ["conversation c1"]],
+  [{ conversation: { id: "c1", x: { id: "no" } } }, ["conversation c1"]],
+  [{ metadata: { previous_response_id: "no" }, text: { input: [{ id: "no" }] } }, []],
+  [{ input: [{ type: "item_reference", id: "i1" }] }, ["item i1"]],
+  [{ input: [{ id: "i1" }, [{ id: "i2" }]] }, ["item i1", "item i2"]],
+  [{ input: { id: "i1" } }, ["item i1"]],
+  [{ input: [{ id: "i1", content: "no author" }] }, ["item i1"]],
+  [{ input: [{ id: "i1", role: "user", content: "Hello" }] }, []],
+  [{ input: [{ id: "i1", type: "message", role: "assistant", content: [{ id: "no" }] }] }, []],
+  [{ input: [{ id: "i1", type: "reasoning", summary: [] }] }, ["item i1"]],
+  [{ input: [{ id: "i1", type: "reasoning", encrypted_content: null }] }, ["item i1"]],
+  [{ input: [{ id: "i1", type: "reasoning", encrypted_content: "" }] }, ["item i1"]],
+  [{ input: [{ id: "i1", type: "reasoning", encrypted_content: "sealed" }] }, []],
+  [{ input: [{ id: "i1", type: "image_generation_call" }] }, ["item i1"]],
+  [{ input: [{ id: "i1", type: "image_generation_call", result: "aGk=" }] }, []],
+  [{ input: [{ id: "i1", type: "function_call", arguments: "" }] }, []],
+  [{ input: [{ id: "i1", type: "what_comes_next", content: "x" }] }, ["item i1"]],
+  [{ input: [{ type: "message", role: "user", content: "Hello" }] }, []],
+  [{ input: [{ id: null, type: "item_reference" }] }, []],
+  [{ input: [{ id: "same" }, { id: "same" }], previous_response_id: "same" }, ["response same", "item same"]],
+])("%j names %j", (body, named) => {
+  expect(namedIn(body)).toEqual(named);
+});
+
+test.each<readonly [string, readonly string[]]>([
+  ['{"previous_response_id":"a","previous_response_id":"b"}', ["response a", "response b"]],
+  ['{"Previous_Response_ID":"a","previousResponseId":"b"}', ["response a", "response b"]],
+  ['{"previous\\u005fresponse\\u005fid":"\\u0061"}', ["response a"]],
+  ['{"previous_response_id\\u0000x":"a"}', ["response a"]],
+  ['{"extra_body":{"previous_response_id":"a","extra_body":{"conversation":"b"}}}', ["response a", "conversation b"]],
+  ['{"conversation":{"id":"a","ID":"b"}}', ["conversation a", "conversation b"]],
+  ['{"input":[{"type":"message","type":"item_reference","id":"a","content":"x","role":"user"}]}', ["item a"]],
+  ['{"input":[{"Type":"item_reference","id":"a","content":"x","role":"user"}]}', ["item a"]],
+  ['{"input":[{"type":"message","id":"a","Id":"b","content":"x","role":"user"}]}', ["item a", "item b"]],
+  ['{"input":[{"type":"message","id":"a","Content":"x","role":"user"}]}', ["item a"]],
+  ['{"Input":[{"id":"a"}],"input":"x"}', ["item a"]],
+])("b374: whatever a parser may read as a reference is one: %s names %j", (body, named) => {
+  expect(namedIn(body)).toEqual(named);
+});
+
+test.each([
+  '{"previous_response_id":5}',
+  '{"previous_response_id":["a"]}',
+  '{"conversation":["a"]}',
+  '{"conversation":{"id":{"id":"a"}}}',
+  '{"input":[{"id":["a"]}]}',
+  '{"input":[{"id":5}]}',
+  `{"previous_response_id":"${"a".repeat(600)}"}`,
+  `{"${"a".repeat(300)}":1}`,
+  "[]",
+  "{",
+  '{"input":"x"}{"input":"y"}',
+])("b374: %s is refused", (body) => {
+  expect(() => scan(body).references).toThrow(BodyFault);
+});
+
+test("b374: no body names more than can be looked up", () => {
+  const input = Array.from({ length: 1_001 }, (_, id) => ({ id: `i${id}` }));
+  expect(() => scan({ input }).references).toThrow("more than 1000");
+  expect(scan({ input: input.slice(1) }).references).toHaveLength(1_000);
+});
+
+test.each([
+  ["{}", true],
+  ['{"store":true}', true],
+  ['{"store":null}', true],
+  ['{"store":false}', false],
+  ['{"store":"false"}', true],
+  ['{"store":[false]}', true],
+  ['{"Store":false}', true],
+  ['{"store":false,"store":true}', true],
+  ['{"store":false,"Store":true}', true],
+  ['{"store":false,"extra_body":{"store":true}}', true],
+  ['{"metadata":{"store":false}}', true],
+])("after %s an upstream may keep the answer: %j", (body, mayKeep) => {
+  expect(scan(body).mayKeep).toBe(mayKeep);
+});

@@ -1,0 +1,32 @@
+import { ObjectOwners } from "../../../server/ownership/object-owners.ts";
+import type { MadeObject } from "../../../store/gateways/kept-objects.ts";
+
+/** Owners in memory, as the database keeps them; `database` says whether it is away, and counts what it is asked. */
+export function ownersInMemory(monotonic: () => number = () => 0) {
+  const database = { isAway: false, records: 0, questions: 0 };
+  const kept = new Map<string, MadeObject>();
+  const keyOf = ({ digest, origin }: Pick<MadeObject, "digest" | "origin">) => `${digest}${origin}`;
+  const requireHere = () => {
+    if (database.isAway) throw new Error("the database is away");
+  };
+  const owners = new ObjectOwners({
+    record: async (made) => {
+      database.records++;
+      requireHere();
+      for (const one of made) if (!kept.has(keyOf(one))) kept.set(keyOf(one), one);
+    },
+    find: async (questions) => {
+      database.questions++;
+      requireHere();
+      return questions.map(({ teamId, digest }) =>
+        [...kept.values()].filter((one) => one.teamId === teamId && one.digest === digest).map(({ origin }) => origin),
+      );
+    },
+    end: async (teamId, object) => {
+      requireHere();
+      if (kept.get(keyOf(object))?.teamId === teamId) kept.delete(keyOf(object));
+    },
+    monotonic,
+  });
+  return { database, kept, owners };
+}

@@ -1,0 +1,68 @@
+import { expect, test } from "vitest";
+import {
+  endKeptObject,
+  findOwnedOrigins,
+  type MadeObject,
+  recordOwners,
+} from "../../../store/gateways/kept-objects.ts";
+import { prune } from "../../../store/retention.ts";
+import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
+
+const DAY = 24 * 3_600_000;
+let serial = 0;
+
+/** An object that no other test has. */
+function made(fields: Partial<MadeObject> = {}): MadeObject {
+  const digest = String(++serial).padStart(32, "\u00ff");
+  return { digest, origin: "https://a.test", teamId: "team_a", parent: null, lastsMs: 35 * DAY, ...fields };
+}
+
+describeNightlyOnEachEngine("What an upstream keeps", (store) => {
+  const ownedBy = async (teamId: string, ...objects: readonly MadeObject[]) =>
+    (
+      await findOwnedOrigins(
+        store().db,
+        objects.map(({ digest }) => ({ teamId, digest })),
+      )
+    ).map((origins) => origins.join());
+  const rows = async () => (await store().db.selectFrom("kept_objects").select("digest").execute()).length;
+
+  test("b372: is the team's that recorded it first, at its origin, and is no other team's", async () => {
+    const [one, other] = [made(), made({ teamId: "team_b" })];
+    await recordOwners(store().db, [other, one, one]);
+    await recordOwners(store().db, [
+      { ...one, teamId: "team_b" },
+      { ...one, origin: "https://b.test" },
+    ]);
+    expect(await ownedBy("team_a", made(), one, other)).toEqual(["", "https://a.test,https://b.test", ""]);
+    expect(await ownedBy("team_b", one, other)).toEqual(["", "https://a.test"]);
+  });
+
+  test("is no team's once it has ended, and may then be another team's", async () => {
+    const [brief, deleted] = [made({ lastsMs: -1 }), made({ lastsMs: null })];
+    await recordOwners(store().db, [brief, deleted]);
+    await endKeptObject(store().db, "team_b", deleted);
+    expect(await ownedBy("team_a", brief, deleted)).toEqual(["", "https://a.test"]);
+    await endKeptObject(store().db, "team_a", deleted);
+    expect(await ownedBy("team_a", brief, deleted)).toEqual(["", ""]);
+    await recordOwners(store().db, [{ ...brief, teamId: "team_b", lastsMs: DAY }]);
+    expect(await ownedBy("team_b", brief)).toEqual(["https://a.test"]);
+  });
+
+  test("goes from the database after its end, a conversation with all that is in it", async () => {
+    await prune(store(), 90 * DAY);
+    const before = await rows();
+    const conversation = made({ lastsMs: null });
+    const inside = made({ lastsMs: null, parent: conversation.digest });
+    const elsewhere = made({ lastsMs: null, parent: conversation.digest, origin: "https://b.test" });
+    const living = made();
+    await recordOwners(store().db, [conversation, inside, elsewhere, living, made({ lastsMs: -1 })]);
+    expect((await prune(store(), 90 * DAY)).keptObjects).toBe(1);
+    await endKeptObject(store().db, "team_a", conversation);
+    expect((await prune(store(), 90 * DAY)).keptObjects).toBe(2);
+    expect(await ownedBy("team_a", conversation, inside, elsewhere, living)).toEqual([
+      ...["", "", "https://b.test", "https://a.test"],
+    ]);
+    expect(await rows()).toBe(before + 2);
+  });
+});
