@@ -138,6 +138,18 @@ const IMAGES = {
 } as const;
 const AUDIO = { scope: "gateway:generate", kind: "audio", answer: "media" } as const;
 const HEARD = { ...AUDIO, usage: { bounds: {}, usual: TRANSCRIPT_TOKENS, unit: "seconds" } } as const;
+const KEPT_HERE = {
+  scope: "gateway:generate",
+  kind: "responses",
+  answer: "json",
+  models: "unused",
+  usage: "unread",
+  fallback: "never",
+} as const;
+const READ_BACK = { ...KEPT_HERE, body: "none" } as const;
+const OF_RESPONSE = { ...READ_BACK, kept: { named: "response" } } as const;
+const OF_CONVERSATION = { ...READ_BACK, kept: { named: "conversation" } } as const;
+const SENT = { ...KEPT_HERE, body: "json" } as const;
 const MESSAGES = [{ role: "user", content: "Hello" }];
 const CONTENTS = [{ role: "user", parts: [{ text: "Hello" }] }];
 const GEMINI_BOUNDS: BoundMembers = {
@@ -149,6 +161,11 @@ const GEMINI_BOUNDS: BoundMembers = {
 
 function post(path: ServedAt["path"], dialect: Dialect): readonly ServedAt[] {
   return [{ method: "POST", path, dialect }];
+}
+
+/** Returns the path of what an upstream of OpenAI's API keeps. */
+function openai(method: ServedAt["method"], path: ServedAt["path"]): readonly ServedAt[] {
+  return [{ method, path, dialect: "openai" }];
 }
 
 /** Returns the paths of an action on a Gemini model. */
@@ -322,6 +339,75 @@ const ROWS = {
     usage: "unread",
     summary: "Judge texts and pictures, as OpenAI's moderations",
     example: { input: "Hello" },
+  },
+  "gateway.get_response": {
+    ...OF_RESPONSE,
+    served: openai("GET", "v1/responses/{id}"),
+    summary: "Read a stored response back, also as a stream, as OpenAI",
+  },
+  "gateway.delete_response": {
+    ...OF_RESPONSE,
+    served: openai("DELETE", "v1/responses/{id}"),
+    kept: { named: "response", ended: "response" },
+    summary: "Delete a stored response, as OpenAI",
+  },
+  "gateway.cancel_response": {
+    ...OF_RESPONSE,
+    served: openai("POST", "v1/responses/{id}/cancel"),
+    summary: "Cancel a response in the background, as OpenAI",
+  },
+  "gateway.list_input_items": {
+    ...OF_RESPONSE,
+    served: openai("GET", "v1/responses/{id}/input_items"),
+    summary: "List what a stored response was made from, as OpenAI",
+  },
+  "gateway.create_conversation": {
+    ...SENT,
+    served: openai("POST", "v1/conversations"),
+    kept: { referring: { items: "items" }, made: { object: "conversation" } },
+    summary: "Create a conversation, as OpenAI",
+    example: { metadata: {} },
+  },
+  "gateway.get_conversation": {
+    ...OF_CONVERSATION,
+    served: openai("GET", "v1/conversations/{id}"),
+    summary: "Read a conversation, as OpenAI",
+  },
+  "gateway.update_conversation": {
+    ...SENT,
+    served: openai("POST", "v1/conversations/{id}"),
+    kept: { named: "conversation", referring: {} },
+    summary: "Change a conversation's metadata, as OpenAI",
+    example: { metadata: {} },
+  },
+  "gateway.delete_conversation": {
+    ...OF_CONVERSATION,
+    served: openai("DELETE", "v1/conversations/{id}"),
+    kept: { named: "conversation", ended: "conversation" },
+    summary: "Delete a conversation, as OpenAI",
+  },
+  "gateway.create_items": {
+    ...SENT,
+    served: openai("POST", "v1/conversations/{id}/items"),
+    kept: { named: "conversation", referring: { items: "items" }, made: { items: "data" } },
+    summary: "Add items to a conversation, as OpenAI",
+    example: { items: MESSAGES },
+  },
+  "gateway.list_items": {
+    ...OF_CONVERSATION,
+    served: openai("GET", "v1/conversations/{id}/items"),
+    summary: "List the items of a conversation, as OpenAI",
+  },
+  "gateway.get_item": {
+    ...OF_CONVERSATION,
+    served: openai("GET", "v1/conversations/{id}/items/{item}"),
+    summary: "Read an item of a conversation, as OpenAI",
+  },
+  "gateway.delete_item": {
+    ...OF_CONVERSATION,
+    served: openai("DELETE", "v1/conversations/{id}/items/{item}"),
+    kept: { named: "conversation", ended: "item" },
+    summary: "Delete an item of a conversation, as OpenAI",
   },
   "gateway.list_models": {
     ...ROUTES,

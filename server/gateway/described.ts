@@ -55,7 +55,8 @@ function describe(path: string, { method, operation, dialect }: ServedPath): Ope
 function refusedBy(row: OperationRow): readonly ProblemCode[] {
   if (!isForwarded(row)) return row.answer === "route" ? [...ALWAYS, "not_found"] : ALWAYS;
   // A query that names a model beside the path is refused too.
-  return [...ALWAYS, ...(row.body === "none" ? (["invalid_request"] as const) : KEY_BODY_REFUSALS), ...FORWARDED];
+  const ofQuery = row.models === "unused" ? ([] as const) : (["invalid_request"] as const);
+  return [...ALWAYS, ...(row.body === "none" ? ofQuery : KEY_BODY_REFUSALS), ...FORWARDED];
 }
 
 const TEXT = { type: "string" } as const;
@@ -82,8 +83,9 @@ const ANTHROPIC_VERSION: Parameter = {
   schema: TEXT,
 };
 
-function bodyOf({ body, example }: OperationRow): MediaTypes {
-  return { [body === "form" ? "multipart/form-data" : "application/json"]: { schema: FORWARDED_BODY, example } };
+function bodyOf({ body, models, example }: OperationRow): MediaTypes {
+  const schema = models === "unused" ? KEPT_BODY : FORWARDED_BODY;
+  return { [body === "form" ? "multipart/form-data" : "application/json"]: { schema, example } };
 }
 
 const FORWARDED_BODY: JsonSchema = {
@@ -91,6 +93,8 @@ const FORWARDED_BODY: JsonSchema = {
   description: "As the path's API takes it. The name of a logical route is replaced by its upstream's model.",
   properties: { model: { ...TEXT, description: "Where the path names none: a logical route, or a model." } },
 };
+
+const KEPT_BODY: JsonSchema = { type: "object", description: "As the path's API takes it." };
 
 const ROUTE_ID: Readonly<Record<string, Header>> = {
   [ROUTE_ID_HEADER]: { description: "The logical route that the model named.", required: false, schema: TEXT },

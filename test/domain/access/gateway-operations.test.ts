@@ -13,6 +13,7 @@ const GENERATE_OF_GEMINI = ["gateway:generate", "in the path", { bounds: OF_GEMI
 const GENERATE = ["gateway:generate", "in the body"];
 const IMAGES = [...GENERATE, { bounds: { answers: ["n"], refused: ["svg"] }, usual: 6_240, unit: "images" }, undefined];
 const HEARD = [...GENERATE, { bounds: {}, usual: 2_000, unit: "seconds" }, undefined];
+const KEPT = ["gateway:generate", "unused", "unread", undefined];
 const SPOKEN = { bounds: { spoken: ["input"] }, usual: 4_096, unit: "characters" };
 
 /** What the spec and the providers' references say of each, written down again by hand. */
@@ -62,6 +63,18 @@ const SAID: Readonly<Record<string, readonly unknown[]>> = {
   "POST v1/audio/transcriptions openai": HEARD,
   "POST v1/audio/translations openai": HEARD,
   "POST v1/moderations openai": [...GENERATE, "unread", undefined],
+  "GET v1/responses/{id} openai": KEPT,
+  "DELETE v1/responses/{id} openai": KEPT,
+  "POST v1/responses/{id}/cancel openai": KEPT,
+  "GET v1/responses/{id}/input_items openai": KEPT,
+  "POST v1/conversations openai": KEPT,
+  "GET v1/conversations/{id} openai": KEPT,
+  "POST v1/conversations/{id} openai": KEPT,
+  "DELETE v1/conversations/{id} openai": KEPT,
+  "POST v1/conversations/{id}/items openai": KEPT,
+  "GET v1/conversations/{id}/items openai": KEPT,
+  "GET v1/conversations/{id}/items/{item} openai": KEPT,
+  "DELETE v1/conversations/{id}/items/{item} openai": KEPT,
   "GET v1/models any": ["gateway:routes", "none", "unread", undefined],
   "GET v1beta/models gemini": ["gateway:routes", "none", "unread", undefined],
   "GET v1/models/{model} any": ["gateway:routes", "none", "unread", undefined],

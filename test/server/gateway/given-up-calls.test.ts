@@ -9,6 +9,7 @@ import type { UpstreamTimes } from "../../../server/gateway/upstream/upstream-ti
 import { until } from "../../env/until.ts";
 import { budgetsOn, ledgerInMemory } from "../budgets/ledger.ts";
 import type { Harness } from "../harness.ts";
+import { ownersOfAll } from "../ownership/owners-of-all.ts";
 import { routeOf, startGateway, upstreamOf } from "./gateway.ts";
 import { rawUpstream } from "./raw-upstream.ts";
 import { startUpstream } from "./upstream.ts";
@@ -37,6 +38,7 @@ async function start(times: Partial<UpstreamTimes> = {}): Promise<void> {
   ledger = ledgerInMemory();
   harness = await startGateway({
     times,
+    owners: ownersOfAll([silent.url]),
     budgets(clock) {
       budgets = budgetsOn(ledger.write, clock);
       return budgets;
@@ -274,7 +276,7 @@ test("b244: a caller who gives up many long answers is charged all that they may
   expect(await charged()).toBe(body.length + 12_800_000);
 });
 
-const REFERRING = JSON.stringify({ previous_response_id: "resp_1", max_output_tokens: 500 });
+const REFERRING = JSON.stringify({ previous_response_id: "resp_1", max_output_tokens: 500, store: false });
 
 test("b242: a call that goes on from an earlier response, and is given up, is charged more than its few bytes", async () => {
   await giveUp(open(silent.url, 100_000, {}, REFERRING, "responses"));

@@ -46,7 +46,7 @@ export async function startKeepingUpstream() {
   });
   const asItems = (input: unknown): Item[] => {
     const list = Array.isArray(input) ? input : [{ type: "message", role: "user", content: input }];
-    return list.map((item) => ({ id: idOf("msg"), ...item }));
+    return list.map((item) => ({ id: idOf("msg"), type: "message", ...item }));
   };
   const events = (one: StoredResponse) => {
     const data = [

@@ -17,7 +17,7 @@ function callsOf({ method, path, operation, dialect = "openai" }: ServedPath): C
   const at =
     (gateway: keyof World["gateways"], model = route): Make =>
     (world) => {
-      const url = `/g/${world.gateways[gateway]}/${path.replace("{model}", model)}`;
+      const url = `/g/${world.gateways[gateway]}/${path.replace("{model}", model).replaceAll(/\{\w+\}/g, "x")}`;
       const body = row.body === "none" ? undefined : path.includes("{model}") ? {} : { model, input: "Hello" };
       const call = withKey(world, method, url, body);
       if (row.body !== "form") return call;

@@ -31,6 +31,7 @@ import { allDialects, routeOf } from "../gateway/gateway.ts";
 import { startUpstream } from "../gateway/upstream.ts";
 import { type Harness, startHarness } from "../harness.ts";
 import { TOKEN } from "../management/api.ts";
+import { ownersOfAll } from "../ownership/owners-of-all.ts";
 
 /** How the database is: as ever, gone, without room on its disk, or with a fault that is not foreseen. */
 export type DatabaseMode = "up" | "away" | "full" | "broken";
@@ -52,7 +53,10 @@ export async function startWorld() {
   const silent = createServer(() => {}).listen(0, "127.0.0.1");
   let mode: DatabaseMode = "up";
   const gateway: RoutePlugin = (app, deps) => gatewayRoutes(app, deps, { ...UPSTREAM_TIMES, head: HEAD_MS });
+  const origins: string[] = [];
   const harness = await startHarness({
+    // Each object of the upstreams is the team's.
+    owners: ownersOfAll(origins),
     mounts: products().with(-1, { at: "", routes: gateway }),
     store: withModes(store, () => mode),
     managementToken: managementToken("console", TOKEN),
@@ -60,6 +64,7 @@ export async function startWorld() {
   const team = await makeTeam(store);
   const key = harness.addKey(of(team));
   const silentUrl = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  origins.push(upstream.url, "http://127.0.0.1:1", silentUrl, locked.url);
   const gateways = {
     main: addGateway(harness, team.teamId, upstream.url),
     dead: addGateway(harness, team.teamId, "http://127.0.0.1:1"),
