@@ -240,13 +240,16 @@ class Exchange implements AttemptListener {
     const { routeId } = this.#resolved;
     const { pool } = attempt;
     if (pool === undefined) return;
-    const begin = () => this.#response.begin({ status, isHeld }, { raw, parsed }, routeId, pool);
     this.#tap = openTap(this.#call, status, parsed, pool.needle);
+    const { keeping, onDeleted } = this.#call;
     const isSuccess = status < 300;
-    if (isSuccess) this.#call.onDeleted?.(attempt.candidate.upstream);
-    if (isSuccess && this.#call.keeping !== undefined)
-      this.#hold(this.#call.keeping, attempt, controller, parsed, begin);
-    else begin();
+    if (isSuccess) onDeleted?.(attempt.candidate.upstream);
+    if (keeping === undefined || !isSuccess) this.#response.begin({ status, isHeld }, { raw, parsed }, routeId, pool);
+    else {
+      this.#hold(keeping, attempt, controller, parsed, () =>
+        this.#response.begin({ status, isHeld }, { raw, parsed }, routeId, pool),
+      );
+    }
   }
 
   /** Holds an answer back until it is recorded whose the objects are that it names. */

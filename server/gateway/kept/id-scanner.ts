@@ -68,6 +68,8 @@ export class IdScanner {
 
   /** Scans the next piece. */
   scan(bytes: Buffer): void {
+    // The byte behind a backslash is yet to come.
+    if (bytes.length === 0) return;
     let at = this.#isInText ? this.#goOnInText(bytes, 0) : 0;
     while (at < bytes.length) {
       while (at < bytes.length && STRUCTURE[bytes[at] as number] === 0) at++;

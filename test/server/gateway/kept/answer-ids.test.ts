@@ -60,6 +60,12 @@ test("b373: an answer names the same however it is cut into pieces, and each id 
   );
 });
 
+test("b373: an empty piece behind a backslash ends no text", () => {
+  const text = JSON.stringify({ x: '"', id: "r1" });
+  const cut = text.indexOf("\\") + 1;
+  expect(idsIn(text, false, [cut, cut])).toEqual(["response r1"]);
+});
+
 test("b373: a piece that ends within an id says so", () => {
   const reader = new AnswerIds(MADE, false);
   reader.push(Buffer.from('{"id":"r'));
