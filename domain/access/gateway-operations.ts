@@ -209,7 +209,11 @@ const ROWS = {
       },
     },
     kept: {
-      referring: { previous_response_id: "response", conversation: "conversation", input: "items" },
+      // vLLM names the response by `request_id`, over one that it has by that name.
+      referring: {
+        ...{ previous_response_id: "response", request_id: "response" },
+        ...{ conversation: "conversation", input: "items" },
+      },
       made: { object: "response", items: "output", unless: "store" },
     },
     span: "chat",
@@ -389,7 +393,8 @@ const ROWS = {
   "gateway.create_items": {
     ...SENT,
     served: openai("POST", "v1/conversations/{id}/items"),
-    kept: { named: "conversation", referring: { items: "items" }, made: { items: "data" } },
+    // What the answer names may be what the body has named: none of it is recorded.
+    kept: { named: "conversation", referring: { items: "items" } },
     summary: "Add items to a conversation, as OpenAI",
     example: { items: MESSAGES },
   },

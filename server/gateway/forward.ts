@@ -243,7 +243,8 @@ class Exchange implements AttemptListener {
     this.#tap = openTap(this.#call, status, parsed, pool.needle);
     const { keeping, onDeleted } = this.#call;
     const isSuccess = status < 300;
-    if (isSuccess) onDeleted?.(attempt.candidate.upstream);
+    // 202 promises a deletion that may fail.
+    if (status === 200 || status === 204) onDeleted?.(attempt.candidate.upstream);
     if (keeping === undefined || !isSuccess) this.#response.begin({ status, isHeld }, { raw, parsed }, routeId, pool);
     else {
       this.#hold(keeping, attempt, controller, parsed, () =>
@@ -390,7 +391,9 @@ class Exchange implements AttemptListener {
     attempt.trace?.failed(shown.code);
     const about = { gatewayId, upstream: upstream.name, status: shown.status, cause: shown.code };
     this.#deps.log.warn({ ...about, error, requestId: requestIdOf(request) }, "an upstream failed");
-    if (refused && !this.#response.begun && this.#next(attempt) !== undefined) {
+    // An answer that is held back has been made: another upstream would make it once more.
+    const isAnswered = this.#response.begun || this.#held !== undefined;
+    if (refused && !isAnswered && this.#next(attempt) !== undefined) {
       if (!this.#decideAgain()) return;
       const next = this.#next(attempt);
       if (next !== undefined) {

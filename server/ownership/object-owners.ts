@@ -11,7 +11,7 @@ const KNOWN_MS = 60_000;
 /** Owners that are known at a time, at most. */
 const MOST_KNOWN = 10_000;
 /** Maximum number of ids of one call in one statement. */
-const MOST_ASKED = 100;
+const MOST_IDS = 100;
 
 type OwnersDeps = {
   /** Records whose the objects are. */
@@ -71,7 +71,10 @@ export class ObjectOwners {
    * @throws an error if the database did not say that it is committed
    */
   async record(teamId: string, made: readonly MadeObject[]): Promise<void> {
-    await this.#recording.draw(teamId, () => made);
+    for (let from = 0; from < made.length; from += MOST_IDS) {
+      const some = made.slice(from, from + MOST_IDS);
+      await this.#recording.draw(teamId, () => some);
+    }
   }
 
   /**
@@ -88,8 +91,8 @@ export class ObjectOwners {
       if (known !== undefined && known.until > now) found.set(digest, known.origins);
     }
     const unknown = [...new Set(digests)].filter((digest) => !found.has(digest));
-    for (let from = 0; from < unknown.length; from += MOST_ASKED) {
-      const asked = unknown.slice(from, from + MOST_ASKED);
+    for (let from = 0; from < unknown.length; from += MOST_IDS) {
+      const asked = unknown.slice(from, from + MOST_IDS);
       const answers = await this.#finding.draw(teamId, () => asked.map((digest) => ({ teamId, digest })));
       for (const [place, digest] of asked.entries()) {
         const origins = answers[place] ?? [];

@@ -7,7 +7,7 @@ import { preparedStatement } from "../database/prepared-statement.ts";
 export type KeptObject = {
   /** SHA-256 of its format, kind and id, as 32 latin1 characters. */
   readonly digest: string;
-  /** Origin of the upstream's base URL. */
+  /** Origin of the upstream, and the path of its API. */
   readonly origin: string;
 };
 

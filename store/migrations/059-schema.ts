@@ -82,7 +82,7 @@ const KEPT_OBJECTS = `
 -- apart credentials alone, and teams may share one. By the SHA-256 of format, kind and id.
 create table kept_objects (
   digest bytea not null check (octet_length(digest) = 32),
-  -- Of the upstream's base URL.
+  -- Of the upstream, with the path of its API.
   origin text not null,
   team_id text not null,
   -- Digest of the conversation that it is in.

@@ -51,9 +51,10 @@ export class IdScanner {
     this.#next = places;
   }
 
-  /** True if the last piece ended within an id. */
+  /** True if the last piece ended within what may be an id: a longer text is none. */
   get isInId(): boolean {
-    return this.#isInText && this.#kept !== undefined && this.#kept !== "name";
+    const isLong = this.#textLength > LONGEST_ID;
+    return this.#isInText && this.#kept !== undefined && this.#kept !== "name" && !isLong;
   }
 
   /** Begins with the next document. */

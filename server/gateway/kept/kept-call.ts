@@ -1,6 +1,8 @@
+import { isUtf8 } from "node:buffer";
 import type { KeptKind, KeptObjects } from "../../../domain/access/gateway-operations.ts";
 import type { Dialect, UpstreamRecord } from "../../../domain/access/key-record.ts";
 import { DAY_MS } from "../../../domain/duration.ts";
+import { NOT_UTF8 } from "../../http/bodies/json-body.ts";
 import { BodyFault } from "../../http/bodies/json-scanner.ts";
 import { inSlices } from "../../http/bodies/slices.ts";
 import { type Problem, problem } from "../../http/problems/problem.ts";
@@ -10,6 +12,7 @@ import type { ServerDeps } from "../../product/deps.ts";
 import type { GatewayCall } from "../classify.ts";
 import type { RequestHead } from "../headers/headers.ts";
 import { requireReadable } from "../model/requested-model.ts";
+import { pathPrefixes } from "../request-target.ts";
 import type { Resolved } from "../resolve.ts";
 import { type KeptReference, ReferenceScan } from "./reference-scan.ts";
 
@@ -76,8 +79,8 @@ export async function openKeptCall(
   function digestOf({ kind, id }: KeptReference): string {
     return keptDigest(dialect, kind, id);
   }
-  const hasAll = ({ baseUrl }: UpstreamRecord): boolean => {
-    const { origin } = new URL(baseUrl);
+  const hasAll = (upstream: UpstreamRecord): boolean => {
+    const origin = placeOf(upstream);
     return digested.every(({ digest }) => origins.get(digest)?.includes(origin));
   };
   return {
@@ -91,11 +94,11 @@ export async function openKeptCall(
         ? undefined
         : {
             made,
-            record: ({ baseUrl }, found) =>
+            record: (upstream, found) =>
               owners.record(
                 teamId,
                 found.map((one) => ({
-                  ...{ digest: digestOf(one), origin: new URL(baseUrl).origin, teamId },
+                  ...{ digest: digestOf(one), origin: placeOf(upstream), teamId },
                   parent: one.kind === "conversation" ? null : (conversation?.digest ?? null),
                   lastsMs: one.kind === "conversation" || conversation !== undefined ? null : RESPONSE_MS,
                 })),
@@ -104,13 +107,19 @@ export async function openKeptCall(
     onDeleted:
       ended === undefined
         ? undefined
-        : ({ baseUrl }) => {
+        : (upstream) => {
             const digest = digestOf({ kind: ended, id: call.names.at(-1) ?? "" });
-            owners.end(teamId, { digest, origin: new URL(baseUrl).origin }).catch((error: unknown) => {
+            owners.end(teamId, { digest, origin: placeOf(upstream) }).catch((error: unknown) => {
               log.warn({ error }, "could not note that an upstream's object is gone");
             });
           },
   };
+}
+
+/** Returns where an upstream keeps its objects: its origin, and the path of its API, which may tell customers apart. */
+function placeOf({ baseUrl, dialect }: UpstreamRecord): string {
+  const url = new URL(baseUrl);
+  return `${url.origin}${pathPrefixes(url, dialect).v1}`;
 }
 
 const NOTHING_SAID = { references: [], mayKeep: true } as const;
@@ -121,6 +130,7 @@ async function readReferences(
   text: Buffer,
 ): Promise<{ readonly references: readonly KeptReference[]; readonly mayKeep: boolean }> {
   requireReadable(head);
+  if (!isUtf8(text)) throw NOT_UTF8;
   try {
     const scan = new ReferenceScan(text, kept);
     await inSlices((steps) => scan.run(steps));

@@ -47,24 +47,32 @@ const WHOLE_BY: Readonly<Record<string, string>> = {
 };
 /** Member that tells a message without a type from a reference without one. */
 const AUTHOR = "role";
-const WHOLE_MEMBERS: ReadonlySet<string> = new Set([...Object.values(WHOLE_BY), AUTHOR]);
-/** Member whose members some gateways write over those beside it. */
+/** Members of {@link WHOLE_BY}, and the author, by their folded names. */
+const WHOLE_MEMBERS: ReadonlyMap<string, string> = new Map(
+  [...Object.values(WHOLE_BY), AUTHOR].map((name) => [folded(name), name]),
+);
+/** Members of which only a text that is not empty is whole: an upstream looks up what another value leaves out. */
+const TEXTS: ReadonlySet<string> = new Set(["encrypted_content", "result", AUTHOR]);
+/** Members whose members some gateways write over those beside it: as they stand, or by provider. */
 const EXTRA_MEMBERS = "extrabody";
-
-/** An item as far as it was read: where its ids stand, and which of its members have a value. */
-type Item = { readonly ids: { start: number; end: number }[]; readonly types: string[]; readonly members: Set<string> };
+const EXTRA_BY_PROVIDER = "provideroptions";
 
 /** Kind of a value that is looked at: the top, a member's value, an item in a list, or a member of one. */
 type Context =
-  | { readonly of: "top" | "unless" }
+  | { readonly of: "top" | "unless" | "providers" | "items" | "item" | "item id" | "item type" }
   | { readonly of: "object" | "id"; readonly kind: KeptKind }
-  | { readonly of: "items" }
-  | { readonly of: "item" | "item id" | "item type"; readonly item: Item }
-  | { readonly of: "item member"; readonly item: Item; readonly name: string };
+  | { readonly of: "item member"; readonly name: string };
 
 const TOP: Context = { of: "top" };
 const UNLESS: Context = { of: "unless" };
+const PROVIDERS: Context = { of: "providers" };
 const ITEMS: Context = { of: "items" };
+const ITEM: Context = { of: "item" };
+const ITEM_ID: Context = { of: "item id" };
+const ITEM_TYPE: Context = { of: "item type" };
+const ITEM_MEMBERS: ReadonlyMap<string, Context> = new Map(
+  [...WHOLE_MEMBERS.values()].map((name) => [name, { of: "item member", name }]),
+);
 
 /** Search for references in a body. To be asked for its results once it has come to its end. */
 export class ReferenceScan implements JsonVisitor<Context> {
@@ -72,8 +80,13 @@ export class ReferenceScan implements JsonVisitor<Context> {
   readonly #scanner: JsonScanner<Context>;
   readonly #referring: ReadonlyMap<string, ReferringMember>;
   readonly #unless: string | undefined;
-  readonly #references: KeptReference[] = [];
-  readonly #items: Item[] = [];
+  readonly #references = new Map<string, KeptReference>();
+  /** Ids of the item that was begun last, its types as far as they tell, and how many there were. */
+  #itemIds: string[] = [];
+  #itemType = "";
+  #itemTypes = 0;
+  /** True for each member of that item that is there once, spelt as it is, and whole; by its name. */
+  readonly #itemMembers = new Map<string, boolean>();
   /** Values of the member by which nothing is kept. */
   readonly #switches: boolean[] = [];
 
@@ -96,13 +109,8 @@ export class ReferenceScan implements JsonVisitor<Context> {
 
   /** Objects that the body names, each once. */
   get references(): readonly KeptReference[] {
-    const items = this.#items.filter(standsForKept).flatMap(({ ids }) => ids);
-    const all = [...this.#references, ...items.map(({ start, end }) => this.#referenceAt("item", start, end))];
-    const different = new Map(all.map((one) => [`${one.kind} ${one.id}`, one]));
-    if (different.size > MOST_REFERENCES) {
-      throw new BodyFault(`The body names more than ${MOST_REFERENCES} responses, conversations and items.`);
-    }
-    return [...different.values()];
+    this.#endItem();
+    return [...this.#references.values()];
   }
 
   /** False if the body says for every parser that the upstream is to keep nothing. */
@@ -119,12 +127,16 @@ export class ReferenceScan implements JsonVisitor<Context> {
         if (!isObject) throw NO_ID;
         return { of: "id", kind: context.kind };
       case "items":
-        return isObject ? { of: "item", item: this.#beginItem() } : ITEMS;
+        if (!isObject) return ITEMS;
+        this.#endItem();
+        return ITEM;
+      case "providers":
+        return isObject ? context : undefined;
       case "item member":
-        context.item.members.add(context.name);
+        this.#itemMembers.set(context.name, !TEXTS.has(context.name));
         return undefined;
       case "item type":
-        context.item.types.push("");
+        this.#noteType("");
         return undefined;
       case "unless":
         this.#switches.push(true);
@@ -136,10 +148,31 @@ export class ReferenceScan implements JsonVisitor<Context> {
     }
   }
 
-  #beginItem(): Item {
-    const item: Item = { ids: [], types: [], members: new Set() };
-    this.#items.push(item);
-    return item;
+  /** Notes what the item that ends here refers to: one item is open at a time. */
+  #endItem(): void {
+    if (this.#itemIds.length > 0 && this.#standsForKept()) for (const id of this.#itemIds) this.#note("item", id);
+    if (this.#itemIds.length > 0) this.#itemIds = [];
+    this.#itemTypes = 0;
+    if (this.#itemMembers.size > 0) this.#itemMembers.clear();
+  }
+
+  /** True if the upstream may take what it has under the item's id for the item. */
+  #standsForKept(): boolean {
+    if (this.#itemTypes === 0 && this.#itemMembers.get(AUTHOR) !== true) return true;
+    const type = this.#itemTypes === 0 ? "message" : this.#itemType;
+    const whole = Object.hasOwn(WHOLE_BY, type) ? WHOLE_BY[type] : undefined;
+    const isWhole = whole !== undefined && this.#itemMembers.get(whole) === true;
+    return this.#itemIds.length > 1 || this.#itemTypes > 1 || !isWhole;
+  }
+
+  #note(kind: KeptKind, id: string): void {
+    this.#references.set(`${kind} ${id}`, { kind, id });
+    if (this.#references.size > MOST_REFERENCES) throw TOO_MANY;
+  }
+
+  #noteType(type: string): void {
+    this.#itemType = type;
+    this.#itemTypes++;
   }
 
   member(object: Context, start: number, end: number): Context | undefined {
@@ -147,19 +180,23 @@ export class ReferenceScan implements JsonVisitor<Context> {
     const name = foldedNameAt(this.#body, start, end);
     if (object.of === "top") return this.#contextAtTop(name, start, end);
     if (object.of === "id") return name === "id" ? object : undefined;
+    if (object.of === "providers") return TOP;
     if (object.of !== "item") return undefined;
-    const { item } = object;
-    if (name === "id") return { of: "item id", item };
+    if (name === "id") return ITEM_ID;
     if (name === "type") {
-      if (!this.#isSpelt("type", start, end)) item.types.push("");
-      return { of: "item type", item };
+      if (!this.#isSpelt("type", start, end)) this.#noteType("");
+      return ITEM_TYPE;
     }
-    const spelt = this.#body.toString("latin1", start + 1, end - 1);
-    return WHOLE_MEMBERS.has(spelt) ? { of: "item member", item, name: spelt } : undefined;
+    const whole = WHOLE_MEMBERS.get(name);
+    if (whole === undefined) return undefined;
+    const isFirst = !this.#itemMembers.has(whole);
+    this.#itemMembers.set(whole, false);
+    return isFirst && this.#isSpelt(whole, start, end) ? ITEM_MEMBERS.get(whole) : undefined;
   }
 
   #contextAtTop(name: string, start: number, end: number): Context | undefined {
     if (name === EXTRA_MEMBERS) return TOP;
+    if (name === EXTRA_BY_PROVIDER) return PROVIDERS;
     if (this.#unless !== undefined && name === folded(this.#unless)) {
       if (!this.#isSpelt(this.#unless, start, end)) this.#switches.push(true);
       return UNLESS;
@@ -183,31 +220,30 @@ export class ReferenceScan implements JsonVisitor<Context> {
       case "id":
         if (isNull) return;
         if (!isText) throw NO_ID;
-        this.#references.push(this.#referenceAt(context.kind, start, end));
+        this.#note(context.kind, this.#idAt(start, end));
         return;
       case "item id":
         if (isNull) return;
         if (!isText) throw NO_ID;
-        context.item.ids.push({ start, end });
+        this.#itemIds.push(this.#idAt(start, end));
+        if (this.#itemIds.length > MOST_REFERENCES) throw TOO_MANY;
         return;
       case "item type":
-        context.item.types.push(isText && end - start <= LONGEST_ID ? decodeString(this.#body, start, end) : "");
+        this.#noteType(isText && end - start <= LONGEST_ID ? decodeString(this.#body, start, end) : "");
         return;
       case "item member":
-        // An empty text is a whole output, but no sealed reasoning and no picture.
-        if (isNull || (end - start === 2 && (context.name === "encrypted_content" || context.name === "result")))
-          return;
-        context.item.members.add(context.name);
+        this.#itemMembers.set(context.name, TEXTS.has(context.name) ? isText && end - start > 2 : !isNull);
         return;
+      case "providers":
       case "items":
       case "item":
         return;
     }
   }
 
-  #referenceAt(kind: KeptKind, start: number, end: number): KeptReference {
+  #idAt(start: number, end: number): string {
     if (end - start > LONGEST_ID) throw new BodyFault(`An id is longer than ${LONGEST_ID} bytes.`);
-    return { kind, id: decodeString(this.#body, start, end) };
+    return decodeString(this.#body, start, end);
   }
 
   #isSpelt(name: string, start: number, end: number): boolean {
@@ -215,17 +251,9 @@ export class ReferenceScan implements JsonVisitor<Context> {
   }
 }
 
+const TOO_MANY = new BodyFault(`The body names more than ${MOST_REFERENCES} responses, conversations and items.`);
 const NO_OBJECT = new BodyFault("The body is not a JSON object.");
 const NO_ID = new BodyFault("The body names a response, a conversation or an item by what is no id: an id is a text.");
-
-/** True if an item has an id, and the upstream may take what it has under that for the item. */
-function standsForKept({ ids, types, members }: Item): boolean {
-  if (ids.length === 0) return false;
-  if (types.length === 0 && !members.has(AUTHOR)) return true;
-  const [type = "message", ...others] = types;
-  const whole = Object.hasOwn(WHOLE_BY, type) ? WHOLE_BY[type] : undefined;
-  return ids.length > 1 || others.length > 0 || whole === undefined || !members.has(whole);
-}
 
 function folded(name: string): string {
   return name.replaceAll("_", "").toLowerCase();

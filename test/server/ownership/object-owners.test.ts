@@ -56,6 +56,17 @@ test("what calls have made at once is recorded by few statements, and each call 
   expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(40);
 });
 
+test("b373: what a call has made is recorded a hundred at a time, so that it holds up no other", async () => {
+  const sizes: number[] = [];
+  const record = async (all: readonly unknown[]) => {
+    sizes.push(all.length);
+  };
+  const owners = new ObjectOwners({ record, find: async () => [], end: async () => {}, monotonic: () => 0 });
+  const many = Array.from({ length: 450 }, (_, at) => made(`r${at}`));
+  await owners.record("team-a", many);
+  expect(sizes).toEqual([100, 100, 100, 100, 50]);
+});
+
 test("b373: a call is refused where the database does not record, and where it does not answer", async () => {
   const { owners, database } = ownersInMemory();
   database.isAway = true;

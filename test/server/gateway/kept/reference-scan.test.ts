@@ -37,7 +37,7 @@ test.each<readonly [string | object, readonly string[]]>([
   [{ input: [{ id: "i1", type: "what_comes_next", content: "x" }] }, ["item i1"]],
   [{ input: [{ type: "message", role: "user", content: "Hello" }] }, []],
   [{ input: [{ id: null, type: "item_reference" }] }, []],
-  [{ input: [{ id: "same" }, { id: "same" }], previous_response_id: "same" }, ["response same", "item same"]],
+  [{ input: [{ id: "same" }, { id: "same" }], previous_response_id: "same" }, ["item same", "response same"]],
 ])("%j names %j", (body, named) => {
   expect(namedIn(body)).toEqual(named);
 });
@@ -54,6 +54,16 @@ test.each<readonly [string, readonly string[]]>([
   ['{"input":[{"type":"message","id":"a","Id":"b","content":"x","role":"user"}]}', ["item a", "item b"]],
   ['{"input":[{"type":"message","id":"a","Content":"x","role":"user"}]}', ["item a"]],
   ['{"Input":[{"id":"a"}],"input":"x"}', ["item a"]],
+  ['{"input":[{"type":"reasoning","id":"a","encrypted_content":"x","encrypted_content":null}]}', ["item a"]],
+  ['{"input":[{"type":"reasoning","id":"a","encrypted_content":"x","Encrypted_Content":null}]}', ["item a"]],
+  ['{"input":[{"type":"reasoning","id":"a","encrypted_content":{}}]}', ["item a"]],
+  ['{"input":[{"type":"image_generation_call","id":"a","result":false}]}', ["item a"]],
+  ['{"input":[{"type":"image_generation_call","id":"a","result":"x","result":null}]}', ["item a"]],
+  ['{"input":[{"id":"a","role":"user","role":null,"content":"x"}]}', ["item a"]],
+  ['{"input":[{"id":"a","role":null,"content":"x"}]}', ["item a"]],
+  ['{"providerOptions":{"openai":{"previousResponseId":"a"}}}', ["response a"]],
+  // By which vLLM names the response that it makes.
+  ['{"request_id":"a"}', ["response a"]],
 ])("b374: whatever a parser may read as a reference is one: %s names %j", (body, named) => {
   expect(namedIn(body)).toEqual(named);
 });
@@ -78,6 +88,26 @@ test("b374: no body names more than can be looked up", () => {
   const input = Array.from({ length: 1_001 }, (_, id) => ({ id: `i${id}` }));
   expect(() => scan({ input }).references).toThrow("more than 1000");
   expect(scan({ input: input.slice(1) }).references).toHaveLength(1_000);
+});
+
+test("b374: a body that names more is refused once it has, and not only at its end", () => {
+  const ids = Array.from({ length: 5_000 }, (_, id) => `{"id":"i${id}"}`).join();
+  expect(() => scan(`{"input":[${ids},`)).toThrow("more than 1000");
+  const ofOne = Array.from({ length: 5_000 }, (_, id) => `"id":"i${id}"`).join();
+  expect(() => scan(`{"input":[{${ofOne},`)).toThrow("more than 1000");
+  const doubled = Array.from({ length: 5_000 }, (_, id) => `"previous_response_id":"r${id}"`).join();
+  expect(() => scan(`{${doubled},`)).toThrow("more than 1000");
+});
+
+test("b374: items without ids take no memory while a body is read", () => {
+  const text = Buffer.from(`{"input":[${"{},".repeat(400_000)}{}]}`);
+  const found = new ReferenceScan(text, RESPONSES);
+  globalThis.gc?.();
+  const before = process.memoryUsage().heapUsed;
+  while (!found.run(1_000));
+  globalThis.gc?.();
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(30 << 20);
+  expect(found.references).toEqual([]);
 });
 
 test.each([

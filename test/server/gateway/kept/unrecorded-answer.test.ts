@@ -45,6 +45,12 @@ test("b373: nothing is sent before the owner of the first id is recorded, also w
   expect(sent).toEqual(["head", '{"object":"response",', '"id":"r', '1"}', "end"]);
 });
 
+test("b373: an id that is longer than any is none, and holds nothing back", () => {
+  const { sent, push } = answer();
+  push(`{"id":"${"a".repeat(300 << 10)}`);
+  expect(sent[0]).toBe("head");
+});
+
 test("b373: a later piece waits for the items that it names, and no part of an item's id goes before", async () => {
   const { sent, push, settle, end } = answer();
   push('{"id":"r1","output":[');
