@@ -102,7 +102,7 @@ async function rankTopic(
   meaning: Search["meaning"] = [],
 ): Promise<Ranked[]> {
   const compared = await compareTexts(comparison, "any", texts);
-  const known = new Set([...ids, ...[...adjacent.values()].flat()]);
+  const known = new Set(ids);
   const found = compared.filter(({ id, score }) => score > 0 || known.has(id));
   const asked = comparison.search.wanted.map(({ text }) => text).join(" ");
   const total = rarestOfTopic(comparison.words).reduce((sum, { rarity }) => sum + rarity, 0);
@@ -141,7 +141,7 @@ const RECALL_FACTOR: RawBuilder<unknown> =
 
 /** Atoms found by a topic's words as they stand, and the texts that are compared with it. */
 type FoundByWords = {
-  /** Ids of the atoms that have any of the words, those worth the most first. */
+  /** Ids of the atoms that have any of the words, those worth the most first; then of those beside them. */
   readonly ids: readonly string[];
   readonly adjacent: Adjacent;
   readonly comparison: Comparison;
@@ -150,18 +150,18 @@ type FoundByWords = {
 };
 
 async function byAnyWord(tx: Tx, topic: Topic, limit: number, bounds: AtomSearchBounds): Promise<FoundByWords> {
-  const [ids, comparison] = await Promise.all([
+  const [worthy, comparison] = await Promise.all([
     worthMost(tx, topic, Math.max(MIN_COMPARED, 2 * limit), bounds),
     // While the database ranks, which it has been asked for by then.
     setImmediate().then(() => prepareComparison(topic)),
   ]);
-  const isFull = ids.length >= limit;
-  const sought = isFull ? await absentWords(tx, ids, comparison.words) : comparison.words;
+  const isFull = worthy.length >= limit;
+  const sought = isFull ? await absentWords(tx, worthy, comparison.words) : comparison.words;
   // Where the answer is full already, few more are looked for.
   const most = Math.ceil(bounds.similar / (isFull ? 6 : 2));
-  const adjacent = await findAdjacent(tx, topic.scope, ids);
-  const known = [...new Set([...ids, ...[...adjacent.values()].flat()])];
-  const texts = await similarTexts(tx, topic.scope, comparison, { of: "any", most, known, sought, bounds });
+  const adjacent = await findAdjacent(tx, topic.scope, worthy);
+  const ids = [...new Set([...worthy, ...[...adjacent.values()].flat()])];
+  const texts = await similarTexts(tx, topic.scope, comparison, { of: "any", most, known: ids, sought, bounds });
   return { ids, adjacent, comparison, texts };
 }
 

@@ -1,12 +1,12 @@
 /** Longer than some files: one state machine over bytes, which may be split between any two of them. */
 import type { KeptKind } from "../../../domain/access/gateway-operations.ts";
+import { LONGEST_ID } from "./reference-scan.ts";
 
 /** Places of ids in a document: members by name, elements of a list by `*`, and the kind of an id at its end. */
 export type IdPlaces = { readonly [member: string]: IdPlaces | KeptKind };
 
-/** Bytes of a name and of an id at most. */
+/** Bytes of a name at most. */
 const LONGEST_NAME = 32;
-const LONGEST_ID = 512;
 /** Levels below which nothing is looked for. */
 const DEEPEST = 8;
 

@@ -4,14 +4,14 @@
  */
 import type { KeptKind, KeptObjects, ReferringMember } from "../../../domain/access/gateway-operations.ts";
 import { BodyFault, JsonScanner, type JsonVisitor } from "../../http/bodies/json-scanner.ts";
-import { decodeString, foldedNameAt, MAX_MEMBER_NAME } from "../model/model-members.ts";
+import { decodeString, foldedName, foldedNameAt, MAX_MEMBER_NAME } from "../model/model-members.ts";
 
 /** An object that a call names by its id. */
 export type KeptReference = { readonly kind: KeptKind; readonly id: string };
 
 const BODY_BOUNDS = { values: 1_000_000, depth: 256 };
 /** Bytes of an id at most, its quotes and escapes included: no provider's is longer. */
-const LONGEST_ID = 512;
+export const LONGEST_ID = 512;
 /** Objects that a body names at most. */
 const MOST_REFERENCES = 1_000;
 const QUOTE = 0x22;
@@ -49,7 +49,7 @@ const WHOLE_BY: Readonly<Record<string, string>> = {
 const AUTHOR = "role";
 /** Members of {@link WHOLE_BY}, and the author, by their folded names. */
 const WHOLE_MEMBERS: ReadonlyMap<string, string> = new Map(
-  [...Object.values(WHOLE_BY), AUTHOR].map((name) => [folded(name), name]),
+  [...Object.values(WHOLE_BY), AUTHOR].map((name) => [foldedName(name), name]),
 );
 /** Members of which only a text that is not empty is whole: an upstream looks up what another value leaves out. */
 const TEXTS: ReadonlySet<string> = new Set(["encrypted_content", "result", AUTHOR]);
@@ -92,7 +92,7 @@ export class ReferenceScan implements JsonVisitor<Context> {
 
   constructor(body: Buffer, { referring = {}, made }: KeptObjects) {
     this.#body = body;
-    this.#referring = new Map(Object.entries(referring).map(([name, member]) => [folded(name), member]));
+    this.#referring = new Map(Object.entries(referring).map(([name, member]) => [foldedName(name), member]));
     this.#unless = made?.unless;
     this.#scanner = new JsonScanner<Context>(body, BODY_BOUNDS, this, TOP);
   }
@@ -104,12 +104,13 @@ export class ReferenceScan implements JsonVisitor<Context> {
    * @throws BodyFault for a body that is no JSON, or names objects in a way that is not read
    */
   run(steps: number): boolean {
-    return this.#scanner.run(steps);
+    const isOver = this.#scanner.run(steps);
+    if (isOver) this.#endItem();
+    return isOver;
   }
 
   /** Objects that the body names, each once. */
   get references(): readonly KeptReference[] {
-    this.#endItem();
     return [...this.#references.values()];
   }
 
@@ -197,7 +198,7 @@ export class ReferenceScan implements JsonVisitor<Context> {
   #contextAtTop(name: string, start: number, end: number): Context | undefined {
     if (name === EXTRA_MEMBERS) return TOP;
     if (name === EXTRA_BY_PROVIDER) return PROVIDERS;
-    if (this.#unless !== undefined && name === folded(this.#unless)) {
+    if (this.#unless !== undefined && name === foldedName(this.#unless)) {
       if (!this.#isSpelt(this.#unless, start, end)) this.#switches.push(true);
       return UNLESS;
     }
@@ -254,7 +255,3 @@ export class ReferenceScan implements JsonVisitor<Context> {
 const TOO_MANY = new BodyFault(`The body names more than ${MOST_REFERENCES} responses, conversations and items.`);
 const NO_OBJECT = new BodyFault("The body is not a JSON object.");
 const NO_ID = new BodyFault("The body names a response, a conversation or an item by what is no id: an id is a text.");
-
-function folded(name: string): string {
-  return name.replaceAll("_", "").toLowerCase();
-}
