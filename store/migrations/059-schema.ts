@@ -77,6 +77,46 @@ const FACT_TEXT = `create function fact_text(facts jsonb) returns text
   language sql immutable parallel safe
   return coalesce((select lower(string_agg(value, E'\\n' order by key)) from jsonb_each_text(facts)), '');`;
 
+/** Functions for the parts of words that atoms are looked up by. */
+const PARTS = `-- Of each word its first two characters and each three that follow one another; of a script without spaces each two. A
+-- run of more than 40 is cut into pieces that overlap: to count characters from a long one's beginning takes the longer,
+-- the further one counts. To part a text of ASCII at what is no letter takes half as long as to look for its words. A
+-- tsvector takes a mebibyte of terms, which 70,000 are never.
+create or replace function text_parts(written text) returns tsvector
+  language sql immutable parallel safe strict
+  return (
+    select array_to_tsvector(coalesce(array_agg('part ' || part), '{}')) from (
+      select substr(word, at, size) as part
+      from (
+        select '^' || word as word, 3 as size
+        from string_to_table(
+          regexp_replace(regexp_replace(folded_text(written), '[^a-z0-9]+', ' ', 'g'), '([a-z0-9]{40})([a-z0-9]{2})', '\\1\\2 \\2', 'g'),
+          ' ') word
+        where octet_length(written) = length(written) and word <> ''
+        union
+        select case when token[2] is null then '^' || token[1] else token[2] end, case when token[2] is null then 3 else 2 end
+        from regexp_matches(
+          regexp_replace(folded_text(written), '(${LETTER}{40})(${LETTER}{2})|(${CJK}{40})(${CJK})', '\\1\\2\\3\\4 \\2\\4', 'g'),
+          '(${LETTER}+)|(${CJK}+)', 'g') token
+        where octet_length(written) <> length(written)
+      ) words, generate_series(1, greatest(1, length(word) - case when size = 3 then 2 else 0 end)) at
+      limit 70000
+    ) parts
+  );
+
+-- What stands in an identifier between two capital letters is a word besides; most texts have none, which is soon seen. Of
+-- a long atom its beginning: to save 64 kB with all of its parts would hold the embedded database for longer than others
+-- wait.
+create or replace function atom_parts(team_id text, library_id text, tags text[], content text, source text) returns tsvector
+  language sql immutable parallel safe
+  return atom_terms(team_id, library_id, tags) || text_parts(left(content, 8192) || ' ' || coalesce(source, '') || ' ' || (
+    select coalesce(string_agg(tag, ' '), '') from unnest(tags) tag
+  ) || ' ' || case when left(content, 8192) ~ '[a-z0-9][A-Z]' then (
+    select coalesce(string_agg(regexp_replace(name[1], '([a-z0-9])([A-Z])', '\\1 \\2', 'g'), ' '), '')
+    from regexp_matches(left(content, 8192), '[A-Za-z0-9]*[a-z0-9][A-Z][A-Za-z0-9]*', 'g') name
+  ) else '' end);
+`;
+
 const KEPT_OBJECTS = `
 -- Whose the responses and conversations are that upstreams keep (docs/decisions/stored-responses.md): an upstream tells
 -- apart credentials alone, and teams may share one. By the SHA-256 of format, kind and id.
@@ -122,7 +162,11 @@ ${feedsUpdate("gateways", "operations", "gateway", "id", ["operations"])}
 ${["key_tokens", "key_token_hours", "key_token_days"]
   .map((table) => `alter table ${table} ${UNIT_COLUMNS.map((column) => `add column ${column}`).join(", ")};`)
   .join("\n")}
-${KEPT_OBJECTS}`;
+${KEPT_OBJECTS}
+${PARTS}
+alter index atoms_parts reset (fastupdate);
+alter index atoms_parts set (gin_pending_list_limit = 256);
+`;
 
 /** Index over parts of the facts that declarations state of keys for people, like the index of names. */
 export const indexes = [
@@ -1208,39 +1252,11 @@ create function folded_text(written text) returns text
       'абвгдежзийклмнопрстуфхцчшщъыьэюяђєѕіїјљњћџґαβγδεζηθικλμνξοπρστυφχψωσooddddllhhttinnæœþ'),
       'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe'), 'þ', 'th') end;
 
--- Of each word its first two characters and each three that follow one another; of a script without spaces each two. A
--- run of more than 40 is cut into pieces that overlap: to count characters from a long one's beginning takes the longer,
--- the further one counts. A tsvector takes a mebibyte of terms, which 70,000 are never.
-create function text_parts(written text) returns tsvector
-  language sql immutable parallel safe strict
-  return (
-    select array_to_tsvector(coalesce(array_agg('part ' || part), '{}')) from (
-      select substr(word, at, size) as part
-      from (
-        select case when token[2] is null then '^' || token[1] else token[2] end as word,
-          case when token[2] is null then 3 else 2 end as size
-        from regexp_matches(
-          regexp_replace(folded_text(written), '(${LETTER}{40})(${LETTER}{2})|(${CJK}{40})(${CJK})', '\\1\\2\\3\\4 \\2\\4', 'g'),
-          '(${LETTER}+)|(${CJK}+)', 'g') token
-        group by 1, 2
-      ) words, generate_series(1, greatest(1, length(word) - case when size = 3 then 2 else 0 end)) at
-      limit 70000
-    ) parts
-  );
-
--- What stands in an identifier between two capital letters is a word besides. Of a long atom its beginning: to save 64 kB
--- with all of its parts would hold the embedded database for longer than others wait.
-create function atom_parts(team_id text, library_id text, tags text[], content text, source text) returns tsvector
-  language sql immutable parallel safe
-  return atom_terms(team_id, library_id, tags) || text_parts(left(content, 8192) || ' ' || coalesce(source, '') || ' ' || (
-    select coalesce(string_agg(tag, ' '), '') from unnest(tags) tag
-  ) || ' ' || (
-    select coalesce(string_agg(regexp_replace(name[1], '([a-z0-9])([A-Z])', '\\1 \\2', 'g'), ' '), '')
-    from regexp_matches(left(content, 8192), '[A-Za-z0-9]*[a-z0-9][A-Z][A-Za-z0-9]*', 'g') name
-  ));
--- It has no pending list: a writer that found such a list full would keep the embedded database from all other callers.
+${PARTS}
+-- A writer that finds its list of what is yet to be sorted in full sorts in all of it: of a short list, so that others wait
+-- for the embedded database no longer than for another save. Each part alone would be sorted in for each atom that has it.
 create index atoms_parts on atoms using gin (atom_parts(team_id, library_id, tags, content, source))
-  with (fastupdate = off);
+  with (gin_pending_list_limit = 256);
 alter index atoms_parts alter column 1 set statistics 0;
 
 -- The atoms of a library in an order that has nothing to do with what they are or when they were saved, by the random bits

@@ -5,6 +5,7 @@ import { countAtoms } from "../../memory/store/lists/library-summary.ts";
 import { recallAtoms } from "../../memory/store/search/atom-recall.ts";
 import { searchAtoms } from "../../memory/store/search/atom-search.ts";
 import { insertAtom } from "../../memory/store/writes/atom-writes.ts";
+import { type ImportedAtom, importAtoms } from "../../memory/store/writes/import-atoms.ts";
 import type { Store } from "../../store/database/store.ts";
 import { maintainTables } from "../../store/database/table-upkeep.ts";
 import { libraryDeletion } from "../../store/libraries/deleted-libraries.ts";
@@ -83,6 +84,10 @@ const QUESTIONS: Readonly<Record<string, Question>> = {
   "save: an atom of 100 words": (db) =>
     insertAtom(db, REACH, { ...LARGE, content: SMALL, libraryId: "lib-handbook", at: Date.now() }),
   "save: an atom of 60 kB": (db) => insertAtom(db, REACH, { ...LARGE, libraryId: "lib-handbook", at: Date.now() }),
+  "import: 100 atoms of 1.5 kB": (db) =>
+    db
+      .transaction()
+      .execute((tx) => importAtoms(tx, REACH, { libraryId: "lib-handbook", upsertAt: null }, importedAtoms())),
 };
 
 /** As the migration does for what is there. */
@@ -99,6 +104,13 @@ const LARGE = {
 };
 
 const SMALL = LARGE.content.split(" ").slice(0, 100).join(" ");
+
+/** Returns 100 atoms of 1,500 characters, with words as frequent as the fill's. */
+function importedAtoms(): ImportedAtom[] {
+  const text = () => Array.from({ length: 300 }, () => wordOfRank(Math.floor(20_000 ** Math.random()))).join(" ");
+  const times = { createdAt: Date.now(), updatedAt: Date.now() };
+  return Array.from({ length: 100 }, () => ({ ...PLAIN, content: text().slice(0, 1_500), formerId: null, ...times }));
+}
 
 /** Asks a memory of 100,000 atoms what the memory service is asked, on PostgreSQL and on the embedded database. */
 export async function benchMemory(): Promise<string> {
