@@ -16,6 +16,7 @@ import { openConfiguredToken } from "../server/auth/management/bootstrap-token.t
 import type { ManagementToken } from "../server/auth/management/management-token.ts";
 import { AUDIT_FLUSH_MS, RefusalSampler } from "../server/auth/refusals/refusals.ts";
 import { assertClientSecrets } from "../server/auth/session/client-secret.ts";
+import { checkAuthz } from "../server/authz/verifier-server.ts";
 import { CALL_LIMITS, StreamRegistry } from "../server/calls/open-streams.ts";
 import { SharedCalls } from "../server/calls/shared-calls.ts";
 import type { ServerConfig } from "../server/context/config.ts";
@@ -33,9 +34,10 @@ import type { Store } from "../store/database/store.ts";
 import type { Keyring } from "../store/encryption/keyring.ts";
 import { startBackground } from "./background.ts";
 import { checkDatabaseAtStart, untilUnusable } from "./database-check.ts";
+import { createListeners, portsOf } from "./listeners.ts";
 import { createMetrics, type ServerMetrics } from "./metrics.ts";
 import { products } from "./products.ts";
-import { createPublicListener, listenerUrl } from "./public-listener.ts";
+import { listenerUrl } from "./public-listener.ts";
 import { openServingThread } from "./serving-thread.ts";
 import { warnOfSettings } from "./setting-warnings.ts";
 import { Workers } from "./workers.ts";
@@ -66,6 +68,8 @@ export type RunningServer = {
   /** URL without a trailing slash. */
   readonly url: string;
   readonly adminUrl: string;
+  /** URL of the listener for external authorization; null if there is none. */
+  readonly authzUrl: string | null;
   /** Resolves when the key index is current for the first time: until then every decision is 503. */
   readonly whenCurrent: Promise<void>;
   /**
@@ -136,11 +140,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     const whenCurrent = untilCurrent(() => draining || replica.view.isCurrent());
     // A call that comes before the keys are read would be 503, where a refused connection is tried elsewhere.
     await pause(READ_MS, whenCurrent);
-    const url = await serving.listen();
+    const { url, authzUrl } = await serving.listen();
     await listen(admin, config.adminHost, config.adminPort);
     log.info({ replica: id }, "the server listens");
     return {
       url,
+      authzUrl,
       adminUrl: listenerUrl("http", admin),
       whenCurrent,
       failed: Promise.race([
@@ -174,6 +179,7 @@ async function checkAtStart(
   warnOfSettings(config, log);
   await assertClientSecrets(config.consoleClients);
   if (config.tls !== null) await readCertificate(config.tls);
+  if (config.authz !== null) await checkAuthz(config.authz);
   const bootstrapToken = given === undefined ? await openConfiguredToken(config, log) : undefined;
   const prices = await openPrices(config.pricesFile, log);
   const hasSpareToken = bootstrapToken !== undefined && config.oidc !== null;
@@ -242,21 +248,18 @@ function keepCallsYoung(): void {
   setFlagsFromString("--no-allocation-site-pretenuring");
 }
 
-/** Serves the public port by this thread. */
+/** Serves by this thread. */
 async function serveHere(
   deps: ServerDeps,
   streams: StreamRegistry,
   mounts: readonly Mount[],
 ): Promise<Pick<Workers, "open" | "listen" | "drain">> {
-  const listener = await createPublicListener(deps, streams, mounts);
+  const listeners = await createListeners(deps, streams, mounts);
   return {
     async open() {},
-    async listen() {
-      await listener.listen(deps.config.port, false);
-      return listener.url();
-    },
+    listen: () => listeners.listen(portsOf(deps.config), false),
     async drain(graceMs) {
-      await listener.drain(graceMs);
+      await listeners.drain(graceMs);
       return true;
     },
   };

@@ -16,7 +16,8 @@ const LAST_WORDS_MS = 500;
  */
 const LAST_CALL_MS = 1_000;
 
-type PublicListener = {
+/** Listener of one thread. */
+export type Listener = {
   /**
    * Starts to listen.
    *
@@ -39,7 +40,7 @@ export async function createPublicListener(
   deps: ServerDeps,
   streams: StreamRegistry,
   mounts: readonly Mount[],
-): Promise<PublicListener> {
+): Promise<Listener> {
   const { config, log, metrics } = deps;
   const certificate = config.tls && (await readCertificate(config.tls));
   const app = await buildApp(deps, mounts, certificate);
@@ -49,7 +50,7 @@ export async function createPublicListener(
       await app.listen({ host: config.host, port, ...(shared && { reusePort: true }) });
     },
     url: () => listenerUrl(config.tls === null ? "http" : "https", app.server),
-    port: () => addressOf(app.server).port,
+    port: () => listenerPort(app.server),
     async drain(graceMs) {
       const { server } = app;
       const closeIdle = server.closeIdleConnections.bind(server);
@@ -75,6 +76,11 @@ export function listenerUrl(scheme: "http" | "https", server: Server): string {
   const { address, port } = addressOf(server);
   const host = callableAddress(address);
   return `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
+
+/** Returns the port that a server listens on. */
+export function listenerPort(server: Server): number {
+  return addressOf(server).port;
 }
 
 function addressOf(server: Server): { address: string; port: number } {

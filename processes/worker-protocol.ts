@@ -5,6 +5,7 @@ import type { ServerConfig } from "../server/context/config.ts";
 import type { UsageReport } from "../server/usage/use-notes.ts";
 import type { DatabaseLocation } from "../store/database/postgres/connection-config.ts";
 import type { Keyring } from "../store/encryption/keyring.ts";
+import type { Ports, Reached } from "./listeners.ts";
 
 /** Configuration in a form that can be handed to another thread. */
 type PlainConfig = Omit<ServerConfig, "publicUrl" | "allowedPrivateUpstreams"> & {
@@ -29,15 +30,14 @@ export type WorkerStart = {
 
 /** Requests of the main thread to a worker. */
 export type ToWorker =
-  /** `port` 0 takes a free port. */
-  | { readonly ask: "listen"; readonly port: number }
+  | { readonly ask: "listen"; readonly ports: Ports }
   | { readonly ask: "metrics"; readonly id: number }
   | { readonly ask: "drain"; readonly graceMs: number };
 
 /** Reports of a worker to the main thread. */
 export type WorkerReport =
   | { readonly kind: "open" }
-  | { readonly kind: "listening"; readonly port: number; readonly url: string }
+  | ({ readonly kind: "listening" } & Reached)
   | { readonly kind: "metrics"; readonly id: number; readonly metrics: readonly object[] }
   | { readonly kind: "used"; readonly report: UsageReport }
   | { readonly kind: "drained" };

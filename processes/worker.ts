@@ -17,9 +17,9 @@ import { REVALIDATION_INTERVAL_MS, revalidateStreams } from "../server/key-index
 import { openPrices } from "../server/usage/price-file.ts";
 import { UseNotes } from "../server/usage/use-notes.ts";
 import { openPostgres } from "../store/database/postgres/postgres.ts";
+import { createListeners } from "./listeners.ts";
 import { createMetrics } from "./metrics.ts";
 import { products } from "./products.ts";
-import { createPublicListener } from "./public-listener.ts";
 import { openServingThread } from "./serving-thread.ts";
 import { configOf, type ToWorker, type WorkerReport, type WorkerStart } from "./worker-protocol.ts";
 
@@ -72,7 +72,7 @@ const thread = openServingThread({
   replicaId: start.replicaId,
   threads: config.workers,
 });
-const listener = await createPublicListener(thread.deps, streams, products(thread.memory));
+const listeners = await createListeners(thread.deps, streams, products(thread.memory));
 const timers = [
   setInterval(revalidate, REVALIDATION_INTERVAL_MS),
   setInterval(tellUsage, TELL_MS),
@@ -85,11 +85,10 @@ main.on("message", async (message: ToWorker) => {
     return;
   }
   if (message.ask === "listen") {
-    await listener.listen(message.port, true);
-    report({ kind: "listening", port: listener.port(), url: listener.url() });
+    report({ kind: "listening", ...(await listeners.listen(message.ports, true)) });
     return;
   }
-  await listener.drain(message.graceMs);
+  await listeners.drain(message.graceMs);
   await thread.embedder.close();
   bootstrapToken?.close();
   await prices.close();

@@ -9,6 +9,7 @@ import type { SharedCells } from "../server/key-index/shared-cells.ts";
 import type { UsageReport } from "../server/usage/use-notes.ts";
 import type { DatabaseLocation } from "../store/database/postgres/connection-config.ts";
 import type { Keyring } from "../store/encryption/keyring.ts";
+import { type Ports, portsOf, type Reached } from "./listeners.ts";
 import { plainConfig, type ToWorker, type WorkerReport, type WorkerStart } from "./worker-protocol.ts";
 
 /** URL of the worker's file: TypeScript in a checkout, JavaScript in an installed package, as this file is. */
@@ -59,16 +60,16 @@ export class Workers {
   }
 
   /**
-   * Has all workers listen: the first takes the port, which may be any free port, and the others share it.
+   * Has all workers listen: the first takes the ports, which may be any free ones, and the others share them.
    *
-   * @returns the URL at which they listen
+   * @returns where they listen
    */
-  async listen(): Promise<string> {
+  async listen(): Promise<Reached> {
     const [first, ...others] = this.#threads;
     if (first === undefined) throw new Error("no worker was started");
-    const { port, url } = await first.listen(this.#deps.config.port);
-    await Promise.all(others.map((thread) => thread.listen(port)));
-    return url;
+    const reached = await first.listen(portsOf(this.#deps.config));
+    await Promise.all(others.map((thread) => thread.listen(reached.ports)));
+    return reached;
   }
 
   /** Returns the metrics of each worker. */
@@ -121,7 +122,7 @@ class Thread {
   readonly ended: Promise<Error>;
   /** Resolves when the thread takes messages. */
   readonly opened: Promise<void>;
-  readonly #listening = Promise.withResolvers<{ port: number; url: string }>();
+  readonly #listening = Promise.withResolvers<Reached>();
   readonly #worker: Worker;
   readonly #drained = Promise.withResolvers<void>();
   readonly #asked = new Map<number, (metrics: readonly object[]) => void>();
@@ -157,8 +158,8 @@ class Thread {
     });
   }
 
-  async listen(port: number): Promise<{ port: number; url: string }> {
-    this.#ask({ ask: "listen", port });
+  async listen(ports: Ports): Promise<Reached> {
+    this.#ask({ ask: "listen", ports });
     const listening = await Promise.race([this.#listening.promise, this.ended]);
     if (listening instanceof Error) throw listening;
     return listening;

@@ -40,6 +40,8 @@ const GROUPS: readonly Group[] = [
       ...["--port", "--admin-host", "--admin-port", "--log-level", "--audit-retention", "--usage-retention"],
       ...["--prices", "--otlp-endpoint", "--trace-ratio", "--vendor-header", "--public-url", "--tls-cert", "--tls-key"],
       ...["--allow-private-upstreams", "--trusted-proxies", "--oidc-issuer", "--oidc-audience", "--oidc-admin-groups"],
+      ...["--authz-port", "--authz-host", "--authz-tls-cert", "--authz-tls-key", "--authz-client-ca"],
+      ...["--authz-token-file", "--authz-address-header"],
       ...["--oidc-client-id", "--oidc-client-secret-file", "--leaks-github-keys-url"],
     ],
   },

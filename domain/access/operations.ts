@@ -39,6 +39,13 @@ export const OPERATIONS = {
   "gateway.resolve_route": { product: "gateway", scope: "gateway:routes" },
 
   "key.whoami": { product: "key", scope: null },
+
+  /** Scopes alone: for services of others, whose proxies ask the verifier. */
+  "scope.gateway_generate": { product: "key", scope: "gateway:generate" },
+  "scope.gateway_embed": { product: "key", scope: "gateway:embed" },
+  "scope.gateway_routes": { product: "key", scope: "gateway:routes" },
+  "scope.memory_read": { product: "key", scope: "memory:read" },
+  "scope.memory_write": { product: "key", scope: "memory:write" },
 } as const satisfies Record<string, { product: Product; scope: Scope | null }>;
 
 export type OperationName = keyof typeof OPERATIONS;

@@ -127,6 +127,11 @@ function queryKey(url: string): string | undefined | null {
   return found;
 }
 
+/** True if a query names the parameter `key`, in whatever way it is encoded. @param query without its question mark */
+export function hasQueryKey(query: string): boolean {
+  return query !== "" && queryKey(`?${query}`) !== undefined;
+}
+
 /** Characters of the name `key` if every one is percent-encoded. */
 const MAX_NAME = 9;
 

@@ -72,14 +72,8 @@ export function decide(
   if (!index.isCurrent()) return STALE;
   const presented = extractCredential(rawHeaders, url, deps.config.vendorHeader);
   if ("bad" in presented) return unauthorized(presented.bad);
-  const shape = keyShape(presented.key);
-  if (shape === "malformed") return unauthorized("malformed");
-  if (shape === "imported-format" && !index.acceptsImportedFormat()) return unauthorized("malformed");
-  if (shape === "short" && !hasPlaceholders(deps)) return unauthorized("malformed");
-  deps.metrics.countLookUp();
-  const found = index.findKey(keyDigest(presented.key));
-  // A hash does not show how long its secret is: one that was imported by it may be short enough to guess.
-  const key = shape === "short" && found?.version !== UNSTORED_VERSION ? undefined : found;
+  const key = findPresented(deps, presented.key);
+  if (key === "malformed") return unauthorized("malformed");
   const judged = decideForKey(deps, key, route, client);
   if ("granted" in judged) return judged;
   const { gateway, operation } = judged;
@@ -95,6 +89,26 @@ export function decide(
     rates: [],
   };
   return chargeGranted(deps, granted);
+}
+
+/**
+ * Finds the record of a text that is presented as a key.
+ *
+ * @returns `malformed` for what can be no key, which is not looked up; undefined for a key that is not known
+ */
+export function findPresented(
+  deps: Pick<DecisionDeps, "index" | "metrics" | "config">,
+  presented: string,
+): KeyRecord | "malformed" | undefined {
+  const { index } = deps;
+  const shape = keyShape(presented);
+  if (shape === "malformed") return "malformed";
+  if (shape === "imported-format" && !index.acceptsImportedFormat()) return "malformed";
+  if (shape === "short" && !hasPlaceholders(deps)) return "malformed";
+  deps.metrics.countLookUp();
+  const found = index.findKey(keyDigest(presented));
+  // A hash does not show how long its secret is: one that was imported by it may be short enough to guess.
+  return shape === "short" && found?.version !== UNSTORED_VERSION ? undefined : found;
 }
 
 /** Charges a request that may go on to the limits of its key and its team: the last step of a decision. */
@@ -180,7 +194,7 @@ export function decideForKey(
   return { key, gateway: gateway ?? null, operation };
 }
 
-function hasPlaceholders({ config: { production, placeholders } }: DecisionDeps): boolean {
+function hasPlaceholders({ config: { production, placeholders } }: Pick<DecisionDeps, "config">): boolean {
   return !production && placeholders.length > 0;
 }
 

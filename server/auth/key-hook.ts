@@ -16,6 +16,7 @@ import { noteRates, retryAfterSeconds } from "./rate-headers.ts";
 import { forbiddenKey } from "./refusals/forbidden-key.ts";
 import { foreignAddress } from "./refusals/foreign-address.ts";
 import { type RefusalDeps, recordRefusal } from "./refusals/record-refusal.ts";
+import type { RefusalEvent } from "./refusals/refusal-event.ts";
 import { type Refused, tooManyCalls } from "./refused.ts";
 import { type KeyedAccess, productOf, type Refuse } from "./route-config.ts";
 import { lacksScope, TOKEN_PROBLEMS } from "./tokens/token-problems.ts";
@@ -87,8 +88,17 @@ export function authenticateKey(
   };
 }
 
-function problemFor(deps: AccessDeps, request: FastifyRequest, refused: Refused, notFound: Problem): Problem {
-  const { code, cause, key, by } = refused;
+/**
+ * Returns the answer to a request that is refused.
+ *
+ * @param notFound answer to a path and method that are no operation
+ */
+export function problemFor(
+  deps: AccessDeps,
+  request: RefusalEvent["client"],
+  { code, cause, key, by }: Refused,
+  notFound: Problem,
+): Problem {
   switch (by.kind) {
     case "budget":
       return budgetProblem(by.refusal, deps.clock.now());

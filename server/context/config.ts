@@ -25,6 +25,17 @@ export type ConsoleClient = {
   readonly secretFile: string | null;
 };
 
+/** Listener for external authorization. One of `clientCaFile` and `tokenFile` is given; with both, both are asked for. */
+export type AuthzConfig = {
+  readonly host: string;
+  readonly port: number;
+  /** Null for plain HTTP. The authorities verify clients' certificates; null if clients need none. */
+  readonly tls: { readonly certFile: string; readonly keyFile: string; readonly clientCaFile: string | null } | null;
+  readonly tokenFile: string | null;
+  /** Header with the caller's address, in lower case; null if no address is known. */
+  readonly addressHeader: string | null;
+};
+
 /** Destination of traces. */
 export type OtlpConfig = {
   /** URL of a collector that speaks OTLP over HTTP, without a trailing slash. */
@@ -54,6 +65,8 @@ export type ServerConfig = {
   readonly allowedPrivateUpstreams: BlockList;
   /** Addresses and CIDRs of the proxies whose X-Forwarded headers are believed. */
   readonly trustedProxies: readonly string[];
+  /** Null if no proxy asks here. */
+  readonly authz: AuthzConfig | null;
   /** Threads that serve the public port. */
   readonly workers: number;
   readonly production: boolean;
@@ -120,6 +133,7 @@ export function parseServerConfig(
     tls: tlsCert === null || tlsKey === null ? null : { certFile: tlsCert, keyFile: tlsKey },
     allowedPrivateUpstreams: rangesOf(settings.allowPrivateUpstreams),
     trustedProxies: settings.trustedProxies,
+    authz: authzConfig(settings),
     workers: settings.workers,
     production,
     placeholders,
@@ -135,6 +149,21 @@ export function parseServerConfig(
     pricesFile: settings.prices,
     otlp: settings.otlpEndpoint === null ? null : { endpoint: settings.otlpEndpoint, ratio: settings.traceRatio },
     leaseMs: settings.lease,
+  };
+}
+
+function authzConfig(settings: Settings<typeof SERVER_SETTINGS>): AuthzConfig | null {
+  const { authzPort, authzTlsCert, authzTlsKey } = settings;
+  if (authzPort === null) return null;
+  return {
+    host: settings.authzHost,
+    port: authzPort,
+    tls:
+      authzTlsCert === null || authzTlsKey === null
+        ? null
+        : { certFile: authzTlsCert, keyFile: authzTlsKey, clientCaFile: settings.authzClientCa },
+    tokenFile: settings.authzTokenFile,
+    addressHeader: settings.authzAddressHeader,
   };
 }
 

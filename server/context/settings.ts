@@ -82,6 +82,34 @@ export const LISTENER_SETTINGS = {
     accepts: isRange,
     wanted: "CIDRs separated by commas, such as 10.0.0.0/8",
   }),
+  authzPort: optional({
+    takes: "<port>",
+    help: "a port of its own for external authorization: proxies ask it about the requests that they get",
+    parse: port,
+    wanted: "a port from 0 to 65535; 0 takes a free one",
+  }),
+  authzHost: withDefault("127.0.0.1", {
+    takes: "<address>",
+    help: "the address that --authz-port listens on",
+    parse: address,
+    wanted: IP_ADDRESS,
+  }),
+  authzTlsCert: anyText({ takes: "<file>", help: "certificate chain of --authz-port in PEM" }),
+  authzTlsKey: anyText({ takes: "<file>", help: "its private key in PEM" }),
+  authzClientCa: anyText({
+    takes: "<file>",
+    help: "authorities in PEM: --authz-port takes calls with a certificate of theirs alone",
+  }),
+  authzTokenFile: anyText({
+    takes: "<file>",
+    help: "a file with a token of 32 or more random characters: --authz-port takes calls with it in X-Keyplane-Authz-Token alone",
+  }),
+  authzAddressHeader: optional({
+    takes: "<name>",
+    help: "the header in which proxies send --authz-port the caller's address; the last one in it counts",
+    parse: headerName,
+    wanted: "the name of a header, such as X-Real-IP",
+  }),
   oidcIssuer: several({
     takes: "<urls>",
     help: "issuers of JWTs for the management API and memory over MCP, separated by commas",
@@ -153,6 +181,30 @@ export const SERVER_RULES: readonly SettingsRule<typeof SERVER_SETTINGS>[] = [
     holds: ({ tlsCert, tlsKey }) => (tlsCert === null) === (tlsKey === null),
   },
   {
+    name: "authzPort",
+    wanted:
+      "given together with --authz-client-ca or --authz-token-file, by which it knows its proxies: any other program that reaches the port could try keys there",
+    holds: ({ authzPort, authzClientCa, authzTokenFile }) =>
+      authzPort === null || authzClientCa !== null || authzTokenFile !== null,
+  },
+  ...(["authzTlsCert", "authzTokenFile", "authzAddressHeader"] as const).map(
+    (name): SettingsRule<typeof SERVER_SETTINGS> => ({
+      name,
+      wanted: "given together with --authz-port",
+      holds: (settings) => settings[name] === null || settings.authzPort !== null,
+    }),
+  ),
+  {
+    name: "authzTlsCert",
+    wanted: "given together with --authz-tls-key",
+    holds: ({ authzTlsCert, authzTlsKey }) => (authzTlsCert === null) === (authzTlsKey === null),
+  },
+  {
+    name: "authzClientCa",
+    wanted: "given together with --authz-tls-cert: certificates of clients come over TLS",
+    holds: ({ authzClientCa, authzTlsCert }) => authzClientCa === null || authzTlsCert !== null,
+  },
+  {
     name: "oidcAudience",
     wanted: "given together with --oidc-issuer",
     holds: ({ oidcIssuer, oidcAudience }) => (oidcIssuer.length === 0) === (oidcAudience === null),
@@ -222,6 +274,11 @@ function collectorUrl(text: string): string | undefined {
 function vendorHeader(text: string): string | undefined {
   const name = text.toLowerCase();
   return /^x-[a-z0-9]+(-[a-z0-9]+)*-api-key$/.test(name) ? name : undefined;
+}
+
+/** Parses the name of a header to lower case. */
+function headerName(text: string): string | undefined {
+  return /^[A-Za-z][A-Za-z0-9-]*$/.test(text) ? text.toLowerCase() : undefined;
 }
 
 /** Parses a lease to milliseconds, whole ones, as replicas register it: 16.1s are 16,100.000000000002 ms. */

@@ -3,7 +3,11 @@ import type { OperationName } from "../../domain/access/operations.ts";
 import type { AnswerUsage } from "../../domain/usage/tokens.ts";
 
 /** Caller of a request, as far as the network says; a Fastify request is one. */
-export type Caller = { readonly ip: string; readonly headers: { readonly "user-agent"?: string | undefined } };
+export type Caller = {
+  /** Undefined if it is not known. */
+  readonly ip: string | undefined;
+  readonly headers: { readonly "user-agent"?: string | undefined };
+};
 
 /** A model's answer, and what it counts by. */
 export type CountedAnswer = {

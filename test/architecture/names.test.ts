@@ -18,6 +18,10 @@ const COVERED_ELSEWHERE: Readonly<Record<string, { readonly by: string; readonly
     by: "test/domain/manifest/validation/validate.test.ts",
     why: "what is encrypted is seen by what is said of the manifest",
   },
+  "domain/access/operations.ts": {
+    by: "test/server/auth/decisions.test.ts",
+    why: "a table, each row of which is decided there with every scope",
+  },
   "domain/access/key-record.ts": { by: "test/domain/access/authorize.test.ts", why: "types that decisions read" },
   "domain/key/declaration/declared-key.ts": {
     by: "test/domain/key/fields/declare-key.test.ts",

@@ -34,6 +34,7 @@ const COMPONENTS: Readonly<Record<string, readonly ProjectName[]>> = {
   "test/env/opentofu.ts": ["pulumi"],
   "test/env/browser.ts": ["browser"],
   "test/env/nginx.ts": ["system"],
+  "test/env/python-proxies.ts": ["system"],
   "test/env/database/pgbouncer.ts": ["system", "e2e"],
   "test/env/node/namespaces.ts": ["system", "e2e"],
 };

@@ -29,7 +29,7 @@ export function makeCertificate(endsIn = 24 * HOUR, name?: string): { readonly c
   );
   const signature = sign("sha256", content, privateKey);
   const cert = sequence(content, algorithm, der(0x03, Buffer.from([0]), signature));
-  const lines = cert.toString("base64").replace(/.{64}/g, "$&\n");
+  const lines = cert.toString("base64").replace(/.{64}(?=.)/g, "$&\n");
   return {
     cert: `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`,
     key: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),

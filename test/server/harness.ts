@@ -101,7 +101,7 @@ export async function startHarness({
   const index = new KeyIndex();
   const metrics = createMetrics();
   const lines: string[] = [];
-  const refused: (Omit<RefusalEvent, "client"> & { readonly address: string })[] = [];
+  const refused: (Omit<RefusalEvent, "client"> & { readonly address: string | undefined })[] = [];
   const used: { key: KeyRecord; at: number }[] = [];
   const libraries: string[] = [];
   const counted: OperationName[] = [];
@@ -322,6 +322,7 @@ function testConfig(): ServerConfig {
     publicUrl: null,
     allowedPrivateUpstreams,
     tls: null,
+    authz: null,
     trustedProxies: [],
     workers: 1,
     production: false,

@@ -1,10 +1,9 @@
-import type { FastifyRequest } from "fastify";
 import type { Clock } from "../../../runtime/clock.ts";
 import type { KeyIndexView } from "../../key-index/key-index-view.ts";
 import { type MetRate, refusingRate } from "../charge-rate.ts";
 import type { AuthMetrics } from "../metrics.ts";
 import type { Refused } from "../refused.ts";
-import type { RefusalRecorder } from "./refusal-event.ts";
+import type { RefusalEvent, RefusalRecorder } from "./refusal-event.ts";
 
 /** Parts that count and record refusals. */
 export type RefusalDeps = {
@@ -24,7 +23,7 @@ const NANOSECONDS = 1e6;
  */
 export function recordRefusal(
   { clock, index, metrics, refusals }: RefusalDeps,
-  client: FastifyRequest,
+  client: RefusalEvent["client"],
   route: string | undefined,
   { code, cause, key, by }: Refused,
 ): void {

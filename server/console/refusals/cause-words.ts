@@ -48,6 +48,11 @@ const ADVICE: Readonly<Record<string, string>> = {
   wrong_team: "Use a key of the team that the gateway belongs to.",
   address_not_allowed: "Call from the networks of the key and its team, or add this one.",
   address_unknown: "Have the proxy write the caller's address into X-Forwarded-For.",
+  not_held_by_proxy:
+    "Have the key call Keyplane's own server, or use a key without what a proxy cannot hold: its answer says which.",
+  unreadable_question:
+    "Set the proxy up as its guide says: it does not show which request it asks about, or in two ways.",
+  unknown_peer: "Give the proxy the token of --authz-token-file, or find what else asks on that port.",
   no_such_operation: "Correct the path or the method of the call.",
   revoked: ANOTHER_KEY,
   expired: `${ANOTHER_KEY} Or move the key's end.`,

@@ -1,4 +1,4 @@
-/** Certificate of `--tls-cert` and `--tls-key`, which is renewed while the server runs. */
+/** Certificates of the listeners, which are renewed while the server runs. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import type { Server } from "node:http";
 import { Server as TlsServer } from "node:https";
@@ -8,14 +8,41 @@ import { rfc3339 } from "../../../domain/rfc3339.ts";
 import type { Logger } from "../../../runtime/log.ts";
 import { startPeriodically } from "../../../runtime/periodic.ts";
 import { ConfigError } from "../../../runtime/settings.ts";
-import type { ServerConfig } from "../../context/config.ts";
 import { readConfiguredFile } from "../../context/configured-file.ts";
 import type { TlsFiles } from "./listener.ts";
 
-type Files = NonNullable<ServerConfig["tls"]>;
+/** Files of a certificate chain and its key, in PEM. */
+type Files = {
+  readonly certFile: string;
+  readonly keyFile: string;
+  /** File of the authorities that clients' certificates are verified by; null or left out if clients need none. */
+  readonly clientCaFile?: string | null;
+};
+
+/** Listener that has a certificate, by the flags of its files. */
+type CertificateOwner = {
+  readonly cert: string;
+  readonly key: string;
+  readonly clientCa: string;
+};
+
+const PUBLIC_LISTENER: CertificateOwner = {
+  cert: "--tls-cert",
+  key: "--tls-key",
+  clientCa: "",
+};
+export const AUTHZ_LISTENER: CertificateOwner = {
+  cert: "--authz-tls-cert",
+  key: "--authz-tls-key",
+  clientCa: "--authz-client-ca",
+};
+
 type Certificate = TlsFiles & {
   /** Files that it was read from. */
   readonly files: Files;
+  readonly owner: CertificateOwner;
+  /** Authorities of clients, in PEM; left out if clients need no certificate. */
+  readonly ca?: Buffer;
   /** Milliseconds since the epoch. */
   readonly expiresAt: number;
 };
@@ -28,20 +55,30 @@ const READ_MS = 1_000;
  *
  * @throws ConfigError if a file cannot be read or holds something else, or if the key is another certificate's
  */
-export async function readCertificate(files: Files): Promise<Certificate> {
-  const { certFile, keyFile } = files;
+export async function readCertificate(files: Files, owner = PUBLIC_LISTENER): Promise<Certificate> {
+  const { certFile, keyFile, clientCaFile = null } = files;
   // One after the other: if neither can be read, the fault always names the same file.
-  const cert = await readConfiguredFile("--tls-cert", certFile);
-  const key = await readConfiguredFile("--tls-key", keyFile);
-  const leaf = parse(`--tls-cert: ${certFile} must hold a certificate chain in PEM`, () => new X509Certificate(cert));
-  const secret = parse(`--tls-key: ${keyFile} must hold a private key in PEM, without a passphrase`, () =>
+  const cert = await readConfiguredFile(owner.cert, certFile);
+  const key = await readConfiguredFile(owner.key, keyFile);
+  const ca = clientCaFile === null ? undefined : await readConfiguredFile(owner.clientCa, clientCaFile);
+  const leaf = parse(
+    `${owner.cert}: ${certFile} must hold a certificate chain in PEM`,
+    () => new X509Certificate(cert),
+  );
+  const secret = parse(`${owner.key}: ${keyFile} must hold a private key in PEM, without a passphrase`, () =>
     createPrivateKey(key),
   );
   if (!leaf.checkPrivateKey(secret)) {
-    throw new ConfigError([`--tls-key: ${keyFile} is not the key of the first certificate in ${certFile}`]);
+    throw new ConfigError([`${owner.key}: ${keyFile} is not the key of the first certificate in ${certFile}`]);
   }
-  parse(`--tls-cert: ${certFile} holds a certificate that cannot be used`, () => createSecureContext({ cert, key }));
-  return { files, cert, key, expiresAt: leaf.validToDate.getTime() };
+  parse(`${owner.cert}: ${certFile} holds a certificate that cannot be used`, () => createSecureContext({ cert, key }));
+  if (ca !== undefined) {
+    parse(`${owner.clientCa}: ${clientCaFile} must hold the certificates of authorities in PEM`, () => {
+      new X509Certificate(ca);
+      createSecureContext({ ca });
+    });
+  }
+  return { files, owner, cert, key, ...(ca && { ca }), expiresAt: leaf.validToDate.getTime() };
 }
 
 /**
@@ -67,7 +104,7 @@ export function renewCertificate(
     isSpread: true,
     onFailure: (error) => log.warn({ error }, "could not check the certificate; it is checked again shortly"),
     async run() {
-      const now = await readCertificate(first.files).catch((error: unknown) => {
+      const now = await readCertificate(first.files, first.owner).catch((error: unknown) => {
         if (error instanceof ConfigError) return error.faults.join("; ");
         throw error;
       });
@@ -78,7 +115,8 @@ export function renewCertificate(
         return;
       }
       fault = loggedFault = undefined;
-      if (now.cert.equals(served.cert) && now.key.equals(served.key)) return;
+      const isSame = now.cert.equals(served.cert) && now.key.equals(served.key);
+      if (isSame && (now.ca === undefined || served.ca?.equals(now.ca) === true)) return;
       server.setSecureContext(now);
       served = now;
       const end = rfc3339(now.expiresAt);
@@ -87,15 +125,27 @@ export function renewCertificate(
   });
 }
 
-/** Registers the metric of the time at which the served certificate ends. */
-export function observeCertificate(registry: Registry, served: () => Pick<Certificate, "expiresAt">): void {
+type Served = () => Pick<Certificate, "expiresAt">;
+
+/** Certificates whose end the metric of a registry shows. */
+const observed = new WeakMap<Registry, Served[]>();
+
+/** Registers the metric of the time at which the served certificate ends: of several listeners', the first that ends. */
+export function observeCertificate(registry: Registry, served: Served): void {
+  const known = observed.get(registry);
+  if (known !== undefined) {
+    known.push(served);
+    return;
+  }
+  const all = [served];
+  observed.set(registry, all);
   new Gauge({
     name: "keyplane_tls_certificate_expiry_timestamp_seconds",
     help: "When the certificate expires, in seconds since the epoch; only with TLS",
     registers: [registry],
     aggregator: "min",
     collect() {
-      this.set(served().expiresAt / 1000);
+      this.set(Math.min(...all.map((one) => one().expiresAt)) / 1000);
     },
   });
 }

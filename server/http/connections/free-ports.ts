@@ -7,9 +7,10 @@ import type { ServerConfig } from "../../context/config.ts";
  *
  * @throws Error as listening does: with code EADDRINUSE if a port is already in use
  */
-export async function assertPortsFree({ host, port, adminHost, adminPort }: ServerConfig): Promise<void> {
+export async function assertPortsFree({ host, port, adminHost, adminPort, authz }: ServerConfig): Promise<void> {
   await assertFree(host, port);
   await assertFree(adminHost, adminPort);
+  if (authz !== null) await assertFree(authz.host, authz.port);
 }
 
 function assertFree(host: string, port: number): Promise<void> {

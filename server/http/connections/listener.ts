@@ -22,7 +22,7 @@ const HEADERS_TIMEOUT_MS = 15_000;
 const REQUEST_TIMEOUT_MS = 300_000;
 
 /** Options for Node's parser at its strictest, whatever flags the process was started with. */
-const STRICT: ServerOptions = {
+export const STRICT: ServerOptions = {
   maxHeaderSize: 16 << 10,
   insecureHTTPParser: false,
   requireHostHeader: true,

@@ -156,6 +156,7 @@ const usable: Case = {
 };
 const productOf = (operation: string): Case["product"] => {
   const [product] = operation.split(".");
+  if (product === "scope") return "key";
   return product === "gateway" || product === "key" ? product : "memory";
 };
 

@@ -72,6 +72,11 @@ export const GRANTS: Readonly<Record<string, readonly ScopeName[]>> = {
   "gateway.get_model": ["gateway:routes"],
   "gateway.resolve_route": ["gateway:routes"],
   "key.whoami": SCOPE_NAMES,
+  "scope.gateway_generate": ["gateway:generate"],
+  "scope.gateway_embed": ["gateway:embed"],
+  "scope.gateway_routes": ["gateway:routes"],
+  "scope.memory_read": ["memory:read"],
+  "scope.memory_write": ["memory:write"],
 };
 
 /** spec §1 and §2.2, architecture §2: each state that a presented key can be in, and whether it may be used. */

@@ -19,6 +19,32 @@ test("a configuration of nothing serves on loopback with the defaults of the spe
   });
 });
 
+const AUTHZ = { authzPort: "9090", authzTokenFile: "token" };
+
+test("the listener for proxies is on loopback, and there if its port is given", () => {
+  expect(parseServerConfig({}, {}).authz).toBeNull();
+  expect(parseServerConfig({}, { ...AUTHZ, authzAddressHeader: "X-Real-IP" }).authz).toEqual({
+    ...{ host: "127.0.0.1", port: 9090, tls: null, tokenFile: "token", addressHeader: "x-real-ip" },
+  });
+});
+
+test.each([
+  [
+    "neither certificates nor a token",
+    { authzPort: "9090" },
+    /^--authz-port: .*--authz-client-ca or --authz-token-file/,
+  ],
+  ["a token and no port", { authzTokenFile: "t" }, /^--authz-token-file: .*--authz-port$/],
+  ["an address and no port", { authzAddressHeader: "x" }, /^--authz-address-header: .*--authz-port$/],
+  ["a certificate without its key", { ...AUTHZ, authzTlsCert: "c" }, /^--authz-tls-cert: .*--authz-tls-key$/],
+  ["a key without its certificate", { ...AUTHZ, authzTlsKey: "k" }, /^--authz-tls-cert: .*--authz-tls-key$/],
+  ["authorities without TLS", { authzPort: "1", authzClientCa: "ca" }, /^--authz-client-ca: .*--authz-tls-cert/],
+  ["no name of a header", { ...AUTHZ, authzAddressHeader: "x y" }, /^--authz-address-header: .*X-Real-IP$/],
+])("b385: the listener for proxies is refused with %s", (_what, flags, says) => {
+  const { faults } = faultOf(() => parseServerConfig({}, flags));
+  expect(faults).toEqual([expect.stringMatching(says)]);
+});
+
 test("the defaults that help shows are those of the protocol", () => {
   expect(parseServerConfig({}, {})).toMatchObject({ retentionMs: DEFAULT_RETENTION_MS, leaseMs: LEASE_MS });
 });

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { expect, test } from "vitest";
-import { tokenFault } from "../../../../server/auth/management/bootstrap-token.ts";
+import { tokenFault } from "../../../../server/auth/management/file-token.ts";
 
 test("a bootstrap token of 32 random characters is taken, in whatever alphabet", () => {
   for (let i = 0; i < 10_000; i++) {

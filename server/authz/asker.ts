@@ -1,0 +1,26 @@
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import { addressesOf } from "../http/forwarded-for.ts";
+import { singleHeader } from "./asked-request.ts";
+
+/** Caller of the request that a proxy asks about. Its address is what the proxy says. */
+export class Asker {
+  readonly raw: IncomingMessage;
+  readonly #addressHeader: string | null;
+
+  /** @param addressHeader header in which the proxy sends the address, in lower case; null if none is known */
+  constructor(question: IncomingMessage, addressHeader: string | null) {
+    this.raw = question;
+    this.#addressHeader = addressHeader;
+  }
+
+  /** Last address in the header, which the proxy itself has written; undefined if there is no header, or several. */
+  get ip(): string | undefined {
+    if (this.#addressHeader === null) return undefined;
+    const written = singleHeader(this.raw.rawHeaders, this.#addressHeader);
+    return written && addressesOf(written).split(",").at(-1)?.trim();
+  }
+
+  get headers(): IncomingHttpHeaders {
+    return this.raw.headers;
+  }
+}

@@ -1,0 +1,105 @@
+/** A call that a proxy passes to the upstream of a gateway: decided as under `/g/`, as far as the verifier sees it. */
+import type { IncomingMessage } from "node:http";
+import { permits } from "../../domain/access/authorize.ts";
+import { GATEWAY_OPERATIONS } from "../../domain/access/gateway-operations.ts";
+import { decideAgain, type Granted } from "../auth/decide.ts";
+import { forbidden } from "../auth/refused.ts";
+import { CUT_PROBLEMS, TOO_MANY_CALLS } from "../calls/open-call.ts";
+import type { GatewayCall } from "../gateway/classify.ts";
+import { readHead } from "../gateway/headers/headers.ts";
+import { readModels } from "../gateway/model/requested-model.ts";
+import { forwardedQuery } from "../gateway/query.ts";
+import { mayName, needsModel, resolve } from "../gateway/resolve.ts";
+import { unservedPath } from "../gateway/unserved-path.ts";
+import { releaseLargeBody } from "../http/bodies/received-body.ts";
+import { Problem, problem } from "../http/problems/problem.ts";
+import { problemOf } from "../http/problems/problem-of.ts";
+import { type AskedRequest, type ProxyKind, showsBody, singleHeader } from "./asked-request.ts";
+import { isSteered } from "./steering-headers.ts";
+import { unheldCall } from "./unheld.ts";
+import { type Denied, deny, denyUnheld, type Verdict, type VerifierDeps } from "./verdict.ts";
+
+/** Call that a proxy asks about. */
+type AskedCall = {
+  readonly proxy: ProxyKind;
+  readonly asked: AskedRequest;
+  readonly call: GatewayCall;
+  /** The proxy's question, which may have the call's body. */
+  readonly question: IncomingMessage;
+};
+
+const STEERED = problem(
+  "invalid_request",
+  "The request has a header or a parameter that names another call, destination or model, which the gateway would take off and a proxy passes on: send it without.",
+);
+
+/**
+ * Decides what of a call depends on its gateway, once its key may make it: what it serves, and the model where that
+ * matters. A body is read for it.
+ */
+export function judgeCall(deps: VerifierDeps, granted: Granted, asked: AskedCall): Verdict | Promise<Verdict> {
+  const { key, gateway } = granted;
+  if (gateway === null) throw new Error("a gateway's call was let through without its gateway");
+  const { call, question, proxy } = asked;
+  const row = GATEWAY_OPERATIONS[call.operation];
+  const { method, path, query } = asked.asked;
+  if (!gateway.operations.includes(row.kind)) return deny(unservedPath(gateway, method, path.slice(1)));
+  const unheld = unheldCall(row, gateway, key);
+  if (unheld !== undefined) return denyUnheld(key, unheld);
+  const modelMatters = row.models !== "none" && row.models !== "unused" && needsModel(gateway, key.allowedModels);
+  if (forwardedQuery(query) !== query || isSteered(question.rawHeaders, modelMatters)) return deny(STEERED);
+  if (modelMatters) {
+    const unshown = unshownBody(proxy, question);
+    return unshown === undefined ? judgeBody(deps, granted, asked) : denyUnheld(key, unshown);
+  }
+  return (row.answer === "route list" || row.answer === "route" ? undefined : judgeModel(granted, call)) ?? granted;
+}
+
+/** Returns the reason why a question does not show the whole body; undefined if it does. */
+function unshownBody(proxy: ProxyKind, { rawHeaders }: IncomingMessage): string | undefined {
+  const wanted = "This call is decided by its model, which its body names";
+  if (!showsBody(proxy)) {
+    return `${wanted}, and ${proxy} shows no body to a verifier: call through Keyplane's own gateway, or behind Envoy.`;
+  }
+  const isWhole = proxy === "envoy" ? singleHeader(rawHeaders, "x-envoy-auth-partial-body") === "false" : true;
+  const length = singleHeader(rawHeaders, "content-length");
+  const hasBody = length === undefined ? singleHeader(rawHeaders, "transfer-encoding") !== undefined : length !== "0";
+  if (!isWhole || !hasBody || singleHeader(rawHeaders, "content-type") === undefined) {
+    return `${wanted}: its operator has the proxy show the verifier all of the body, and its Content-Type and Content-Encoding.`;
+  }
+  const coding = singleHeader(rawHeaders, "content-encoding") ?? "identity";
+  return coding.trim().toLowerCase() === "identity" ? undefined : `${wanted}: send it uncompressed.`;
+}
+
+/** Reads the body for its model, as the gateway does, and decides again by what is then. */
+function judgeBody(deps: VerifierDeps, granted: Granted, { call, question, asked }: AskedCall): Promise<Verdict> {
+  const { promise, resolve: settle } = Promise.withResolvers<Verdict>();
+  const open = deps.streams.track(granted.key, (cause) => settle(deny(CUT_PROBLEMS[cause])), question);
+  if (typeof open === "string") return Promise.resolve(deny(TOO_MANY_CALLS[open]));
+  const head = readHead(question.rawHeaders, deps.config.vendorHeader);
+  const read = async (): Promise<Verdict> => {
+    const { model, text } = await readModels(open, { request: question, call, head, query: asked.query });
+    releaseLargeBody(text);
+    const again = decideAgain(deps, granted);
+    return again.granted ? (judgeModel(again, call, model) ?? again) : { granted: false, refused: again };
+  };
+  read()
+    .catch((error: unknown) => deny(problemOf(error)))
+    .then(settle)
+    .finally(() => open.end());
+  return promise;
+}
+
+const REWRITTEN =
+  "This model names a logical route, and a proxy does not write the upstream's model in its place: name the upstream's model, or call through Keyplane's own gateway.";
+
+/** Refuses a model that the key may not name, that no upstream takes, or that only the gateway could replace. */
+function judgeModel({ key, gateway }: Granted, call: GatewayCall, model = call.model): Denied | undefined {
+  if (gateway === null) return undefined;
+  const { allowedModels } = key;
+  const may = { allowedModels, mayResolveRoutes: permits(key, "gateway.resolve_route") };
+  const resolved = resolve(gateway, may, call.dialect ?? "openai", model);
+  if (!(resolved instanceof Problem)) return resolved.routeId === undefined ? undefined : denyUnheld(key, REWRITTEN);
+  if (resolved.code !== "forbidden") return deny(resolved);
+  return deny(resolved, forbidden(mayName(allowedModels, model) ? "scope_missing" : "model_not_allowed", key));
+}

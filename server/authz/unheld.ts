@@ -1,0 +1,58 @@
+/** Rights and limits of keys that the verifier cannot hold for a proxy: it asks once, and the verifier sees no answer. */
+import type { OperationRow } from "../../domain/access/gateway-operations.ts";
+import { isForwarded } from "../../domain/access/gateway-operations.ts";
+import type { GatewayRecord, KeyRecord } from "../../domain/access/key-record.ts";
+import type { Scope } from "../../domain/access/scopes.ts";
+import { hasBudget } from "../../domain/budget/budget.ts";
+import { countsTokens } from "../auth/charge-rate.ts";
+import { needsModel } from "../gateway/resolve.ts";
+
+const METERED =
+  "Call through Keyplane's own server, or have the proxy ask at a path with /unmetered/, where this limit does not count.";
+
+/**
+ * Returns the reason why a key's limits cannot be held; undefined if they can.
+ *
+ * @param isModelCall true if tokens and budgets count
+ */
+export function unheldLimit(key: KeyRecord, isModelCall: boolean): string | undefined {
+  if (key.concurrent !== null || (key.teamLimits !== null && key.teamLimits.concurrent !== null)) {
+    return `This key, or its team, has a limit of concurrent calls, and the verifier sees no call end. ${METERED}`;
+  }
+  if (!isModelCall) return undefined;
+  if (countsTokens(key)) {
+    return `This key, or its team, has a limit of tokens, and the verifier sees no answer. ${METERED}`;
+  }
+  return hasBudget(key)
+    ? `This key, or its team, has a budget, and the verifier sees no answer. ${METERED}`
+    : undefined;
+}
+
+/** Returns the reason why a key may do less than its scopes say; undefined if a scope says all. */
+export function narrowerThan(scopes: readonly Scope[], key: KeyRecord): string | undefined {
+  const { boundGatewayId, allowedModels, libraryIds, subject } = key;
+  const isOf = (product: string) => scopes.some((scope) => scope.startsWith(product));
+  const narrower = (by: string) =>
+    `This key is restricted to ${by}, which a scope alone does not say. Use a key without that restriction.`;
+  if (isOf("gateway:") && boundGatewayId !== null) return narrower("one gateway");
+  if (isOf("gateway:") && allowedModels !== null) return narrower("some models");
+  if (isOf("memory:") && libraryIds !== null) return narrower("some libraries");
+  return isOf("memory:") && subject !== null ? narrower("the memory of some subjects") : undefined;
+}
+
+const OWN_GATEWAY = "Call it through Keyplane's own gateway.";
+
+/** Returns the reason why a gateway's call cannot be decided for a proxy; undefined if it can. */
+export function unheldCall(row: OperationRow, gateway: GatewayRecord, key: KeyRecord): string | undefined {
+  if (row.kept !== undefined) {
+    return `The upstream stores what this call makes or names, and the verifier sees no answer that says whose it is. ${OWN_GATEWAY}`;
+  }
+  if (!isForwarded(row)) {
+    return needsModel(gateway, key.allowedModels)
+      ? `This list is made by Keyplane's own gateway, of what the key may name. ${OWN_GATEWAY}`
+      : undefined;
+  }
+  return gateway.routesOnly
+    ? `This gateway serves its logical routes alone, and a proxy does not write the upstream's model in their place. ${OWN_GATEWAY}`
+    : undefined;
+}

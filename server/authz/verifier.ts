@@ -1,0 +1,74 @@
+import type { IncomingMessage } from "node:http";
+import type { OperationName } from "../../domain/access/operations.ts";
+import type { Scope } from "../../domain/access/scopes.ts";
+import { hasQueryKey } from "../auth/credential.ts";
+import { decide, type Granted, type RouteAccess } from "../auth/decide.ts";
+import type { Refused } from "../auth/refused.ts";
+import { forbidden } from "../auth/refused.ts";
+import { classify, type GatewayCall } from "../gateway/classify.ts";
+import { Problem, problem } from "../http/problems/problem.ts";
+import { type AskedRequest, readAskedRequest } from "./asked-request.ts";
+import type { Asker } from "./asker.ts";
+import { judgeCall } from "./gateway-verdict.ts";
+import { narrowerThan, unheldLimit } from "./unheld.ts";
+import { deny, denyUnheld, type Verdict, type VerifierDeps } from "./verdict.ts";
+import type { VerifierPath } from "./verifier-path.ts";
+
+/** Operation that stands for each scope alone. */
+const OF_SCOPES: Readonly<Record<Scope, OperationName>> = {
+  "gateway:generate": "scope.gateway_generate",
+  "gateway:embed": "scope.gateway_embed",
+  "gateway:routes": "scope.gateway_routes",
+  "memory:read": "scope.memory_read",
+  "memory:write": "scope.memory_write",
+};
+
+const QUERY_KEY = problem(
+  "invalid_request",
+  "The key stands in the query, where the proxy cannot take it off and the server behind it would log it: send it in a header, such as `Authorization: Bearer`.",
+);
+
+/** Decided question: the request, if it could be read, and the verdict on it. */
+export type Decided = { readonly asked: AskedRequest | undefined; readonly verdict: Verdict | Promise<Verdict> };
+
+/**
+ * Decides the request that a proxy asks about, by what the proxy's configuration protects (spec §2). It waits for nothing
+ * but a body that names a model, and now and then for a limit of the installation.
+ */
+export function verify(deps: VerifierDeps, path: VerifierPath, question: IncomingMessage, asker: Asker): Decided {
+  const asked = readAskedRequest(path.proxy, question, path.rest);
+  if (asked instanceof Problem) {
+    return { asked: undefined, verdict: deny(asked, forbidden("unreadable_question", undefined)) };
+  }
+  if (hasQueryKey(asked.query)) return { asked, verdict: deny(QUERY_KEY) };
+  const { protects } = path;
+  const call = "publicId" in protects ? classify(asked.method, asked.path.slice(1)) : undefined;
+  const route: RouteAccess =
+    "publicId" in protects
+      ? { product: "gateway", operation: call?.operation, publicId: protects.publicId }
+      : { product: "key", operation: OF_SCOPES[protects.scope], publicId: undefined };
+  const decided = decide(deps, question.rawHeaders, "", route, asker);
+  const goOn = (decision: Granted | Refused): Verdict | Promise<Verdict> =>
+    decision.granted ? judge(deps, path, decision, call, asked, question) : { granted: false, refused: decision };
+  return { asked, verdict: decided instanceof Promise ? decided.then(goOn) : goOn(decided) };
+}
+
+function judge(
+  deps: VerifierDeps,
+  { protects, proxy, isUnmetered }: VerifierPath,
+  granted: Granted,
+  call: GatewayCall | undefined,
+  asked: AskedRequest,
+  question: IncomingMessage,
+): Verdict | Promise<Verdict> {
+  const { key } = granted;
+  const isModelCall = "publicId" in protects || protects.scope.startsWith("gateway:");
+  const limit = isUnmetered ? undefined : unheldLimit(key, isModelCall);
+  if (limit !== undefined) return denyUnheld(key, limit);
+  if ("scope" in protects) {
+    const narrower = narrowerThan([protects.scope], key);
+    return narrower === undefined ? granted : denyUnheld(key, narrower);
+  }
+  if (call === undefined) throw new Error("a path that is no operation was let through");
+  return judgeCall(deps, granted, { proxy, asked, call, question });
+}

