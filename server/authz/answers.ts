@@ -17,6 +17,9 @@ function scopeText(set: ScopeSet): string {
   return text;
 }
 
+/** A decision is of its moment: a proxy that kept one would not hear of a revocation. */
+const NO_STORE = ["cache-control", "no-store"];
+
 /** Answers that a request may go on. Every header is in each such answer, so that none of a client's own stays. */
 export function sendYes(response: ServerResponse, { key, operation }: Granted): void {
   response.writeHead(200, [
@@ -26,6 +29,7 @@ export function sendYes(response: ServerResponse, { key, operation }: Granted): 
     ...["x-keyplane-scopes", scopeText(key.scopes)],
     ...["x-keyplane-operation", operation],
     ...[REQUEST_ID_HEADER, requestIdOf(response.req)],
+    ...NO_STORE,
     ...["content-length", "0"],
   ]);
   response.end();
@@ -65,8 +69,8 @@ export function sendNo(
 /** Answers what is no question of a proxy: problems of the verifier's own, and introspections. */
 export function sendDocument(response: ServerResponse, status: number, document: object): void {
   const body = JSON.stringify(document);
-  const head = ["content-type", "application/json", "cache-control", "no-store", "content-length", `${body.length}`];
-  response.writeHead(status, head.concat(REQUEST_ID_HEADER, requestIdOf(response.req)));
+  const head = ["content-type", "application/json", "content-length", `${Buffer.byteLength(body)}`];
+  response.writeHead(status, head.concat(NO_STORE, REQUEST_ID_HEADER, requestIdOf(response.req)));
   response.end(body);
 }
 
@@ -77,7 +81,7 @@ export function sendProblemDocument(response: ServerResponse, shown: Problem): v
 
 function send(response: ServerResponse, status: number, shown: Problem, head: readonly string[], body: string): void {
   const length = ["content-length", String(Buffer.byteLength(body)), REQUEST_ID_HEADER, requestIdOf(response.req)];
-  response.writeHead(status, head.concat(length, ...Object.entries(shown.headers)));
+  response.writeHead(status, head.concat(NO_STORE, length, ...Object.entries(shown.headers)));
   response.end(body);
 }
 

@@ -12,12 +12,24 @@ const OVERRIDES: ReadonlySet<string> = new Set([
 /** Headers in which proxies themselves name the host and the target. */
 const OF_PROXIES = /^(?:host|x-forwarded-.*|x-original-uri)$/;
 
-/** Part of a request that a header may decide for an upstream, whatever the path and the body say. */
-type Steers = "the call" | "the model" | "nothing";
+/** Beginning of the headers that say whose the key is. */
+const OURS = "x-keyplane-";
+
+/** Part of a request that a header may decide for an upstream, whatever the verifier has decided. */
+type Steers = "the call" | "the model" | "the caller" | "nothing";
 
 /** Names that are remembered: a client that invents them must not fill the memory. */
 const MAX_NAMES = 1_000;
 const known = new Map<string, Steers>();
+
+/**
+ * True if a header could speak for the verifier: some servers read `X_Keyplane_Team` as `X-Keyplane-Team`, and proxies
+ * that take off the second pass on the first.
+ */
+export function claimsCaller(rawHeaders: readonly string[]): boolean {
+  for (let i = 0; i < rawHeaders.length; i += 2) if (steeredBy(rawHeaders[i] ?? "") === "the caller") return true;
+  return false;
+}
 
 /**
  * True if a header could make an upstream take the request for another one, or ask another model. The gateway drops
@@ -39,7 +51,8 @@ function steeredBy(name: string): Steers {
   const { lower, namesModel } = spellingOf(name);
   const hyphenated = lower.replace(/[^a-z0-9]/g, "-");
   const isCall = OVERRIDES.has(hyphenated) || (isSteeringName(lower) && !OF_PROXIES.test(lower));
-  const steers = isCall ? "the call" : namesModel ? "the model" : "nothing";
+  const isClaim = lower !== hyphenated && hyphenated.startsWith(OURS);
+  const steers = isClaim ? "the caller" : isCall ? "the call" : namesModel ? "the model" : "nothing";
   if (known.size < MAX_NAMES) known.set(name, steers);
   return steers;
 }

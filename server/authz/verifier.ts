@@ -10,6 +10,7 @@ import { Problem, problem } from "../http/problems/problem.ts";
 import { type AskedRequest, readAskedRequest } from "./asked-request.ts";
 import type { Asker } from "./asker.ts";
 import { judgeCall } from "./gateway-verdict.ts";
+import { claimsCaller } from "./steering-headers.ts";
 import { narrowerThan, unheldLimit } from "./unheld.ts";
 import { deny, denyUnheld, type Verdict, type VerifierDeps } from "./verdict.ts";
 import type { VerifierPath } from "./verifier-path.ts";
@@ -28,6 +29,11 @@ const QUERY_KEY = problem(
   "The key stands in the query, where the proxy cannot take it off and the server behind it would log it: send it in a header, such as `Authorization: Bearer`.",
 );
 
+const CLAIM = problem(
+  "invalid_request",
+  "The request has a header that some servers read as one of X-Keyplane-*, which only the verifier sends: send it without.",
+);
+
 /** Decided question: the request, if it could be read, and the verdict on it. */
 export type Decided = { readonly asked: AskedRequest | undefined; readonly verdict: Verdict | Promise<Verdict> };
 
@@ -41,6 +47,7 @@ export function verify(deps: VerifierDeps, path: VerifierPath, question: Incomin
     return { asked: undefined, verdict: deny(asked, forbidden("unreadable_question", undefined)) };
   }
   if (hasQueryKey(asked.query)) return { asked, verdict: deny(QUERY_KEY) };
+  if (claimsCaller(question.rawHeaders)) return { asked, verdict: deny(CLAIM) };
   const { protects } = path;
   const call = "publicId" in protects ? classify(asked.method, asked.path.slice(1)) : undefined;
   const route: RouteAccess =

@@ -103,6 +103,31 @@ describe.each(PROXIES)("%s, as its guide sets it up", (name: GuideProxy) => {
     expect(sent[0]?.headers["x-keyplane-namespace"] ?? "").toBe("");
   });
 
+  test.each(["X_Keyplane_Team", "X-Keyplane_Team", "x_keyplane_key"])(
+    "b389: what a client claims to be by %s reaches the service in no spelling",
+    async (claim) => {
+      const { sent } = await chat(verifier.addKey(), [`${claim}: forged`]);
+      expect(JSON.stringify(sent)).not.toContain("forged");
+    },
+  );
+
+  test("b389: a client has none of the verifier's headers dropped", async () => {
+    const key = verifier.addKey();
+    const { sent } = await chat(key, [
+      "Connection: close, X-Keyplane-Team, X-Keyplane-Key",
+      "Keep-Alive: X-Keyplane-Key",
+    ]);
+    const { keyId, teamId } = verifier.recordOf(key);
+    const said = sent.map(({ headers }) => [headers["x-keyplane-key"], headers["x-keyplane-team"]]);
+    expect(said.filter(([of, team]) => of !== keyId || team !== teamId)).toEqual([]);
+  });
+
+  test("a large body passes that the verifier does not need", async () => {
+    const body = JSON.stringify({ model: "gpt", x: "y".repeat(3_000_000) });
+    const { status, sent } = await send("POST", CHAT, [bearer(verifier.addKey())], body);
+    expect([status, sent.map((one) => one.body.length)]).toEqual([200, [body.length]]);
+  });
+
   test("the caller gets the gateway's own answer", async () => {
     const unauthorized = await chat("none");
     expect([unauthorized.status, unauthorized.sent]).toEqual([401, []]);
@@ -167,6 +192,8 @@ describe.each(PROXIES)("%s, as its guide sets it up", (name: GuideProxy) => {
     ["a format that no upstream speaks", "POST", "/v1/messages", []],
     ["the service's root", "GET", "/", []],
     ["all of the service", "OPTIONS", "*", []],
+    ["a target that would go on the verifier's path", "POST", "-other/v1/chat/completions", []],
+    ["a target of its own host", "POST", "http://elsewhere/v1//chat/completions", []],
     ["a tunnel", "CONNECT", "elsewhere:443", []],
     ["an upgrade", "GET", "/v1/realtime", ["Connection: Upgrade", "Upgrade: websocket"]],
   ])("b386: the service is sent nothing of a request with %s", async (_what, method, target, headers) => {

@@ -114,6 +114,16 @@ describe.each(PROXIES)("%s", (proxy) => {
     expect(statusOf(await askAs(proxy, "g/open", "POST", CHAT, verifier.addKey(), [header]))).toBe(400);
   });
 
+  test.each(["X_Keyplane_Team: forged", "x-keyplane_team: forged", "X.Keyplane.Key: forged"])(
+    "b389: refuses %s, which some servers read as the verifier's own",
+    async (header) => {
+      const key = verifier.addKey();
+      for (const to of ["g/open", "scope/gateway:generate"]) {
+        expect(statusOf(await askAs(proxy, to, "POST", CHAT, key, [header]))).toBe(400);
+      }
+    },
+  );
+
   test("a path that may be read in two ways is refused before the key is looked at", async () => {
     expect(statusOf(await askAs(proxy, "g/open", "POST", "/v1/../x", ""))).toBe(400);
     expect(statusOf(await askAs(proxy, "g/open", "POST", CHAT, ""))).toBe(401);
