@@ -1,6 +1,7 @@
 /** `npm run bench`: prints what deciding and forwarding cost here. How each run is made: README.md beside this file. */
 import { availableParallelism, cpus, loadavg } from "node:os";
 import { benchAttacks } from "./attacks.ts";
+import { benchAuthz } from "./authz.ts";
 import { benchBudget } from "./budget.ts";
 import { benchCallers } from "./callers.ts";
 import { benchConsole } from "./console.ts";
@@ -28,6 +29,7 @@ process.stdout.write(
 const BENCHES = {
   budget: benchBudget,
   decide: benchDecide,
+  authz: benchAuthz,
   index: benchIndex,
   gateway: benchGateway,
   profile: benchProfile,

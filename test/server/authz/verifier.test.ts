@@ -1,6 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { KeyRecord } from "../../../domain/access/key-record.ts";
 import { SCOPES, scopeSet } from "../../../domain/access/scopes.ts";
@@ -80,6 +82,10 @@ describe.each(PROXIES)("%s", (proxy) => {
     ["a scope, of a bound key", { boundGatewayId: "g" }, "scope/gateway:generate", "GET", "/", 403],
     ["a scope, of a key of some models", { allowedModels: ["m"] }, "scope/gateway:generate", "GET", "/", 403],
     ["concurrent calls", { concurrent: 8 }, "g/open", "POST", CHAT, 403],
+    ["concurrent calls of the team", { teamLimits: { rate: null, concurrent: 8 } }, "g/open", "POST", CHAT, 403],
+    ["a parameter that steers", {}, "g/open", "POST", `${CHAT}?_method=DELETE`, 400],
+    ["a parameter that hides the usage", {}, "g/open", "POST", `${CHAT}?$fields=id`, 400],
+    ["a parameter that does neither", {}, "g/open", "POST", `${CHAT}?api-version=1`, 200],
     ["concurrent calls, unmetered", { concurrent: 8 }, "unmetered/g/open", "POST", CHAT, 200],
     ["concurrent calls, of a service", { concurrent: 8 }, "scope/memory:read", "GET", "/", 403],
     ["tokens", { tokenLimit: { tokensPerMinute: 9, scope: "Replica" } }, "g/open", "POST", CHAT, 403],
@@ -229,9 +235,25 @@ describe("a body that names the model", () => {
     await expect.poll(() => verifier.streams.size).toBe(0);
   });
 
+  test("b387: a key that is narrowed while the body comes is decided by what it is then", async () => {
+    const key = verifier.addKey({ allowedModels: ["gpt"] });
+    const body = ofModel("gpt");
+    const socket = connect(verifier.authzPort, "127.0.0.1");
+    const answered = text(socket);
+    socket.write(
+      requestHead(`POST /authz/envoy/g/open${CHAT} HTTP/1.1`, [
+        ...[`Authorization: Bearer ${key}`, `Content-Length: ${body.length}`, "Connection: close"],
+        ...ENVOY,
+      ]) + body.slice(0, -1),
+    );
+    await expect.poll(() => verifier.streams.size).toBe(1);
+    verifier.changeKey(key, { allowedModels: ["other"] });
+    socket.write(body.slice(-1));
+    expect(await answered).toMatch(/^HTTP\/1\.1 403 /);
+  });
+
   test("b387: a caller who leaves while the body comes holds nothing", async () => {
     const key = verifier.addKey({ allowedModels: ["gpt"] });
-    const { connect } = await import("node:net");
     const socket = connect(verifier.authzPort, "127.0.0.1");
     socket.write(
       requestHead(`POST /authz/envoy/g/open${CHAT} HTTP/1.1`, [
