@@ -7,6 +7,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { keyDigest, mintKey } from "../../domain/key/secret/key-format.ts";
 import { createVerifierServer } from "../../server/authz/verifier-server.ts";
+import { UseNotes } from "../../server/usage/use-notes.ts";
 import { indexedKey, keyRecord, startHarness } from "../server/harness.ts";
 
 const [kind = "floor", keys = "1"] = process.argv.slice(2);
@@ -24,7 +25,10 @@ async function verifier(): Promise<{ readonly server: Server; readonly plaintext
     upstreams: [{ name: "o", dialect: "openai", baseUrl: "http://127.0.0.1:1", credential: "sk" }],
   });
   // The test's own recorder would keep every use.
-  const usage = { ...harness.deps.usage, record() {}, countRequest() {} };
+  const usage = new UseNotes(
+    () => {},
+    () => {},
+  );
   const { server } = await createVerifierServer(
     { ...harness.deps, usage },
     { tls: null, tokenFile: null, addressHeader: "x-real-ip" },
