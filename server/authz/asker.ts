@@ -17,7 +17,9 @@ export class Asker {
   get ip(): string | undefined {
     if (this.#addressHeader === null) return undefined;
     const written = singleHeader(this.raw.rawHeaders, this.#addressHeader);
-    return written && addressesOf(written).split(",").at(-1)?.trim();
+    // Most addresses are one, of IPv4 and without a port.
+    if (written === undefined || !/[,:]/.test(written)) return written;
+    return addressesOf(written).split(",").at(-1)?.trim();
   }
 
   get headers(): IncomingHttpHeaders {

@@ -19,8 +19,20 @@ export type VerifierPath = {
 const PATH =
   /^\/authz\/([a-z]+)(\/unmetered)?\/(?:g\/([a-z0-9](?:[-a-z0-9]*[a-z0-9])?)|scope\/([a-z]+:[a-z]+))((?:[/?].*)?)$/;
 
+/** Targets that are remembered: most proxies ask at one that never changes. */
+const MAX_KNOWN = 1_000;
+const known = new Map<string, VerifierPath>();
+
 /** Reads the path that a proxy's configuration asks the verifier at; undefined for any other. */
 export function readVerifierPath(target: string): VerifierPath | undefined {
+  const before = known.get(target);
+  if (before !== undefined) return before;
+  const path = parsed(target);
+  if (path?.rest === "" && known.size < MAX_KNOWN) known.set(target, path);
+  return path;
+}
+
+function parsed(target: string): VerifierPath | undefined {
   const [, proxy = "", unmetered = "", publicId, scope = "", rest = ""] = PATH.exec(target) ?? [];
   if (!isProxy(proxy)) return undefined;
   const isUnmetered = unmetered !== "";
