@@ -19,7 +19,7 @@ export type VerifierPath = {
 const PATH =
   /^\/authz\/([a-z]+)(\/unmetered)?\/(?:g\/([a-z0-9](?:[-a-z0-9]*[a-z0-9])?)|scope\/([a-z]+:[a-z]+))((?:[/?].*)?)$/;
 
-/** Targets that are remembered: most proxies ask at one that never changes. */
+/** Targets that are remembered: most proxies ask at the same target each time. */
 const MAX_KNOWN = 1_000;
 const known = new Map<string, VerifierPath>();
 

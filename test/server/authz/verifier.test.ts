@@ -372,6 +372,17 @@ describe("a proxy that is known by a token", () => {
     expect((await other.ask({ path: "/authz/traefik/scope/memory:read", headers: asked })).status).toBe(status);
   });
 
+  test("b385: of a peer without the token no body is read", async () => {
+    const socket = connect(other.authzPort, "127.0.0.1");
+    const answered = text(socket);
+    socket.on("error", () => {});
+    socket.write(requestHead("POST /introspect HTTP/1.1", ["Transfer-Encoding: chunked"]));
+    const more = setInterval(() => socket.write(`400\r\n${"x".repeat(1_024)}\r\n`), 1);
+    expect(await answered.catch(() => "HTTP/1.1 403 ")).toMatch(/^HTTP\/1\.1 403 /);
+    clearInterval(more);
+    expect(socket.destroyed || socket.readableEnded).toBe(true);
+  });
+
   test("b385: a key tells a peer without the token nothing", async () => {
     const ask = (key: string) =>
       other.ask({ path: "/authz/traefik/scope/memory:read", headers: shownBy("traefik", "GET", "/", key) });
