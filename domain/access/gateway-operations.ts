@@ -19,7 +19,7 @@ export type ServedAt = {
   readonly method: "GET" | "POST" | "DELETE";
   /** Path of the operation. `{model}` stands for the model, another name in braces for what an upstream keeps. */
   readonly path: `${"v1" | "v1beta"}/${string}`;
-  /** Format of the operation. Left out if formats share the path and the gateway itself answers: the headers tell. */
+  /** Format of the operation. Left out if formats share the path: the headers tell. */
   readonly dialect?: Dialect;
 };
 
@@ -55,10 +55,19 @@ export type CountedUsage = {
 };
 
 /** Kinds of objects that an upstream keeps for every caller with its credential, and finds again by an id. */
-export type KeptKind = "response" | "conversation" | "item";
+export type KeptKind = "response" | "conversation" | "item" | "file" | "upload" | "part";
 
-/** Meaning of a member of a body that holds ids: an id or an object with one, or a list of items that may stand for others. */
+/**
+ * Meaning of a member of a body that holds ids: an id, an object with one or a list of these; or a list of items that may
+ * stand for others.
+ */
 export type ReferringMember = Exclude<KeptKind, "item"> | "items";
+
+/**
+ * Places in a body, by names of members as they are spelt and `*` for elements. What stands at `opaque` is what a call's
+ * own tools have said or what an answer cited: no upstream looks a file up there.
+ */
+export type OpaquePlaces = { readonly [member: string]: OpaquePlaces | "opaque" };
 
 /**
  * Objects that an upstream keeps, as an operation's calls name, make and delete them. A call reaches those of its own
@@ -69,7 +78,9 @@ export type KeptObjects = {
   readonly named?: Exclude<KeptKind, "item">;
   /** Members of the body that hold ids, in the spelling of its format; left out if the body is not read for them. */
   readonly referring?: Readonly<Record<string, ReferringMember>>;
-  /** Objects whose ids an answer brings; left out if a call makes none. */
+  /** Members that hold ids wherever in the body they stand, but for some places; left out if there are none. */
+  readonly mentioned?: { readonly members: Readonly<Record<string, KeptKind>>; readonly but: OpaquePlaces };
+  /** Objects whose ids an answer brings as it passes; left out if a call makes none in this way. */
   readonly made?: {
     /** Kind of the object that the answer is. */
     readonly object?: Exclude<KeptKind, "item">;
@@ -78,6 +89,10 @@ export type KeptObjects = {
     /** Member of the body by which nothing is kept if it is false. */
     readonly unless?: string;
   };
+  /** Object that an answer brings that is read whole: the answer itself, or its member `within`; left out for none. */
+  readonly brought?: { readonly kind: KeptKind; readonly within?: string };
+  /** Kind of the objects that the answer lists, of which those of the team are shown; left out if it is no list. */
+  readonly listed?: KeptKind;
   /** Kind of the object that the last placeholder names, and that is gone after a success; left out for none. */
   readonly ended?: KeptKind;
 };
@@ -150,6 +165,43 @@ const READ_BACK = { ...KEPT_HERE, body: "none" } as const;
 const OF_RESPONSE = { ...READ_BACK, kept: { named: "response" } } as const;
 const OF_CONVERSATION = { ...READ_BACK, kept: { named: "conversation" } } as const;
 const SENT = { ...KEPT_HERE, body: "json" } as const;
+const OF_FILES = { ...KEPT_HERE, scope: "gateway:files", kind: "files" } as const;
+const OF_FILE = { ...OF_FILES, body: "none", kept: { named: "file" } } as const;
+const OF_UPLOAD = { ...OF_FILES, kept: { named: "upload" } } as const;
+/** Files in an input of OpenAI's formats. What an item cites, found or printed has ids of files that are not read. */
+const FILE_MEMBERS = { file_id: "file", file_ids: "file" } as const;
+const SCHEMA_OF_TOOLS = { "*": { parameters: "opaque", function: { parameters: "opaque" } } } as const;
+const CITED_ITEMS = {
+  "*": { content: { "*": { annotations: "opaque" } }, results: "opaque", outputs: "opaque" },
+} as const;
+const FILES_OF_CHAT: KeptObjects = {
+  mentioned: {
+    members: FILE_MEMBERS,
+    but: {
+      ...{ metadata: "opaque", tools: SCHEMA_OF_TOOLS, messages: { "*": { annotations: "opaque" } } },
+      response_format: { json_schema: { schema: "opaque" } },
+    },
+  },
+};
+const FILES_OF_RESPONSES: KeptObjects["mentioned"] = {
+  members: FILE_MEMBERS,
+  but: { metadata: "opaque", tools: SCHEMA_OF_TOOLS, input: CITED_ITEMS, text: { format: { schema: "opaque" } } },
+};
+const FILES_OF_ITEMS: KeptObjects["mentioned"] = {
+  members: FILE_MEMBERS,
+  but: { metadata: "opaque", items: CITED_ITEMS },
+};
+/** Files in an input of Anthropic's format. The result of a tool of Anthropic's is an object with what it made. */
+const FILES_OF_MESSAGES: KeptObjects = {
+  mentioned: {
+    members: FILE_MEMBERS,
+    but: {
+      messages: { "*": { content: { "*": { input: "opaque", content: { content: "opaque" } } } } },
+      tools: { "*": { input_schema: "opaque" } },
+      ...{ output_format: { schema: "opaque" }, output_config: { format: { schema: "opaque" } } },
+    },
+  },
+};
 const MESSAGES = [{ role: "user", content: "Hello" }];
 const CONTENTS = [{ role: "user", parts: [{ text: "Hello" }] }];
 const GEMINI_BOUNDS: BoundMembers = {
@@ -181,6 +233,7 @@ const ROWS = {
     served: post("v1/chat/completions", "openai"),
     // `prompt_id` is LiteLLM's.
     usage: { bounds: { most: ["max_tokens", "max_completion_tokens"], answers: ["n"], references: ["prompt_id"] } },
+    kept: FILES_OF_CHAT,
     span: "chat",
     summary: "Generate, as OpenAI's chat completions",
     example: { model: "fast-chat", messages: MESSAGES },
@@ -214,6 +267,7 @@ const ROWS = {
         ...{ previous_response_id: "response", request_id: "response" },
         ...{ conversation: "conversation", input: "items" },
       },
+      mentioned: FILES_OF_RESPONSES,
       made: { object: "response", items: "output", unless: "store" },
     },
     span: "chat",
@@ -237,6 +291,7 @@ const ROWS = {
     kind: "generate",
     served: post("v1/messages", "anthropic"),
     usage: { bounds: { most: ["max_tokens"] } },
+    kept: FILES_OF_MESSAGES,
     span: "chat",
     summary: "Generate, as Anthropic's messages",
     example: { model: "fast-chat", max_tokens: 256, messages: MESSAGES },
@@ -247,6 +302,7 @@ const ROWS = {
     kind: "generate",
     served: post("v1/messages/count_tokens", "anthropic"),
     usage: "unread",
+    kept: FILES_OF_MESSAGES,
     summary: "Count tokens, as Anthropic's messages",
     example: { model: "fast-chat", messages: MESSAGES },
   },
@@ -368,7 +424,7 @@ const ROWS = {
   "gateway.create_conversation": {
     ...SENT,
     served: openai("POST", "v1/conversations"),
-    kept: { referring: { items: "items" }, made: { object: "conversation" } },
+    kept: { referring: { items: "items" }, mentioned: FILES_OF_ITEMS, made: { object: "conversation" } },
     summary: "Create a conversation, as OpenAI",
     example: { metadata: {} },
   },
@@ -394,7 +450,7 @@ const ROWS = {
     ...SENT,
     served: openai("POST", "v1/conversations/{id}/items"),
     // What the answer names may be what the body has named: none of it is recorded.
-    kept: { named: "conversation", referring: { items: "items" } },
+    kept: { named: "conversation", referring: { items: "items" }, mentioned: FILES_OF_ITEMS },
     summary: "Add items to a conversation, as OpenAI",
     example: { items: MESSAGES },
   },
@@ -413,6 +469,66 @@ const ROWS = {
     served: openai("DELETE", "v1/conversations/{id}/items/{item}"),
     kept: { named: "conversation", ended: "item" },
     summary: "Delete an item of a conversation, as OpenAI",
+  },
+  "gateway.create_file": {
+    ...{ ...OF_FILES, body: "form" },
+    served: [{ method: "POST", path: "v1/files" }],
+    kept: { brought: { kind: "file" } },
+    summary: "Upload a file, as OpenAI or Anthropic",
+    example: { purpose: "user_data", file: "(file)" },
+  },
+  "gateway.list_files": {
+    ...{ ...OF_FILES, body: "none" },
+    served: [{ method: "GET", path: "v1/files" }],
+    kept: { listed: "file" },
+    summary: "List the team's files, as OpenAI or Anthropic",
+  },
+  "gateway.get_file": {
+    ...OF_FILE,
+    served: [{ method: "GET", path: "v1/files/{id}" }],
+    summary: "Describe a file, as OpenAI or Anthropic",
+  },
+  "gateway.delete_file": {
+    ...OF_FILE,
+    served: [{ method: "DELETE", path: "v1/files/{id}" }],
+    kept: { named: "file", ended: "file" },
+    summary: "Delete a file, as OpenAI or Anthropic",
+  },
+  "gateway.get_file_content": {
+    ...{ ...OF_FILE, answer: "media" },
+    served: [{ method: "GET", path: "v1/files/{id}/content" }],
+    summary: "Download a file, as OpenAI or Anthropic",
+  },
+  "gateway.create_upload": {
+    ...{ ...OF_FILES, body: "json" },
+    served: openai("POST", "v1/uploads"),
+    kept: { brought: { kind: "upload" } },
+    summary: "Begin an upload in parts, as OpenAI",
+    example: { filename: "a.pdf", purpose: "user_data", bytes: 3, mime_type: "application/pdf" },
+  },
+  "gateway.add_upload_part": {
+    ...{ ...OF_UPLOAD, body: "form" },
+    served: openai("POST", "v1/uploads/{id}/parts"),
+    kept: { named: "upload", brought: { kind: "part" } },
+    summary: "Add a part to an upload, as OpenAI",
+    example: { data: "(file)" },
+  },
+  "gateway.complete_upload": {
+    ...{ ...OF_UPLOAD, body: "json" },
+    served: openai("POST", "v1/uploads/{id}/complete"),
+    kept: {
+      named: "upload",
+      referring: {},
+      mentioned: { members: { part_ids: "part" }, but: {} },
+      brought: { kind: "file", within: "file" },
+    },
+    summary: "Make a file of an upload's parts, as OpenAI",
+    example: { part_ids: ["part_1"] },
+  },
+  "gateway.cancel_upload": {
+    ...{ ...OF_UPLOAD, body: "none" },
+    served: openai("POST", "v1/uploads/{id}/cancel"),
+    summary: "Cancel an upload, as OpenAI",
   },
   "gateway.list_models": {
     ...ROUTES,

@@ -44,6 +44,7 @@ export const OPERATIONS = {
   "scope.gateway_generate": { product: "key", scope: "gateway:generate" },
   "scope.gateway_embed": { product: "key", scope: "gateway:embed" },
   "scope.gateway_routes": { product: "key", scope: "gateway:routes" },
+  "scope.gateway_files": { product: "key", scope: "gateway:files" },
   "scope.memory_read": { product: "key", scope: "memory:read" },
   "scope.memory_write": { product: "key", scope: "memory:write" },
 } as const satisfies Record<string, { product: Product; scope: Scope | null }>;

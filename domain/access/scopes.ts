@@ -1,5 +1,8 @@
 /** Names of the scopes; what each grants: spec §1. The order fixes each scope's bit; append only. */
-export const SCOPES = ["gateway:generate", "gateway:embed", "gateway:routes", "memory:read", "memory:write"] as const;
+export const SCOPES = [
+  ...(["gateway:generate", "gateway:embed", "gateway:routes"] as const),
+  ...(["memory:read", "memory:write", "gateway:files"] as const),
+] as const;
 
 export type Scope = (typeof SCOPES)[number];
 
@@ -10,6 +13,10 @@ export const SCOPE_TEXTS: Readonly<Record<Scope, { readonly words: string; reado
   "gateway:routes": { words: "Use a gateway's own routes", means: "List the models and routes of a gateway" },
   "memory:read": { words: "Search and read atoms", means: "Read and search atoms of the memory" },
   "memory:write": { words: "Write and delete atoms", means: "Save, change and delete atoms of the memory" },
+  "gateway:files": {
+    words: "Keep files at providers",
+    means: "Upload, list, read and delete files at model providers",
+  },
 };
 
 /** Product that a key is used for: that of a scope, the part before its colon; or `key`, for questions about itself. */

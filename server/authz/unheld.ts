@@ -1,6 +1,5 @@
 /** Rights and limits of keys that the verifier cannot hold for a proxy: it asks once, and the verifier sees no answer. */
-import type { OperationRow } from "../../domain/access/gateway-operations.ts";
-import { isForwarded } from "../../domain/access/gateway-operations.ts";
+import { isForwarded, type KeptObjects, type OperationRow } from "../../domain/access/gateway-operations.ts";
 import type { GatewayRecord, KeyRecord } from "../../domain/access/key-record.ts";
 import type { Scope } from "../../domain/access/scopes.ts";
 import { hasBudget } from "../../domain/budget/budget.ts";
@@ -42,9 +41,14 @@ export function narrowerThan(scopes: readonly Scope[], key: KeyRecord): string |
 
 const OWN_GATEWAY = "Call it through Keyplane's own gateway.";
 
+/** True if calls make and name nothing that is stored, but for files that their bodies may name. */
+function namesFilesAlone({ mentioned, ...others }: KeptObjects): boolean {
+  return mentioned !== undefined && Object.keys(others).length === 0;
+}
+
 /** Returns the reason why a gateway's call cannot be decided for a proxy; undefined if it can. */
 export function unheldCall(row: OperationRow, gateway: GatewayRecord, key: KeyRecord): string | undefined {
-  if (row.kept !== undefined) {
+  if (row.kept !== undefined && !(namesFilesAlone(row.kept) && !gateway.operations.includes("files"))) {
     return `The upstream stores what this call makes or names, and the verifier sees no answer that says whose it is. ${OWN_GATEWAY}`;
   }
   if (!isForwarded(row)) {

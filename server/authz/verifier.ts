@@ -20,6 +20,7 @@ const OF_SCOPES: Readonly<Record<Scope, OperationName>> = {
   "gateway:generate": "scope.gateway_generate",
   "gateway:embed": "scope.gateway_embed",
   "gateway:routes": "scope.gateway_routes",
+  "gateway:files": "scope.gateway_files",
   "memory:read": "scope.memory_read",
   "memory:write": "scope.memory_write",
 };

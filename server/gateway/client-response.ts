@@ -6,7 +6,7 @@ import { terminalEvent } from "./errors/dialect-errors.ts";
 import { decodedError, MAX_ENCODED, mayBeShown } from "./errors/encoded-error.ts";
 import { sendErrorResponse } from "./errors/error-response.ts";
 import { CredentialMask, maskWhole, type Needle, needleOf } from "./headers/credential-mask.ts";
-import { readResponseHead, type UpstreamHead } from "./headers/headers.ts";
+import { readResponseHead, type UpstreamHead, withLength } from "./headers/headers.ts";
 import type { UpstreamPool } from "./upstream/pools.ts";
 
 /** Milliseconds that a client has to read the end of an answer that was broken off. */
@@ -86,6 +86,20 @@ export class ClientResponse {
     this.#takesEvents = isEventStream && encoding === undefined && length === undefined;
     this.#response.writeHead(status, returned);
     if (isEventStream) this.#flushHead();
+  }
+
+  /** Sends an answer that was read whole, with the upstream's head. */
+  answer(
+    status: number,
+    head: UpstreamHead,
+    body: Buffer,
+    routeId: string | undefined,
+    { names, needle }: UpstreamPool,
+  ): void {
+    const { returned } = readResponseHead(head, names, routeId, needle);
+    const masked = maskWhole(needle, body);
+    this.#response.writeHead(status, withLength(returned, masked.length));
+    this.#response.end(masked);
   }
 
   /**

@@ -40,7 +40,7 @@ function describe(path: string, { method, operation, dialect }: ServedPath): Ope
     tags: ["Gateway"],
     summary: row.summary,
     operationId: operationIdOf(method, path),
-    parameters: parametersOf(path, !isAsked && dialect === undefined),
+    parameters: parametersOf(path, dialect === undefined),
     ...(row.body !== "none" && { requestBody: { required: true, content: bodyOf(row) } }),
     responses: {
       200: isAsked ? passedOn(row) : models(row.answer === "route", dialect),
@@ -54,9 +54,17 @@ function describe(path: string, { method, operation, dialect }: ServedPath): Ope
 
 function refusedBy(row: OperationRow): readonly ProblemCode[] {
   if (!isForwarded(row)) return row.answer === "route" ? [...ALWAYS, "not_found"] : ALWAYS;
-  // A query that names a model beside the path is refused too.
-  const ofQuery = row.models === "unused" ? ([] as const) : (["invalid_request"] as const);
-  return [...ALWAYS, ...(row.body === "none" ? ofQuery : KEY_BODY_REFUSALS), ...FORWARDED];
+  return [...ALWAYS, ...(row.body === "none" ? ofQuery(row) : ofBody(row)), ...FORWARDED];
+}
+
+/** Returns the refusals of a query, which may name a model beside the path, or what no list has. */
+function ofQuery({ models, kept }: OperationRow): readonly ProblemCode[] {
+  return models === "unused" && kept?.listed === undefined ? [] : ["invalid_request"];
+}
+
+/** Returns the refusals of a body. What passes as it comes may come too slowly, and is not read. */
+function ofBody({ models, kept }: OperationRow): readonly ProblemCode[] {
+  return models === "unused" && kept?.referring === undefined ? ["request_timeout"] : KEY_BODY_REFUSALS;
 }
 
 const TEXT = { type: "string" } as const;

@@ -4,7 +4,8 @@ import type { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
 import type { UpstreamRecord } from "../../domain/access/key-record.ts";
 import { NOT_DONE } from "../../domain/usage/token-reservation.ts";
-import { CUT_PROBLEMS } from "../calls/open-call.ts";
+import { CUT_PROBLEMS, reserveBodyBytes } from "../calls/open-call.ts";
+import { BodyPieces } from "../http/bodies/body-pieces.ts";
 import { BodyCopies, LARGE_BODY } from "../http/bodies/received-body.ts";
 import { Problem, problem } from "../http/problems/problem.ts";
 import { requestIdOf } from "../http/request-id.ts";
@@ -12,10 +13,11 @@ import type { UpstreamTrace } from "../telemetry/request-trace.ts";
 import { AnswerPace } from "./answer-pace.ts";
 import { ClientResponse } from "./client-response.ts";
 import type { ForwardedCall, ForwardingDeps } from "./forwarded-call.ts";
-import { upstreamHeaders } from "./headers/headers.ts";
+import { type UpstreamHead, upstreamHeaders } from "./headers/headers.ts";
 import { AnswerIds } from "./kept/answer-ids.ts";
 import { type Keeping, UNRECORDED } from "./kept/kept-call.ts";
 import { UnrecordedAnswer } from "./kept/unrecorded-answer.ts";
+import { type AnswerReading, MOST_READ, UNREADABLE } from "./kept/whole-answer.ts";
 import { collectBody, passOnBody, SMALL_BODY } from "./request-body.ts";
 import { upstreamTarget } from "./request-target.ts";
 import { isSameCandidate, isSameUpstream, type Resolved, type UpstreamCandidate } from "./resolve.ts";
@@ -69,6 +71,10 @@ class Exchange implements AttemptListener {
   #leaveQueue: (() => void) | undefined;
   /** Answer that is held back for what it names; undefined while there is none. */
   #held: UnrecordedAnswer | undefined;
+  /** Answer that is read whole, and how it is answered; undefined while there is none. */
+  #whole: { readonly pieces: BodyPieces; readonly take: (body: Buffer) => void } | undefined;
+  /** Query to ask with. */
+  #query: string;
   /** Reader of the usage in the answer as it passes; undefined if the answer cannot report what the call used. */
   #tap: AnswerTap | undefined;
 
@@ -76,6 +82,7 @@ class Exchange implements AttemptListener {
     this.#deps = deps;
     this.#call = call;
     this.#resolved = call.resolved;
+    this.#query = call.query;
     this.#response = new ClientResponse(call.response, call.dialect);
   }
 
@@ -108,10 +115,11 @@ class Exchange implements AttemptListener {
     return true;
   }
 
-  #ask(candidate: UpstreamCandidate): void {
+  /** @param before attempt before this one; undefined if the upstream is asked for something else */
+  #ask(candidate: UpstreamCandidate, before: UpstreamAttempt | undefined = this.#attempt): void {
     this.#stopPace();
     this.#dropHeld();
-    const attempt = new UpstreamAttempt(this, candidate, this.#attempt);
+    const attempt = new UpstreamAttempt(this, candidate, before);
     this.#attempt = attempt;
     try {
       this.#dispatch(attempt);
@@ -159,7 +167,7 @@ class Exchange implements AttemptListener {
 
   #send(attempt: UpstreamAttempt, to: UpstreamPool): void {
     const { upstream, model } = attempt.candidate;
-    const { method, head, path, pathModel, query } = this.#call;
+    const { method, head, path, pathModel } = this.#call;
     const { times } = this.#deps;
     const { pool, fresh, prefixes, credentialHeader } = to;
     attempt.slots = to.slots;
@@ -170,7 +178,7 @@ class Exchange implements AttemptListener {
     sockets.dispatch(
       {
         method,
-        path: upstreamTarget(prefixes, path, pathModel === undefined ? undefined : (model ?? pathModel), query),
+        path: upstreamTarget(prefixes, path, pathModel === undefined ? undefined : (model ?? pathModel), this.#query),
         headers: upstreamHeaders(head, credentialHeader, length, attempt.trace?.headers),
         body: content,
         headersTimeout: this.#next(attempt) === undefined ? times.head : times.headWithFallback,
@@ -241,11 +249,13 @@ class Exchange implements AttemptListener {
     const { pool } = attempt;
     if (pool === undefined) return;
     this.#tap = openTap(this.#call, status, parsed, pool.needle);
-    const { keeping, onDeleted } = this.#call;
+    const { keeping, reading, onDeleted } = this.#call;
     const isSuccess = status < 300;
     // 202 promises a deletion that may fail.
     if (status === 200 || status === 204) onDeleted?.(attempt.candidate.upstream);
-    if (keeping === undefined || !isSuccess) this.#response.begin({ status, isHeld }, { raw, parsed }, routeId, pool);
+    if (reading !== undefined && isSuccess) this.#readWhole(reading, attempt, controller, status, { raw, parsed });
+    else if (keeping === undefined || !isSuccess)
+      this.#response.begin({ status, isHeld }, { raw, parsed }, routeId, pool);
     else {
       this.#hold(keeping, attempt, controller, parsed, () =>
         this.#response.begin({ status, isHeld }, { raw, parsed }, routeId, pool),
@@ -289,13 +299,73 @@ class Exchange implements AttemptListener {
     this.#held = held;
   }
 
+  /** Keeps an answer until it has come whole, and answers with what its reading makes of it, or asks for the next page. */
+  #readWhole(
+    reading: AnswerReading,
+    attempt: UpstreamAttempt,
+    controller: Dispatcher.DispatchController,
+    status: number,
+    head: UpstreamHead,
+  ): void {
+    const { candidate, pool } = attempt;
+    if (codingOf(head.parsed["content-encoding"]) !== "identity" || pool === undefined) {
+      this.#breakOff(CODED);
+      controller.abort(ABANDONED);
+      return;
+    }
+    const { routeId } = this.#resolved;
+    this.#whole = {
+      pieces: new BodyPieces(),
+      take: (body) => {
+        reading.take(candidate.upstream, body).then(
+          (read) => {
+            if (this.#done) return;
+            if (read instanceof Problem) this.#breakOff(read);
+            else if ("query" in read) this.#askFurther(attempt, read.query);
+            else {
+              this.#response.answer(status, head, read.body, routeId, pool);
+              this.#finish(true);
+            }
+          },
+          (error: unknown) => this.onFailure(attempt, { shown: UNREADABLE, refused: false, error }),
+        );
+      },
+    };
+  }
+
+  /** Asks the same upstream again, by another query, if the call may still go there. */
+  #askFurther({ candidate, trace }: UpstreamAttempt, query: string): void {
+    trace?.end();
+    if (!this.#decideAgain()) return;
+    const [again] = this.#resolved.candidates.filter((each) => isSameCandidate(each, candidate));
+    if (again === undefined) {
+      this.#breakOff(ENDED);
+      return;
+    }
+    this.#query = query;
+    this.#ask(again, undefined);
+  }
+
+  #keepPiece(pieces: BodyPieces, chunk: Buffer): void {
+    const refusal = reserveBodyBytes(this.#call.openCall, chunk.length);
+    if (pieces.size + chunk.length > MOST_READ) this.#breakOff(UNREADABLE);
+    else if (refusal !== undefined) this.#breakOff(refusal);
+    else pieces.add(chunk);
+  }
+
   #dropHeld(): void {
+    this.#whole = undefined;
     this.#held?.drop();
     this.#held = undefined;
   }
 
   /** Passes on a piece of the answer, and pauses the upstream while the client is slower. */
   onData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
+    if (this.#whole !== undefined) {
+      this.#keepPiece(this.#whole.pieces, chunk);
+      if (!this.#done) this.#watchPace();
+      return;
+    }
     const held = this.#held;
     const flows = held === undefined ? this.#response.write(chunk) : held.push(chunk);
     this.#tap?.push(chunk);
@@ -341,7 +411,10 @@ class Exchange implements AttemptListener {
       this.#refuseCredential(attempt);
       return;
     }
-    if (this.#held === undefined) this.#endAnswer();
+    if (this.#whole !== undefined) {
+      this.#stopPace();
+      this.#whole.take(this.#whole.pieces.whole());
+    } else if (this.#held === undefined) this.#endAnswer();
     else this.#held.end();
   }
 
@@ -392,7 +465,7 @@ class Exchange implements AttemptListener {
     const about = { gatewayId, upstream: upstream.name, status: shown.status, cause: shown.code };
     this.#deps.log.warn({ ...about, error, requestId: requestIdOf(request) }, "an upstream failed");
     // An answer that is held back has been made: another upstream would make it once more.
-    const isAnswered = this.#response.begun || this.#held !== undefined;
+    const isAnswered = this.#response.begun || this.#held !== undefined || this.#whole !== undefined;
     if (refused && !isAnswered && this.#next(attempt) !== undefined) {
       if (!this.#decideAgain()) return;
       const next = this.#next(attempt);

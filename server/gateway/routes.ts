@@ -38,9 +38,10 @@ import {
   withoutModels,
 } from "./headers/headers.ts";
 import { type KeptCall, openKeptCall } from "./kept/kept-call.ts";
+import { mayMention, refusalOfCoded } from "./kept/mentions.ts";
 import { modelDescription, modelList, nameableRoutes } from "./model/models.ts";
 import { bodyNeed, type ForwardedBody, type RequestedModel, readCounted, readModels } from "./model/requested-model.ts";
-import { isReadable } from "./request-body.ts";
+import { collectBody, isReadable, SMALL_BODY } from "./request-body.ts";
 import { type RequestTarget, splitTarget } from "./request-target.ts";
 import { mayName, needsModel, type Resolved, resolve, resolveUnmodelled, withoutFallbacks } from "./resolve.ts";
 import { holdToBody } from "./route-limits.ts";
@@ -99,7 +100,7 @@ export function gatewayRoutes(
         const { call, gateway: record } = gatewayCallOf(request);
         const row = rowOf(call);
         if (isWebSocket(request)) done(UPGRADE_REFUSED);
-        else if (!record.operations.includes(row.kind)) done(notFound(deps, request));
+        else if (!record.operations.includes(row.kind) || isUnspoken(deps, request)) done(notFound(deps, request));
         else if (isForwarded(row)) serve(gateway, request, reply, done);
         else done();
       },
@@ -122,6 +123,12 @@ function notFound({ index }: ServerDeps, request: FastifyRequest): Problem {
   return gateway === undefined ? NOT_FOUND : unservedPath(gateway, request.method, targetOf(request).rawPath);
 }
 
+/** True if a path that OpenAI's and Anthropic's formats share is asked for by a client of another: it has no such call. */
+function isUnspoken(deps: ServerDeps, request: FastifyRequest): boolean {
+  const { call } = gatewayCallOf(request);
+  return call.dialect === undefined && isForwarded(rowOf(call)) && dialectOf(deps, request) === "gemini";
+}
+
 /** Names the operation for the authentication hook, and keeps the classification for what comes after. */
 function classifyRequest(request: FastifyRequest): ServedOperation | undefined {
   const { rawPath } = targetOf(request);
@@ -131,7 +138,8 @@ function classifyRequest(request: FastifyRequest): ServedOperation | undefined {
 
 /** Resolves a call and hands it to its upstream; calls `refuse` with a problem instead, and only then. */
 function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, refuse: (error: Error) => void): void {
-  const { call, dialect, gateway } = gatewayCallOf(request);
+  const { call, gateway } = gatewayCallOf(request);
+  const dialect = dialectOf(deps, request);
   const { principal: key, raw, openCall } = request;
   if (openCall === null) throw new Error("a gateway request reached its handler without an open call");
   const sent = readHead(raw.rawHeaders, deps.config.vendorHeader);
@@ -144,10 +152,13 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
   // Answers that are counted in a unit name no model, by which it is priced.
   const counted = unit !== undefined && (speaks || isReadable(sent.contentLength));
   const { kept } = row;
-  const need = bodyNeed(sent, row.body, {
+  const mentions = kept?.mentioned !== undefined && kept.referring === undefined;
+  const needed = bodyNeed(sent, row.body, {
     model: usesModel(row) && (counted || (counts && hasCostBudget(key)) || needsModel(gateway, key.allowedModels)),
     tokens: countsAll || kept?.referring !== undefined,
   });
+  // What a body mentions is held to its team before anything of it goes upstream.
+  const need = mentions && needed === "stream" ? "count" : needed;
   let keptCall: KeptCall | undefined;
   const head = need === "inspect" ? withoutModels(sent) : sent;
   const proceed = (
@@ -172,14 +183,15 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
       dialect,
       path: call.path,
       pathModel: call.model,
-      query: targetOf(request).query,
-      head: keptCall?.keeping === undefined ? head : withoutCodings(head),
+      query: keptCall?.query ?? targetOf(request).query,
+      head: keptCall?.keeping === undefined && keptCall?.reading === undefined ? head : withoutCodings(head),
       body,
       resolved,
       resolveAgain: (last) => resolveAgain(deps, request, { model, last, kept: keptCall }),
       onAnswered: (answer) => deps.usage.countAnswer(key, answer, deps.clock.now()),
       onOver,
       keeping: keptCall?.keeping,
+      reading: keptCall?.reading,
       onDeleted: keptCall?.onDeleted,
       characters,
       bodyModel: unit === undefined ? undefined : model,
@@ -187,22 +199,38 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
     });
   };
   const isRead = need === "count" || need === "inspect";
-  if (!isRead && kept === undefined) {
-    proceed({ model: call.model, body: need }, resolveFor(deps, request, call.model));
+  const coded = mentions ? refusalOfCoded(sent) : undefined;
+  if (coded !== undefined) {
+    refuse(coded);
+    return;
+  }
+  // Decided before its body comes, unless all of that is read before it is decided.
+  const isDecided = needed !== "count" && needed !== "inspect" && (kept === undefined || mentions);
+  const first = isDecided ? resolveFor(deps, request, call.model) : undefined;
+  if (first instanceof Problem) {
+    refuse(first);
+    return;
+  }
+  if (!isRead && kept === undefined && first !== undefined) {
+    proceed({ model: call.model, body: need }, first);
     return;
   }
   let text: Buffer | undefined;
-  const hold = async (): Promise<void> => {
+  const { query } = targetOf(request);
+  /** @param small body that was read already; undefined if it is to be read, where it is read */
+  const hold = async (small?: Buffer): Promise<void> => {
     const read = need === "inspect" ? readModels : readCounted;
     const found = isRead
-      ? await read(openCall, { request: raw, call, head, query: targetOf(request).query })
-      : { model: call.model, body: need, text: NOTHING };
+      ? await read(openCall, { request: raw, call, head, query })
+      : small === undefined
+        ? { model: call.model, body: need, text: NOTHING }
+        : { model: call.model, body: () => small, text: small };
     text = found.text;
     if (reply.sent) return;
     let resolved = resolveAgain(deps, request, { model: found.model });
     if (resolved instanceof Problem) return proceed(found, resolved);
-    if (kept !== undefined) {
-      const asked = { kept, call, teamId: gateway.teamId, dialect, head, text };
+    if (kept !== undefined && !(mentions && text.length <= SMALL_BODY && !mayMention(text))) {
+      const asked = { kept, call, teamId: gateway.teamId, dialect, head, query, text };
       const opened = await openKeptCall(deps, asked);
       if (reply.sent) return;
       if (opened instanceof Problem) return proceed(found, opened);
@@ -236,9 +264,22 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
     if (again !== undefined) proceed(found, again, onOver, characters);
   };
   const release = (): void => releaseAfter(reply.raw, text);
-  hold().then(release, (error: Error) => {
-    if (!reply.sent) refuse(error);
-    release();
+  const holdAll = (small?: Buffer): void => {
+    hold(small).then(release, (error: Error) => {
+      if (!reply.sent) refuse(error);
+      release();
+    });
+  };
+  if (!mentions || isRead) {
+    holdAll();
+    return;
+  }
+  const { model } = call;
+  collectBody(raw, openCall, (small) => {
+    if (reply.sent) return;
+    if (small instanceof Problem) refuse(small);
+    else if (mayMention(small)) holdAll(small);
+    else proceed({ model, body: () => small }, resolveAgain(deps, request, { model, ...(first && { last: first }) }));
   });
 }
 
@@ -282,7 +323,8 @@ function resolveFor(
   model: string | undefined,
   kept?: KeptCall,
 ): Resolved | Problem {
-  const { call, dialect, gateway } = gatewayCallOf(request);
+  const { call, gateway } = gatewayCallOf(request);
+  const dialect = dialectOf(deps, request);
   const { principal: key } = request;
   const row = rowOf(call);
   if (!gateway.operations.includes(row.kind)) return notFound(deps, request);
@@ -333,19 +375,21 @@ function shownOf(deps: ServerDeps, error: unknown, request: FastifyRequest): Pro
   return shown;
 }
 
-function dialectOf(deps: ServerDeps, request: FastifyRequest): Dialect {
-  const { gatewayCall, raw } = request;
-  const { rawHeaders, url = "" } = raw;
-  const { rawPath } = targetOf(request);
-  return gatewayCall?.dialect ?? callerDialect(request.method, rawPath, rawHeaders, url, deps.config.vendorHeader);
+function callersDialect({ config }: ServerDeps, request: FastifyRequest): Dialect {
+  const { rawHeaders, url = "" } = request.raw;
+  return callerDialect(request.method, targetOf(request).rawPath, rawHeaders, url, config.vendorHeader);
 }
 
-/** Returns the call, its dialect and its gateway, which the authentication hook has made sure of. */
-function gatewayCallOf(request: FastifyRequest): { call: GatewayCall; dialect: Dialect; gateway: GatewayRecord } {
+function dialectOf(deps: ServerDeps, request: FastifyRequest): Dialect {
+  return request.gatewayCall?.dialect ?? callersDialect(deps, request);
+}
+
+/** Returns the call and its gateway, which the authentication hook has made sure of. */
+function gatewayCallOf(request: FastifyRequest): { call: GatewayCall; gateway: GatewayRecord } {
   const { gatewayCall: call, gateway } = request;
   if (call === undefined || gateway === null)
     throw new Error("a gateway request reached its handler without its gateway");
-  return { call, dialect: call.dialect ?? "openai", gateway };
+  return { call, gateway };
 }
 
 function usesModel({ models }: OperationRow): boolean {

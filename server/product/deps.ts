@@ -46,7 +46,7 @@ export type ServerDeps = {
   /** Limits of the installation; null if there is only one replica. */
   readonly installationLimits: InstallationLimits | null;
   readonly budgets: Pick<BudgetGrants, "reserve" | "settle">;
-  /** Owners of the responses and conversations that upstreams keep. */
+  /** Owners of the responses, conversations and files that upstreams keep. */
   readonly owners: Pick<ObjectOwners, "record" | "findOrigins" | "end">;
   readonly clock: Clock;
   readonly log: Logger;

@@ -71,7 +71,9 @@ export type PlatformKeyPolicySpec = {
    *
    * Items: A scope, as in the key's scopes.
    */
-  allowedScopes?: ("gateway:generate" | "gateway:embed" | "gateway:routes" | "memory:read" | "memory:write")[];
+  allowedScopes?: (
+    "gateway:generate" | "gateway:embed" | "gateway:routes" | "memory:read" | "memory:write" | "gateway:files"
+  )[];
   /**
    * All scopes of a key must be within one of these presets, whether the key names a preset or scopes.
    *

@@ -328,7 +328,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             "description": "The calls that it serves, by kind; others get 404. The reference of the gateway's calls lists which paths are of which kind.",
             "type": "array",
             "minItems": 1,
-            "maxItems": 7,
+            "maxItems": 8,
             "x-kubernetes-list-type": "set",
             "default": [
               "generate",
@@ -336,7 +336,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
               "models"
             ],
             "items": {
-              "description": "generate, text and multimodal generation; embed, embeddings; models, the lists of its routes; images, generating and editing pictures; audio, speech, transcriptions and translations; moderations, judging texts and pictures; responses, reading back and deleting stored responses and conversations.",
+              "description": "generate, text and multimodal generation; embed, embeddings; models, the lists of its routes; images, generating and editing pictures; audio, speech, transcriptions and translations; moderations, judging texts and pictures; responses, reading back and deleting stored responses and conversations; files, uploading, listing, reading and deleting files.",
               "type": "string",
               "maxLength": 32,
               "enum": [
@@ -346,7 +346,8 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                 "images",
                 "audio",
                 "moderations",
-                "responses"
+                "responses",
+                "files"
               ]
             }
           },
@@ -865,7 +866,8 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                 "gateway:embed",
                 "gateway:routes",
                 "memory:read",
-                "memory:write"
+                "memory:write",
+                "gateway:files"
               ]
             }
           },
@@ -1508,7 +1510,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             "maxItems": 8,
             "x-kubernetes-list-type": "set",
             "items": {
-              "description": "gateway:generate, text and multimodal generation; gateway:embed, embeddings; gateway:routes, logical routes; memory:read, search and reading; memory:write, creating and changing atoms.",
+              "description": "gateway:generate, text and multimodal generation; gateway:embed, embeddings; gateway:routes, logical routes; gateway:files, files at the providers; memory:read, search and reading; memory:write, creating and changing atoms.",
               "type": "string",
               "maxLength": 32,
               "enum": [
@@ -1516,7 +1518,8 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                 "gateway:embed",
                 "gateway:routes",
                 "memory:read",
-                "memory:write"
+                "memory:write",
+                "gateway:files"
               ]
             }
           },

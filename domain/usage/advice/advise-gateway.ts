@@ -10,7 +10,7 @@ const NO_MODEL = new Set(["other", "unknown"]);
 
 /** Advises the gateway that all answers came by, and the models that calls named, as far as they are known. */
 export function adviseGateway(use: KeyUse): AdvicePoint[] {
-  const calls = requestsWithin(use, ["gateway:generate", "gateway:embed", "gateway:routes"]);
+  const calls = requestsWithin(use, ["gateway:generate", "gateway:embed", "gateway:routes", "gateway:files"]);
   if (calls === 0 && use.answers.length === 0) return [];
   return [gatewayPoint(use, calls), modelPoint(use, calls)];
 }

@@ -21,7 +21,7 @@ export type PlatformKeyArgs = {
   /** A set of scopes, instead of scopes. MCPReadOnly: memory:read. MCPReadWrite: memory:read, memory:write. GatewayDefault: gateway:generate, gateway:embed, gateway:routes, memory:read. */
   preset?: Input<"MCPReadOnly" | "MCPReadWrite" | "GatewayDefault"> | undefined;
   /** What the key may do, instead of preset; without wildcards. */
-  scopes?: Input<Array<Input<"gateway:generate" | "gateway:embed" | "gateway:routes" | "memory:read" | "memory:write">>> | undefined;
+  scopes?: Input<Array<Input<"gateway:generate" | "gateway:embed" | "gateway:routes" | "memory:read" | "memory:write" | "gateway:files">>> | undefined;
   /** The only gateway that the key may call; default: any of its team. Needs a gateway scope to have an effect. */
   gatewayRef?: Input<{
     /** The ModelGateway's name. */
@@ -123,7 +123,7 @@ export type PlatformKeyState = {
   /** A set of scopes, instead of scopes. MCPReadOnly: memory:read. MCPReadWrite: memory:read, memory:write. GatewayDefault: gateway:generate, gateway:embed, gateway:routes, memory:read. */
   preset?: "MCPReadOnly" | "MCPReadWrite" | "GatewayDefault" | undefined;
   /** What the key may do, instead of preset; without wildcards. */
-  scopes?: Array<"gateway:generate" | "gateway:embed" | "gateway:routes" | "memory:read" | "memory:write"> | undefined;
+  scopes?: Array<"gateway:generate" | "gateway:embed" | "gateway:routes" | "memory:read" | "memory:write" | "gateway:files"> | undefined;
   /** The only gateway that the key may call; default: any of its team. Needs a gateway scope to have an effect. */
   gatewayRef?: {
     /** The ModelGateway's name. */
@@ -443,7 +443,7 @@ export type ModelGatewayArgs = {
   /** Whether to serve only models that a route names. Default `false`. */
   routesOnly?: Input<boolean> | undefined;
   /** The calls that it serves, by kind; others get 404. The reference of the gateway's calls lists which paths are of which kind. Default `["generate","embed","models"]`. */
-  operations?: Input<Array<Input<"generate" | "embed" | "models" | "images" | "audio" | "moderations" | "responses">>> | undefined;
+  operations?: Input<Array<Input<"generate" | "embed" | "models" | "images" | "audio" | "moderations" | "responses" | "files">>> | undefined;
   /** The providers. A request goes to the first one of its path's dialect, unless a route names another. */
   upstreams: Input<Array<Input<{
     /** The name that routes refer to. */
@@ -501,7 +501,7 @@ export type ModelGatewayState = {
   /** Whether to serve only models that a route names. Default `false`. */
   routesOnly?: boolean | undefined;
   /** The calls that it serves, by kind; others get 404. The reference of the gateway's calls lists which paths are of which kind. Default `["generate","embed","models"]`. */
-  operations?: Array<"generate" | "embed" | "models" | "images" | "audio" | "moderations" | "responses"> | undefined;
+  operations?: Array<"generate" | "embed" | "models" | "images" | "audio" | "moderations" | "responses" | "files"> | undefined;
   /** The providers. A request goes to the first one of its path's dialect, unless a route names another. */
   upstreams: Array<{
     /** The name that routes refer to. */
@@ -666,7 +666,7 @@ export type GetKeyResult = {
   /** A set of scopes, instead of scopes. MCPReadOnly: memory:read. MCPReadWrite: memory:read, memory:write. GatewayDefault: gateway:generate, gateway:embed, gateway:routes, memory:read. */
   preset?: "MCPReadOnly" | "MCPReadWrite" | "GatewayDefault" | undefined;
   /** What the key may do, instead of preset; without wildcards. */
-  scopes?: Array<"gateway:generate" | "gateway:embed" | "gateway:routes" | "memory:read" | "memory:write"> | undefined;
+  scopes?: Array<"gateway:generate" | "gateway:embed" | "gateway:routes" | "memory:read" | "memory:write" | "gateway:files"> | undefined;
   /** The only gateway that the key may call; default: any of its team. Needs a gateway scope to have an effect. */
   gatewayRef?: {
     /** The ModelGateway's name. */
@@ -904,7 +904,7 @@ export type GetGatewayResult = {
   /** Whether to serve only models that a route names. Default `false`. */
   routesOnly?: boolean | undefined;
   /** The calls that it serves, by kind; others get 404. The reference of the gateway's calls lists which paths are of which kind. Default `["generate","embed","models"]`. */
-  operations?: Array<"generate" | "embed" | "models" | "images" | "audio" | "moderations" | "responses"> | undefined;
+  operations?: Array<"generate" | "embed" | "models" | "images" | "audio" | "moderations" | "responses" | "files"> | undefined;
   /** The providers. A request goes to the first one of its path's dialect, unless a route names another. */
   upstreams: Array<{
     /** The name that routes refer to. */

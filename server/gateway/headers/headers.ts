@@ -166,6 +166,11 @@ export function readResponseHead(
   return { returned, encoding, type, length };
 }
 
+/** Returns headers that state this length of the body. */
+export function withLength(headers: readonly string[], length: number): string[] {
+  return [...filtered(headers, (name) => name.toLowerCase() !== "content-length"), "content-length", String(length)];
+}
+
 function latin1(text: Buffer | string | undefined): string {
   return typeof text === "string" ? text : (text?.toString("latin1") ?? "");
 }

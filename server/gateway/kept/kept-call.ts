@@ -2,10 +2,11 @@ import { isUtf8 } from "node:buffer";
 import type { KeptKind, KeptObjects } from "../../../domain/access/gateway-operations.ts";
 import type { Dialect, UpstreamRecord } from "../../../domain/access/key-record.ts";
 import { DAY_MS } from "../../../domain/duration.ts";
+import { type Keyring, openSealed, seal } from "../../../store/encryption/keyring.ts";
 import { NOT_UTF8 } from "../../http/bodies/json-body.ts";
 import { BodyFault } from "../../http/bodies/json-scanner.ts";
 import { inSlices } from "../../http/bodies/slices.ts";
-import { type Problem, problem } from "../../http/problems/problem.ts";
+import { Problem, problem } from "../../http/problems/problem.ts";
 import { ELSEWHERE } from "../../http/problems/problem-of.ts";
 import { keptDigest } from "../../ownership/object-owners.ts";
 import type { ServerDeps } from "../../product/deps.ts";
@@ -14,8 +15,16 @@ import type { RequestHead } from "../headers/headers.ts";
 import { requireReadable } from "../model/requested-model.ts";
 import { pathPrefixes } from "../request-target.ts";
 import type { Resolved } from "../resolve.ts";
+import { broughtObject, type Expiring } from "./brought-object.ts";
+import { LIST_FORMATS } from "./list-formats.ts";
+import { OwnedList } from "./owned-list.ts";
 import { type KeptReference, ReferenceScan } from "./reference-scan.ts";
+import type { AnswerReading } from "./whole-answer.ts";
 
+/** Milliseconds beyond an end that an upstream has named: its clock and its deletion may be late. */
+const MARGIN_MS = DAY_MS;
+/** Milliseconds for which owners are known of objects of which no answer says when they end; for ever where left out. */
+const USUAL_MS: Readonly<Partial<Record<KeptKind, number>>> = { upload: 2 * DAY_MS, part: 2 * DAY_MS };
 /** Milliseconds for which the owner of a response is known: OpenAI keeps a response for 30 days. */
 const RESPONSE_MS = 35 * DAY_MS;
 
@@ -32,16 +41,22 @@ export type KeptCall = {
   readonly reach: (resolved: Resolved) => Resolved | Problem;
   /** Objects that its answer may bring; undefined for none. */
   readonly keeping: Keeping | undefined;
+  /** Reading of answers that are read whole; undefined if they pass as they come. */
+  readonly reading: AnswerReading | undefined;
+  /** Query to ask the upstream with. */
+  readonly query: string;
   /** Called if the upstream has deleted what the call names; undefined if the call deletes nothing. */
   readonly onDeleted: ((upstream: UpstreamRecord) => void) | undefined;
 };
 
 type AskedCall = {
   readonly kept: KeptObjects;
-  readonly call: Pick<GatewayCall, "names">;
+  readonly call: Pick<GatewayCall, "names" | "operation">;
   readonly teamId: string;
   readonly dialect: Dialect;
   readonly head: RequestHead;
+  /** Query as it came. */
+  readonly query: string;
   /** Body as it came; empty if it was not read. */
   readonly text: Buffer;
 };
@@ -54,24 +69,20 @@ type AskedCall = {
  * @throws Problem 400 or 415 for a body whose references cannot be known without doubt
  */
 export async function openKeptCall(
-  { owners, log }: Pick<ServerDeps, "owners" | "log">,
-  { kept, call, teamId, dialect, head, text }: AskedCall,
+  { owners, log, keyring, clock }: Pick<ServerDeps, "owners" | "log" | "keyring" | "clock">,
+  { kept, call, teamId, dialect, head, query, text }: AskedCall,
 ): Promise<KeptCall | Problem> {
-  const { named, made, ended } = kept;
+  const { named, made, brought, listed, ended } = kept;
   const [object] = call.names;
-  const said = kept.referring === undefined ? NOTHING_SAID : await readReferences(kept, head, text);
+  const isRead = kept.referring !== undefined || kept.mentioned !== undefined;
+  const said = isRead ? await readReferences(kept, head, text) : NOTHING_SAID;
   const inPath = named === undefined || object === undefined ? [] : [{ kind: named, id: object }];
-  const digested = [...inPath, ...said.references].map((one) => ({ ...one, digest: digestOf(one) }));
-  let origins: ReadonlyMap<string, readonly string[]>;
-  try {
-    origins = await owners.findOrigins(
-      teamId,
-      digested.map(({ digest }) => digest),
-    );
-  } catch (error) {
-    log.warn({ error }, "could not ask whose an upstream's objects are");
-    return UNKNOWN_OWNERS;
-  }
+  const format = listed && LIST_FORMATS[dialect];
+  const list = format && new OwnedList({ findOwn, ...sealing(keyring, `${call.operation} ${teamId}`) }, format, query);
+  const inQuery = listed === undefined ? [] : (list?.named ?? []).map((id) => ({ kind: listed, id }));
+  const digested = [...inPath, ...inQuery, ...said.references].map((one) => ({ ...one, digest: digestOf(one) }));
+  const origins = await findOrigins(digested.map(({ digest }) => digest));
+  if (origins instanceof Problem) return origins;
   const missing = digested.find(({ digest }) => (origins.get(digest) ?? []).length === 0);
   if (missing !== undefined) return MISSING[missing.kind];
   const conversation = digested.find(({ kind }) => kind === "conversation");
@@ -79,11 +90,40 @@ export async function openKeptCall(
   function digestOf({ kind, id }: KeptReference): string {
     return keptDigest(dialect, kind, id);
   }
+  async function findOrigins(digests: readonly string[]): Promise<ReadonlyMap<string, readonly string[]> | Problem> {
+    try {
+      return await owners.findOrigins(teamId, digests);
+    } catch (error) {
+      log.warn({ error }, "could not ask whose an upstream's objects are");
+      return UNKNOWN_OWNERS;
+    }
+  }
+  async function findOwn(upstream: UpstreamRecord, ids: readonly string[]): Promise<ReadonlySet<string> | Problem> {
+    if (listed === undefined) return new Set();
+    const digests = ids.map((id) => digestOf({ kind: listed, id }));
+    const found = await findOrigins(digests);
+    if (found instanceof Problem) return found;
+    const origin = placeOf(upstream);
+    return new Set(ids.filter((_id, at) => found.get(digests[at] ?? "")?.includes(origin)));
+  }
+  async function recordBrought(upstream: UpstreamRecord, { kind, id, endsAt }: Expiring): Promise<Problem | undefined> {
+    const lastsMs = endsAt === undefined ? (USUAL_MS[kind] ?? null) : Math.max(0, endsAt - clock.now()) + MARGIN_MS;
+    const one = { digest: digestOf({ kind, id }), origin: placeOf(upstream), teamId, parent: null, lastsMs };
+    try {
+      await owners.record(teamId, [one]);
+      return undefined;
+    } catch (error) {
+      log.warn({ error }, "could not record whose an upstream's object is");
+      return UNRECORDED_OBJECT;
+    }
+  }
   const hasAll = (upstream: UpstreamRecord): boolean => {
     const origin = placeOf(upstream);
     return digested.every(({ digest }) => origins.get(digest)?.includes(origin));
   };
   return {
+    reading: brought === undefined ? list : broughtObject(brought, recordBrought),
+    query: list?.query ?? query,
     reach(resolved) {
       if (digested.length === 0) return resolved;
       const holder = resolved.candidates.find(({ upstream }) => hasAll(upstream));
@@ -116,6 +156,14 @@ export async function openKeptCall(
   };
 }
 
+function sealing(keyring: Keyring, owner: string): Pick<ConstructorParameters<typeof OwnedList>[0], "seal" | "open"> {
+  const aad = `position in a list: ${owner}`;
+  return {
+    seal: (position) => seal(keyring, position, aad).toString("base64url"),
+    open: (sealed) => openSealed(keyring, Buffer.from(sealed, "base64url"), aad) ?? undefined,
+  };
+}
+
 /** Returns where an upstream keeps its objects: its origin, and the path of its API, which may tell customers apart. */
 function placeOf({ baseUrl, dialect }: UpstreamRecord): string {
   const url = new URL(baseUrl);
@@ -144,6 +192,9 @@ async function readReferences(
 const MISSING: Readonly<Record<KeptKind, Problem>> = {
   response: problem("not_found", "Response not found: no response of this id was made with a key of this team."),
   conversation: problem("not_found", "Conversation not found: none of this id was made with a key of this team."),
+  file: problem("not_found", "File not found: no file of this id was uploaded with a key of this team."),
+  upload: problem("not_found", "Upload not found: no upload of this id was begun with a key of this team."),
+  part: problem("not_found", "Part not found: no part of this id was added to an upload with a key of this team."),
   item: problem(
     "not_found",
     "Item not found: no item of this id is in a stored response of this team. Send the item itself in place of its id.",
@@ -157,7 +208,7 @@ const ELSEWHERE_KEPT = problem(
 
 const UNKNOWN_OWNERS = problem(
   "unavailable",
-  "The database does not say whose the named responses or conversations are: try again.",
+  "The database does not say whose the named objects are: try again.",
   ELSEWHERE,
 );
 
@@ -165,5 +216,11 @@ const UNKNOWN_OWNERS = problem(
 export const UNRECORDED: Problem = problem(
   "unavailable",
   "The database does not record whose the answer is, which the upstream stores: try again, or send `store: false`.",
+  ELSEWHERE,
+);
+
+const UNRECORDED_OBJECT = problem(
+  "unavailable",
+  "The database does not record whose this is, which the upstream has made: make it anew.",
   ELSEWHERE,
 );

@@ -2,12 +2,20 @@
  * Finds in a JSON body what it says of objects that an upstream keeps. What any parser may read as a reference is one:
  * a member that is there twice, or is spelt in another case, adds to what must be the team's.
  */
-import type { KeptKind, KeptObjects, ReferringMember } from "../../../domain/access/gateway-operations.ts";
+import type {
+  KeptKind,
+  KeptObjects,
+  OpaquePlaces,
+  ReferringMember,
+} from "../../../domain/access/gateway-operations.ts";
 import { BodyFault, JsonScanner, type JsonVisitor } from "../../http/bodies/json-scanner.ts";
 import { decodeString, foldedName, foldedNameAt, MAX_MEMBER_NAME } from "../model/model-members.ts";
 
 /** An object that a call names by its id. */
 export type KeptReference = { readonly kind: KeptKind; readonly id: string };
+
+/** Reads the id of an object out of a text that names it; undefined for what the upstream does not keep. */
+export type ReadId = (kind: KeptKind, text: string) => string | undefined;
 
 const BODY_BOUNDS = { values: 1_000_000, depth: 256 };
 /** Bytes of an id at most, its quotes and escapes included: no provider's is longer. */
@@ -57,28 +65,31 @@ const TEXTS: ReadonlySet<string> = new Set(["encrypted_content", "result", AUTHO
 const EXTRA_MEMBERS = "extrabody";
 const EXTRA_BY_PROVIDER = "provideroptions";
 
-/** Kind of a value that is looked at: the top, a member's value, an item in a list, or a member of one. */
-type Context =
-  | { readonly of: "top" | "unless" | "providers" | "items" | "item" | "item id" | "item type" }
-  | { readonly of: "object" | "id"; readonly kind: KeptKind }
-  | { readonly of: "item member"; readonly name: string };
+/** Places below a value that are not looked into; undefined for none. */
+type Place = OpaquePlaces | undefined;
 
-const TOP: Context = { of: "top" };
+/** Kind of a value that is looked at: the top, a member's value, an item in a list, a member of one, or any other. */
+type Context =
+  | { readonly of: "unless" | "item id" | "item type"; readonly place?: undefined }
+  | { readonly of: "top" | "providers" | "items" | "item" | "any"; readonly place?: Place }
+  | { readonly of: "object" | "id" | "mention"; readonly kind: KeptKind; readonly place?: undefined }
+  | { readonly of: "item member"; readonly name: string; readonly place?: Place };
+
 const UNLESS: Context = { of: "unless" };
 const PROVIDERS: Context = { of: "providers" };
-const ITEMS: Context = { of: "items" };
-const ITEM: Context = { of: "item" };
 const ITEM_ID: Context = { of: "item id" };
 const ITEM_TYPE: Context = { of: "item type" };
-const ITEM_MEMBERS: ReadonlyMap<string, Context> = new Map(
-  [...WHOLE_MEMBERS.values()].map((name) => [name, { of: "item member", name }]),
-);
+const ANY: Context = { of: "any" };
 
 /** Search for references in a body. To be asked for its results once it has come to its end. */
 export class ReferenceScan implements JsonVisitor<Context> {
   readonly #body: Buffer;
   readonly #scanner: JsonScanner<Context>;
   readonly #referring: ReadonlyMap<string, ReferringMember>;
+  /** Members that are looked for everywhere, by their folded names, each with the context of its value. */
+  readonly #mentioned: ReadonlyMap<string, Context>;
+  readonly #readId: ReadId;
+  readonly #top: Context;
   readonly #unless: string | undefined;
   readonly #references = new Map<string, KeptReference>();
   /** Ids of the item that was begun last, its types as far as they tell, and how many there were. */
@@ -90,11 +101,17 @@ export class ReferenceScan implements JsonVisitor<Context> {
   /** Values of the member by which nothing is kept. */
   readonly #switches: boolean[] = [];
 
-  constructor(body: Buffer, { referring = {}, made }: KeptObjects) {
+  /** @param readId reads the id of a member that is looked for everywhere; each text is one where it is left out */
+  constructor(body: Buffer, { referring = {}, mentioned, made }: KeptObjects, readId: ReadId = (_kind, text) => text) {
     this.#body = body;
     this.#referring = new Map(Object.entries(referring).map(([name, member]) => [foldedName(name), member]));
+    this.#mentioned = new Map(
+      Object.entries(mentioned?.members ?? {}).map(([name, kind]) => [foldedName(name), { of: "mention", kind }]),
+    );
+    this.#readId = readId;
     this.#unless = made?.unless;
-    this.#scanner = new JsonScanner<Context>(body, BODY_BOUNDS, this, TOP);
+    this.#top = { of: "top", place: mentioned?.but };
+    this.#scanner = new JsonScanner<Context>(body, BODY_BOUNDS, this, this.#top);
   }
 
   /**
@@ -128,14 +145,18 @@ export class ReferenceScan implements JsonVisitor<Context> {
         if (!isObject) throw NO_ID;
         return { of: "id", kind: context.kind };
       case "items":
-        if (!isObject) return ITEMS;
+        if (!isObject) return { of: "items", place: elementOf(context.place) };
         this.#endItem();
-        return ITEM;
+        return { of: "item", place: context.place };
       case "providers":
-        return isObject ? context : undefined;
+        return isObject ? context : this.#elsewhere(undefined);
       case "item member":
         this.#itemMembers.set(context.name, !TEXTS.has(context.name));
-        return undefined;
+        return this.#elsewhere(isObject ? context.place : elementOf(context.place));
+      case "any":
+        return isObject ? context : this.#elsewhere(elementOf(context.place));
+      case "mention":
+        return context;
       case "item type":
         this.#noteType("");
         return undefined;
@@ -179,9 +200,30 @@ export class ReferenceScan implements JsonVisitor<Context> {
   member(object: Context, start: number, end: number): Context | undefined {
     if (end - start > MAX_MEMBER_NAME) throw new BodyFault(`A member's name is longer than ${MAX_MEMBER_NAME} bytes.`);
     const name = foldedNameAt(this.#body, start, end);
-    if (object.of === "top") return this.#contextAtTop(name, start, end);
+    const mention = this.#mentioned.get(name);
+    if (mention !== undefined) return mention;
     if (object.of === "id") return name === "id" ? object : undefined;
-    if (object.of === "providers") return TOP;
+    if (object.of === "mention" && name === "id") return object;
+    const place = placeAt(object.place, this.#nameAt(object.place, start, end));
+    if (place === "opaque") return undefined;
+    return this.#contextOf(object, name, start, end, place) ?? this.#elsewhere(place);
+  }
+
+  /** Returns the context of a value of which no more is known than that a member in it may name an object. */
+  #elsewhere(place: OpaquePlaces | "opaque" | undefined): Context | undefined {
+    if (this.#mentioned.size === 0 || place === "opaque") return undefined;
+    return place === undefined ? ANY : { of: "any", place };
+  }
+
+  /** Returns a member's name as it is spelt, where that matters: what is spelt in another way is looked into. */
+  #nameAt(place: Place, start: number, end: number): string {
+    return place === undefined ? "" : this.#body.toString("latin1", start + 1, end - 1);
+  }
+
+  #contextOf(object: Context, name: string, start: number, end: number, place: Place): Context | undefined {
+    if (object.of === "top") return this.#contextAtTop(name, start, end, place);
+    // What an extra body has is read as the top is, and nothing of it is left out.
+    if (object.of === "providers") return { of: "top" };
     if (object.of !== "item") return undefined;
     if (name === "id") return ITEM_ID;
     if (name === "type") {
@@ -192,11 +234,11 @@ export class ReferenceScan implements JsonVisitor<Context> {
     if (whole === undefined) return undefined;
     const isFirst = !this.#itemMembers.has(whole);
     this.#itemMembers.set(whole, false);
-    return isFirst && this.#isSpelt(whole, start, end) ? ITEM_MEMBERS.get(whole) : undefined;
+    return isFirst && this.#isSpelt(whole, start, end) ? { of: "item member", name: whole, place } : undefined;
   }
 
-  #contextAtTop(name: string, start: number, end: number): Context | undefined {
-    if (name === EXTRA_MEMBERS) return TOP;
+  #contextAtTop(name: string, start: number, end: number, place: Place): Context | undefined {
+    if (name === EXTRA_MEMBERS) return { of: "top" };
     if (name === EXTRA_BY_PROVIDER) return PROVIDERS;
     if (this.#unless !== undefined && name === foldedName(this.#unless)) {
       if (!this.#isSpelt(this.#unless, start, end)) this.#switches.push(true);
@@ -204,7 +246,7 @@ export class ReferenceScan implements JsonVisitor<Context> {
     }
     const member = this.#referring.get(name);
     if (member === undefined) return undefined;
-    return member === "items" ? ITEMS : { of: "object", kind: member };
+    return member === "items" ? { of: "items", place } : { of: "object", kind: member };
   }
 
   scalar(context: Context, start: number, end: number): void {
@@ -235,9 +277,16 @@ export class ReferenceScan implements JsonVisitor<Context> {
       case "item member":
         this.#itemMembers.set(context.name, TEXTS.has(context.name) ? isText && end - start > 2 : !isNull);
         return;
+      case "mention": {
+        // A number or a literal is no id to any upstream.
+        const id = isText && end - start > 2 ? this.#readId(context.kind, this.#idAt(start, end)) : undefined;
+        if (id !== undefined) this.#note(context.kind, id);
+        return;
+      }
       case "providers":
       case "items":
       case "item":
+      case "any":
         return;
     }
   }
@@ -252,6 +301,15 @@ export class ReferenceScan implements JsonVisitor<Context> {
   }
 }
 
-const TOO_MANY = new BodyFault(`The body names more than ${MOST_REFERENCES} responses, conversations and items.`);
+function elementOf(place: Place): OpaquePlaces | undefined {
+  const element = place?.["*"];
+  return typeof element === "object" ? element : undefined;
+}
+
+function placeAt(place: Place, name: string): OpaquePlaces | "opaque" | undefined {
+  return place !== undefined && Object.hasOwn(place, name) ? place[name] : undefined;
+}
+
+const TOO_MANY = new BodyFault(`The body names more than ${MOST_REFERENCES} objects that the upstream keeps.`);
 const NO_OBJECT = new BodyFault("The body is not a JSON object.");
-const NO_ID = new BodyFault("The body names a response, a conversation or an item by what is no id: an id is a text.");
+const NO_ID = new BodyFault("The body names what the upstream keeps by what is no id: an id is a text.");

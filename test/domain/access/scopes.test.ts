@@ -34,7 +34,9 @@ test("b72: there are five scopes, and nothing that resembles one is another", ()
 });
 
 test("each scope belongs to exactly one product", () => {
-  expect(scopesOf(productScopes("gateway"))).toEqual(["gateway:generate", "gateway:embed", "gateway:routes"]);
+  expect(scopesOf(productScopes("gateway"))).toEqual([
+    ...["gateway:generate", "gateway:embed", "gateway:routes", "gateway:files"],
+  ]);
   expect(scopesOf(productScopes("memory"))).toEqual(["memory:read", "memory:write"]);
   expect(productScopes("gateway") & productScopes("memory")).toBe(0);
 });

@@ -9,6 +9,7 @@ export const SCOPE_NAMES = [
   "gateway:routes",
   "memory:read",
   "memory:write",
+  "gateway:files",
 ] as const;
 export type ScopeName = (typeof SCOPE_NAMES)[number];
 
@@ -68,6 +69,15 @@ export const GRANTS: Readonly<Record<string, readonly ScopeName[]>> = {
   "gateway.list_items": ["gateway:generate"],
   "gateway.get_item": ["gateway:generate"],
   "gateway.delete_item": ["gateway:generate"],
+  "gateway.create_file": ["gateway:files"],
+  "gateway.list_files": ["gateway:files"],
+  "gateway.get_file": ["gateway:files"],
+  "gateway.delete_file": ["gateway:files"],
+  "gateway.get_file_content": ["gateway:files"],
+  "gateway.create_upload": ["gateway:files"],
+  "gateway.add_upload_part": ["gateway:files"],
+  "gateway.complete_upload": ["gateway:files"],
+  "gateway.cancel_upload": ["gateway:files"],
   "gateway.list_models": ["gateway:routes"],
   "gateway.get_model": ["gateway:routes"],
   "gateway.resolve_route": ["gateway:routes"],
@@ -75,6 +85,7 @@ export const GRANTS: Readonly<Record<string, readonly ScopeName[]>> = {
   "scope.gateway_generate": ["gateway:generate"],
   "scope.gateway_embed": ["gateway:embed"],
   "scope.gateway_routes": ["gateway:routes"],
+  "scope.gateway_files": ["gateway:files"],
   "scope.memory_read": ["memory:read"],
   "scope.memory_write": ["memory:write"],
 };

@@ -22,6 +22,7 @@ beforeAll(async () => {
   verifier.addGateway({ publicId: "foreign", upstreams: [OPENAI], teamId: "team-b" });
   verifier.addGateway({ publicId: "strict", upstreams: [OPENAI], routesOnly: true });
   verifier.addGateway({ publicId: "stores", upstreams: [OPENAI], operations: ["generate", "responses"] });
+  verifier.addGateway({ publicId: "files", upstreams: [OPENAI], operations: ["generate", "files"] });
   verifier.addGateway({
     publicId: "routed",
     upstreams: [OPENAI],
@@ -74,6 +75,8 @@ describe.each(PROXIES)("%s", (proxy) => {
     ["a gateway of routes alone", {}, "g/strict", "POST", CHAT, 403],
     ["a response that the upstream stores", {}, "g/stores", "POST", "/v1/responses", 403],
     ["a stored response", {}, "g/stores", "GET", "/v1/responses/r_1", 403],
+    ["a call that may name files of a gateway with files", {}, "g/files", "POST", CHAT, 403],
+    ["a file", { scopes: scopeSet(["gateway:files"]) }, "g/files", "GET", "/v1/files/f_1", 403],
     ["a scope that the key has", {}, "scope/memory:read", "GET", "/anything", 200],
     ["a scope that it lacks", { scopes: scopeSet(["memory:read"]) }, "scope/memory:write", "GET", "/", 403],
     ["a scope, of a key of some libraries", { libraryIds: ["l"] }, "scope/memory:read", "GET", "/", 403],

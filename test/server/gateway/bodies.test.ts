@@ -153,9 +153,9 @@ test.each([
   ["no JSON", "model=fast", {}, 400],
   ["a compressed body", '{"model":"fast"}', { "content-encoding": "gzip" }, 415],
 ])("%s is refused where a route may apply, and passes where none can", async (_what, body, headers, status) => {
-  expect((await post(`${routed}/v1/chat/completions`, body, headers)).status).toBe(status);
+  expect((await post(`${routed}/v1/embeddings`, body, headers)).status).toBe(status);
   expect(upstream.received).toHaveLength(0);
-  expect((await post(`${plain}/v1/chat/completions`, body, headers)).status).toBe(200);
+  expect((await post(`${plain}/v1/embeddings`, body, headers)).status).toBe(200);
   expect(upstream.received[0]?.body.toString()).toBe(body);
 });
 

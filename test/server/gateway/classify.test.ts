@@ -43,7 +43,7 @@ test.each([
   ["POST", "v1/models/m:predict"],
   ["POST", "v1/models/m:constructor"],
   ["POST", "v1/models/:generateContent"],
-  ["POST", "v1/files"],
+  ["POST", "v1/batches"],
   ["POST", "v2/chat/completions"],
   ["POST", "V1/chat/completions"],
   ["POST", "v1/chat/completions/"],

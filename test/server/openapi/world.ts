@@ -47,7 +47,7 @@ const HEAD_MS = 4_000;
 export async function startWorld() {
   const store = await openMigrated();
   const upstream = await startUpstream((response) => {
-    response.writeHead(200, { "content-type": "application/json" }).end("{}");
+    response.writeHead(200, { "content-type": "application/json" }).end('{"data":[]}');
   });
   const locked = await startUpstream((response) => response.writeHead(401).end());
   const silent = createServer(() => {}).listen(0, "127.0.0.1");

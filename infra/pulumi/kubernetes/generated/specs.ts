@@ -10,7 +10,7 @@ export type PlatformKeySpecArgs = {
   /** A set of scopes, instead of scopes. MCPReadOnly: memory:read. MCPReadWrite: memory:read, memory:write. GatewayDefault: gateway:generate, gateway:embed, gateway:routes, memory:read. */
   preset?: Input<"MCPReadOnly" | "MCPReadWrite" | "GatewayDefault"> | undefined;
   /** What the key may do, instead of preset; without wildcards. */
-  scopes?: Input<Array<Input<"gateway:generate" | "gateway:embed" | "gateway:routes" | "memory:read" | "memory:write">>> | undefined;
+  scopes?: Input<Array<Input<"gateway:generate" | "gateway:embed" | "gateway:routes" | "memory:read" | "memory:write" | "gateway:files">>> | undefined;
   /** The only gateway that the key may call; default: any of its team. Needs a gateway scope to have an effect. */
   gatewayRef?: Input<{
     /** The ModelGateway's name. */
@@ -274,7 +274,7 @@ export type PlatformKeyPolicySpecArgs = {
     maxInterval: Input<string>;
   }> | undefined;
   /** The scopes that a key may have. */
-  allowedScopes?: Input<Array<Input<"gateway:generate" | "gateway:embed" | "gateway:routes" | "memory:read" | "memory:write">>> | undefined;
+  allowedScopes?: Input<Array<Input<"gateway:generate" | "gateway:embed" | "gateway:routes" | "memory:read" | "memory:write" | "gateway:files">>> | undefined;
   /** All scopes of a key must be within one of these presets, whether the key names a preset or scopes. */
   allowedPresets?: Input<Array<Input<"MCPReadOnly" | "MCPReadWrite" | "GatewayDefault">>> | undefined;
   /** The routes and models that a key with a gateway scope may name; such a key must declare allowedModels. */
@@ -351,7 +351,7 @@ export type ModelGatewaySpecArgs = {
   /** Whether to serve only models that a route names. Default `false`. */
   routesOnly?: Input<boolean> | undefined;
   /** The calls that it serves, by kind; others get 404. The reference of the gateway's calls lists which paths are of which kind. Default `["generate","embed","models"]`. */
-  operations?: Input<Array<Input<"generate" | "embed" | "models" | "images" | "audio" | "moderations" | "responses">>> | undefined;
+  operations?: Input<Array<Input<"generate" | "embed" | "models" | "images" | "audio" | "moderations" | "responses" | "files">>> | undefined;
   /** The providers. A request goes to the first one of its path's dialect, unless a route names another. */
   upstreams: Input<Array<Input<{
     /** The name that routes refer to. */

@@ -39,7 +39,7 @@ test("names the key, the scope that it lacks and those that it has", async () =>
   );
   const reader = harness.addKey({ scopes: scopeSet(["memory:read"]) });
   expect(await refused(reader, `/g/${main}/v1/no-such-path`)).toBe(
-    `The key ${reader.slice(0, 12)} lacks a scope of these: gateway:generate, gateway:embed, gateway:routes. It has memory:read. Use another key, or have the scope added to this one.`,
+    `The key ${reader.slice(0, 12)} lacks a scope of these: gateway:generate, gateway:embed, gateway:routes, gateway:files. It has memory:read. Use another key, or have the scope added to this one.`,
   );
 });
 

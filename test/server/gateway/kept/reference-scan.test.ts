@@ -99,6 +99,27 @@ test("b374: a body that names more is refused once it has, and not only at its e
   expect(() => scan(`{${doubled},`)).toThrow("more than 1000");
 });
 
+test.each<readonly [string | object, readonly string[]]>([
+  [{ input: [{ type: "message", role: "user", id: "m1", content: [{ file_id: "f1" }] }] }, ["file f1"]],
+  [{ input: [{ id: "i1", content: [{ file_id: "f1" }] }] }, ["file f1", "item i1"]],
+  [{ input: [[{ content: [{ file_id: "f1" }] }]] }, ["file f1"]],
+  [{ input: [{ Content: [{ File_ID: "f1" }], content: [{ "file-id": "f2" }] }] }, ["file f1", "file f2"]],
+  [{ input: [{ type: "message", content: [{ annotations: [{ file_id: "no" }] }] }] }, []],
+  [{ input: [{ type: "message", content: [{ Annotations: [{ file_id: "f1" }] }] }] }, ["file f1"]],
+  [{ extra_body: { metadata: { file_id: "f1" } }, metadata: { file_id: "no" } }, ["file f1"]],
+  [
+    { tools: [{ file_ids: ["f1", ["f2"], { id: "f3" }] }, { parameters: { file_id: "no" } }] },
+    ["file f1", "file f2", "file f3"],
+  ],
+  [{ prompt: { variables: { metadata: { file_id: "f1" } } } }, ["file f1"]],
+  [{ providerOptions: [{ input: { file_id: "f1" } }] }, ["file f1"]],
+  [{ file_id: [null, "", 1, true, { x: 1 }] }, []],
+  ['{"a":{"file_id":"f1","file_id":"f2"}}', ["file f1", "file f2"]],
+  ['{"a":{"file_id\\u0000x":"f1"}}', ["file f1"]],
+])("b375: %j names the files %j, wherever they stand", (body, ids) => {
+  expect(namedIn(body).toSorted()).toEqual([...ids]);
+});
+
 test("b374: items without ids take no memory while a body is read", () => {
   const text = Buffer.from(`{"input":[${"{},".repeat(400_000)}{}]}`);
   const found = new ReferenceScan(text, RESPONSES);

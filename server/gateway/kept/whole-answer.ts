@@ -1,0 +1,35 @@
+import type { UpstreamRecord } from "../../../domain/access/key-record.ts";
+import { type Problem, problem } from "../../http/problems/problem.ts";
+
+/** Bytes at most of an answer that is read whole. */
+export const MOST_READ = 4 << 20;
+
+/** Body to answer with, or the query by which the upstream is asked for the next page. */
+export type ReadAnswer = { readonly body: Buffer } | { readonly query: string };
+
+/** Reading of a call's answers, each of which is kept until all of it has come. */
+export type AnswerReading = {
+  /** Takes a successful answer; never rejects. */
+  readonly take: (upstream: UpstreamRecord, body: Buffer) => Promise<ReadAnswer | Problem>;
+};
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** Parses an answer; undefined if it is no JSON object. */
+export function answerObject(body: Buffer): JsonObject | undefined {
+  try {
+    return objectOf(JSON.parse(body.toString()));
+  } catch {
+    return undefined;
+  }
+}
+
+export function objectOf(value: unknown): JsonObject | undefined {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
+}
+
+/** Answer to a call whose upstream answers in a way that is not read. */
+export const UNREADABLE: Problem = problem(
+  "bad_gateway",
+  "The upstream's answer is not the JSON that this call has: what it names cannot be known.",
+);
