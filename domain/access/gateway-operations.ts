@@ -14,11 +14,14 @@ import type { Scope } from "./scopes.ts";
 export const UNITS = ["images", "seconds", "characters"] as const;
 export type Unit = (typeof UNITS)[number];
 
+/** Version of an API, as paths begin with it; Google's has a version of its own for what is uploaded. */
+export type ApiVersion = "v1" | "v1beta" | "upload/v1beta";
+
 /** Method and path of an operation behind `/g/<public id>/`. */
 export type ServedAt = {
   readonly method: "GET" | "POST" | "DELETE";
   /** Path of the operation. `{model}` stands for the model, another name in braces for what an upstream keeps. */
-  readonly path: `${"v1" | "v1beta"}/${string}`;
+  readonly path: `${ApiVersion}/${string}`;
   /** Format of the operation. Left out if formats share the path: the headers tell. */
   readonly dialect?: Dialect;
 };
@@ -55,7 +58,7 @@ export type CountedUsage = {
 };
 
 /** Kinds of objects that an upstream keeps for every caller with its credential, and finds again by an id. */
-export type KeptKind = "response" | "conversation" | "item" | "file" | "upload" | "part";
+export type KeptKind = "response" | "conversation" | "item" | "file" | "upload" | "part" | "session";
 
 /**
  * Meaning of a member of a body that holds ids: an id, an object with one or a list of these; or a list of items that may
@@ -91,6 +94,12 @@ export type KeptObjects = {
   };
   /** Object that an answer brings that is read whole: the answer itself, or its member `within`; left out for none. */
   readonly brought?: { readonly kind: KeptKind; readonly within?: string };
+  /** True if calls are those of Google's resumable uploads: the first begins a session, which the query of others names. */
+  readonly resumes?: true;
+  /** True if the answer is an object in which a URL may stand that is to lead to the gateway. */
+  readonly shown?: true;
+  /** Query to ask the upstream with, in place of the client's; left out for the client's. */
+  readonly query?: string;
   /** Kind of the objects that the answer lists, of which those of the team are shown; left out if it is no list. */
   readonly listed?: KeptKind;
   /** Kind of the object that the last placeholder names, and that is gone after a success; left out for none. */
@@ -199,6 +208,26 @@ const FILES_OF_MESSAGES: KeptObjects = {
       messages: { "*": { content: { "*": { input: "opaque", content: { content: "opaque" } } } } },
       tools: { "*": { input_schema: "opaque" } },
       ...{ output_format: { schema: "opaque" }, output_config: { format: { schema: "opaque" } } },
+    },
+  },
+};
+/** Files in an input of Gemini's format; what a function was given and has answered names none. */
+const CALLED = { args: "opaque" } as const;
+const ANSWERED = { response: "opaque" } as const;
+const FILES_OF_CONTENTS: KeptObjects = {
+  mentioned: {
+    members: { fileUri: "file" },
+    but: {
+      contents: {
+        "*": {
+          parts: {
+            "*": {
+              ...{ functionCall: CALLED, function_call: CALLED },
+              ...{ functionResponse: ANSWERED, function_response: ANSWERED },
+            },
+          },
+        },
+      },
     },
   },
 };
@@ -313,6 +342,7 @@ const ROWS = {
     served: action("generateContent"),
     usage: { bounds: GEMINI_BOUNDS },
     span: "generate_content",
+    kept: FILES_OF_CONTENTS,
     summary: "Generate, as Gemini",
     example: { contents: CONTENTS },
   },
@@ -323,6 +353,7 @@ const ROWS = {
     served: action("streamGenerateContent"),
     usage: { bounds: GEMINI_BOUNDS },
     span: "generate_content",
+    kept: FILES_OF_CONTENTS,
     summary: "Generate as a stream, as Gemini",
     example: { contents: CONTENTS },
   },
@@ -332,6 +363,7 @@ const ROWS = {
     kind: "generate",
     served: action("countTokens"),
     usage: "unread",
+    kept: FILES_OF_CONTENTS,
     summary: "Count tokens, as Gemini",
     example: { contents: CONTENTS },
   },
@@ -342,6 +374,7 @@ const ROWS = {
     served: action("embedContent"),
     usage: { bounds: {} },
     span: "embeddings",
+    kept: FILES_OF_CONTENTS,
     summary: "Embed, as Gemini",
     example: { content: CONTENTS[0] },
   },
@@ -352,6 +385,7 @@ const ROWS = {
     served: action("batchEmbedContents"),
     usage: { bounds: {} },
     span: "embeddings",
+    kept: FILES_OF_CONTENTS,
     summary: "Embed several, as Gemini",
     example: { requests: [{ model: "models/embed", content: CONTENTS[0] }] },
   },
@@ -498,6 +532,37 @@ const ROWS = {
     ...{ ...OF_FILE, answer: "media" },
     served: [{ method: "GET", path: "v1/files/{id}/content" }],
     summary: "Download a file, as OpenAI or Anthropic",
+  },
+  "gateway.upload_gemini_file": {
+    ...{ ...OF_FILES, body: "json" },
+    served: [{ method: "POST", path: "upload/v1beta/files", dialect: "gemini" }],
+    kept: { resumes: true, brought: { kind: "file", within: "file" } },
+    summary: "Upload a file by Google's resumable protocol, as Gemini",
+    example: { file: { displayName: "a.pdf" } },
+  },
+  "gateway.list_gemini_files": {
+    ...{ ...OF_FILES, body: "none" },
+    served: [{ method: "GET", path: "v1beta/files", dialect: "gemini" }],
+    kept: { listed: "file" },
+    summary: "List the team's files, as Gemini",
+  },
+  "gateway.get_gemini_file": {
+    ...OF_FILE,
+    served: [{ method: "GET", path: "v1beta/files/{id}", dialect: "gemini" }],
+    kept: { named: "file", shown: true },
+    summary: "Describe a file, as Gemini",
+  },
+  "gateway.delete_gemini_file": {
+    ...OF_FILE,
+    served: [{ method: "DELETE", path: "v1beta/files/{id}", dialect: "gemini" }],
+    kept: { named: "file", ended: "file" },
+    summary: "Delete a file, as Gemini",
+  },
+  "gateway.download_gemini_file": {
+    ...{ ...OF_FILE, answer: "media" },
+    served: [{ method: "GET", path: "v1beta/files/{id}:download", dialect: "gemini" }],
+    kept: { named: "file", query: "alt=media" },
+    summary: "Download a file, as Gemini",
   },
   "gateway.create_upload": {
     ...{ ...OF_FILES, body: "json" },

@@ -1,4 +1,5 @@
 import {
+  type ApiVersion,
   GATEWAY_OPERATIONS,
   isForwarded,
   SERVED_OPERATIONS,
@@ -27,10 +28,13 @@ export type GatewayCall = {
  * Parts of the path to request from an upstream, between which a model goes. Built from the operation, never copied
  * from the client's path.
  */
-export type UpstreamPath = { readonly version: "v1" | "v1beta"; readonly before: string; readonly after: string };
+export type UpstreamPath = { readonly version: ApiVersion; readonly before: string; readonly after: string };
 
 /** Path that is served behind `/g/<public id>/`, with a placeholder such as `{model}` for a name. */
 export type ServedPath = Pick<GatewayCall, "operation" | "method" | "dialect"> & Pick<ServedAt, "path">;
+
+/** Versions but for the usual one, as paths begin with them. */
+const VERSIONS = ["upload/v1beta", "v1beta"] as const satisfies readonly ApiVersion[];
 
 const PATHS = SERVED_OPERATIONS.flatMap((operation) =>
   GATEWAY_OPERATIONS[operation].served.map(({ method, path, dialect }): ServedPath => {
@@ -63,8 +67,8 @@ const NAMED = NAMING.map((served) => {
   return { method: served.method, begin: `${version}${before}`, between, end: after, served, path, isModel, isRead };
 }).toSorted((a, b) => b.end.length - a.end.length || b.begin.length - a.begin.length);
 
-function partsOf(path: string): { readonly version: "v1" | "v1beta"; readonly rest: string } {
-  const version = path.startsWith("v1beta/") ? "v1beta" : "v1";
+function partsOf(path: string): { readonly version: ApiVersion; readonly rest: string } {
+  const version = VERSIONS.find((each) => path.startsWith(`${each}/`)) ?? "v1";
   return { version, rest: path.slice(version.length) };
 }
 

@@ -92,13 +92,13 @@ export class ClientResponse {
   answer(
     status: number,
     head: UpstreamHead,
-    body: Buffer,
+    { body, headers = [] }: { readonly body: Buffer; readonly headers?: readonly string[] },
     routeId: string | undefined,
     { names, needle }: UpstreamPool,
   ): void {
     const { returned } = readResponseHead(head, names, routeId, needle);
     const masked = maskWhole(needle, body);
-    this.#response.writeHead(status, withLength(returned, masked.length));
+    this.#response.writeHead(status, withLength([...returned, ...headers], masked.length));
     this.#response.end(masked);
   }
 

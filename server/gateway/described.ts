@@ -64,7 +64,9 @@ function ofQuery({ models, kept }: OperationRow): readonly ProblemCode[] {
 
 /** Returns the refusals of a body. What passes as it comes may come too slowly, and is not read. */
 function ofBody({ models, kept }: OperationRow): readonly ProblemCode[] {
-  return models === "unused" && kept?.referring === undefined ? ["request_timeout"] : KEY_BODY_REFUSALS;
+  return models === "unused" && kept?.referring === undefined && !kept?.resumes
+    ? ["request_timeout"]
+    : KEY_BODY_REFUSALS;
 }
 
 const TEXT = { type: "string" } as const;

@@ -317,13 +317,13 @@ class Exchange implements AttemptListener {
     this.#whole = {
       pieces: new BodyPieces(),
       take: (body) => {
-        reading.take(candidate.upstream, body).then(
+        reading.take(candidate.upstream, body, head.parsed).then(
           (read) => {
             if (this.#done) return;
             if (read instanceof Problem) this.#breakOff(read);
             else if ("query" in read) this.#askFurther(attempt, read.query);
             else {
-              this.#response.answer(status, head, read.body, routeId, pool);
+              this.#response.answer(status, head, read, routeId, pool);
               this.#finish(true);
             }
           },

@@ -48,7 +48,8 @@ export function pathPrefixes({ pathname }: URL, dialect: Dialect): PathPrefixes 
   const isVersioned = dialect === "openai" && HAS_VERSION.test(base);
   const prefix = (version: string): string =>
     isVersioned || base.endsWith(`/${version}`) ? base : `${base}/${version}`;
-  return { v1: prefix("v1"), v1beta: prefix("v1beta") };
+  const uploads = `${base.replace(/\/v1(?:beta)?$/, "")}/upload/v1beta`;
+  return { v1: prefix("v1"), v1beta: prefix("v1beta"), "upload/v1beta": uploads };
 }
 
 /**

@@ -5,6 +5,7 @@ import {
   countedUnit,
   GATEWAY_OPERATIONS,
   isForwarded,
+  type KeptObjects,
   type OperationRow,
   reportsUsage,
   type ServedOperation,
@@ -17,6 +18,7 @@ import { accessNow, NOT_FOUND, requestedPublicId } from "../auth/key-hook.ts";
 import { recordRefusal } from "../auth/refusals/record-refusal.ts";
 import { forbidden } from "../auth/refused.ts";
 import type { Refuse } from "../auth/route-config.ts";
+import { reachedAt } from "../auth/session/reached-at.ts";
 import { LARGE_BODY, releaseLargeBody } from "../http/bodies/received-body.ts";
 import { listed } from "../http/listed.ts";
 import { logFailure } from "../http/problems/error-handler.ts";
@@ -152,10 +154,11 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
   // Answers that are counted in a unit name no model, by which it is priced.
   const counted = unit !== undefined && (speaks || isReadable(sent.contentLength));
   const { kept } = row;
+  const { query } = targetOf(request);
   const mentions = kept?.mentioned !== undefined && kept.referring === undefined;
   const needed = bodyNeed(sent, row.body, {
     model: usesModel(row) && (counted || (counts && hasCostBudget(key)) || needsModel(gateway, key.allowedModels)),
-    tokens: countsAll || kept?.referring !== undefined,
+    tokens: countsAll || kept?.referring !== undefined || beginsUpload(kept, query),
   });
   // What a body mentions is held to its team before anything of it goes upstream.
   const need = mentions && needed === "stream" ? "count" : needed;
@@ -216,7 +219,6 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
     return;
   }
   let text: Buffer | undefined;
-  const { query } = targetOf(request);
   /** @param small body that was read already; undefined if it is to be read, where it is read */
   const hold = async (small?: Buffer): Promise<void> => {
     const read = need === "inspect" ? readModels : readCounted;
@@ -230,7 +232,9 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
     let resolved = resolveAgain(deps, request, { model: found.model });
     if (resolved instanceof Problem) return proceed(found, resolved);
     if (kept !== undefined && !(mentions && text.length <= SMALL_BODY && !mayMention(text))) {
-      const asked = { kept, call, teamId: gateway.teamId, dialect, head, query, text };
+      const gatewayUrl = `${reachedAt(request, deps.config)}/g/${gateway.publicId}`;
+      const { teamId, upstreams } = gateway;
+      const asked = { kept, call, teamId, dialect, head, query, text, upstreams, gatewayUrl };
       const opened = await openKeptCall(deps, asked);
       if (reply.sent) return;
       if (opened instanceof Problem) return proceed(found, opened);
@@ -281,6 +285,11 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
     else if (mayMention(small)) holdAll(small);
     else proceed({ model, body: () => small }, resolveAgain(deps, request, { model, ...(first && { last: first }) }));
   });
+}
+
+/** True for the first call of a resumable upload, whose body describes the file. */
+function beginsUpload(kept: KeptObjects | undefined, query: string): boolean {
+  return kept?.resumes === true && !query.includes("upload_id");
 }
 
 /** Releases the memory of a large body that was read, once no upstream can be asked with it any more. */

@@ -194,6 +194,7 @@ describe("docs/security/threats.md", () => {
       "b376",
       "b377",
       "b378",
+      "b379",
       "b385",
       "b386",
       "b387",

@@ -39,6 +39,7 @@ const NOT_FORWARDED = new Set<string>([
   "x-envoy-original-path",
   "x-goog-api-key",
   "x-goog-fieldmask",
+  "x-guploader-uploadid",
   "x-host",
   "x-http-method",
   "x-http-method-override",
@@ -87,6 +88,8 @@ const NOT_RETURNED = new Set<string>([
   "strict-transport-security",
   "www-authenticate",
   "x-content-type-options",
+  "x-goog-upload-control-url",
+  "x-goog-upload-url",
 ]);
 
 /** Prefix of the headers that only Keyplane sends and reads: no provider is to know whose memory a call means. */

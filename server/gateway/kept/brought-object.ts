@@ -7,30 +7,53 @@ import { type AnswerReading, answerObject, type JsonObject, objectOf, UNREADABLE
 /** Object that an answer brings, and its end in milliseconds since the epoch; undefined if it says none. */
 export type Expiring = KeptReference & { readonly endsAt: number | undefined };
 
-/**
- * Reads the object that a call has made, and has its owner recorded before the answer goes on, which stays as it is.
- *
- * @param record returns the problem to answer if the owner could not be recorded
- */
+type BroughtDeps = {
+  /** Returns the id of an object. */
+  readonly idOf: (object: JsonObject) => string | undefined;
+  /** Returns an object as clients are shown it: the same one if nothing is to be changed. */
+  readonly show: (object: JsonObject, id: string | undefined) => JsonObject;
+  /** Records the object's owner; returns the problem to answer if it could not be recorded. */
+  readonly record: (upstream: UpstreamRecord, made: Expiring) => Promise<Problem | undefined>;
+};
+
+/** Reads the object that a call has made, and has its owner recorded before the answer goes on. */
 export function broughtObject(
   { kind, within }: NonNullable<KeptObjects["brought"]>,
-  record: (upstream: UpstreamRecord, made: Expiring) => Promise<Problem | undefined>,
+  { idOf, show, record }: BroughtDeps,
 ): AnswerReading {
   return {
     async take(upstream, body) {
       const answer = answerObject(body);
       if (answer === undefined) return UNREADABLE;
       const object = within === undefined ? answer : objectOf(answer[within]);
-      const id = object?.id;
+      const id = object && idOf(object);
       // What has no id cannot be named.
-      if (object === undefined || typeof id !== "string" || id === "") return { body };
-      return (await record(upstream, { kind, id, endsAt: endOf(object) })) ?? { body };
+      if (object === undefined || id === undefined || id === "") return { body };
+      const shown = show(object, id);
+      const changed = within === undefined ? shown : { ...answer, [within]: shown };
+      const refusal = await record(upstream, { kind, id, endsAt: endOf(object) });
+      return refusal ?? { body: shown === object ? body : Buffer.from(JSON.stringify(changed)) };
+    },
+  };
+}
+
+/** Reads an object that is shown in another way than the upstream has it. */
+export function shownObject({ idOf, show }: Pick<BroughtDeps, "idOf" | "show">): AnswerReading {
+  return {
+    async take(_upstream, body) {
+      const answer = answerObject(body);
+      return answer === undefined ? UNREADABLE : { body: Buffer.from(JSON.stringify(show(answer, idOf(answer)))) };
     },
   };
 }
 
 /** Returns the end that an object states: seconds since the epoch at OpenAI, a date elsewhere. */
-function endOf({ expires_at: end }: JsonObject): number | undefined {
-  const time = typeof end === "number" ? end * 1_000 : typeof end === "string" ? Date.parse(end) : Number.NaN;
+function endOf({ expires_at: end, expirationTime = end }: JsonObject): number | undefined {
+  const time =
+    typeof expirationTime === "number"
+      ? expirationTime * 1_000
+      : typeof expirationTime === "string"
+        ? Date.parse(expirationTime)
+        : Number.NaN;
   return Number.isFinite(time) ? time : undefined;
 }

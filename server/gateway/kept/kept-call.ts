@@ -15,16 +15,29 @@ import type { RequestHead } from "../headers/headers.ts";
 import { requireReadable } from "../model/requested-model.ts";
 import { pathPrefixes } from "../request-target.ts";
 import type { Resolved } from "../resolve.ts";
-import { broughtObject, type Expiring } from "./brought-object.ts";
+import { broughtObject, type Expiring, shownObject } from "./brought-object.ts";
+import {
+  CHOSEN_NAME,
+  geminiFileReader,
+  NAME_CHOSEN,
+  resumedUpload,
+  SESSION_ELSEWHERE,
+  sessionAt,
+  sessionUrl,
+  withOwnUrl,
+} from "./gemini-files.ts";
 import { LIST_FORMATS } from "./list-formats.ts";
 import { OwnedList } from "./owned-list.ts";
-import { type KeptReference, ReferenceScan } from "./reference-scan.ts";
-import type { AnswerReading } from "./whole-answer.ts";
+import { type KeptReference, type ReadId, ReferenceScan } from "./reference-scan.ts";
+import type { AnswerReading, JsonObject } from "./whole-answer.ts";
 
 /** Milliseconds beyond an end that an upstream has named: its clock and its deletion may be late. */
 const MARGIN_MS = DAY_MS;
 /** Milliseconds for which owners are known of objects of which no answer says when they end; for ever where left out. */
-const USUAL_MS: Readonly<Partial<Record<KeptKind, number>>> = { upload: 2 * DAY_MS, part: 2 * DAY_MS };
+const USUAL_MS: Readonly<Partial<Record<KeptKind, number>>> = {
+  ...{ upload: 2 * DAY_MS, part: 2 * DAY_MS },
+  session: 8 * DAY_MS,
+};
 /** Milliseconds for which the owner of a response is known: OpenAI keeps a response for 30 days. */
 const RESPONSE_MS = 35 * DAY_MS;
 
@@ -59,6 +72,9 @@ type AskedCall = {
   readonly query: string;
   /** Body as it came; empty if it was not read. */
   readonly text: Buffer;
+  readonly upstreams: readonly UpstreamRecord[];
+  /** URL of the gateway, as its callers reach it. */
+  readonly gatewayUrl: string;
 };
 
 /**
@@ -70,17 +86,30 @@ type AskedCall = {
  */
 export async function openKeptCall(
   { owners, log, keyring, clock }: Pick<ServerDeps, "owners" | "log" | "keyring" | "clock">,
-  { kept, call, teamId, dialect, head, query, text }: AskedCall,
+  { kept, call, teamId, dialect, head, query, text, upstreams, gatewayUrl }: AskedCall,
 ): Promise<KeptCall | Problem> {
   const { named, made, brought, listed, ended } = kept;
   const [object] = call.names;
   const isRead = kept.referring !== undefined || kept.mentioned !== undefined;
-  const said = isRead ? await readReferences(kept, head, text) : NOTHING_SAID;
+  const readId = dialect === "gemini" ? geminiFileReader(upstreams) : undefined;
+  const said = isRead ? await readReferences(kept, head, text, readId) : NOTHING_SAID;
+  const resumed = kept.resumes && resumedUpload(query, head.forwarded);
+  if (resumed instanceof Problem) return resumed;
+  const session = resumed?.session;
+  if (resumed !== undefined && session === undefined) {
+    const { references } = await readReferences(CHOSEN_NAME, head, text);
+    if (references.length > 0) return NAME_CHOSEN;
+  }
+  const inSession = session === undefined ? [] : [{ kind: "session" as const, id: session }];
   const inPath = named === undefined || object === undefined ? [] : [{ kind: named, id: object }];
   const format = listed && LIST_FORMATS[dialect];
-  const list = format && new OwnedList({ findOwn, ...sealing(keyring, `${call.operation} ${teamId}`) }, format, query);
+  const list =
+    format && new OwnedList({ findOwn, show, ...sealing(keyring, `${call.operation} ${teamId}`) }, format, query);
   const inQuery = listed === undefined ? [] : (list?.named ?? []).map((id) => ({ kind: listed, id }));
-  const digested = [...inPath, ...inQuery, ...said.references].map((one) => ({ ...one, digest: digestOf(one) }));
+  const digested = [...inPath, ...inSession, ...inQuery, ...said.references].map((one) => ({
+    ...one,
+    digest: digestOf(one),
+  }));
   const origins = await findOrigins(digested.map(({ digest }) => digest));
   if (origins instanceof Problem) return origins;
   const missing = digested.find(({ digest }) => (origins.get(digest) ?? []).length === 0);
@@ -117,13 +146,33 @@ export async function openKeptCall(
       return UNRECORDED_OBJECT;
     }
   }
+  function show(object: JsonObject, id: string | undefined): JsonObject {
+    return dialect === "gemini" ? withOwnUrl(object, id, gatewayUrl) : object;
+  }
+  function readingOf(): AnswerReading | undefined {
+    const idOf = LIST_FORMATS[dialect].idOf;
+    if (brought === undefined) return kept.shown ? shownObject({ idOf, show }) : list;
+    const reading = broughtObject(brought, { idOf, show, record: recordBrought });
+    if (!kept.resumes) return reading;
+    return {
+      async take(upstream, body, headers) {
+        const { "x-goog-upload-url": next } = headers;
+        // The answer to a piece that is not the last has nothing in it.
+        if (next === undefined) return body.length === 0 ? { body } : reading.take(upstream, body, headers);
+        const begun = typeof next === "string" ? sessionAt(upstream, next) : undefined;
+        if (begun === undefined) return SESSION_ELSEWHERE;
+        const refusal = await recordBrought(upstream, { kind: "session", id: begun, endsAt: undefined });
+        return refusal ?? { body, headers: ["X-Goog-Upload-URL", sessionUrl(gatewayUrl, begun)] };
+      },
+    };
+  }
   const hasAll = (upstream: UpstreamRecord): boolean => {
     const origin = placeOf(upstream);
     return digested.every(({ digest }) => origins.get(digest)?.includes(origin));
   };
   return {
-    reading: brought === undefined ? list : broughtObject(brought, recordBrought),
-    query: list?.query ?? query,
+    reading: readingOf(),
+    query: list?.query ?? resumed?.query ?? kept.query ?? query,
     reach(resolved) {
       if (digested.length === 0) return resolved;
       const holder = resolved.candidates.find(({ upstream }) => hasAll(upstream));
@@ -176,11 +225,12 @@ async function readReferences(
   kept: KeptObjects,
   head: RequestHead,
   text: Buffer,
+  readId?: ReadId,
 ): Promise<{ readonly references: readonly KeptReference[]; readonly mayKeep: boolean }> {
   requireReadable(head);
   if (!isUtf8(text)) throw NOT_UTF8;
   try {
-    const scan = new ReferenceScan(text, kept);
+    const scan = new ReferenceScan(text, kept, readId);
     await inSlices((steps) => scan.run(steps));
     return { references: scan.references, mayKeep: scan.mayKeep };
   } catch (error) {
@@ -194,6 +244,7 @@ const MISSING: Readonly<Record<KeptKind, Problem>> = {
   conversation: problem("not_found", "Conversation not found: none of this id was made with a key of this team."),
   file: problem("not_found", "File not found: no file of this id was uploaded with a key of this team."),
   upload: problem("not_found", "Upload not found: no upload of this id was begun with a key of this team."),
+  session: problem("not_found", "Upload not found: no upload of this id was begun with a key of this team."),
   part: problem("not_found", "Part not found: no part of this id was added to an upload with a key of this team."),
   item: problem(
     "not_found",

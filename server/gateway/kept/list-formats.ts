@@ -37,8 +37,8 @@ export type ListFormat = {
   readonly write: (objects: readonly JsonObject[], next: Cursor | undefined, answer: JsonObject) => JsonObject;
 };
 
-/** Forms of lists by format; the list of a format without one is not served. */
-export const LIST_FORMATS: Readonly<Partial<Record<Dialect, ListFormat>>> = {
+/** Forms of lists by format. */
+export const LIST_FORMATS: Readonly<Record<Dialect, ListFormat>> = {
   openai: {
     ...{ limit: "limit", most: 1_000, usual: 1_000, after: "after" },
     passed: new Set(["order", "purpose"]),
@@ -69,7 +69,26 @@ export const LIST_FORMATS: Readonly<Partial<Record<Dialect, ListFormat>>> = {
       ...(Object.hasOwn(answer, "has_more") && { ...endsOf(data), has_more: next !== undefined }),
     }),
   },
+  gemini: {
+    ...{ limit: "pageSize", most: 100, usual: 10, page: "pageToken" },
+    passed: new Set(),
+    refused: {},
+    // A list without files is an empty object.
+    objectsOf: ({ files = [] }) => objectsIn(files),
+    idOf: geminiFileId,
+    nextOf: ({ nextPageToken: token }) => (typeof token === "string" && token !== "" ? { token } : undefined),
+    namesPages: () => true,
+    write: (files, next) => ({
+      ...(files.length > 0 && { files }),
+      ...(next !== undefined && "token" in next && { nextPageToken: next.token }),
+    }),
+  },
 };
+
+/** Returns the id of a file of Gemini's, whose name has the collection in front. */
+export function geminiFileId({ name }: JsonObject): string | undefined {
+  return typeof name === "string" && name.startsWith("files/") ? name.slice("files/".length) : undefined;
+}
 
 function objectsIn(value: unknown): readonly JsonObject[] | undefined {
   return Array.isArray(value) ? value.map(objectOf).filter((each) => each !== undefined) : undefined;

@@ -13,6 +13,8 @@ type Position = { readonly token: string | null; readonly behind: string | null 
 type ListDeps = {
   /** Returns those of the ids that are the team's at an upstream; undefined if the database does not say. */
   readonly findOwn: (upstream: UpstreamRecord, ids: readonly string[]) => Promise<ReadonlySet<string> | Problem>;
+  /** Returns an object as clients are shown it. */
+  readonly show: (object: JsonObject, id: string | undefined) => JsonObject;
   /** Seals a position for a client, who is not to see what an upstream's cursor says of others' objects. */
   readonly seal: (position: string) => string;
   /** Opens a sealed position; undefined if it is none of this list's. */
@@ -98,6 +100,10 @@ export class OwnedList implements AnswerReading {
     return this.#own.length === 0 ? TOO_FAR : this.#end(answer, next, false);
   }
 
+  get #shown(): JsonObject[] {
+    return this.#own.map((object) => this.#deps.show(object, this.#format.idOf(object)));
+  }
+
   #isOf(owned: ReadonlySet<string>, object: JsonObject): boolean {
     const id = this.#format.idOf(object);
     return id !== undefined && owned.has(id);
@@ -121,7 +127,7 @@ export class OwnedList implements AnswerReading {
         next = { token: this.#deps.seal(JSON.stringify(position)) };
       }
     }
-    return { body: Buffer.from(JSON.stringify(this.#format.write(this.#own, next, answer))) };
+    return { body: Buffer.from(JSON.stringify(this.#format.write(this.#shown, next, answer))) };
   }
 }
 

@@ -20,6 +20,8 @@ export type ReadId = (kind: KeptKind, text: string) => string | undefined;
 const BODY_BOUNDS = { values: 1_000_000, depth: 256 };
 /** Bytes of an id at most, its quotes and escapes included: no provider's is longer. */
 export const LONGEST_ID = 512;
+/** Bytes at most of a URI that may name a file. */
+const LONGEST_URI = 8 << 10;
 /** Objects that a body names at most. */
 const MOST_REFERENCES = 1_000;
 const QUOTE = 0x22;
@@ -279,7 +281,8 @@ export class ReferenceScan implements JsonVisitor<Context> {
         return;
       case "mention": {
         // A number or a literal is no id to any upstream.
-        const id = isText && end - start > 2 ? this.#readId(context.kind, this.#idAt(start, end)) : undefined;
+        const id =
+          isText && end - start > 2 ? this.#readId(context.kind, this.#idAt(start, end, LONGEST_URI)) : undefined;
         if (id !== undefined) this.#note(context.kind, id);
         return;
       }
@@ -291,8 +294,8 @@ export class ReferenceScan implements JsonVisitor<Context> {
     }
   }
 
-  #idAt(start: number, end: number): string {
-    if (end - start > LONGEST_ID) throw new BodyFault(`An id is longer than ${LONGEST_ID} bytes.`);
+  #idAt(start: number, end: number, longest = LONGEST_ID): string {
+    if (end - start > longest) throw new BodyFault(`An id is longer than ${longest} bytes.`);
     return decodeString(this.#body, start, end);
   }
 

@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from "node:http";
 import type { UpstreamRecord } from "../../../domain/access/key-record.ts";
 import { type Problem, problem } from "../../http/problems/problem.ts";
 
@@ -5,12 +6,16 @@ import { type Problem, problem } from "../../http/problems/problem.ts";
 export const MOST_READ = 4 << 20;
 
 /** Body to answer with, or the query by which the upstream is asked for the next page. */
-export type ReadAnswer = { readonly body: Buffer } | { readonly query: string };
+export type ReadAnswer = { readonly body: Buffer; readonly headers?: readonly string[] } | { readonly query: string };
 
 /** Reading of a call's answers, each of which is kept until all of it has come. */
 export type AnswerReading = {
   /** Takes a successful answer; never rejects. */
-  readonly take: (upstream: UpstreamRecord, body: Buffer) => Promise<ReadAnswer | Problem>;
+  readonly take: (
+    upstream: UpstreamRecord,
+    body: Buffer,
+    headers: Readonly<IncomingHttpHeaders>,
+  ) => Promise<ReadAnswer | Problem>;
 };
 
 export type JsonObject = Readonly<Record<string, unknown>>;

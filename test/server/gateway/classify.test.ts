@@ -137,7 +137,9 @@ test("a base URL of the other formats gets the version, unless it ends in it", (
     "/api/paas/v4/v1",
     "/v1/claude/v1",
   ]);
-  expect(pathPrefixes(new URL("http://up.test/v1beta"), "gemini")).toEqual({ v1: "/v1beta/v1", v1beta: "/v1beta" });
+  expect(pathPrefixes(new URL("http://up.test/v1beta"), "gemini")).toEqual({
+    ...{ v1: "/v1beta/v1", v1beta: "/v1beta", "upload/v1beta": "/upload/v1beta" },
+  });
 });
 
 test.each([

@@ -11,6 +11,8 @@ export function gatewayCalls(): Record<string, Calls> {
   );
 }
 
+const RESUMABLE = { "x-goog-upload-protocol": "resumable", "x-goog-upload-command": "start" };
+
 function callsOf({ method, path, operation, dialect = "openai" }: ServedPath): Calls {
   const row = GATEWAY_OPERATIONS[operation];
   const route = `fast-${dialect}`;
@@ -20,6 +22,7 @@ function callsOf({ method, path, operation, dialect = "openai" }: ServedPath): C
       const url = `/g/${world.gateways[gateway]}/${path.replace("{model}", model).replaceAll(/\{\w+\}/g, "x")}`;
       const body = row.body === "none" ? undefined : path.includes("{model}") ? {} : { model, input: "Hello" };
       const call = withKey(world, method, url, body);
+      if (row.kept?.resumes) return { ...call, headers: { ...call.headers, ...RESUMABLE } };
       if (row.body !== "form") return call;
       const headers = { ...call.headers, "content-type": "multipart/form-data; boundary=b" };
       return { ...call, headers, body: `--b\r\n${modelPart(model)}\r\n--b--\r\n` };

@@ -119,7 +119,7 @@ function forSubject(call: Call): Call {
 }
 
 function invalidForm(call: Call): Call {
-  if (call.method === "GET") return { ...call, path: `${call.path.split("?")[0]}?limit=0` };
+  if (call.method === "GET") return { ...call, path: `${call.path.split("?")[0]}?limit=0&pageSize=0` };
   return { ...call, headers: { ...JSON_TYPE, ...call.headers }, body: "{" };
 }
 
