@@ -622,6 +622,11 @@ export const GATEWAY_OPERATIONS: Readonly<Record<ServedOperation, OperationRow>>
 
 export const SERVED_OPERATIONS = Object.keys(GATEWAY_OPERATIONS) as readonly ServedOperation[];
 
+/** True for the name of an operation that is a row here. */
+export function isServedOperation(name: string): name is ServedOperation {
+  return Object.hasOwn(ROWS, name);
+}
+
 /** Paths behind the version that name no model, such as `chat/completions`, the longest first. */
 export const FIXED_PATHS: readonly string[] = [
   ...new Set(

@@ -1,4 +1,5 @@
 import { authorize } from "../../domain/access/authorize.ts";
+import { GATEWAY_OPERATIONS, isServedOperation } from "../../domain/access/gateway-operations.ts";
 import { type GatewayRecord, type KeyRecord, UNSTORED_VERSION } from "../../domain/access/key-record.ts";
 import { OPERATIONS, type OperationName } from "../../domain/access/operations.ts";
 import type { Client } from "../../domain/access/source-addresses.ts";
@@ -187,11 +188,18 @@ export function decideForKey(
   client: Client | null,
 ): Judged | Refused {
   const gateway = route.publicId === undefined ? undefined : servingGateway(index, route.publicId);
-  const { product, operation } = route;
+  const { product } = route;
+  const operation = gateway === undefined ? route.operation : servedBy(gateway, route.operation);
   const denial = authorize(key, { product, operation, gateway }, clock.now(), client);
-  if (denial !== undefined) return refused(denial, key, route);
+  if (denial !== undefined) return refused(denial, key, { product, operation });
   if (key === undefined || operation === undefined) return unauthorized("unknown");
   return { key, gateway: gateway ?? null, operation };
+}
+
+/** Returns the operation; undefined if it is of a kind that the gateway does not serve, as an unknown path is. */
+function servedBy({ operations }: GatewayRecord, operation: OperationName | undefined): OperationName | undefined {
+  if (operation === undefined || !isServedOperation(operation)) return operation;
+  return operations.includes(GATEWAY_OPERATIONS[operation].kind) ? operation : undefined;
 }
 
 function hasPlaceholders({ config: { production, placeholders } }: Pick<DecisionDeps, "config">): boolean {

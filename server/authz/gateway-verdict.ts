@@ -10,7 +10,6 @@ import { readHead } from "../gateway/headers/headers.ts";
 import { readModels } from "../gateway/model/requested-model.ts";
 import { forwardedQuery } from "../gateway/query.ts";
 import { mayName, needsModel, resolve } from "../gateway/resolve.ts";
-import { unservedPath } from "../gateway/unserved-path.ts";
 import { releaseLargeBody } from "../http/bodies/received-body.ts";
 import { Problem, problem } from "../http/problems/problem.ts";
 import { problemOf } from "../http/problems/problem-of.ts";
@@ -42,8 +41,7 @@ export function judgeCall(deps: VerifierDeps, granted: Granted, asked: AskedCall
   if (gateway === null) throw new Error("a gateway's call was let through without its gateway");
   const { call, question, proxy } = asked;
   const row = GATEWAY_OPERATIONS[call.operation];
-  const { method, path, query } = asked.asked;
-  if (!gateway.operations.includes(row.kind)) return deny(unservedPath(gateway, method, path.slice(1)));
+  const { query } = asked.asked;
   const unheld = unheldCall(row, gateway, key);
   if (unheld !== undefined) return denyUnheld(key, unheld);
   const modelMatters = row.models !== "none" && row.models !== "unused" && needsModel(gateway, key.allowedModels);

@@ -99,11 +99,10 @@ export function gatewayRoutes(
       config: { operation: classifyRequest, refuse, describes },
       // A call that is forwarded leaves the framework here, before its body is touched.
       onRequest: (request, reply, done) => {
-        const { call, gateway: record } = gatewayCallOf(request);
-        const row = rowOf(call);
+        const { call } = gatewayCallOf(request);
         if (isWebSocket(request)) done(UPGRADE_REFUSED);
-        else if (!record.operations.includes(row.kind) || isUnspoken(deps, request)) done(notFound(deps, request));
-        else if (isForwarded(row)) serve(gateway, request, reply, done);
+        else if (isUnspoken(deps, request)) done(notFound(deps, request));
+        else if (isForwarded(rowOf(call))) serve(gateway, request, reply, done);
         else done();
       },
       handler: (request, reply) => answerModels(deps, request, reply),
@@ -336,7 +335,6 @@ function resolveFor(
   const dialect = dialectOf(deps, request);
   const { principal: key } = request;
   const row = rowOf(call);
-  if (!gateway.operations.includes(row.kind)) return notFound(deps, request);
   if (row.models === "unused") {
     const unmodelled = resolveUnmodelled(gateway, dialect);
     const reached = unmodelled instanceof Problem || kept === undefined ? unmodelled : kept.reach(unmodelled);

@@ -43,17 +43,17 @@ export function findLibraryTarget<F extends CallFormat>(
   const judged = decideForKey(deps, found, { product: "gateway", operation: format?.operation, publicId }, null);
   if ("granted" in judged) {
     if (judged.code === "not_found") {
-      return failedCall(`the gateway has no upstream that speaks ${Object.keys(formats).join(" or ")}`);
+      if (format === undefined) {
+        return failedCall(`the gateway has no upstream that speaks ${Object.keys(formats).join(" or ")}`);
+      }
+      const { kind } = GATEWAY_OPERATIONS[format.operation];
+      return failedCall(`the gateway does not serve ${kind}: add ${kind} to its spec.operations`);
     }
     return failedCall(`the library's key is refused at its gateway (${judged.cause})`);
   }
   const { key } = judged;
   if (dialect === undefined || format === undefined || judged.gateway === null)
     return failedCall("the gateway is gone");
-  const { kind } = GATEWAY_OPERATIONS[format.operation];
-  if (!judged.gateway.operations.includes(kind)) {
-    return failedCall(`the gateway does not serve ${kind}: add ${kind} to its spec.operations`);
-  }
   const full = streams.fullOf(key);
   if (full !== undefined) return concurrencyFailure(full);
   // The declaration names the route: no caller does.

@@ -21,7 +21,7 @@ const key: fc.Arbitrary<KeyRecord> = fc
     state: fc.constantFrom("active", "suspended", "revoked"),
     versionState: fc.constantFrom("reserved", "active", "retiring", "retired", "voided", "revoked"),
     expiresAt: fc.constantFrom(NOW - 1, NOW, NOW + 1, Number.POSITIVE_INFINITY),
-    scopes: fc.integer({ min: 0, max: 31 }),
+    scopes: fc.integer({ min: 0, max: 2 ** SCOPES.length - 1 }),
     boundGatewayId: fc.constantFrom(null, "", "g1", "g2"),
   } as const)
   .map((fields) => keyRecord(fields));
@@ -58,13 +58,14 @@ test("nothing passes that is not usable, of the team, within its binding and its
       expect(asked.gateway?.teamId).toBe(record.teamId);
       if (record.boundGatewayId !== null) expect(asked.gateway?.gatewayId).toBe(record.boundGatewayId);
     }),
-    { numRuns: NIGHTLY ? 20_000 : 200 },
+    // About one in a hundred passes.
+    { numRuns: NIGHTLY ? 20_000 : 200, maxSkipsPerRun: 1_000 },
   );
 });
 
 test("b27: narrowing a key never lets through what was refused", () => {
   fc.assert(
-    fc.property(key, accessRequest, fc.integer({ min: 0, max: 31 }), (record, asked, mask) => {
+    fc.property(key, accessRequest, fc.integer({ min: 0, max: 2 ** SCOPES.length - 1 }), (record, asked, mask) => {
       fc.pre(authorize(record, asked, NOW, CLIENT) !== undefined);
       const narrowings: Partial<KeyRecord>[] = [
         { scopes: record.scopes & mask },

@@ -1,6 +1,7 @@
 /** Every decision of spec §2 against a table written from its text: {@link statusBySpec}. */
 import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import { GATEWAY_OPERATIONS } from "../../../domain/access/gateway-operations.ts";
 import type { KeyRecord } from "../../../domain/access/key-record.ts";
 import { OPERATIONS, type OperationName } from "../../../domain/access/operations.ts";
 import { SCOPES, scopeSet } from "../../../domain/access/scopes.ts";
@@ -46,11 +47,13 @@ const STATE_FIELDS: Readonly<Record<Exclude<StateName, "unknown">, Partial<KeyRe
   "a state of a newer build": JSON.parse('{"versionState":"quarantined"}'),
 };
 
+/** Each of them serves all. */
+const operations = [...new Set(Object.values(GATEWAY_OPERATIONS).map(({ kind }) => kind))];
 const TARGETS = {
-  "its team's": gatewayRecord({ publicId: "own" }),
-  "its team's other": gatewayRecord({ publicId: "other" }),
-  "another team's": gatewayRecord({ publicId: "foreign", teamId: "team-b" }),
-  "a suspended": gatewayRecord({ publicId: "suspended", teamHoldsNamespace: false }),
+  "its team's": gatewayRecord({ publicId: "own", operations }),
+  "its team's other": gatewayRecord({ publicId: "other", operations }),
+  "another team's": gatewayRecord({ publicId: "foreign", teamId: "team-b", operations }),
+  "a suspended": gatewayRecord({ publicId: "suspended", teamHoldsNamespace: false, operations }),
   no: undefined,
 } satisfies Record<TargetName, unknown>;
 

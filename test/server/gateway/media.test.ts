@@ -102,11 +102,13 @@ test.each(SERVED)(
     expect(upstream.received).toMatchObject([{ method: "POST", url: `/${path}` }]);
     expect((await ask(path, body(), { as: { scopes: scopeSet(["gateway:embed"]) } })).status).toBe(403);
     const { publicId: at } = harness.addGateway(allDialects(upstream.url));
-    const refused = await ask(path, body(), { at });
-    expect(refused.status).toBe(404);
-    expect(await refused.text()).toContain(
-      `This gateway does not serve ${kind}: have ${kind} added to its spec.operations, which are generate, embed, models.`,
-    );
+    for (const as of [{}, { scopes: scopeSet(["gateway:embed"]) }]) {
+      const refused = await ask(path, body(), { at, as });
+      expect(refused.status).toBe(404);
+      expect(await refused.text()).toContain(
+        `This gateway does not serve ${kind}: have ${kind} added to its spec.operations, which are generate, embed, models.`,
+      );
+    }
     expect(upstream.received).toHaveLength(1);
   },
 );
