@@ -1,4 +1,5 @@
 /** A Secret that an admission control, or the validation, of a real API server refuses. */
+import { isDeepStrictEqual } from "node:util";
 import { expect, it } from "vitest";
 import { eventsPath } from "../../../controller/cluster/kubernetes/resources.ts";
 import { KEY_ID_ANNOTATION, KEY_VERSION_ANNOTATION } from "../../../controller/cluster/port.ts";
@@ -157,11 +158,15 @@ describeWorldsOnKubernetes("a Secret that is refused", (setup, kubernetes) => {
     const refusals = () => world.lines.filter((line) => line.includes("finds it invalid")).length;
     const before = refusals();
     await until("it is refused", () => refusals() > before);
-    const { versions } = await world.stored("agent");
-    expect(versions.map(({ number, mayBeRead }) => [number, mayBeRead])).toEqual([
-      [2, false],
-      [1, true],
-    ]);
+    // While a write is tried it may be read; once it is refused, it was not.
+    await until("version 2 counts as unread", async () => {
+      const { versions } = await world.stored("agent");
+      const read = versions.map(({ number, mayBeRead }) => [number, mayBeRead]);
+      return isDeepStrictEqual(read, [
+        [2, false],
+        [1, true],
+      ]);
+    });
     expect([await world.keyIn("agent"), world.decide(first)]).toEqual([first, "allowed"]);
 
     await annotate({ others: null });
