@@ -127,11 +127,17 @@ twice would be refused by the API server without a word on where it comes from.
 {{- end -}}
 
 {{- define "keyplane.databaseCaVolume" -}}
-{{- with .Values.database.ca -}}
+{{- include "keyplane.caVolume" (dict "name" "database-ca" "of" .Values.database.ca) -}}
+{{- end -}}
+
+{{/* An authority, as `ca.crt`, of a ConfigMap or a Secret: `dict "name" "database-ca" "of" .Values.database.ca`. Nothing without one. */}}
+{{- define "keyplane.caVolume" -}}
+{{- $name := .name -}}
+{{- with .of -}}
 {{- if .existingSecret -}}
-{{ include "keyplane.secretVolume" (dict "name" "database-ca" "secret" .existingSecret "key" .key "path" "ca.crt") }}
+{{ include "keyplane.secretVolume" (dict "name" $name "secret" .existingSecret "key" .key "path" "ca.crt") }}
 {{- else if .existingConfigMap -}}
-- name: database-ca
+- name: {{ $name }}
   configMap:
     name: {{ .existingConfigMap | quote }}
     items: [{key: {{ .key | quote }}, path: ca.crt}]

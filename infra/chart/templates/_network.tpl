@@ -6,6 +6,16 @@
           {{- toYaml .Values.networkPolicy.metricsFrom | nindent 10 }}
 {{- end -}}
 
+{{/* Of the proxies that ask the verifier. Nothing without a name: a rule without peers would let all in. */}}
+{{- define "keyplane.ingressOfAuthz" -}}
+{{- $peers := include "keyplane.peers" .Values.networkPolicy.authzFrom | trim -}}
+{{- if and .Values.authz.enabled $peers -}}
+- ports: [{port: 9090}]
+  from:
+    {{- $peers | nindent 4 }}
+{{- end }}
+{{- end -}}
+
 {{/* To name servers and PostgreSQL, wherever they are unless databaseTo says. */}}
 {{- define "keyplane.egressToDatabase" -}}
 {{- $peers := include "keyplane.peers" .Values.networkPolicy.databaseTo | trim -}}

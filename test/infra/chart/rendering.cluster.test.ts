@@ -32,6 +32,9 @@ const EVERYTHING = [
   ...["oidc.issuers[0].clientSecret.name=oidc", "oidc.issuers[0].clientSecret.key=secret"],
   ...["oidc.issuers[1].url=https://b.example.com", "controller.mode=namespaced", "server.autoscaling.enabled=true"],
   ...["ingress.enabled=true", "ingress.className=nginx", "ingress.tlsSecret=tls", "image.pullSecrets={registry}"],
+  ...["authz.enabled=true", "authz.tls.existingSecret=authz", "authz.clientCa.existingSecret=proxies"],
+  ...["authz.token.existingSecret=proxy-token", "authz.addressHeader=X-Real-IP"],
+  ...["networkPolicy.authzFrom.namespaces={envoy-gateway-system}"],
   ...["ingress.host=keyplane.example.com", "ingress.backendTls=true"],
   ...["server.allowPrivateUpstreams={10.1.0.0/16,fd00::/8}", "server.trustedProxies={10.0.0.0/8}"],
   ...["server.sysctls[0].name=net.ipv4.tcp_wmem", "server.sysctls[0].value=4096 16384 262144"],
@@ -43,6 +46,8 @@ const AMBIGUOUS = [
   ...["adminHost=::", "keyNamespaces={2024}", "controller.mode=namespaced", "image.pullSecrets={1}"],
   ...["database.existingSecret=1e3", "database.key=on", "encryptionKey.existingSecret=1", "tls.existingSecret=2"],
   ...["database.ca.existingSecret=8", "database.ca.key=off"],
+  ...["authz.tls.existingSecret=10", "authz.clientCa.existingConfigMap=11", "authz.clientCa.key=yes"],
+  ...["authz.token.existingSecret=12", "authz.token.key=no", "authz.addressHeader=On"],
   ...[
     "trustedCa.existingConfigMap=3",
     "prices.existingConfigMap=9",
@@ -64,7 +69,7 @@ const VARIANTS: [string, string[]][] = [
   ["examples/kind", ["--values", join(KIND, "values.yaml")]],
   ["everything", EVERYTHING],
   ["emptied maps", EMPTIED],
-  ["ambiguous texts", ["--set", "ingress.enabled=true,ingress.backendTls=true", ...AMBIGUOUS]],
+  ["ambiguous texts", ["--set", "ingress.enabled=true,ingress.backendTls=true,authz.enabled=true", ...AMBIGUOUS]],
 ];
 
 describeOnKubernetes("infra/chart", (kubernetes) => {
@@ -161,6 +166,7 @@ describeOnKubernetes("infra/chart", (kubernetes) => {
     ["a port as a text", "networkPolicy.databasePort=db", "at '/networkPolicy/databasePort': got string, want integer"],
     ["a URL without a scheme", "publicUrl=keyplane.example.com", "at '/publicUrl'"],
     ["a digest as a tag", "image.digest=latest", "at '/image/digest'"],
+    ["a header that is none", "authz.addressHeader=X-Real-IP:", "at '/authz/addressHeader'"],
     ["a namespace that is none", "keyNamespaces={Team_A}", "at '/keyNamespaces/0'"],
     [
       "a value that is taken away",
@@ -188,6 +194,27 @@ describeOnKubernetes("infra/chart", (kubernetes) => {
 
   const REFUSED: [string, string, string][] = [
     ["two authorities of the database", "database.ca.existingConfigMap=a,database.ca.existingSecret=b", "not both"],
+    [
+      "b385: a verifier that knows no proxy",
+      "authz.enabled=true,authz.tls.existingSecret=authz",
+      "name the authority of the proxies' certificates in authz.clientCa, or the Secret of their token",
+    ],
+    [
+      "two authorities of the proxies",
+      "authz.clientCa.existingConfigMap=a,authz.clientCa.existingSecret=b",
+      "authz.clientCa: name a ConfigMap or a Secret, not both",
+    ],
+    [
+      "b385: certificates of proxies without TLS, under which none would be asked for",
+      "authz.enabled=true,authz.clientCa.existingSecret=proxies,authz.token.existingSecret=token",
+      "name the Secret of the verifier's own certificate in authz.tls.existingSecret",
+    ],
+    [
+      "an address as the range of a proxy",
+      "networkPolicy.authzFrom.cidrs={10.0.0.1}",
+      "networkPolicy.authzFrom.cidrs: 10.0.0.1 is no range",
+    ],
+    ["a volume of the verifier's", "server.extraVolumes[0].name=authz-tls", "the name authz-tls is the chart's own"],
     [
       "a mode without its namespaces",
       "controller.mode=namespaced",

@@ -118,6 +118,103 @@ export const VALUE_CASES: ValueCases = {
       ],
     ],
   },
+  "b385: the verifier has a Service, its files and its proxies, as they are said": {
+    values: {
+      authz: {
+        enabled: true,
+        tls: { existingSecret: "authz" },
+        clientCa: { existingConfigMap: "proxies", key: "ca.pem" },
+        token: { existingSecret: "proxy-token", key: "now" },
+        addressHeader: "X-Real-IP",
+      },
+      networkPolicy: { authzFrom: { cidrs: ["10.0.3.0/24"], namespaces: ["envoy-gateway-system"] } },
+    },
+    expected: [
+      [
+        ...(["Service", "keyplane-authz"] as const),
+        {
+          spec: {
+            type: "ClusterIP",
+            ports: [{ port: 9090, targetPort: "authz" }],
+            selector: { "app.kubernetes.io/component": "server" },
+          },
+        },
+      ],
+      [
+        ...(["NetworkPolicy", "keyplane-server"] as const),
+        {
+          spec: {
+            ingress: [
+              { ports: [{ port: 8080 }] },
+              { ports: [{ port: 8081 }] },
+              { ports: [{ port: 9090 }], from: [rangeOf("10.0.3.0/24"), namespaceOf("envoy-gateway-system")] },
+            ],
+          },
+        },
+      ],
+      [
+        ...(["Deployment", "keyplane-server"] as const),
+        podOf({
+          containers: [
+            {
+              args: expect.arrayContaining([
+                ...["--authz-port=9090", "--authz-host=0.0.0.0", "--authz-address-header=X-Real-IP"],
+                ...[
+                  "--authz-tls-cert=/etc/keyplane/authz-tls/tls.crt",
+                  "--authz-tls-key=/etc/keyplane/authz-tls/tls.key",
+                ],
+                "--authz-client-ca=/etc/keyplane/authz-client-ca/ca.crt",
+                "--authz-token-file=/etc/keyplane/authz-token/token",
+              ]),
+              ports: holding({ name: "authz", containerPort: 9090 }),
+              volumeMounts: expect.arrayContaining(
+                ["authz-tls", "authz-client-ca", "authz-token"].map((name) => ({
+                  ...{ name, mountPath: `/etc/keyplane/${name}`, readOnly: true },
+                })),
+              ),
+            },
+          ],
+          volumes: expect.arrayContaining([
+            { name: "authz-tls", secret: expect.objectContaining({ secretName: "authz" }) },
+            { name: "authz-client-ca", configMap: { name: "proxies", items: [{ key: "ca.pem", path: "ca.crt" }] } },
+            {
+              name: "authz-token",
+              secret: expect.objectContaining({ secretName: "proxy-token", items: [{ key: "now", path: "token" }] }),
+            },
+          ]),
+        }),
+      ],
+    ],
+  },
+  "b385: no proxy reaches the verifier where none is named": {
+    values: { authz: { enabled: true, token: { existingSecret: "proxy-token" } } },
+    expected: [
+      [
+        ...(["NetworkPolicy", "keyplane-server"] as const),
+        { spec: { ingress: [{ ports: [{ port: 8080 }] }, { ports: [{ port: 8081 }] }] } },
+      ],
+    ],
+  },
+  "b385: a verifier that is off opens no port, though its proxies are named": {
+    values: {
+      authz: { tls: { existingSecret: "authz" }, token: { existingSecret: "proxy-token" } },
+      networkPolicy: { authzFrom: { namespaces: ["envoy-gateway-system"] } },
+    },
+    expected: [
+      [
+        ...(["NetworkPolicy", "keyplane-server"] as const),
+        { spec: { ingress: [{ ports: [{ port: 8080 }] }, { ports: [{ port: 8081 }] }] } },
+      ],
+      [
+        ...(["Deployment", "keyplane-server"] as const),
+        podOf({
+          containers: [{ args: expect.not.arrayContaining([expect.stringContaining("authz")]), ports: [{}, {}] }],
+          volumes: [{ name: "database" }, { name: "encryption-key" }],
+        }),
+      ],
+    ],
+    absent: [["Service", "keyplane-authz"]],
+  },
   "objects of the operator's own go with the release, as they are or as templates": {
     values: {
       extraObjects: [
