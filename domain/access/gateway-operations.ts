@@ -200,12 +200,15 @@ const FILES_OF_ITEMS: KeptObjects["mentioned"] = {
   members: FILE_MEMBERS,
   but: { metadata: "opaque", items: CITED_ITEMS },
 };
-/** Files in an input of Anthropic's format. The result of a tool of Anthropic's is an object with what it made. */
+/**
+ * Files in an input of Anthropic's format. The result of code of Anthropic's lists what it made; that of a fetch is a
+ * document, which may name a file.
+ */
 const FILES_OF_MESSAGES: KeptObjects = {
   mentioned: {
     members: FILE_MEMBERS,
     but: {
-      messages: { "*": { content: { "*": { input: "opaque", content: { content: "opaque" } } } } },
+      messages: { "*": { content: { "*": { input: "opaque", content: { content: { "*": "opaque" } } } } } },
       tools: { "*": { input_schema: "opaque" } },
       ...{ output_format: { schema: "opaque" }, output_config: { format: { schema: "opaque" } } },
     },

@@ -115,11 +115,11 @@ class Exchange implements AttemptListener {
     return true;
   }
 
-  /** @param before attempt before this one; undefined if the upstream is asked for something else */
-  #ask(candidate: UpstreamCandidate, before: UpstreamAttempt | undefined = this.#attempt): void {
+  /** @param before attempt of the same request before this one; null for another request */
+  #ask(candidate: UpstreamCandidate, before: UpstreamAttempt | null = this.#attempt ?? null): void {
     this.#stopPace();
     this.#dropHeld();
-    const attempt = new UpstreamAttempt(this, candidate, before);
+    const attempt = new UpstreamAttempt(this, candidate, before ?? undefined);
     this.#attempt = attempt;
     try {
       this.#dispatch(attempt);
@@ -343,7 +343,7 @@ class Exchange implements AttemptListener {
       return;
     }
     this.#query = query;
-    this.#ask(again, undefined);
+    this.#ask(again, null);
   }
 
   #keepPiece(pieces: BodyPieces, chunk: Buffer): void {

@@ -1,6 +1,5 @@
 import type { Dialect } from "../../domain/access/key-record.ts";
 import type { UpstreamPath } from "./classify.ts";
-import { forwardedQuery } from "./query.ts";
 
 /** Parts of a request's target under `/g/`, as they came off the wire. */
 export type RequestTarget = {
@@ -53,8 +52,9 @@ export function pathPrefixes({ pathname }: URL, dialect: Dialect): PathPrefixes 
 }
 
 /**
- * Returns the target to request from an upstream: its prefix, the operation's path, and what may pass of the client's
- * query.
+ * Returns the target to request from an upstream: its prefix, the operation's path, and a query.
+ *
+ * @param query query that may pass, such as `forwardedQuery` returns it
  */
 export function upstreamTarget(
   prefixes: PathPrefixes,
@@ -62,7 +62,6 @@ export function upstreamTarget(
   model: string | undefined,
   query: string,
 ): string {
-  const forwarded = forwardedQuery(query);
   const encoded = model === undefined ? "" : encodeURIComponent(model);
-  return `${prefixes[version]}${before}${encoded}${after}${forwarded === "" ? "" : `?${forwarded}`}`;
+  return `${prefixes[version]}${before}${encoded}${after}${query === "" ? "" : `?${query}`}`;
 }

@@ -41,8 +41,10 @@ import {
 } from "./headers/headers.ts";
 import { type KeptCall, openKeptCall } from "./kept/kept-call.ts";
 import { mayMention, refusalOfCoded } from "./kept/mentions.ts";
+import { isForm, NO_FORM } from "./model/form-scan.ts";
 import { modelDescription, modelList, nameableRoutes } from "./model/models.ts";
 import { bodyNeed, type ForwardedBody, type RequestedModel, readCounted, readModels } from "./model/requested-model.ts";
+import { forwardedQuery } from "./query.ts";
 import { collectBody, isReadable, SMALL_BODY } from "./request-body.ts";
 import { type RequestTarget, splitTarget } from "./request-target.ts";
 import { mayName, needsModel, type Resolved, resolve, resolveUnmodelled, withoutFallbacks } from "./resolve.ts";
@@ -185,7 +187,7 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
       dialect,
       path: call.path,
       pathModel: call.model,
-      query: keptCall?.query ?? targetOf(request).query,
+      query: keptCall?.query ?? forwardedQuery(query),
       head: keptCall?.keeping === undefined && keptCall?.reading === undefined ? head : withoutCodings(head),
       body,
       resolved,
@@ -201,9 +203,10 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
     });
   };
   const isRead = need === "count" || need === "inspect";
-  const coded = mentions ? refusalOfCoded(sent) : undefined;
-  if (coded !== undefined) {
-    refuse(coded);
+  const unread =
+    row.body === "form" && !isForm(sent.contentType) ? NO_FORM : mentions ? refusalOfCoded(sent) : undefined;
+  if (unread !== undefined) {
+    refuse(unread);
     return;
   }
   // Decided before its body comes, unless all of that is read before it is decided.

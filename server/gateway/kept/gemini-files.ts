@@ -7,24 +7,29 @@ import type { JsonObject } from "./whole-answer.ts";
 
 const UPLOADS = "upload/v1beta/files";
 const SESSION = "upload_id";
-/** Hosts whose files Gemini finds by its own ids. */
-const GOOGLE = /(?:^|\.)googleapis\.com$/i;
+/** Hosts whose files Gemini finds by its own ids, as {@link hostOf} returns them. */
+const GOOGLE = /(?:^|\.)googleapis\.com:/;
 
 /**
  * Creates the reader of what `fileUri` names: a file of Gemini's by its name or its URI, spelt as an answer spells it; or
  * what is elsewhere, and is no object of the upstream's. Any other spelling of a file is an id that no team has.
  */
 export function geminiFileReader(upstreams: readonly UpstreamRecord[]): ReadId {
-  const hosts = new Set(upstreams.map(({ baseUrl }) => new URL(baseUrl).host));
+  const hosts = new Set(upstreams.map(({ baseUrl }) => hostOf(new URL(baseUrl))));
   return (_kind, text) => {
     const id = /^(?:https?:\/\/[\w.:-]+(?:\/[\w.-]+)*\/v1(?:beta)?\/)?files\/([a-z0-9-]{1,64})$/.exec(text)?.[1];
     if (/^files\//.test(text)) return id ?? text;
     const url = URL.parse(text);
     if (url === null) return text;
     if (url.protocol === "gs:") return undefined;
-    const isElsewhere = /^https?:$/.test(url.protocol) && !GOOGLE.test(url.hostname) && !hosts.has(url.host);
+    const isElsewhere = /^https?:\/\//i.test(text) && !GOOGLE.test(hostOf(url)) && !hosts.has(hostOf(url));
     return isElsewhere ? undefined : (id ?? text);
   };
+}
+
+/** Returns a URL's host, without the dot that may end its name, and its port; that is empty for the usual one. */
+function hostOf({ hostname, port }: URL): string {
+  return `${hostname.replace(/\.$/, "")}:${port}`;
 }
 
 /** Returns a file with the URL of its content at the gateway: the provider's would have the key of the caller sent there. */

@@ -13,6 +13,7 @@ import type { ServerDeps } from "../../product/deps.ts";
 import type { GatewayCall } from "../classify.ts";
 import type { RequestHead } from "../headers/headers.ts";
 import { requireReadable } from "../model/requested-model.ts";
+import { forwardedQuery } from "../query.ts";
 import { pathPrefixes } from "../request-target.ts";
 import type { Resolved } from "../resolve.ts";
 import { broughtObject, type Expiring, shownObject } from "./brought-object.ts";
@@ -172,7 +173,7 @@ export async function openKeptCall(
   };
   return {
     reading: readingOf(),
-    query: list?.query ?? resumed?.query ?? kept.query ?? query,
+    query: list?.query ?? resumed?.query ?? kept.query ?? forwardedQuery(query),
     reach(resolved) {
       if (digested.length === 0) return resolved;
       const holder = resolved.candidates.find(({ upstream }) => hasAll(upstream));

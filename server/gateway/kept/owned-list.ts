@@ -79,7 +79,8 @@ export class OwnedList implements AnswerReading {
   async take(upstream: UpstreamRecord, body: Buffer): Promise<ReadAnswer | Problem> {
     const answer = answerObject(body);
     const objects = answer && this.#format.objectsOf(answer);
-    if (answer === undefined || objects === undefined) return UNREADABLE;
+    // An upstream that lists more than it was asked for would have the database asked without a bound.
+    if (answer === undefined || objects === undefined || objects.length > this.#format.most) return UNREADABLE;
     const ids = objects.flatMap((object) => this.#format.idOf(object) ?? []);
     const owned = await this.#deps.findOwn(upstream, ids);
     if (!("has" in owned)) return owned;

@@ -75,7 +75,7 @@ type Context =
   | { readonly of: "unless" | "item id" | "item type"; readonly place?: undefined }
   | { readonly of: "top" | "providers" | "items" | "item" | "any"; readonly place?: Place }
   | { readonly of: "object" | "id" | "mention"; readonly kind: KeptKind; readonly place?: undefined }
-  | { readonly of: "item member"; readonly name: string; readonly place?: Place };
+  | { readonly of: "item member"; readonly name: string; readonly place?: Place | "opaque" };
 
 const UNLESS: Context = { of: "unless" };
 const PROVIDERS: Context = { of: "providers" };
@@ -147,14 +147,14 @@ export class ReferenceScan implements JsonVisitor<Context> {
         if (!isObject) throw NO_ID;
         return { of: "id", kind: context.kind };
       case "items":
-        if (!isObject) return { of: "items", place: elementOf(context.place) };
+        if (!isObject) return { of: "items", place: known(elementOf(context.place)) };
         this.#endItem();
         return { of: "item", place: context.place };
       case "providers":
         return isObject ? context : this.#elsewhere(undefined);
       case "item member":
         this.#itemMembers.set(context.name, !TEXTS.has(context.name));
-        return this.#elsewhere(isObject ? context.place : elementOf(context.place));
+        return this.#elsewhere(isObject || context.place === "opaque" ? context.place : elementOf(context.place));
       case "any":
         return isObject ? context : this.#elsewhere(elementOf(context.place));
       case "mention":
@@ -206,8 +206,10 @@ export class ReferenceScan implements JsonVisitor<Context> {
     if (mention !== undefined) return mention;
     if (object.of === "id") return name === "id" ? object : undefined;
     if (object.of === "mention" && name === "id") return object;
-    const place = placeAt(object.place, this.#nameAt(object.place, start, end));
-    if (place === "opaque") return undefined;
+    const within = known(object.place);
+    const place = placeAt(within, this.#nameAt(within, start, end));
+    // Whether an item has such a member tells if it is whole.
+    if (place === "opaque" && object.of !== "item") return undefined;
     return this.#contextOf(object, name, start, end, place) ?? this.#elsewhere(place);
   }
 
@@ -222,8 +224,8 @@ export class ReferenceScan implements JsonVisitor<Context> {
     return place === undefined ? "" : this.#body.toString("latin1", start + 1, end - 1);
   }
 
-  #contextOf(object: Context, name: string, start: number, end: number, place: Place): Context | undefined {
-    if (object.of === "top") return this.#contextAtTop(name, start, end, place);
+  #contextOf(object: Context, name: string, start: number, end: number, place: Place | "opaque"): Context | undefined {
+    if (object.of === "top") return this.#contextAtTop(name, start, end, known(place));
     // What an extra body has is read as the top is, and nothing of it is left out.
     if (object.of === "providers") return { of: "top" };
     if (object.of !== "item") return undefined;
@@ -304,9 +306,13 @@ export class ReferenceScan implements JsonVisitor<Context> {
   }
 }
 
-function elementOf(place: Place): OpaquePlaces | undefined {
-  const element = place?.["*"];
-  return typeof element === "object" ? element : undefined;
+function elementOf(place: Place): OpaquePlaces | "opaque" | undefined {
+  return place?.["*"];
+}
+
+/** Returns a place that is looked into. */
+function known(place: Place | "opaque"): Place {
+  return place === "opaque" ? undefined : place;
 }
 
 function placeAt(place: Place, name: string): OpaquePlaces | "opaque" | undefined {

@@ -4,7 +4,7 @@
  */
 import { isUtf8 } from "node:buffer";
 import { BodyFault } from "../../http/bodies/json-scanner.ts";
-import { problem } from "../../http/problems/problem.ts";
+import { type Problem, problem } from "../../http/problems/problem.ts";
 import { foldedName, TOP_LEVEL } from "./model-members.ts";
 import type { ModelSpan } from "./model-scan.ts";
 
@@ -59,7 +59,12 @@ export function boundaryOf(contentType = ""): string {
   return boundary;
 }
 
-const NO_FORM = problem(
+/** True for a body that its content type calls a form. */
+export function isForm(contentType: string | undefined): boolean {
+  return contentType !== undefined && /^multipart\/form-data[ \t]*;/i.test(contentType);
+}
+
+export const NO_FORM: Problem = problem(
   "unsupported_media_type",
   "The body must be a form: send it with Content-Type: multipart/form-data and its boundary, and no other parameter.",
 );

@@ -8,7 +8,7 @@ import { until } from "../../env/until.ts";
 import type { Harness } from "../harness.ts";
 import { ownersInMemory } from "../ownership/owners-in-memory.ts";
 import { startFilesUpstream } from "./files-upstream.ts";
-import { PROVIDER_KEY, startGateway, upstreamOf } from "./gateway.ts";
+import { PROVIDER_KEY, routeOf, startGateway, upstreamOf } from "./gateway.ts";
 
 const SERVED: readonly OperationKind[] = ["generate", "files"];
 const SCOPES = scopeSet(["gateway:generate", "gateway:files"]);
@@ -98,7 +98,57 @@ test.each([
     expect([own.status, upstream.received.length]).toEqual([200, 1]);
     expect(await own.text()).toContain(path.endsWith("content") ? "Hello" : id);
   }
-  expect(kept.size === 0 || (await ask(a, "GET", `files/${id}`, { headers })).status === 404).toBe(true);
+  upstream.received.length = 0;
+  expect(await shown(await ask(a, "GET", `files/${id}`, { headers }))).toMatchObject([
+    404,
+    "keyplane",
+    expect.anything(),
+  ]);
+  expect(upstream.received).toHaveLength(0);
+});
+
+test("a deletion that the upstream refuses leaves the file its team's", async () => {
+  const id = await upload(a);
+  upstream.answerWith((response) => response.writeHead(409).end("{}"));
+  expect((await ask(a, "DELETE", `files/${id}`)).status).toBe(409);
+  upstream.answerWith(upstream.respond);
+  expect((await ask(a, "GET", `files/${id}`)).status).toBe(200);
+});
+
+test("b375: files of two upstreams are not asked of one together, and a list shows those of its own upstream", async () => {
+  const other = await startFilesUpstream();
+  const id = await upload(a);
+  const there = teamOf("team-a", { upstreams: [upstreamOf(other.url)] });
+  const far = await upload(there);
+  const both = teamOf(
+    "team-a",
+    {
+      upstreams: [upstreamOf(upstream.url), upstreamOf(other.url, "openai", { name: "other" })],
+      routes: [routeOf("m", { fallbacks: [{ upstream: "other", upstreamModel: "m" }] })],
+    },
+    { scopes: scopeSet(["gateway:generate", "gateway:files", "gateway:routes"]) },
+  );
+  const named = (...ids: string[]) => ({ json: { ...CHAT, messages: ids.map((file_id) => ({ file_id })) } });
+  other.received.length = 0;
+  upstream.received.length = 0;
+  expect((await ask(both, "POST", "chat/completions", named(far))).status).toBe(200);
+  expect([upstream.received.length, other.received.length]).toEqual([0, 1]);
+  expect((await ask(both, "POST", "chat/completions", named(id, far))).status).toBe(404);
+  expect([upstream.received.length, other.received.length]).toEqual([0, 1]);
+  // The upstream has a file of the id that the team's file has elsewhere.
+  upstream.answerWith((response) => response.end(JSON.stringify({ data: [{ id: far }, { id }], has_more: false })));
+  expect(await (await ask(both, "GET", "files")).json()).toMatchObject({ data: [{ id }] });
+  await other.close();
+});
+
+test.each([
+  ["in another coding", { "content-encoding": "gzip" }, '{"id":"file_new"}'],
+  ["beyond 4 MiB", {}, `{"id":"file_new","x":"${"y".repeat(4 << 20)}"}`],
+  ["no JSON", {}, "file_new"],
+])("b376: an answer that cannot be read for what was made goes nowhere: %s", async (_, headers, body) => {
+  upstream.answerWith((response) => response.writeHead(200, headers).end(body));
+  const answer = await ask(a, "POST", "files", { form: formOf({ purpose: "user_data" }) });
+  expect([answer.status, await answer.text()]).toEqual([502, expect.not.stringContaining("file_new")]);
 });
 
 test("the id of one format is no id of the other", async () => {
@@ -179,6 +229,9 @@ const NAMED: readonly (readonly [string, string, (id: string) => object | string
   ["chat, escaped", "chat/completions", (id) => `{"model":"m","messages":[{"\\u0066ile_id":"${id}"}]}`],
   ["chat, its id escaped", "chat/completions", (id) => `{"messages":[{"file_id":"${id.replace("f", "\\u0066")}"}]}`],
   ["chat, in another case", "chat/completions", (id) => `{"messages":[{"FileID":"${id}"}]}`],
+  ["chat, with a ligature", "chat/completions", (id) => `{"messages":[{"\ufb01le_id":"${id}"}]}`],
+  ["chat, with a dotless i", "chat/completions", (id) => `{"messages":[{"f\u0131le_id":"${id}"}]}`],
+  ["chat, spaced out", "chat/completions", (id) => `{"messages":[{"f____ile_id":"${id}"}]}`],
   ["chat, doubled", "chat/completions", (id) => `{"messages":[{"file_id":"","file_id":"${id}"}]}`],
   ["chat, doubled first", "chat/completions", (id) => `{"messages":[{"file_id":"${id}","file_id":null}]}`],
   ["an object with the id", "chat/completions", (id) => ({ messages: [{ file_id: { id } }] })],
@@ -236,6 +289,18 @@ const NAMED_ANTHROPIC: typeof NAMED = [
     "messages/count_tokens",
     (id) => ({ messages: [{ content: [{ type: "document", source: { file_id: id } }] }] }),
   ],
+  ...["messages", "messages/count_tokens"].map(
+    (path) =>
+      [
+        "a fetched document",
+        path,
+        (id: string) => ({
+          messages: [
+            { content: [{ type: "web_fetch_tool_result", content: { content: { source: { file_id: id } } } }] },
+          ],
+        }),
+      ] as const,
+  ),
   [
     "an input in another spelling",
     "messages",
@@ -274,6 +339,7 @@ test.each([
     { input: [{ type: "message", role: "assistant", content: [{ annotations: [{ file_id: "cfile_1" }] }] }] },
   ],
   ["responses", { input: [{ type: "file_search_call", results: [{ file_id: "file_x" }] }] }],
+  ["responses", { input: [{ type: "file_search_call", id: "fs_1", queries: [], results: [{ file_id: "file_x" }] }] }],
   ["messages", { messages: [{ content: [{ type: "tool_use", input: { file_id: "of their own" } }] }] }],
   [
     "messages",
@@ -295,6 +361,30 @@ test.each([
     body: '{"model":"m"}',
   });
   expect([answer.status, upstream.received.length]).toEqual([status, 0]);
+});
+
+test.each([true, false])(
+  "b375: what an operation of forms is sent as JSON goes nowhere (chunked: %s)",
+  async (chunked) => {
+    const body = Buffer.from(JSON.stringify({ model: "m", prompt: "x", images: [{ file_id: await upload(a) }] }));
+    const theirs = teamOf("team-b", { operations: ["images"] });
+    upstream.received.length = 0;
+    const answer = await fetch(`${theirs.url}/v1/images/edits`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${theirs.key}`, "content-type": "application/json" },
+      ...{ body: chunked ? new Blob([body]).stream() : body, duplex: "half" },
+    });
+    expect([answer.status, upstream.received.length]).toEqual([415, 0]);
+  },
+);
+
+test("b375: a body that escapes as forms do goes nowhere", async () => {
+  const answer = await fetch(`${a.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${a.key}`, "content-type": "application/x-www-form-urlencoded" },
+    body: "model=m&%66ile_id=file_x",
+  });
+  expect([answer.status, upstream.received.length]).toEqual([415, 0]);
 });
 
 test("b375: a body in UTF-16 that names a file goes nowhere", async () => {
@@ -361,6 +451,16 @@ test("b377: where none of the pages that are gone through has a file of the team
     expect.stringContaining("name a file by its id"),
   ]);
   expect(upstream.received.length).toBe(100);
+  // A page needs no connection of its own.
+  expect(new Set(upstream.received.map(({ connection }) => connection)).size).toBeLessThan(5);
+});
+
+test("b377: a page with more files than were asked for is not gone through", async () => {
+  const data = Array.from({ length: 1_001 }, (_, at) => ({ id: `file_${at}` }));
+  const questions = database.questions;
+  upstream.answerWith((response) => response.end(JSON.stringify({ data, has_more: true })));
+  expect((await ask(a, "GET", "files")).status).toBe(502);
+  expect([upstream.received.length, database.questions - questions]).toEqual([1, 0]);
 });
 
 test("b377: a key that is revoked while a list is gone through ends it before the next page", async () => {

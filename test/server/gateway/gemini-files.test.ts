@@ -6,14 +6,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { GoogleGenAI } from "@google/genai";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import type { OperationKind } from "../../../domain/access/key-record.ts";
 import { scopeSet } from "../../../domain/access/scopes.ts";
 import type { Harness } from "../harness.ts";
 import { ownersInMemory } from "../ownership/owners-in-memory.ts";
 import { PROVIDER_KEY, startGateway, upstreamOf } from "./gateway.ts";
 import { type Received, startUpstream, type Upstream } from "./upstream.ts";
 
-const SCOPES = scopeSet(["gateway:generate", "gateway:files"]);
+const SCOPES = scopeSet(["gateway:generate", "gateway:embed", "gateway:files"]);
 const START = { "x-goog-upload-protocol": "resumable", "x-goog-upload-command": "start" };
+
+const GENERATING = ["generateContent", "streamGenerateContent", "countTokens", "embedContent", "batchEmbedContents"];
 
 let upstream: Upstream;
 let harness: Harness;
@@ -72,7 +75,7 @@ function respond(response: ServerResponse, { method, url, body, headers }: Recei
   } else send({ candidates: [{ content: { parts: [{ text: "Hi" }] } }] });
 }
 
-function teamOf(teamId: string, operations: readonly ("generate" | "files")[] = ["generate", "files"]): Team {
+function teamOf(teamId: string, operations: readonly OperationKind[] = ["generate", "files"]): Team {
   const gateway = harness.addGateway({ teamId, upstreams: [upstreamOf(upstream.url, "gemini")], operations });
   return { url: `${harness.url}/g/${gateway.publicId}`, key: harness.addKey({ teamId, scopes: SCOPES }) };
 }
@@ -143,13 +146,23 @@ test("b379: an upload goes on at the gateway alone, and no answer has a URL of t
   expect(file.downloadUri).toBe(`${a.url}/v1beta/files/${id}:download?alt=media`);
   const described = await (await ask(a, "GET", `v1beta/files/${id}`)).json();
   expect(described).toMatchObject({ downloadUri: file.downloadUri, uri: file.uri });
-  expect((await ask(a, "GET", file.downloadUri ?? "")).status).toBe(200);
+  expect(await (await ask(a, "GET", file.downloadUri ?? "")).text()).not.toBe("no media");
+  const listed = await (await ask(a, "GET", "v1beta/files")).json();
+  expect(listed).toMatchObject({ files: [{ downloadUri: file.downloadUri }] });
+});
+
+test("b379: a file without a name has no URL of the upstream's", async () => {
+  const { name = "" } = await upload(a);
+  upstream.answerWith((response) =>
+    response.end(JSON.stringify({ downloadUri: `${upstream.url}/x`, state: "ACTIVE" })),
+  );
+  expect(await (await ask(a, "GET", `v1beta/${name}`)).json()).toEqual({ state: "ACTIVE" });
 });
 
 test.each([
   "https://evil.test/upload/v1beta/files?upload_id=x",
   "/upload/v1beta/files?upload_id=x",
-  "UP/v1beta/files/x",
+  "UP/v1beta/files/x?upload_id=x",
   "UP/upload/v1beta/files",
 ])("b379: an upload that is to go on at %s ends", async (url) => {
   upstream.answerWith((response) =>
@@ -186,17 +199,21 @@ test("b375: a file of Gemini's is its team's, in paths and bodies, and in any sp
     expect(foreign).toEqual([404, "keyplane", expect.stringContaining("File not found")]);
     expect(await shown(await ask(b, method, path.replace(name, "files/unknown")))).toEqual(foreign);
   }
-  const theirs = teamOf("team-b", ["generate"]);
+  const theirs = teamOf("team-b", ["generate", "embed"]);
   const bodyOf = (fileUri: string) => ({ contents: [{ parts: [{ fileData: { fileUri } }] }] });
   for (const body of [
     ...[uri, name, uri.replace("v1beta", "V1beta"), `${uri}?x`, `${uri}/`, uri.replace("http", "HTTP"), ` ${uri}`].map(
       bodyOf,
     ),
     ...["https://generativelanguage.googleapis.com/v1beta/files/x", "files/../x", "x"].map(bodyOf),
+    ...["https://generativelanguage.googleapis.com./v1beta/files/x", uri.replace("127.0.0.1", "127.0.0.1.")].map(
+      bodyOf,
+    ),
+    ...["https:files/x", "https://Googleapis.com:8443/files/x"].map(bodyOf),
     { contents: [{ parts: [{ file_data: { file_uri: uri } }] }] },
     { systemInstruction: { parts: [{ fileData: { fileUri: uri } }] } },
   ]) {
-    for (const action of ["generateContent", "countTokens"]) {
+    for (const action of GENERATING) {
       const answer = await ask(theirs, "POST", `v1beta/models/m:${action}`, {}, body);
       expect([JSON.stringify(body), answer.status]).toEqual([JSON.stringify(body), 404]);
     }
