@@ -13,8 +13,12 @@ import type { ControllerDeps } from "../context/deps.ts";
 import { AT_REST, type ReconcileResult } from "../context/reconcile-result.ts";
 import { modelDraft } from "./model-draft.ts";
 
-/** Milliseconds until the progress is looked at again: while atoms are being embedded, and while none is. */
+/**
+ * Milliseconds until the progress is looked at again: while atoms are being embedded, while the model fails, which is
+ * tried again after ever longer pauses, and while there is nothing to embed.
+ */
 const UNDER_WAY_MS = 5_000;
+const FAILING_MS = 20_000;
 const AT_REST_MS = 60_000;
 
 type LibraryEmbedding = {
@@ -55,8 +59,8 @@ export async function reconcileEmbedding(
  * libraries may be so for a long time.
  */
 export function nextLookMs(progress: EmbeddingProgress | undefined): number {
-  const canGoOn = progress?.hasVectors === true && progress.revoked === null;
-  return canGoOn && !isAtRest(progress) ? UNDER_WAY_MS : AT_REST_MS;
+  if (progress?.hasVectors !== true || progress.revoked !== null || isAtRest(progress)) return AT_REST_MS;
+  return progress.failure === null ? UNDER_WAY_MS : FAILING_MS;
 }
 
 function isAtRest({ waiting, isMore, failure }: EmbeddingProgress): boolean {

@@ -100,6 +100,7 @@ it("A library whose atoms cannot be embedded at present is looked at as seldom a
   const waits = { keyId: "key_a", revoked: null, hasVectors: true, waiting: 1, isMore: false, setAside: 0 };
   const underWay: EmbeddingProgress = { ...waits, refusal: null, failure: null };
   expect(nextLookMs(underWay)).toBe(5_000);
+  expect(nextLookMs({ ...underWay, failure: "the upstream answered 401" })).toBe(20_000);
   const resting: Partial<EmbeddingProgress>[] = [{ waiting: 0 }, { hasVectors: false }, { revoked: "ByHand" }];
   expect(resting.map((one) => nextLookMs({ ...underWay, ...one }))).toEqual([60_000, 60_000, 60_000]);
 });
