@@ -42,7 +42,7 @@ export function judgeCall(deps: VerifierDeps, granted: Granted, asked: AskedCall
   const { call, question, proxy } = asked;
   const row = GATEWAY_OPERATIONS[call.operation];
   const { query } = asked.asked;
-  const unheld = unheldCall(row, gateway, key);
+  const unheld = unheldCall(call, gateway, key);
   if (unheld !== undefined) return denyUnheld(key, unheld);
   const modelMatters = row.models !== "none" && row.models !== "unused" && needsModel(gateway, key.allowedModels);
   if (forwardedQuery(query) !== query || isSteered(question.rawHeaders, modelMatters)) return deny(STEERED);

@@ -1,9 +1,10 @@
 /** Rights and limits of keys that the verifier cannot hold for a proxy: it asks once, and the verifier sees no answer. */
-import { isForwarded, type KeptObjects, type OperationRow } from "../../domain/access/gateway-operations.ts";
+import { GATEWAY_OPERATIONS, isForwarded, type KeptObjects } from "../../domain/access/gateway-operations.ts";
 import type { GatewayRecord, KeyRecord } from "../../domain/access/key-record.ts";
 import type { Scope } from "../../domain/access/scopes.ts";
 import { hasBudget } from "../../domain/budget/budget.ts";
 import { countsTokens } from "../auth/charge-rate.ts";
+import type { GatewayCall } from "../gateway/classify.ts";
 import { needsModel } from "../gateway/resolve.ts";
 
 const METERED =
@@ -47,11 +48,18 @@ function namesFilesAlone({ mentioned, ...others }: KeptObjects): boolean {
 }
 
 /** Returns the reason why a gateway's call cannot be decided for a proxy; undefined if it can. */
-export function unheldCall(row: OperationRow, gateway: GatewayRecord, key: KeyRecord): string | undefined {
+export function unheldCall(
+  { operation, model }: GatewayCall,
+  gateway: GatewayRecord,
+  key: KeyRecord,
+): string | undefined {
+  const row = GATEWAY_OPERATIONS[operation];
   if (row.kept !== undefined && !(namesFilesAlone(row.kept) && !gateway.operations.includes("files"))) {
     return `The upstream stores what this call makes or names, and the verifier sees no answer that says whose it is. ${OWN_GATEWAY}`;
   }
   if (!isForwarded(row)) {
+    // The gateway answers such a call itself. Behind a proxy the provider does, to which a slash begins another path.
+    if (model?.includes("/")) return `A model whose id has a slash is another path to the provider. ${OWN_GATEWAY}`;
     return needsModel(gateway, key.allowedModels)
       ? `This list is made by Keyplane's own gateway, of what the key may name. ${OWN_GATEWAY}`
       : undefined;

@@ -13,12 +13,14 @@ import { headerIn, NGINX, OTHERS, type Question, shownBy, startVerifier, type Ve
 const PROXIES = [NGINX, ...OTHERS];
 const RATE = { requestsPerMinute: 60, burst: 2, scope: "Replica" } as const;
 const OPENAI = { name: "o", dialect: "openai", baseUrl: "http://127.0.0.1:1", credential: "sk" } as const;
+const GEMINI = { ...OPENAI, name: "g", dialect: "gemini" } as const;
 const CHAT = "/v1/chat/completions";
 
 let verifier: Verifier;
 beforeAll(async () => {
   verifier = await startVerifier();
   verifier.addGateway({ publicId: "open", upstreams: [OPENAI], operations: ["generate", "embed", "models"] });
+  verifier.addGateway({ publicId: "gemini", upstreams: [GEMINI], operations: ["generate", "models"] });
   verifier.addGateway({ publicId: "foreign", upstreams: [OPENAI], teamId: "team-b" });
   verifier.addGateway({ publicId: "strict", upstreams: [OPENAI], routesOnly: true });
   verifier.addGateway({ publicId: "stores", upstreams: [OPENAI], operations: ["generate", "responses"] });
@@ -72,6 +74,10 @@ describe.each(PROXIES)("%s", (proxy) => {
     ["a format that no upstream speaks", {}, "g/open", "POST", "/v1/messages", 404],
     ["a list of models", {}, "g/open", "GET", "/v1/models", 200],
     ["a list of models of a restricted key", { allowedModels: ["m"] }, "g/open", "GET", "/v1/models", 403],
+    ["a model", {}, "g/open", "GET", "/v1/models/ft:gpt-4:org", 200],
+    ["a model whose id is a path of its own at the provider", {}, "g/open", "GET", "/v1/models/a/operations/b", 403],
+    ["one of v1beta", {}, "g/gemini", "GET", "/v1beta/models/x/operations/y", 403],
+    ["one that ends in a slash", {}, "g/open", "GET", "/v1/models/a/", 403],
     ["a gateway of routes alone", {}, "g/strict", "POST", CHAT, 403],
     ["a response that the upstream stores", {}, "g/stores", "POST", "/v1/responses", 403],
     ["a stored response", {}, "g/stores", "GET", "/v1/responses/r_1", 403],
