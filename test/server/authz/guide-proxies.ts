@@ -69,12 +69,26 @@ type Place = {
   readonly files: Files;
   /** Path at the verifier, in place of the page's. */
   readonly protects?: string;
+  /** True if nginx is known by a token, as its page says that it may be. */
+  readonly byToken?: boolean;
 };
 
+/** Does to nginx's configuration what its page says under "A token instead of certificates". */
+async function withToken(block: string, { folder }: Files): Promise<string> {
+  const said = /begin with `(\w+)` by\s+`(include ([^;]*);)`[^`]*`([^`]*)`/;
+  const [, replaced, include = "", file = "", line = ""] = said.exec(PAGES.nginx) ?? [];
+  const here = join(folder, "token.conf");
+  await writeFile(here, line.replace("TOKEN", TOKEN));
+  const kept = block.split("\n").filter((each) => !each.trim().startsWith(`${replaced}`));
+  return kept.join("\n").replace("    internal;\n", `    internal;\n    ${include.replace(file, here)}\n`);
+}
+
 /** Starts the proxy of a page with the page's configuration. */
-export async function startGuideProxy(name: GuideProxy, { verifierPort, servicePort, files, protects }: Place) {
+export async function startGuideProxy(name: GuideProxy, place: Place) {
+  const { verifierPort, servicePort, files, protects, byToken = false } = place;
   const port = await freePort();
-  const block = /```(?:nginx|yaml|caddyfile)\n([\s\S]*?)```/.exec(PAGES[name])?.[1] ?? "";
+  const ofBlock = /```(?:nginx|yaml|caddyfile)\n([\s\S]*?)```/.exec(PAGES[name])?.[1] ?? "";
+  const block = byToken ? await withToken(ofBlock, files) : ofBlock;
   const ofPage = `/authz/${name}/g/research-main`;
   expect(block).toContain(ofPage);
   const replaced: Readonly<Record<GuideProxy, Readonly<Record<string, string>>>> = {
@@ -84,8 +98,7 @@ export async function startGuideProxy(name: GuideProxy, { verifierPort, serviceP
       "  ssl_certificate_key /etc/nginx/models.example.com.key;\n": "",
       "server 10.0.0.5:9090;": `server 127.0.0.1:${verifierPort};`,
       "server 127.0.0.1:8000;": `server 127.0.0.1:${servicePort};`,
-      "/etc/nginx/proxy.crt": files.tlsCert,
-      "/etc/nginx/proxy.key": files.tlsKey,
+      ...(!byToken && { "/etc/nginx/proxy.crt": files.tlsCert, "/etc/nginx/proxy.key": files.tlsKey }),
       "/etc/nginx/verifier-ca.crt": files.tlsCert,
     },
     envoy: {
