@@ -2,6 +2,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import type { Server } from "node:http";
 import { Server as TlsServer } from "node:https";
+import type { Socket } from "node:net";
 import { createSecureContext } from "node:tls";
 import { Gauge, type Registry } from "@prometheus-io/client";
 import { rfc3339 } from "../../../domain/rfc3339.ts";
@@ -82,7 +83,8 @@ export async function readCertificate(files: Files, owner = PUBLIC_LISTENER): Pr
 }
 
 /**
- * Serves a replaced certificate to new connections; open connections go on. While the files hold no valid pair, the
+ * Serves a replaced certificate to new connections; open connections go on, unless the authorities of clients are
+ * replaced too: a client of the old ones may be what they were replaced for. While the files hold no valid pair, the
  * last valid pair is served. The log reports a fault once it is read twice in a row: files that are replaced one after
  * the other hold no pair for a moment.
  *
@@ -98,6 +100,7 @@ export function renewCertificate(
   let served = first;
   let fault: string | undefined;
   let loggedFault: string | undefined;
+  const closeAll = first.ca === undefined ? undefined : trackConnections(server);
   observeCertificate(registry, () => served);
   return startPeriodically({
     intervalMs: READ_MS,
@@ -116,13 +119,27 @@ export function renewCertificate(
       }
       fault = loggedFault = undefined;
       const isSame = now.cert.equals(served.cert) && now.key.equals(served.key);
-      if (isSame && (now.ca === undefined || served.ca?.equals(now.ca) === true)) return;
+      const haveSameClients = now.ca === undefined || served.ca?.equals(now.ca) === true;
+      if (isSame && haveSameClients) return;
       server.setSecureContext(now);
       served = now;
+      if (!haveSameClients) closeAll?.();
       const end = rfc3339(now.expiresAt);
       log.info({}, `a new certificate is served, from ${first.files.certFile}: it ends ${end}`);
     },
   });
+}
+
+/** Tracks the connections of a server from before their handshakes, and returns what closes them all. */
+function trackConnections(server: TlsServer): () => void {
+  const open = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    open.add(socket);
+    socket.once("close", () => open.delete(socket));
+  });
+  return () => {
+    for (const socket of open) socket.destroy();
+  };
 }
 
 type Served = () => Pick<Certificate, "expiresAt">;
