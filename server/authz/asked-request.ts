@@ -16,6 +16,12 @@ export function isProxy(name: string): name is ProxyKind {
   return Object.hasOwn(PROXIES, name);
 }
 
+/** True if a proxy itself writes a header, in which it shows the request. @param name in lower case */
+export function isPlace(proxy: ProxyKind, name: string): boolean {
+  const places = PROXIES[proxy];
+  return "target" in places && (name === places.method || name === places.target);
+}
+
 /** True if a proxy can show the body of a request. */
 export function showsBody(proxy: ProxyKind): boolean {
   return PROXIES[proxy].body === "own";

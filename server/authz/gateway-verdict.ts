@@ -8,15 +8,14 @@ import { CUT_PROBLEMS, TOO_MANY_CALLS } from "../calls/open-call.ts";
 import type { GatewayCall } from "../gateway/classify.ts";
 import { readHead } from "../gateway/headers/headers.ts";
 import { readModels } from "../gateway/model/requested-model.ts";
-import { forwardedQuery } from "../gateway/query.ts";
 import { mayName, needsModel, resolve } from "../gateway/resolve.ts";
 import { releaseLargeBody } from "../http/bodies/received-body.ts";
 import { Problem, problem } from "../http/problems/problem.ts";
 import { problemOf } from "../http/problems/problem-of.ts";
 import { type AskedRequest, type ProxyKind, showsBody, singleHeader } from "./asked-request.ts";
-import { isSteered } from "./steering-headers.ts";
+import { namesModel } from "./steering-headers.ts";
 import { unheldCall } from "./unheld.ts";
-import { type Denied, deny, denyUnheld, type Verdict, type VerifierDeps } from "./verdict.ts";
+import { type Denied, deny, denyUnheld, denyUnsafe, type Verdict, type VerifierDeps } from "./verdict.ts";
 
 /** Call that a proxy asks about. */
 type AskedCall = {
@@ -27,9 +26,9 @@ type AskedCall = {
   readonly question: IncomingMessage;
 };
 
-const STEERED = problem(
+export const STEERED = problem(
   "invalid_request",
-  "The request has a header or a parameter that names another call, destination or model, which the gateway would take off and a proxy passes on: send it without.",
+  "The request has a header or a parameter that names another call, destination, body or model, which the gateway would take off and a proxy passes on: send it without.",
 );
 
 /**
@@ -41,12 +40,11 @@ export function judgeCall(deps: VerifierDeps, granted: Granted, asked: AskedCall
   if (gateway === null) throw new Error("a gateway's call was let through without its gateway");
   const { call, question, proxy } = asked;
   const row = GATEWAY_OPERATIONS[call.operation];
-  const { query } = asked.asked;
   const unheld = unheldCall(call, gateway, key);
   if (unheld !== undefined) return denyUnheld(key, unheld);
   const modelMatters = row.models !== "none" && row.models !== "unused" && needsModel(gateway, key.allowedModels);
-  if (forwardedQuery(query) !== query || isSteered(question.rawHeaders, modelMatters)) return deny(STEERED);
   if (modelMatters) {
+    if (namesModel(question.rawHeaders)) return denyUnsafe(STEERED);
     const unshown = unshownBody(proxy, question);
     return unshown === undefined ? judgeBody(deps, granted, asked) : denyUnheld(key, unshown);
   }

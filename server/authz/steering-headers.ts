@@ -1,58 +1,102 @@
 import { spellingOf } from "../gateway/headers/header-names.ts";
 import { isSteeringName } from "../gateway/headers/steering-names.ts";
+import { isPlace, type ProxyKind } from "./asked-request.ts";
 
 /** Headers that name another method or target for a request. */
 const OVERRIDES: ReadonlySet<string> = new Set([
+  "x-envoy-original-path",
   "x-http-method",
   "x-http-method-override",
   "x-method-override",
   "x-original-url",
   "x-rewrite-url",
 ]);
-/** Headers in which proxies themselves name the host and the target. */
-const OF_PROXIES = /^(?:host|x-forwarded-.*|x-original-uri)$/;
+/** Headers in which some proxy shows the verifier a request. */
+const PLACES: ReadonlySet<string> = new Set([
+  "x-forwarded-method",
+  "x-forwarded-uri",
+  "x-original-method",
+  "x-original-uri",
+]);
+/** Headers in which proxies themselves name the host. */
+const OF_PROXIES = /^(?:host|x-forwarded-.*)$/;
+/** Headers that say how a body is read. A server behind the proxy may read them in a spelling that we do not. */
+const HOW_BODIES_ARE_READ: ReadonlySet<string> = new Set([
+  "content-encoding",
+  "content-length",
+  "content-type",
+  "transfer-encoding",
+]);
 
 /** Beginning of the headers that say whose the key is. */
 const OURS = "x-keyplane-";
+/** Pattern of a key of ours within a text. */
+const KEY = /inf_[0-9A-Za-z]{8}/;
 
-/** Part of a request that a header may decide for an upstream, whatever the verifier has decided. */
-type Steers = "the call" | "the model" | "the caller" | "nothing";
+/** Part of a request that a header may decide for a server behind the proxy, whatever the verifier has decided. */
+type Steers = "the call" | "the target" | "the model" | "the caller" | "nothing";
+/** Fault for which a request is refused with any key. */
+type HeaderFault = "steered" | "claim" | "stray key";
 
-/** Names that are remembered: a client that invents them must not fill the memory. */
+/** Names that are remembered, and their length: a client that invents them must not fill the memory. */
 const MAX_NAMES = 1_000;
+const MAX_LENGTH = 100;
 const known = new Map<string, Steers>();
 
 /**
- * True if a header could speak for the verifier: some servers read `X_Keyplane_Team` as `X-Keyplane-Team`, and proxies
- * that take off the second pass on the first.
+ * Returns what is wrong with a request's headers: a proxy would pass them on, which the gateway drops. They could speak
+ * for the verifier, since some servers read `X_Keyplane_Team` as `X-Keyplane-Team`; make a server take the request for
+ * another one, or read its body in another way; or hold a key beside the places where keys are, which alone the proxy
+ * takes off.
+ *
+ * @param vendorHeader the configured carrier of a key, in lower case
  */
-export function claimsCaller(rawHeaders: readonly string[]): boolean {
-  for (let i = 0; i < rawHeaders.length; i += 2) if (steeredBy(rawHeaders[i] ?? "") === "the caller") return true;
-  return false;
+export function headerFault(
+  rawHeaders: readonly string[],
+  proxy: ProxyKind,
+  vendorHeader: string,
+): HeaderFault | undefined {
+  for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] ?? "";
+    const steers = steeredBy(name);
+    if (steers === "the caller") return "claim";
+    if (steers === "the call") return "steered";
+    if (steers === "the target") {
+      if (!isPlace(proxy, name.toLowerCase())) return "steered";
+    } else if (holdsKey(rawHeaders[i + 1] ?? "") && !isCarrier(name.toLowerCase(), vendorHeader)) return "stray key";
+  }
+  return undefined;
 }
 
-/**
- * True if a header could make an upstream take the request for another one, or ask another model. The gateway drops
- * such headers; a proxy passes them on.
- *
- * @param modelMatters true if the request's model is decided
- */
-export function isSteered(rawHeaders: readonly string[], modelMatters: boolean): boolean {
-  for (let i = 0; i < rawHeaders.length; i += 2) {
-    const steers = steeredBy(rawHeaders[i] ?? "");
-    if (steers === "the call" || (modelMatters && steers === "the model")) return true;
-  }
-  return false;
+/** True if a text has a key of ours in it. */
+export function holdsKey(text: string): boolean {
+  return text.includes("inf_") && KEY.test(text);
+}
+
+function isCarrier(lower: string, vendorHeader: string): boolean {
+  return lower === "authorization" || lower === "x-api-key" || lower === vendorHeader;
+}
+
+/** True if an upstream could read another model in a header than the verifier has decided. */
+export function namesModel(rawHeaders: readonly string[]): boolean {
+  return rawHeaders.some((name, i) => i % 2 === 0 && steeredBy(name) === "the model");
 }
 
 function steeredBy(name: string): Steers {
   const found = known.get(name);
   if (found !== undefined) return found;
   const { lower, namesModel } = spellingOf(name);
-  const hyphenated = lower.replace(/[^a-z0-9]/g, "-");
-  const isCall = OVERRIDES.has(hyphenated) || (isSteeringName(lower) && !OF_PROXIES.test(lower));
-  const isClaim = lower !== hyphenated && hyphenated.startsWith(OURS);
-  const steers = isClaim ? "the caller" : isCall ? "the call" : namesModel ? "the model" : "nothing";
-  if (known.size < MAX_NAMES) known.set(name, steers);
+  const steers = decidedBy(lower, namesModel);
+  if (known.size < MAX_NAMES && name.length <= MAX_LENGTH) known.set(name, steers);
   return steers;
+}
+
+function decidedBy(lower: string, namesModel: boolean): Steers {
+  const hyphenated = lower.replace(/[^a-z0-9]/g, "-");
+  if (lower !== hyphenated && hyphenated.startsWith(OURS)) return "the caller";
+  if (PLACES.has(hyphenated)) return "the target";
+  const isRespelt = lower !== hyphenated && HOW_BODIES_ARE_READ.has(hyphenated);
+  if (isRespelt || OVERRIDES.has(hyphenated)) return "the call";
+  if (isSteeringName(lower) && !OF_PROXIES.test(lower)) return "the call";
+  return namesModel ? "the model" : "nothing";
 }

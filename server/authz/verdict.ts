@@ -24,6 +24,12 @@ export function deny(shown: Problem, refused?: Refused): Denied {
   return { granted: false, shown, refused };
 }
 
+/** Refuses what the gateway would take off a request, and a proxy would pass on. */
+export function denyUnsafe(shown: Problem): Denied {
+  const by = { kind: "code" } as const;
+  return deny(shown, { granted: false, code: "invalid_request", cause: "unsafe_at_proxy", key: undefined, by });
+}
+
 /** Refuses a key whose rights or limits cannot be held here. */
 export function denyUnheld(key: KeyRecord, reason: string): Denied {
   return deny(problem("forbidden", reason), forbidden("not_held_by_proxy", key));

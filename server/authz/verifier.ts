@@ -6,13 +6,14 @@ import { decide, type Granted, type RouteAccess } from "../auth/decide.ts";
 import type { Refused } from "../auth/refused.ts";
 import { forbidden } from "../auth/refused.ts";
 import { classify, type GatewayCall } from "../gateway/classify.ts";
+import { forwardedQuery } from "../gateway/query.ts";
 import { Problem, problem } from "../http/problems/problem.ts";
 import { type AskedRequest, readAskedRequest } from "./asked-request.ts";
 import type { Asker } from "./asker.ts";
-import { judgeCall } from "./gateway-verdict.ts";
-import { claimsCaller } from "./steering-headers.ts";
+import { judgeCall, STEERED } from "./gateway-verdict.ts";
+import { headerFault, holdsKey } from "./steering-headers.ts";
 import { narrowerThan, unheldLimit } from "./unheld.ts";
-import { deny, denyUnheld, type Verdict, type VerifierDeps } from "./verdict.ts";
+import { deny, denyUnheld, denyUnsafe, type Verdict, type VerifierDeps } from "./verdict.ts";
 import type { VerifierPath } from "./verifier-path.ts";
 
 /** Operation that stands for each scope alone. */
@@ -30,10 +31,18 @@ const QUERY_KEY = problem(
   "The key stands in the query, where the proxy cannot take it off and the server behind it would log it: send it in a header, such as `Authorization: Bearer`.",
 );
 
-const CLAIM = problem(
-  "invalid_request",
-  "The request has a header that some servers read as one of X-Keyplane-*, which only the verifier sends: send it without.",
-);
+/** Answers to a request whose headers a proxy must not pass on. */
+const HEADER_PROBLEMS = {
+  claim: problem(
+    "invalid_request",
+    "The request has a header that some servers read as one of X-Keyplane-*, which only the verifier sends: send it without.",
+  ),
+  "stray key": problem(
+    "invalid_request",
+    "A key stands elsewhere than in the header that the proxy takes off, such as in a cookie: send it in one header alone, such as `Authorization: Bearer`.",
+  ),
+  steered: STEERED,
+} as const;
 
 /** Decided question: the request, if it could be read, and the verdict on it. */
 export type Decided = { readonly asked: AskedRequest | undefined; readonly verdict: Verdict | Promise<Verdict> };
@@ -47,8 +56,8 @@ export function verify(deps: VerifierDeps, path: VerifierPath, question: Incomin
   if (asked instanceof Problem) {
     return { asked: undefined, verdict: deny(asked, forbidden("unreadable_question", undefined)) };
   }
-  if (hasQueryKey(asked.query)) return { asked, verdict: deny(QUERY_KEY) };
-  if (claimsCaller(question.rawHeaders)) return { asked, verdict: deny(CLAIM) };
+  const unsafe = unsafeBy(deps, path, asked, question);
+  if (unsafe !== undefined) return { asked, verdict: denyUnsafe(unsafe) };
   const { protects } = path;
   const call = "publicId" in protects ? classify(asked.method, asked.path.slice(1)) : undefined;
   const route: RouteAccess =
@@ -59,6 +68,19 @@ export function verify(deps: VerifierDeps, path: VerifierPath, question: Incomin
   const goOn = (decision: Granted | Refused): Verdict | Promise<Verdict> =>
     decision.granted ? judge(deps, path, decision, call, asked, question) : { granted: false, refused: decision };
   return { asked, verdict: decided instanceof Promise ? decided.then(goOn) : goOn(decided) };
+}
+
+/** Returns the answer to a request of which the proxy would pass on what the gateway takes off; undefined for any other. */
+function unsafeBy(
+  { config }: VerifierDeps,
+  { proxy, protects }: VerifierPath,
+  { query }: AskedRequest,
+  { rawHeaders }: IncomingMessage,
+): Problem | undefined {
+  if (hasQueryKey(query)) return QUERY_KEY;
+  const fault = holdsKey(query) ? "stray key" : headerFault(rawHeaders, proxy, config.vendorHeader);
+  if (fault !== undefined) return HEADER_PROBLEMS[fault];
+  return "publicId" in protects && forwardedQuery(query) !== query ? STEERED : undefined;
 }
 
 function judge(

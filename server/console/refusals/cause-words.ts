@@ -50,6 +50,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   address_unknown: "Have the proxy write the caller's address into X-Forwarded-For.",
   not_held_by_proxy:
     "Have the key call Keyplane's own server, or use a key without what a proxy cannot hold: its answer says which.",
+  unsafe_at_proxy: "Have the client leave out the header or the parameter that its answer speaks of.",
   unreadable_question:
     "Set the proxy up as its guide says: it does not show which request it asks about, or in two ways.",
   unknown_peer: "Give the proxy the token of --authz-token-file, or find what else asks on that port.",

@@ -113,6 +113,19 @@ describe.each(PROXIES)("%s, as its guide sets it up", (name: GuideProxy) => {
     },
   );
 
+  test.each([
+    ...["X-Forwarded-Method", "X-Forwarded-Uri", "X-Original-Method", "X-Original-URI", "X-Envoy-Original-Path"],
+    ...["X_Forwarded_Uri", "X.Original.URI", "Content.Type"],
+  ])("b386: the service is sent no %s of a client", async (name_) => {
+    const { sent } = await chat(verifier.addKey(), [`${name_}: claimed`]);
+    expect(JSON.stringify(sent)).not.toContain("claimed");
+  });
+
+  test("b389: the service is sent no key in a cookie", async () => {
+    const key = verifier.addKey();
+    expect((await chat(key, [`Cookie: a=b; key=${key}`])).sent).toEqual([]);
+  });
+
   test("b389: a client has none of the verifier's headers dropped", async () => {
     const key = verifier.addKey();
     const { sent } = await chat(key, [

@@ -33,6 +33,9 @@ beforeAll(async () => {
 });
 afterAll(() => verifier.close());
 
+/** Headers in which some proxy shows a request. */
+const PLACES = ["X-Original-Method", "X-Original-URI", "X-Forwarded-Method", "X-Forwarded-Uri"];
+
 /** Asks as a proxy about a request with a key. */
 function askAs(proxy: string, to: string, method: string, target: string, key: string, more: readonly string[] = []) {
   if (proxy !== "envoy") {
@@ -123,10 +126,36 @@ describe.each(PROXIES)("%s", (proxy) => {
     "X-Method-Override: GET",
     "X-Original-URL: /v1/admin",
     "X-Rewrite-Url: /v1/admin",
+    "X-Envoy-Original-Path: /v1/admin",
     "x-portkey-provider: other",
     "X-Target-Url: http://elsewhere",
+    "Content.Type: text/plain",
+    "Content_Encoding: gzip",
+    "Content.Length: 5",
+    "Transfer_Encoding: chunked",
+    ...PLACES.filter((place) => proxy === "envoy" || !shownBy(proxy, "", "", "").join().includes(place)).map(
+      (place) => `${place}: DELETE`,
+    ),
+    ...PLACES.map((place) => `${place.replaceAll("-", "_")}: DELETE`),
   ])("b386: refuses %s, which the gateway would take off", async (header) => {
-    expect(statusOf(await askAs(proxy, "g/open", "POST", CHAT, verifier.addKey(), [header]))).toBe(400);
+    const key = verifier.addKey();
+    const refused = verifier.refused.length;
+    for (const to of ["g/open", "scope/gateway:generate"]) {
+      expect([to, statusOf(await askAs(proxy, to, "POST", CHAT, key, [header]))]).toEqual([to, 400]);
+    }
+    expect(verifier.refused.slice(refused).map(({ cause }) => cause)).toEqual(["unsafe_at_proxy", "unsafe_at_proxy"]);
+  });
+
+  test("b389: refuses a key beside the place where keys are, which no proxy takes off", async () => {
+    const [key, other] = [verifier.addKey(), verifier.addKey()];
+    for (const to of ["g/open", "scope/memory:read"]) {
+      for (const header of [`Cookie: a=b; key=${key}`, `X-Token: ${key}`, `Referer: http://x/?k=${other}`]) {
+        expect([header, statusOf(await askAs(proxy, to, "POST", CHAT, key, [header]))]).toEqual([header, 400]);
+      }
+      expect(statusOf(await askAs(proxy, to, "POST", `${CHAT}?k=${other}`, key))).toBe(400);
+      // The proxy takes these off.
+      expect(statusOf(await askAs(proxy, to, "POST", CHAT, key, [`X-Api-Key: ${other}`]))).toBe(200);
+    }
   });
 
   test.each(["X_Keyplane_Team: forged", "x-keyplane_team: forged", "X.Keyplane.Key: forged"])(
