@@ -69,6 +69,20 @@ export function decide(
   route: RouteAccess,
   client: Client,
 ): Granted | Refused | Promise<Granted | Refused> {
+  const decided = decideUnlimited(deps, rawHeaders, url, route, client);
+  if (!decided.granted) return decided;
+  const full = deps.streams.fullOf(decided.key);
+  return full === undefined ? chargeGranted(deps, decided) : tooManyCalls(decided.key, full);
+}
+
+/** Decides a request as {@link decide} does, up to the limits of its key, which {@link chargeGranted} charges. */
+export function decideUnlimited(
+  deps: Omit<DecisionDeps, "streams">,
+  rawHeaders: readonly string[],
+  url: string,
+  route: RouteAccess,
+  client: Client,
+): Granted | Refused {
   const { index } = deps;
   if (!index.isCurrent()) return STALE;
   const presented = extractCredential(rawHeaders, url, deps.config.vendorHeader);
@@ -78,18 +92,7 @@ export function decide(
   const judged = decideForKey(deps, key, route, client);
   if ("granted" in judged) return judged;
   const { gateway, operation } = judged;
-  const full = deps.streams.fullOf(judged.key);
-  if (full !== undefined) return tooManyCalls(judged.key, full);
-  const granted: Granted = {
-    granted: true,
-    key: judged.key,
-    gateway,
-    operation,
-    carrier: presented.carrier,
-    client,
-    rates: [],
-  };
-  return chargeGranted(deps, granted);
+  return { granted: true, key: judged.key, gateway, operation, carrier: presented.carrier, client, rates: [] };
 }
 
 /**

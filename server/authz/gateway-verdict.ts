@@ -4,7 +4,7 @@ import { permits } from "../../domain/access/authorize.ts";
 import { GATEWAY_OPERATIONS } from "../../domain/access/gateway-operations.ts";
 import { decideAgain, type Granted } from "../auth/decide.ts";
 import { forbidden } from "../auth/refused.ts";
-import { CUT_PROBLEMS, TOO_MANY_CALLS } from "../calls/open-call.ts";
+import { CUT_PROBLEMS } from "../calls/open-call.ts";
 import type { GatewayCall } from "../gateway/classify.ts";
 import { readHead } from "../gateway/headers/headers.ts";
 import { readModels } from "../gateway/model/requested-model.ts";
@@ -18,7 +18,7 @@ import { unheldCall } from "./unheld.ts";
 import { type Denied, deny, denyUnheld, denyUnsafe, type Verdict, type VerifierDeps } from "./verdict.ts";
 
 /** Call that a proxy asks about. */
-type AskedCall = {
+export type AskedCall = {
   readonly proxy: ProxyKind;
   readonly asked: AskedRequest;
   readonly call: GatewayCall;
@@ -32,23 +32,27 @@ export const STEERED = problem(
 );
 
 /**
- * Decides what of a call depends on its gateway, once its key may make it: what it serves, and the model where that
- * matters. A body is read for it.
+ * Refuses what depends on a call's gateway, once its key may make it, but for a model that a body names; undefined if
+ * nothing does.
  */
-export function judgeCall(deps: VerifierDeps, granted: Granted, asked: AskedCall): Verdict | Promise<Verdict> {
+export function refuseCall(granted: Granted, { call, question, proxy }: AskedCall): Denied | undefined {
   const { key, gateway } = granted;
   if (gateway === null) throw new Error("a gateway's call was let through without its gateway");
-  const { call, question, proxy } = asked;
-  const row = GATEWAY_OPERATIONS[call.operation];
   const unheld = unheldCall(call, gateway, key);
   if (unheld !== undefined) return denyUnheld(key, unheld);
-  const modelMatters = row.models !== "none" && row.models !== "unused" && needsModel(gateway, key.allowedModels);
-  if (modelMatters) {
-    if (namesModel(question.rawHeaders)) return denyUnsafe(STEERED);
-    const unshown = unshownBody(proxy, question);
-    return unshown === undefined ? judgeBody(deps, granted, asked) : denyUnheld(key, unshown);
+  if (!isModelRead(granted, call)) {
+    const { answer } = GATEWAY_OPERATIONS[call.operation];
+    return answer === "route list" || answer === "route" ? undefined : judgeModel(granted, call);
   }
-  return (row.answer === "route list" || row.answer === "route" ? undefined : judgeModel(granted, call)) ?? granted;
+  if (namesModel(question.rawHeaders)) return denyUnsafe(STEERED);
+  const unshown = unshownBody(proxy, question);
+  return unshown === undefined ? undefined : denyUnheld(key, unshown);
+}
+
+/** True if a call's body is read for the model that it names. */
+export function isModelRead({ key, gateway }: Granted, { operation }: GatewayCall): boolean {
+  const { models } = GATEWAY_OPERATIONS[operation];
+  return gateway !== null && models !== "none" && models !== "unused" && needsModel(gateway, key.allowedModels);
 }
 
 /** Returns the reason why a question does not show the whole body; undefined if it does. */
@@ -67,17 +71,27 @@ function unshownBody(proxy: ProxyKind, { rawHeaders }: IncomingMessage): string 
   return coding.trim().toLowerCase() === "identity" ? undefined : `${wanted}: send it uncompressed.`;
 }
 
-/** Reads the body for its model, as the gateway does, and decides again by what is then. */
-function judgeBody(deps: VerifierDeps, granted: Granted, { call, question, asked }: AskedCall): Promise<Verdict> {
+/**
+ * Reads the body for its model, as the gateway does, and decides again by what is then. It counts for no limit of
+ * concurrent calls: where one matters, the question has been refused.
+ *
+ * @param refuse refuses what does not depend on the body
+ */
+export function judgeBody(
+  deps: VerifierDeps,
+  granted: Granted,
+  { call, question, asked }: AskedCall,
+  refuse: (again: Granted) => Denied | undefined,
+): Promise<Verdict> {
   const { promise, resolve: settle } = Promise.withResolvers<Verdict>();
-  const open = deps.streams.track(granted.key, (cause) => settle(deny(CUT_PROBLEMS[cause])), question);
-  if (typeof open === "string") return Promise.resolve(deny(TOO_MANY_CALLS[open]));
+  const open = deps.streams.watch(granted.key, (cause) => settle(deny(CUT_PROBLEMS[cause])), question);
   const head = readHead(question.rawHeaders, deps.config.vendorHeader);
   const read = async (): Promise<Verdict> => {
     const { model, text } = await readModels(open, { request: question, call, head, query: asked.query });
     releaseLargeBody(text);
     const again = decideAgain(deps, granted);
-    return again.granted ? (judgeModel(again, call, model) ?? again) : { granted: false, refused: again };
+    if (!again.granted) return { granted: false, refused: again };
+    return refuse(again) ?? judgeModel(again, call, model) ?? again;
   };
   read()
     .catch((error: unknown) => deny(problemOf(error)))

@@ -8,7 +8,7 @@ import type { UsageRecorder } from "../usage/usage-recorder.ts";
 
 /** Parts that the verifier decides by. */
 export type VerifierDeps = AccessDeps & {
-  readonly streams: Pick<OpenStreams, "fullOf" | "track">;
+  readonly streams: Pick<OpenStreams, "fullOf" | "watch">;
   readonly usage: Pick<UsageRecorder, "record" | "countRequest">;
 };
 

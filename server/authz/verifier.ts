@@ -2,18 +2,18 @@ import type { IncomingMessage } from "node:http";
 import type { OperationName } from "../../domain/access/operations.ts";
 import type { Scope } from "../../domain/access/scopes.ts";
 import { hasQueryKey } from "../auth/credential.ts";
-import { decide, type Granted, type RouteAccess } from "../auth/decide.ts";
+import { chargeGranted, decideUnlimited, type Granted, type RouteAccess } from "../auth/decide.ts";
 import type { Refused } from "../auth/refused.ts";
 import { forbidden } from "../auth/refused.ts";
-import { classify, type GatewayCall } from "../gateway/classify.ts";
+import { classify } from "../gateway/classify.ts";
 import { forwardedQuery } from "../gateway/query.ts";
 import { Problem, problem } from "../http/problems/problem.ts";
 import { type AskedRequest, readAskedRequest } from "./asked-request.ts";
 import type { Asker } from "./asker.ts";
-import { judgeCall, STEERED } from "./gateway-verdict.ts";
+import { type AskedCall, isModelRead, judgeBody, refuseCall, STEERED } from "./gateway-verdict.ts";
 import { headerFault, holdsKey } from "./steering-headers.ts";
 import { narrowerThan, unheldLimit } from "./unheld.ts";
-import { deny, denyUnheld, denyUnsafe, type Verdict, type VerifierDeps } from "./verdict.ts";
+import { type Denied, deny, denyUnheld, denyUnsafe, type Verdict, type VerifierDeps } from "./verdict.ts";
 import type { VerifierPath } from "./verifier-path.ts";
 
 /** Operation that stands for each scope alone. */
@@ -64,10 +64,22 @@ export function verify(deps: VerifierDeps, path: VerifierPath, question: Incomin
     "publicId" in protects
       ? { product: "gateway", operation: call?.operation, publicId: protects.publicId }
       : { product: "key", operation: OF_SCOPES[protects.scope], publicId: undefined };
-  const decided = decide(deps, question.rawHeaders, "", route, asker);
-  const goOn = (decision: Granted | Refused): Verdict | Promise<Verdict> =>
-    decision.granted ? judge(deps, path, decision, call, asked, question) : { granted: false, refused: decision };
-  return { asked, verdict: decided instanceof Promise ? decided.then(goOn) : goOn(decided) };
+  const askedCall = call && { proxy: path.proxy, asked, call, question };
+  const refuse = (granted: Granted): Denied | undefined => refuseByRights(path, granted, askedCall);
+  const goOn = (decision: Granted | Refused): Verdict | Promise<Verdict> => {
+    if (!decision.granted) return { granted: false, refused: decision };
+    if (askedCall === undefined || !isModelRead(decision, askedCall.call)) return decision;
+    return judgeBody(deps, decision, askedCall, refuse);
+  };
+  const decided = decideUnlimited(deps, question.rawHeaders, "", route, asker);
+  if (!decided.granted) return { asked, verdict: { granted: false, refused: decided } };
+  const denied = refuse(decided);
+  if (denied !== undefined) return { asked, verdict: denied };
+  const charged = chargeGranted(deps, decided);
+  if (!(charged instanceof Promise)) return { asked, verdict: goOn(charged) };
+  // The key may have been narrowed while a limit of the installation was asked for.
+  const verdict = charged.then((waited) => (waited.granted ? refuse(waited) : undefined) ?? goOn(waited));
+  return { asked, verdict };
 }
 
 /** Returns the answer to a request of which the proxy would pass on what the gateway takes off; undefined for any other. */
@@ -83,22 +95,20 @@ function unsafeBy(
   return "publicId" in protects && forwardedQuery(query) !== query ? STEERED : undefined;
 }
 
-function judge(
-  deps: VerifierDeps,
-  { protects, proxy, isUnmetered }: VerifierPath,
+/** Refuses a key whose rights or limits cannot be held at a proxy, before anything is charged; undefined for any other. */
+function refuseByRights(
+  { protects, isUnmetered }: VerifierPath,
   granted: Granted,
-  call: GatewayCall | undefined,
-  asked: AskedRequest,
-  question: IncomingMessage,
-): Verdict | Promise<Verdict> {
+  askedCall: AskedCall | undefined,
+): Denied | undefined {
   const { key } = granted;
   const isModelCall = "publicId" in protects || protects.scope.startsWith("gateway:");
   const limit = isUnmetered ? undefined : unheldLimit(key, isModelCall);
   if (limit !== undefined) return denyUnheld(key, limit);
   if ("scope" in protects) {
     const narrower = narrowerThan([protects.scope], key);
-    return narrower === undefined ? granted : denyUnheld(key, narrower);
+    return narrower === undefined ? undefined : denyUnheld(key, narrower);
   }
-  if (call === undefined) throw new Error("a path that is no operation was let through");
-  return judgeCall(deps, granted, { proxy, asked, call, question });
+  if (askedCall === undefined) throw new Error("a path that is no operation was let through");
+  return refuseCall(granted, askedCall);
 }

@@ -66,6 +66,8 @@ export type OpenStreams = {
    * @returns the call, or the owner that has as many calls under way as it may
    */
   track(key: KeyRecord, onCut: (cause: CutCause) => void, request?: IncomingMessage): OpenCall | LimitOwner;
+  /** Watches a call as {@link track} does, and refuses none: for calls whose end is not seen here. */
+  watch(key: KeyRecord, onCut: (cause: CutCause) => void, request?: IncomingMessage): OpenCall;
   /**
    * Takes memory for the body of a request without a key.
    *

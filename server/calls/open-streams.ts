@@ -191,8 +191,15 @@ export class StreamRegistry implements OpenStreams {
       this.#refusedCalls++;
       return taken;
     }
-    const call = new TrackedCall(this, key, onCut, request);
-    call.countedFor = taken;
+    return this.#add(new TrackedCall(this, key, onCut, request), taken);
+  }
+
+  watch(key: KeyRecord, onCut: (cause: CutCause) => void, request?: IncomingMessage): OpenCall {
+    return this.#add(new TrackedCall(this, key, onCut, request), NO_OWNERS);
+  }
+
+  #add(call: TrackedCall, countedFor: readonly string[]): OpenCall {
+    call.countedFor = countedFor;
     call.position = this.#calls.push(call) - 1;
     this.#perKey.add(call);
     this.#perTeam.add(call);

@@ -184,6 +184,24 @@ describe.each(PROXIES)("%s", (proxy) => {
     expect(JSON.parse(refused.body)).toMatchObject({ error: { code: "rate_limited" } });
   });
 
+  test.each<[string, Partial<KeyRecord>, string, readonly string[]]>([
+    ["without the scope", { scopes: scopeSet(["memory:read"]) }, "g/open", []],
+    ["with a limit that cannot be held", { concurrent: 8 }, "g/open", []],
+    ["narrower than the scope", { allowedModels: ["gpt"] }, "scope/gateway:generate", []],
+    ["whose body is not shown", { allowedModels: ["gpt"] }, "g/open", []],
+    ["with a header that steers", {}, "g/open", ["X-HTTP-Method-Override: DELETE"]],
+  ])("a refused question costs nothing of the rate of a key %s", async (_what, fields, to, headers) => {
+    const key = verifier.addKey({ rateLimit: RATE, ...fields });
+    for (let i = 0; i < 3; i++) {
+      const status = statusOf(await askAs(proxy, to, "POST", CHAT, key, headers));
+      expect(status).toBe(headers.length === 0 ? 403 : 400);
+    }
+    verifier.changeKey(key, { scopes: scopeSet(["gateway:generate"]), concurrent: null, allowedModels: null });
+    const statuses = [];
+    for (let i = 0; i < 3; i++) statuses.push(statusOf(await askAs(proxy, "g/open", "POST", CHAT, key)));
+    expect(statuses).toEqual([200, 200, 429]);
+  });
+
   test("503 while the index is not current", async () => {
     verifier.setCurrent(false);
     const answer = await askAs(proxy, "g/open", "POST", CHAT, verifier.addKey());
@@ -217,6 +235,20 @@ describe("a body that names the model", () => {
       ...(body !== undefined && { body }),
     });
   const ofModel = (model: string) => JSON.stringify({ model, messages: [] });
+  /** Asks about a call of the model gpt, and waits with the last byte of its body. */
+  async function askSlowly(key: string, to = "g/open") {
+    const body = ofModel("gpt");
+    const socket = connect(verifier.authzPort, "127.0.0.1");
+    const answered = text(socket);
+    socket.write(
+      requestHead(`POST /authz/envoy/${to}${CHAT} HTTP/1.1`, [
+        ...[`Authorization: Bearer ${key}`, `Content-Length: ${body.length}`, "Connection: close"],
+        ...ENVOY,
+      ]) + body.slice(0, -1),
+    );
+    await expect.poll(() => verifier.streams.size).toBe(1);
+    return { answered, finish: () => socket.write(body.slice(-1)) };
+  }
 
   test.each<[string, number, string | undefined, readonly string[]]>([
     ["an allowed model", 200, ofModel("gpt"), ENVOY],
@@ -275,19 +307,27 @@ describe("a body that names the model", () => {
 
   test("b387: a key that is narrowed while the body comes is decided by what it is then", async () => {
     const key = verifier.addKey({ allowedModels: ["gpt"] });
-    const body = ofModel("gpt");
-    const socket = connect(verifier.authzPort, "127.0.0.1");
-    const answered = text(socket);
-    socket.write(
-      requestHead(`POST /authz/envoy/g/open${CHAT} HTTP/1.1`, [
-        ...[`Authorization: Bearer ${key}`, `Content-Length: ${body.length}`, "Connection: close"],
-        ...ENVOY,
-      ]) + body.slice(0, -1),
-    );
-    await expect.poll(() => verifier.streams.size).toBe(1);
+    const { answered, finish } = await askSlowly(key);
     verifier.changeKey(key, { allowedModels: ["other"] });
-    socket.write(body.slice(-1));
+    finish();
     expect(await answered).toMatch(/^HTTP\/1\.1 403 /);
+  });
+
+  test("b388: a limit that comes while the body does refuses, as it would before", async () => {
+    const key = verifier.addKey({ allowedModels: ["gpt"] });
+    const { answered, finish } = await askSlowly(key);
+    verifier.changeKey(key, { concurrent: 8 });
+    finish();
+    expect(await answered).toMatch(/^HTTP\/1\.1 403 /);
+  });
+
+  test("b388: where the path says unmetered, bodies that are being read refuse no other question", async () => {
+    const key = verifier.addKey({ allowedModels: ["gpt"], concurrent: 1 });
+    const { answered, finish } = await askSlowly(key, "unmetered/g/open");
+    expect(statusOf(await post(key, ofModel("gpt"), ENVOY, "unmetered/g/open"))).toBe(200);
+    expect(statusOf(await askAs("traefik", "unmetered/scope/memory:read", "GET", "/", key))).toBe(200);
+    finish();
+    expect(await answered).toMatch(/^HTTP\/1\.1 200 /);
   });
 
   test("b387: a caller who leaves while the body comes holds nothing", async () => {
