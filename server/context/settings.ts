@@ -17,6 +17,9 @@ import { anyText, optional, type SettingsRule, several, withDefault } from "../.
 import { memoryResourceUrl } from "./memory-resource.ts";
 import { isTrustworthyUrl } from "./trustworthy-url.ts";
 
+/** Address that the verifier for proxies listens on, unless another is given. */
+const AUTHZ_HOST = "127.0.0.1";
+
 /** The settings of every command that serves. */
 export const LISTENER_SETTINGS = {
   /** Address to listen on. Its default is the command's. */
@@ -88,7 +91,7 @@ export const LISTENER_SETTINGS = {
     parse: port,
     wanted: "a port from 0 to 65535; 0 takes a free one",
   }),
-  authzHost: withDefault("127.0.0.1", {
+  authzHost: withDefault(AUTHZ_HOST, {
     takes: "<address>",
     help: "the address that --authz-port listens on",
     parse: address,
@@ -194,6 +197,11 @@ export const SERVER_RULES: readonly SettingsRule<typeof SERVER_SETTINGS>[] = [
       holds: (settings) => settings[name] === null || settings.authzPort !== null,
     }),
   ),
+  {
+    name: "authzHost",
+    wanted: "given together with --authz-port",
+    holds: ({ authzHost, authzPort }) => authzHost === AUTHZ_HOST || authzPort !== null,
+  },
   {
     name: "authzTlsCert",
     wanted: "given together with --authz-tls-key",

@@ -35,6 +35,7 @@ test.each([
     /^--authz-port: .*--authz-client-ca or --authz-token-file/,
   ],
   ["a token and no port", { authzTokenFile: "t" }, /^--authz-token-file: .*--authz-port$/],
+  ["a host and no port", { authzHost: "10.0.0.5" }, /^--authz-host: .*--authz-port$/],
   ["an address and no port", { authzAddressHeader: "x" }, /^--authz-address-header: .*--authz-port$/],
   ["a certificate without its key", { ...AUTHZ, authzTlsCert: "c" }, /^--authz-tls-cert: .*--authz-tls-key$/],
   ["a key without its certificate", { ...AUTHZ, authzTlsKey: "k" }, /^--authz-tls-cert: .*--authz-tls-key$/],
