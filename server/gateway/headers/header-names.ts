@@ -107,8 +107,12 @@ type Spelling = {
   readonly notReturned: boolean;
 };
 
-/** Spellings that are remembered: clients have few, and a client that invents them must not fill the memory. */
+/**
+ * Spellings that are remembered, and their length: clients have few, and a client that invents them must not fill the
+ * memory.
+ */
 const MAX_SPELLINGS = 1_000;
+const MAX_LENGTH = 100;
 const spellings = new Map<string, Spelling>();
 
 /** Returns the facts about a name, which are worked out once and not anew for each request. */
@@ -119,7 +123,7 @@ export function spellingOf(name: string): Spelling {
   const [notForwarded, namesModel] = [staysHere(lower), isModelName(lower)];
   const notReturned = NOT_RETURNED.has(lower) || lower.startsWith(OURS);
   const spelling = { name, lower, notForwarded, namesModel, notReturned };
-  if (spellings.size < MAX_SPELLINGS) spellings.set(name, spelling);
+  if (spellings.size < MAX_SPELLINGS && name.length <= MAX_LENGTH) spellings.set(name, spelling);
   return spelling;
 }
 
