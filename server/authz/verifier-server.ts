@@ -1,6 +1,8 @@
 /** The listener for external authorization: proxies ask it about requests, and services about keys. */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
+import type { Socket } from "node:net";
+import type { TLSSocket } from "node:tls";
 import type { Registry } from "@prometheus-io/client";
 import type { Logger } from "../../runtime/log.ts";
 import { problemFor } from "../auth/key-hook.ts";
@@ -29,10 +31,11 @@ export type AuthzDeps = VerifierDeps & {
   readonly config: Pick<ServerConfig, "vendorHeader">;
 };
 
-const UNKNOWN_PEER = problem(
-  "forbidden",
-  "What asks is not known here: its operator has it send the token of --authz-token-file in X-Keyplane-Authz-Token.",
-);
+const WHO_ASKS =
+  "What asks is not known here: its operator has it send the token of --authz-token-file in X-Keyplane-Authz-Token.";
+const UNKNOWN_PEER = problem("forbidden", WHO_ASKS);
+/** Answer to a service without the token, by its status (RFC 7662 §2.3). */
+const UNKNOWN_SERVICE = problem("unauthorized", WHO_ASKS);
 const NO_QUESTION = problem(
   "not_found",
   "Proxies ask at /authz/<proxy>/g/<public id> and /authz/<proxy>/scope/<scope>, of nginx, traefik, caddy and envoy; services at /introspect.",
@@ -69,6 +72,11 @@ export async function createVerifierServer(
         );
   // Node silently drops headers beyond a count, and a second credential with them: their size is the bound.
   server.maxHeadersCount = 0;
+  server.on("tlsClientError", (_error, { authorizationError }: TLSSocket) => {
+    // Null where it is no certificate that has ended the handshake. The connection's address is gone.
+    if (authorizationError === null) return;
+    log.warn({ cause: String(authorizationError) }, "--authz-port refused a client certificate, or there was none");
+  });
   const endRenewals = certificate && renewCertificate(server, certificate, { log, registry: metrics.registry });
   return {
     server,
@@ -86,8 +94,12 @@ export async function checkAuthz({ tls, tokenFile }: AuthzConfig): Promise<void>
 }
 
 function answerer(deps: AuthzDeps, peers: Peers, addressHeader: string | null) {
+  /** Connections that have been refused: what has come behind such a question is not looked at. */
+  const left = new WeakSet<Socket>();
   return (question: IncomingMessage, response: ServerResponse): void => {
     response.on("error", ignore);
+    const { socket } = question;
+    if (left.has(socket)) return;
     const fail = (error: unknown): void => {
       deps.log.error({ error }, "a question to the verifier failed");
       if (response.headersSent) response.destroy();
@@ -98,10 +110,13 @@ function answerer(deps: AuthzDeps, peers: Peers, addressHeader: string | null) {
       const [, unmetered] = INTROSPECTION.exec(url) ?? [undefined, null];
       const asker = new Asker(question, addressHeader);
       if (!peers.mayAsk(question, unmetered !== null)) {
-        recordRefusal(deps, asker, "/authz", forbidden("unknown_peer", undefined));
+        // What it says of its caller's address is not believed.
+        const peer = { ip: socket.remoteAddress, raw: question };
+        recordRefusal(deps, peer, "/authz", forbidden("unknown_peer", undefined));
         // Nothing more of its connection is read.
         response.shouldKeepAlive = false;
-        sendProblemDocument(response, UNKNOWN_PEER);
+        left.add(socket);
+        sendProblemDocument(response, unmetered === null ? UNKNOWN_PEER : UNKNOWN_SERVICE);
         return;
       }
       if (unmetered !== null) {

@@ -32,6 +32,11 @@ test("b385: a connection that was opened under authorities of before takes no qu
       if (socket.destroyed) resolve(false);
       else socket.write(head);
     });
+  const stranger = open(makeCertificate());
+  expect(await isAnswered(stranger)).toBe(false);
+  await until("the refusal is logged", () => verifier.lines.some((line) => line.includes("client certificate")));
+  const [line = ""] = verifier.lines.filter((each) => each.includes("client certificate"));
+  expect(JSON.parse(line)).toMatchObject({ level: 40, cause: "DEPTH_ZERO_SELF_SIGNED_CERT" });
   const [used, begun] = [open(before), connectTcp(options)];
   expect(await isAnswered(used)).toBe(true);
   await write(clientCaFile, after.cert);

@@ -456,7 +456,7 @@ describe("a proxy that is known by a token", () => {
     socket.on("error", () => {});
     socket.write(requestHead("POST /introspect HTTP/1.1", ["Transfer-Encoding: chunked"]));
     const more = setInterval(() => socket.write(`400\r\n${"x".repeat(1_024)}\r\n`), 1);
-    expect(await answered.catch(() => "HTTP/1.1 403 ")).toMatch(/^HTTP\/1\.1 403 /);
+    expect(await answered.catch(() => "HTTP/1.1 401 ")).toMatch(/^HTTP\/1\.1 401 /);
     clearInterval(more);
     expect(socket.destroyed || socket.readableEnded).toBe(true);
   });
@@ -470,6 +470,22 @@ describe("a proxy that is known by a token", () => {
     expect(other.refused.at(-1)).toMatchObject({ cause: "unknown_peer", keyId: null });
   });
 
+  test("b385: the address of a peer without the token is its connection's", async () => {
+    await other.ask({ path: "/authz/traefik/scope/memory:read", headers: ["X-Real-IP: 203.0.113.9"] });
+    expect(other.refused.at(-1)).toMatchObject({ cause: "unknown_peer", address: "127.0.0.1" });
+  });
+
+  test("b385: behind a question without the token no other is answered", async () => {
+    const used = other.used.length;
+    const asked = shownBy("traefik", "GET", "/", other.addKey());
+    const line = "GET /authz/traefik/scope/memory:read HTTP/1.1";
+    await sendRaw(
+      other.authzPort,
+      requestHead(line, asked) + requestHead(line, [...asked, `X-Keyplane-Authz-Token: ${TOKEN}`]),
+    );
+    expect(other.used.length).toBe(used);
+  });
+
   test("b385: introspection takes it as a Bearer too, and nothing else does", async () => {
     const bearer = `Authorization: Bearer ${TOKEN}`;
     const form = ["Content-Type: application/x-www-form-urlencoded"];
@@ -481,7 +497,7 @@ describe("a proxy that is known by a token", () => {
     });
     expect(introspected.status).toBe(200);
     const none = await other.ask({ method: "POST", path: "/introspect", headers: form, body: "token=x" });
-    expect(none.status).toBe(403);
+    expect([none.status, headerIn(none, "www-authenticate")]).toEqual([401, "Bearer"]);
     const asked = await other.ask({ path: "/authz/envoy/scope/memory:read/", headers: [bearer] });
     expect(asked.status).toBe(403);
   });
