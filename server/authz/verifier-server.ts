@@ -46,6 +46,9 @@ const BAD_FORM = {
   error: "invalid_request",
   error_description: "Send POST with application/x-www-form-urlencoded and one parameter `token`.",
 };
+/** Bytes of a head: nginx takes 32 KiB of its clients, Envoy 60, and for a refusal here their callers get 503. */
+const MAX_HEAD = 64 << 10;
+const OPTIONS = { ...STRICT, maxHeaderSize: MAX_HEAD };
 const INTROSPECTION = /^\/introspect(\/unmetered)?$/;
 
 /**
@@ -65,9 +68,9 @@ export async function createVerifierServer(
   const asksForCertificates = certificate?.ca !== undefined;
   const server =
     certificate === null
-      ? createServer(STRICT, answer)
+      ? createServer(OPTIONS, answer)
       : createTlsServer(
-          { ...STRICT, ...certificate, requestCert: asksForCertificates, rejectUnauthorized: asksForCertificates },
+          { ...OPTIONS, ...certificate, requestCert: asksForCertificates, rejectUnauthorized: asksForCertificates },
           answer,
         );
   // Node silently drops headers beyond a count, and a second credential with them: their size is the bound.

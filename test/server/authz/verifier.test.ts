@@ -590,6 +590,12 @@ describe("introspection", () => {
   });
 });
 
+test("a head that proxies take is decided, and a larger one is 431", async () => {
+  const ask = (kib: number) =>
+    askAs("envoy", "g/open", "POST", CHAT, verifier.addKey(), [`X-Long: ${"x".repeat(kib * 1_024)}`]);
+  expect([(await ask(40)).status, (await ask(70)).status]).toEqual([200, 431]);
+});
+
 test("every scope has an operation that stands for it alone", async () => {
   for (const scope of SCOPES) {
     const [with_, without] = [[scope], SCOPES.filter((other) => other !== scope)].map((scopes) =>
