@@ -4,6 +4,7 @@ import type { KeyRecord } from "../../domain/access/key-record.ts";
 import { unusableBecause } from "../../domain/access/key-state.ts";
 import { scopesIn } from "../../domain/access/scopes.ts";
 import { type DecisionDeps, findPresented } from "../auth/decide.ts";
+import { singleHeader } from "./asked-request.ts";
 import { narrowerThan, unheldLimit } from "./unheld.ts";
 
 /** Bytes of the largest form that is read. */
@@ -57,13 +58,11 @@ function hasRate({ rateLimit, teamLimits }: KeyRecord): boolean {
  * @returns undefined unless the form is one of RFC 7662, with one token
  */
 export async function readIntrospectedToken(question: IncomingMessage): Promise<string | undefined> {
-  const { headers, method } = question;
-  if (method !== "POST" || !/^application\/x-www-form-urlencoded *(?:;|$)/i.test(headers["content-type"] ?? "")) {
-    return undefined;
-  }
+  const type = singleHeader(question.rawHeaders, "content-type") ?? "";
+  if (question.method !== "POST" || !/^application\/x-www-form-urlencoded *(?:;|$)/i.test(type)) return undefined;
   const pieces: Buffer[] = [];
   let size = 0;
-  for await (const piece of question) {
+  for await (const piece of question.iterator({ destroyOnReturn: false })) {
     size += piece.length;
     if (size > MAX_FORM) return undefined;
     pieces.push(piece);

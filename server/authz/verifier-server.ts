@@ -186,7 +186,11 @@ async function answerIntrospection(
   isUnmetered: boolean,
 ): Promise<void> {
   const token = await readIntrospectedToken(asker.raw);
-  if (token === undefined) return sendDocument(response, 400, BAD_FORM);
+  if (token === undefined) {
+    // The rest of a body that has not ended is not read.
+    response.shouldKeepAlive = false;
+    return sendDocument(response, 400, BAD_FORM);
+  }
   if (!deps.index.isCurrent()) return sendProblemDocument(response, STALE_VIEW);
   sendDocument(response, 200, introspect(deps, token, isUnmetered, deps.clock.now()));
 }

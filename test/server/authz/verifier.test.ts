@@ -219,6 +219,7 @@ describe.each(PROXIES)("%s", (proxy) => {
   });
 });
 
+const later = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 const TEAM_TOKENS = { rate: null, concurrent: null, tokens: { tokensPerMinute: 9, scope: "Replica" } } as const;
 const BUDGETS = {
   owner: "k",
@@ -580,6 +581,28 @@ describe("introspection", () => {
     const answer = await verifier.ask({ method: "POST", path: "/introspect", headers: form, ...asked });
     expect(answer.status).toBe(400);
     expect(JSON.parse(answer.body)).toMatchObject({ error: "invalid_request" });
+  });
+
+  test("a form with two media types is none", async () => {
+    const headers = ["Content-Type: application/x-www-form-urlencoded", "Content-Type: text/plain"];
+    expect((await verifier.ask({ method: "POST", path: "/introspect", headers, body: "token=x" })).status).toBe(400);
+  });
+
+  test.each([
+    ["JSON", "application/json"],
+    ["a form", "application/x-www-form-urlencoded"],
+  ])("the connection of %s without end is closed", async (_what, type) => {
+    const socket = connect(verifier.authzPort, "127.0.0.1");
+    const answered = text(socket).catch(() => "");
+    socket.on("error", () => {});
+    const head = requestHead("POST /introspect HTTP/1.1", [`Content-Type: ${type}`, "Transfer-Encoding: chunked"]);
+    socket.write(head);
+    const more = setInterval(() => socket.write(`1000\r\n${"x".repeat(4_096)}\r\n`), 1);
+    const closed = await Promise.race([answered.then(() => true), later(2_000)]);
+    clearInterval(more);
+    socket.destroy();
+    expect(closed).toBe(true);
+    expect(await answered).toMatch(/^(?:HTTP\/1\.1 400 |$)/);
   });
 
   test("503 while the index is not current, and not inactive", async () => {
