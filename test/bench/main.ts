@@ -20,6 +20,7 @@ import { benchSaves } from "./saves.ts";
 import { benchScale } from "./scale.ts";
 import { benchSemantic } from "./semantic.ts";
 import { benchTokens } from "./tokens.ts";
+import { benchUploads } from "./uploads.ts";
 
 const [cpu] = cpus();
 const load = loadavg().map((value) => value.toFixed(1));
@@ -34,6 +35,7 @@ const BENCHES = {
   gateway: benchGateway,
   profile: benchProfile,
   tokens: benchTokens,
+  uploads: benchUploads,
   rest: benchRest,
   revocation: benchRevocation,
   scale: benchScale,
