@@ -161,8 +161,8 @@ test("b372: whatever two teams with one credential call, each reaches what it ha
         }
       }
     }),
-    { numRuns: examples(200) },
+    { numRuns: examples(80) },
   );
-  expect(refused).toBeGreaterThan(100);
-  expect(passed).toBeGreaterThan(100);
+  expect(refused).toBeGreaterThan(50);
+  expect(passed).toBeGreaterThan(50);
 });
