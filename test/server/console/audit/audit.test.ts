@@ -237,7 +237,7 @@ describe("the audit log's export", () => {
   });
 
   describe("of a long log", () => {
-    const EVENTS = 4_000;
+    const EVENTS = 2_000;
     beforeAll(async () => {
       await fillWithAudit(pages.store, EVENTS, 2);
       // More than the connection's buffers take: the end waits for its reader.
