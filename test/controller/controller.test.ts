@@ -8,7 +8,7 @@ import { describeWorlds } from "./fixtures/setup.ts";
 import { key, startWorld } from "./fixtures/world.ts";
 
 /** More than are worked on at once. */
-const FLOOD = Array.from({ length: 30 }, (_, i) => `new-${i}`);
+const FLOOD = Array.from({ length: 20 }, (_, i) => `new-${i}`);
 
 /** Has each Secret of the flood wait until it is let go. */
 function holdingSecrets() {

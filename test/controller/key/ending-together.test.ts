@@ -6,7 +6,7 @@ import type { Store } from "../../../store/database/store.ts";
 import { describeWorlds } from "../fixtures/setup.ts";
 import { key, startWorld, type World } from "../fixtures/world.ts";
 
-const COUNT = 24;
+const COUNT = 15;
 const NAMES = Array.from({ length: COUNT }, (_, i) => `key-${i}`);
 
 type Effect = { readonly what: string; readonly working: number };
