@@ -92,7 +92,7 @@ async function openLocked(
     announce: (change) => announce(change),
   });
   const secrets = await FilesSecrets.open(data, randomUuid, manifests.findSecret);
-  const secretWatch = createSecretWatch(secrets, (change) => announce(change), clock);
+  const secretWatch = createSecretWatch(secrets, (change) => announce(change));
 
   return {
     uid: await readClusterId(options, log),

@@ -9,7 +9,6 @@ import {
   lstatSync,
   readdirSync,
   type Stats,
-  statfsSync,
   statSync,
   type WatchEventType,
   watch,
@@ -20,17 +19,10 @@ import { hasCode } from "../../../runtime/error-code.ts";
 /** Milliseconds without notifications after the kernel had no more watches or files to give. */
 const RETRY_MS = 60_000;
 const EXHAUSTED = ["ENOSPC", "EMFILE", "ENFILE", "ENOMEM"];
-/** Linux' numbers of file systems that only this machine writes to: ext, XFS, Btrfs, F2FS, ZFS, tmpfs and overlayfs. */
-const LOCAL = new Set([0xef53, 0x58465342, 0x9123683e, 0xf2f52010, 0x2fc12fc1, 0x01021994, 0x794c7630]);
 
 export type FolderWatch = {
   /** Begins to watch the folder if it is not watched: it may have come, or come back. Never throws. */
   open(): void;
-  /**
-   * Returns whether the kernel notifies of whatever changes in the folder at the path: false if that is another folder
-   * by now, if anything in it is a link or cannot be watched, or if other machines may write to it.
-   */
-  notifyAll(): boolean;
   close(): void;
 };
 
@@ -49,20 +41,13 @@ export function createFolderWatch(
   const top = resolve(root);
   const watchers = new Map<string, FSWatcher>();
   let openAt = 0;
-  /** Device and inode of the watched folder, of a file system that only this machine writes to. */
-  let local: string | undefined;
-  let isWhole = false;
 
   /** Watches whatever is at the path now, and no longer what was there before. */
   function renew(path: string): void {
     end(path);
     const watched = join(top, path);
-    if (path === "") isWhole = true;
     try {
-      leavingOut(path, () => {
-        if (path === "") local = localIdentity(watched);
-        begin(path, path === "" ? statSync(watched) : lstatSync(watched));
-      });
+      leavingOut(path, () => begin(path, path === "" ? statSync(watched) : lstatSync(watched)));
     } catch {
       close();
       openAt = clock.monotonic() + RETRY_MS;
@@ -71,8 +56,7 @@ export function createFolderWatch(
 
   /** Watches a folder before looking into it: what comes later is notified, and what was there is found. */
   function begin(path: string, there: Dirent | Stats): void {
-    if (there.isSymbolicLink()) isWhole = false;
-    else if (!there.isDirectory()) return;
+    if (!there.isDirectory() && !there.isSymbolicLink()) return;
     const watched = join(top, path);
     const watcher = watch(watched, { persistent: false }, (event, name) => {
       // The end of a folder is notified in its parent, and in itself under its own name, which is all the topmost has.
@@ -99,7 +83,6 @@ export function createFolderWatch(
       act();
     } catch (error) {
       if (hasCode(error, ...EXHAUSTED)) throw error;
-      if (!hasCode(error, "ENOENT")) isWhole = false;
       end(path);
     }
   }
@@ -123,20 +106,6 @@ export function createFolderWatch(
     open() {
       if (!watchers.has("") && clock.monotonic() >= openAt) renew("");
     },
-    notifyAll() {
-      return isWhole && watchers.has("") && local !== undefined && local === localIdentity(top);
-    },
     close,
   };
-}
-
-/** Returns what tells a folder from another at its path; undefined if other machines may write to it, or for none. */
-function localIdentity(path: string): string | undefined {
-  try {
-    if (process.platform !== "linux" || !LOCAL.has(statfsSync(path).type)) return undefined;
-    const { dev, ino } = statSync(path);
-    return `${dev}:${ino}`;
-  } catch {
-    return undefined;
-  }
 }

@@ -27,8 +27,8 @@ export type StatusFiles = {
   remove(ref: ObjectRef): Promise<void>;
   /** Removes the files that belong to none of these objects. */
   prune(objects: readonly ObjectRef[]): Promise<void>;
-  /** Retries what could not be written or removed. Resolves with true if nothing is left of it. */
-  catchUp(): Promise<boolean>;
+  /** Retries what could not be written or removed. */
+  catchUp(): Promise<void>;
 };
 
 /** @param report called for each file that cannot be kept up to date, once until that succeeds again */
@@ -116,7 +116,6 @@ export function createStatusFiles(root: string, report: (message: string) => voi
     },
     async catchUp() {
       await Promise.all([...owed].map(([path, work]) => keep(path, work)));
-      return owed.size === 0;
     },
   };
 }

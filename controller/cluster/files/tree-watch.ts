@@ -1,15 +1,13 @@
 /**
  * Watch of a folder for changes: by the kernel's notifications, and by looking every so often in any case.
- * Notifications do not work on every file system and may be lost, and the folder may come later or be exchanged.
+ * Notifications do not work on every file system, and the folder may come later or be exchanged.
  */
 import type { WatchEventType } from "node:fs";
 import { createFolderWatch } from "./folder-watch.ts";
 
 /** Milliseconds to wait for more after a notification. */
 const GATHER_MS = 50;
-/** Milliseconds between two looks at everything; and where the kernel notifies of all that may change. */
 const POLL_MS = 1_000;
-const NOTIFIED_POLL_MS = 10_000;
 /** Largest share of the time that looking takes in a large folder. */
 const POLL_SHARE = 0.02;
 /**
@@ -59,29 +57,23 @@ export async function watchTree({ path, signal, clock, look, onTouched, onError 
   const onAbort = () => wake();
   signal.addEventListener("abort", onAbort);
   let nextFullLook = clock.monotonic() + POLL_MS;
-  let isNotified = false;
   try {
     while (!signal.aborted) {
       folders.open();
-      await pause(Math.max(Math.min(nextFullLook - clock.monotonic(), POLL_MS), GATHER_MS + 1));
+      await pause(Math.max(nextFullLook - clock.monotonic(), GATHER_MS + 1));
       if (touched.size > 0) await pause(GATHER_MS);
       if (signal.aborted) break;
       const startedAt = clock.monotonic();
-      const everything = startedAt >= nextFullLook || (isNotified && !folders.notifyAll());
-      if (!everything && touched.size === 0) continue;
+      const everything = startedAt >= nextFullLook;
       const these = touched;
       touched = new Set();
       const sooner = await look(everything ? undefined : these).catch((error: unknown) => {
         onError(error);
-        return POLL_MS;
+        return undefined;
       });
       const endedAt = clock.monotonic();
       const rest = (endedAt - startedAt) / POLL_SHARE;
-      if (everything) {
-        isNotified = folders.notifyAll();
-        const usual = isNotified ? NOTIFIED_POLL_MS : POLL_MS;
-        nextFullLook = endedAt + Math.min(Math.max(usual, rest), MAX_POLL_MS);
-      }
+      if (everything) nextFullLook = endedAt + Math.min(Math.max(POLL_MS, rest), MAX_POLL_MS);
       if (sooner !== undefined) nextFullLook = Math.min(nextFullLook, endedAt + sooner);
     }
   } finally {

@@ -22,8 +22,6 @@ import { createRefusals } from "./refusals.ts";
 import { createRemovals } from "./removals.ts";
 
 const PENDING_MS = 100;
-/** Milliseconds until what failed is tried again. */
-const RETRY_MS = 1_000;
 
 export type Manifests = {
   /** Reads the folder and applies it, until nothing in it is being written. */
@@ -86,18 +84,16 @@ export function createManifests(options: ManifestsOptions): Manifests {
       declared = now;
       applied = { files: reading.files, isComplete };
     } else if (reading.changed.length > 0) await remember(now, reading);
-    const isShown = await statusFiles.catchUp();
+    await statusFiles.catchUp();
     const isRestless = rest.restless.length > 0;
     if (!isRestless) tellWritten(undefined);
     else if (isWritten && rest.unchangedForMs >= RESTLESS_MS) tellWritten(writtenText(rest.restless));
     if (isWritten && !isRestless) return PENDING_MS;
     const removal = await removals.removeMissing(now, reading, rest);
     if (removal.isRemoved) await remember(now, reading);
-    if (removal.isTakenOver) {
-      stale = true;
-      return 0;
-    }
-    return removal.lookAgainMs ?? (stale || !isComplete || !isShown ? RETRY_MS : undefined);
+    if (!removal.isTakenOver) return removal.lookAgainMs;
+    stale = true;
+    return 0;
   }
 
   /** Applies the declarations. Secrets come first: objects that are declared with them may refer to them. */

@@ -5,10 +5,10 @@ import { isNamespaceName, isObjectName } from "../paths.ts";
 import type { FilesSecrets } from "./secrets.ts";
 
 /**
- * Milliseconds at least until a Secret that could not be read is announced again, until it can be: the reason may be at
- * a path that is not watched, such as behind a link.
+ * Number of looks at everything until a Secret that could not be read is announced again, until it can be: the reason
+ * may be at a path that is not watched, such as behind a link.
  */
-const RETRY_MS = 5_000;
+const LOOKS_PER_RETRY = 5;
 
 export type SecretWatch = {
   /** Compares what was touched, or everything, with how it was last seen, and announces what differs. */
@@ -18,10 +18,9 @@ export type SecretWatch = {
 export function createSecretWatch(
   secrets: Pick<FilesSecrets, "identify" | "list" | "takeBlocked">,
   announce: (change: ClusterChange) => void,
-  clock: { monotonic(): number },
 ): SecretWatch {
   const seen = new Map<string, string>();
-  let retryAt = clock.monotonic() + RETRY_MS;
+  let looks = 0;
 
   async function compare(namespace: string, name: string): Promise<void> {
     const key = `${namespace}/${name}`;
@@ -44,8 +43,7 @@ export function createSecretWatch(
         const [namespace = "", name = ""] = place.split("/");
         if (isNamespaceName(namespace) && isObjectName(name)) await compare(namespace, name);
       }
-      if (touched !== undefined || clock.monotonic() < retryAt) return;
-      retryAt = clock.monotonic() + RETRY_MS;
+      if (touched !== undefined || ++looks % LOOKS_PER_RETRY !== 0) return;
       for (const place of secrets.takeBlocked()) announce({ of: "secret", ...place });
     },
   };

@@ -1,7 +1,7 @@
-/** Notices changes by notifications alone where the clock stands still: it is never time to look at everything. */
+/** By notifications alone: the clock stands still, so that it is never time to look at everything. */
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { setTimeout as delay, setImmediate as turnOfTheLoop } from "node:timers/promises";
+import { setImmediate as turnOfTheLoop } from "node:timers/promises";
 import { expect, it, type TestContext } from "vitest";
 import { watchTree } from "../../../../controller/cluster/files/tree-watch.ts";
 import { until } from "../../../env/until.ts";
@@ -128,40 +128,4 @@ it("a link is not followed below the folder: what changes behind it is reported 
     return folder.heard.has("link");
   });
   expect([...folder.heard].filter((path) => path !== "file")).toEqual(["link"]);
-});
-
-it("all is looked at every ten seconds where the kernel notifies of each change, and else each second", async (context) => {
-  const root = join(await makeFolder(context), "root");
-  mkdirSync(root);
-  const closing = new AbortController();
-  const all: number[] = [];
-  let now = 0;
-  const watching = watchTree({
-    path: root,
-    signal: closing.signal,
-    clock: { monotonic: () => now },
-    look: async (touched) => {
-      if (touched === undefined) all.push(now);
-      return undefined;
-    },
-    onError: (error) => expect.fail(String(error)),
-  });
-  context.onTestFinished(async () => {
-    closing.abort();
-    await watching;
-  });
-  const looked = (times: readonly number[]) => until(`looks at ${times.join()}`, () => `${all}` === `${times}`);
-  now = 1_000;
-  await looked([1_000]);
-  for (now = 2_000; now < 11_000; now += 1_000) await delay(20);
-  await looked([1_000, 11_000]);
-  // The folder is replaced where no notification says so.
-  now = 12_000;
-  await delay(20);
-  renameSync(root, `${root}-before`);
-  mkdirSync(root);
-  symlinkSync("/nowhere", join(root, "link"));
-  await until("all is looked at anew", () => all.length === 3);
-  now = 13_000;
-  await looked([1_000, 11_000, 12_000, 13_000]);
 });
