@@ -2,9 +2,8 @@ import { spellingOf } from "../gateway/headers/header-names.ts";
 import { isSteeringName } from "../gateway/headers/steering-names.ts";
 import { isPlace, type ProxyKind } from "./asked-request.ts";
 
-/** Headers that name another method or target for a request. */
+/** Headers that name another method or target for a request, which frameworks take in its place. */
 const OVERRIDES: ReadonlySet<string> = new Set([
-  "x-envoy-original-path",
   "x-http-method",
   "x-http-method-override",
   "x-method-override",
@@ -30,13 +29,13 @@ const HOW_BODIES_ARE_READ: ReadonlySet<string> = new Set([
 
 /** Beginning of the headers that say whose the key is. */
 const OURS = "x-keyplane-";
-/** Pattern of a key of ours within a text. */
-const KEY = /inf_[0-9A-Za-z]{8}/;
+/** Pattern of a key of ours within a text, and of nothing that lists and logs show of one. */
+const KEY = /(?<![0-9A-Za-z_-])inf_[0-9A-Za-z]{32}/;
 
 /** Part of a request that a header may decide for a server behind the proxy, whatever the verifier has decided. */
-type Steers = "the call" | "the target" | "the model" | "the caller" | "nothing";
+type Steers = "the call" | "the destination" | "the target" | "the model" | "the caller" | "nothing";
 /** Fault for which a request is refused with any key. */
-type HeaderFault = "steered" | "claim" | "stray key";
+type HeaderFault = { readonly is: "steered" | "claim" | "stray key"; readonly name: string };
 
 /** Names that are remembered, and their length: a client that invents them must not fill the memory. */
 const MAX_NAMES = 1_000;
@@ -49,21 +48,26 @@ const known = new Map<string, Steers>();
  * another one, or read its body in another way; or hold a key beside the places where keys are, which alone the proxy
  * takes off.
  *
+ * @param isModelCall true if models are asked: a model's server could take it for a request to another one by headers that
+ *   load balancers and browsers send to others
  * @param vendorHeader the configured carrier of a key, in lower case
  */
 export function headerFault(
   rawHeaders: readonly string[],
   proxy: ProxyKind,
+  isModelCall: boolean,
   vendorHeader: string,
 ): HeaderFault | undefined {
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
     const name = rawHeaders[i] ?? "";
     const steers = steeredBy(name);
-    if (steers === "the caller") return "claim";
-    if (steers === "the call") return "steered";
+    if (steers === "the caller") return { is: "claim", name };
+    if (steers === "the call" || (isModelCall && steers === "the destination")) return { is: "steered", name };
     if (steers === "the target") {
-      if (!isPlace(proxy, name.toLowerCase())) return "steered";
-    } else if (holdsKey(rawHeaders[i + 1] ?? "") && !isCarrier(name.toLowerCase(), vendorHeader)) return "stray key";
+      if (!isPlace(proxy, name.toLowerCase())) return { is: "steered", name };
+    } else if (holdsKey(rawHeaders[i + 1] ?? "") && !isCarrier(name.toLowerCase(), vendorHeader)) {
+      return { is: "stray key", name };
+    }
   }
   return undefined;
 }
@@ -97,6 +101,6 @@ function decidedBy(lower: string, namesModel: boolean): Steers {
   if (PLACES.has(hyphenated)) return "the target";
   const isRespelt = lower !== hyphenated && HOW_BODIES_ARE_READ.has(hyphenated);
   if (isRespelt || OVERRIDES.has(hyphenated)) return "the call";
-  if (isSteeringName(lower) && !OF_PROXIES.test(lower)) return "the call";
+  if (lower === "x-envoy-original-path" || (isSteeringName(lower) && !OF_PROXIES.test(lower))) return "the destination";
   return namesModel ? "the model" : "nothing";
 }

@@ -31,18 +31,21 @@ const QUERY_KEY = problem(
   "The key stands in the query, where the proxy cannot take it off and the server behind it would log it: send it in a header, such as `Authorization: Bearer`.",
 );
 
-/** Answers to a request whose headers a proxy must not pass on. */
-const HEADER_PROBLEMS = {
-  claim: problem(
-    "invalid_request",
-    "The request has a header that some servers read as one of X-Keyplane-*, which only the verifier sends: send it without.",
-  ),
-  "stray key": problem(
-    "invalid_request",
-    "A key stands elsewhere than in the header that the proxy takes off, such as in a cookie: send it in one header alone, such as `Authorization: Bearer`.",
-  ),
-  steered: STEERED,
+/** Reasons for which a proxy must not pass on a header. */
+const HEADER_FAULTS = {
+  claim:
+    "is one that some servers read as one of X-Keyplane-*, which only the verifier sends: send the request without",
+  "stray key":
+    "has a key, which the proxy would not take off: send it in one header alone, such as `Authorization: Bearer`",
+  steered:
+    "names another call, destination or body, which the gateway would take off and a proxy passes on: send the request without",
 } as const;
+const STRAY_KEY = problem(
+  "invalid_request",
+  "The query has a key, which the proxy would not take off: send it in one header alone, such as `Authorization: Bearer`.",
+);
+/** Longest name of a header that an answer repeats. */
+const MOST_NAMED = 100;
 
 /** Decided question: the request, if it could be read, and the verdict on it. */
 export type Decided = { readonly asked: AskedRequest | undefined; readonly verdict: Verdict | Promise<Verdict> };
@@ -90,9 +93,17 @@ function unsafeBy(
   { rawHeaders }: IncomingMessage,
 ): Problem | undefined {
   if (hasQueryKey(query)) return QUERY_KEY;
-  const fault = holdsKey(query) ? "stray key" : headerFault(rawHeaders, proxy, config.vendorHeader);
-  if (fault !== undefined) return HEADER_PROBLEMS[fault];
+  if (holdsKey(query)) return STRAY_KEY;
+  const fault = headerFault(rawHeaders, proxy, protectsModels(protects), config.vendorHeader);
+  if (fault !== undefined) {
+    return problem("invalid_request", `The header ${fault.name.slice(0, MOST_NAMED)} ${HEADER_FAULTS[fault.is]}.`);
+  }
   return "publicId" in protects && forwardedQuery(query) !== query ? STEERED : undefined;
+}
+
+/** True if models are asked behind the proxy, by a gateway's paths or by others. */
+function protectsModels(protects: VerifierPath["protects"]): boolean {
+  return "publicId" in protects || protects.scope.startsWith("gateway:");
 }
 
 /** Refuses a key whose rights or limits cannot be held at a proxy, before anything is charged; undefined for any other. */
@@ -102,8 +113,7 @@ function refuseByRights(
   askedCall: AskedCall | undefined,
 ): Denied | undefined {
   const { key } = granted;
-  const isModelCall = "publicId" in protects || protects.scope.startsWith("gateway:");
-  const limit = isUnmetered ? undefined : unheldLimit(key, isModelCall);
+  const limit = isUnmetered ? undefined : unheldLimit(key, protectsModels(protects));
   if (limit !== undefined) return denyUnheld(key, limit);
   if ("scope" in protects) {
     const narrower = narrowerThan([protects.scope], key);

@@ -41,7 +41,7 @@ import {
 } from "./headers/headers.ts";
 import { type KeptCall, openKeptCall } from "./kept/kept-call.ts";
 import { mayMention, refusalOfCoded } from "./kept/mentions.ts";
-import { isForm, NO_FORM } from "./model/form-scan.ts";
+import { refusalOfNoForm } from "./model/form-scan.ts";
 import { modelDescription, modelList, nameableRoutes } from "./model/models.ts";
 import { bodyNeed, type ForwardedBody, type RequestedModel, readCounted, readModels } from "./model/requested-model.ts";
 import { forwardedQuery } from "./query.ts";
@@ -203,8 +203,8 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
     });
   };
   const isRead = need === "count" || need === "inspect";
-  const unread =
-    row.body === "form" && !isForm(sent.contentType) ? NO_FORM : mentions ? refusalOfCoded(sent) : undefined;
+  const isModelForm = row.body === "form" && row.models === "in the body";
+  const unread = isModelForm ? refusalOfNoForm(sent.contentType) : mentions ? refusalOfCoded(sent) : undefined;
   if (unread !== undefined) {
     refuse(unread);
     return;
@@ -233,7 +233,7 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
     if (reply.sent) return;
     let resolved = resolveAgain(deps, request, { model: found.model });
     if (resolved instanceof Problem) return proceed(found, resolved);
-    if (kept !== undefined && !(mentions && text.length <= SMALL_BODY && !mayMention(text))) {
+    if (kept !== undefined && !(mentions && text.length <= SMALL_BODY && !mayMention(text, sent.contentType))) {
       const gatewayUrl = `${reachedAt(request, deps.config)}/g/${gateway.publicId}`;
       const { teamId, upstreams } = gateway;
       const asked = { kept, call, teamId, dialect, head, query, text, upstreams, gatewayUrl };
@@ -284,7 +284,7 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
   collectBody(raw, openCall, (small) => {
     if (reply.sent) return;
     if (small instanceof Problem) refuse(small);
-    else if (mayMention(small)) holdAll(small);
+    else if (mayMention(small, sent.contentType)) holdAll(small);
     else proceed({ model, body: () => small }, resolveAgain(deps, request, { model, ...(first && { last: first }) }));
   });
 }

@@ -7,8 +7,8 @@ import type { JsonObject } from "./whole-answer.ts";
 
 const UPLOADS = "upload/v1beta/files";
 const SESSION = "upload_id";
-/** Hosts whose files Gemini finds by its own ids, as {@link hostOf} returns them. */
-const GOOGLE = /(?:^|\.)googleapis\.com:/;
+/** Hosts whose files Gemini finds by its own ids, as {@link hostOf} returns them: Google's but for its object store. */
+const GOOGLE = /^(?!(?:.*\.)?storage\.)(?:.*\.)?googleapis\.com:/;
 
 /**
  * Creates the reader of what `fileUri` names: a file of Gemini's by its name or its URI, spelt as an answer spells it; or

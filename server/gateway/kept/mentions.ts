@@ -5,17 +5,22 @@ import type { RequestHead } from "../headers/headers.ts";
 
 /**
  * Pattern of a body in which a member may name a file: its name in any case and with anything but letters and digits
- * within, an escape of JSON or of a form, or a letter that may be a part of it, or a NUL, as in UTF-16. Found in each body
- * that names one and in few others, which are then read as carefully.
+ * within, an escape or a letter that may be a part of it, or a NUL, as in UTF-16. Found in most bodies that name one and
+ * in few others, which are then read as carefully.
  */
 const MAY_NAME =
-  /f[\W_]*i[\W_]*l[\W_]*e[\W_]*[iu]|c[\W_]*a[\W_]*c[\W_]*h[\W_]*e[\W_]*d|\\u(?:00|0131|fb0)|%[46]|\u00c4\u00b1|\u00ef\u00ac|\0/i;
+  /f[\W_]*i[\W_]*l[\W_]*e[\W_]*[iu]|c[\W_]*a[\W_]*c[\W_]*h[\W_]*e[\W_]*d|\\u(?:00|0131|fb0)|\u00c4\u00b1|\u00ef\u00ac|\0/i;
 /** Pattern of media types whose bodies are read as the text that they are. */
 const TEXT = /^(?:application\/(?:[\w.-]+\+)?json|text\/plain|application\/x-www-form-urlencoded)[ \t]*(?:;|$)/i;
 
+/** Pattern of the media type that curl sends by default, with JSON too. */
+const URL_ENCODED = /^application\/x-www-form-urlencoded/i;
+
 /** True if a small body may name a file in a member; false for most, which are not read any further. */
-export function mayMention(body: Buffer): boolean {
-  return MAY_NAME.test(body.toString("latin1"));
+export function mayMention(body: Buffer, contentType: string | undefined): boolean {
+  const text = body.toString("latin1");
+  // What is no JSON there has escapes of its own.
+  return MAY_NAME.test(text) || (URL_ENCODED.test(contentType ?? "") && !/^\s*\{/.test(text));
 }
 
 /** Returns the refusal of a body that is no text, or a text in another coding: what it names could not be seen. */

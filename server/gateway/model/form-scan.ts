@@ -48,6 +48,11 @@ const PLAIN_TEXT = /^text\/plain(?:; ?charset="?(?:utf-8|us-ascii|iso-8859-1)"?)
 const OTHER_MODEL = new RegExp(`(?:^|[.[\\]])(?:${[...TOP_LEVEL.entries.keys()].join("|")})(?:$|[.[\\]])`);
 const MODEL_NAME = /^[!-~]{1,256}$/;
 
+/** Returns the refusal of a body that its content type does not plainly call a form; undefined for a form. */
+export function refusalOfNoForm(contentType = ""): Problem | undefined {
+  return FORM.test(contentType.replace(IN_UTF8, "")) ? undefined : NO_FORM;
+}
+
 /**
  * Returns the text that stands between the parts of a form.
  *
@@ -59,12 +64,7 @@ export function boundaryOf(contentType = ""): string {
   return boundary;
 }
 
-/** True for a body that its content type calls a form. */
-export function isForm(contentType: string | undefined): boolean {
-  return contentType !== undefined && /^multipart\/form-data[ \t]*;/i.test(contentType);
-}
-
-export const NO_FORM: Problem = problem(
+const NO_FORM = problem(
   "unsupported_media_type",
   "The body must be a form: send it with Content-Type: multipart/form-data and its boundary, and no other parameter.",
 );

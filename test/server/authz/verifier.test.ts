@@ -146,6 +146,23 @@ describe.each(PROXIES)("%s", (proxy) => {
     expect(verifier.refused.slice(refused).map(({ cause }) => cause)).toEqual(["unsafe_at_proxy", "unsafe_at_proxy"]);
   });
 
+  test.each(["X-Original-Host: a.example", "HX-Target: list", "X-Envoy-Original-Path: /a", "X-Page-Url: /a"])(
+    "b386: passes %s where no model is asked, and names it where one is",
+    async (header) => {
+      const key = verifier.addKey();
+      expect(statusOf(await askAs(proxy, "scope/memory:read", "GET", "/a", key, [header]))).toBe(200);
+      const refused = await askAs(proxy, "g/open", "POST", CHAT, key, [header]);
+      expect([statusOf(refused), refused.text]).toEqual([400, expect.stringContaining(header.split(":")[0] ?? "")]);
+    },
+  );
+
+  test.each([
+    "Referer: https://console.example/keys/inf_AbCdEfGh",
+    "X-Request-Id: userinf_0123456789abcdef0123456789abcdef",
+  ])("takes for no key what is none: %s", async (header) => {
+    expect(statusOf(await askAs(proxy, "g/open", "POST", CHAT, verifier.addKey(), [header]))).toBe(200);
+  });
+
   test("b389: refuses a key beside the place where keys are, which no proxy takes off", async () => {
     const [key, other] = [verifier.addKey(), verifier.addKey()];
     for (const to of ["g/open", "scope/memory:read"]) {

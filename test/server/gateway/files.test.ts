@@ -363,28 +363,32 @@ test.each([
   expect([answer.status, upstream.received.length]).toEqual([status, 0]);
 });
 
-test.each([true, false])(
-  "b375: what an operation of forms is sent as JSON goes nowhere (chunked: %s)",
-  async (chunked) => {
-    const body = Buffer.from(JSON.stringify({ model: "m", prompt: "x", images: [{ file_id: await upload(a) }] }));
-    const theirs = teamOf("team-b", { operations: ["images"] });
-    upstream.received.length = 0;
-    const answer = await fetch(`${theirs.url}/v1/images/edits`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${theirs.key}`, "content-type": "application/json" },
-      ...{ body: chunked ? new Blob([body]).stream() : body, duplex: "half" },
-    });
-    expect([answer.status, upstream.received.length]).toEqual([415, 0]);
-  },
-);
+test.each(
+  ["application/json", "multipart/form-data; boundary=x, application/json", "multipart/form-data;"].flatMap((type) =>
+    [true, false].map((chunked) => [type, chunked] as const),
+  ),
+)("b375: what an operation of forms is sent as JSON goes nowhere: %s (chunked: %s)", async (type, chunked) => {
+  const body = Buffer.from(JSON.stringify({ model: "m", prompt: "x", images: [{ file_id: await upload(a) }] }));
+  const theirs = teamOf("team-b", { operations: ["images"] });
+  upstream.received.length = 0;
+  const answer = await fetch(`${theirs.url}/v1/images/edits`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${theirs.key}`, "content-type": type },
+    ...{ body: chunked ? new Blob([body]).stream() : body, duplex: "half" },
+  });
+  expect([answer.status, upstream.received.length]).toEqual([415, 0]);
+});
 
-test("b375: a body that escapes as forms do goes nowhere", async () => {
+test.each([
+  ["model=m&%66ile%5fid=file_x", 415],
+  ['{"model":"m","messages":[{"role":"user","content":"a%40b.c"}]}', 200],
+])("b375: what curl sends without another content type is JSON or goes nowhere: %s", async (body, status) => {
   const answer = await fetch(`${a.url}/v1/chat/completions`, {
     method: "POST",
     headers: { authorization: `Bearer ${a.key}`, "content-type": "application/x-www-form-urlencoded" },
-    body: "model=m&%66ile_id=file_x",
+    body,
   });
-  expect([answer.status, upstream.received.length]).toEqual([415, 0]);
+  expect([answer.status, upstream.received.length]).toEqual([status, status === 200 ? 1 : 0]);
 });
 
 test("b375: a body in UTF-16 that names a file goes nowhere", async () => {

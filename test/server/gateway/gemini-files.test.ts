@@ -221,6 +221,7 @@ test("b375: a file of Gemini's is its team's, in paths and bodies, and in any sp
   expect(upstream.received).toHaveLength(0);
   for (const body of [
     ...[uri, name, "https://www.youtube.com/watch?v=x", "https://example.com/files/x", "gs://bucket/x"].map(bodyOf),
+    ...["https://storage.googleapis.com/bucket/x", "https://bucket.storage.googleapis.com/x"].map(bodyOf),
     { contents: [{ parts: [{ functionCall: { args: { fileUri: "mine" } } }] }] },
   ]) {
     expect((await ask(a, "POST", "v1beta/models/m:generateContent", {}, body)).status).toBe(200);
