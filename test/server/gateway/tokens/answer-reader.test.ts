@@ -3,6 +3,7 @@ import { describe, expect, test, vi } from "vitest";
 import { DIALECTS, type Dialect } from "../../../../domain/access/key-record.ts";
 import { type AnswerUsage, NO_TOKENS } from "../../../../domain/usage/tokens.ts";
 import { AnswerReader } from "../../../../server/gateway/tokens/answer-reader.ts";
+import { cpuTimeOf } from "../../../env/cpu-time.ts";
 import { examples } from "../../../env/nightly.ts";
 
 type Reported = { readonly dialect: Dialect; readonly isEvents?: boolean; readonly isWhole?: boolean };
@@ -482,14 +483,19 @@ describe("An answer's usage", () => {
     );
   });
 
-  test("of megabytes takes no time that grows faster than they do", () => {
-    const rows = ['{"usage":'.repeat(200_000), "[".repeat(2e6), `"${'\\"'.repeat(1e6)}`, '"usage"\n'.repeat(250_000)];
-    for (const text of [...rows, `{"a":"${"\\".repeat(2e6)}`]) {
-      for (const isEvents of [true, false]) {
-        const begin = performance.now();
-        read(text, { dialect: "openai", isEvents });
-        expect(performance.now() - begin, text.slice(0, 20)).toBeLessThan(1_000);
-      }
+  test.each([
+    ["", '{"usage":'],
+    ["", "[[[[[[[["],
+    ['"', '\\"\\"\\"\\"'],
+    ["", '"usage"\n'],
+    ['{"a":"', "\\\\\\\\\\\\\\\\"],
+  ])("of megabytes takes no time that grows faster than they do: %s%s", async (begin, piece) => {
+    const timeOf = (count: number, isEvents: boolean) =>
+      cpuTimeOf(() => read(begin + piece.repeat(count), { dialect: "openai", isEvents }));
+    for (const isEvents of [true, false]) {
+      const few = await timeOf(50_000, isEvents);
+      // Four times as many would take sixteen times as long, and more, if it grew faster. Short times are in steps.
+      expect(await timeOf(200_000, isEvents)).toBeLessThan(8 * few + 50);
     }
   });
 });
