@@ -4,7 +4,7 @@ import { preparedStatement } from "../../../../store/database/prepared-statement
 import { indexedTags } from "../../rows/atom-filter.ts";
 import { owners } from "../../rows/atom-terms.ts";
 import { printTextQuery, type TextQuery } from "../../rows/text-query.ts";
-import { markedWords, type SearchWords } from "../words/search-words.ts";
+import type { SearchWords } from "../words/search-words.ts";
 import {
   beginningOf,
   conditionOfAll,
@@ -68,7 +68,7 @@ export type Topic = {
 
 /** Prepares the comparison of atoms with a search. */
 export function prepareComparison({ scope, words: search, frequencies, sample }: Topic): Comparison {
-  const share = shareIn(sample.map(markedWords));
+  const share = shareIn(sample);
   const shareOf = (word: string) => frequencies.share(scope.lexemes.get(word) ?? word);
   return { search, share, words: wantedWords(search.wanted, share, shareOf) };
 }
@@ -131,7 +131,7 @@ export async function compareTexts(
   of: MatchMode,
   texts: readonly SimilarText[],
 ): Promise<SimilarAtom[]> {
-  const compare = similarity(of === "all" ? words : rarestOfTopic(words), search.phrases);
+  const compare = similarity(of === "all" ? words : rarestOfTopic(words), search.phrases, of);
   const compared = new Map<string, SimilarAtom>();
   const yieldBefore = yieldBetweenTexts();
   for (const atom of texts) {

@@ -1,5 +1,5 @@
 import { rarityOf } from "../words/rarity.ts";
-import { MAX_BEGINNING, sharesOf, stemsOf, stemsOfAll, stemsOfSample } from "../words/stems.ts";
+import { countInSample, MAX_BEGINNING, type Stem, stemsOf, stemsOfAll } from "../words/stems.ts";
 
 /** Atom with the share of a query's words that it has, 0 to 1, and the text that was compared. */
 type Compared = { readonly score: number; readonly text: string };
@@ -35,20 +35,24 @@ export async function withFeedback<T extends Compared>(
   const again = best === 0 ? [] : closest.slice(0, RANKED_AGAIN);
   const stems = await stemsOfAll(again.map(({ text }) => text.slice(0, MAX_BEGINNING)));
   const known = stemsOf(asked);
-  const belief = new Map<string, number>();
+  const belief = new Map<Stem, number>();
   for (const [at, { score }] of again.slice(0, BELIEVED).entries()) {
     for (const stem of stems[at] ?? []) {
       if (!known.has(stem)) belief.set(stem, (belief.get(stem) ?? 0) + (score / best) ** 2);
     }
   }
-  const shares = sharesOf(belief.size === 0 ? [] : await stemsOfSample(sample), new Set(belief.keys()));
-  const added = [...shares]
-    .map(([stem, share]) => ({ stem, rarity: rarityOf(share) }))
-    .map(({ stem, rarity }) => ({ stem, rarity, worth: (belief.get(stem) ?? 0) * rarity }))
+  const counts = await countInSample(sample);
+  const added = [...belief]
+    .map(([stem, believed]) => ({
+      stem,
+      believed,
+      rarity: rarityOf((counts.get(stem) ?? 0) / Math.max(1, sample.length)),
+    }))
+    .map(({ stem, believed, rarity }) => ({ stem, rarity, worth: believed * rarity }))
     .toSorted((a, b) => b.worth - a.worth)
     .slice(0, ADDED);
   const most = added[0]?.worth ?? 1;
-  const gain = (own: ReadonlySet<string>) =>
+  const gain = (own: ReadonlySet<Stem>) =>
     added.reduce((sum, { stem, rarity, worth }) => sum + (own.has(stem) ? (rarity * worth) / most : 0), 0);
   return closest.map((atom, at) => {
     const own = stems[at];

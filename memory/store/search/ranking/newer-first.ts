@@ -1,7 +1,8 @@
 import type { Alike } from "../../embedding/alike.ts";
 import { asksForQuantity, countsOtherwise, type Quantities, quantitiesOf, unitOf } from "../words/quantities.ts";
 import { rarityOf } from "../words/rarity.ts";
-import { sharesOf, stemsOf, stemsOfAll, stemsOfSample } from "../words/stems.ts";
+import { pairsOf, wordsOfAtom } from "../words/search-words.ts";
+import { countInSample, countStems, type Stem, stemsOf, stemsOfAll } from "../words/stems.ts";
 import { saysChange } from "../words/words-of-change.ts";
 
 /** Match of an atom with a search. */
@@ -72,7 +73,10 @@ export async function newerFirst<T extends PlacedAtom>(
 ): Promise<T[]> {
   const first = ranked.slice(0, MAX_POSITIONS);
   const stems = await stemsOfAll(first.map(({ text }) => text));
-  const weightOf = weightsIn([...(await stemsOfSample(sample)), ...stems], new Set(stems.flatMap((own) => [...own])));
+  const sampled = await countInSample(sample);
+  const shareOf = (stem: Stem, count: number) =>
+    (count + (sampled.get(stem) ?? 0)) / Math.max(1, sample.length + stems.length);
+  const weightOf = new Map([...countStems(stems)].map(([stem, count]) => [stem, rarityOf(shareOf(stem, count)) ** 3]));
   const weighed = first.map((atom, at) => ({ atom, words: weigh(stems[at] ?? new Set(), weightOf) }));
   const changedBy = changes(weighed);
   const isCountedOtherwise = countedOtherwise<T>(query);
@@ -148,7 +152,8 @@ function changes<T extends PlacedAtom>(placed: readonly Placed<T>[]): (newer: Pl
 /** Returns a predicate: true if two short statements give different numbers of what a question asks the number of. */
 function countedOtherwise<T extends PlacedAtom>(query: string): (newer: Placed<T>, older: Placed<T>) => boolean {
   if (!asksForQuantity(query)) return () => false;
-  const asked = [...stemsOf(query)];
+  const words = wordsOfAtom(query).flatMap(pairsOf);
+  const asked = words.flatMap(({ text }) => [...stemsOf(text)].map((stem) => ({ stem, unit: unitOf(text) })));
   const known = new Map<Placed<T>, Quantities>();
   const read = (placed: Placed<T>): Quantities => {
     const { text } = placed.atom;
@@ -159,8 +164,7 @@ function countedOtherwise<T extends PlacedAtom>(query: string): (newer: Placed<T
   return (newer, older) => {
     const [now, before] = [read(newer), read(older)];
     if (!countsOtherwise(now, before)) return false;
-    return asked.some((stem) => {
-      const unit = unitOf(stem);
+    return asked.some(({ stem, unit }) => {
       if (!older.words.weights.has(stem) || (now.has(unit) && before.has(unit))) return false;
       return Math.cbrt(newer.words.weights.get(stem) ?? 0) >= MIN_RARITY;
     });
@@ -170,10 +174,10 @@ function countedOtherwise<T extends PlacedAtom>(query: string): (newer: Placed<T
 type Placed<T> = { readonly atom: T; readonly words: Weighed };
 
 /** Words of a text with the cubes of their weights, and the sum of the cubes. */
-type Weighed = { readonly weights: ReadonlyMap<string, number>; readonly total: number };
+type Weighed = { readonly weights: ReadonlyMap<Stem, number>; readonly total: number };
 
-function weigh(stems: ReadonlySet<string>, weightOf: ReadonlyMap<string, number>): Weighed {
-  const weights = new Map<string, number>();
+function weigh(stems: ReadonlySet<Stem>, weightOf: ReadonlyMap<Stem, number>): Weighed {
+  const weights = new Map<Stem, number>();
   let total = 0;
   for (const stem of stems) {
     const weight = weightOf.get(stem) ?? 0;
@@ -189,9 +193,4 @@ function likeness(a: Weighed, b: Weighed): number {
   let shared = 0;
   for (const [stem, weight] of fewer.weights) if (more.weights.has(stem)) shared += weight;
   return shared === 0 ? 0 : shared / Math.sqrt(a.total * b.total);
-}
-
-/** Returns the weight of each of some stems, by the number of texts that have it. */
-function weightsIn(texts: readonly ReadonlySet<string>[], wanted: ReadonlySet<string>): ReadonlyMap<string, number> {
-  return new Map([...sharesOf(texts, wanted)].map(([stem, share]) => [stem, rarityOf(share) ** 3]));
 }

@@ -25,6 +25,11 @@ const FOLDED = new Map([
 ]);
 const FOLDS = new RegExp(`[${[...FOLDED.keys()].join("")}]`, "g");
 
+/** True if a text has characters of ASCII alone. */
+export function isAscii(text: string): boolean {
+  return ASCII.test(text);
+}
+
 /** Folds a text: without case, accents and compatibility forms, in letters that a keyboard of another language has. */
 export function foldText(text: string): string {
   if (ASCII.test(text)) return text.toLowerCase();

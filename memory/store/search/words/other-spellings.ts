@@ -21,11 +21,8 @@ const SHORT_NAMES: readonly (readonly string[])[] = [
 const NAMES = new Map(SHORT_NAMES.flatMap((names) => names.map((name) => [name, names] as const)));
 const NUMBER = /^[0-9]+$/;
 const NUMBER_WITH_V = /^v[0-9]+$/;
-/**
- * Identifiers and words with a hyphen, from the beginning of a word alone: else a word of thousands of letters is
- * scanned from each of its letters.
- */
-const JOINED = /(?<![\p{L}\p{N}])[\p{L}\p{N}]+(?:[-_.][\p{L}\p{N}]+){1,4}/gu;
+/** Identifiers and words with a hyphen, looked for by their marks: a text has fewer marks than words. */
+const JOINED = /(?=[-_.])(?<=([\p{L}\p{N}]+))(?:[-_.][\p{L}\p{N}]+){1,4}/gu;
 
 /** Returns other words that mean a folded word: `kubernetes` of `k8s`, `v26` of `26`, and `26` of `v26`. */
 export function otherSpellings(word: string): readonly string[] {
@@ -39,7 +36,7 @@ export function otherSpellings(word: string): readonly string[] {
  * of `Wi-Fi`.
  */
 export function joinedWords(text: string): string[] {
-  return (text.match(JOINED) ?? []).map((joined) => foldText(joined.replace(/[-_.]/g, "")));
+  return Array.from(text.matchAll(JOINED), ([further, first]) => foldText(`${first}${further}`.replace(/[-_.]/g, "")));
 }
 
 /** Splits a folded word between its letters and its digits, `utf 8` of `utf8`: its form if it is written `utf-8`. */

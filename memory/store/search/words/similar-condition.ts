@@ -2,6 +2,7 @@ import { lexemesOf, type TextQuery } from "../../rows/text-query.ts";
 import { partsOf, type Word } from "./folded-text.ts";
 import { otherSpellings, partedAtDigits } from "./other-spellings.ts";
 import { rarityOf } from "./rarity.ts";
+import { textsHaving } from "./texts-having.ts";
 
 /** Returns the share of the atoms that meets a condition, 0 to 1, by a sample. */
 export type ShareOfCondition = (condition: TextQuery) => number;
@@ -178,31 +179,34 @@ function byShare(conditions: readonly TextQuery[], share: ShareOfCondition): Tex
   return conditions.toSorted((a, b) => (shares.get(a) ?? 0) - (shares.get(b) ?? 0));
 }
 
-/** Returns a function for the share of some texts, with their words marked, that meets a condition on parts. */
+/** Returns a function for the share of some texts that meets a condition on parts. */
 export function shareIn(texts: readonly string[]): ShareOfCondition {
+  const meetsPart = textsHaving(texts);
   const known = new Map<string, Meeting>();
   const having = (part: string): Meeting => {
-    const before = known.get(part);
-    if (before !== undefined) return before;
-    const has = counted(texts.map((text) => text.includes(part)));
+    const has = known.get(part) ?? counted(meetsPart(part));
     known.set(part, has);
     return has;
   };
   const meeting = (condition: TextQuery): Meeting => {
     if (condition.kind === "word") return having(condition.lexeme.slice("part ".length));
-    if (condition.kind === "not") return counted(meeting(condition.of).meets.map((meets) => !meets));
-    const each = condition.of.map((part) => meeting(part).meets);
-    const isDecisive = condition.kind === "or";
-    return counted(texts.map((_, at) => each.some((meets) => meets[at] === isDecisive) === isDecisive));
+    if (condition.kind === "not") return counted(meeting(condition.of).meets.map((meets) => 1 - meets));
+    const decisive = condition.kind === "or" ? 1 : 0;
+    const meets = new Uint8Array(texts.length).fill(1 - decisive);
+    for (const part of condition.of) {
+      const each = meeting(part).meets;
+      for (let at = 0; at < meets.length; at++) if (each[at] === decisive) meets[at] = decisive;
+    }
+    return counted(meets);
   };
   return (condition) => meeting(condition).count / Math.max(1, texts.length);
 }
 
-/** Flags of the texts that meet a condition, and their number. */
-type Meeting = { readonly meets: readonly boolean[]; readonly count: number };
+/** Flags of the texts that meet a condition, 1 or 0, and their number. */
+type Meeting = { readonly meets: Uint8Array; readonly count: number };
 
-function counted(meets: readonly boolean[]): Meeting {
+function counted(meets: Uint8Array): Meeting {
   let count = 0;
-  for (const each of meets) if (each) count++;
+  for (let at = 0; at < meets.length; at++) count += meets[at] ?? 0;
   return { meets, count };
 }

@@ -30,62 +30,60 @@ export type Likeness = {
   readonly hasAll: boolean;
 };
 
-/** Returns the comparison of texts with words, and phrases that they must have. A word of several is compared once. */
-export function similarity(wanted: readonly WantedWord[], phrases: readonly string[]): (text: string) => Likeness {
-  const weights = wanted.map(({ rarity }) => rarity);
-  const comparers = wanted.map(({ word }) => comparer(word));
-  const total = weights.reduce((sum, weight) => sum + weight, 0);
+/**
+ * Returns the comparison of texts with words, and phrases that they must have. A word of several is compared once.
+ *
+ * @param of `all` to give any text that lacks a word the score 0
+ */
+export function similarity(
+  wanted: readonly WantedWord[],
+  phrases: readonly string[],
+  of: "all" | "any" = "any",
+): (text: string) => Likeness {
+  const total = wanted.reduce((sum, { rarity }) => sum + rarity, 0);
   const isForVersion = wanted.some(({ word }) => word.kind === "version");
-  const indexes = new Map(wanted.map(({ word }, at) => [word.text, at]));
-  const known = new Map<string, readonly number[]>();
-  const likenesses = (text: string): readonly number[] => {
-    const before = known.get(text);
-    if (before !== undefined) return before;
-    const letters = lettersOf(text);
-    const each = comparers.map((likenessTo) => likenessTo(text, letters));
-    const like = each.some((likeness) => likeness > 0) ? each : NONE;
-    known.set(text, like);
-    return like;
-  };
+  const comparers = wanted.map(({ word, rarity }) => ({
+    ...comparerOf(word),
+    known: new Map<string, number>(),
+    rarity,
+  }));
   return (text) => {
-    if (total === 0 || (phrases.length > 0 && hasNot(flatten(text), phrases))) return { score: 0, hasAll: false };
-    const best = wanted.map(() => 0);
-    const times = wanted.map(() => 0);
+    if (total === 0 || (phrases.length > 0 && hasNot(flatten(text), phrases))) return UNLIKE;
     const present = wordsOfAtom(text);
-    const numbers = isForVersion ? numbersIn(text) : [];
-    for (const word of [...present.map((each) => each.text), ...numbers]) {
-      const like = likenesses(word);
-      for (let at = 0; at < like.length; at++) {
-        const [likeness, before] = [like[at] ?? 0, best[at] ?? 0];
-        // Beside the word itself, others that are like it do not count.
-        if (likeness === 0 || (before === 1 && likeness < 1)) continue;
-        times[at] = likeness === 1 && before < 1 ? 1 : (times[at] ?? 0) + 1;
-        best[at] = Math.max(before, likeness);
-      }
-    }
-    for (const joined of joinedWords(text)) {
-      const at = indexes.get(joined);
-      if (at === undefined || best[at] === 1) continue;
-      best[at] = 1;
-      times[at] = Math.max(times[at] ?? 0, 1);
-    }
+    const words = [...present.map((each) => each.text), ...(isForVersion ? numbersIn(text) : [])];
+    const letters = words.map(lettersOf);
+    const joined = new Set(joinedWords(text));
     const half = TIMES_FOR_HALF * (1 - LENGTH_COUNTS + (LENGTH_COUNTS * lengthOf(present)) / USUAL_LENGTH);
-    const score =
-      best.reduce((sum, likeness, at) => {
-        const count = times[at] ?? 0;
-        return sum + (likeness * (weights[at] ?? 0) * count) / (count + half);
-      }, 0) / total;
-    return { score, hasAll: best.every((likeness) => likeness > 0) };
+    let score = 0;
+    let hasAll = true;
+    for (const { text: sought, mayBeLike, likenessTo, known, rarity } of comparers) {
+      let best = 0;
+      let times = 0;
+      for (let at = 0; at < words.length; at++) {
+        const word = words[at] ?? "";
+        if (!mayBeLike(word, letters[at] ?? 0)) continue;
+        const likeness = known.get(word) ?? likenessTo(word);
+        known.set(word, likeness);
+        // Beside the word itself, others that are like it do not count.
+        if (likeness === 0 || (best === 1 && likeness < 1)) continue;
+        times = likeness === 1 && best < 1 ? 1 : times + 1;
+        best = Math.max(best, likeness);
+      }
+      if (best < 1 && joined.has(sought)) [best, times] = [1, Math.max(times, 1)];
+      if (best === 0 && of === "all") return UNLIKE;
+      hasAll &&= best > 0;
+      score += (best * rarity * times) / (times + half);
+    }
+    return { score: score / total, hasAll };
   };
 }
+
+const UNLIKE: Likeness = { score: 0, hasAll: false };
 
 /** Counts the words of a text, in a script without spaces by the characters. */
 function lengthOf(words: readonly Word[]): number {
   return words.reduce((sum, { kind, text }) => sum + (kind === "run" ? text.length / CHARACTERS_OF_WORD : 1), 0);
 }
-
-/** Likenesses of a word that is like none of the wanted words, as nearly all are. */
-const NONE: readonly number[] = [];
 
 function hasNot(text: string, phrases: readonly string[]): boolean {
   const spaced = ` ${text} `;
@@ -93,25 +91,35 @@ function hasNot(text: string, phrases: readonly string[]): boolean {
   return phrases.some((phrase) => !spaced.includes(/^[a-z0-9]/.test(phrase) ? ` ${phrase} ` : phrase));
 }
 
-/** Returns the likeness of a word of an atom, given with its {@link lettersOf}: 1 for the same word, 0 for another. */
-type Comparer = (present: string, presentLetters: number) => number;
+/** Comparison of the words of atoms with a wanted word. */
+type Comparer = {
+  readonly text: string;
+  /** Quick test that nearly all words fail whose likeness is 0, given a word with its {@link lettersOf}. */
+  readonly mayBeLike: (present: string, presentLetters: number) => boolean;
+  /** Returns the likeness of a word that passes it: 1 for the same word, 0 for another. */
+  readonly likenessTo: (present: string) => number;
+};
 
-/** Returns the comparison of the words of atoms with a wanted word. */
-export function comparer({ kind, text: wanted }: Word): Comparer {
-  if (kind === "run") return (present) => (present.includes(wanted) ? 1 : 0);
-  if (kind === "version") return (present) => likenessOfVersions(wanted, present);
+/** Returns the comparison of words with a wanted word: 1 for the same word, 0 for another. */
+export function comparer(word: Word): (present: string, presentLetters: number) => number {
+  const { mayBeLike, likenessTo } = comparerOf(word);
+  return (present, presentLetters) => (mayBeLike(present, presentLetters) ? likenessTo(present) : 0);
+}
+
+function comparerOf({ kind, text }: Word): Comparer {
+  if (kind === "word") return { text, mayBeLike: gateOf(text), likenessTo: likenessToWord(text) };
+  const likenessTo = (present: string) =>
+    kind === "version" ? likenessOfVersions(text, present) : Number(present.includes(text));
+  return { text, mayBeLike: () => true, likenessTo };
+}
+
+function likenessToWord(wanted: string): Comparer["likenessTo"] {
   const isAsItIs = wanted.length < MIN_SHARED || /[0-9]/.test(wanted);
-  const allowed = slipsIn(wanted);
-  const letters = lettersOf(wanted);
   const others = otherSpellings(wanted);
   const stem = stemOf(wanted);
-  return (present, presentLetters) => {
+  return (present) => {
     if (wanted === present) return 1;
-    if (others.length > 0 && others.includes(present)) return OTHER_SPELLING;
-    const [lacking, added] = [letters & ~presentLetters, presentLetters & ~letters];
-    const mayHaveSlips = bitsIn(lacking | added) <= 2 * allowed;
-    // Spares most of the comparisons: neither has all letters of the other, and they differ from the first one on.
-    if (lacking !== 0 && added !== 0 && !mayHaveSlips && wanted[0] !== present[0]) return 0;
+    if (others.includes(present)) return OTHER_SPELLING;
     const ratio = Math.min(wanted.length, present.length) / Math.max(wanted.length, present.length);
     const shared = sharedBeginning(wanted, present);
     if (!isAsItIs && shared >= MIN_SHARED && stemOf(present) === stem) return 1;
@@ -123,9 +131,24 @@ export function comparer({ kind, text: wanted }: Word): Comparer {
     if (isAsItIs || present.length < MIN_SHARED) return 0;
     const form = shared >= MIN_SHARED ? 0.9 * (shared / Math.max(wanted.length, present.length)) : 0;
     const contained = present.length > MIN_SHARED && wanted.includes(present) ? 0.4 + 0.4 * ratio : 0;
-    const slipped = mayHaveSlips ? slipLikeness(wanted, present, allowed) : 0;
-    const likeness = Math.max(form, contained, slipped);
+    const likeness = Math.max(form, contained, slipLikeness(wanted, present));
     return likeness >= MIN_LIKENESS ? likeness : 0;
+  };
+}
+
+function gateOf(wanted: string): Comparer["mayBeLike"] {
+  if (otherSpellings(wanted).length > 0) return () => true;
+  const { length } = wanted;
+  const letters = lettersOf(wanted);
+  const allowed = slipsIn(wanted);
+  return (present, presentLetters) => {
+    if (present.length < MIN_SHARED && present.length <= length) return present === wanted;
+    const lacking = letters & ~presentLetters;
+    const added = presentLetters & ~letters;
+    // One that has all letters of the other may contain it.
+    if (lacking === 0 || added === 0) return true;
+    if (Math.abs(present.length - length) <= allowed && bitsIn(lacking | added) <= 2 * allowed) return true;
+    return present[0] === wanted[0] && present[1] === wanted[1] && present[2] === wanted[2];
   };
 }
 
@@ -145,7 +168,8 @@ function slipsIn({ length }: string): number {
   return length < 4 ? 0 : length < 8 ? 1 : 2;
 }
 
-function slipLikeness(wanted: string, present: string, allowed: number): number {
+function slipLikeness(wanted: string, present: string): number {
+  const allowed = slipsIn(wanted);
   if (allowed === 0 || Math.abs(wanted.length - present.length) > allowed) return 0;
   const slips = slipsBetween(wanted, present, allowed);
   return slips > allowed ? 0 : 0.85 - 0.1 * slips;
@@ -159,9 +183,9 @@ export function lettersOf(word: string): number {
 }
 
 function bitsIn(bits: number): number {
-  let count = 0;
-  for (let rest = bits; rest !== 0; rest &= rest - 1) count++;
-  return count;
+  const pairs = bits - ((bits >>> 1) & 0x55555555);
+  const fours = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333);
+  return (((fours + (fours >>> 4)) & 0x0f0f0f0f) * 0x01010101) >>> 24;
 }
 
 /**

@@ -11,7 +11,7 @@ const BEHIND = 140;
 const MAX_PASSAGES = 2;
 
 /** Word as it is written, accents and all, or a version, a date or a time in one. */
-const WRITTEN_WORDS = /v?[0-9]+(?:[.:,/_-][0-9]+){1,4}(?![\p{L}\p{N}])|[\p{L}\p{N}\p{M}]+/giu;
+const WRITTEN_WORDS = /[vV]?[0-9]+(?:[.:,/_-][0-9]+){1,4}(?![\p{L}\p{N}])|[\p{L}\p{N}\p{M}]+/gu;
 
 /** Range of positions in a text, in UTF-16 code units; `to` is the position behind it. */
 export type Range = { readonly from: number; readonly to: number };
