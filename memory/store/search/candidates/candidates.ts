@@ -60,7 +60,8 @@ export function candidates(
 
 /**
  * Returns the best atoms of a source, and reads a limited number of bytes of their words: the word vector of an atom of
- * 60 kB is as large. An atom of few words is matched and ranked where it is read, so that its words are not copied. If
+ * 60 kB is as large. These words are unpacked once, by a copy that changes nothing, and not for each function that reads
+ * them. An atom of few words is matched and ranked where it is read, so that its words are not copied. If
  * the sample has only such atoms, the bytes before an atom of many words are only added up once there is one.
  */
 function bestOf(
@@ -75,7 +76,7 @@ function bestOf(
   const size = sql`a.id, a.team_id, pg_column_size(a.search) as size`;
   const read = source(sql`${size}, a.importance, a.created_at, a.updated_at,
     case when ${few} and ${isCandidate} and ${matches} then ${rank} end as rank,
-    case when not ${few} and ${isCandidate} then a.search end as search`);
+    case when not ${few} and ${isCandidate} then a.search end as words`);
   const before = (of: RawBuilder<unknown>) =>
     sql`select a.*, sum(a.size) over (rows unbounded preceding) as bytes from (${of}) a`;
   const within = sql`a.bytes <= ${bounds.bytes}::bigint`;
@@ -89,7 +90,10 @@ function bestOf(
   return sql`(
     select a.id, a.importance, a.created_at, a.updated_at, a.rank from (
       select a.id, a.importance, a.created_at, a.updated_at,
-        coalesce(a.rank, case when a.search is not null and ${isRead} and ${matches} then ${rank} end) as rank
-      from (${summed}) a offset 0
+        coalesce(a.rank, case when ${matches} then ${rank} end) as rank
+      from (
+        select a.*, case when a.words is not null and ${isRead} then setweight(a.words, 'D', '{}') end as search
+        from (${summed}) a offset 0
+      ) a offset 0
     ) a where a.rank is not null order by ${order} limit ${most})`;
 }

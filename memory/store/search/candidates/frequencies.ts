@@ -29,9 +29,10 @@ export async function readFrequencies(db: Db, scope: SearchScope, bounds: AtomSe
   const lexemes = lexemesOf(query);
   const { tags, anyTags } = scope.filter;
   const isAskedByTag = indexedTags(scope.filter).length > 0;
-  const asked = sql`${candidateCondition({ ...scope, filter: { tags, anyTags } })} and a.search @@ ${scope.query}::tsquery`;
+  const asked = sql`${candidateCondition({ ...scope, filter: { tags, anyTags } })} and a.words @@ ${scope.query}::tsquery`;
   // The few that are asked for are marked and kept: to compare each word of 250 atoms with them takes longer.
-  const words = sql`tsvector_to_array(ts_filter(setweight(a.search, 'A', ${lexemes}::text[]), '{a}'))`;
+  const kept = sql`ts_filter(setweight(a.search, 'A', ${lexemes}::text[]), '{a}')`;
+  const words = sql`tsvector_to_array(a.words)`;
   const present = isAskedByTag ? sql`${words} || array(select 'tag ' || tag from unnest(a.tags) tag)` : words;
   // For a single word, its share is that of the whole query.
   const counts =
@@ -48,7 +49,7 @@ export async function readFrequencies(db: Db, scope: SearchScope, bounds: AtomSe
     counts: Record<string, number>;
   }>`${preparedStatement}
     with sample as materialized (
-      select * from (
+      select a.*, ${kept} as words from (
         select a.*, sum(pg_column_size(a.search)) over (rows unbounded preceding) as bytes
         from (${atRandom(scope, SAMPLED_COLUMNS, bounds.sample)}) a
       ) a where a.bytes <= ${bounds.bytes}::bigint
