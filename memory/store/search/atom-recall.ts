@@ -87,11 +87,16 @@ async function rankForRecall(
 }
 
 /** Ranks the atoms that share any of the words, behind a search for all of them: the most worth knowing first. */
-export async function rankNearest(db: Db, topic: Topic, limit: number, bounds: AtomSearchBounds): Promise<Ranked[]> {
+export async function rankNearest(
+  db: Db,
+  { topic, comparison }: { readonly topic: Topic; readonly comparison?: Comparison | undefined },
+  limit: number,
+  bounds: AtomSearchBounds,
+): Promise<Ranked[]> {
   const asked = parseTextQuery(topic.scope.query);
   const query = printAnyOf(asked === undefined ? [] : lexemesOf(asked));
   const anyOf = { ...topic, scope: { ...topic.scope, query } };
-  const found = await withOrderedPlans(db, (tx) => byAnyWord(tx, anyOf, limit, bounds));
+  const found = await withOrderedPlans(db, (tx) => byAnyWord(tx, anyOf, limit, bounds, comparison));
   return rankTopic(db, anyOf, found);
 }
 
@@ -149,11 +154,17 @@ type FoundByWords = {
   readonly texts: readonly SimilarText[];
 };
 
-async function byAnyWord(tx: Tx, topic: Topic, limit: number, bounds: AtomSearchBounds): Promise<FoundByWords> {
+async function byAnyWord(
+  tx: Tx,
+  topic: Topic,
+  limit: number,
+  bounds: AtomSearchBounds,
+  prepared?: Comparison,
+): Promise<FoundByWords> {
   const [worthy, comparison] = await Promise.all([
     worthMost(tx, topic, Math.max(MIN_COMPARED, 2 * limit), bounds),
     // While the database ranks, which it has been asked for by then.
-    setImmediate().then(() => prepareComparison(topic)),
+    setImmediate().then(() => prepared ?? prepareComparison(topic)),
   ]);
   const isFull = worthy.length >= limit;
   const sought = isFull ? await absentWords(tx, worthy, comparison.words) : comparison.words;

@@ -109,11 +109,12 @@ async function rank(
   const isFused = (asked.meaning ?? []).length > 0;
   // In a fused order, positions further down depend on how many results are fused.
   const most = isFused ? MAX_FUSED : after === null ? Math.max(MAX_POSITIONS, search.limit) : MAX_RANKED;
-  const { all, topic } = await rankByWords(db, reach, { search, sort, most, bounds });
+  const { all, topic, comparison } = await rankByWords(db, reach, { search, sort, most, bounds });
   const { words } = topic;
   const isFew = all.length < Math.min(FEW, search.limit) && isPlainSearch(asked.query);
   const isFollowed = isFew && (isFused || all.length < limit);
-  const followed = isFollowed ? await followByNearest(db, topic, { all, limit: search.limit, bounds }) : all;
+  const nearest = () => rankNearest(db, { topic, comparison }, search.limit, bounds);
+  const followed = isFollowed ? followedBy(all, await nearest()) : all;
   const found = isFused
     ? (await withMeaning(db, topic.scope, followed, asked.meaning)).toSorted(byRank).slice(0, most)
     : followed;
@@ -141,13 +142,8 @@ function pageOf(
   return { ranked: ranked.slice(before, before + limit), words, before, isMore: ranked.length > before + limit };
 }
 
-/** Returns the atoms that were found, and below them atoms with some of the words, of {@link rankNearest}. */
-async function followByNearest(
-  db: Db,
-  topic: Topic,
-  { all, limit, bounds }: { all: readonly Ranked[]; limit: number; bounds: AtomSearchBounds },
-): Promise<Ranked[]> {
-  const ranked = await rankNearest(db, topic, limit, bounds);
+/** Returns the atoms that were found, and below them the others of {@link rankNearest}. */
+function followedBy(all: readonly Ranked[], ranked: readonly Ranked[]): Ranked[] {
   const nearest = new Map(ranked.map((atom) => [atom.id, atom]));
   const found = all.map((atom) => ({ ...atom, closeness: nearest.get(atom.id)?.closeness ?? atom.closeness }));
   for (const { id } of all) nearest.delete(id);
@@ -164,14 +160,14 @@ async function rankByWords(
   db: Db,
   reach: Reach,
   asked: WordSearch,
-): Promise<{ readonly all: readonly Ranked[]; readonly topic: Topic }> {
-  const { topic, rows, similar } = await byWords(db, reach, asked);
+): Promise<{ readonly all: readonly Ranked[] } & Pick<ByWords, "topic" | "comparison">> {
+  const { topic, rows, comparison, of, texts } = await byWords(db, reach, asked);
   const exact = rows.map((row): Ranked => ({ ...row, rank: 1 + row.rank, closeness: 1 + row.rank, match: "words" }));
   const known = new Set(exact.map(({ id }) => id));
-  const further = (similar === null ? [] : await bySimilarity(similar))
+  const further = (comparison === undefined ? [] : await bySimilarity(comparison, of, texts))
     .filter(({ id }) => !known.has(id))
     .toSorted(ORDERS[asked.sort]);
-  return { all: [...exact, ...further].slice(0, asked.most), topic };
+  return { all: [...exact, ...further].slice(0, asked.most), topic, comparison };
 }
 
 const ORDERS: Readonly<Record<SearchSort, (a: Ranked, b: Ranked) => number>> = {
@@ -186,11 +182,8 @@ const ORDERS: Readonly<Record<SearchSort, (a: Ranked, b: Ranked) => number>> = {
 type ByWords = {
   readonly topic: Topic;
   readonly rows: readonly (RankedRow & { readonly rank: number })[];
-  readonly similar: Similar | null;
-};
-
-type Similar = {
-  readonly comparison: Comparison;
+  /** Comparison of these texts with the search; undefined if there are enough without. */
+  readonly comparison?: Comparison | undefined;
   readonly of: MatchMode;
   readonly texts: readonly SimilarText[];
 };
@@ -214,12 +207,12 @@ async function byWords(db: Db, reach: Reach, { search, sort, most, bounds }: Wor
     const sample = isEnough ? [] : await sampleTexts(tx, scope, bounds);
     const topic = { scope, words, frequencies, sample };
     const isLong = words.wanted.filter(({ kind }) => kind !== "run").length > MAX_SIMILAR_WORDS;
-    if (isEnough || isLong) return { topic, rows, similar: null };
-    const comparison = prepareComparison(topic);
     const of = words.isAnyEnough ? "any" : "all";
+    if (isEnough || isLong) return { topic, rows, of, texts: [] };
+    const comparison = prepareComparison(topic);
     const mostSimilar = of === "all" ? bounds.similar : Math.ceil(bounds.similar / 2);
     const texts = await similarTexts(tx, scope, comparison, { of, most: mostSimilar, bounds });
-    return { topic, rows, similar: { comparison, of, texts } };
+    return { topic, rows, comparison, of, texts };
   });
 }
 
@@ -241,7 +234,7 @@ async function matchingAtoms(
 }
 
 /** Returns the atoms that have the words in some form. */
-async function bySimilarity({ comparison, of, texts }: Similar): Promise<Ranked[]> {
+async function bySimilarity(comparison: Comparison, of: MatchMode, texts: readonly SimilarText[]): Promise<Ranked[]> {
   const compared = await compareTexts(comparison, of, texts);
   const found = compared.filter(({ score, hasAll }) => score > 0 && (hasAll || of === "any"));
   return found.map(({ score, hasAll, text, ...atom }) => ({
