@@ -57,7 +57,7 @@ create table atoms (
   valid_to timestamp(3) with time zone,
   constraint atoms_library_id_fkey FOREIGN KEY (library_id) REFERENCES libraries(id) ON DELETE CASCADE,
   constraint atoms_pkey PRIMARY KEY (id)
-);
+) with (toast_tuple_target=4080);
 create table audit_events (
   id bigint generated always as identity not null,
   at timestamp with time zone not null,
