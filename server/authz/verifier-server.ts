@@ -76,7 +76,7 @@ export async function createVerifierServer(
   // Node silently drops headers beyond a count, and a second credential with them: their size is the bound.
   server.maxHeadersCount = 0;
   server.on("tlsClientError", (_error, { authorizationError }: TLSSocket) => {
-    // Null where it is no certificate that has ended the handshake. The connection's address is gone.
+    // Null if something else than a certificate has ended the handshake. The connection's address is gone.
     if (authorizationError === null) return;
     log.warn({ cause: String(authorizationError) }, "--authz-port refused a client certificate, or there was none");
   });

@@ -93,13 +93,13 @@ class Exchange implements AttemptListener {
       () => this.#finish(),
     );
     if (response.destroyed) this.#finish();
-    else if (body !== "small") this.#ask(this.#resolved.candidates[0]);
+    else if (body !== "small") this.#ask(this.#resolved.candidates[0], undefined);
     else {
       collectBody(request, openCall, (collected) => {
         if (this.#done) return;
         if (collected instanceof Problem) return this.#breakOff(collected);
         this.#collected = collected;
-        if (this.#decideAgain()) this.#ask(this.#resolved.candidates[0]);
+        if (this.#decideAgain()) this.#ask(this.#resolved.candidates[0], undefined);
       });
     }
   }
@@ -115,11 +115,11 @@ class Exchange implements AttemptListener {
     return true;
   }
 
-  /** @param before attempt of the same request before this one; null for another request */
-  #ask(candidate: UpstreamCandidate, before: UpstreamAttempt | null = this.#attempt ?? null): void {
+  /** @param before attempt of the same request before this one; undefined for none */
+  #ask(candidate: UpstreamCandidate, before: UpstreamAttempt | undefined): void {
     this.#stopPace();
     this.#dropHeld();
-    const attempt = new UpstreamAttempt(this, candidate, before ?? undefined);
+    const attempt = new UpstreamAttempt(this, candidate, before);
     this.#attempt = attempt;
     try {
       this.#dispatch(attempt);
@@ -151,7 +151,7 @@ class Exchange implements AttemptListener {
           attempt.release();
           const next = this.#next(attempt);
           if (next === undefined) this.#breakOff(BUSY);
-          else this.#ask(next);
+          else this.#ask(next, this.#attempt);
           return;
         }
         try {
@@ -232,7 +232,7 @@ class Exchange implements AttemptListener {
       const next = this.#next(attempt);
       if (next !== undefined) {
         attempt.trace?.end();
-        this.#ask(next);
+        this.#ask(next, this.#attempt);
         controller.abort(ABANDONED);
         return;
       }
@@ -343,7 +343,7 @@ class Exchange implements AttemptListener {
       return;
     }
     this.#query = query;
-    this.#ask(again, null);
+    this.#ask(again, undefined);
   }
 
   #keepPiece(pieces: BodyPieces, chunk: Buffer): void {
@@ -452,7 +452,7 @@ class Exchange implements AttemptListener {
     if (!this.#decideAgain()) return true;
     if (!this.#resolved.candidates.some((each) => isSameCandidate(each, attempt.candidate))) return false;
     attempt.trace?.failed("bad_gateway");
-    this.#ask(attempt.candidate);
+    this.#ask(attempt.candidate, this.#attempt);
     return true;
   }
 
@@ -470,7 +470,7 @@ class Exchange implements AttemptListener {
       if (!this.#decideAgain()) return;
       const next = this.#next(attempt);
       if (next !== undefined) {
-        this.#ask(next);
+        this.#ask(next, this.#attempt);
         return;
       }
     }

@@ -49,8 +49,12 @@ const OTHER_MODEL = new RegExp(`(?:^|[.[\\]])(?:${[...TOP_LEVEL.entries.keys()].
 const MODEL_NAME = /^[!-~]{1,256}$/;
 
 /** Returns the refusal of a body that its content type does not plainly call a form; undefined for a form. */
-export function refusalOfNoForm(contentType = ""): Problem | undefined {
-  return FORM.test(contentType.replace(IN_UTF8, "")) ? undefined : NO_FORM;
+export function refusalOfNoForm(contentType: string | undefined): Problem | undefined {
+  return statedBoundary(contentType) === undefined ? NO_FORM : undefined;
+}
+
+function statedBoundary(contentType = ""): string | undefined {
+  return FORM.exec(contentType.replace(IN_UTF8, ""))?.[2];
 }
 
 /**
@@ -58,8 +62,8 @@ export function refusalOfNoForm(contentType = ""): Problem | undefined {
  *
  * @throws Problem 415 for a media type that is no form, or does not say its boundary plainly
  */
-export function boundaryOf(contentType = ""): string {
-  const boundary = FORM.exec(contentType.replace(IN_UTF8, ""))?.[2];
+export function boundaryOf(contentType: string | undefined): string {
+  const boundary = statedBoundary(contentType);
   if (boundary === undefined) throw NO_FORM;
   return boundary;
 }

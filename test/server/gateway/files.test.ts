@@ -459,7 +459,7 @@ test("b377: where none of the pages that are gone through has a file of the team
   expect(new Set(upstream.received.map(({ connection }) => connection)).size).toBeLessThan(5);
 });
 
-test("b377: a page with more files than were asked for is not gone through", async () => {
+test("b377: a page with more files than were asked for is refused", async () => {
   const data = Array.from({ length: 1_001 }, (_, at) => ({ id: `file_${at}` }));
   const questions = database.questions;
   upstream.answerWith((response) => response.end(JSON.stringify({ data, has_more: true })));
