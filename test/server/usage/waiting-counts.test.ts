@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { WaitingCounts } from "../../../server/usage/waiting-counts.ts";
-import { cpuTimeOf } from "../../env/cpu-time.ts";
+import { leastOfFive, threadCpuTimeOf } from "../../env/cpu-time.ts";
 
 const MOST = 12;
 const open = () => new WaitingCounts<number>(MOST, (known, more) => known + more);
@@ -82,25 +82,32 @@ describe("Counts that wait", () => {
     expect([...waiting.take(4).values()]).toEqual([100, 101, 4, 5]);
   });
 
-  test("b235: are given up of however many teams without a look at each of them", () => {
+  test("b235: are given up of however many teams without a look at each of them", async () => {
     const [most, teams] = [50_000, 25_000];
-    const waiting = new WaitingCounts<number>(most, (known, more) => known + more);
-    for (let i = 0; i < most; i++) waiting.add(`team ${i % teams}`, `key ${i}`, i);
-    const begun = performance.now();
-    for (let i = most; i < 2 * most; i++) waiting.add(`team ${i % teams}`, `key ${i}`, i);
-    expect(performance.now() - begun).toBeLessThan(1_000);
-    expect(waiting.size).toBe(most);
+    const took = await leastOfFive(1_000, () => {
+      const waiting = new WaitingCounts<number>(most, (known, more) => known + more);
+      for (let i = 0; i < most; i++) waiting.add(`team ${i % teams}`, `key ${i}`, i);
+      return threadCpuTimeOf(() => {
+        for (let i = most; i < 2 * most; i++) waiting.add(`team ${i % teams}`, `key ${i}`, i);
+        expect(waiting.size).toBe(most);
+      });
+    });
+    expect(took).toBeLessThan(1_000);
   });
 
   test("b272: are given up of one team that has many of them without a look at those that it gave up before", async () => {
     const [most, more] = [250_000, 40_000];
-    const waiting = new WaitingCounts<number>(most, (known, more) => known + more);
-    for (let i = 0; i < most; i++) waiting.add(i < 180_000 ? "large" : `team ${i % 700}`, `key ${i}`, i);
-    const given: (number | undefined)[] = [];
-    const took = await cpuTimeOf(() => {
-      for (let i = 0; i < more; i++) given.push(waiting.add(`other ${i % 500}`, `new ${i}`, i));
+    let waiting = new WaitingCounts<number>(most, (known, more) => known + more);
+    const took = await leastOfFive(300, () => {
+      waiting = new WaitingCounts<number>(most, (known, more) => known + more);
+      for (let i = 0; i < most; i++) waiting.add(i < 180_000 ? "large" : `team ${i % 700}`, `key ${i}`, i);
+      const given: (number | undefined)[] = [];
+      const spent = threadCpuTimeOf(() => {
+        for (let i = 0; i < more; i++) given.push(waiting.add(`other ${i % 500}`, `new ${i}`, i));
+      });
+      expect(given).toEqual(from(0, more));
+      return spent;
     });
-    expect(given).toEqual(from(0, more));
     expect(took).toBeLessThan(300);
     const { size } = waiting.take(250);
     for (let i = 0; i < size; i++) expect(waiting.add("other 0", `newer ${i}`, i)).toBeUndefined();

@@ -62,19 +62,20 @@ test("the embedded database whose log is to be freed answers while its disk is f
   };
   await sql`create table written (n integer)`.execute(store.db);
   await count();
-  for (let n = 0; n < 6; n++) {
-    await sql`insert into written values (${n})`.execute(store.db);
+  // A slow machine takes long enough for a look in between, which frees what there is by then.
+  let written = 0;
+  for (; (await segments()) <= 5; written++) {
+    await sql`insert into written values (${written})`.execute(store.db);
     await sql`select pg_switch_wal()`.execute(store.db);
   }
   const { bavail, bsize } = statfsSync(disk);
   writeFileSync(join(disk, "other"), Buffer.alloc(bavail * bsize));
 
   const before = await segments();
-  expect(before).toBeGreaterThan(5);
-  expect([await count(), await segments()]).toEqual([[{ count: 6 }], before]);
+  expect([await count(), await segments()]).toEqual([[{ count: written }], before]);
 
   rmSync(join(disk, "other"));
-  expect(await count()).toEqual([{ count: 6 }]);
+  expect(await count()).toEqual([{ count: written }]);
   expect(await segments()).toBeLessThan(before);
   await store.close();
 });

@@ -3,9 +3,9 @@ import { expect, test } from "vitest";
 import { GEMINI_REPEATS, type ModelMembers, TOP_LEVEL } from "../../../../server/gateway/model/model-members.ts";
 import { ModelScan, type ModelSpan, replaceModels } from "../../../../server/gateway/model/model-scan.ts";
 import { BodyFault } from "../../../../server/http/bodies/json-scanner.ts";
-import { SLICE_STEPS } from "../../../../server/http/bodies/slices.ts";
 import { hostileBodies } from "../../../bench/hostile-bodies.ts";
 import { NIGHTLY } from "../../../env/nightly.ts";
+import { expectFairSlices } from "../../http/bodies/fair-slices.ts";
 
 function findModels(body: Buffer, members: ModelMembers, steps = 1_000): readonly ModelSpan[] {
   const scan = new ModelScan(body, members);
@@ -122,23 +122,8 @@ test("b83: a model is found in slices of any size", () => {
 /** Nightly as large as for the scanner itself: what is looked for in it is bounded in number. */
 const HOSTILE = hostileBodies((NIGHTLY ? 8 : 2) << 20);
 
-test.each([...HOSTILE])("b83: %s: the search for a model holds the thread for no slice", (_, body) => {
+test.each([...HOSTILE])("b83: %s: the search for a model holds the thread for no slice", async (_, body) => {
   for (const members of [TOP_LEVEL, GEMINI_REPEATS]) {
-    const scan = new ModelScan(body, members);
-    let [slices, longest, isDone] = [0, 0, false];
-    while (!isDone) {
-      slices += 1;
-      const before = process.threadCpuUsage();
-      try {
-        isDone = scan.run(SLICE_STEPS);
-      } catch (error) {
-        expect(error).toBeInstanceOf(BodyFault);
-        isDone = true;
-      }
-      const { user, system } = process.threadCpuUsage(before);
-      longest = Math.max(longest, (user + system) / 1_000);
-    }
-    expect(slices).toBeLessThanOrEqual(1 + (16 * body.length) / SLICE_STEPS);
-    expect(longest).toBeLessThanOrEqual(50);
+    await expectFairSlices(body, () => new ModelScan(body, members));
   }
 });

@@ -1,15 +1,11 @@
 import { array, assert, jsonValue, nat, property, string, uint8Array } from "fast-check";
 import { expect, test } from "vitest";
 import { BodyFault, JsonScanner, type JsonVisitor } from "../../../../server/http/bodies/json-scanner.ts";
-import { SLICE_STEPS } from "../../../../server/http/bodies/slices.ts";
 import { hostileBodies } from "../../../bench/hostile-bodies.ts";
 import { NIGHTLY } from "../../../env/nightly.ts";
+import { expectFairSlices } from "./fair-slices.ts";
 
 const BOUNDS = { values: 1_000_000, depth: 256 };
-/** However small the slices are, a body takes at most so many steps for each of its bytes. */
-const STEPS_PER_BYTE = 16;
-const MAX_SLICE_CPU_MS = 50;
-
 /** Walks over a body and says what was seen, in slices of the given steps. */
 function walk(body: Buffer, steps: () => number): { seen: string[]; slices: number } {
   const seen: string[] = [];
@@ -107,25 +103,8 @@ test.each([
 
 test.each([...hostileBodies((NIGHTLY ? 8 : 2) << 20)])(
   "b83: %s: no slice holds the thread, and the end comes",
-  (_, body) => {
-    let longest = 0;
+  async (_, body) => {
     const visitor: JsonVisitor<string> = { open: (context) => context, member: (object) => object, scalar: () => {} };
-    const scanner = new JsonScanner(body, BOUNDS, visitor, "");
-    const slice = (): boolean => {
-      const before = process.threadCpuUsage();
-      try {
-        return scanner.run(SLICE_STEPS);
-      } catch (error) {
-        expect(error).toBeInstanceOf(BodyFault);
-        return true;
-      } finally {
-        const { user, system } = process.threadCpuUsage(before);
-        longest = Math.max(longest, (user + system) / 1_000);
-      }
-    };
-    let slices = 1;
-    for (; !slice(); slices += 1);
-    expect(slices).toBeLessThanOrEqual(1 + (STEPS_PER_BYTE * body.length) / SLICE_STEPS);
-    expect(longest).toBeLessThanOrEqual(MAX_SLICE_CPU_MS);
+    await expectFairSlices(body, () => new JsonScanner(body, BOUNDS, visitor, ""));
   },
 );
