@@ -1,11 +1,14 @@
+import { passagesOf } from "../../domain/passages.ts";
 import { recallAtoms } from "../../memory/store/search/atom-recall.ts";
 import { searchAtoms } from "../../memory/store/search/atom-search.ts";
+import type { QuestionVector } from "../../memory/store/search/candidates/nearest.ts";
 import { migrate } from "../../store/database/migrate/migrate.ts";
 import type { Store } from "../../store/database/store.ts";
 import { addTeamsWithLibraries } from "../memory/libraries.ts";
-import { storeAged } from "../memory/store/search/recall/stored.ts";
+import { storeAged, storeVectors } from "../memory/store/search/recall/stored.ts";
 import { bm25 } from "./public/bm25.ts";
 import { type Collection, readCollections } from "./public/collections.ts";
+import { type Embed, embeddingEndpoint } from "./public/embedding-endpoint.ts";
 import { MEASURES, type Measures, measuresOf } from "./public/measures.ts";
 import { onPGlite } from "./questions.ts";
 import { figure, median, table } from "./table.ts";
@@ -16,6 +19,10 @@ const REACH = { teamId: TEAM, libraryIds: null };
 /** Number of answers that are asked for. */
 const LIMIT = 20;
 const DAY_MS = 86_400_000;
+const SPACE = {
+  ...{ digest: "", publicId: "", model: "", askedDimensions: null, servedBy: "" },
+  libraries: [{ id: LIBRARY, space: 1 }],
+};
 
 /** Ranking of one question by one way to ask, and how long it took. */
 type Asked = { readonly way: string; readonly category: string; readonly measures: Measures; readonly ms: number };
@@ -23,17 +30,19 @@ type Asked = { readonly way: string; readonly category: string; readonly measure
 /**
  * Asks the questions of public collections of the memory and of BM25, each collection in a library of its own: how much
  * of the evidence is found, and how high it stands. `LOCOMO_FILE`, `CRANFIELD_DIR` and `SCIFACT_DIR` name the files,
- * `KEYPLANE_BENCH_CONVERSATIONS` those of LoCoMo's conversations that are asked.
+ * `KEYPLANE_BENCH_CONVERSATIONS` those of LoCoMo's conversations that are asked, and `EMBEDDINGS_URL` an endpoint by
+ * whose vectors they are asked once more.
  */
 export async function benchPublic(): Promise<string> {
   const { given, missing } = readCollections(process.env);
+  const embed = embeddingEndpoint(process.env);
   const only = process.env.KEYPLANE_BENCH_CONVERSATIONS?.split(",");
   const rows: string[][] = [];
   for (const [name, collections] of given) {
     const asked: Asked[] = [];
     for (const collection of collections) {
       if (name === "LoCoMo" && only?.includes(collection.name) === false) continue;
-      asked.push(...(await onPGlite((store) => ask(store, collection))));
+      asked.push(...(await onPGlite((store) => ask(store, collection, embed))));
     }
     rows.push(...rowsOf(name, asked));
   }
@@ -41,7 +50,7 @@ export async function benchPublic(): Promise<string> {
   return [...(rows.length > 0 ? [table(heads, rows)] : []), ...missing].join("\n");
 }
 
-async function ask(store: Store, { documents, questions }: Collection): Promise<Asked[]> {
+async function ask(store: Store, { documents, questions }: Collection, embed: Embed | undefined): Promise<Asked[]> {
   await migrate(store);
   await addTeamsWithLibraries(store);
   const latest = Math.max(...documents.map(({ writtenMs }) => writtenMs ?? 0));
@@ -55,17 +64,37 @@ async function ask(store: Store, { documents, questions }: Collection): Promise<
     store.db,
     documents.map(({ text }) => text),
   );
+  type Meaning = readonly QuestionVector[];
+  const recall = async (query: string, meaning: Meaning = []) => {
+    const { atoms } = await recallAtoms(store.db, REACH, searchFor(query, meaning));
+    return atoms.map(({ id }) => documentOf.get(id) ?? "");
+  };
+  const search = async (query: string, meaning: Meaning = []) => {
+    const { items } = await searchAtoms(store.db, REACH, searchFor(query, meaning));
+    return items.map(({ atom }) => documentOf.get(atom.id) ?? "");
+  };
   const ways: Record<string, (query: string) => Promise<string[]>> = {
     BM25: async (query) => (await yardstick(query)).slice(0, LIMIT).map((at) => documents[at]?.id ?? ""),
-    recall: async (query) => {
-      const { atoms } = await recallAtoms(store.db, REACH, searchFor(query));
-      return atoms.map(({ id }) => documentOf.get(id) ?? "");
-    },
-    search: async (query) => {
-      const { items } = await searchAtoms(store.db, REACH, searchFor(query));
-      return items.map(({ atom }) => documentOf.get(atom.id) ?? "");
-    },
+    recall: (query) => recall(query),
+    search: (query) => search(query),
   };
+  if (embed !== undefined) {
+    const passages = documents.map(({ text }) => passagesOf(text));
+    const embedded = (await embed(passages.flat())).values();
+    await storeVectors(
+      store.db,
+      LIBRARY,
+      ids,
+      passages.map(({ length }) => embedded.take(length).toArray()),
+    );
+    const meanings = new Map<string, Meaning>();
+    for (const { ask } of questions) {
+      const [vector = []] = await embed([ask]);
+      meanings.set(ask, [{ space: { ...SPACE, dimensions: vector.length }, vector }]);
+    }
+    ways["recall with vectors"] = (query) => recall(query, meanings.get(query));
+    ways["search with vectors"] = (query) => search(query, meanings.get(query));
+  }
   const asked: Asked[] = [];
   for (const { ask, category, evidence } of questions) {
     for (const [way, rank] of Object.entries(ways)) {
@@ -77,8 +106,8 @@ async function ask(store: Store, { documents, questions }: Collection): Promise<
   return asked;
 }
 
-function searchFor(query: string) {
-  return { libraryId: LIBRARY, tags: [], query, limit: LIMIT };
+function searchFor(query: string, meaning: readonly QuestionVector[]) {
+  return { libraryId: LIBRARY, tags: [], query, limit: LIMIT, meaning };
 }
 
 function rowsOf(name: string, asked: readonly Asked[]): string[][] {

@@ -50,13 +50,24 @@ export async function storePerfectVectors(
   { atoms }: Corpus,
   ids: readonly string[],
 ): Promise<void> {
-  const rows = atoms.map(({ about, topic, id: own }, n) => ({
-    id: ids[n],
-    vector: JSON.stringify(perfectVector({ about, topic, own })),
-  }));
+  const vectors = atoms.map(({ about, topic, id: own }) => [perfectVector({ about, topic, own })]);
+  await storeVectors(db, libraryId, ids, vectors);
+}
+
+/** Gives atoms of one library the vectors of their passages, in the space 1. */
+export async function storeVectors(
+  db: Db,
+  libraryId: string,
+  ids: readonly string[],
+  vectors: readonly (readonly (readonly number[])[])[],
+): Promise<void> {
+  const rows = ids.flatMap((id, n) => (vectors[n] ?? []).map((v, passage) => ({ id, passage, v: JSON.stringify(v) })));
+  const made = sql`(select (row ->> 'id')::uuid as id, (row ->> 'passage')::integer as passage, (row ->> 'v')::vector as v
+    from jsonb_array_elements(${JSON.stringify(rows)}::jsonb) row) made`;
   await sql`
     insert into atom_embeddings (atom_id, library_id, space, revision, signature, embedding)
-    select id, ${libraryId}, 1, 1, binary_quantize(v), v
-    from (select (row ->> 'id')::uuid as id, (row ->> 'vector')::vector as v
-      from jsonb_array_elements(${JSON.stringify(rows)}::jsonb) row) made`.execute(db);
+    select id, ${libraryId}, 1, 1, binary_quantize(v), v from ${made} where passage = 0`.execute(db);
+  await sql`
+    insert into atom_passages (atom_id, library_id, passage, space, revision, signature, embedding)
+    select id, ${libraryId}, passage, 1, 1, binary_quantize(v), v from ${made} where passage > 0`.execute(db);
 }
