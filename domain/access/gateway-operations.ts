@@ -19,7 +19,7 @@ export type ApiVersion = "v1" | "v1beta" | "upload/v1beta";
 
 /** Method and path of an operation behind `/g/<public id>/`. */
 export type ServedAt = {
-  readonly method: "GET" | "POST" | "DELETE";
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   /** Path of the operation. `{model}` stands for the model, another name in braces for what an upstream keeps. */
   readonly path: `${ApiVersion}/${string}`;
   /** Format of the operation. Left out if formats share the path: the headers tell. */
@@ -55,10 +55,12 @@ export type CountedUsage = {
   readonly usual?: number;
   /** Unit beside tokens. */
   readonly unit?: Unit;
+  /** True if the answer names its model in another way than its format: its usage counts under the model of the body. */
+  readonly asked?: true;
 };
 
 /** Kinds of objects that an upstream keeps for every caller with its credential, and finds again by an id. */
-export type KeptKind = "response" | "conversation" | "item" | "file" | "upload" | "part" | "session";
+export type KeptKind = "response" | "conversation" | "item" | "file" | "upload" | "part" | "session" | "cache";
 
 /**
  * Meaning of a member of a body that holds ids: an id, an object with one or a list of these; or a list of items that may
@@ -98,7 +100,10 @@ export type KeptObjects = {
   readonly resumes?: true;
   /** True if the answer is an object in which a URL may stand that is to lead to the gateway. */
   readonly shown?: true;
-  /** Query to ask the upstream with, in place of the client's; left out for the client's. */
+  /**
+   * Query to ask the upstream with, in place of the client's; left out for the client's. Google's APIs may read there
+   * the name that the path has.
+   */
   readonly query?: string;
   /** Kind of the objects that the answer lists, of which those of the team are shown; left out if it is no list. */
   readonly listed?: KeptKind;
@@ -177,8 +182,11 @@ const SENT = { ...KEPT_HERE, body: "json" } as const;
 const OF_FILES = { ...KEPT_HERE, scope: "gateway:files", kind: "files" } as const;
 const OF_FILE = { ...OF_FILES, body: "none", kept: { named: "file" } } as const;
 const OF_UPLOAD = { ...OF_FILES, kept: { named: "upload" } } as const;
+/** Gemini's cached content, which gateways in front of it, and its own of OpenAI's format, take in other formats too. */
+const CACHE_MEMBERS = { cachedContent: "cache" } as const;
 /** Files in an input of OpenAI's formats. What an item cites, found or printed has ids of files that are not read. */
-const FILE_MEMBERS = { file_id: "file", file_ids: "file" } as const;
+const FILE_MEMBERS = { file_id: "file", file_ids: "file", ...CACHE_MEMBERS } as const;
+const FILES_OF_PROMPTS: KeptObjects = { mentioned: { members: FILE_MEMBERS, but: { metadata: "opaque" } } };
 const SCHEMA_OF_TOOLS = { "*": { parameters: "opaque", function: { parameters: "opaque" } } } as const;
 const CITED_ITEMS = {
   "*": { content: { "*": { annotations: "opaque" } }, results: "opaque", outputs: "opaque" },
@@ -217,22 +225,25 @@ const FILES_OF_MESSAGES: KeptObjects = {
 /** Files in an input of Gemini's format; what a function was given and has answered names none. */
 const CALLED = { args: "opaque" } as const;
 const ANSWERED = { response: "opaque" } as const;
-const FILES_OF_CONTENTS: KeptObjects = {
-  mentioned: {
-    members: { fileUri: "file" },
-    but: {
-      contents: {
+const CALLED_FUNCTIONS: OpaquePlaces = {
+  contents: {
+    "*": {
+      parts: {
         "*": {
-          parts: {
-            "*": {
-              ...{ functionCall: CALLED, function_call: CALLED },
-              ...{ functionResponse: ANSWERED, function_response: ANSWERED },
-            },
-          },
+          ...{ functionCall: CALLED, function_call: CALLED },
+          ...{ functionResponse: ANSWERED, function_response: ANSWERED },
         },
       },
     },
   },
+};
+const FILES_OF_CONTENTS: KeptObjects = {
+  mentioned: { members: { fileUri: "file", ...CACHE_MEMBERS }, but: CALLED_FUNCTIONS },
+};
+/** Files in a cached content, which may not be named as another is. */
+const FILES_OF_CACHE: KeptObjects = {
+  referring: { name: "cache" },
+  mentioned: { members: { fileUri: "file" }, but: CALLED_FUNCTIONS },
 };
 const MESSAGES = [{ role: "user", content: "Hello" }];
 const CONTENTS = [{ role: "user", parts: [{ text: "Hello" }] }];
@@ -250,6 +261,11 @@ function post(path: ServedAt["path"], dialect: Dialect): readonly ServedAt[] {
 /** Returns the path of what an upstream of OpenAI's API keeps. */
 function openai(method: ServedAt["method"], path: ServedAt["path"]): readonly ServedAt[] {
   return [{ method, path, dialect: "openai" }];
+}
+
+/** Returns a path of Gemini's cached contents. */
+function cachedContents(method: ServedAt["method"], path: "" | "/{id}" = ""): readonly ServedAt[] {
+  return [{ method, path: `v1beta/cachedContents${path}`, dialect: "gemini" }];
 }
 
 /** Returns the paths of an action on a Gemini model. */
@@ -276,6 +292,7 @@ const ROWS = {
     kind: "generate",
     served: post("v1/completions", "openai"),
     usage: { bounds: { most: ["max_tokens"], answers: ["n", "best_of"], prompts: ["prompt"] } },
+    kept: FILES_OF_PROMPTS,
     span: "text_completion",
     summary: "Generate, as OpenAI's completions",
     example: { model: "fast-chat", prompt: "Hello" },
@@ -552,13 +569,13 @@ const ROWS = {
   "gateway.get_gemini_file": {
     ...OF_FILE,
     served: [{ method: "GET", path: "v1beta/files/{id}", dialect: "gemini" }],
-    kept: { named: "file", shown: true },
+    kept: { named: "file", shown: true, query: "" },
     summary: "Describe a file, as Gemini",
   },
   "gateway.delete_gemini_file": {
     ...OF_FILE,
     served: [{ method: "DELETE", path: "v1beta/files/{id}", dialect: "gemini" }],
-    kept: { named: "file", ended: "file" },
+    kept: { named: "file", ended: "file", query: "" },
     summary: "Delete a file, as Gemini",
   },
   "gateway.download_gemini_file": {
@@ -566,6 +583,40 @@ const ROWS = {
     served: [{ method: "GET", path: "v1beta/files/{id}:download", dialect: "gemini" }],
     kept: { named: "file", query: "alt=media" },
     summary: "Download a file, as Gemini",
+  },
+  "gateway.create_cached_content": {
+    ...IN_BODY,
+    ...{ scope: "gateway:files", kind: "files", fallback: "never" },
+    served: cachedContents("POST"),
+    usage: { bounds: {}, asked: true },
+    kept: { ...FILES_OF_CACHE, brought: { kind: "cache" }, query: "" },
+    summary: "Cache contents for later calls, as Gemini",
+    example: { model: "models/fast-chat", contents: CONTENTS, ttl: "300s" },
+  },
+  "gateway.list_cached_contents": {
+    ...{ ...OF_FILES, body: "none" },
+    served: cachedContents("GET"),
+    kept: { listed: "cache" },
+    summary: "List the team's cached contents, as Gemini",
+  },
+  "gateway.get_cached_content": {
+    ...{ ...OF_FILES, body: "none" },
+    served: cachedContents("GET", "/{id}"),
+    kept: { named: "cache", query: "" },
+    summary: "Describe a cached content, as Gemini",
+  },
+  "gateway.update_cached_content": {
+    ...{ ...OF_FILES, body: "json" },
+    served: cachedContents("PATCH", "/{id}"),
+    kept: { ...FILES_OF_CACHE, named: "cache", brought: { kind: "cache" }, query: "" },
+    summary: "Change when a cached content ends, as Gemini",
+    example: { ttl: "600s" },
+  },
+  "gateway.delete_cached_content": {
+    ...{ ...OF_FILES, body: "none" },
+    served: cachedContents("DELETE", "/{id}"),
+    kept: { named: "cache", ended: "cache", query: "" },
+    summary: "Delete a cached content, as Gemini",
   },
   "gateway.create_upload": {
     ...{ ...OF_FILES, body: "json" },
@@ -647,6 +698,11 @@ export function isForwarded({ answer }: OperationRow): boolean {
 /** Returns the unit that an operation's calls are counted in beside tokens; undefined for none. */
 export function countedUnit({ usage }: OperationRow): Unit | undefined {
   return usage === "unread" ? undefined : usage.unit;
+}
+
+/** True if what an operation's calls use is counted under the model that their bodies name. */
+export function countsAskedModel({ usage }: OperationRow): boolean {
+  return usage !== "unread" && (usage.unit !== undefined || usage.asked === true);
 }
 
 /** True if the answers to an operation may report what the call used. */

@@ -15,7 +15,7 @@ export const SCOPE_TEXTS: Readonly<Record<Scope, { readonly words: string; reado
   "memory:write": { words: "Write and delete atoms", means: "Save, change and delete atoms of the memory" },
   "gateway:files": {
     words: "Keep files at providers",
-    means: "Upload, list, read and delete files at model providers",
+    means: "Upload, list, read and delete files at model providers, and cache contents there",
   },
 };
 

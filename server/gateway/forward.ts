@@ -363,6 +363,7 @@ class Exchange implements AttemptListener {
   onData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#whole !== undefined) {
       this.#keepPiece(this.#whole.pieces, chunk);
+      this.#tap?.push(chunk);
       if (!this.#done) this.#watchPace();
       return;
     }

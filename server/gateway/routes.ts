@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { permits } from "../../domain/access/authorize.ts";
 import {
   countedUnit,
+  countsAskedModel,
   GATEWAY_OPERATIONS,
   isForwarded,
   type KeptObjects,
@@ -152,9 +153,10 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
   const unit = countedUnit(row);
   const speaks = unit === "characters";
   const countsAll = counts && (countsTokens(key) || hasBudget(key));
-  // Answers that are counted in a unit name no model, by which it is priced.
-  const counted = unit !== undefined && (speaks || isReadable(sent.contentLength));
   const { kept } = row;
+  // Such an answer names no model, by which it is priced.
+  const asksModel = countsAskedModel(row);
+  const counted = asksModel && (speaks || kept?.referring !== undefined || isReadable(sent.contentLength));
   const { query } = targetOf(request);
   const mentions = kept?.mentioned !== undefined && kept.referring === undefined;
   const needed = bodyNeed(sent, row.body, {
@@ -198,7 +200,7 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
       reading: keptCall?.reading,
       onDeleted: keptCall?.onDeleted,
       characters,
-      bodyModel: unit === undefined ? undefined : model,
+      bodyModel: asksModel ? model : undefined,
       trace: request.trace,
     });
   };

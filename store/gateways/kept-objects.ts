@@ -25,6 +25,7 @@ export type OwnerQuestion = { readonly teamId: string; readonly digest: string }
 
 /**
  * Records whose the objects are. An object has one owner: the team that recorded it first, until the object has ended.
+ * A later end that its team records is its end.
  *
  * @param made any objects, in any order, also the same one twice
  */
@@ -42,7 +43,9 @@ export async function recordOwners(db: Db, made: readonly MadeObject[]): Promise
     order by digest, origin
     on conflict (digest, origin) do update set team_id = excluded.team_id, parent = excluded.parent,
       ends_at = excluded.ends_at
-    where kept.ends_at < clock_timestamp()`.execute(db);
+    where kept.ends_at < clock_timestamp() or (kept.team_id = excluded.team_id
+      and kept.parent is not distinct from excluded.parent
+      and coalesce(excluded.ends_at, 'infinity') > coalesce(kept.ends_at, 'infinity'))`.execute(db);
 }
 
 /**

@@ -19,7 +19,7 @@ export type PlatformKeySpec = {
   /**
    * What the key may do, instead of preset; without wildcards.
    *
-   * Items: gateway:generate, text and multimodal generation; gateway:embed, embeddings; gateway:routes, logical routes; gateway:files, files at the providers; memory:read, search and reading; memory:write, creating and changing atoms.
+   * Items: gateway:generate, text and multimodal generation; gateway:embed, embeddings; gateway:routes, logical routes; gateway:files, files and cached contents at the providers; memory:read, search and reading; memory:write, creating and changing atoms.
    */
   scopes?: (
     "gateway:generate" | "gateway:embed" | "gateway:routes" | "memory:read" | "memory:write" | "gateway:files"

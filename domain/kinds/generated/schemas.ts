@@ -336,7 +336,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
               "models"
             ],
             "items": {
-              "description": "generate, text and multimodal generation; embed, embeddings; models, the lists of its routes; images, generating and editing pictures; audio, speech, transcriptions and translations; moderations, judging texts and pictures; responses, reading back and deleting stored responses and conversations; files, uploading, listing, reading and deleting files.",
+              "description": "generate, text and multimodal generation; embed, embeddings; models, the lists of its routes; images, generating and editing pictures; audio, speech, transcriptions and translations; moderations, judging texts and pictures; responses, reading back and deleting stored responses and conversations; files, uploading, listing, reading and deleting files, and caching contents.",
               "type": "string",
               "maxLength": 32,
               "enum": [
@@ -1510,7 +1510,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             "maxItems": 8,
             "x-kubernetes-list-type": "set",
             "items": {
-              "description": "gateway:generate, text and multimodal generation; gateway:embed, embeddings; gateway:routes, logical routes; gateway:files, files at the providers; memory:read, search and reading; memory:write, creating and changing atoms.",
+              "description": "gateway:generate, text and multimodal generation; gateway:embed, embeddings; gateway:routes, logical routes; gateway:files, files and cached contents at the providers; memory:read, search and reading; memory:write, creating and changing atoms.",
               "type": "string",
               "maxLength": 32,
               "enum": [

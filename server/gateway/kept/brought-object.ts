@@ -48,12 +48,11 @@ export function shownObject({ idOf, show }: Pick<BroughtDeps, "idOf" | "show">):
 }
 
 /** Returns the end that an object states: seconds since the epoch at OpenAI, a date elsewhere. */
-function endOf({ expires_at: end, expirationTime = end }: JsonObject): number | undefined {
-  const time =
-    typeof expirationTime === "number"
-      ? expirationTime * 1_000
-      : typeof expirationTime === "string"
-        ? Date.parse(expirationTime)
-        : Number.NaN;
+function endOf({
+  expires_at,
+  expirationTime = expires_at,
+  expireTime: end = expirationTime,
+}: JsonObject): number | undefined {
+  const time = typeof end === "number" ? end * 1_000 : typeof end === "string" ? Date.parse(end) : Number.NaN;
   return Number.isFinite(time) ? time : undefined;
 }

@@ -10,13 +10,18 @@ const SESSION = "upload_id";
 /** Hosts whose files Gemini finds by its own ids, as {@link hostOf} returns them: Google's but for its object store. */
 const GOOGLE = /^(?!(?:.*\.)?storage\.)(?:.*\.)?googleapis\.com:/;
 
+/** Pattern of the name of a cached content, as an answer spells it. */
+const CACHED = /^cachedContents\/([\w-]{1,128})$/;
+
 /**
- * Creates the reader of what `fileUri` names: a file of Gemini's by its name or its URI, spelt as an answer spells it; or
- * what is elsewhere, and is no object of the upstream's. Any other spelling of a file is an id that no team has.
+ * Creates the reader of what a body names: a cached content by its name; a file of Gemini's by its name or its URI, spelt
+ * as an answer spells it; or what is elsewhere, and is no object of the upstream's. Any other spelling is an id that no
+ * team has.
  */
-export function geminiFileReader(upstreams: readonly UpstreamRecord[]): ReadId {
+export function geminiNameReader(upstreams: readonly UpstreamRecord[]): ReadId {
   const hosts = new Set(upstreams.map(({ baseUrl }) => hostOf(new URL(baseUrl))));
-  return (_kind, text) => {
+  return (kind, text) => {
+    if (kind === "cache") return CACHED.exec(text)?.[1] ?? text;
     const id = /^(?:https?:\/\/[\w.:-]+(?:\/[\w.-]+)*\/v1(?:beta)?\/)?files\/([a-z0-9-]{1,64})$/.exec(text)?.[1];
     if (/^files\//.test(text)) return id ?? text;
     const url = URL.parse(text);
@@ -93,7 +98,7 @@ const NOT_RESUMABLE = problem(
 
 export const NAME_CHOSEN: Problem = problem(
   "invalid_request",
-  "The upload chooses a name for its file: leave `name` out, and take the one that the answer has.",
+  "The body chooses a name for what it makes: leave `name` out, and take the one that the answer has.",
 );
 
 export const SESSION_ELSEWHERE: Problem = problem(

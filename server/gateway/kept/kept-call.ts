@@ -19,7 +19,7 @@ import type { Resolved } from "../resolve.ts";
 import { broughtObject, type Expiring, shownObject } from "./brought-object.ts";
 import {
   CHOSEN_NAME,
-  geminiFileReader,
+  geminiNameReader,
   NAME_CHOSEN,
   resumedUpload,
   SESSION_ELSEWHERE,
@@ -27,7 +27,7 @@ import {
   sessionUrl,
   withOwnUrl,
 } from "./gemini-files.ts";
-import { LIST_FORMATS } from "./list-formats.ts";
+import { listFormat } from "./list-formats.ts";
 import { OwnedList } from "./owned-list.ts";
 import { type KeptReference, type ReadId, ReferenceScan } from "./reference-scan.ts";
 import type { AnswerReading, JsonObject } from "./whole-answer.ts";
@@ -92,8 +92,9 @@ export async function openKeptCall(
   const { named, made, brought, listed, ended } = kept;
   const [object] = call.names;
   const isRead = kept.referring !== undefined || kept.mentioned !== undefined;
-  const readId = dialect === "gemini" ? geminiFileReader(upstreams) : undefined;
+  const readId = dialect === "gemini" ? geminiNameReader(upstreams) : undefined;
   const said = isRead ? await readReferences(kept, head, text, readId) : NOTHING_SAID;
+  if (named === undefined && said.references.some(({ kind }) => kind === brought?.kind)) return NAME_CHOSEN;
   const resumed = kept.resumes && resumedUpload(query, head.forwarded);
   if (resumed instanceof Problem) return resumed;
   const session = resumed?.session;
@@ -103,7 +104,7 @@ export async function openKeptCall(
   }
   const inSession = session === undefined ? [] : [{ kind: "session" as const, id: session }];
   const inPath = named === undefined || object === undefined ? [] : [{ kind: named, id: object }];
-  const format = listed && LIST_FORMATS[dialect];
+  const format = listed && listFormat(dialect, listed);
   const list =
     format && new OwnedList({ findOwn, show, ...sealing(keyring, `${call.operation} ${teamId}`) }, format, query);
   const inQuery = listed === undefined ? [] : (list?.named ?? []).map((id) => ({ kind: listed, id }));
@@ -151,7 +152,7 @@ export async function openKeptCall(
     return dialect === "gemini" ? withOwnUrl(object, id, gatewayUrl) : object;
   }
   function readingOf(): AnswerReading | undefined {
-    const idOf = LIST_FORMATS[dialect].idOf;
+    const { idOf } = listFormat(dialect, brought?.kind);
     if (brought === undefined) return kept.shown ? shownObject({ idOf, show }) : list;
     const reading = broughtObject(brought, { idOf, show, record: recordBrought });
     if (!kept.resumes) return reading;
@@ -246,6 +247,7 @@ const MISSING: Readonly<Record<KeptKind, Problem>> = {
   file: problem("not_found", "File not found: no file of this id was uploaded with a key of this team."),
   upload: problem("not_found", "Upload not found: no upload of this id was begun with a key of this team."),
   session: problem("not_found", "Upload not found: no upload of this id was begun with a key of this team."),
+  cache: problem("not_found", "Cached content not found: none of this name was made with a key of this team."),
   part: problem("not_found", "Part not found: no part of this id was added to an upload with a key of this team."),
   item: problem(
     "not_found",

@@ -1,3 +1,4 @@
+import type { KeptKind } from "../../../domain/access/gateway-operations.ts";
 import type { Dialect } from "../../../domain/access/key-record.ts";
 import { type JsonObject, objectOf } from "./whole-answer.ts";
 
@@ -37,8 +38,8 @@ export type ListFormat = {
   readonly write: (objects: readonly JsonObject[], next: Cursor | undefined, answer: JsonObject) => JsonObject;
 };
 
-/** Forms of lists by format. */
-export const LIST_FORMATS: Readonly<Record<Dialect, ListFormat>> = {
+/** Forms of lists by format; those of Gemini's are of files. */
+const LIST_FORMATS: Readonly<Record<Dialect, ListFormat>> = {
   openai: {
     ...{ limit: "limit", most: 1_000, usual: 1_000, after: "after" },
     passed: new Set(["order", "purpose"]),
@@ -69,25 +70,32 @@ export const LIST_FORMATS: Readonly<Record<Dialect, ListFormat>> = {
       ...(Object.hasOwn(answer, "has_more") && { ...endsOf(data), has_more: next !== undefined }),
     }),
   },
-  gemini: {
-    ...{ limit: "pageSize", most: 100, usual: 10, page: "pageToken" },
+  gemini: geminiList("files", { most: 100, usual: 10 }),
+};
+const CACHES = geminiList("cachedContents", { most: 1_000, usual: 100 });
+
+/** Returns the form of a list of objects of a kind, and of the objects themselves. */
+export function listFormat(dialect: Dialect, kind: KeptKind | undefined): ListFormat {
+  return kind === "cache" ? CACHES : LIST_FORMATS[dialect];
+}
+
+/** Returns the form of a list of Gemini's. The names of its objects have the collection in front. */
+function geminiList(collection: string, sizes: Pick<ListFormat, "most" | "usual">): ListFormat {
+  const prefix = `${collection}/`;
+  return {
+    ...{ ...sizes, limit: "pageSize", page: "pageToken" },
     passed: new Set(),
     refused: {},
-    // A list without files is an empty object.
-    objectsOf: ({ files = [] }) => objectsIn(files),
-    idOf: geminiFileId,
+    // A list without objects is an empty one.
+    objectsOf: ({ [collection]: objects = [] }) => objectsIn(objects),
+    idOf: ({ name }) => (typeof name === "string" && name.startsWith(prefix) ? name.slice(prefix.length) : undefined),
     nextOf: ({ nextPageToken: token }) => (typeof token === "string" && token !== "" ? { token } : undefined),
     namesPages: () => true,
-    write: (files, next) => ({
-      ...(files.length > 0 && { files }),
+    write: (objects, next) => ({
+      ...(objects.length > 0 && { [collection]: objects }),
       ...(next !== undefined && "token" in next && { nextPageToken: next.token }),
     }),
-  },
-};
-
-/** Returns the id of a file of Gemini's, whose name has the collection in front. */
-export function geminiFileId({ name }: JsonObject): string | undefined {
-  return typeof name === "string" && name.startsWith("files/") ? name.slice("files/".length) : undefined;
+  };
 }
 
 function objectsIn(value: unknown): readonly JsonObject[] | undefined {

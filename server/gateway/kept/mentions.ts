@@ -4,7 +4,7 @@ import { type Problem, problem } from "../../http/problems/problem.ts";
 import type { RequestHead } from "../headers/headers.ts";
 
 /**
- * Pattern of a body in which a member may name a file: its name in any case and with anything but letters and digits
+ * Pattern of a body in which a member may name a file or a cached content: its name in any case and with anything but letters and digits
  * within, an escape or a letter that may be a part of it, or a NUL, as in UTF-16. Found in most bodies that name one and
  * in few others, which are then read as carefully.
  */

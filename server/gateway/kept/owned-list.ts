@@ -141,5 +141,5 @@ function limitOf(asked: string | null, { limit, most, usual }: ListFormat): numb
 const NO_PAGE = problem("invalid_request", "The page is none that this list has named: begin without one.");
 const TOO_FAR = problem(
   "bad_gateway",
-  "None of the first objects that the upstream lists is this team's: name a file by its id, or give the team a credential of its own.",
+  "None of the first objects that the upstream lists is this team's: name one by its id, or give the team a credential of its own.",
 );

@@ -103,7 +103,7 @@ export class ReferenceScan implements JsonVisitor<Context> {
   /** Values of the member by which nothing is kept. */
   readonly #switches: boolean[] = [];
 
-  /** @param readId reads the id of a member that is looked for everywhere; each text is one where it is left out */
+  /** @param readId reads the id of a member that holds one; each text is one where it is left out */
   constructor(body: Buffer, { referring = {}, mentioned, made }: KeptObjects, readId: ReadId = (_kind, text) => text) {
     this.#body = body;
     this.#referring = new Map(Object.entries(referring).map(([name, member]) => [foldedName(name), member]));
@@ -267,7 +267,7 @@ export class ReferenceScan implements JsonVisitor<Context> {
       case "id":
         if (isNull) return;
         if (!isText) throw NO_ID;
-        this.#note(context.kind, this.#idAt(start, end));
+        this.#note(context.kind, this.#readId(context.kind, this.#idAt(start, end)) ?? "");
         return;
       case "item id":
         if (isNull) return;

@@ -96,12 +96,13 @@ export async function readModels(openCall: OpenCall | null, inspected: ReadReque
 }
 
 function modelOf(body: Buffer, call: GatewayCall, spans: readonly ModelSpan[], search: ModelSearch): RequestedModel {
-  if (call.model === undefined) {
-    return { model: spans[0]?.value, text: body, body: ({ model }) => replaced(body, spans, () => model, search) };
+  const [first] = spans;
+  if (call.model === undefined && call.dialect !== "gemini") {
+    return { model: first?.value, text: body, body: ({ model }) => replaced(body, spans, () => model, search) };
   }
-  const { model: named } = call;
+  const named = call.model ?? (first && bare(first.value));
   if (spans.some(({ value }) => bare(value) !== named)) {
-    throw problem("invalid_request", "The body names another model than the path.");
+    throw problem("invalid_request", "The body names another model than the path, or two models.");
   }
   return {
     model: named,

@@ -452,7 +452,7 @@ test("b377: where none of the pages that are gone through has a file of the team
   expect(await shown(await ask(a, "GET", "files"))).toEqual([
     502,
     "keyplane",
-    expect.stringContaining("name a file by its id"),
+    expect.stringContaining("name one by its id"),
   ]);
   expect(upstream.received.length).toBe(100);
   // A page needs no connection of its own.

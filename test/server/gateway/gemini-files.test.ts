@@ -228,6 +228,13 @@ test("b375: a file of Gemini's is its team's, in paths and bodies, and in any sp
   }
 });
 
+test("b375: no query of a client's names another file than the path", async () => {
+  const [{ name: theirs = "" }, { name = "" }] = [await upload(a), await upload(b)];
+  upstream.received.length = 0;
+  for (const method of ["GET", "DELETE"]) await ask(b, method, `v1beta/${name}?name=${theirs}`);
+  expect(upstream.received.map(({ url }) => url)).toEqual([`/v1beta/${name}`, `/v1beta/${name}`]);
+});
+
 test("b377: a list of Gemini's shows the team's own files alone, with sealed pages", async () => {
   for (let at = 0; at < 150; at++) files.set(`other${at}`, Buffer.from("x"));
   const own = [await upload(a), await upload(a), await upload(a)].map(({ name }) => name);

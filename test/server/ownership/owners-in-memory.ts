@@ -6,6 +6,7 @@ export function ownersInMemory(monotonic: () => number = () => 0) {
   const database = { isAway: false, records: 0, questions: 0 };
   const kept = new Map<string, MadeObject>();
   const keyOf = ({ digest, origin }: Pick<MadeObject, "digest" | "origin">) => `${digest}${origin}`;
+  const endOf = ({ lastsMs }: MadeObject) => lastsMs ?? Number.POSITIVE_INFINITY;
   const requireHere = () => {
     if (database.isAway) throw new Error("the database is away");
   };
@@ -13,7 +14,11 @@ export function ownersInMemory(monotonic: () => number = () => 0) {
     record: async (made) => {
       database.records++;
       requireHere();
-      for (const one of made) if (!kept.has(keyOf(one))) kept.set(keyOf(one), one);
+      for (const one of made) {
+        const before = kept.get(keyOf(one));
+        const isLater = before?.teamId === one.teamId && endOf(one) > endOf(before);
+        if (before === undefined || isLater) kept.set(keyOf(one), one);
+      }
     },
     find: async (questions) => {
       database.questions++;

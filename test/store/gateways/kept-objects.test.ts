@@ -49,6 +49,26 @@ describeNightlyOnEachEngine("What an upstream keeps", (store) => {
     expect(await ownedBy("team_b", brief)).toEqual(["https://a.test"]);
   });
 
+  test("lasts as long as its team recorded last, if that is longer, and another team changes nothing of it", async () => {
+    const ends = async ({ digest }: MadeObject) => {
+      const rows = await store().db.selectFrom("kept_objects").select(["digest", "ends_at"]).execute();
+      const end = rows.find((row) => Buffer.from(row.digest).equals(Buffer.from(digest, "latin1")))?.ends_at;
+      return end && Math.round((end.getTime() - Date.now()) / DAY);
+    };
+    const [one, lasting] = [made({ lastsMs: 2 * DAY }), made({ lastsMs: null })];
+    await recordOwners(store().db, [one, lasting]);
+    await recordOwners(store().db, [{ ...one, teamId: "team_b", lastsMs: 9 * DAY }]);
+    expect([await ends(one), await ownedBy("team_a", one)]).toEqual([2, ["https://a.test"]]);
+    await recordOwners(store().db, [
+      { ...one, lastsMs: 9 * DAY },
+      { ...lasting, lastsMs: DAY },
+    ]);
+    await recordOwners(store().db, [{ ...one, lastsMs: DAY }]);
+    expect([await ends(one), await ends(lasting)]).toEqual([9, null]);
+    await recordOwners(store().db, [{ ...one, lastsMs: null }]);
+    expect(await ends(one)).toBe(null);
+  });
+
   test("goes from the database after its end, a conversation with all that is in it", async () => {
     await prune(store(), 90 * DAY);
     const before = await rows();
