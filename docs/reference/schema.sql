@@ -238,6 +238,7 @@ create table kept_objects (
   team_id text not null,
   parent bytea,
   ends_at timestamp with time zone,
+  charged_at timestamp with time zone,
   constraint kept_objects_digest_check CHECK ((octet_length(digest) = 32)),
   constraint kept_objects_pkey PRIMARY KEY (digest, origin)
 );

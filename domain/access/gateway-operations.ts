@@ -60,7 +60,16 @@ export type CountedUsage = {
 };
 
 /** Kinds of objects that an upstream keeps for every caller with its credential, and finds again by an id. */
-export type KeptKind = "response" | "conversation" | "item" | "file" | "upload" | "part" | "session" | "cache";
+export type KeptKind =
+  | "response"
+  | "conversation"
+  | "item"
+  | "file"
+  | "upload"
+  | "part"
+  | "session"
+  | "cache"
+  | "batch";
 
 /**
  * Meaning of a member of a body that holds ids: an id, an object with one or a list of these; or a list of items that may
@@ -100,6 +109,8 @@ export type KeptObjects = {
   readonly resumes?: true;
   /** True if the answer is an object in which a URL may stand that is to lead to the gateway. */
   readonly shown?: true;
+  /** True if the answer has the results of the named object, whose usage is counted once, before any of it leaves. */
+  readonly results?: true;
   /**
    * Query to ask the upstream with, in place of the client's; left out for the client's. Google's APIs may read there
    * the name that the path has.
@@ -124,13 +135,15 @@ export type OperationRow = {
   /**
    * Place of the model's name, which a call may leave out of a body. A key or gateway that is restricted to models
    * refuses a call without one, and so every call with `none`; calls with `unused` ask no model, so that the restriction
-   * does not matter.
+   * does not matter. Requests in a body name the same one each.
    */
-  readonly models: "in the body" | "in the path" | "none" | "unused";
+  readonly models: "in the body" | "in the requests" | "in the path" | "none" | "unused";
   /** Period in which a route's next upstream may be asked: until the client has received something, or never. */
   readonly fallback: "until answered" | "never";
   /** Objects that upstreams keep; left out if its calls have nothing to do with them. */
   readonly kept?: KeptObjects;
+  /** True if what a call uses is known long after it, so that no limit of tokens and no budget can hold it. */
+  readonly isLate?: true;
   /** Operation name by OpenTelemetry's conventions; left out if they have none: then it is the operation's own name. */
   readonly span?: "chat" | "text_completion" | "generate_content" | "embeddings";
   readonly summary: string;
@@ -181,6 +194,7 @@ const OF_CONVERSATION = { ...READ_BACK, kept: { named: "conversation" } } as con
 const SENT = { ...KEPT_HERE, body: "json" } as const;
 const OF_FILES = { ...KEPT_HERE, scope: "gateway:files", kind: "files" } as const;
 const OF_FILE = { ...OF_FILES, body: "none", kept: { named: "file" } } as const;
+const OF_BATCH = { ...READ_BACK, kind: "batches" } as const;
 const OF_UPLOAD = { ...OF_FILES, kept: { named: "upload" } } as const;
 /** Gemini's cached content, which gateways in front of it, and its own of OpenAI's format, take in other formats too. */
 const CACHE_MEMBERS = { cachedContent: "cache" } as const;
@@ -245,6 +259,14 @@ const FILES_OF_CACHE: KeptObjects = {
   referring: { name: "cache" },
   mentioned: { members: { fileUri: "file" }, but: CALLED_FUNCTIONS },
 };
+/** Files in the requests of a batch of Anthropic's. */
+const FILES_OF_BATCH: KeptObjects = {
+  referring: {},
+  mentioned: {
+    members: FILE_MEMBERS,
+    but: { requests: { "*": { params: FILES_OF_MESSAGES.mentioned?.but ?? "opaque" } } },
+  },
+};
 const MESSAGES = [{ role: "user", content: "Hello" }];
 const CONTENTS = [{ role: "user", parts: [{ text: "Hello" }] }];
 const GEMINI_BOUNDS: BoundMembers = {
@@ -261,6 +283,14 @@ function post(path: ServedAt["path"], dialect: Dialect): readonly ServedAt[] {
 /** Returns the path of what an upstream of OpenAI's API keeps. */
 function openai(method: ServedAt["method"], path: ServedAt["path"]): readonly ServedAt[] {
   return [{ method, path, dialect: "openai" }];
+}
+
+/** Returns a path of Anthropic's batches. */
+function batches(
+  method: ServedAt["method"],
+  path: "" | `/{id}${"" | "/cancel" | "/results"}` = "",
+): readonly ServedAt[] {
+  return [{ method, path: `v1/messages/batches${path}`, dialect: "anthropic" }];
 }
 
 /** Returns a path of Gemini's cached contents. */
@@ -354,6 +384,45 @@ const ROWS = {
     kept: FILES_OF_MESSAGES,
     summary: "Count tokens, as Anthropic's messages",
     example: { model: "fast-chat", messages: MESSAGES },
+  },
+  "gateway.create_message_batch": {
+    ...{ ...ASKED, scope: "gateway:generate", kind: "batches", models: "in the requests", fallback: "never" },
+    served: batches("POST"),
+    usage: "unread",
+    isLate: true,
+    kept: { ...FILES_OF_BATCH, brought: { kind: "batch" } },
+    summary: "Have requests answered later, as Anthropic's message batches",
+    example: { requests: [{ custom_id: "1", params: { model: "fast-chat", max_tokens: 256, messages: MESSAGES } }] },
+  },
+  "gateway.list_message_batches": {
+    ...OF_BATCH,
+    served: batches("GET"),
+    kept: { listed: "batch" },
+    summary: "List the team's batches, as Anthropic",
+  },
+  "gateway.get_message_batch": {
+    ...OF_BATCH,
+    served: batches("GET", "/{id}"),
+    kept: { named: "batch", shown: true },
+    summary: "Describe a batch, as Anthropic",
+  },
+  "gateway.cancel_message_batch": {
+    ...OF_BATCH,
+    served: batches("POST", "/{id}/cancel"),
+    kept: { named: "batch", shown: true },
+    summary: "Cancel a batch, as Anthropic",
+  },
+  "gateway.delete_message_batch": {
+    ...OF_BATCH,
+    served: batches("DELETE", "/{id}"),
+    kept: { named: "batch", ended: "batch" },
+    summary: "Delete a batch, as Anthropic",
+  },
+  "gateway.get_batch_results": {
+    ...{ ...OF_BATCH, answer: "media" },
+    served: batches("GET", "/{id}/results"),
+    kept: { named: "batch", results: true },
+    summary: "Read what the requests of a batch were answered, as Anthropic",
   },
   "gateway.generate_content": {
     ...IN_PATH,

@@ -72,7 +72,11 @@ class Exchange implements AttemptListener {
   /** Answer that is held back for what it names; undefined while there is none. */
   #held: UnrecordedAnswer | undefined;
   /** Answer that is read whole, and how it is answered; undefined while there is none. */
-  #whole: { readonly pieces: BodyPieces; readonly take: (body: Buffer) => void } | undefined;
+  #whole:
+    | (Pick<AnswerReading, "push"> & { readonly pieces: BodyPieces; readonly take: (body: Buffer) => void })
+    | undefined;
+  /** True once the answer was read: the next one passes as it comes. */
+  #wasRead = false;
   /** Query to ask with. */
   #query: string;
   /** Reader of the usage in the answer as it passes; undefined if the answer cannot report what the call used. */
@@ -253,7 +257,8 @@ class Exchange implements AttemptListener {
     const isSuccess = status < 300;
     // 202 promises a deletion that may fail.
     if (status === 200 || status === 204) onDeleted?.(attempt.candidate.upstream);
-    if (reading !== undefined && isSuccess) this.#readWhole(reading, attempt, controller, status, { raw, parsed });
+    if (reading !== undefined && isSuccess && !this.#wasRead)
+      this.#readWhole(reading, attempt, controller, status, { raw, parsed });
     else if (keeping === undefined || !isSuccess)
       this.#response.begin({ status, isHeld }, { raw, parsed }, routeId, pool);
     else {
@@ -316,13 +321,16 @@ class Exchange implements AttemptListener {
     const { routeId } = this.#resolved;
     this.#whole = {
       pieces: new BodyPieces(),
+      ...(reading.push && { push: reading.push }),
       take: (body) => {
         reading.take(candidate.upstream, body, head.parsed).then(
           (read) => {
             if (this.#done) return;
             if (read instanceof Problem) this.#breakOff(read);
-            else if ("query" in read) this.#askFurther(attempt, read.query);
-            else {
+            else if ("query" in read) {
+              this.#wasRead = read.passes === true;
+              this.#askFurther(attempt, read.query);
+            } else {
               this.#response.answer(status, head, read, routeId, pool);
               this.#finish(true);
             }
@@ -362,7 +370,8 @@ class Exchange implements AttemptListener {
   /** Passes on a piece of the answer, and pauses the upstream while the client is slower. */
   onData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#whole !== undefined) {
-      this.#keepPiece(this.#whole.pieces, chunk);
+      if (this.#whole.push === undefined) this.#keepPiece(this.#whole.pieces, chunk);
+      else this.#whole.push(chunk);
       this.#tap?.push(chunk);
       if (!this.#done) this.#watchPace();
       return;

@@ -14,6 +14,7 @@ import {
 import type { Dialect, GatewayRecord } from "../../domain/access/key-record.ts";
 import { hasBudget, hasCostBudget } from "../../domain/budget/budget.ts";
 import { type CallEnd, NOT_DONE, usedTokens } from "../../domain/usage/token-reservation.ts";
+import type { AnswerUsage } from "../../domain/usage/tokens.ts";
 import { countsTokens } from "../auth/charge-rate.ts";
 import { accessNow, NOT_FOUND, requestedPublicId } from "../auth/key-hook.ts";
 import { recordRefusal } from "../auth/refusals/record-refusal.ts";
@@ -114,6 +115,11 @@ export function gatewayRoutes(
 }
 
 const NOTHING = Buffer.alloc(0);
+
+const TOO_LATE = problem(
+  "forbidden",
+  "This key, its team or the route has a limit of tokens or a budget, and what a batch uses is known hours later: send its requests one by one, or use a key without.",
+);
 
 const UPGRADE_REFUSED = problem("upgrade_required", "The gateway speaks HTTP alone: there are no WebSockets here.", {
   upgrade: "HTTP/1.1",
@@ -238,7 +244,11 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
     if (kept !== undefined && !(mentions && text.length <= SMALL_BODY && !mayMention(text, sent.contentType))) {
       const gatewayUrl = `${reachedAt(request, deps.config)}/g/${gateway.publicId}`;
       const { teamId, upstreams } = gateway;
-      const asked = { kept, call, teamId, dialect, head, query, text, upstreams, gatewayUrl };
+      const countLate = (usage: AnswerUsage): void => {
+        const answer = { gatewayId: gateway.gatewayId, routeId: undefined, askedModel: undefined, usage };
+        deps.usage.countAnswer(key, answer, deps.clock.now());
+      };
+      const asked = { kept, call, teamId, dialect, head, query, text, upstreams, gatewayUrl, countLate };
       const opened = await openKeptCall(deps, asked);
       if (reply.sent) return;
       if (opened instanceof Problem) return proceed(found, opened);
@@ -247,6 +257,7 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
       if (resolved instanceof Problem) return proceed(found, resolved);
     }
     const { limits } = resolved;
+    if (row.isLate && (countsTokens(key, limits) || hasBudget(key))) return proceed(found, TOO_LATE);
     const isCounted = counts && (countsTokens(key, limits) || hasBudget(key));
     const isEstimated = isCounted || speaks;
     if (limits === undefined && !isEstimated) return proceed(found, resolved);

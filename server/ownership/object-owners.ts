@@ -20,6 +20,10 @@ type OwnersDeps = {
   readonly find: (questions: readonly OwnerQuestion[]) => Promise<readonly (readonly string[])[]>;
   /** Ends what an upstream has deleted. */
   readonly end: (teamId: string, object: KeptObject) => Promise<void>;
+  /** Notes that what an object has used is charged; returns false if it was before. */
+  readonly charge: (teamId: string, object: KeptObject) => Promise<boolean>;
+  /** True if what an object has used is charged, wherever the team has it. */
+  readonly isCharged: (teamId: string, digest: string) => Promise<boolean>;
   /** Milliseconds on a clock that never jumps. */
   readonly monotonic: () => number;
 };
@@ -107,6 +111,21 @@ export class ObjectOwners {
   async end(teamId: string, object: KeptObject): Promise<void> {
     this.#known.delete(keyOf(teamId, object.digest));
     await this.#deps.end(teamId, object);
+  }
+
+  /**
+   * Notes that what a team's object has used is charged.
+   *
+   * @returns false if it was before
+   * @throws an error if the database did not say that it is committed
+   */
+  charge(teamId: string, object: KeptObject): Promise<boolean> {
+    return this.#deps.charge(teamId, object);
+  }
+
+  /** @throws an error if the database did not answer */
+  isCharged(teamId: string, digest: string): Promise<boolean> {
+    return this.#deps.isCharged(teamId, digest);
   }
 
   #learn(key: string, known: Known): void {

@@ -1,6 +1,12 @@
 import type { Clock } from "../../runtime/clock.ts";
 import type { Store } from "../../store/database/store.ts";
-import { endKeptObject, findOwnedOrigins, recordOwners } from "../../store/gateways/kept-objects.ts";
+import {
+  chargeOnce,
+  endKeptObject,
+  findOwnedOrigins,
+  isCharged,
+  recordOwners,
+} from "../../store/gateways/kept-objects.ts";
 import { ObjectOwners } from "./object-owners.ts";
 
 /** Opens a thread's owners of what upstreams keep, which the database has. */
@@ -9,6 +15,8 @@ export function openObjectOwners({ db }: Pick<Store, "db">, { monotonic }: Pick<
     record: (made) => recordOwners(db, made),
     find: (questions) => findOwnedOrigins(db, questions),
     end: (teamId, object) => endKeptObject(db, teamId, object),
+    charge: (teamId, object) => chargeOnce(db, teamId, object),
+    isCharged: (teamId, digest) => isCharged(db, teamId, digest),
     monotonic,
   });
 }

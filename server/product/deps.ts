@@ -47,7 +47,7 @@ export type ServerDeps = {
   readonly installationLimits: InstallationLimits | null;
   readonly budgets: Pick<BudgetGrants, "reserve" | "settle">;
   /** Owners of the responses, conversations and files that upstreams keep. */
-  readonly owners: Pick<ObjectOwners, "record" | "findOrigins" | "end">;
+  readonly owners: Pick<ObjectOwners, "record" | "findOrigins" | "end" | "charge" | "isCharged">;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: RequestMetrics & AuthMetrics & { readonly registry: Registry };

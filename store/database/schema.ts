@@ -165,6 +165,7 @@ type KeptObjectsTable = {
   team_id: string;
   parent: Uint8Array | null;
   ends_at: Date | null;
+  charged_at: Date | null;
 };
 
 type KeysTable = {

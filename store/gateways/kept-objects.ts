@@ -42,7 +42,8 @@ export async function recordOwners(db: Db, made: readonly MadeObject[]): Promise
       ${column(({ lastsMs }) => lastsMs)}::float8[]) as made (digest, origin, team_id, parent, lasts_ms)
     order by digest, origin
     on conflict (digest, origin) do update set team_id = excluded.team_id, parent = excluded.parent,
-      ends_at = excluded.ends_at
+      ends_at = excluded.ends_at,
+      charged_at = case when kept.ends_at < clock_timestamp() then null else kept.charged_at end
     where kept.ends_at < clock_timestamp() or (kept.team_id = excluded.team_id
       and kept.parent is not distinct from excluded.parent
       and coalesce(excluded.ends_at, 'infinity') > coalesce(kept.ends_at, 'infinity'))`.execute(db);
@@ -69,6 +70,27 @@ export async function endKeptObject(db: Db, teamId: string, { digest, origin }: 
   await sql`${preparedStatement}
     update kept_objects set ends_at = clock_timestamp()
     where digest = ${toDigest(digest)} and origin = ${origin} and team_id = ${teamId}`.execute(db);
+}
+
+/**
+ * Notes that what a team's object has used is charged.
+ *
+ * @returns false if it was before, or is not the team's
+ */
+export async function chargeOnce(db: Db, teamId: string, { digest, origin }: KeptObject): Promise<boolean> {
+  const { rows } = await sql`${preparedStatement}
+    update kept_objects set charged_at = clock_timestamp()
+    where digest = ${toDigest(digest)} and origin = ${origin} and team_id = ${teamId} and charged_at is null
+    returning true`.execute(db);
+  return rows.length > 0;
+}
+
+/** True if what a team's object has used is charged, at each origin where the team has it. */
+export async function isCharged(db: Db, teamId: string, digest: string): Promise<boolean> {
+  const { rows } = await sql<{ charged: boolean | null }>`${preparedStatement}
+    select bool_and(charged_at is not null) as charged from kept_objects
+    where digest = ${toDigest(digest)} and team_id = ${teamId}`.execute(db);
+  return rows[0]?.charged === true;
 }
 
 /** SQL conditions for the rows of ended objects: of what was in an ended conversation, and of objects with nothing in them. */

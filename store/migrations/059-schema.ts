@@ -129,6 +129,8 @@ create table kept_objects (
   parent bytea,
   -- Null while its upstream keeps it without an end.
   ends_at timestamptz,
+  -- Null until what it has used is counted, or for ever where it uses nothing.
+  charged_at timestamptz,
   primary key (digest, origin)
 );
 create index kept_objects_by_end on kept_objects (ends_at) where ends_at is not null;

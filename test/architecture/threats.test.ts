@@ -205,6 +205,8 @@ describe("docs/security/threats.md", () => {
       "b392",
       "b401",
       "b402",
+      "b403",
+      "b404",
     ];
     const faults = ["c82", "c83", "c84", "c85", "c86", "c89", "c90", "c91", "c92", "c93", "c94", "c95", "c96"];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), ...faults];

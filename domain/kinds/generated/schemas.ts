@@ -328,7 +328,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             "description": "The calls that it serves, by kind; others get 404. The reference of the gateway's calls lists which paths are of which kind.",
             "type": "array",
             "minItems": 1,
-            "maxItems": 8,
+            "maxItems": 9,
             "x-kubernetes-list-type": "set",
             "default": [
               "generate",
@@ -336,7 +336,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
               "models"
             ],
             "items": {
-              "description": "generate, text and multimodal generation; embed, embeddings; models, the lists of its routes; images, generating and editing pictures; audio, speech, transcriptions and translations; moderations, judging texts and pictures; responses, reading back and deleting stored responses and conversations; files, uploading, listing, reading and deleting files, and caching contents.",
+              "description": "generate, text and multimodal generation; embed, embeddings; models, the lists of its routes; images, generating and editing pictures; audio, speech, transcriptions and translations; moderations, judging texts and pictures; responses, reading back and deleting stored responses and conversations; files, uploading, listing, reading and deleting files, and caching contents; batches, requests that are answered later.",
               "type": "string",
               "maxLength": 32,
               "enum": [
@@ -347,7 +347,8 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                 "audio",
                 "moderations",
                 "responses",
-                "files"
+                "files",
+                "batches"
               ]
             }
           },

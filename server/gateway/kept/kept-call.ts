@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer";
 import type { KeptKind, KeptObjects } from "../../../domain/access/gateway-operations.ts";
 import type { Dialect, UpstreamRecord } from "../../../domain/access/key-record.ts";
 import { DAY_MS } from "../../../domain/duration.ts";
+import type { AnswerUsage } from "../../../domain/usage/tokens.ts";
 import { type Keyring, openSealed, seal } from "../../../store/encryption/keyring.ts";
 import { NOT_UTF8 } from "../../http/bodies/json-body.ts";
 import { BodyFault } from "../../http/bodies/json-scanner.ts";
@@ -17,6 +18,7 @@ import { forwardedQuery } from "../query.ts";
 import { pathPrefixes } from "../request-target.ts";
 import type { Resolved } from "../resolve.ts";
 import { broughtObject, type Expiring, shownObject } from "./brought-object.ts";
+import { chargedResults, withOwnResults } from "./charged-results.ts";
 import {
   CHOSEN_NAME,
   geminiNameReader,
@@ -76,6 +78,8 @@ type AskedCall = {
   readonly upstreams: readonly UpstreamRecord[];
   /** URL of the gateway, as its callers reach it. */
   readonly gatewayUrl: string;
+  /** Counts what an answer says of other calls. */
+  readonly countLate: (usage: AnswerUsage) => void;
 };
 
 /**
@@ -87,7 +91,7 @@ type AskedCall = {
  */
 export async function openKeptCall(
   { owners, log, keyring, clock }: Pick<ServerDeps, "owners" | "log" | "keyring" | "clock">,
-  { kept, call, teamId, dialect, head, query, text, upstreams, gatewayUrl }: AskedCall,
+  { kept, call, teamId, dialect, head, query, text, upstreams, gatewayUrl, countLate }: AskedCall,
 ): Promise<KeptCall | Problem> {
   const { named, made, brought, listed, ended } = kept;
   const [object] = call.names;
@@ -116,6 +120,7 @@ export async function openKeptCall(
   if (origins instanceof Problem) return origins;
   const missing = digested.find(({ digest }) => (origins.get(digest) ?? []).length === 0);
   if (missing !== undefined) return MISSING[missing.kind];
+  const isUncharged = kept.results && digested[0] && !(await isCharged(digested[0].digest));
   const conversation = digested.find(({ kind }) => kind === "conversation");
 
   function digestOf({ kind, id }: KeptReference): string {
@@ -138,7 +143,9 @@ export async function openKeptCall(
     return new Set(ids.filter((_id, at) => found.get(digests[at] ?? "")?.includes(origin)));
   }
   async function recordBrought(upstream: UpstreamRecord, { kind, id, endsAt }: Expiring): Promise<Problem | undefined> {
-    const lastsMs = endsAt === undefined ? (USUAL_MS[kind] ?? null) : Math.max(0, endsAt - clock.now()) + MARGIN_MS;
+    // What is said of a batch is when its requests end, long before its results.
+    const end = kind === "batch" ? undefined : endsAt;
+    const lastsMs = end === undefined ? (USUAL_MS[kind] ?? null) : Math.max(0, end - clock.now()) + MARGIN_MS;
     const one = { digest: digestOf({ kind, id }), origin: placeOf(upstream), teamId, parent: null, lastsMs };
     try {
       await owners.record(teamId, [one]);
@@ -149,9 +156,27 @@ export async function openKeptCall(
     }
   }
   function show(object: JsonObject, id: string | undefined): JsonObject {
+    if (dialect === "anthropic") return withOwnResults(object, id, gatewayUrl);
     return dialect === "gemini" ? withOwnUrl(object, id, gatewayUrl) : object;
   }
+  async function isCharged(digest: string): Promise<boolean> {
+    try {
+      return await owners.isCharged(teamId, digest);
+    } catch {
+      // It is asked for again before anything leaves.
+      return false;
+    }
+  }
+  async function charge(upstream: UpstreamRecord): Promise<boolean | Problem> {
+    try {
+      return await owners.charge(teamId, { digest: digested[0]?.digest ?? "", origin: placeOf(upstream) });
+    } catch (error) {
+      log.warn({ error }, "could not note that a batch is charged");
+      return UNCHARGED;
+    }
+  }
   function readingOf(): AnswerReading | undefined {
+    if (isUncharged) return chargedResults({ query: forwardedQuery(query), charge, count: countLate });
     const { idOf } = listFormat(dialect, brought?.kind);
     if (brought === undefined) return kept.shown ? shownObject({ idOf, show }) : list;
     const reading = broughtObject(brought, { idOf, show, record: recordBrought });
@@ -247,6 +272,7 @@ const MISSING: Readonly<Record<KeptKind, Problem>> = {
   file: problem("not_found", "File not found: no file of this id was uploaded with a key of this team."),
   upload: problem("not_found", "Upload not found: no upload of this id was begun with a key of this team."),
   session: problem("not_found", "Upload not found: no upload of this id was begun with a key of this team."),
+  batch: problem("not_found", "Batch not found: no batch of this id was made with a key of this team."),
   cache: problem("not_found", "Cached content not found: none of this name was made with a key of this team."),
   part: problem("not_found", "Part not found: no part of this id was added to an upload with a key of this team."),
   item: problem(
@@ -270,6 +296,12 @@ const UNKNOWN_OWNERS = problem(
 export const UNRECORDED: Problem = problem(
   "unavailable",
   "The database does not record whose the answer is, which the upstream stores: try again, or send `store: false`.",
+  ELSEWHERE,
+);
+
+const UNCHARGED = problem(
+  "unavailable",
+  "The database does not record what the batch has used, without which no result leaves: try again.",
   ELSEWHERE,
 );
 

@@ -5,11 +5,18 @@ import { type Problem, problem } from "../../http/problems/problem.ts";
 /** Bytes at most of an answer that is read whole. */
 export const MOST_READ = 4 << 20;
 
-/** Body to answer with, or the query by which the upstream is asked for the next page. */
-export type ReadAnswer = { readonly body: Buffer; readonly headers?: readonly string[] } | { readonly query: string };
+/**
+ * Body to answer with, or the query by which the upstream is asked for the next page, or for the same once more, which
+ * then passes as it comes.
+ */
+export type ReadAnswer =
+  | { readonly body: Buffer; readonly headers?: readonly string[] }
+  | { readonly query: string; readonly passes?: true };
 
 /** Reading of a call's answers, each of which is kept until all of it has come. */
 export type AnswerReading = {
+  /** Takes each piece as it comes, in place of the body; left out if the body is kept. */
+  readonly push?: (piece: Buffer) => void;
   /** Takes a successful answer; never rejects. */
   readonly take: (
     upstream: UpstreamRecord,

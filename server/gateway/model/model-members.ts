@@ -82,6 +82,9 @@ const SVG = membersOf({ model: "refused" });
 /** Members by which OpenAI's and Anthropic's bodies name their model. */
 export const TOP_LEVEL = membersOf({ model: "model", tools: TOOL, svg: SVG, ...OVERRULING });
 
+/** Members by which the requests of a batch of Anthropic's name their models. */
+export const IN_REQUESTS = membersOf({ ...OVERRULING, requests: membersOf({ params: TOP_LEVEL }) });
+
 const ROUTING = { routingConfig: "refused", modelSelectionConfig: "refused" } as const;
 const GEMINI_REQUEST = { model: "model", generationConfig: membersOf(ROUTING), ...OVERRULING } as const;
 /** Members by which Gemini's bodies repeat the model of their path, or choose among several. */

@@ -16,7 +16,7 @@ import { requireNoModel } from "../query.ts";
 import { isSmallBody, readBody } from "../request-body.ts";
 import type { UpstreamCandidate } from "../resolve.ts";
 import { boundaryOf, FormScan, modelPart } from "./form-scan.ts";
-import { GEMINI_REPEATS, type ModelMembers, TOP_LEVEL } from "./model-members.ts";
+import { GEMINI_REPEATS, IN_REQUESTS, type ModelMembers, TOP_LEVEL } from "./model-members.ts";
 import { ModelScan, type ModelSpan, replaceModels } from "./model-scan.ts";
 
 const NOTHING = Buffer.alloc(0);
@@ -82,7 +82,11 @@ export async function readModels(openCall: OpenCall | null, inspected: ReadReque
   const { request, call, head, query } = inspected;
   const row = GATEWAY_OPERATIONS[call.operation];
   const search =
-    row.body === "none" ? undefined : row.body === "form" ? searchForm(head) : searchJson(head, call.dialect);
+    row.body === "none"
+      ? undefined
+      : row.body === "form"
+        ? searchForm(head)
+        : searchJson(head, call.dialect, row.models);
   requireNoModel(query);
   if (search === undefined) return { model: call.model, text: NOTHING, body: "none" };
   const body = await readBody(request, openCall, head.contentLength);
@@ -98,6 +102,7 @@ export async function readModels(openCall: OpenCall | null, inspected: ReadReque
 function modelOf(body: Buffer, call: GatewayCall, spans: readonly ModelSpan[], search: ModelSearch): RequestedModel {
   const [first] = spans;
   if (call.model === undefined && call.dialect !== "gemini") {
+    if (spans.some(({ value }) => value !== first?.value)) throw TWO_MODELS;
     return { model: first?.value, text: body, body: ({ model }) => replaced(body, spans, () => model, search) };
   }
   const named = call.model ?? (first && bare(first.value));
@@ -111,6 +116,11 @@ function modelOf(body: Buffer, call: GatewayCall, spans: readonly ModelSpan[], s
     body: ({ model }) => replaced(body, spans, (old) => model && (old === named ? model : `models/${model}`), search),
   };
 }
+
+const TWO_MODELS = problem(
+  "invalid_request",
+  "The requests name several models: with this key, or at this gateway, a batch names one. Send a batch for each.",
+);
 
 /** Names of models, at once or, in a long body, once all of it is looked through. */
 type FoundModels = readonly ModelSpan[] | Promise<readonly ModelSpan[]>;
@@ -131,9 +141,9 @@ function searchForm(head: RequestHead): ModelSearch {
   return { find: (body) => runScan(new FormScan(body, boundary)), write: modelPart, isAlwaysWritten: true };
 }
 
-function searchJson(head: RequestHead, dialect: GatewayCall["dialect"]): ModelSearch {
+function searchJson(head: RequestHead, dialect: GatewayCall["dialect"], place: OperationRow["models"]): ModelSearch {
   requireReadable(head);
-  const members = dialect === "gemini" ? GEMINI_REPEATS : TOP_LEVEL;
+  const members = dialect === "gemini" ? GEMINI_REPEATS : place === "in the requests" ? IN_REQUESTS : TOP_LEVEL;
   return { find: (body) => findModels(body, members), write: JSON.stringify, isAlwaysWritten: false };
 }
 

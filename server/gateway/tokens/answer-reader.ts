@@ -4,7 +4,7 @@ import { disjointTokens } from "../../../domain/usage/disjoint-tokens.ts";
 import { noFigures, noteUsage, secondsOf } from "../../../domain/usage/reported-figures.ts";
 import type { AnswerEnding, AnswerUsage } from "../../../domain/usage/tokens.ts";
 import { LastUsage } from "./last-usage.ts";
-import { type FoundMember, MemberScanner } from "./member-scanner.ts";
+import { type FoundMember, MemberScanner, type ScannedDocument } from "./member-scanner.ts";
 
 const NEWLINE = 0x0a;
 const USAGE = Buffer.from("usage");
@@ -60,13 +60,14 @@ export class AnswerReader {
   /**
    * @param isEvents true if the answer is an event stream; else it is JSON
    * @param unit unit that is counted beside tokens; undefined for none
+   * @param document document that the answer is, if it is none of its format's own
    */
-  constructor(dialect: Dialect, isEvents: boolean, unit?: Unit) {
+  constructor(dialect: Dialect, isEvents: boolean, unit?: Unit, document: ScannedDocument = dialect) {
     this.#dialect = dialect;
     this.#isEvents = isEvents;
     this.#unit = unit;
     const list = unit === "images" ? IMAGES : undefined;
-    this.#scanner = new MemberScanner(dialect, (member, bytes, from, to) => this.#note(member, bytes, from, to), list);
+    this.#scanner = new MemberScanner(document, (member, bytes, from, to) => this.#note(member, bytes, from, to), list);
   }
 
   /** Takes the next piece. */

@@ -7,8 +7,8 @@ import type { Dialect } from "../../../domain/access/key-record.ts";
 type Inner = {
   readonly name: Buffer;
   /**
-   * Levels between the document and the members in it: two if it is a list of objects, none if only the objects of a
-   * list are counted.
+   * Levels between the document and the members in it: two if it is a list of objects, or has one in it; none if only
+   * the objects of a list are counted.
    */
   readonly levels: 0 | 1 | 2;
   /** True if the model may stand there too. */
@@ -22,7 +22,10 @@ const inner = (name: string, levels: Inner["levels"], hasModel: boolean): Inner 
   ...{ name: Buffer.from(name), levels, hasModel },
 });
 
-const WANTED: Readonly<Record<Dialect, ScannedMembers>> = {
+/** Documents in which usage stands in places of their own: answers of a format, or the results of a batch of Anthropic's. */
+export type ScannedDocument = Dialect | "batch result";
+
+const WANTED: Readonly<Record<ScannedDocument, ScannedMembers>> = {
   openai: {
     ...{ usage: Buffer.from("usage"), model: Buffer.from("model") },
     // Of events of responses, of Moonshot's chunks, and of Groq's.
@@ -32,6 +35,7 @@ const WANTED: Readonly<Record<Dialect, ScannedMembers>> = {
     ...{ usage: Buffer.from("usage"), model: Buffer.from("model"), inner: [inner("message", 1, true)] },
   },
   gemini: { usage: Buffer.from("usageMetadata"), model: Buffer.from("modelVersion"), inner: [] },
+  "batch result": { usage: Buffer.from("usage"), model: Buffer.from("model"), inner: [inner("result", 2, true)] },
 };
 
 /** Member that was found; `inner usage` is the usage of an object within, such as Anthropic reports first. */
@@ -101,8 +105,8 @@ export class MemberScanner {
   #keptLength = 0;
 
   /** @param list name of the document's list whose objects are counted; undefined for none */
-  constructor(dialect: Dialect, onFound: OnFound, list?: string) {
-    const wanted = WANTED[dialect];
+  constructor(document: ScannedDocument, onFound: OnFound, list?: string) {
+    const wanted = WANTED[document];
     this.#wanted = list === undefined ? wanted : { ...wanted, inner: [...wanted.inner, inner(list, 0, false)] };
     this.#onFound = onFound;
   }

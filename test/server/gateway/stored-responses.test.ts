@@ -102,6 +102,8 @@ test("b373: an owner is recorded before the first byte of the answer leaves, of 
     const waiting: Harness["deps"]["owners"] = {
       findOrigins: (...question) => slow.findOrigins(...question),
       end: (...object) => slow.end(...object),
+      charge: (...object) => slow.charge(...object),
+      isCharged: (...object) => slow.isCharged(...object),
       record: async () => {
         asked.resolve();
         await recorded.promise;

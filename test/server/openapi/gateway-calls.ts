@@ -1,4 +1,4 @@
-import { GATEWAY_OPERATIONS, isForwarded } from "../../../domain/access/gateway-operations.ts";
+import { GATEWAY_OPERATIONS, isForwarded, type OperationRow } from "../../../domain/access/gateway-operations.ts";
 import { SERVED_PATHS, type ServedPath } from "../../../server/gateway/classify.ts";
 import { modelPart } from "../../../server/gateway/model/form-scan.ts";
 import { type Calls, type Make, withKey } from "./calls.ts";
@@ -11,6 +11,12 @@ export function gatewayCalls(): Record<string, Calls> {
   );
 }
 
+function bodyOf({ models }: OperationRow, model: string): object {
+  return models === "in the requests"
+    ? { requests: [{ custom_id: "1", params: { model } }] }
+    : { model, input: "Hello" };
+}
+
 const RESUMABLE = { "x-goog-upload-protocol": "resumable", "x-goog-upload-command": "start" };
 
 function callsOf({ method, path, operation, dialect = "openai" }: ServedPath): Calls {
@@ -20,7 +26,7 @@ function callsOf({ method, path, operation, dialect = "openai" }: ServedPath): C
     (gateway: keyof World["gateways"], model = route): Make =>
     (world) => {
       const url = `/g/${world.gateways[gateway]}/${path.replace("{model}", model).replaceAll(/\{\w+\}/g, "x")}`;
-      const body = row.body === "none" ? undefined : path.includes("{model}") ? {} : { model, input: "Hello" };
+      const body = row.body === "none" ? undefined : path.includes("{model}") ? {} : bodyOf(row, model);
       const call = withKey(world, method, url, body);
       if (row.kept?.resumes) return { ...call, headers: { ...call.headers, ...RESUMABLE } };
       if (row.body !== "form") return call;

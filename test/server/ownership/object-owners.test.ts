@@ -4,6 +4,7 @@ import { openObjectOwners } from "../../../server/ownership/open-object-owners.t
 import { describeOnEitherEngine } from "../../env/database/engines.ts";
 import { ownersInMemory } from "./owners-in-memory.ts";
 
+const UNUSED = { end: async () => {}, charge: async () => true, isCharged: async () => true };
 const R = keptDigest("openai", "response", "r");
 const made = (id: string, teamId = "team-a") => ({
   ...{
@@ -48,7 +49,7 @@ test("what calls have made at once is recorded by few statements, and each call 
       await new Promise(setImmediate);
     },
     find: async () => [],
-    end: async () => {},
+    ...UNUSED,
     monotonic: () => 0,
   });
   await Promise.all(Array.from({ length: 40 }, (_, at) => owners.record("team-a", [made(`r${at}`)])));
@@ -61,7 +62,7 @@ test("b373: what a call has made is recorded a hundred at a time, so that it hol
   const record = async (all: readonly unknown[]) => {
     sizes.push(all.length);
   };
-  const owners = new ObjectOwners({ record, find: async () => [], end: async () => {}, monotonic: () => 0 });
+  const owners = new ObjectOwners({ record, find: async () => [], ...UNUSED, monotonic: () => 0 });
   const many = Array.from({ length: 450 }, (_, at) => made(`r${at}`));
   await owners.record("team-a", many);
   expect(sizes).toEqual([100, 100, 100, 100, 50]);

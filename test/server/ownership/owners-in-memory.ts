@@ -5,6 +5,7 @@ import type { MadeObject } from "../../../store/gateways/kept-objects.ts";
 export function ownersInMemory(monotonic: () => number = () => 0) {
   const database = { isAway: false, records: 0, questions: 0 };
   const kept = new Map<string, MadeObject>();
+  const charged = new Set<string>();
   const keyOf = ({ digest, origin }: Pick<MadeObject, "digest" | "origin">) => `${digest}${origin}`;
   const endOf = ({ lastsMs }: MadeObject) => lastsMs ?? Number.POSITIVE_INFINITY;
   const requireHere = () => {
@@ -30,6 +31,18 @@ export function ownersInMemory(monotonic: () => number = () => 0) {
     end: async (teamId, object) => {
       requireHere();
       if (kept.get(keyOf(object))?.teamId === teamId) kept.delete(keyOf(object));
+    },
+    charge: async (_teamId, object) => {
+      requireHere();
+      const isFirst = !charged.has(keyOf(object));
+      charged.add(keyOf(object));
+      return isFirst;
+    },
+    isCharged: async (teamId, digest) => {
+      requireHere();
+      return [...kept.values()].every(
+        (one) => one.teamId !== teamId || one.digest !== digest || charged.has(keyOf(one)),
+      );
     },
     monotonic,
   });

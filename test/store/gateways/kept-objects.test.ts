@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
 import {
+  chargeOnce,
   endKeptObject,
   findOwnedOrigins,
+  isCharged,
   type MadeObject,
   recordOwners,
 } from "../../../store/gateways/kept-objects.ts";
@@ -67,6 +69,26 @@ describeNightlyOnEachEngine("What an upstream keeps", (store) => {
     expect([await ends(one), await ends(lasting)]).toEqual([9, null]);
     await recordOwners(store().db, [{ ...one, lastsMs: null }]);
     expect(await ends(one)).toBe(null);
+  });
+
+  test("b404: is charged once, by its team, and anew once it has ended and is another", async () => {
+    const [one, there] = [made({ lastsMs: null }), made()];
+    const far = { ...one, origin: "https://b.test" };
+    await recordOwners(store().db, [one, far, there]);
+    const isWhole = () => isCharged(store().db, "team_a", one.digest);
+    expect(await isWhole()).toBe(false);
+    expect(await chargeOnce(store().db, "team_b", one)).toBe(false);
+    const all = await Promise.all([1, 2, 3].map(() => chargeOnce(store().db, "team_a", one)));
+    expect(all.filter((isFirst) => isFirst)).toHaveLength(1);
+    expect(await isWhole()).toBe(false);
+    expect(await chargeOnce(store().db, "team_a", far)).toBe(true);
+    expect([await isWhole(), await isCharged(store().db, "team_b", one.digest)]).toEqual([true, false]);
+    await chargeOnce(store().db, "team_a", there);
+    await recordOwners(store().db, [{ ...there, lastsMs: 99 * DAY }]);
+    expect(await chargeOnce(store().db, "team_a", there)).toBe(false);
+    await endKeptObject(store().db, "team_a", one);
+    await recordOwners(store().db, [one]);
+    expect(await chargeOnce(store().db, "team_a", one)).toBe(true);
   });
 
   test("goes from the database after its end, a conversation with all that is in it", async () => {

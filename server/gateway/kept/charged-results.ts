@@ -1,0 +1,44 @@
+import type { UpstreamRecord } from "../../../domain/access/key-record.ts";
+import type { AnswerUsage } from "../../../domain/usage/tokens.ts";
+import type { Problem } from "../../http/problems/problem.ts";
+import { holdsCredential, needleOf } from "../headers/credential-mask.ts";
+import { BatchResults } from "../tokens/batch-results.ts";
+import type { AnswerReading, JsonObject } from "./whole-answer.ts";
+
+type ChargingDeps = {
+  /** Query to ask with once more. */
+  readonly query: string;
+  /** Notes that the results are charged; returns false if they were before, and the problem to answer if it cannot. */
+  readonly charge: (upstream: UpstreamRecord) => Promise<boolean | Problem>;
+  /** Counts what was used. */
+  readonly count: (usage: AnswerUsage) => void;
+};
+
+/**
+ * Reads results of a batch to their end, and has them charged, before they are asked for once more and leave: a client
+ * that goes away at any moment has seen nothing, or what is charged.
+ */
+export function chargedResults({ query, charge, count }: ChargingDeps): AnswerReading {
+  const results = new BatchResults();
+  return {
+    push: (piece) => results.push(piece),
+    async take(upstream) {
+      const isFirst = await charge(upstream);
+      if (typeof isFirst !== "boolean") return isFirst;
+      const needle = needleOf(upstream.credential ?? "");
+      for (const used of isFirst ? results.end() : []) {
+        const isMasked =
+          used.model !== undefined && upstream.credential !== null && holdsCredential(needle, used.model);
+        count(isMasked ? { ...used, model: undefined } : used);
+      }
+      return { query, passes: true };
+    },
+  };
+}
+
+/** Returns a batch with the URL of its results at the gateway: Anthropic's SDK would send its key to the provider's. */
+export function withOwnResults(batch: JsonObject, id: string | undefined, gatewayUrl: string): JsonObject {
+  if (typeof batch.results_url !== "string") return batch;
+  const own = id === undefined ? null : `${gatewayUrl}/v1/messages/batches/${encodeURIComponent(id)}/results`;
+  return { ...batch, results_url: own };
+}

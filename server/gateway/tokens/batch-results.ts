@@ -1,0 +1,49 @@
+import { type AnswerUsage, addTokens, NO_TOKENS } from "../../../domain/usage/tokens.ts";
+import { AnswerReader } from "./answer-reader.ts";
+
+const NEWLINE = 0x0a;
+/** Bytes of a line that reports usage, at least: shorter ones are not read, so that many of them cost little. */
+const SHORTEST = 32;
+/** Models at most; the usage of others counts under no name. */
+const MOST_MODELS = 64;
+
+/** Reads what the requests of a batch of Anthropic's have used, from the lines of its results as they pass. */
+export class BatchResults {
+  #line: AnswerReader | undefined;
+  readonly #used = new Map<string | undefined, AnswerUsage>();
+
+  /** Takes the next piece. */
+  push(bytes: Buffer): void {
+    let at = 0;
+    for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, at)) {
+      if (this.#line !== undefined || end - at >= SHORTEST) this.#read(bytes.subarray(at, end));
+      this.#endLine();
+      at = end + 1;
+    }
+    this.#read(bytes.subarray(at));
+  }
+
+  /** Returns what was used, as one answer of each model. A request that failed, or came to no answer, used nothing. */
+  end(): readonly AnswerUsage[] {
+    this.#endLine();
+    return [...this.#used.values()];
+  }
+
+  #read(bytes: Buffer): void {
+    if (bytes.length === 0) return;
+    this.#line ??= new AnswerReader("anthropic", false, undefined, "batch result");
+    this.#line.push(bytes);
+  }
+
+  #endLine(): void {
+    const read = this.#line?.end(true);
+    this.#line = undefined;
+    if (read === undefined || (!read.isDoubtful && Object.values(read.tokens).every((count) => count === 0))) return;
+    const model = this.#used.has(read.model) || this.#used.size < MOST_MODELS ? read.model : undefined;
+    const before = this.#used.get(model);
+    const tokens = { ...(before?.tokens ?? NO_TOKENS) };
+    addTokens(tokens, read.tokens);
+    const isDoubtful = read.isDoubtful || before?.isDoubtful === true;
+    this.#used.set(model, { tokens, model, ending: "reported", isDoubtful });
+  }
+}

@@ -1,0 +1,44 @@
+import { expect, test } from "vitest";
+import { NO_TOKENS } from "../../../../domain/usage/tokens.ts";
+import { BatchResults } from "../../../../server/gateway/tokens/batch-results.ts";
+
+const line = (model: string, usage: object, text = "Hi") =>
+  JSON.stringify({ result: { type: "succeeded", message: { model, content: [{ text, usage: 7 }], usage } } });
+
+function used(...pieces: readonly (string | Buffer)[]) {
+  const results = new BatchResults();
+  for (const piece of pieces) results.push(Buffer.from(piece));
+  return results.end();
+}
+
+test("what each request has used is added up by model, wherever the pieces of the results end", () => {
+  const text = [
+    line("m", { input_tokens: 1, output_tokens: 2 }, '"usage":{"input_tokens":5}'),
+    line("n", { input_tokens: 10, cache_read_input_tokens: 3 }),
+    '{"custom_id":"a request that failed","result":{"type":"expired"}}',
+    "",
+    line("m", { input_tokens: 4, output_tokens: 5 }),
+  ].join("\n");
+  const expected = [
+    { tokens: { ...NO_TOKENS, input: 5, output: 7 }, model: "m", ending: "reported", isDoubtful: false },
+    { tokens: { ...NO_TOKENS, input: 10, cached: 3 }, model: "n", ending: "reported", isDoubtful: false },
+  ];
+  expect(used(text)).toEqual(expected);
+  expect(used(`${text}\r\n\n`)).toEqual(expected);
+  expect(used(...text)).toEqual(expected);
+  for (let at = 0; at < text.length; at++) expect(used(text.slice(0, at), text.slice(at))).toEqual(expected);
+});
+
+test("what cannot be true is counted as doubtful, and models beyond a bound under no name", () => {
+  expect(used(line("m", { input_tokens: -1 }))).toMatchObject([{ tokens: NO_TOKENS, isDoubtful: true }]);
+  const many = Array.from({ length: 70 }, (_, at) => line(`m${at}`, { input_tokens: 1 }));
+  const all = used(many.join("\n"));
+  expect(all).toHaveLength(65);
+  expect(all.at(-1)).toMatchObject({ model: undefined, tokens: { input: 6 } });
+});
+
+test("any bytes are taken", () => {
+  for (const bytes of ["{", "}}}\n]", '"\\', "\0\n\xff", '{"result":{"message":{"usage":'])
+    expect(() => used(bytes)).not.toThrow();
+  expect(used("{}\n".repeat(20_000))).toEqual([]);
+});
