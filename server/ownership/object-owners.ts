@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { KeptKind } from "../../domain/access/gateway-operations.ts";
 import type { Dialect } from "../../domain/access/key-record.ts";
-import type { KeptObject, MadeObject, OwnerQuestion } from "../../store/gateways/kept-objects.ts";
+import type { KeptObject, MadeObject, OwnerQuestion, TeamObject } from "../../store/gateways/kept-objects.ts";
 import { DrawQueue } from "../limits/draw-queue.ts";
 
 /** Milliseconds that a call waits for its turn at most, and as long for the database. */
@@ -20,10 +20,10 @@ type OwnersDeps = {
   readonly find: (questions: readonly OwnerQuestion[]) => Promise<readonly (readonly string[])[]>;
   /** Ends what an upstream has deleted. */
   readonly end: (teamId: string, object: KeptObject) => Promise<void>;
-  /** Notes that what an object has used is charged; returns false if it was before. */
-  readonly charge: (teamId: string, object: KeptObject) => Promise<boolean>;
-  /** True if what an object has used is charged, wherever the team has it. */
-  readonly isCharged: (teamId: string, digest: string) => Promise<boolean>;
+  /** Notes that what objects have used is charged; finds for each false if it was before. */
+  readonly charge: (objects: readonly TeamObject[]) => Promise<readonly boolean[]>;
+  /** Finds whether what objects have used is charged, wherever the teams have them, for each question. */
+  readonly findCharged: (questions: readonly OwnerQuestion[]) => Promise<readonly boolean[]>;
   /** Milliseconds on a clock that never jumps. */
   readonly monotonic: () => number;
 };
@@ -48,11 +48,15 @@ export class ObjectOwners {
   readonly #deps: OwnersDeps;
   readonly #recording: DrawQueue<readonly MadeObject[], true>;
   readonly #finding: DrawQueue<readonly OwnerQuestion[], readonly (readonly string[])[]>;
+  readonly #charging: DrawQueue<TeamObject, boolean>;
+  readonly #findingCharged: DrawQueue<OwnerQuestion, boolean>;
   /** Owners that were found, by team and digest, the oldest first. */
   readonly #known = new Map<string, Known>();
 
   constructor(deps: OwnersDeps) {
     this.#deps = deps;
+    this.#charging = new DrawQueue({ answerMs: ANSWER_MS, ask: deps.charge });
+    this.#findingCharged = new DrawQueue({ answerMs: ANSWER_MS, ask: deps.findCharged });
     this.#recording = new DrawQueue({
       answerMs: ANSWER_MS,
       ask: async (calls) => {
@@ -120,12 +124,16 @@ export class ObjectOwners {
    * @throws an error if the database did not say that it is committed
    */
   charge(teamId: string, object: KeptObject): Promise<boolean> {
-    return this.#deps.charge(teamId, object);
+    return this.#charging.draw(teamId, () => ({ ...object, teamId }));
   }
 
-  /** @throws an error if the database did not answer */
+  /**
+   * Finds whether what a team's object has used is charged.
+   *
+   * @throws an error if the database did not answer
+   */
   isCharged(teamId: string, digest: string): Promise<boolean> {
-    return this.#deps.isCharged(teamId, digest);
+    return this.#findingCharged.draw(teamId, () => ({ teamId, digest }));
   }
 
   #learn(key: string, known: Known): void {

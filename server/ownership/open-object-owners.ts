@@ -3,8 +3,8 @@ import type { Store } from "../../store/database/store.ts";
 import {
   chargeOnce,
   endKeptObject,
+  findCharged,
   findOwnedOrigins,
-  isCharged,
   recordOwners,
 } from "../../store/gateways/kept-objects.ts";
 import { ObjectOwners } from "./object-owners.ts";
@@ -15,8 +15,8 @@ export function openObjectOwners({ db }: Pick<Store, "db">, { monotonic }: Pick<
     record: (made) => recordOwners(db, made),
     find: (questions) => findOwnedOrigins(db, questions),
     end: (teamId, object) => endKeptObject(db, teamId, object),
-    charge: (teamId, object) => chargeOnce(db, teamId, object),
-    isCharged: (teamId, digest) => isCharged(db, teamId, digest),
+    charge: (objects) => chargeOnce(db, objects),
+    findCharged: (questions) => findCharged(db, questions),
     monotonic,
   });
 }

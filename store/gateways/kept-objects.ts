@@ -11,9 +11,11 @@ export type KeptObject = {
   readonly origin: string;
 };
 
+/** Object of a team. */
+export type TeamObject = KeptObject & { readonly teamId: string };
+
 /** Object that a team's call has made. */
-export type MadeObject = KeptObject & {
-  readonly teamId: string;
+export type MadeObject = TeamObject & {
   /** Digest of the conversation that it is in, at the same origin; null for none. */
   readonly parent: string | null;
   /** Milliseconds until its upstream has deleted it by itself; null if it keeps it. */
@@ -73,24 +75,34 @@ export async function endKeptObject(db: Db, teamId: string, { digest, origin }: 
 }
 
 /**
- * Notes that what a team's object has used is charged.
+ * Notes that what teams' objects have used is charged.
  *
- * @returns false if it was before, or is not the team's
+ * @param objects any objects, also the same one twice
+ * @returns for each, in their order, false if it was before, or is not the team's
  */
-export async function chargeOnce(db: Db, teamId: string, { digest, origin }: KeptObject): Promise<boolean> {
-  const { rows } = await sql`${preparedStatement}
-    update kept_objects set charged_at = clock_timestamp()
-    where digest = ${toDigest(digest)} and origin = ${origin} and team_id = ${teamId} and charged_at is null
-    returning true`.execute(db);
-  return rows.length > 0;
+export async function chargeOnce(db: Db, objects: readonly TeamObject[]): Promise<boolean[]> {
+  const { rows } = await sql<{ place: string }>`${preparedStatement}
+    update kept_objects kept set charged_at = clock_timestamp()
+    from unnest(${objects.map(({ digest }) => toDigest(digest))}::bytea[],
+      ${objects.map(({ origin }) => origin)}::text[],
+      ${objects.map(({ teamId }) => teamId)}::text[]) with ordinality as asked (digest, origin, team_id, place)
+    where kept.digest = asked.digest and kept.origin = asked.origin and kept.team_id = asked.team_id
+      and kept.charged_at is null
+    returning asked.place`.execute(db);
+  const places = new Set(rows.map(({ place }) => Number(place)));
+  return objects.map((_object, at) => places.has(at + 1));
 }
 
-/** True if what a team's object has used is charged, at each origin where the team has it. */
-export async function isCharged(db: Db, teamId: string, digest: string): Promise<boolean> {
-  const { rows } = await sql<{ charged: boolean | null }>`${preparedStatement}
-    select bool_and(charged_at is not null) as charged from kept_objects
-    where digest = ${toDigest(digest)} and team_id = ${teamId}`.execute(db);
-  return rows[0]?.charged === true;
+/** Finds whether what teams' objects have used is charged, at each origin where the team has the object. */
+export async function findCharged(db: Db, questions: readonly OwnerQuestion[]): Promise<boolean[]> {
+  const { rows } = await sql<{ charged: boolean }>`${preparedStatement}
+    select coalesce((
+      select bool_and(kept.charged_at is not null) from kept_objects kept
+      where kept.digest = asked.digest and kept.team_id = asked.team_id), false) as charged
+    from unnest(${questions.map(({ digest }) => toDigest(digest))}::bytea[],
+      ${questions.map(({ teamId }) => teamId)}::text[]) with ordinality as asked (digest, team_id, place)
+    order by place`.execute(db);
+  return rows.map(({ charged }) => charged);
 }
 
 /** SQL conditions for the rows of ended objects: of what was in an ended conversation, and of objects with nothing in them. */

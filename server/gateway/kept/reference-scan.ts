@@ -205,7 +205,7 @@ export class ReferenceScan implements JsonVisitor<Context> {
     const mention = this.#mentioned.get(name);
     if (mention !== undefined) return mention;
     if (object.of === "id") return name === "id" ? object : undefined;
-    if (object.of === "mention" && name === "id") return object;
+    if (object.of === "mention" && (name === "id" || (name === "name" && object.kind === "cache"))) return object;
     const within = known(object.place);
     const place = placeAt(within, this.#nameAt(within, start, end));
     // Whether an item has such a member tells if it is whole.

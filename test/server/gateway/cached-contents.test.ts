@@ -139,6 +139,7 @@ test.each<readonly [string, readonly string[], (name: string) => string]>([
   ["escaped", GENERATING, (name) => `{"\\u0063achedContent":"${name}"}`],
   ["with an escaped value", GENERATING, (name) => `{"cachedContent":"\\u0063${name.slice(1)}"}`],
   ["after a name that is none", GENERATING, (name) => `{"cachedContent":null,"cachedContent":"${name}"}`],
+  ["as an object", GENERATING, (name) => `{"cachedContent":[{"name":"${name}"}]}`],
   ["without the collection", GENERATING, (name) => `{"cachedContent":"${name.split("/")[1]}"}`],
   ["within", GENERATING, (name) => `{"generateContentRequest":{"cachedContent":"${name}"}}`],
   ["behind a long text", GENERATING, (name) => `{"x":"${"y".repeat(80_000)}","cachedContent":"${name}"}`],

@@ -229,6 +229,13 @@ test.each<readonly [string, object]>([
   expect((await ask(limited, "GET", `/${id}/results`)).status).toBe(200);
 });
 
+test("b404: a call that names a route with a limit of tokens begins no batch", async () => {
+  const rateLimit = { tokensPerMinute: 1_000_000 };
+  const routed = teamOf("team-a", { routes: [routeOf("fast", { upstream: "anthropic", rateLimit })] });
+  expect((await ask(routed, "POST", "", requestsOf("fast"))).status).toBe(403);
+  expect(upstream.received).toHaveLength(0);
+});
+
 const FIVE = {
   requests: ["m", "n", "m", "bad", "m"].map((model, at) => ({ custom_id: `${model}${at}`, params: { model } })),
 };

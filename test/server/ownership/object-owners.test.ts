@@ -4,7 +4,7 @@ import { openObjectOwners } from "../../../server/ownership/open-object-owners.t
 import { describeOnEitherEngine } from "../../env/database/engines.ts";
 import { ownersInMemory } from "./owners-in-memory.ts";
 
-const UNUSED = { end: async () => {}, charge: async () => true, isCharged: async () => true };
+const UNUSED = { end: async () => {}, charge: async () => [], findCharged: async () => [] };
 const R = keptDigest("openai", "response", "r");
 const made = (id: string, teamId = "team-a") => ({
   ...{
@@ -87,5 +87,15 @@ describeOnEitherEngine("Owners that threads share", (store) => {
     expect(digests.every((digest) => foreign?.get(digest)?.length === 0)).toBe(true);
     await one?.end("team-b", made("of 0"));
     expect((await one?.findOrigins("team-a", digests.slice(0, 1)))?.get(digests[0] ?? "")).toEqual(["https://a.test"]);
+  });
+
+  test("b404: of two threads that charge an object at once one does, and each then finds it charged", async () => {
+    const threads = [0, 1].map(() => openObjectOwners(store(), { monotonic: () => 0 }));
+    const object = made("of a batch");
+    await threads[0]?.record("team-a", [object]);
+    expect(await threads[1]?.isCharged("team-a", object.digest)).toBe(false);
+    const charged = await Promise.all(threads.flatMap((one) => [1, 2].map(() => one.charge("team-a", object))));
+    expect(charged.filter((isFirst) => isFirst)).toHaveLength(1);
+    expect(await Promise.all(threads.map((one) => one.isCharged("team-a", object.digest)))).toEqual([true, true]);
   });
 });

@@ -32,16 +32,18 @@ export function ownersInMemory(monotonic: () => number = () => 0) {
       requireHere();
       if (kept.get(keyOf(object))?.teamId === teamId) kept.delete(keyOf(object));
     },
-    charge: async (_teamId, object) => {
+    charge: async (objects) => {
       requireHere();
-      const isFirst = !charged.has(keyOf(object));
-      charged.add(keyOf(object));
-      return isFirst;
+      return objects.map((object) => {
+        const isFirst = !charged.has(keyOf(object));
+        charged.add(keyOf(object));
+        return isFirst;
+      });
     },
-    isCharged: async (teamId, digest) => {
+    findCharged: async (questions) => {
       requireHere();
-      return [...kept.values()].every(
-        (one) => one.teamId !== teamId || one.digest !== digest || charged.has(keyOf(one)),
+      return questions.map(({ teamId, digest }) =>
+        [...kept.values()].every((one) => one.teamId !== teamId || one.digest !== digest || charged.has(keyOf(one))),
       );
     },
     monotonic,

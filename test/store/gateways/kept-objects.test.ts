@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import {
   chargeOnce,
   endKeptObject,
+  findCharged,
   findOwnedOrigins,
-  isCharged,
   type MadeObject,
   recordOwners,
 } from "../../../store/gateways/kept-objects.ts";
@@ -75,20 +75,27 @@ describeNightlyOnEachEngine("What an upstream keeps", (store) => {
     const [one, there] = [made({ lastsMs: null }), made()];
     const far = { ...one, origin: "https://b.test" };
     await recordOwners(store().db, [one, far, there]);
-    const isWhole = () => isCharged(store().db, "team_a", one.digest);
-    expect(await isWhole()).toBe(false);
-    expect(await chargeOnce(store().db, "team_b", one)).toBe(false);
-    const all = await Promise.all([1, 2, 3].map(() => chargeOnce(store().db, "team_a", one)));
-    expect(all.filter((isFirst) => isFirst)).toHaveLength(1);
-    expect(await isWhole()).toBe(false);
-    expect(await chargeOnce(store().db, "team_a", far)).toBe(true);
-    expect([await isWhole(), await isCharged(store().db, "team_b", one.digest)]).toEqual([true, false]);
-    await chargeOnce(store().db, "team_a", there);
+    const charge = (...objects: readonly MadeObject[]) => chargeOnce(store().db, objects);
+    const foundOf = ({ digest }: MadeObject) =>
+      findCharged(
+        store().db,
+        ["team_a", "team_b"].map((teamId) => ({ teamId, digest })),
+      );
+    expect(await foundOf(one)).toEqual([false, false]);
+    expect(await charge({ ...one, teamId: "team_b" }, made())).toEqual([false, false]);
+    const all = await Promise.all([charge(one, there, one), charge(one), charge(one)]);
+    expect(all.flat().filter((isFirst) => isFirst)).toHaveLength(2);
+    expect([await foundOf(one), await foundOf(there)]).toEqual([
+      [false, false],
+      [true, false],
+    ]);
+    expect(await charge(one, far)).toEqual([false, true]);
+    expect(await foundOf(one)).toEqual([true, false]);
     await recordOwners(store().db, [{ ...there, lastsMs: 99 * DAY }]);
-    expect(await chargeOnce(store().db, "team_a", there)).toBe(false);
+    expect(await charge(there)).toEqual([false]);
     await endKeptObject(store().db, "team_a", one);
     await recordOwners(store().db, [one]);
-    expect(await chargeOnce(store().db, "team_a", one)).toBe(true);
+    expect(await charge(one)).toEqual([true]);
   });
 
   test("goes from the database after its end, a conversation with all that is in it", async () => {

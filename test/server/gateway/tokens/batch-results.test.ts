@@ -3,7 +3,10 @@ import { NO_TOKENS } from "../../../../domain/usage/tokens.ts";
 import { BatchResults } from "../../../../server/gateway/tokens/batch-results.ts";
 
 const line = (model: string, usage: object, text = "Hi") =>
-  JSON.stringify({ result: { type: "succeeded", message: { model, content: [{ text, usage: 7 }], usage } } });
+  JSON.stringify({
+    custom_id: "request",
+    result: { type: "succeeded", message: { id: "msg_1", model, content: [{ text, usage: 7 }], usage } },
+  });
 
 function used(...pieces: readonly (string | Buffer)[]) {
   const results = new BatchResults();
