@@ -149,6 +149,10 @@ test("b403: results are at the gateway, in every answer that names them", async 
   const texts = await Promise.all(answers.map((answer) => answer.text()));
   expect(texts.join()).not.toContain(upstream.url);
   expect(texts[0]).toContain(batch.results_url);
+  const ended = { id: batch.id, results_url: `${upstream.url}/v1/messages/batches/${batch.id}/results` };
+  upstream.answerWith((response) => response.end(JSON.stringify(ended)));
+  const cancelled = await ask(a, "POST", `/${batch.id}/cancel`);
+  expect(await cancelled.json()).toEqual({ id: batch.id, results_url: batch.results_url });
   upstream.answerWith((response) => response.end(JSON.stringify({ results_url: `${upstream.url}/x` })));
   expect(await (await ask(a, "GET", `/${batch.id}`)).json()).toEqual({ results_url: null });
 });
