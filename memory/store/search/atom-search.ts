@@ -142,12 +142,16 @@ function pageOf(
   return { ranked: ranked.slice(before, before + limit), words, before, isMore: ranked.length > before + limit };
 }
 
-/** Returns the atoms that were found, and below them the others of {@link rankNearest}. */
+/**
+ * Returns the atoms that were found, and below them the others of {@link rankNearest}. If none was found, the words
+ * count beside a meaning as they do where a topic is recalled.
+ */
 function followedBy(all: readonly Ranked[], ranked: readonly Ranked[]): Ranked[] {
   const nearest = new Map(ranked.map((atom) => [atom.id, atom]));
   const found = all.map((atom) => ({ ...atom, closeness: nearest.get(atom.id)?.closeness ?? atom.closeness }));
   for (const { id } of all) nearest.delete(id);
-  return [...found, ...[...nearest.values()].map((atom) => ({ ...atom, rank: atom.rank / 2 }))];
+  const share = all.length > 0 ? 0.5 : 1;
+  return [...found, ...[...nearest.values()].map((atom) => ({ ...atom, rank: atom.rank * share }))];
 }
 
 /** Returns the index behind an atom, wherever it is now; if it is no longer found, the index that was behind it. */

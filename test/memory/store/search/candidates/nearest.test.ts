@@ -1,5 +1,7 @@
 import { sql } from "kysely";
 import { expect, test } from "vitest";
+import { recallAtoms } from "../../../../../memory/store/search/atom-recall.ts";
+import { searchAtoms } from "../../../../../memory/store/search/atom-search.ts";
 import { nearestAtoms } from "../../../../../memory/store/search/candidates/nearest.ts";
 import { saveLibrary } from "../../../../../store/libraries/libraries.ts";
 import { describeOnEachEngineWithVectors } from "../../../../env/database/engines.ts";
@@ -108,5 +110,30 @@ describeOnEachEngineWithVectors("The nearest of many atoms", (store) => {
     const found = await nearestAtoms(db, scope, { space, vector: [0, 1, 1, 0] }, 20);
     expect(found[0]).toMatchObject({ id: ids[0], nearness: 1 });
     expect(found.map(({ id }) => id).toSorted()).toEqual(ids);
+  });
+
+  test("count as much beside the words in a search that none of them answers as where a topic is recalled", async () => {
+    const { db } = store();
+    const home = await makeTeam(store());
+    const { libraryId } = await run(store(), (tx) => saveLibrary(tx, libraryDraft(home)));
+    const contents = ["The blue kettle was bought in spring", "Its handle is of wood"];
+    for (let n = 0; n < 60; n++) contents.push(`Note ${n} about the weather`);
+    const near = [0.8, 0, 0.6, 0];
+    await sql`with made as (
+        insert into atoms (library_id, team_id, content, tags, importance, created_at, updated_at)
+        select ${libraryId}, ${home.teamId}, content, '{}', 5, now(), now() from unnest(${contents}::text[]) content
+        returning id, library_id, content
+      )
+      insert into atom_embeddings (atom_id, library_id, space, revision, signature, embedding)
+      select id, library_id, 1, 1, binary_quantize(v), v from (
+        select *, case when content = ${contents[1]} then ${JSON.stringify(near)} else '[0,1,0,0]' end::vector as v from made
+      ) embedded`.execute(db);
+    const model = { digest: "", publicId: "", model: "", askedDimensions: null, servedBy: "", dimensions: 4 };
+    const meaning = [{ space: { ...model, libraries: [{ id: libraryId, space: 1 }] }, vector: [1, 0, 0, 0] }];
+    const reach = { teamId: home.teamId, libraryIds: null };
+    const asked = { libraryId, tags: [], query: "who bought the blue kettle in spring at the market", limit: 2, meaning };
+    const searched = (await searchAtoms(db, reach, asked)).items.map(({ atom }) => atom.content);
+    const recalled = (await recallAtoms(db, reach, asked)).atoms.map(({ content }) => content);
+    expect([searched, recalled]).toEqual([contents.slice(0, 2), contents.slice(0, 2)]);
   });
 });
