@@ -86,7 +86,7 @@ export const REASONS = {
   PublicIDTaken: "Declare another ModelGateway with another spec.publicID, and delete this one.",
   CredentialNotFound: "Create the Secret that spec.upstreams[].credentialRef names, with that key.",
   CredentialRefused:
-    "Write the provider's present credential into that Secret: the next calls are made with it, without a restart.",
+    "Write the provider's present credential into that Secret, or name one by spec.upstreams[].credentialRef: the next calls are made with it, without a restart.",
   WebhookSecretNotFound:
     "Create the Secret that spec.webhooks[].secretRef names, with that key: whsec_ and 24 to 64 random bytes in base64.",
   EmbeddingFailed:

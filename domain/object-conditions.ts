@@ -91,21 +91,36 @@ export function publicIdAccepted(publicId: string, isTaken: boolean): StatedCond
 /** A provider's credential that an upstream names. */
 export type NamedCredential = { readonly upstream: string; readonly secret: string; readonly key: string };
 
-/** Returns the condition of a gateway about credentials that are missing or too long. */
+/**
+ * Returns the condition of a gateway about credentials that are missing or too long.
+ *
+ * @param without names of the upstreams that are declared without a credential
+ */
 export function gatewayCredentials(
   missing: readonly (NamedCredential & { readonly isTooLong?: boolean })[],
+  without: readonly string[],
 ): StatedCondition {
   const named = missing.map(({ upstream, secret, key, isTooLong = false }) => {
     const size = isTooLong ? ` of at most ${MAX_CREDENTIAL_LENGTH.toLocaleString("en")} characters` : "";
     return `Secret ${secret} with ${dataKeyTitle(key)}${size} (upstream ${upstream})`;
   });
-  return named.length > 0
-    ? condition("ResolvedRefs", "False", "CredentialNotFound", `There is no ${named.join(", and no ")}.`)
-    : condition("ResolvedRefs", "True", "Resolved", "Every upstream has its credential.");
+  if (named.length > 0) {
+    return condition("ResolvedRefs", "False", "CredentialNotFound", `There is no ${named.join(", and no ")}.`);
+  }
+  const message =
+    without.length === 0
+      ? "Every upstream has its credential."
+      : `Every upstream that names a credential has it. Without credentialRef, and so called without a credential: ${nameSome(without, MAX_NAMED)}.`;
+  return condition("ResolvedRefs", "True", "Resolved", message);
 }
 
 /** An upstream whose provider refuses its credential, with its dialect. */
-export type RefusingUpstream = NamedCredential & { readonly dialect: string };
+export type RefusingUpstream = {
+  readonly upstream: string;
+  readonly dialect: string;
+  /** Credential that it refuses; undefined if it asks for one, and its declaration names none. */
+  readonly credential: { readonly secret: string; readonly key: string } | undefined;
+};
 
 /** Returns a gateway's condition about refused credentials. It is no part of `Ready`: the gateway is as declared. */
 export function credentialsAccepted(refused: readonly RefusingUpstream[]): StatedCondition {
@@ -113,9 +128,10 @@ export function credentialsAccepted(refused: readonly RefusingUpstream[]): State
     const message = "No upstream refuses the credential that the gateway has for it.";
     return condition("CredentialsAccepted", "True", "NotRefused", message);
   }
-  const named = refused.map(
-    ({ upstream, dialect, secret, key }) =>
-      `upstream ${upstream} (${dialect}) refuses ${dataKeyTitle(key)} of Secret ${secret}`,
+  const named = refused.map(({ upstream, dialect, credential }) =>
+    credential === undefined
+      ? `upstream ${upstream} (${dialect}) asks for one, and has no credentialRef`
+      : `upstream ${upstream} (${dialect}) refuses ${dataKeyTitle(credential.key)} of Secret ${credential.secret}`,
   );
   const message = `The provider refuses its credential: ${named.join("; ")}.`;
   return condition("CredentialsAccepted", "False", "CredentialRefused", message);

@@ -71,10 +71,17 @@ export function pulumiPackage(crds: Readonly<Record<Kind, Schema>>): PulumiPacka
 
 function gatewayResource(crd: Schema): Signature {
   const spec = specProperties(crd);
-  const upstreams = withSecret(need(spec.upstreams, "upstreams"), "credentialRef", "credential", [
+  const credential = [
     "The provider's credential. It goes in and never comes out. Left out in a change, the one that is stored stays, as long as the upstream's dialect and baseURL do.",
     ["name", "dialect", "baseURL"],
-  ]);
+  ] as const;
+  const noCredential: Property = {
+    type: "boolean",
+    description: "True, without a credential, for an upstream that calls go to without one.",
+  };
+  const upstreams = withSecret(need(spec.upstreams, "upstreams"), "credentialRef", "credential", credential, {
+    noCredential,
+  });
   return resource(
     crd,
     { ...locationProperties(crd), ...spec, upstreams },
@@ -83,7 +90,7 @@ function gatewayResource(crd: Schema): Signature {
       publicID: need(spec.publicID, "publicID"),
       missingCredentials: {
         type: "array",
-        description: "Upstreams without a credential, which forward nothing.",
+        description: "Upstreams whose credential is missing, which forward nothing.",
         items: { type: "string", description: "An upstream's name." },
       },
     },
@@ -115,10 +122,11 @@ function withSecret(
   reference: string,
   field: string,
   [description, required]: readonly [string, readonly string[]],
+  others: Readonly<Record<string, Property>> = {},
 ): Property {
   const { [reference]: _, ...fields } = propertiesOf(list.items);
   const secret: Property = { type: "string", description, secret: true };
-  const items = { ...need(list.items, "items"), required, properties: { ...fields, [field]: secret } };
+  const items = { ...need(list.items, "items"), required, properties: { ...fields, [field]: secret, ...others } };
   return { ...list, items };
 }
 

@@ -1,7 +1,7 @@
 import type { CallerNetwork } from "../../domain/access/caller-network.ts";
 import { subjectText } from "../../domain/access/subject.ts";
 import { statedFacts } from "../../domain/key/declaration/facts.ts";
-import type { Kind } from "../../domain/kinds/kinds.ts";
+import type { Kind, Spec } from "../../domain/kinds/kinds.ts";
 import { expiryText } from "../get/columns.ts";
 import { ageText } from "../output/age.ts";
 import { budgetTexts } from "../output/budgets-text.ts";
@@ -86,12 +86,20 @@ function gatewayFacts({ spec, status }: ListedObject<"ModelGateway">): Fact[] {
   return [
     ["Public id", status?.publicID],
     ["Team", status?.team],
-    ["Upstreams", spec?.upstreams?.map(({ name, dialect, baseURL }) => `${name}: ${dialect} at ${baseURL}`)],
+    ["Upstreams", spec?.upstreams?.map(upstreamText)],
     ["Routes", spec?.routes?.map(routeText)],
     ["Routes only", spec?.routesOnly === true ? "yes" : undefined],
     ["Serves", spec?.operations?.join(", ")],
   ];
 }
+
+/** @param noCredential as a server says it, which shows no reference to a Secret */
+function upstreamText({ name, dialect, baseURL, credentialRef, noCredential }: DescribedUpstream): string {
+  const isWithout = noCredential ?? credentialRef === undefined;
+  return `${name}: ${dialect} at ${baseURL}${isWithout ? ", without a credential" : ""}`;
+}
+
+type DescribedUpstream = Spec<"ModelGateway">["upstreams"][number] & { readonly noCredential?: boolean };
 
 function libraryFacts({ spec, status }: ListedObject<"MemoryLibrary">): Fact[] {
   return [

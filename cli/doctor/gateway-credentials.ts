@@ -10,11 +10,15 @@ const FINE = ok("gateway-credentials", "no provider refuses a gateway's credenti
 
 /** Reports refused credentials from the store, which covers gateways made by hand too. */
 export async function checkGatewayCredentials({ db }: { readonly db: Db }): Promise<Finding[]> {
-  const findings = (await refusedCredentials(db)).map(({ cluster, namespace, name, gatewayId, upstream, dialect }) => {
+  const findings = (await refusedCredentials(db)).map((refused) => {
+    const { cluster, namespace, name, gatewayId, upstream, dialect, takesCredential } = refused;
     const title = namespace === "" ? name : `${namespace}/${name}`;
-    const message = `upstream ${upstream} (${dialect}) of ModelGateway ${title} refuses the gateway's credential`;
-    const step =
-      cluster === API_CLUSTER ? `send it by PUT /api/v1/gateways/${gatewayId}` : "write it into that upstream's Secret";
+    const what = takesCredential
+      ? "refuses the gateway's credential"
+      : "asks for a credential, and is declared without";
+    const message = `upstream ${upstream} (${dialect}) of ModelGateway ${title} ${what}`;
+    const byHand = takesCredential ? "write it into that upstream's Secret" : "name its Secret by credentialRef";
+    const step = cluster === API_CLUSTER ? `send it by PUT /api/v1/gateways/${gatewayId}` : byHand;
     return wrong("gateway-credentials", message, `take the provider's present credential, and ${step}`);
   });
   return findings.length > 0 ? findings : [FINE];

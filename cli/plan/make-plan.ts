@@ -118,7 +118,8 @@ function secretsInQuestion(
   const refs = declared.flatMap((object) => {
     const { namespace, name } = object;
     if (isOfKind(object, "ModelGateway")) {
-      return object.spec.upstreams.map(({ credentialRef }) => ({ namespace, name: credentialRef.name }));
+      const names = object.spec.upstreams.flatMap(({ credentialRef }) => credentialRef?.name ?? []);
+      return names.map((secret) => ({ namespace, name: secret }));
     }
     const status = heldBy.get(titleOf(object))?.status ?? {};
     if (!isOfKind(object, "PlatformKey") || "keyID" in status) return [];

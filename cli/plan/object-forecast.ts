@@ -76,8 +76,11 @@ function gatewayConditions(
 ): StatedCondition[] {
   const holder = publicID === undefined ? undefined : world.publicIdHolder(publicID);
   const isTaken = holder !== undefined && (holder.namespace !== namespace || holder.name !== name);
-  const missing = upstreams
-    .filter(({ credentialRef }) => isMissing(secrets, { namespace, name: credentialRef.name }, credentialRef.key))
-    .map(({ name: upstream, credentialRef }) => ({ upstream, secret: credentialRef.name, key: credentialRef.key }));
-  return [publicIdAccepted(publicID ?? "", isTaken), gatewayCredentials(missing)];
+  const missing = upstreams.flatMap(({ name: upstream, credentialRef }) => {
+    if (credentialRef === undefined) return [];
+    const { name: secret, key } = credentialRef;
+    return isMissing(secrets, { namespace, name: secret }, key) ? [{ upstream, secret, key }] : [];
+  });
+  const without = upstreams.filter(({ credentialRef }) => credentialRef === undefined).map((upstream) => upstream.name);
+  return [publicIdAccepted(publicID ?? "", isTaken), gatewayCredentials(missing, without)];
 }

@@ -1,6 +1,6 @@
 import { defined } from "../../domain/defined.ts";
 import type { Environment } from "../../domain/environment.ts";
-import type { Kind } from "../../domain/kinds/kinds.ts";
+import type { Kind, Spec } from "../../domain/kinds/kinds.ts";
 import type { KeyJson } from "../../server/management/keys/shown/key-json.ts";
 import { UsageError } from "../command/usage-error.ts";
 import { type ObjectJson, openManagement, type ServerChoice } from "../management/management-client.ts";
@@ -82,12 +82,18 @@ function currentVersion(versions: KeyJson["versions"]): { currentVersion?: numbe
   return active === undefined ? {} : { currentVersion: active.number };
 }
 
+/** Returns a gateway's spec of which each upstream says whether it has no credential: a server shows no reference. */
+function withCredentialsSaid(spec: ObjectJson["spec"]): ObjectJson["spec"] {
+  const { upstreams = [] } = spec as Partial<Spec<"ModelGateway">>;
+  return { ...spec, upstreams: upstreams.map((upstream) => ({ noCredential: false, ...upstream })) };
+}
+
 function seenObject(kind: Exclude<Kind, "PlatformKey">, object: ObjectJson): ListedObject {
   const { id, name, namespace = "", createdAt, declaredIn, spec, team, publicID, namespaces } = object;
   return {
     kind,
     metadata: { name, namespace, creationTimestamp: createdAt, ...(declaredIn && { uid: declaredIn.uid }) },
-    spec,
+    spec: kind === "ModelGateway" ? withCredentialsSaid(spec) : spec,
     status: defined({
       teamID: kind === "PlatformTeam" ? id : undefined,
       team,

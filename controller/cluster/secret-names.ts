@@ -16,10 +16,8 @@ export function secretsNamedBy(object: DeclaredObject): SecretName[] {
     return secretRef === undefined ? [own] : [own, { namespace, name: secretRef.name }];
   }
   if (isOf("ModelGateway", object)) {
-    return [...new Set(object.spec.upstreams.map(({ credentialRef }) => credentialRef.name))].map((name) => ({
-      namespace,
-      name,
-    }));
+    const names = object.spec.upstreams.flatMap(({ credentialRef }) => credentialRef?.name ?? []);
+    return [...new Set(names)].map((name) => ({ namespace, name }));
   }
   if (!isOf("PlatformTeam", object)) return [];
   const refs = object.spec.webhooks.map(({ secretRef: { namespace, name } }) => ({ namespace, name }));

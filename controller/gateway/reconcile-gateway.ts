@@ -58,6 +58,7 @@ export async function reconcileGateway(
     return AT_REST;
   }
   const { upstreams, missing } = read;
+  const without = upstreams.filter(({ credential }) => credential === false).map(({ name }) => name);
   const reference = { cluster: cluster.uid, namespace: object.namespace, name: object.name, teamId: team.id };
   const before = await findActiveObject(store.db, "gateway", reference);
   const saved = await save(deps, {
@@ -74,7 +75,7 @@ export async function reconcileGateway(
   const now = deps.clock.now();
   const { conditions = [], ...status } = declaredStatus(
     object,
-    [publicIdAccepted(publicId, saved === undefined), gatewayCredentials(missing)],
+    [publicIdAccepted(publicId, saved === undefined), gatewayCredentials(missing, without)],
     now,
   );
   await writeStatus(deps, object, {
@@ -102,8 +103,8 @@ async function save(deps: ControllerDeps, draft: GatewayDraft): Promise<{ gatewa
 type MissingCredential = Parameters<typeof gatewayCredentials>[0][number];
 
 /**
- * Returns the upstreams with their credentials. A missing credential leaves its upstream without, which forwards
- * nothing. If we have no right to read a credential, returns why.
+ * Returns the upstreams with their credentials: null for a missing one, with which nothing is forwarded, and false for
+ * an upstream that names none. If we have no right to read a credential, returns why.
  */
 async function readUpstreams(
   deps: ControllerDeps,
@@ -112,6 +113,11 @@ async function readUpstreams(
   const missing: MissingCredential[] = [];
   const upstreams: GatewayDraft["upstreams"][number][] = [];
   for (const { name, dialect, baseURL, credentialRef } of object.spec.upstreams) {
+    const baseUrl = baseURL.replace(/\/+$/, "");
+    if (credentialRef === undefined) {
+      upstreams.push({ name, dialect, baseUrl, credential: false });
+      continue;
+    }
     const read = await readIfAllowed(deps.cluster, object.namespace, credentialRef.name);
     if ("why" in read) return read;
     const text = read.secret?.data[credentialRef.key]?.trim() ?? "";
@@ -119,12 +125,12 @@ async function readUpstreams(
     const credential = text === "" || isTooLong ? null : text;
     const { name: secret, key } = credentialRef;
     if (credential === null) missing.push({ upstream: name, secret, key, isTooLong });
-    upstreams.push({ name, dialect, baseUrl: baseURL.replace(/\/+$/, ""), credential });
+    upstreams.push({ name, dialect, baseUrl, credential });
   }
   return { upstreams, missing };
 }
 
-/** Returns the upstreams that refuse their credentials, as calls have shown to any server. */
+/** Returns the upstreams that refuse their credentials, or ask for one, as calls have shown to any server. */
 async function refusingUpstreams(
   { store }: ControllerDeps,
   { spec }: DeclaredObject<"ModelGateway">,
@@ -134,5 +140,9 @@ async function refusingUpstreams(
   const names = new Set(states.filter(({ refusesCredential }) => refusesCredential).map(({ upstream }) => upstream));
   return spec.upstreams
     .filter(({ name }) => names.has(name))
-    .map(({ name, dialect, credentialRef: { name: secret, key } }) => ({ upstream: name, dialect, secret, key }));
+    .map(({ name, dialect, credentialRef: ref }) => ({
+      upstream: name,
+      dialect,
+      credential: ref && { secret: ref.name, key: ref.key },
+    }));
 }

@@ -193,6 +193,7 @@ create table gateway_upstreams (
   base_url text not null,
   credential bytea,
   credential_at timestamp with time zone,
+  takes_credential boolean default true not null,
   constraint gateway_upstreams_gateway_id_fkey FOREIGN KEY (gateway_id) REFERENCES gateways(id) ON DELETE CASCADE,
   constraint gateway_upstreams_pkey PRIMARY KEY (gateway_id, name)
 );
@@ -977,6 +978,7 @@ CREATE TRIGGER atoms_queue_embedding AFTER INSERT OR UPDATE OF revision ON atoms
 CREATE CONSTRAINT TRIGGER audit_events_feed AFTER INSERT OR UPDATE OF detail ON audit_events DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_audit_event();
 CREATE TRIGGER forgotten_atoms_delete_revisions AFTER DELETE ON forgotten_atoms FOR EACH ROW EXECUTE FUNCTION delete_atom_revisions();
 CREATE CONSTRAINT TRIGGER gateway_upstreams_feed AFTER INSERT OR DELETE ON gateway_upstreams DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('gateway', 'gateway_id');
+CREATE CONSTRAINT TRIGGER gateway_upstreams_feed_takes_credential AFTER UPDATE OF takes_credential ON gateway_upstreams DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.takes_credential IS DISTINCT FROM new.takes_credential) EXECUTE FUNCTION record_change('gateway', 'gateway_id');
 CREATE CONSTRAINT TRIGGER gateway_upstreams_feed_update AFTER UPDATE OF gateway_id, name, "position", dialect, base_url, credential ON gateway_upstreams DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.gateway_id IS DISTINCT FROM new.gateway_id OR old.name IS DISTINCT FROM new.name OR old."position" IS DISTINCT FROM new."position" OR old.dialect IS DISTINCT FROM new.dialect OR old.base_url IS DISTINCT FROM new.base_url OR old.credential IS DISTINCT FROM new.credential) EXECUTE FUNCTION record_change('gateway', 'gateway_id');
 CREATE CONSTRAINT TRIGGER gateways_feed AFTER INSERT OR DELETE ON gateways DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION record_change('gateway', 'id');
 CREATE CONSTRAINT TRIGGER gateways_feed_operations AFTER UPDATE OF operations ON gateways DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (old.operations IS DISTINCT FROM new.operations) EXECUTE FUNCTION record_change('gateway', 'id');

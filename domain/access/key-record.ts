@@ -124,8 +124,11 @@ export type UpstreamRecord = {
   readonly dialect: Dialect;
   /** Origin and optional path prefix, without a trailing slash. */
   readonly baseUrl: string;
-  /** The provider's credential; null while its Secret cannot be read, and then nothing is forwarded. */
-  readonly credential: string | null;
+  /**
+   * The provider's credential; null while its Secret cannot be read, and then nothing is forwarded; false for an
+   * upstream that is declared without one, which is asked without any.
+   */
+  readonly credential: string | null | false;
 };
 
 export type RouteRecord = {

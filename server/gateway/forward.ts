@@ -22,10 +22,10 @@ import { collectBody, passOnBody, SMALL_BODY } from "./request-body.ts";
 import { upstreamTarget } from "./request-target.ts";
 import { isSameCandidate, isSameUpstream, type Resolved, type UpstreamCandidate } from "./resolve.ts";
 import { type AnswerTap, codingOf, EVENT_STREAM, openTap } from "./tokens/answer-tap.ts";
-import type { ReachableUpstream, UpstreamPool } from "./upstream/pools.ts";
+import { mayBeAsked, type UpstreamPool } from "./upstream/pools.ts";
 import { ABANDONED, type AttemptListener, UpstreamAttempt } from "./upstream/upstream-attempt.ts";
 import {
-  CREDENTIAL_REFUSED,
+  credentialRefused,
   isFallbackStatus,
   isRedirect,
   mayRefuseCredential,
@@ -136,7 +136,7 @@ class Exchange implements AttemptListener {
   /** Asks a candidate as soon as its upstream has a free slot. */
   #dispatch(attempt: UpstreamAttempt): void {
     const { upstream } = attempt.candidate;
-    if (!isReachable(upstream)) {
+    if (!mayBeAsked(upstream)) {
       this.onFailure(attempt, { shown: NO_CREDENTIAL, refused: false, error: undefined });
       return;
     }
@@ -453,7 +453,7 @@ class Exchange implements AttemptListener {
 
   #refuseCredential(attempt: UpstreamAttempt): void {
     this.#deps.outcomes.refusedCredential(this.#call.gatewayId, attempt.candidate.upstream);
-    this.onFailure(attempt, CREDENTIAL_REFUSED);
+    this.onFailure(attempt, credentialRefused(attempt.candidate.upstream));
   }
 
   onReusedSocket(attempt: UpstreamAttempt): boolean {
@@ -556,7 +556,3 @@ const BUSY = problem("unavailable", "Too many calls to this upstream are under w
 
 /** Error for an upstream that redirects: following it would carry the request to an address that is not declared. */
 class RedirectError extends Error {}
-
-function isReachable(upstream: UpstreamRecord): upstream is ReachableUpstream {
-  return upstream.credential !== null;
-}

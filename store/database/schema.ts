@@ -157,6 +157,8 @@ type GatewayUpstreamsTable = {
   /** Encrypted by the keyring and bound to the gateway's id. */
   credential: Uint8Array | null;
   credential_at: Date | null;
+  /** False for an upstream that is declared without a credential. */
+  takes_credential: boolean;
 };
 
 type KeptObjectsTable = {

@@ -233,7 +233,7 @@ async function readGateways(tx: Tx, gatewayIds: readonly string[] | null): Promi
   const { rows } = await sql<GatewayRow>`
     select g.id, g.public_id, g.team_id, g.routes_only, g.operations,
       g.namespace = '' or coalesce(n.team_id = g.team_id, false) as team_holds_namespace,
-      g.routes, u.name as upstream, u.dialect, u.base_url, u.credential
+      g.routes, u.name as upstream, u.dialect, u.base_url, u.credential, u.takes_credential
     from gateways g
     left join team_namespaces n on n.cluster = g.cluster and n.namespace = g.namespace
     left join gateway_upstreams u on u.gateway_id = g.id

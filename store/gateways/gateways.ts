@@ -33,7 +33,8 @@ export type GatewayDraft = {
 
 /** Gateway as the change feed delivers it; {@link openGateway} turns it into a {@link GatewayRecord}. */
 export type SealedGateway = Omit<GatewayRecord, "upstreams"> & {
-  readonly upstreams: readonly (Omit<UpstreamRecord, "credential"> & { readonly sealed: Uint8Array | null })[];
+  /** Upstreams. The sealed credential is as an {@link UpstreamRecord} has it in clear text. */
+  readonly upstreams: readonly (Omit<UpstreamRecord, "credential"> & { readonly sealed: Uint8Array | null | false })[];
 };
 
 /**
@@ -126,16 +127,20 @@ async function saveUpstreams(
   }
   for (const [position, { name, dialect, baseUrl, credential }] of upstreams.entries()) {
     const old = stored.find((row) => row.name === name);
-    const kept = old !== undefined && isSealedAs(sealing, old.credential, credential, gatewayId);
+    const text = credential === false ? null : credential;
+    const takesCredential = credential !== false;
+    const asBefore = old?.takes_credential === takesCredential;
+    const kept = asBefore && isSealedAs(sealing, old.credential, text, gatewayId);
     if (kept && old.position === position && old.dialect === dialect && old.base_url === baseUrl) continue;
-    const stays = old !== undefined && (kept || credentialOf(keyring, old.credential, gatewayId) === credential);
+    const stays = asBefore && (kept || credentialOf(keyring, old.credential, gatewayId) === text);
     if (old !== undefined && !stays) changedCredentials.push(name);
     const row = {
       position,
       dialect,
       base_url: baseUrl,
-      credential: kept ? old.credential : credential === null ? null : seal(sealing, credential, gatewayId),
+      credential: kept ? old.credential : text === null ? null : seal(sealing, text, gatewayId),
       credential_at: stays ? old.credential_at : DATABASE_NOW,
+      takes_credential: takesCredential,
     };
     await tx
       .insertInto("gateway_upstreams")
@@ -150,19 +155,23 @@ function credentialOf(keyring: Keyring, sealed: Uint8Array | null, gatewayId: st
   return sealed === null ? null : openSealed(keyring, sealed, gatewayId);
 }
 
-/** Reads the credential of an upstream in clear text; null if it has none, or none that our keys decrypt. */
+/**
+ * Reads the credential of an upstream in clear text; null if it has none, or none that our keys decrypt; false if it is
+ * declared without one.
+ */
 export async function readUpstreamCredential(
   tx: Tx,
   gatewayId: string,
   upstream: string,
   keyring: Keyring,
-): Promise<string | null> {
+): Promise<UpstreamRecord["credential"]> {
   const stored = await tx
     .selectFrom("gateway_upstreams")
-    .select("credential")
+    .select(["credential", "takes_credential"])
     .where("gateway_id", "=", gatewayId)
     .where("name", "=", upstream)
     .executeTakeFirst();
+  if (stored?.takes_credential === false) return false;
   return stored?.credential ? openSealed(keyring, stored.credential, gatewayId) : null;
 }
 
@@ -197,7 +206,7 @@ export function openGateway(gateway: SealedGateway, keyring: Keyring): GatewayRe
     ...gateway,
     upstreams: gateway.upstreams.map(({ sealed, ...upstream }) => ({
       ...upstream,
-      credential: sealed === null ? null : unseal(keyring, sealed, gateway.gatewayId),
+      credential: sealed === null || sealed === false ? sealed : unseal(keyring, sealed, gateway.gatewayId),
     })),
   };
 }
@@ -215,6 +224,7 @@ export type GatewayRow = {
   dialect: string;
   base_url: string;
   credential: Uint8Array | null;
+  takes_credential: boolean;
 };
 
 /**
@@ -240,7 +250,8 @@ export function toSealedGateways(rows: readonly GatewayRow[]): SealedGateway[] {
       name: row.upstream,
       dialect: row.dialect as Dialect,
       baseUrl: row.base_url,
-      sealed: row.credential,
+      // A credential that is there goes along, whatever the declaration was when an older controller wrote the row.
+      sealed: row.takes_credential ? row.credential : (row.credential ?? false),
     });
   }
   return [...gateways.values()];

@@ -48,19 +48,21 @@ export async function recordOutcomes(db: Db, outcomes: readonly NamedOutcome[]):
 }
 
 /**
- * SQL condition that an upstream refuses its present credential: it was refused since it was stored, and either no call
- * has succeeded since, or a refusal is less than a minute old. So an upstream that refuses only some calls does not
- * change state each time. Null for an upstream that never refused: as a condition, it excludes these before anything is
+ * SQL condition that an upstream refuses its present credential, or asks for one although it is declared without: it
+ * has refused since that was stored, and either no call has succeeded since, or a refusal is less than a minute old. So
+ * an upstream that refuses only some calls does not change state each time. Null for an upstream that never refused: as a condition, it excludes these before anything is
  * joined.
  */
-const REFUSES = sql<boolean | null>`u.credential is not null and o.refused_at > coalesce(u.credential_at, '-infinity')
+const REFUSES = sql<
+  boolean | null
+>`(u.credential is not null or not u.takes_credential) and o.refused_at > coalesce(u.credential_at, '-infinity')
   and (o.refused_at > coalesce(o.accepted_at, '-infinity') or o.refused_at > ${DATABASE_NOW} - interval '1 minute')`;
 
 /** Known state of an upstream, besides its declaration. */
 export type UpstreamState = NamedOutcome & {
   /** Time since which it has its present credential; null if it has none, or the time is not known. */
   readonly credentialAt: number | null;
-  /** True if it refuses its present credential. */
+  /** True if it refuses its present credential, or asks for one although it is declared without. */
   readonly refusesCredential: boolean;
 };
 
@@ -95,7 +97,7 @@ export async function upstreamStates(db: Db, gatewayIds: readonly string[]): Pro
   }));
 }
 
-/** Upstream of a gateway in service that refuses its present credential. */
+/** Upstream of a gateway in service that refuses its present credential, or asks for one. */
 export type RefusedCredential = {
   readonly cluster: string;
   readonly namespace: string;
@@ -104,6 +106,8 @@ export type RefusedCredential = {
   readonly gatewayId: string;
   readonly upstream: string;
   readonly dialect: string;
+  /** False if it is declared without a credential. */
+  readonly takesCredential: boolean;
 };
 
 /**
@@ -114,7 +118,8 @@ export type RefusedCredential = {
 export async function refusedCredentials(db: Db, cluster?: string): Promise<RefusedCredential[]> {
   const inCluster = cluster === undefined ? sql`` : sql`and g.cluster = ${cluster}`;
   const { rows } = await sql<RefusedCredential>`
-    select g.cluster, g.namespace, g.name, g.id as "gatewayId", u.name as upstream, u.dialect
+    select g.cluster, g.namespace, g.name, g.id as "gatewayId", u.name as upstream, u.dialect,
+      u.takes_credential as "takesCredential"
     from upstream_outcomes o join gateway_upstreams u on u.gateway_id = o.gateway_id and u.name = o.upstream
     join gateways g on g.id = u.gateway_id
     where g.state = 'active' and ${REFUSES} ${inCluster}

@@ -169,6 +169,8 @@ ${PARTS}
 alter index atoms_parts reset (fastupdate);
 alter index atoms_parts set (gin_pending_list_limit = 256);
 alter table atoms set (toast_tuple_target = 4080);
+alter table gateway_upstreams add column takes_credential boolean not null default true;
+${feedsUpdate("gateway_upstreams", "takes_credential", "gateway", "gateway_id", ["takes_credential"])}
 `;
 
 /** Index over parts of the facts that declarations state of keys for people, like the index of names. */
@@ -510,6 +512,9 @@ create table gateway_upstreams (
   credential bytea,
   -- Since when it is this credential; null if that is not known.
   credential_at timestamptz,
+  -- False for an upstream that is declared without a credential; one that takes a credential and has none forwards
+  -- nothing.
+  takes_credential boolean not null default true,
   primary key (gateway_id, name)
 );
 ${feeds("gateway_upstreams", "gateway", "gateway_id", [
@@ -520,6 +525,7 @@ ${feeds("gateway_upstreams", "gateway", "gateway_id", [
   "base_url",
   "credential",
 ])}
+${feedsUpdate("gateway_upstreams", "takes_credential", "gateway", "gateway_id", ["takes_credential"])}
 
 -- How an upstream was last heard of, by any replica: each writes what is newer, every few seconds at most. For people
 -- (store/gateways/upstream-outcomes.ts).

@@ -42,13 +42,19 @@ type StoredLibrary = StoredObject & {
   readonly deletionPolicy: "Retain" | "Delete";
 };
 
+/** An upstream without its credential. */
+export type StoredUpstream = Omit<UpstreamRecord, "credential"> & {
+  /** False for an upstream that is declared without a credential. */
+  readonly takesCredential: boolean;
+  readonly hasCredential: boolean;
+};
+
 export type StoredGateway = StoredObject & {
   readonly publicId: string;
   readonly routesOnly: boolean;
   readonly operations: readonly OperationKind[];
   readonly routes: readonly RouteRecord[];
-  /** Digest of the credentials in their encrypted form: it changes with any of them, and reveals nothing. */
-  readonly upstreams: readonly (Omit<UpstreamRecord, "credential"> & { readonly hasCredential: boolean })[];
+  readonly upstreams: readonly StoredUpstream[];
   /** Digest of the credentials in their encrypted form: it changes with any of them, and reveals nothing of them. */
   readonly credentials: string;
 };
@@ -93,7 +99,7 @@ const SOURCES = {
     from: sql`(select id, cluster, namespace, name, coalesce(owner_uid, '') as "ownerUid", team_id as "teamId", state,
       created_at as "createdAt", public_id as "publicId", routes_only as "routesOnly", operations, routes,
       coalesce((select json_agg(json_build_object('name', name, 'dialect', dialect, 'baseUrl', base_url,
-        'hasCredential', credential is not null) order by position)
+        'takesCredential', takes_credential, 'hasCredential', credential is not null) order by position)
         from gateway_upstreams where gateway_id = gateways.id), '[]') as upstreams,
       (select encode(sha256(coalesce(string_agg(coalesce(credential, ''), ',' order by position), '')), 'hex')
         from gateway_upstreams where gateway_id = gateways.id) as credentials

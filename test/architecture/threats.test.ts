@@ -203,6 +203,7 @@ describe("docs/security/threats.md", () => {
       "b390",
       "b391",
       "b392",
+      "b393",
       "b401",
       "b402",
       "b403",

@@ -42,7 +42,7 @@ export const withRefusedCredential: WorldTests = (setup) => {
     expect(world.condition("Ready", "main", "ModelGateway")).toBe("True/Ready");
     const message =
       "The provider refuses its credential: upstream openai (openai) refuses data key api-key of Secret provider." +
-      " Write the provider's present credential into that Secret: the next calls are made with it, without a restart.";
+      " Write the provider's present credential into that Secret, or name one by spec.upstreams[].credentialRef: the next calls are made with it, without a restart.";
     const conditions = world.get("ModelGateway", "main")?.status?.conditions;
     expect(conditions?.find(({ type }) => type === "CredentialsAccepted")?.message).toBe(message);
     await world.restart();

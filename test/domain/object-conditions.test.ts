@@ -1,9 +1,21 @@
 import { expect, test } from "vitest";
 import { credentialsAccepted, gatewayCredentials } from "../../domain/object-conditions.ts";
 
+test("a gateway says which upstreams are called without a credential, and which of these ask for one", () => {
+  const { status, message } = gatewayCredentials([], ["local", "lab"]);
+  expect([status, message]).toEqual([
+    "True",
+    "Every upstream that names a credential has it. Without credentialRef, and so called without a credential: local, lab.",
+  ]);
+  expect(gatewayCredentials([{ upstream: "u", secret: "s", key: "k" }], ["local"]).status).toBe("False");
+  const asking = credentialsAccepted([{ upstream: "local", dialect: "openai", credential: undefined }]);
+  expect(asking.message).toMatch(/: upstream local \(openai\) asks for one, and has no credentialRef\. /);
+});
+
 test("b78: no condition shows a key that was pasted where a data key is named", () => {
   const named = { upstream: "u", secret: "provider", key: `inf_${"x".repeat(57)}` };
-  for (const { message } of [gatewayCredentials([named]), credentialsAccepted([{ ...named, dialect: "openai" }])]) {
+  const refusing = { upstream: "u", dialect: "openai", credential: named };
+  for (const { message } of [gatewayCredentials([named], []), credentialsAccepted([refusing])]) {
     expect(message).toContain("data key inf_...");
     expect(message).not.toContain("xxxxxxxxxx");
   }

@@ -39,9 +39,9 @@ export type ModelGatewaySpec = {
      */
     baseURL: string;
     /**
-     * The Secret in this namespace with the provider's credential, at most 4,096 characters.
+     * The Secret in this namespace with the provider's credential, at most 4,096 characters. Left out, calls go there without a credential, as to a model server of one's own.
      */
-    credentialRef: {
+    credentialRef?: {
       /**
        * The Secret's name.
        */

@@ -367,8 +367,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
               "required": [
                 "name",
                 "dialect",
-                "baseURL",
-                "credentialRef"
+                "baseURL"
               ],
               "properties": {
                 "name": {
@@ -393,7 +392,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   "pattern": "^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"
                 },
                 "credentialRef": {
-                  "description": "The Secret in this namespace with the provider's credential, at most 4,096 characters.",
+                  "description": "The Secret in this namespace with the provider's credential, at most 4,096 characters. Left out, calls go there without a credential, as to a model server of one's own.",
                   "type": "object",
                   "required": [
                     "name"

@@ -201,11 +201,16 @@ function gatewayWarnings(object: WorldObject, set: ManifestSet): Warning[] {
   const taken = `ModelGateway ${holder?.namespace}/${holder?.name} has this public id too: write another one`;
   return [
     ...(isTaken ? [{ path: ["spec", "publicID"], message: taken }] : []),
-    ...upstreams.flatMap(({ credentialRef: { name, key } }, i) =>
-      credentialWarnings(object.namespace, { name, key }, ["spec", "upstreams", i, "credentialRef"], set),
+    ...upstreams.flatMap(({ credentialRef }, i) =>
+      credentialRef === undefined
+        ? [{ path: ["spec", "upstreams", i], message: WITHOUT_CREDENTIAL, severity: "note" as const }]
+        : credentialWarnings(object.namespace, credentialRef, ["spec", "upstreams", i, "credentialRef"], set),
     ),
   ];
 }
+
+const WITHOUT_CREDENTIAL =
+  "has no credentialRef, so calls go there without a credential: name a Secret if this upstream asks for one";
 
 /** Warns of a missing credential. A missing Secret is a note, unless another has nearly its name: few are in Git. */
 function credentialWarnings(

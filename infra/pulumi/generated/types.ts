@@ -454,6 +454,8 @@ export type ModelGatewayArgs = {
     baseURL: Input<string>;
     /** The provider's credential. It goes in and never comes out. Left out in a change, the one that is stored stays, as long as the upstream's dialect and baseURL do. A secret. */
     credential?: Input<string> | undefined;
+    /** True, without a credential, for an upstream that calls go to without one. */
+    noCredential?: Input<boolean> | undefined;
   }>>>;
   /** Names that clients may use for a model, and their targets. Default `[]`. */
   routes?: Input<Array<Input<{
@@ -512,6 +514,8 @@ export type ModelGatewayState = {
     baseURL: string;
     /** The provider's credential. It goes in and never comes out. Left out in a change, the one that is stored stays, as long as the upstream's dialect and baseURL do. A secret. */
     credential?: string | undefined;
+    /** True, without a credential, for an upstream that calls go to without one. */
+    noCredential?: boolean | undefined;
   }>;
   /** Names that clients may use for a model, and their targets. Default `[]`. */
   routes?: Array<{
@@ -546,7 +550,7 @@ export type ModelGatewayState = {
   }> | undefined;
   /** The id of its team. */
   teamId: string;
-  /** Upstreams without a credential, which forward nothing. */
+  /** Upstreams whose credential is missing, which forward nothing. */
   missingCredentials: string[];
 };
 
@@ -915,6 +919,8 @@ export type GetGatewayResult = {
     baseURL: string;
     /** The provider's credential. It goes in and never comes out. Left out in a change, the one that is stored stays, as long as the upstream's dialect and baseURL do. A secret. */
     credential?: string | undefined;
+    /** True, without a credential, for an upstream that calls go to without one. */
+    noCredential?: boolean | undefined;
   }>;
   /** Names that clients may use for a model, and their targets. Default `[]`. */
   routes?: Array<{
@@ -949,6 +955,6 @@ export type GetGatewayResult = {
   }> | undefined;
   /** The id of its team. */
   teamId: string;
-  /** Upstreams without a credential, which forward nothing. */
+  /** Upstreams whose credential is missing, which forward nothing. */
   missingCredentials: string[];
 };

@@ -140,17 +140,29 @@ function keyFaults({ deliver, state, reason }: Inputs): FieldDiagnostic[] {
 function credentialFaults({ kind }: ResourceKind, given: Inputs, isNew: boolean): FieldDiagnostic[] {
   const credentials = credentialsOf(kind);
   if (credentials === undefined) return [];
-  const { list, field, noun } = credentials;
+  const { list, field, noun, none } = credentials;
   const entries: Revealed | undefined = given[list];
   return (Array.isArray(entries) ? entries : []).flatMap((entry, i): FieldDiagnostic[] => {
     if (!isRecord(entry)) return [];
     const value = entry[field];
     const path = `${list}[${i}].${field}`;
-    if (value === undefined) return isNew ? [{ path, message: `is missing: write ${noun}` }] : [];
+    const isWithout = none === undefined ? undefined : entry[none];
+    if (isWithout === UNKNOWN) return [];
+    const excess = withoutFault(isWithout, value !== undefined && field);
+    if (excess !== undefined) return [{ path: `${list}[${i}].${none}`, message: excess }];
+    if (isWithout === true) return [];
+    const instead = none === undefined ? "" : `, or ${none}: true for an upstream that takes none`;
+    if (value === undefined) return isNew ? [{ path, message: `is missing: write ${noun}${instead}` }] : [];
     if (value === UNKNOWN) return [];
     const isGood = typeof value === "string" && (field === "secret" ? isSigningSecret(value) : isCredential(value));
     return isGood ? [] : [{ path, message: `must be ${field === "secret" ? SIGNING_SECRET : CREDENTIAL}` }];
   });
+}
+
+/** @param given name of the field of the secret, if there is one */
+function withoutFault(isWithout: unknown, given: string | false): string | undefined {
+  if (isWithout !== undefined && typeof isWithout !== "boolean") return "must be true or false";
+  return isWithout === true && given !== false ? `excludes ${given}: remove one of them` : undefined;
 }
 
 const CREDENTIAL = "visible ASCII without spaces";

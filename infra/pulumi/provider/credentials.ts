@@ -16,6 +16,8 @@ type CredentialList = {
   readonly field: "credential" | "secret";
   /** Field of declarations that refers to the secret instead. */
   readonly reference: string;
+  /** Field that is true for an entry without a secret; left out if each entry has one. */
+  readonly none?: string;
   /** Output with the entries whose secret the server lacks. */
   readonly missing: "missingCredentials" | "missingSecrets";
   /** Noun for messages. */
@@ -24,7 +26,7 @@ type CredentialList = {
 
 const LISTS: { readonly [K in Kind]?: CredentialList } = {
   ModelGateway: {
-    ...{ list: "upstreams", id: "name", field: "credential", reference: "credentialRef" },
+    ...{ list: "upstreams", id: "name", field: "credential", reference: "credentialRef", none: "noCredential" },
     ...{ missing: "missingCredentials", noun: "the provider's credential" },
   },
   PlatformTeam: {

@@ -18,10 +18,12 @@ function declared(kind: Kind, spec: Fields): Fields {
   const isTeam = kind === "PlatformTeam";
   const placed = isTeam ? fillInNamespaces(spec) : spec;
   if (credentials === undefined || !Array.isArray(entries)) return placed;
-  const { list, field, reference } = credentials;
-  const withReference = ({ [field]: _, ...entry }: Fields): Fields => ({
+  const { list, field, reference, none = "" } = credentials;
+  const withReference = ({ [field]: _, [none]: isWithout, ...entry }: Fields): Fields => ({
     ...entry,
-    [reference]: isTeam ? { namespace: SOME_NAME, name: SOME_NAME } : { name: SOME_NAME },
+    ...(isWithout !== true && {
+      [reference]: isTeam ? { namespace: SOME_NAME, name: SOME_NAME } : { name: SOME_NAME },
+    }),
   });
   const { namespaces = [] } = placed;
   return {
@@ -67,8 +69,8 @@ function normal(kind: Kind, name: string, spec: Fields): Fields {
 
 function normalUpstream(upstream: unknown): unknown {
   if (!isRecord(upstream)) return upstream;
-  const { credentialRef: _, credential: __, baseURL, ...fields } = upstream;
-  return { ...fields, baseURL: typeof baseURL === "string" ? baseURL.replace(/\/+$/, "") : baseURL };
+  const { credentialRef, credential: _, noCredential = credentialRef === undefined, baseURL, ...fields } = upstream;
+  return { ...fields, noCredential, baseURL: typeof baseURL === "string" ? baseURL.replace(/\/+$/, "") : baseURL };
 }
 
 /** Returns a webhook without its secret, and with sorted events, since the API sorts them too. */

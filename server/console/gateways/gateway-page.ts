@@ -52,20 +52,23 @@ function refusedNotice({ gateway, stateOf }: GatewayPage): Html | false {
     gateway.cluster === API_CLUSTER
       ? html`Send the provider's present credential with <code>PUT /api/v1/gateways/${gateway.id}</code>`
       : html`Write the provider's present credential into the Secret that <code>spec.upstreams[].credentialRef</code> names`;
-  return html`<div class="notice bad"><p><strong>Credential refused.</strong> The provider does not take the credential of ${refusing.map(({ name }) => name).join(", ")}. ${remedy}: the next calls are made with it.</p></div>`;
+  const named = (takes: boolean) => refusing.filter((one) => one.takesCredential === takes).map(({ name }) => name);
+  const [refused, asking] = [named(true).join(", "), named(false).join(", ")];
+  return html`<div class="notice bad"><p><strong>Credential refused.</strong> ${refused !== "" && html`The provider does not take the credential of ${refused}. `}${asking !== "" && html`Declared without a credential, and asking for one: ${asking}. `}${remedy}: the next calls are made with it.</p></div>`;
 }
 
 function upstreams({ gateway: { id, upstreams }, stateOf, now }: GatewayPage): Html {
   if (upstreams.length === 0) {
     return html`<p class="muted">None: it forwards nothing. Declare one under <code>spec.upstreams</code>.</p>`;
   }
-  const rows = upstreams.map(({ name, dialect, baseUrl, hasCredential }) => {
+  const rows = upstreams.map((upstream) => {
+    const { name, dialect, baseUrl } = upstream;
     const state = stateOf(id, name);
     return [
       html`<strong>${name}</strong><small>${dialect}</small>`,
-      healthBadge(healthOf(state, hasCredential)),
+      healthBadge(healthOf(state, upstream)),
       lastHeard(state, now),
-      credentialWords(state, hasCredential, now),
+      credentialWords(state, upstream, now),
       html`<code>${inParts(baseUrl)}</code>`,
     ];
   });

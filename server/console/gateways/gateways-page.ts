@@ -74,8 +74,8 @@ function gatewayTable({ gateways, clusters, boundKeys, conditions, stateOf }: Ga
         : html`${upstreams
             .slice(0, SHOWN_UPSTREAMS)
             .map(
-              ({ name, hasCredential }) =>
-                html`<span class="line">${name} ${healthBadge(healthOf(stateOf(id, name), hasCredential))}</span>`,
+              (upstream) =>
+                html`<span class="line">${upstream.name} ${healthBadge(healthOf(stateOf(id, upstream.name), upstream))}</span>`,
             )}${more > 0 && html`<small>and ${more} more</small>`}`,
       html`${routes.length}${routesOnly && html`<small>and no other model</small>`}`,
       countText(boundKeys.get(id)),

@@ -1,14 +1,17 @@
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import type { UpstreamState } from "../../../store/gateways/upstream-outcomes.ts";
+import type { StoredUpstream } from "../../../store/objects/objects.ts";
 import { type Content, type Html, html } from "../../pages/html.ts";
 import { ago } from "../times.ts";
 
 type Health = { readonly word: string; readonly tone: "good" | "warn" | "bad" | "" };
 
 /** Says whether an upstream answers, as calls have shown: a page sends it no request. */
-export function healthOf(state: UpstreamState | undefined, hasCredential: boolean): Health {
-  if (!hasCredential) return { word: "No credential", tone: "bad" };
-  if (state?.refusesCredential) return { word: "Credential refused", tone: "bad" };
+export function healthOf(state: UpstreamState | undefined, { takesCredential, hasCredential }: StoredUpstream): Health {
+  if (takesCredential && !hasCredential) return { word: "No credential", tone: "bad" };
+  if (state?.refusesCredential) {
+    return { word: takesCredential ? "Credential refused" : "Asks for a credential", tone: "bad" };
+  }
   const { answeredAt = null, status = null, failedAt = null } = state ?? {};
   if (failedAt !== null && failedAt >= (answeredAt ?? 0)) return { word: "Does not answer", tone: "bad" };
   if (answeredAt === null) return { word: "Not asked yet", tone: "" };
@@ -30,12 +33,17 @@ export function lastHeard(state: UpstreamState | undefined, now: number): Conten
   }`;
 }
 
-export function credentialWords(state: UpstreamState | undefined, hasCredential: boolean, now: number): Content {
-  if (!hasCredential) return html`<strong>None</strong>: nothing is forwarded`;
+export function credentialWords(
+  state: UpstreamState | undefined,
+  { takesCredential, hasCredential }: StoredUpstream,
+  now: number,
+): Content {
+  if (takesCredential && !hasCredential) return html`<strong>None</strong>: nothing is forwarded`;
   const { credentialAt = null, refusesCredential = false, refusedAt = null } = state ?? {};
-  return html`${credentialAt === null ? "There" : html`There, read ${ago(rfc3339Millis(credentialAt), now)}`}${
+  const there = credentialAt === null ? "There" : html`There, read ${ago(rfc3339Millis(credentialAt), now)}`;
+  return html`${takesCredential ? there : "None declared: calls go without one"}${
     refusesCredential &&
     refusedAt !== null &&
-    html`<span class="line"><strong>Refused</strong> ${ago(rfc3339Millis(refusedAt), now)}</span>`
+    html`<span class="line"><strong>${takesCredential ? "Refused" : "Asked for"}</strong> ${ago(rfc3339Millis(refusedAt), now)}</span>`
   }`;
 }

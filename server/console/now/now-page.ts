@@ -59,7 +59,7 @@ function whatIsWrong({ now, leaks, refused, silent, failed, budgets }: Now): rea
       ]),
     },
     {
-      ...{ id: "credentials", title: "Upstreams that refuse their credential" },
+      ...{ id: "credentials", title: "Upstreams that refuse their credential, or ask for one" },
       none: "No upstream refuses its credential.",
       columns: [["Gateway", "named"], "Upstream", "Dialect"],
       rows: refused.map((of) => [gatewayLink(of), html`<bdi>${of.upstream}</bdi>`, of.dialect]),

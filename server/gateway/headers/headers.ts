@@ -13,6 +13,9 @@ export const INERT_HEADERS: readonly string[] = [
 ];
 export const ROUTE_ID_HEADER = "x-keyplane-route-id";
 
+/** Name and value of the header that carries a provider's credential; empty for no credential. */
+export type CredentialHeader = readonly [] | readonly [name: string, value: string];
+
 /** Header that carries the provider's credential, by dialect: name and value. */
 const CREDENTIAL_HEADER: Readonly<Record<Dialect, (credential: string) => readonly [string, string]>> = {
   openai: (credential) => ["authorization", `Bearer ${credential}`],
@@ -20,8 +23,9 @@ const CREDENTIAL_HEADER: Readonly<Record<Dialect, (credential: string) => readon
   anthropic: (credential) => ["x-api-key", credential],
 };
 
-export function credentialHeader(dialect: Dialect, credential: string): readonly [string, string] {
-  return CREDENTIAL_HEADER[dialect](credential);
+/** Returns the name and value of that header, and nothing for an upstream that is declared without a credential. */
+export function credentialHeader(dialect: Dialect, credential: string | false): CredentialHeader {
+  return credential === false ? [] : CREDENTIAL_HEADER[dialect](credential);
 }
 
 /** A request's head, read in one pass. */
@@ -98,7 +102,7 @@ export function withoutCodings(head: RequestHead): RequestHead {
  */
 export function upstreamHeaders(
   { forwarded }: RequestHead,
-  credential: readonly [string, string],
+  credential: CredentialHeader,
   contentLength: number | undefined,
   traced?: readonly string[],
 ): string[] {

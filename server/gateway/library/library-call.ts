@@ -121,8 +121,8 @@ export function createLibraryCaller<F extends CallFormat>(
         if (!slots.tryTake()) return failedCall("too many calls of libraries are under way at this upstream");
         try {
           const path = upstreamTarget(prefixes, format.path, format.namesModel ? model : undefined, "");
-          const [name, credential] = credentialHeader;
-          const headers = { ...format.headers, [name]: credential };
+          const [name, credential = ""] = credentialHeader;
+          const headers = { ...format.headers, ...(name !== undefined && { [name]: credential }) };
           const signal = AbortSignal.any([cut.signal, AbortSignal.timeout(timeoutMs)]);
           const { operation } = format;
           const { teamId } = key;
@@ -141,7 +141,11 @@ export function createLibraryCaller<F extends CallFormat>(
           outcomes.answered(gatewayId, upstream, answer.status);
           if (isCredentialRefused(upstream, answer)) {
             outcomes.refusedCredential(gatewayId, upstream);
-            return failedCall("the upstream refuses the gateway's credential");
+            return failedCall(
+              upstream.credential === false
+                ? "the upstream asks for a credential, and the gateway is declared to have none for it"
+                : "the upstream refuses the gateway's credential",
+            );
           }
           if (answer.status !== 200) return statusFailure(answer.status, answer.headers, clock.now());
           const servedBy = `${upstream.name} ${upstream.dialect} ${model}`;

@@ -3,8 +3,8 @@ import type { Dialect, GatewayRecord, KeyRecord } from "../../../domain/access/k
 import { decideForKey } from "../../auth/decide.ts";
 import { Problem } from "../../http/problems/problem.ts";
 import type { ServerDeps } from "../../product/deps.ts";
-import { type Resolved, resolve, type UpstreamCandidate } from "../resolve.ts";
-import type { ReachableUpstream } from "../upstream/pools.ts";
+import { type Resolved, resolve } from "../resolve.ts";
+import { mayBeAsked, type ReachableUpstream } from "../upstream/pools.ts";
 import type { CallFormat, CallFormats } from "./call-format.ts";
 import { concurrencyFailure, type FailedCall, failedCall } from "./failed-call.ts";
 
@@ -61,8 +61,8 @@ export function findLibraryTarget<F extends CallFormat>(
   const resolved = resolve(judged.gateway, resolving, dialect, model);
   if (resolved instanceof Problem) return failedCall(`the gateway does not serve the model: ${resolved.detail}`);
   const [candidate] = resolved.candidates;
-  if (!isReachable(candidate)) return failedCall("the gateway has no credential for the upstream");
   const { upstream } = candidate;
+  if (!mayBeAsked(upstream)) return failedCall("the gateway has no credential for the upstream");
   const { gatewayId } = judged.gateway;
   return {
     key,
@@ -86,10 +86,4 @@ function dialectOf<F extends CallFormat>(
     named === undefined ? formats[dialect] !== undefined : name === named.upstream,
   );
   return upstream?.dialect;
-}
-
-function isReachable(
-  candidate: UpstreamCandidate,
-): candidate is UpstreamCandidate & { readonly upstream: ReachableUpstream } {
-  return candidate.upstream.credential !== null;
 }

@@ -2,7 +2,7 @@ import { Client, type Dispatcher, Pool } from "undici";
 import type { UpstreamRecord } from "../../../domain/access/key-record.ts";
 import { type Needle, needleOf } from "../headers/credential-mask.ts";
 import { SeenNames } from "../headers/header-names.ts";
-import { credentialHeader } from "../headers/headers.ts";
+import { type CredentialHeader, credentialHeader } from "../headers/headers.ts";
 import { type PathPrefixes, pathPrefixes } from "../request-target.ts";
 import type { AddressGuard } from "./addresses.ts";
 import { assertAllowed, CONNECT_MS, guardedConnector } from "./guarded-connector.ts";
@@ -16,8 +16,8 @@ export type UpstreamPool = {
   readonly fresh: () => Dispatcher;
   /** Prefixes of an operation's path there. */
   readonly prefixes: PathPrefixes;
-  /** Name and value of the header that carries the provider's credential. */
-  readonly credentialHeader: readonly [string, string];
+  /** Header that carries the provider's credential. */
+  readonly credentialHeader: CredentialHeader;
   /** The same credential, to be taken out of what comes back. */
   readonly needle: Needle;
   /** Names of the headers that came from there. */
@@ -26,8 +26,12 @@ export type UpstreamPool = {
   readonly slots: UpstreamSlots;
 };
 
-/** An upstream whose credential can be read. */
-export type ReachableUpstream = UpstreamRecord & { readonly credential: string };
+/** An upstream whose credential can be read, or that is declared without one. */
+export type ReachableUpstream = UpstreamRecord & { readonly credential: string | false };
+
+export function mayBeAsked(upstream: UpstreamRecord): upstream is ReachableUpstream {
+  return upstream.credential !== null;
+}
 
 /** The sockets to upstreams. No two provider credentials ever share one (threats b42, b44). */
 export type UpstreamPools = {
@@ -94,7 +98,7 @@ export function createUpstreamPools(
       fresh: () => new Client(base.origin, options),
       prefixes: pathPrefixes(base, dialect),
       credentialHeader: credentialHeader(dialect, credential),
-      needle: needleOf(credential),
+      needle: needleOf(credential === false ? "" : credential),
       names: new SeenNames(),
       slots: new UpstreamSlots(limits),
       usedAt: 0,

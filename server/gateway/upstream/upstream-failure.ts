@@ -21,12 +21,16 @@ const TOO_LATE = problem("gateway_timeout");
 /** Failure of an answer that went on for a while and then stopped. */
 export const STALLED: UpstreamFailure = { shown: TOO_LATE, refused: true, error: undefined };
 
-/** Failure that is ours to mend, and not the caller's: another upstream may have a credential that works. */
-export const CREDENTIAL_REFUSED: UpstreamFailure = {
-  shown: problem("upstream_credential_refused"),
-  refused: true,
-  error: undefined,
-};
+const REFUSED = problem("upstream_credential_refused");
+const CREDENTIAL_WANTED = problem(
+  "upstream_credential_refused",
+  "The upstream asks for a credential, and this gateway is declared to have none for it. Your key is not at fault: the owner of the gateway gives the upstream a credential.",
+);
+
+/** Returns a failure that is ours to mend, and not the caller's: another upstream may take its credential. */
+export function credentialRefused({ credential }: UpstreamRecord): UpstreamFailure {
+  return { shown: credential === false ? CREDENTIAL_WANTED : REFUSED, refused: true, error: undefined };
+}
 
 const NO_HEAD = "UND_ERR_HEADERS_TIMEOUT";
 /** Codes of the dispatcher's errors that are timeouts to a client. */

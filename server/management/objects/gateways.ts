@@ -51,10 +51,15 @@ export const GATEWAYS: ManagedResource<"gateway", CreateBody> = {
   show: ({ publicId, routesOnly, operations, routes, upstreams, credentials }) => ({
     [UNSEEN]: credentials,
     publicID: publicId,
-    missingCredentials: upstreams.filter(({ hasCredential }) => !hasCredential).map(({ name }) => name),
+    missingCredentials: upstreams
+      .filter(({ takesCredential, hasCredential }) => takesCredential && !hasCredential)
+      .map(({ name }) => name),
     spec: {
       publicID: publicId,
-      upstreams: upstreams.map(({ name, dialect, baseUrl }) => ({ name, dialect, baseURL: baseUrl })),
+      upstreams: upstreams.map(({ name, dialect, baseUrl, takesCredential }) => ({
+        ...{ name, dialect, baseURL: baseUrl },
+        ...(!takesCredential && { noCredential: true }),
+      })),
       routes: routes.map(({ routeId, ...route }) => ({ ...route, routeID: routeId })),
       routesOnly,
       operations,
@@ -94,8 +99,10 @@ async function save(
 ): Promise<{ id: string }> {
   const upstreams: GatewayDraft["upstreams"][number][] = [];
   for (const [i, { credential: fresh, ...upstream }] of given.entries()) {
-    const credential = fresh ?? (storedId && (await readUpstreamCredential(tx, storedId, upstream.name, keyring)));
-    if (!credential) throw noCredential(i);
+    const credential =
+      fresh ?? ((storedId && (await readUpstreamCredential(tx, storedId, upstream.name, keyring))) || undefined);
+    // None is stored, or it was declared without: only noCredential says so anew.
+    if (credential === undefined) throw noCredential(i);
     upstreams.push({ ...upstream, credential });
   }
   try {

@@ -14,8 +14,10 @@ export type ReadGateway = {
   readonly routesOnly: boolean;
   readonly operations: Spec<"ModelGateway">["operations"];
   readonly routes: readonly RouteRecord[];
-  /** Upstreams. The credential is undefined if the stored credential stays. */
-  readonly upstreams: readonly (Omit<UpstreamRecord, "credential"> & { readonly credential: string | undefined })[];
+  /** Upstreams. The credential is undefined if the stored credential stays, and false for none. */
+  readonly upstreams: readonly (Omit<UpstreamRecord, "credential"> & {
+    readonly credential: string | false | undefined;
+  })[];
 };
 
 /**
@@ -47,6 +49,11 @@ function withCredentials(): Record<string, unknown> {
               maxLength: MAX_CREDENTIAL_LENGTH,
               pattern: "^[!-~]+$",
             },
+            noCredential: {
+              type: "boolean",
+              description:
+                "True, without a credential, for an upstream that calls go to without one, such as a model server of one's own.",
+            },
           },
         },
       },
@@ -67,8 +74,9 @@ export function readGateway(given: GivenObject, old?: StoredGateway): ReadGatewa
     { ...given, spec },
     old && { spec: { upstreams: [], routes: [] }, status: { publicID: old.publicId } },
   );
-  const upstreams = read.upstreams.map(({ name, dialect, baseURL }, i) => {
-    const upstream = { name, dialect, baseUrl: baseURL.replace(/\/+$/, ""), credential: credentials[i] };
+  const upstreams = read.upstreams.map(({ name, dialect, baseURL, credentialRef }, i) => {
+    const credential = credentialRef === undefined ? (false as const) : credentials[i];
+    const upstream = { name, dialect, baseUrl: baseURL.replace(/\/+$/, ""), credential };
     if (upstream.credential === undefined && !keepsCredential(upstream, old)) throw noCredential(i);
     return upstream;
   });
@@ -86,12 +94,14 @@ function keepsCredential({ name, dialect, baseUrl }: Omit<UpstreamRecord, "crede
 }
 
 export function noCredential(i: number): Problem {
-  const message = "is missing: write the provider's credential, also when an upstream's dialect or baseURL changes";
+  const message =
+    "is missing: write the provider's credential, also when an upstream's dialect or baseURL changes, or noCredential: true for an upstream that takes none";
   return invalid([{ path: `spec.upstreams[${i}].credential`, message }]);
 }
 
 /**
  * Replaces each credential by a reference, so that the schema of declarations fits, and returns the credentials apart.
+ * An upstream without a credential gets no reference.
  */
 function takeCredentials(spec: unknown): { spec: unknown; credentials: (string | undefined)[] } {
   if (!isRecord(spec) || !Array.isArray(spec.upstreams)) return { spec, credentials: [] };
@@ -99,7 +109,7 @@ function takeCredentials(spec: unknown): { spec: unknown; credentials: (string |
   const credentials: (string | undefined)[] = [];
   const upstreams = spec.upstreams.map((upstream: unknown, i) => {
     if (!isRecord(upstream)) return upstream;
-    const { credential, credentialRef, ...rest } = upstream;
+    const { credential, credentialRef, noCredential = false, ...rest } = upstream;
     const path = `spec.upstreams[${i}]`;
     if (credentialRef !== undefined) {
       diagnostics.push({
@@ -115,7 +125,12 @@ function takeCredentials(spec: unknown): { spec: unknown; credentials: (string |
     else if (credential !== undefined) {
       diagnostics.push({ path: `${path}.credential`, message: "must be visible ASCII without spaces" });
     }
-    return { ...rest, credentialRef: { name: "credential" } };
+    if (typeof noCredential !== "boolean") {
+      diagnostics.push({ path: `${path}.noCredential`, message: "must be true or false" });
+    } else if (noCredential && credential !== undefined) {
+      diagnostics.push({ path: `${path}.noCredential`, message: "excludes credential: remove one of them" });
+    }
+    return noCredential === true ? rest : { ...rest, credentialRef: { name: "credential" } };
   });
   if (diagnostics.length > 0) throw invalid(diagnostics);
   return { spec: { ...spec, upstreams }, credentials };

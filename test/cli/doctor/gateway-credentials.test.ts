@@ -37,6 +37,26 @@ describeOnEitherEngine("keyplane doctor of a database", (store) => {
   });
 });
 
+describeOnEitherEngine("keyplane doctor of a gateway without a credential", (store) => {
+  test("names an upstream that asks for one, until it is declared to have one", async () => {
+    const outcome = { answeredAt: null, status: null, failedAt: null, failure: null, acceptedAt: null };
+    const home = await makeTeam(store());
+    const upstream = { name: "local", dialect: "openai", baseUrl: "https://u.example", credential: false } as const;
+    const draft = gatewayDraft(home, { name: "main", namespace: "team-a", upstreams: [upstream] });
+    const { gatewayId } = await run(store(), (tx) => saveGateway(tx, draft, keyring));
+    expect(await checkGatewayCredentials(store())).toEqual(FINE);
+    const refusedAt = Date.now() + 60_000;
+    await recordOutcomes(store().db, [{ gatewayId, upstream: "local", ...outcome, refusedAt }]);
+    expect(await checkGatewayCredentials(store())).toMatchObject([
+      {
+        severity: "error",
+        message: "upstream local (openai) of ModelGateway team-a/main asks for a credential, and is declared without",
+        action: "take the provider's present credential, and name its Secret by credentialRef",
+      },
+    ]);
+  });
+});
+
 test("keyplane doctor of a data folder or a cluster says what a gateway's condition says", () => {
   const gateway = (...stated: ReturnType<typeof condition>[]) => ({
     metadata: { namespace: "team-a", name: "main" },

@@ -472,6 +472,33 @@ describeNightlyOnEachEngine("what the management API makes", (store) => {
       );
     });
 
+    test("b393: loses a stored credential by noCredential alone, and shows that it has none", async () => {
+      const team = await madeTeam();
+      const make = { name: "g", team: team.name, spec: { upstreams: [upstream(1, { noCredential: true })] } };
+      const { body, status } = await api.send("POST", "/gateways", make);
+      expect([status, body.missingCredentials, body.spec.upstreams[0].noCredential]).toEqual([201, [], true]);
+      const stored = async () =>
+        (
+          await sql`select credential is not null as has, takes_credential as takes from gateway_upstreams
+          where gateway_id = ${body.id}`.execute(store().db)
+        ).rows;
+      expect(await stored()).toEqual([{ has: false, takes: false }]);
+      const path = `/gateways/${body.id}`;
+      expect((await put(path, body.spec)).status).toBe(200);
+      expect((await put(path, { upstreams: [upstream(2, { noCredential: true })] })).status).toBe(200);
+      for (const fields of [{}, { noCredential: false }]) {
+        const refused = await put(path, { upstreams: [upstream(2, fields)] });
+        expect([refused.status, refused.body.errors[0].path]).toEqual([422, "spec.upstreams[0].credential"]);
+        expect(refused.body.errors[0].message).toContain("noCredential: true");
+      }
+      expect((await put(path, { upstreams: [upstream(2, { credential: CREDENTIAL })] })).status).toBe(200);
+      expect(await stored()).toEqual([{ has: true, takes: true }]);
+      expect((await put(path, { upstreams: [upstream(2)] })).body.spec.upstreams[0]).not.toHaveProperty("noCredential");
+      expect(await stored()).toEqual([{ has: true, takes: true }]);
+      expect((await put(path, { upstreams: [upstream(2, { noCredential: true })] })).status).toBe(200);
+      expect(await stored()).toEqual([{ has: false, takes: false }]);
+    });
+
     test("b73: keeps its public id, which no other gateway gets", async () => {
       const [one, two] = [await madeTeam(), await madeTeam()];
       const publicID = unique("public");
@@ -490,6 +517,8 @@ describeNightlyOnEachEngine("what the management API makes", (store) => {
       ["spec.upstreams[0].credential", { upstreams: [upstream(1)] }],
       ["spec.upstreams[0].credential", { upstreams: [upstream(1, { credential: "sk-canary b" })] }],
       ["spec.upstreams[0].credential", { upstreams: [upstream(1, { credential: ["sk-canary"] })] }],
+      ["spec.upstreams[0].noCredential", { upstreams: [upstream(1, { noCredential: true, credential: "sk-canary" })] }],
+      ["spec.upstreams[0].noCredential", { upstreams: [upstream(1, { noCredential: "sk-canary" })] }],
       ["spec.upstreams[0].baseURL", { upstreams: [{ ...upstream(1), baseURL: "https://u:sk-canary@127.0.0.1" }] }],
       ["spec.upstreams[0].baseURL", { upstreams: [{ ...upstream(1), baseURL: "https://127.0.0.1/?key=sk-canary" }] }],
       ["spec.upstreams[0].credentialRef", { upstreams: [upstream(1, { credentialRef: { name: "sk-canary" } })] }],

@@ -1,9 +1,10 @@
+import { sql } from "kysely";
 import { expect, test } from "vitest";
 import type { UpstreamRecord } from "../../../domain/access/key-record.ts";
 import { KeyringError, PublicIdTakenError } from "../../../store/database/errors.ts";
 import { type Keyring, parseKeyring } from "../../../store/encryption/keyring.ts";
 import { type GatewayDraft, openGateway, releaseGateway, saveGateway } from "../../../store/gateways/gateways.ts";
-import { findActiveObject } from "../../../store/objects/objects.ts";
+import { findActiveObject, listObjects } from "../../../store/objects/objects.ts";
 import { describeNightlyOnEachEngine, describeOnPostgres } from "../../env/database/engines.ts";
 import { gatewayDraft, type Home, makeTeam, readSnapshot, run, unique } from "../fixtures.ts";
 
@@ -73,6 +74,36 @@ describeNightlyOnEachEngine("A gateway", (store) => {
     expect(openGateway(await sealed(gatewayId), keyring).upstreams).toEqual([...changed].reverse());
     await save({ ...draft, upstreams: [] });
     expect((await sealed(gatewayId)).upstreams).toEqual([]);
+  });
+
+  test("b393: an upstream that is declared without a credential is another than one whose credential is missing", async () => {
+    const draft = draftOf(await makeTeam(store()));
+    const { gatewayId } = await save(draft);
+    const columns = ["credential", "credential_at", "takes_credential"] as const;
+    const row = () =>
+      store().db.selectFrom("gateway_upstreams").select(columns).where("gateway_id", "=", gatewayId).executeTakeFirst();
+    const forms: UpstreamRecord["credential"][] = [false, null, false, "sk-next", false, upstream.credential];
+    for (const credential of forms) {
+      await store().db.updateTable("gateway_upstreams").set({ credential_at: null }).execute();
+      await save({ ...draft, upstreams: [{ ...upstream, credential }] });
+      expect(openGateway(await sealed(gatewayId), keyring).upstreams).toEqual([{ ...upstream, credential }]);
+      expect((await row())?.credential_at).not.toBeNull();
+    }
+    await save({ ...draft, upstreams: [{ ...upstream, credential: false }] });
+    expect(await row()).toMatchObject({ credential: null, takes_credential: false });
+    const { upstreams, credentials } = (await listObjects(store().db, "gateway", { id: gatewayId, limit: 1 }))[0] ?? {};
+    expect(upstreams).toMatchObject([{ takesCredential: false, hasCredential: false }]);
+    expect(credentials).toBeDefined();
+    const { rows } = await sql<{ changed: string[] }>`select detail->'changedCredentials' as changed from audit_events
+      where kind = 'gateway.changed' and detail->>'id' = ${gatewayId}`.execute(store().db);
+    expect(rows.map(({ changed }) => changed)).toEqual(Array.from({ length: 7 }, () => ["openai"]));
+  });
+
+  test("b393: a credential that an older controller wrote goes along, though it left the mark of none", async () => {
+    const draft = draftOf(await makeTeam(store()));
+    const { gatewayId } = await save(draft);
+    await store().db.updateTable("gateway_upstreams").set({ takes_credential: false }).execute();
+    expect(openGateway(await sealed(gatewayId), keyring).upstreams).toEqual([upstream]);
   });
 
   test("b73: a public id is one gateway's: another claimant is refused and changes nothing", async () => {

@@ -24,7 +24,7 @@ const LEAST: Readonly<Record<Kind, Record<string, unknown>>> = {
   PlatformTeam: {},
   PlatformKeyPolicy: { teamSelector: {}, maxKeys: 1 },
   ModelGateway: {
-    upstreams: [{ name: "none", dialect: "openai", baseURL: "https://none.invalid", credentialRef: { name: "none" } }],
+    upstreams: [{ name: "none", dialect: "openai", baseURL: "https://none.invalid" }],
   },
   MemoryLibrary: {},
 };

@@ -183,6 +183,13 @@ describe("warns of", () => {
   });
 });
 
+test("notes an upstream that names no credential", () => {
+  const upstream = { name: "u", dialect: "openai", baseURL: "http://127.0.0.1:8000" };
+  expect(warningsOf(DEV, gateway("main", { upstreams: [upstream] }))).toEqual([
+    "note: spec.upstreams[0]: has no credentialRef, so calls go there without a credential: name a Secret if this upstream asks for one",
+  ]);
+});
+
 test.each([
   ["no Secret of its namespace is among them", secret("provider", undefined, "ops")],
   ["no Secret has nearly its name: another tool may make it", secret("webhook")],

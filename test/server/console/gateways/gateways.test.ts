@@ -37,6 +37,7 @@ beforeAll(async () => {
     upstreams: [
       { name: "primary", dialect: "openai", baseURL: `http://127.0.0.1:${port}`, credential: CREDENTIAL },
       { name: "spare", dialect: "openai", baseURL: "https://spare.example", credential: CREDENTIAL },
+      { name: "local", dialect: "openai", baseURL: "http://127.0.0.1:1", noCredential: true },
     ],
     routes: [
       {
@@ -78,12 +79,12 @@ async function replace(upstream: string, credential: string): Promise<void> {
   expect((await pages.send("PUT", `/gateways/${gateway.id}`, { spec }, { "if-match": etag })).status).toBe(200);
 }
 
-/** Has a server have written this of the upstream `primary`, a moment ago. */
-async function heard(outcome: (at: number) => Partial<UpstreamOutcome>): Promise<void> {
+/** Has a server have written this of an upstream, a moment ago. */
+async function heard(outcome: (at: number) => Partial<UpstreamOutcome>, upstream = "primary"): Promise<void> {
   const { db } = pages.store;
   const at = await databaseTime(db);
   const none = { answeredAt: null, status: null, failedAt: null, failure: null, acceptedAt: null, refusedAt: null };
-  await recordOutcomes(db, [{ gatewayId: gateway.id, upstream: "primary", ...none, ...outcome(at) }]);
+  await recordOutcomes(db, [{ gatewayId: gateway.id, upstream, ...none, ...outcome(at) }]);
 }
 
 /** The state of the upstream `primary`, as the gateway's page has it. */
@@ -129,6 +130,17 @@ describe("a gateway's page", () => {
     expect((await pages.get(`/gateways/${gateway.id}`)).text).toContain("The upstream cannot be reached.");
     expect((await pages.get("/gateways")).text).toContain("Does not answer");
     expect(asked).toHaveLength(1);
+  });
+
+  test("says that an upstream is called without a credential, and that it asks for one", async () => {
+    expect((await pages.get(`/gateways/${gateway.id}`)).text).toContain("None declared: calls go without one");
+    await heard((at) => ({ answeredAt: at, status: 401, refusedAt: at + 1 }), "local");
+    const { text } = await pages.get(`/gateways/${gateway.id}`);
+    expect(text).toContain("Asks for a credential");
+    expect(text).toContain("Declared without a credential, and asking for one: local.");
+    await heard((at) => ({ answeredAt: at + 2, status: 200, acceptedAt: at + 61_000 }), "local");
+    await sql`update upstream_outcomes set refused_at = null where upstream = 'local'`.execute(pages.store.db);
+    expect((await pages.get(`/gateways/${gateway.id}`)).text).not.toContain("Asks for a credential");
   });
 
   test("says which keys' calls were answered lately, and how many of each", async () => {
