@@ -34,20 +34,26 @@ export function splitTarget(url: string, publicId: string): RequestTarget {
  */
 export type PathPrefixes = Readonly<Record<UpstreamPath["version"], string>>;
 
+/** Pattern of a segment of a path that is a version, such as `/v1` and `/v1beta`. */
+const VERSION = String.raw`\/v\d+(?:\.\d+)*(?:(?:alpha|beta)\d*)?`;
 /** Pattern of a path with a version among its segments, such as `/v1`, `/api/paas/v4` and `/v1beta/openai`. */
-const HAS_VERSION = /\/v\d+(?:\.\d+)*(?:(?:alpha|beta)\d*)?(?:\/|$)/;
+const HAS_VERSION = new RegExp(`${VERSION}(?:\\/|$)`);
+const ENDS_IN_VERSION = new RegExp(`${VERSION}$`);
+/** Patterns of the paths of base URLs behind which no version is put, by dialect. */
+const VERSIONED: Readonly<Partial<Record<Dialect, RegExp>>> = { openai: HAS_VERSION, gemini: ENDS_IN_VERSION };
 
 /**
  * Joins an upstream's base URL and a path's version, as the SDK of its dialect does (spec §4). OpenAI's SDK takes the
  * version as a part of its base URL: a base URL that has a version anywhere gets no other. The SDKs of Anthropic and
- * Google append theirs to any base URL, but it is not repeated if the base URL ends in it.
+ * Google append theirs to any base URL. It is not repeated if the base URL ends in it, and at Google, where two versions
+ * in a row name nothing, the version at the base URL's end takes its place.
  */
 export function pathPrefixes({ pathname }: URL, dialect: Dialect): PathPrefixes {
   const base = pathname.replace(/\/+$/, "");
-  const isVersioned = dialect === "openai" && HAS_VERSION.test(base);
+  const isVersioned = VERSIONED[dialect]?.test(base) === true;
   const prefix = (version: string): string =>
     isVersioned || base.endsWith(`/${version}`) ? base : `${base}/${version}`;
-  const uploads = `${base.replace(/\/v1(?:beta)?$/, "")}/upload/v1beta`;
+  const uploads = `${base.replace(ENDS_IN_VERSION, "")}/upload/v1beta`;
   return { v1: prefix("v1"), v1beta: prefix("v1beta"), "upload/v1beta": uploads };
 }
 

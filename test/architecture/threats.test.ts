@@ -204,6 +204,7 @@ describe("docs/security/threats.md", () => {
       "b391",
       "b392",
       "b393",
+      "b394",
       "b401",
       "b402",
       "b403",

@@ -68,7 +68,7 @@ function hasScopeOf(spec: PlatformKeySpec, product: "gateway" | "memory"): boole
 
 /** Pattern of the end of a call's URL, behind its version. */
 const PATH_OF_CALL = new RegExp(`(?<=/v\\d\\S*)/(?:${FIXED_PATHS.join("|")})/?$`);
-/** Pattern of a version at the end of a URL. Google's SDKs append one to their base URL; the client chooses it. */
+/** Pattern of a version at the end of a URL. Google's SDKs append one to their base URL, which the client chooses. */
 const VERSION = /\/v1(?:alpha|beta)?\/?$/;
 
 /** Returns warnings about a valid gateway. */
@@ -78,8 +78,11 @@ export function upstreamWarnings({ upstreams }: ModelGatewaySpec): Complaint[] {
     const [version] = (dialect === "gemini" && VERSION.exec(baseURL)) || [];
     const end = call ?? version;
     if (end === undefined) return [];
-    const put = call === undefined ? "the version that a client asks for, such as /v1beta," : "the path of each call";
-    const message = `ends in ${end}, and ${put} is put behind it: leave ${end} out`;
+    const what =
+      call === undefined
+        ? `which takes the place of the version that a client asks for: leave ${end} out to have each client's`
+        : `and the path of each call is put behind it: leave ${end} out`;
+    const message = `ends in ${end}, ${what}`;
     return [{ path: ["spec", "upstreams", i, "baseURL"], message }];
   });
 }

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { scopeSet } from "../../../domain/access/scopes.ts";
 import type { Harness } from "../harness.ts";
 import { requestHead } from "../raw-http.ts";
-import { allDialects, routeOf, startGateway, upstreamOf } from "./gateway.ts";
+import { allDialects, routeOf, startGateway } from "./gateway.ts";
 import { startUpstream, type Upstream } from "./upstream.ts";
 
 let upstream: Upstream;
@@ -42,13 +42,6 @@ const post = (path: string, body: NonNullable<RequestInit["body"]>, headers: Rec
     ...(body instanceof ReadableStream && { duplex: "half" }),
   });
 const hash = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
-
-test("each path of OpenAI's is put behind the version of a base URL", async () => {
-  const { publicId } = harness.addGateway({ upstreams: [upstreamOf(`${upstream.url}/api/paas/v4/`)] });
-  const paths = ["chat/completions", "completions", "responses", "embeddings"];
-  for (const path of paths) await post(`${publicId}/v1/${path}?a=1`, "{}");
-  expect(upstream.received.map(({ url }) => url)).toEqual(paths.map((path) => `/api/paas/v4/${path}?a=1`));
-});
 
 test.each([
   ["nothing", 0],

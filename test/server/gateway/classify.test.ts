@@ -137,9 +137,15 @@ test("a base URL of the other formats gets the version, unless it ends in it", (
     "/api/paas/v4/v1",
     "/v1/claude/v1",
   ]);
-  expect(pathPrefixes(new URL("http://up.test/v1beta"), "gemini")).toEqual({
-    ...{ v1: "/v1beta/v1", v1beta: "/v1beta", "upload/v1beta": "/upload/v1beta" },
-  });
+  const gemini = ["", "/v1beta/", "/v1alpha", "/v1/accounts/a/google"].map((path) =>
+    Object.values(pathPrefixes(new URL(`http://up.test${path}`), "gemini")),
+  );
+  expect(gemini).toEqual([
+    ["/v1", "/v1beta", "/upload/v1beta"],
+    ["/v1beta", "/v1beta", "/upload/v1beta"],
+    ["/v1alpha", "/v1alpha", "/upload/v1beta"],
+    ...[["/v1/accounts/a/google/v1", "/v1/accounts/a/google/v1beta", "/v1/accounts/a/google/upload/v1beta"]],
+  ]);
 });
 
 test.each([

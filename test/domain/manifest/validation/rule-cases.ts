@@ -456,6 +456,28 @@ export const RULE_CASES: readonly RuleCase[] = [
     says: "spec.routes: a fallback names an upstream that is not there",
   },
   {
+    rule: "Azure's paths of OpenAI are below /openai/v1",
+    accepts: [
+      ...["https://a.openai.azure.com/openai/v1", "https://a.openai.azure.com:443/openai/v1/"],
+      ...[
+        "https://a.cognitiveservices.azure.com/openai/v1",
+        "https://a.services.ai.azure.com/api/projects/p/openai/v1",
+      ],
+      ...[
+        "https://a.eu.models.ai.azure.com",
+        "https://a.example/b.openai.azure.com",
+        "https://openai.azure.com.example",
+      ],
+      ...["https://gateway.azure-api.net/openai"],
+    ].map((url) => gateway(`{ upstreams: [{ name: a, dialect: openai, baseURL: "${url}" }] }`)),
+    refuses: [
+      ...["https://a.openai.azure.com", "https://a.openai.azure.com/", "https://a.openai.azure.com/openai"],
+      ...["https://a.openai.azure.com/openai/deployments/gpt", "https://a.openai.azure.us:443/v1"],
+      ...["https://a.cognitiveservices.azure.com/openai/v1/chat/completions", "http://a.b.openai.azure.cn/openai/v2"],
+    ].map((url) => gateway(`{ upstreams: [{ name: a, dialect: openai, baseURL: "${url}" }] }`)),
+    says: "spec.upstreams[0].baseURL: is at Azure, which serves OpenAI's paths without a query below /openai/v1 alone",
+  },
+  {
     rule: "a fallback speaks its route's dialect",
     accepts: [
       gateway(

@@ -83,7 +83,7 @@ describe("b263: a provider's base URL with what belongs to the path of a call", 
       routes: [],
     });
     expect(found.map(({ message }) => message)).toEqual(
-      end === undefined ? [] : [expect.stringMatching(`^ends in ${end}, .*: leave ${end} out$`)],
+      end === undefined ? [] : [expect.stringMatching(`^ends in ${end}, .*: leave ${end} out`)],
     );
   });
 });
