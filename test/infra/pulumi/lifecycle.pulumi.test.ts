@@ -35,7 +35,13 @@ describeOnPulumi("a program", ({ makeStack, manage, call }) => {
         })),
       });
       const library = new MemoryLibrary("handbook", { team, name: "handbook", description: "How we work" });
-      const gateway = new ModelGateway("main", { team, publicID: "whole-main", upstreams: [UPSTREAM] });
+      const local = {
+        name: "local",
+        dialect: "openai",
+        baseURL: "http://127.0.0.1:8000/v1",
+        noCredential: true,
+      } as const;
+      const gateway = new ModelGateway("main", { team, publicID: "whole-main", upstreams: [UPSTREAM, local] });
       const key = new PlatformKey("agent", {
         team,
         preset: "GatewayDefault",
