@@ -50,8 +50,8 @@ export async function recordOutcomes(db: Db, outcomes: readonly NamedOutcome[]):
 /**
  * SQL condition that an upstream refuses its present credential, or asks for one although it is declared without: it
  * has refused since that was stored, and either no call has succeeded since, or a refusal is less than a minute old. So
- * an upstream that refuses only some calls does not change state each time. Null for an upstream that never refused: as a condition, it excludes these before anything is
- * joined.
+ * an upstream that refuses only some calls does not change state each time. Null for an upstream that never refused: as
+ * a condition, it excludes these before anything is joined.
  */
 const REFUSES = sql<
   boolean | null

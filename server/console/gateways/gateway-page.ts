@@ -48,12 +48,13 @@ ${usagePanel(page.usage, { path: `/dashboard/gateways/${gateway.id}`, team: gate
 function refusedNotice({ gateway, stateOf }: GatewayPage): Html | false {
   const refusing = gateway.upstreams.filter(({ name }) => stateOf(gateway.id, name)?.refusesCredential);
   if (refusing.length === 0) return false;
+  const named = (takes: boolean) => refusing.filter((one) => one.takesCredential === takes).map(({ name }) => name);
+  const [refused, asking] = [named(true).join(", "), named(false).join(", ")];
+  const step = refused === "" ? "and name it in" : "the one named in";
   const remedy =
     gateway.cluster === API_CLUSTER
       ? html`Send the provider's present credential with <code>PUT /api/v1/gateways/${gateway.id}</code>`
-      : html`Write the provider's present credential into the Secret that <code>spec.upstreams[].credentialRef</code> names`;
-  const named = (takes: boolean) => refusing.filter((one) => one.takesCredential === takes).map(({ name }) => name);
-  const [refused, asking] = [named(true).join(", "), named(false).join(", ")];
+      : html`Write the provider's present credential into a Secret, ${step} <code>spec.upstreams[].credentialRef</code>`;
   return html`<div class="notice bad"><p><strong>Credential refused.</strong> ${refused !== "" && html`The provider does not take the credential of ${refused}. `}${asking !== "" && html`Declared without a credential, and asking for one: ${asking}. `}${remedy}: the next calls are made with it.</p></div>`;
 }
 

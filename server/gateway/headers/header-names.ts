@@ -16,9 +16,9 @@ const HOP_BY_HOP = [
 ] as const;
 
 /**
- * Headers of a client that never go upstream: its key in every carrier, also in Azure's, its cookies, those that we set ourselves, and
- * those that claim another origin, address, target or method for the request, or have the usage left out of its answer.
- * Names that `isSteeringName` knows are kept back too.
+ * Headers of a client that never go upstream: its key in every carrier, also in Azure's, its cookies, those that we set
+ * ourselves, and those that claim another origin, address, target or method for the request, or have the usage left out
+ * of its answer. Names that `isSteeringName` knows are kept back too.
  */
 const NOT_FORWARDED = new Set<string>([
   ...HOP_BY_HOP,

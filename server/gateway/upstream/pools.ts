@@ -29,6 +29,7 @@ export type UpstreamPool = {
 /** An upstream whose credential can be read, or that is declared without one. */
 export type ReachableUpstream = UpstreamRecord & { readonly credential: string | false };
 
+/** True if calls may go to an upstream: it has its credential, or is declared without one. */
 export function mayBeAsked(upstream: UpstreamRecord): upstream is ReachableUpstream {
   return upstream.credential !== null;
 }
