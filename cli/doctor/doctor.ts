@@ -9,6 +9,7 @@ import { ENCRYPTION_KEY, encryptionKeys, leaseNameIn, namespaceList } from "../c
 import { type DatabaseFlags, databaseOptions, namesDatabase, requiredDatabase } from "../command/database-options.ts";
 import { UsageError } from "../command/usage-error.ts";
 import { serverUrl } from "../management/api-call.ts";
+import { keyOption } from "../management/key-client.ts";
 import { openManagement } from "../management/management-client.ts";
 import { outputOption, outputText, type StructuredFormat } from "../output/output.ts";
 import { commandAt } from "../output/own-command.ts";
@@ -17,8 +18,10 @@ import { checkCertificateFiles } from "./certificate.ts";
 import { type ClusterTarget, checkCluster } from "./cluster.ts";
 import { checkDatabase } from "./database.ts";
 import { checkEmbedded } from "./embedded.ts";
-import type { Finding } from "./finding.ts";
+import { type Finding, NOT_CHECKED } from "./finding.ts";
 import { CONTROLLER } from "./generated/rights.ts";
+import { checkProxy } from "./proxy/check-proxy.ts";
+import { proxyTarget } from "./proxy/proxy-target.ts";
 import { checkReadiness } from "./readiness.ts";
 import { checkServer } from "./server.ts";
 
@@ -32,7 +35,10 @@ export const addDoctor: AddCommand = (program, { env, out, exit, terminal, progr
     .setting("--admin-url <url>", "the server's admin listener")
     .setting("--tls-cert <file>", "the server's certificate chain in PEM")
     .setting("--tls-key <file>", "its private key in PEM")
-    .setting("--public-url <url>", "the server's URL for clients, which the certificate must cover");
+    .setting("--public-url <url>", "the server's URL for clients, which the certificate must cover")
+    .setting("--authz <url>", "check a proxy that asks the verifier: the URL of a GET that it protects")
+    .option("--authz-echo <port>", "with --authz: the port of 127.0.0.1 that is the proxy's service meanwhile");
+  keyOption(command);
   databaseOptions(command)
     .setting("--encryption-key-file <file>", "encryption keys to compare with the database's")
     .setting("--kubeconfig <file>", "the kubeconfig of the cluster to check")
@@ -50,6 +56,10 @@ export const addDoctor: AddCommand = (program, { env, out, exit, terminal, progr
     .example(
       "keyplane doctor --database-url postgres://db/keyplane --kubeconfig ~/.kube/config",
       "an installation on Kubernetes",
+    )
+    .example(
+      "keyplane doctor --authz https://models.example.com/v1/models --key-file key",
+      "a proxy, as callers see it",
     )
     .example("keyplane doctor --database-url postgres://db/keyplane --after-restore", "what to decide after a restore")
     .action(async (flags: DoctorFlags) => {
@@ -71,6 +81,9 @@ type DoctorFlags = DatabaseFlags & {
   readonly tlsCert?: string;
   readonly tlsKey?: string;
   readonly publicUrl?: string;
+  readonly authz?: string;
+  readonly authzEcho?: string;
+  readonly keyFile?: string;
   readonly encryptionKeyFile?: string;
   readonly kubeconfig?: string;
   readonly controllerNamespace?: string;
@@ -89,6 +102,7 @@ const TARGET_FLAGS = [
   "server",
   "adminUrl",
   "tlsCert",
+  "authz",
   "databaseUrl",
   "databaseUrlFile",
   "kubeconfig",
@@ -102,14 +116,15 @@ const TARGET_FLAGS = [
  */
 async function examine(flags: DoctorFlags, env: Environment): Promise<Finding[]> {
   const isFlagged = TARGET_FLAGS.some((flag) => flags[flag] !== undefined);
-  const { data, server, adminUrl, tls, hasDatabase, kubeconfig } = chooseTargets(flags, env, isFlagged);
+  const { data, server, adminUrl, authz, tls, hasDatabase, kubeconfig } = chooseTargets(flags, env, isFlagged);
   const database = hasDatabase ? requiredDatabase(env, flags) : undefined;
   const isClusterKnown = Boolean(env.KUBECONFIG) || existsSync(POD_TOKEN);
   const hasCluster =
     kubeconfig !== undefined || flags.afterRestore === true || (database !== undefined && isClusterKnown);
-  if (!hasCluster && [data, server, adminUrl, tls, database].every((given) => given === undefined)) {
+  const proxy = await proxyTarget(authz, flags, env);
+  if (!hasCluster && [data, server, adminUrl, tls, proxy, database].every((given) => given === undefined)) {
     throw new UsageError(
-      "say what to look at: --data DIR of keyplane up, --server URL, --admin-url URL, --tls-cert FILE, --database-url URL or --kubeconfig FILE",
+      "say what to look at: --data DIR of keyplane up, --server URL, --admin-url URL, --tls-cert FILE, --authz URL, --database-url URL or --kubeconfig FILE",
     );
   }
   const now = Date.now;
@@ -122,6 +137,7 @@ async function examine(flags: DoctorFlags, env: Environment): Promise<Finding[]>
     ...(tls === undefined ? [] : await checkCertificateFiles(tls, now())),
     ...(server === undefined ? [] : await checkServer(serverTarget(server, flags, env))),
     ...(adminUrl === undefined ? [] : [await checkReadiness(serverUrl("admin-url", adminUrl))]),
+    ...(proxy === undefined ? [] : await checkProxy(proxy)),
     ...(database === undefined ? await cluster() : await ofDatabase(database)),
   ];
 }
@@ -142,6 +158,7 @@ function chooseTargets(flags: DoctorFlags, env: Environment, isFlagged: boolean)
     data: setting(variables, "data", flags.data),
     server: setting(variables, "server", flags.server),
     adminUrl: setting(variables, "admin-url", flags.adminUrl),
+    authz: setting(variables, "authz", flags.authz),
     tls: cert === undefined || key === undefined ? undefined : { cert, key, publicUrl: host },
     hasDatabase: namesDatabase(variables, flags) || flags.afterRestore === true,
     kubeconfig: setting(variables, "kubeconfig", flags.kubeconfig),
@@ -177,6 +194,8 @@ function inLines(findings: readonly Finding[], hasColours: boolean): string {
     ...(action === null ? [] : [`       ${plainText(action)}`]),
   ]);
   const count = findings.filter(({ severity }) => severity === "error").length;
-  const sum = count === 0 ? "nothing is wrong" : `${count} ${count === 1 ? "thing is" : "things are"} wrong`;
+  const isAll = !findings.some(({ message }) => message.startsWith(NOT_CHECKED));
+  const none = isAll ? "nothing is wrong" : "nothing is wrong in what was checked";
+  const sum = count === 0 ? none : `${count} ${count === 1 ? "thing is" : "things are"} wrong`;
   return [...lines, sum].join("\n");
 }

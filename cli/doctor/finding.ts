@@ -37,6 +37,13 @@ export const FINDING_NAMES = [
   "rights",
   "leases",
   "unserved-keys",
+  "proxy-connection",
+  "proxy-verifier",
+  "proxy-keys",
+  "proxy-requests",
+  "proxy-answers",
+  "proxy-bodies",
+  "proxy-service",
   "garbage-collection",
   "orphans",
   "revived-declarations",
@@ -55,6 +62,9 @@ export type Finding = {
   /** Remedy, as a command if there is one; null if nothing is to be done. */
   readonly action: string | null;
 };
+
+/** Beginning of the message of a note about what was not checked. */
+export const NOT_CHECKED = "not checked: ";
 
 /** Checks one thing, from what it is given, and returns its findings. It changes nothing. */
 export type Check<Given> = (given: Given) => Promise<readonly Finding[]>;

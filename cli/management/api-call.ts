@@ -70,17 +70,30 @@ async function insist(ask: () => Promise<CallAnswer>, tries: number, { signal }:
  * @throws UsageError for anything but http or https, and for a URL with a password, a query or a fragment
  */
 export function serverUrl(flag: string, text: string): string {
-  const url = /^https?:\/\//.test(text) && URL.canParse(text) ? new URL(text) : undefined;
-  const [, path] = /(\/api\/v1|\/dashboard)\/*$/.exec(url?.pathname ?? "") ?? [];
+  const [, path] = /(\/api\/v1|\/dashboard)\/*$/.exec(parsedUrl(text)?.pathname ?? "") ?? [];
   if (path !== undefined) {
     throw new UsageError(`--${flag}: name the server alone, without ${path}: such a path is put behind it`);
   }
-  if (url !== undefined && [url.username, url.password, url.search, url.hash].every((part) => part === ""))
-    return text.replace(/\/+$/, "");
+  plainUrl(flag, text);
+  return text.replace(/\/+$/, "");
+}
+
+/**
+ * Checks the URL in a flag.
+ *
+ * @throws UsageError for anything but http or https, and for a URL with a password, a query or a fragment
+ */
+export function plainUrl(flag: string, text: string): URL {
+  const url = parsedUrl(text);
+  if (url !== undefined && [url.username, url.password, url.search, url.hash].every((part) => part === "")) return url;
   // It is not shown: there may be a password in it, or a key.
   throw new UsageError(
     `--${flag}: must be an http or https URL without a user, a password or a query, such as https://keys.example.com`,
   );
+}
+
+function parsedUrl(text: string): URL | undefined {
+  return /^https?:\/\//.test(text) && URL.canParse(text) ? new URL(text) : undefined;
 }
 
 /** Refuses a path with a key in it: URLs end up in the logs of every proxy. */

@@ -50,7 +50,7 @@ export async function openAsKey(env: Environment, flags: KeyChoice): Promise<Tar
   }
   const { url } = await chooseServer(env, flags);
   const refused = `${url} refuses this key: it is not known there, or it is suspended, expired or revoked`;
-  return { url, credential: await readKey(file), refused, subject };
+  return { url, credential: await readKeyFile(file), refused, subject };
 }
 
 /**
@@ -65,7 +65,8 @@ export function refuseArguments(command: string, args: readonly string[]): void 
   );
 }
 
-async function readKey(file: string): Promise<string> {
+/** Reads a key out of a file, or `-` for standard input. @throws UsageError if it holds none */
+export async function readKeyFile(file: string): Promise<string> {
   if (file.startsWith("inf_")) {
     throw new UsageError(
       "--key-file takes the file that holds the key, and not the key: others can list command lines",

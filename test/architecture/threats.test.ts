@@ -210,7 +210,23 @@ describe("docs/security/threats.md", () => {
       "b403",
       "b404",
     ];
-    const faults = ["c82", "c83", "c84", "c85", "c86", "c89", "c90", "c91", "c92", "c93", "c94", "c95", "c96"];
+    const faults = [
+      "c82",
+      "c83",
+      "c84",
+      "c85",
+      "c86",
+      "c89",
+      "c90",
+      "c91",
+      "c92",
+      "c93",
+      "c94",
+      "c95",
+      "c96",
+      "c97",
+      "c98",
+    ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), ...faults];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);
   });

@@ -71,6 +71,10 @@ type Place = {
   readonly protects?: string;
   /** True if nginx is known by a token, as its page says that it may be. */
   readonly byToken?: boolean;
+  /** Changes the page's configuration; undefined for the page's own. */
+  readonly edit?: (configuration: string) => string;
+  /** Program of Envoy or Caddy; undefined to install one for this proxy alone. */
+  readonly program?: string;
 };
 
 /** Does to nginx's configuration what its page says under "A token instead of certificates". */
@@ -85,7 +89,7 @@ async function withToken(block: string, { folder }: Files): Promise<string> {
 
 /** Starts the proxy of a page with the page's configuration. */
 export async function startGuideProxy(name: GuideProxy, place: Place) {
-  const { verifierPort, servicePort, files, protects, byToken = false } = place;
+  const { verifierPort, servicePort, files, protects, byToken = false, edit = (text) => text } = place;
   const port = await freePort();
   const ofBlock = /```(?:nginx|yaml|caddyfile)\n([\s\S]*?)```/.exec(PAGES[name])?.[1] ?? "";
   const block = byToken ? await withToken(ofBlock, files) : ofBlock;
@@ -118,15 +122,17 @@ export async function startGuideProxy(name: GuideProxy, place: Place) {
     },
   };
   const changes = Object.entries({ ...replaced[name], ...(protects && { [ofPage]: protects }) });
-  const configuration = changes.reduce((all, [from, to]) => {
-    expect(all).toContain(from);
-    return all.replace(from, to);
-  }, block);
+  const configuration = edit(
+    changes.reduce((all, [from, to]) => {
+      expect(all).toContain(from);
+      return all.replace(from, to);
+    }, block),
+  );
   if (name === "nginx") {
     const nginx = await startNginxWith(configuration, port);
     return { port, stop: () => nginx.stop() };
   }
-  const program = await installProxy(name);
+  const program = place.program === undefined ? await installProxy(name) : { path: place.program, async remove() {} };
   const head = name === "caddy" ? "{\n\tadmin off\n\tauto_https off\n}\n" : "";
   const proxy = await startProxy(name, program.path, head + configuration, port);
   return {
