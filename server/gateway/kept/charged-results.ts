@@ -23,12 +23,12 @@ export function chargedResults({ query, charge, count }: ChargingDeps): AnswerRe
   return {
     push: (piece) => results.push(piece),
     async take(upstream) {
+      const { credential } = upstream;
       const isFirst = await charge(upstream);
       if (typeof isFirst !== "boolean") return isFirst;
-      const needle = needleOf(upstream.credential ?? "");
+      const needle = typeof credential === "string" ? needleOf(credential) : undefined;
       for (const used of isFirst ? results.end() : []) {
-        const isMasked =
-          used.model !== undefined && upstream.credential !== null && holdsCredential(needle, used.model);
+        const isMasked = used.model !== undefined && needle !== undefined && holdsCredential(needle, used.model);
         count(isMasked ? { ...used, model: undefined } : used);
       }
       return { query, passes: true };
