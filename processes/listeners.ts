@@ -1,18 +1,25 @@
 import type { Mount } from "../server/app.ts";
 import type { StreamRegistry } from "../server/calls/open-streams.ts";
 import type { ServerDeps } from "../server/product/deps.ts";
-import { createAuthzListener } from "./authz-listener.ts";
+import { createAuthzListener, createGrpcListener } from "./authz-listener.ts";
 import { createPublicListener } from "./public-listener.ts";
 
 /** Ports to listen on; 0 takes a free one. */
 export type Ports = {
   readonly public: number;
-  /** Null if no proxy asks here. */
+  /** Null if no proxy asks here by HTTP. */
   readonly authz: number | null;
+  /** Null if none asks by gRPC. */
+  readonly authzGrpc: number | null;
 };
 
 /** Listeners of a thread, as they are reached. */
-export type Reached = { readonly ports: Ports; readonly url: string; readonly authzUrl: string | null };
+export type Reached = {
+  readonly ports: Ports;
+  readonly url: string;
+  readonly authzUrl: string | null;
+  readonly authzGrpcUrl: string | null;
+};
 
 /** All listeners of one thread. */
 export type Listeners = {
@@ -24,7 +31,7 @@ export type Listeners = {
 
 /** Returns the ports that a configuration asks for. */
 export function portsOf({ port, authz }: ServerDeps["config"]): Ports {
-  return { public: port, authz: authz?.port ?? null };
+  return { public: port, authz: authz?.port ?? null, authzGrpc: authz?.grpcPort ?? null };
 }
 
 /**
@@ -37,19 +44,25 @@ export async function createListeners(
   streams: StreamRegistry,
   mounts: readonly Mount[],
 ): Promise<Listeners> {
-  const [listener, authz] = await Promise.all([createPublicListener(deps, streams, mounts), createAuthzListener(deps)]);
+  const [listener, authz, grpc] = await Promise.all([
+    createPublicListener(deps, streams, mounts),
+    createAuthzListener(deps),
+    createGrpcListener(deps),
+  ]);
   return {
     async listen(ports, shared) {
       await listener.listen(ports.public, shared);
-      if (authz !== undefined) await authz.listen(ports.authz ?? 0, shared);
+      await authz?.listen(ports.authz ?? 0, shared);
+      await grpc?.listen(ports.authzGrpc ?? 0, shared);
       return {
-        ports: { public: listener.port(), authz: authz?.port() ?? null },
+        ports: { public: listener.port(), authz: authz?.port() ?? null, authzGrpc: grpc?.port() ?? null },
         url: listener.url(),
         authzUrl: authz?.url() ?? null,
+        authzGrpcUrl: grpc?.url() ?? null,
       };
     },
     async drain(graceMs) {
-      await Promise.all([listener.drain(graceMs), authz?.drain(graceMs)]);
+      await Promise.all([listener.drain(graceMs), authz?.drain(graceMs), grpc?.drain(graceMs)]);
     },
   };
 }

@@ -68,8 +68,9 @@ export type RunningServer = {
   /** URL without a trailing slash. */
   readonly url: string;
   readonly adminUrl: string;
-  /** URL of the listener for external authorization; null if there is none. */
+  /** URLs of the listeners for external authorization, by HTTP and by gRPC; null if there is none. */
   readonly authzUrl: string | null;
+  readonly authzGrpcUrl: string | null;
   /** Resolves when the key index is current for the first time: until then every decision is 503. */
   readonly whenCurrent: Promise<void>;
   /**
@@ -141,12 +142,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     const whenCurrent = untilCurrent(() => draining || replica.view.isCurrent());
     // A call that comes before the keys are read would be 503, where a refused connection is tried elsewhere.
     await pause(READ_MS, whenCurrent);
-    const { url, authzUrl } = await serving.listen();
+    const { url, authzUrl, authzGrpcUrl } = await serving.listen();
     await listen(admin, config.adminHost, config.adminPort);
     log.info({ replica: id }, "the server listens");
     return {
       url,
       authzUrl,
+      authzGrpcUrl,
       adminUrl: listenerUrl("http", admin),
       whenCurrent,
       failed: Promise.race([

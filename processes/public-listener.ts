@@ -1,4 +1,4 @@
-import type { Server } from "node:http";
+import type { Server } from "node:net";
 import { pause } from "../runtime/deadline.ts";
 import { buildApp, type Mount } from "../server/app.ts";
 import type { StreamRegistry } from "../server/calls/open-streams.ts";

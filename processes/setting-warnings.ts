@@ -21,10 +21,7 @@ export function warnOfSettings(
     log.warn({}, "the memory over MCP refuses the issuer's tokens until --public-url says which audience they need");
   }
   if (authz !== null && authz.tls === null && !isLoopback(authz.host)) {
-    log.warn(
-      {},
-      "--authz-port is without TLS: an eavesdropper on the network sees keys until --authz-tls-cert is given",
-    );
+    log.warn({}, "proxies ask without TLS: an eavesdropper on the network sees keys until --authz-tls-cert is given");
   }
   if (publicUrl !== null && !isTrustworthyUrl(publicUrl.origin)) {
     log.warn({}, "--public-url is http: an eavesdropper on the network can take over sessions of the console");

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import { type ScopeSet, scopesIn } from "../../domain/access/scopes.ts";
 import type { Granted } from "../auth/decide.ts";
 import { callerDialect } from "../gateway/errors/caller-dialect.ts";
@@ -6,6 +6,7 @@ import { dialectError } from "../gateway/errors/dialect-errors.ts";
 import { type Problem, problem, problemDocument } from "../http/problems/problem.ts";
 import { REQUEST_ID_HEADER, requestIdOf } from "../http/request-id.ts";
 import type { AskedRequest } from "./asked-request.ts";
+import type { ProxyQuestion } from "./check-request.ts";
 import type { VerifierPath } from "./verifier-path.ts";
 
 /** Texts of the scopes by their set. */
@@ -21,37 +22,51 @@ function scopeText(set: ScopeSet): string {
 const NO_STORE = ["cache-control", "no-store"];
 
 /** Answers that a request may go on. Every header is in each such answer, so that none of a client's own stays. */
-export function sendYes(response: ServerResponse, { key, operation }: Granted): void {
-  response.writeHead(200, [
+export function sendYes(response: ServerResponse, granted: Granted): void {
+  response.writeHead(200, [...claimsOf(granted, response.req), ...NO_STORE, ...["content-length", "0"]]);
+  response.end();
+}
+
+/** Returns the headers, names and values in turn, that the service behind the proxy is sent. */
+export function claimsOf({ key, operation }: Granted, question: ProxyQuestion): readonly string[] {
+  return [
     ...["x-keyplane-key", key.keyId],
     ...["x-keyplane-team", key.teamId],
     ...["x-keyplane-namespace", key.namespace],
     ...["x-keyplane-scopes", scopeText(key.scopes)],
     ...["x-keyplane-operation", operation],
-    ...[REQUEST_ID_HEADER, requestIdOf(response.req)],
-    ...NO_STORE,
-    ...["content-length", "0"],
-  ]);
-  response.end();
+    ...[REQUEST_ID_HEADER, requestIdOf(question)],
+  ];
 }
 
 /** Characters of a body that nginx is given in a header: its buffer for a whole head has 4 KiB at least. */
 const MAX_HEADER = 2_000;
 
-/**
- * Answers that a request is refused, in the format of its caller. nginx takes 401 and 403 alone, and no body: it is
- * given both in headers.
- *
- * @param asked undefined if the request could not be read
- */
-export function sendNo(
-  question: IncomingMessage,
-  response: ServerResponse,
+/** Answers that a request is refused: as {@link denialOf} says it. */
+export function sendNo(response: ServerResponse, ...why: DenialArguments): void {
+  const { status, head, body } = denialOf(response.req, ...why);
+  send(response, status, head, body);
+}
+
+type DenialArguments = [
   shown: Problem,
-  { proxy, protects }: VerifierPath,
+  path: Pick<VerifierPath, "proxy" | "protects">,
+  /** Undefined if the request could not be read. */
   asked: AskedRequest | undefined,
   vendorHeader: string,
-): void {
+];
+
+/** Answer to a proxy whose request is refused: its head has names and values in turn. */
+export type ProxyDenial = { readonly status: number; readonly head: readonly string[]; readonly body: string };
+
+/**
+ * Returns the answer to a request that is refused, in the format of its caller. nginx takes 401 and 403 alone, and no
+ * body: it is given both in headers.
+ */
+export function denialOf(
+  question: ProxyQuestion,
+  ...[shown, { proxy, protects }, asked, vendorHeader]: DenialArguments
+): ProxyDenial {
   const isGateway = "publicId" in protects;
   const bodyOf = (of: Problem): string => {
     if (!isGateway) return problemDocument(of, requestIdOf(question));
@@ -63,7 +78,17 @@ export function sendNo(
   const isNginx = proxy === "nginx";
   const head = [...["content-type", type], ...["x-keyplane-status", String(shown.status)]];
   if (isNginx) head.push("x-keyplane-error", headerText(body) ?? headerText(bodyOf(problem(shown.code))) ?? "{}");
-  send(response, isNginx && shown.status !== 401 ? 403 : shown.status, shown, head, body);
+  return { status: isNginx && shown.status !== 401 ? 403 : shown.status, head: headOf(question, shown, head), body };
+}
+
+/** Returns the answer to what is no question about a request. */
+export function problemDenial(question: object, shown: Problem): ProxyDenial {
+  const head = headOf(question, shown, ["content-type", "application/problem+json"]);
+  return { status: shown.status, head, body: problemDocument(shown, requestIdOf(question)) };
+}
+
+function headOf(question: object, shown: Problem, head: readonly string[]): readonly string[] {
+  return head.concat(NO_STORE, REQUEST_ID_HEADER, requestIdOf(question), ...Object.entries(shown.headers));
 }
 
 /** Answers what is no question of a proxy: problems of the verifier's own, and introspections. */
@@ -75,13 +100,12 @@ export function sendDocument(response: ServerResponse, status: number, document:
 }
 
 export function sendProblemDocument(response: ServerResponse, shown: Problem): void {
-  const body = problemDocument(shown, requestIdOf(response.req));
-  send(response, shown.status, shown, ["content-type", "application/problem+json"], body);
+  const { status, head, body } = problemDenial(response.req, shown);
+  send(response, status, head, body);
 }
 
-function send(response: ServerResponse, status: number, shown: Problem, head: readonly string[], body: string): void {
-  const length = ["content-length", String(Buffer.byteLength(body)), REQUEST_ID_HEADER, requestIdOf(response.req)];
-  response.writeHead(status, head.concat(NO_STORE, length, ...Object.entries(shown.headers)));
+function send(response: ServerResponse, status: number, head: readonly string[], body: string): void {
+  response.writeHead(status, head.concat("content-length", String(Buffer.byteLength(body))));
   response.end(body);
 }
 

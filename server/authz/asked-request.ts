@@ -36,8 +36,8 @@ export type AskedRequest = {
   readonly query: string;
 };
 
-/** Question as it came. */
-type Question = { readonly method?: string | undefined; readonly rawHeaders: readonly string[] };
+/** Question as far as the request's method and its headers go. */
+type ShownHead = { readonly method?: string | undefined; readonly rawHeaders: readonly string[] };
 
 /**
  * Reads the request that a proxy asks about. Pure.
@@ -46,7 +46,7 @@ type Question = { readonly method?: string | undefined; readonly rawHeaders: rea
  * @returns the problem to answer if method or target is missing or doubled, or if two servers could read the path in
  *   two ways
  */
-export function readAskedRequest(proxy: ProxyKind, question: Question, rest: string): AskedRequest | Problem {
+export function readAskedRequest(proxy: ProxyKind, question: ShownHead, rest: string): AskedRequest | Problem {
   const places = PROXIES[proxy];
   const [method, target] =
     "target" in places

@@ -1,14 +1,15 @@
-import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders } from "node:http";
 import { addressesOf } from "../http/forwarded-for.ts";
 import { singleHeader } from "./asked-request.ts";
+import type { ProxyQuestion } from "./check-request.ts";
 
 /** Caller of the request that a proxy asks about. Its address is what the proxy says. */
 export class Asker {
-  readonly raw: IncomingMessage;
+  readonly raw: ProxyQuestion;
   readonly #addressHeader: string | null;
 
   /** @param addressHeader header in which the proxy sends the address, in lower case; null if none is known */
-  constructor(question: IncomingMessage, addressHeader: string | null) {
+  constructor(question: ProxyQuestion, addressHeader: string | null) {
     this.raw = question;
     this.#addressHeader = addressHeader;
   }

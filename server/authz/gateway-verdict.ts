@@ -1,21 +1,24 @@
 /** A call that a proxy passes to the upstream of a gateway: decided as under `/g/`, as far as the verifier sees it. */
-import type { IncomingMessage } from "node:http";
 import { permits } from "../../domain/access/authorize.ts";
 import { GATEWAY_OPERATIONS } from "../../domain/access/gateway-operations.ts";
 import { decideAgain, type Granted } from "../auth/decide.ts";
 import { forbidden } from "../auth/refused.ts";
+import type { CutCause } from "../calls/calls.ts";
 import { CUT_PROBLEMS } from "../calls/open-call.ts";
 import type { GatewayCall } from "../gateway/classify.ts";
-import { readHead } from "../gateway/headers/headers.ts";
-import { readModels } from "../gateway/model/requested-model.ts";
+import { headerOf, readHead } from "../gateway/headers/headers.ts";
+import { modelsIn, readModels } from "../gateway/model/requested-model.ts";
 import { mayName, needsModel, resolve } from "../gateway/resolve.ts";
 import { releaseLargeBody } from "../http/bodies/received-body.ts";
 import { Problem, problem } from "../http/problems/problem.ts";
 import { problemOf } from "../http/problems/problem-of.ts";
 import { type AskedRequest, type ProxyKind, showsBody, singleHeader } from "./asked-request.ts";
+import { CheckedRequest, type ProxyQuestion } from "./check-request.ts";
 import { namesModel } from "./steering-headers.ts";
 import { unheldCall } from "./unheld.ts";
 import { type Denied, deny, denyUnheld, denyUnsafe, type Verdict, type VerifierDeps } from "./verdict.ts";
+
+const NOTHING = Buffer.alloc(0);
 
 /** Call that a proxy asks about. */
 export type AskedCall = {
@@ -23,7 +26,7 @@ export type AskedCall = {
   readonly asked: AskedRequest;
   readonly call: GatewayCall;
   /** The proxy's question, which may have the call's body. */
-  readonly question: IncomingMessage;
+  readonly question: ProxyQuestion;
 };
 
 export const STEERED = problem(
@@ -56,19 +59,30 @@ export function isModelRead({ key, gateway }: Granted, { operation }: GatewayCal
 }
 
 /** Returns the reason why a question does not show the whole body; undefined if it does. */
-function unshownBody(proxy: ProxyKind, { rawHeaders }: IncomingMessage): string | undefined {
+function unshownBody(proxy: ProxyKind, question: ProxyQuestion): string | undefined {
   const wanted = "This call is decided by its model, which its body names";
   if (!showsBody(proxy)) {
     return `${wanted}, and ${proxy} shows no body to a verifier: call through Keyplane's own gateway, or behind Envoy.`;
   }
+  const { rawHeaders } = question;
   const isWhole = proxy === "envoy" ? singleHeader(rawHeaders, "x-envoy-auth-partial-body") === "false" : true;
-  const length = singleHeader(rawHeaders, "content-length");
-  const hasBody = length === undefined ? singleHeader(rawHeaders, "transfer-encoding") !== undefined : length !== "0";
+  const hasBody = question instanceof CheckedRequest ? hasWholeBody(question) : declaresBody(rawHeaders);
   if (!isWhole || !hasBody || singleHeader(rawHeaders, "content-type") === undefined) {
     return `${wanted}: its operator has the proxy show the verifier all of the body, and its Content-Type and Content-Encoding.`;
   }
   const coding = singleHeader(rawHeaders, "content-encoding") ?? "identity";
   return coding.trim().toLowerCase() === "identity" ? undefined : `${wanted}: send it uncompressed.`;
+}
+
+function declaresBody(rawHeaders: readonly string[]): boolean {
+  const length = singleHeader(rawHeaders, "content-length");
+  return length === undefined ? singleHeader(rawHeaders, "transfer-encoding") !== undefined : length !== "0";
+}
+
+function hasWholeBody({ body, rawHeaders }: CheckedRequest): boolean {
+  if (body === undefined || body.length === 0) return false;
+  const length = headerOf(rawHeaders, "content-length");
+  return length === undefined || length === String(body.length);
 }
 
 /**
@@ -84,10 +98,15 @@ export function judgeBody(
   refuse: (again: Granted) => Denied | undefined,
 ): Promise<Verdict> {
   const { promise, resolve: settle } = Promise.withResolvers<Verdict>();
-  const open = deps.streams.watch(granted.key, (cause) => settle(deny(CUT_PROBLEMS[cause])), question);
+  const isRead = question instanceof CheckedRequest;
+  const cut = (cause: CutCause): void => settle(deny(CUT_PROBLEMS[cause]));
+  const open = deps.streams.watch(granted.key, cut, isRead ? undefined : question);
   const head = readHead(question.rawHeaders, deps.config.vendorHeader);
   const read = async (): Promise<Verdict> => {
-    const { model, text } = await readModels(open, { request: question, call, head, query: asked.query });
+    const inspected = { call, head, query: asked.query };
+    const { model, text } = isRead
+      ? await modelsIn(inspected, () => question.body ?? NOTHING)
+      : await readModels(open, { request: question, ...inspected });
     releaseLargeBody(text);
     const again = decideAgain(deps, granted);
     if (!again.granted) return { granted: false, refused: again };

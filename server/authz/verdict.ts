@@ -8,7 +8,7 @@ import type { UsageRecorder } from "../usage/usage-recorder.ts";
 
 /** Parts that the verifier decides by. */
 export type VerifierDeps = AccessDeps & {
-  readonly streams: Pick<OpenStreams, "fullOf" | "watch">;
+  readonly streams: Pick<OpenStreams, "fullOf" | "openBody" | "watch">;
   readonly usage: Pick<UsageRecorder, "record" | "countRequest">;
 };
 

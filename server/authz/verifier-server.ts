@@ -2,24 +2,21 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { Socket } from "node:net";
-import type { TLSSocket } from "node:tls";
 import type { Registry } from "@prometheus-io/client";
 import type { Logger } from "../../runtime/log.ts";
-import { problemFor } from "../auth/key-hook.ts";
-import { foreignAddress, OF_PROXIES } from "../auth/refusals/foreign-address.ts";
 import { recordRefusal } from "../auth/refusals/record-refusal.ts";
-import { forbidden, type Refused } from "../auth/refused.ts";
+import { forbidden } from "../auth/refused.ts";
 import type { AuthzConfig, ServerConfig } from "../context/config.ts";
-import { unservedPath } from "../gateway/unserved-path.ts";
-import { AUTHZ_LISTENER, readCertificate, renewCertificate } from "../http/connections/certificate.ts";
 import { STRICT } from "../http/connections/listener.ts";
-import { type Problem, problem } from "../http/problems/problem.ts";
+import { problem } from "../http/problems/problem.ts";
 import { problemOf, STALE_VIEW } from "../http/problems/problem-of.ts";
 import { sendDocument, sendNo, sendProblemDocument, sendYes } from "./answers.ts";
 import type { AskedRequest } from "./asked-request.ts";
 import { Asker } from "./asker.ts";
 import { introspect, readIntrospectedToken } from "./introspection.ts";
-import { openPeers, type Peers } from "./peers.ts";
+import { readListenerCertificate, watchCertificate } from "./listener-certificate.ts";
+import { countVerdict } from "./outcome.ts";
+import { openPeers, type Peers, UNKNOWN_PEER, UNKNOWN_SERVICE } from "./peers.ts";
 import type { Verdict, VerifierDeps } from "./verdict.ts";
 import { verify } from "./verifier.ts";
 import { readVerifierPath, type VerifierPath } from "./verifier-path.ts";
@@ -31,16 +28,10 @@ export type AuthzDeps = VerifierDeps & {
   readonly config: Pick<ServerConfig, "vendorHeader">;
 };
 
-const WHO_ASKS =
-  "What asks is not known here: its operator has it send the token of --authz-token-file in X-Keyplane-Authz-Token.";
-const UNKNOWN_PEER = problem("forbidden", WHO_ASKS);
-/** Answer to a service without the token, by its status (RFC 7662 §2.3). */
-const UNKNOWN_SERVICE = problem("unauthorized", WHO_ASKS);
 const NO_QUESTION = problem(
   "not_found",
   "Proxies ask at /authz/<proxy>/g/<public id> and /authz/<proxy>/scope/<scope>, of nginx, traefik, caddy and envoy; services at /introspect.",
 );
-const NO_OPERATION = problem("not_found");
 /** Answer to a form that is none of RFC 7662. */
 const BAD_FORM = {
   error: "invalid_request",
@@ -61,38 +52,30 @@ export async function createVerifierServer(
   deps: AuthzDeps,
   { tls, tokenFile, addressHeader }: Pick<AuthzConfig, "tls" | "tokenFile" | "addressHeader">,
 ): Promise<{ readonly server: Server; end(): Promise<void> }> {
-  const { log, metrics } = deps;
-  const certificate = tls && (await readCertificate(tls, AUTHZ_LISTENER));
-  const peers = await openPeers(tokenFile, log);
+  const certificate = tls && (await readListenerCertificate(tls));
+  const peers = await openPeers(tokenFile, deps.log);
   const answer = answerer(deps, peers, addressHeader);
-  const asksForCertificates = certificate?.ca !== undefined;
-  const server =
-    certificate === null
-      ? createServer(OPTIONS, answer)
-      : createTlsServer(
-          { ...OPTIONS, ...certificate, requestCert: asksForCertificates, rejectUnauthorized: asksForCertificates },
-          answer,
-        );
   // Node silently drops headers beyond a count, and a second credential with them: their size is the bound.
+  if (certificate === null) {
+    const server = createServer(OPTIONS, answer);
+    server.maxHeadersCount = 0;
+    return { server, end: async () => peers.close() };
+  }
+  const server = createTlsServer({ ...OPTIONS, ...certificate }, answer);
   server.maxHeadersCount = 0;
-  server.on("tlsClientError", (_error, { authorizationError }: TLSSocket) => {
-    // Null if something else than a certificate has ended the handshake. The connection's address is gone.
-    if (authorizationError === null) return;
-    log.warn({ cause: String(authorizationError) }, "--authz-port refused a client certificate, or there was none");
-  });
-  const endRenewals = certificate && renewCertificate(server, certificate, { log, registry: metrics.registry });
+  const endRenewals = watchCertificate(server, certificate, deps);
   return {
     server,
     async end() {
       peers.close();
-      await endRenewals?.();
+      await endRenewals();
     },
   };
 }
 
 /** Reads the listener's files once, so that a fault ends the start. @throws ConfigError as {@link createVerifierServer} */
 export async function checkAuthz({ tls, tokenFile }: AuthzConfig): Promise<void> {
-  if (tls !== null) await readCertificate(tls, AUTHZ_LISTENER);
+  if (tls !== null) await readListenerCertificate(tls);
   (await openPeers(tokenFile)).close();
 }
 
@@ -123,7 +106,7 @@ function answerer(deps: AuthzDeps, peers: Peers, addressHeader: string | null) {
         return;
       }
       if (unmetered !== null) {
-        answerIntrospection(deps, asker, response, unmetered !== undefined).catch(fail);
+        answerIntrospection(deps, question, response, unmetered !== undefined).catch(fail);
         return;
       }
       const path = readVerifierPath(url);
@@ -149,43 +132,18 @@ function answerVerdict(
   asked: AskedRequest | undefined,
   verdict: Verdict,
 ): void {
-  if (verdict.granted) {
-    const { key, operation } = verdict;
-    const now = deps.clock.now();
-    deps.usage.record(key, now, asker);
-    deps.usage.countRequest(key, operation, now);
-    sendYes(response, verdict);
-    return;
-  }
-  const { refused } = verdict;
-  if (refused !== undefined) recordRefusal(deps, asker, path.pattern, refused);
-  const shown = verdict.shown ?? problemOfRefused(deps, path, asker, asked, verdict.refused);
-  sendNo(asker.raw, response, shown, path, asked, deps.config.vendorHeader);
-}
-
-function problemOfRefused(
-  deps: AuthzDeps,
-  { protects }: VerifierPath,
-  asker: Asker,
-  asked: AskedRequest | undefined,
-  refused: Refused,
-): Problem {
-  if (refused.by.kind === "source address") return foreignAddress(asker, refused.by.list, OF_PROXIES);
-  const gateway = "publicId" in protects ? deps.index.findGateway(protects.publicId) : undefined;
-  const notFound =
-    gateway !== undefined && refused.code === "not_found" && asked !== undefined
-      ? unservedPath(gateway, asked.method, asked.path.slice(1))
-      : NO_OPERATION;
-  return problemFor(deps, asker, refused, notFound);
+  const shown = countVerdict(deps, path, asker, asked, verdict);
+  if (shown !== undefined) sendNo(response, shown, path, asked, deps.config.vendorHeader);
+  else if (verdict.granted) sendYes(response, verdict);
 }
 
 async function answerIntrospection(
   deps: AuthzDeps,
-  asker: Asker,
+  question: IncomingMessage,
   response: ServerResponse,
   isUnmetered: boolean,
 ): Promise<void> {
-  const token = await readIntrospectedToken(asker.raw);
+  const token = await readIntrospectedToken(question);
   if (token === undefined) {
     // The rest of a body that has not ended is not read.
     response.shouldKeepAlive = false;

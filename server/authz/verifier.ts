@@ -1,4 +1,3 @@
-import type { IncomingMessage } from "node:http";
 import type { OperationName } from "../../domain/access/operations.ts";
 import type { Scope } from "../../domain/access/scopes.ts";
 import { hasQueryKey } from "../auth/credential.ts";
@@ -10,6 +9,7 @@ import { forwardedQuery } from "../gateway/query.ts";
 import { Problem, problem } from "../http/problems/problem.ts";
 import { type AskedRequest, readAskedRequest } from "./asked-request.ts";
 import type { Asker } from "./asker.ts";
+import type { ProxyQuestion } from "./check-request.ts";
 import { type AskedCall, isModelRead, judgeBody, refuseCall, STEERED } from "./gateway-verdict.ts";
 import { headerFault, holdsKey } from "./steering-headers.ts";
 import { narrowerThan, unheldLimit } from "./unheld.ts";
@@ -54,7 +54,7 @@ export type Decided = { readonly asked: AskedRequest | undefined; readonly verdi
  * Decides the request that a proxy asks about, by what the proxy's configuration protects (spec §2). It waits for nothing
  * but a body that names a model, and now and then for a limit of the installation.
  */
-export function verify(deps: VerifierDeps, path: VerifierPath, question: IncomingMessage, asker: Asker): Decided {
+export function verify(deps: VerifierDeps, path: VerifierPath, question: ProxyQuestion, asker: Asker): Decided {
   const asked = readAskedRequest(path.proxy, question, path.rest);
   if (asked instanceof Problem) {
     return { asked: undefined, verdict: deny(asked, forbidden("unreadable_question", undefined)) };
@@ -90,7 +90,7 @@ function unsafeBy(
   { config }: VerifierDeps,
   { proxy, protects }: VerifierPath,
   { query }: AskedRequest,
-  { rawHeaders }: IncomingMessage,
+  { rawHeaders }: ProxyQuestion,
 ): Problem | undefined {
   if (hasQueryKey(query)) return QUERY_KEY;
   if (holdsKey(query)) return STRAY_KEY;

@@ -74,7 +74,7 @@ export type OpenStreams = {
    * @param holder ids that stand for a key and its team
    * @param answer answers the request if its body has to make way for another
    */
-  openBody(holder: BodyHolder, request: IncomingMessage, answer: () => void): OpenBody;
+  openBody(holder: BodyHolder, request: Pick<IncomingMessage, "complete">, answer: () => void): OpenBody;
   /**
    * Cuts the calls whose bodies come too slowly.
    *

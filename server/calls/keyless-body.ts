@@ -7,12 +7,12 @@ import { type KeptBodies, KeptBody } from "./kept-bodies.ts";
 export class KeylessBody extends KeptBody implements OpenBody {
   readonly holder: BodyHolder;
   readonly #bodies: KeptBodies;
-  readonly #request: IncomingMessage;
+  readonly #request: Pick<IncomingMessage, "complete">;
   readonly #answer: () => void;
   #ended = false;
 
   /** @param answer answers the request, as its body makes way */
-  constructor(bodies: KeptBodies, holder: BodyHolder, request: IncomingMessage, answer: () => void) {
+  constructor(bodies: KeptBodies, holder: BodyHolder, request: Pick<IncomingMessage, "complete">, answer: () => void) {
     super();
     this.holder = holder;
     this.#bodies = bodies;

@@ -181,7 +181,7 @@ export class StreamRegistry implements OpenStreams {
     return this.#calls[call.position] === call ? this.#bodies.keep(call, bytes) : "process";
   }
 
-  openBody(holder: BodyHolder, request: IncomingMessage, answer: () => void): OpenBody {
+  openBody(holder: BodyHolder, request: Pick<IncomingMessage, "complete">, answer: () => void): OpenBody {
     return new KeylessBody(this.#bodies, holder, request, answer);
   }
 

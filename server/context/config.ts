@@ -28,8 +28,11 @@ export type ConsoleClient = {
 /** Listener for external authorization. One of `clientCaFile` and `tokenFile` is given; with both, both are asked for. */
 export type AuthzConfig = {
   readonly host: string;
-  readonly port: number;
-  /** Null for plain HTTP. The authorities verify clients' certificates; null if clients need none. */
+  /** Port for HTTP; null if nothing asks by it. */
+  readonly port: number | null;
+  /** Port for gRPC; null if nothing asks by it. */
+  readonly grpcPort: number | null;
+  /** Null for no TLS. The authorities verify clients' certificates; null if clients need none. */
   readonly tls: { readonly certFile: string; readonly keyFile: string; readonly clientCaFile: string | null } | null;
   readonly tokenFile: string | null;
   /** Header with the caller's address, in lower case; null if no address is known. */
@@ -153,11 +156,12 @@ export function parseServerConfig(
 }
 
 function authzConfig(settings: Settings<typeof SERVER_SETTINGS>): AuthzConfig | null {
-  const { authzPort, authzTlsCert, authzTlsKey } = settings;
-  if (authzPort === null) return null;
+  const { authzPort, authzGrpcPort, authzTlsCert, authzTlsKey } = settings;
+  if (authzPort === null && authzGrpcPort === null) return null;
   return {
     host: settings.authzHost,
     port: authzPort,
+    grpcPort: authzGrpcPort,
     tls:
       authzTlsCert === null || authzTlsKey === null
         ? null

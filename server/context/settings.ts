@@ -13,7 +13,7 @@ import {
   publicUrl,
   retention,
 } from "../../runtime/common-settings.ts";
-import { anyText, optional, type SettingsRule, several, withDefault } from "../../runtime/settings.ts";
+import { anyText, optional, type Settings, type SettingsRule, several, withDefault } from "../../runtime/settings.ts";
 import { memoryResourceUrl } from "./memory-resource.ts";
 import { isTrustworthyUrl } from "./trustworthy-url.ts";
 
@@ -88,6 +88,12 @@ export const LISTENER_SETTINGS = {
   authzPort: optional({
     takes: "<port>",
     help: "a port of its own for external authorization: proxies ask it about the requests that they get",
+    parse: port,
+    wanted: "a port from 0 to 65535; 0 takes a free one",
+  }),
+  authzGrpcPort: optional({
+    takes: "<port>",
+    help: "a port of its own for Envoy's external authorization over gRPC; the other flags of --authz-port hold for it too",
     parse: port,
     wanted: "a port from 0 to 65535; 0 takes a free one",
   }),
@@ -183,24 +189,26 @@ export const SERVER_RULES: readonly SettingsRule<typeof SERVER_SETTINGS>[] = [
     wanted: "given together with --tls-key",
     holds: ({ tlsCert, tlsKey }) => (tlsCert === null) === (tlsKey === null),
   },
-  {
-    name: "authzPort",
-    wanted:
-      "given together with --authz-client-ca or --authz-token-file, by which it knows its proxies: any other program that reaches the port could try keys there",
-    holds: ({ authzPort, authzClientCa, authzTokenFile }) =>
-      authzPort === null || authzClientCa !== null || authzTokenFile !== null,
-  },
+  ...(["authzPort", "authzGrpcPort"] as const).map(
+    (name): SettingsRule<typeof SERVER_SETTINGS> => ({
+      name,
+      wanted:
+        "given together with --authz-client-ca or --authz-token-file, by which it knows its proxies: any other program that reaches the port could try keys there",
+      holds: (settings) =>
+        settings[name] === null || settings.authzClientCa !== null || settings.authzTokenFile !== null,
+    }),
+  ),
   ...(["authzTlsCert", "authzTokenFile", "authzAddressHeader"] as const).map(
     (name): SettingsRule<typeof SERVER_SETTINGS> => ({
       name,
-      wanted: "given together with --authz-port",
-      holds: (settings) => settings[name] === null || settings.authzPort !== null,
+      wanted: "given together with --authz-port or --authz-grpc-port",
+      holds: (settings) => settings[name] === null || hasVerifier(settings),
     }),
   ),
   {
     name: "authzHost",
-    wanted: "given together with --authz-port",
-    holds: ({ authzHost, authzPort }) => authzHost === AUTHZ_HOST || authzPort !== null,
+    wanted: "given together with --authz-port or --authz-grpc-port",
+    holds: (settings) => settings.authzHost === AUTHZ_HOST || hasVerifier(settings),
   },
   {
     name: "authzTlsCert",
@@ -293,4 +301,9 @@ function headerName(text: string): string | undefined {
 function lease(text: string): number | undefined {
   const ms = duration(text);
   return ms !== undefined && ms >= LEASE_RANGE_MS.least && ms <= LEASE_RANGE_MS.most ? Math.round(ms) : undefined;
+}
+
+/** True if proxies may ask, by whichever protocol. */
+function hasVerifier({ authzPort, authzGrpcPort }: Settings<typeof SERVER_SETTINGS>): boolean {
+  return authzPort !== null || authzGrpcPort !== null;
 }

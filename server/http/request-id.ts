@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import type { IncomingMessage } from "node:http";
 import { type HeaderAddition, hasHeader } from "./answers/added-headers.ts";
 
 /** Header of every answer: the id by which the log and the audit log know its request. */
@@ -17,7 +16,7 @@ let count = 0;
 const ID = Symbol("the request's id");
 
 /** Returns the id of a request, always the same for the same request. */
-export function requestIdOf(request: IncomingMessage & { [ID]?: string }): string {
+export function requestIdOf(request: object & { [ID]?: string }): string {
   request[ID] ??= nextRequestId();
   return request[ID];
 }

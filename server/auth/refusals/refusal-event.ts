@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 /** A request that was refused, for the audit log. */
 export type RefusalEvent = {
   /** Client that was refused: read only if it is kept, since a request works its address out when it is asked. */
-  readonly client: { readonly ip: string | undefined; readonly raw: IncomingMessage };
+  readonly client: { readonly ip: string | undefined; readonly raw: Pick<IncomingMessage, "rawHeaders" | "url"> };
   readonly at: number;
   readonly code: string;
   readonly cause: string;

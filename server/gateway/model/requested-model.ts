@@ -78,8 +78,20 @@ export async function readCounted(
  *
  * @throws Problem 400, 413, 415, 429 or 503 for a request whose model cannot be known without doubt
  */
-export async function readModels(openCall: OpenCall | null, inspected: ReadRequest): Promise<RequestedModel> {
-  const { request, call, head, query } = inspected;
+export function readModels(openCall: OpenCall | null, { request, ...inspected }: ReadRequest): Promise<RequestedModel> {
+  return modelsIn(inspected, () => readBody(request, openCall, inspected.head.contentLength));
+}
+
+/**
+ * Finds the models that a request names.
+ *
+ * @param read reads the body, if the operation has one; a large body is released if the models are not known
+ * @throws Problem as {@link readModels} does
+ */
+export async function modelsIn(
+  { call, head, query }: Omit<ReadRequest, "request">,
+  read: () => Buffer | Promise<Buffer>,
+): Promise<RequestedModel> {
   const row = GATEWAY_OPERATIONS[call.operation];
   const search =
     row.body === "none"
@@ -89,7 +101,7 @@ export async function readModels(openCall: OpenCall | null, inspected: ReadReque
         : searchJson(head, call.dialect, row.models);
   requireNoModel(query);
   if (search === undefined) return { model: call.model, text: NOTHING, body: "none" };
-  const body = await readBody(request, openCall, head.contentLength);
+  const body = await read();
   try {
     const found = search.find(body);
     return modelOf(body, call, found instanceof Promise ? await found : found, search);

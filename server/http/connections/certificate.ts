@@ -1,9 +1,7 @@
 /** Certificates of the listeners, which are renewed while the server runs. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import type { Server } from "node:http";
-import { Server as TlsServer } from "node:https";
-import type { Socket } from "node:net";
-import { createSecureContext } from "node:tls";
+import type { Server, Socket } from "node:net";
+import { createSecureContext, Server as TlsServer } from "node:tls";
 import { Gauge, type Registry } from "@prometheus-io/client";
 import { rfc3339 } from "../../../domain/rfc3339.ts";
 import type { Logger } from "../../../runtime/log.ts";

@@ -10,7 +10,9 @@ import type { ServerConfig } from "../../context/config.ts";
 export async function assertPortsFree({ host, port, adminHost, adminPort, authz }: ServerConfig): Promise<void> {
   await assertFree(host, port);
   await assertFree(adminHost, adminPort);
-  if (authz !== null) await assertFree(authz.host, authz.port);
+  for (const proxies of [authz?.port, authz?.grpcPort]) {
+    if (authz !== null && typeof proxies === "number") await assertFree(authz.host, proxies);
+  }
 }
 
 function assertFree(host: string, port: number): Promise<void> {

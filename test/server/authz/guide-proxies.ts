@@ -6,18 +6,21 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect } from "vitest";
+import { parse, parseAllDocuments, stringify } from "yaml";
 import { read } from "../../architecture/sources.ts";
 import { makeCertificate } from "../../env/certificate.ts";
 import { freePort } from "../../env/free-port.ts";
 import { startNginxWith } from "../../env/nginx.ts";
 import { installProxy, startProxy } from "../../env/python-proxies.ts";
 
-export const PROXIES = ["nginx", "envoy", "caddy"] as const;
-export type GuideProxy = (typeof PROXIES)[number];
+export const PROXIES = ["nginx", "envoy", "envoy by gRPC", "caddy"] as const;
+export type GuideProxy = (typeof PROXIES)[number] | "envoy in Istio";
 
 const PAGES = {
   nginx: read("docs/guides/nginx-auth-request.md"),
   envoy: read("docs/guides/envoy.md"),
+  "envoy by gRPC": read("docs/guides/envoy.md"),
+  "envoy in Istio": read("docs/guides/envoy.md"),
   caddy: read("docs/guides/caddy.md"),
 } as const;
 
@@ -67,7 +70,7 @@ type Place = {
   readonly verifierPort: number;
   readonly servicePort: number;
   readonly files: Files;
-  /** Path at the verifier, in place of the page's. */
+  /** Path behind the proxy's own at the verifier, in place of the page's. */
   readonly protects?: string;
   /** True if nginx is known by a token, as its page says that it may be. */
   readonly byToken?: boolean;
@@ -87,14 +90,54 @@ async function withToken(block: string, { folder }: Files): Promise<string> {
   return kept.join("\n").replace("    internal;\n", `    internal;\n    ${include.replace(file, here)}\n`);
 }
 
+/** True if a proxy asks over gRPC. */
+export function asksByGrpc(name: GuideProxy): name is "envoy by gRPC" | "envoy in Istio" {
+  return name === "envoy by gRPC" || name === "envoy in Istio";
+}
+
+/** Does to Envoy's configuration what its page says under "Over gRPC". @param isRaw false as in Istio, which joins headers of one name */
+function overGrpc(configuration: string, protects: string, isRaw: boolean): string {
+  const parts = /^## Over gRPC$[\s\S]*?```yaml\n([\s\S]*?)```/m.exec(PAGES["envoy by gRPC"])?.[1] ?? "";
+  const [filter, route, cluster] = parseAllDocuments(parts).map((part) => part.toJS());
+  const all = parse(configuration);
+  const manager = all.static_resources.listeners[0].filter_chains[0].filters[0].typed_config;
+  const [claims, authz, credentials, router] = manager.http_filters;
+  expect(credentials.name).toBe("strip_credentials");
+  manager.http_filters = [claims, authz, router];
+  const { request_mutations: mutations } = claims.typed_config.mutations;
+  claims.typed_config.mutations.request_mutations = mutations.filter((one: object) => !("remove_on_match" in one));
+  const { allowed_headers, disallowed_headers, http_service, ...kept } = authz.typed_config;
+  authz.typed_config = { ...kept, ...filter, encode_raw_headers: isRaw };
+  for (const one of manager.route_config.virtual_hosts[0].routes) Object.assign(one, route);
+  Object.assign(all.static_resources.clusters[1], cluster);
+  return stringify(all).replace("keyplane: /g/research-main", `keyplane: ${protects}`);
+}
+
 /** Starts the proxy of a page with the page's configuration. */
 export async function startGuideProxy(name: GuideProxy, place: Place) {
-  const { verifierPort, servicePort, files, protects, byToken = false, edit = (text) => text } = place;
+  const {
+    verifierPort,
+    servicePort,
+    files,
+    protects = "/g/research-main",
+    byToken = false,
+    edit = (text) => text,
+  } = place;
   const port = await freePort();
   const ofBlock = /```(?:nginx|yaml|caddyfile)\n([\s\S]*?)```/.exec(PAGES[name])?.[1] ?? "";
   const block = byToken ? await withToken(ofBlock, files) : ofBlock;
-  const ofPage = `/authz/${name}/g/research-main`;
+  const isGrpc = asksByGrpc(name);
+  const kind = asksByGrpc(name) ? "envoy" : name;
+  const [ofPage, here] = ["/g/research-main", protects].map((path) => `/authz/${kind}${path}`);
   expect(block).toContain(ofPage);
+  const ofEnvoy = {
+    "address: 0.0.0.0, port_value: 8443": `address: 127.0.0.1, port_value: ${port}`,
+    "address: 127.0.0.1, port_value: 8000": `address: 127.0.0.1, port_value: ${servicePort}`,
+    "address: 10.0.0.5, port_value: 9090": `address: 127.0.0.1, port_value: ${verifierPort}`,
+    "/etc/envoy/proxy.crt": files.tlsCert,
+    "/etc/envoy/proxy.key": files.tlsKey,
+    "/etc/envoy/verifier-ca.crt": files.tlsCert,
+  };
   const replaced: Readonly<Record<GuideProxy, Readonly<Record<string, string>>>> = {
     nginx: {
       "listen 443 ssl;": `listen 127.0.0.1:${port};`,
@@ -105,14 +148,9 @@ export async function startGuideProxy(name: GuideProxy, place: Place) {
       ...(!byToken && { "/etc/nginx/proxy.crt": files.tlsCert, "/etc/nginx/proxy.key": files.tlsKey }),
       "/etc/nginx/verifier-ca.crt": files.tlsCert,
     },
-    envoy: {
-      "address: 0.0.0.0, port_value: 8443": `address: 127.0.0.1, port_value: ${port}`,
-      "address: 127.0.0.1, port_value: 8000": `address: 127.0.0.1, port_value: ${servicePort}`,
-      "address: 10.0.0.5, port_value: 9090": `address: 127.0.0.1, port_value: ${verifierPort}`,
-      "/etc/envoy/proxy.crt": files.tlsCert,
-      "/etc/envoy/proxy.key": files.tlsKey,
-      "/etc/envoy/verifier-ca.crt": files.tlsCert,
-    },
+    envoy: ofEnvoy,
+    "envoy by gRPC": ofEnvoy,
+    "envoy in Istio": ofEnvoy,
     caddy: {
       "models.example.com {": `http://:${port} {\n\tbind 127.0.0.1`,
       "https://10.0.0.5:9090": `https://127.0.0.1:${verifierPort}`,
@@ -121,20 +159,25 @@ export async function startGuideProxy(name: GuideProxy, place: Place) {
       "/etc/caddy/verifier-ca.crt": files.tlsCert,
     },
   };
-  const changes = Object.entries({ ...replaced[name], ...(protects && { [ofPage]: protects }) });
+  const changes = Object.entries({ ...replaced[name], [ofPage ?? ""]: here ?? "" });
   const configuration = edit(
     changes.reduce((all, [from, to]) => {
       expect(all).toContain(from);
       return all.replace(from, to);
     }, block),
   );
-  if (name === "nginx") {
+  if (kind === "nginx") {
     const nginx = await startNginxWith(configuration, port);
     return { port, stop: () => nginx.stop() };
   }
-  const program = place.program === undefined ? await installProxy(name) : { path: place.program, async remove() {} };
+  const program = place.program === undefined ? await installProxy(kind) : { path: place.program, async remove() {} };
   const head = name === "caddy" ? "{\n\tadmin off\n\tauto_https off\n}\n" : "";
-  const proxy = await startProxy(name, program.path, head + configuration, port);
+  const proxy = await startProxy(
+    kind,
+    program.path,
+    head + (isGrpc ? overGrpc(configuration, protects, name === "envoy by gRPC") : configuration),
+    port,
+  );
   return {
     port,
     async stop() {

@@ -4,7 +4,8 @@ import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { makeCertificate } from "../../env/certificate.ts";
 import { requestHead, sendRaw } from "../raw-http.ts";
-import { type GuideProxy, makeFiles, PROXIES, startGuideProxy, startService } from "./guide-proxies.ts";
+import { startGrpcVerifier } from "./grpc-harness.ts";
+import { asksByGrpc, type GuideProxy, makeFiles, PROXIES, startGuideProxy, startService } from "./guide-proxies.ts";
 import { startVerifier } from "./verifier-harness.ts";
 
 const STARTED = 600_000;
@@ -25,7 +26,8 @@ test.each(GUIDES)(
       ends.push(() => service.close());
       const knowsToken = byToken || name === "caddy";
       const tls = { certFile: files.tlsCert, keyFile: files.tlsKey, clientCaFile: knowsToken ? null : files.tlsCert };
-      const verifier = await startVerifier({ tls, tokenFile: knowsToken ? files.token : null });
+      const start = asksByGrpc(name) ? startGrpcVerifier : startVerifier;
+      const verifier = await start({ tls, tokenFile: knowsToken ? files.token : null });
       ends.push(() => verifier.close());
       verifier.addGateway({ publicId: "research-main", upstreams: [OPENAI] });
       const asked: unknown[] = [];

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { KeyRecord } from "../../../domain/access/key-record.ts";
 import { scopeSet } from "../../../domain/access/scopes.ts";
 import { requestHead, sendRaw } from "../raw-http.ts";
-import { type GuideProxy, makeFiles, PROXIES, startGuideProxy, startService } from "./guide-proxies.ts";
+import { type GrpcVerifier, startGrpcVerifier } from "./grpc-harness.ts";
+import { asksByGrpc, type GuideProxy, makeFiles, PROXIES, startGuideProxy, startService } from "./guide-proxies.ts";
 import { headerIn, startVerifier, type Verifier } from "./verifier-harness.ts";
 
 const OPENAI = { name: "o", dialect: "openai", baseUrl: "http://127.0.0.1:1", credential: "sk" } as const;
@@ -13,8 +14,8 @@ const RATE = { requestsPerMinute: 1, burst: 1, scope: "Replica" } as const;
 const ADDRESS_HEADER = "x-real-ip";
 const STARTED = 600_000;
 
-describe.each(PROXIES)("%s, as its guide sets it up", (name: GuideProxy) => {
-  let verifier: Verifier;
+describe.each([...PROXIES, "envoy in Istio"] as const)("%s, as its guide sets it up", (name: GuideProxy) => {
+  let verifier: Verifier | GrpcVerifier;
   let port: number;
   let service: Awaited<ReturnType<typeof startService>>;
   const ends: (() => unknown)[] = [];
@@ -25,7 +26,8 @@ describe.each(PROXIES)("%s, as its guide sets it up", (name: GuideProxy) => {
     service = await startService();
     ends.push(() => service.close());
     const tls = { certFile: files.tlsCert, keyFile: files.tlsKey };
-    verifier = await startVerifier(
+    const start = asksByGrpc(name) ? startGrpcVerifier : startVerifier;
+    verifier = await start(
       name === "caddy"
         ? { tls: { ...tls, clientCaFile: null }, tokenFile: files.token, addressHeader: ADDRESS_HEADER }
         : { tls: { ...tls, clientCaFile: files.tlsCert }, addressHeader: ADDRESS_HEADER },
@@ -54,7 +56,7 @@ describe.each(PROXIES)("%s, as its guide sets it up", (name: GuideProxy) => {
   const chat = (key: string, headers: readonly string[] = []) =>
     send("POST", CHAT, [bearer(key), ...headers], CHAT_BODY);
 
-  test("lets a key through, says whose it is, and takes it off", async () => {
+  test("b397: lets a key through, says whose it is, and takes it off", async () => {
     const key = verifier.addKey({ scopes: scopeSet(["gateway:generate"]) });
     const { keyId, teamId, namespace } = verifier.recordOf(key);
     const { status, body, sent } = await chat(key);
@@ -263,8 +265,8 @@ describe.each(PROXIES)("%s, as its guide sets it up", (name: GuideProxy) => {
   });
 });
 
-describe("Envoy, which shows bodies", () => {
-  let verifier: Verifier;
+describe.each(["envoy", "envoy by gRPC", "envoy in Istio"] as const)("%s, which shows bodies", (name) => {
+  let verifier: Verifier | GrpcVerifier;
   let port: number;
   let service: Awaited<ReturnType<typeof startService>>;
   const ends: (() => unknown)[] = [];
@@ -274,10 +276,11 @@ describe("Envoy, which shows bodies", () => {
     service = await startService();
     ends.push(() => service.close());
     const tls = { certFile: files.tlsCert, keyFile: files.tlsKey, clientCaFile: files.tlsCert };
-    verifier = await startVerifier({ tls, addressHeader: null });
+    const start = asksByGrpc(name) ? startGrpcVerifier : startVerifier;
+    verifier = await start({ tls, addressHeader: null });
     ends.push(() => verifier.close());
     verifier.addGateway({ publicId: "research-main", upstreams: [OPENAI] });
-    const proxy = await startGuideProxy("envoy", {
+    const proxy = await startGuideProxy(name, {
       ...{ verifierPort: verifier.authzPort, servicePort: service.port, files },
     });
     port = proxy.port;
@@ -319,7 +322,7 @@ describe("Envoy, which shows bodies", () => {
     ["a body that says itself that it is whole", ["X-Envoy-Auth-Partial-Body: true", JSON_TYPE], '{"model":"other"}'],
     ["a model in a header", [JSON_TYPE, "X-Model-Name: other"], '{"model":"gpt"}'],
     ["what is no JSON", [JSON_TYPE], '{"model":"gpt"'],
-  ])("b387: the service is sent nothing of %s", async (_what, headers, body) => {
+  ])("b387, b398: the service is sent nothing of %s", async (_what, headers, body) => {
     const { status, bodies } = await post(headers, body);
     expect(bodies).toEqual([]);
     expect(status).toBeGreaterThanOrEqual(400);

@@ -24,8 +24,15 @@ const AUTHZ = { authzPort: "9090", authzTokenFile: "token" };
 test("the listener for proxies is on loopback, and there if its port is given", () => {
   expect(parseServerConfig({}, {}).authz).toBeNull();
   expect(parseServerConfig({}, { ...AUTHZ, authzAddressHeader: "X-Real-IP" }).authz).toEqual({
-    ...{ host: "127.0.0.1", port: 9090, tls: null, tokenFile: "token", addressHeader: "x-real-ip" },
+    ...{ host: "127.0.0.1", port: 9090, grpcPort: null, tls: null, tokenFile: "token", addressHeader: "x-real-ip" },
   });
+});
+
+test("b400: the listener for gRPC is there without the other one, and no more open than it", () => {
+  const { authz } = parseServerConfig({}, { authzGrpcPort: "9091", authzTokenFile: "token" });
+  expect(authz).toMatchObject({ port: null, grpcPort: 9091, host: "127.0.0.1", tokenFile: "token" });
+  const { faults } = faultOf(() => parseServerConfig({}, { authzGrpcPort: "9091" }));
+  expect(faults).toEqual([expect.stringMatching(/^--authz-grpc-port: .*--authz-client-ca or --authz-token-file/)]);
 });
 
 test.each([
@@ -34,9 +41,13 @@ test.each([
     { authzPort: "9090" },
     /^--authz-port: .*--authz-client-ca or --authz-token-file/,
   ],
-  ["a token and no port", { authzTokenFile: "t" }, /^--authz-token-file: .*--authz-port$/],
-  ["a host and no port", { authzHost: "10.0.0.5" }, /^--authz-host: .*--authz-port$/],
-  ["an address and no port", { authzAddressHeader: "x" }, /^--authz-address-header: .*--authz-port$/],
+  ["a token and no port", { authzTokenFile: "t" }, /^--authz-token-file: .*--authz-port or --authz-grpc-port$/],
+  ["a host and no port", { authzHost: "10.0.0.5" }, /^--authz-host: .*--authz-port or --authz-grpc-port$/],
+  [
+    "an address and no port",
+    { authzAddressHeader: "x" },
+    /^--authz-address-header: .*--authz-port or --authz-grpc-port$/,
+  ],
   ["a certificate without its key", { ...AUTHZ, authzTlsCert: "c" }, /^--authz-tls-cert: .*--authz-tls-key$/],
   ["a key without its certificate", { ...AUTHZ, authzTlsKey: "k" }, /^--authz-tls-cert: .*--authz-tls-key$/],
   ["authorities without TLS", { authzPort: "1", authzClientCa: "ca" }, /^--authz-client-ca: .*--authz-tls-cert/],
