@@ -3,6 +3,9 @@
 {{- with .Values.authz }}
 {{- if .enabled }}
 - --authz-port=9090
+{{- if .grpc }}
+- --authz-grpc-port=9091
+{{- end }}
 # Of all families that the admin port has.
 - {{ printf "--authz-host=%s" (ternary "::" "0.0.0.0" (contains ":" $.Values.adminHost)) | quote }}
 {{- if .tls.existingSecret }}

@@ -10,7 +10,7 @@
 {{- define "keyplane.ingressOfAuthz" -}}
 {{- $peers := include "keyplane.peers" .Values.networkPolicy.authzFrom | trim -}}
 {{- if and .Values.authz.enabled $peers -}}
-- ports: [{port: 9090}]
+- ports: [{port: 9090}{{ if .Values.authz.grpc }}, {port: 9091}{{ end }}]
   from:
     {{- $peers | nindent 4 }}
 {{- end }}

@@ -33,7 +33,7 @@ const EVERYTHING = [
   ...["oidc.issuers[1].url=https://b.example.com", "controller.mode=namespaced", "server.autoscaling.enabled=true"],
   ...["ingress.enabled=true", "ingress.className=nginx", "ingress.tlsSecret=tls", "image.pullSecrets={registry}"],
   ...["authz.enabled=true", "authz.tls.existingSecret=authz", "authz.clientCa.existingSecret=proxies"],
-  ...["authz.token.existingSecret=proxy-token", "authz.addressHeader=X-Real-IP"],
+  ...["authz.token.existingSecret=proxy-token", "authz.addressHeader=X-Real-IP", "authz.grpc=true"],
   ...["networkPolicy.authzFrom.namespaces={envoy-gateway-system}"],
   ...["ingress.host=keyplane.example.com", "ingress.backendTls=true"],
   ...["server.allowPrivateUpstreams={10.1.0.0/16,fd00::/8}", "server.trustedProxies={10.0.0.0/8}"],

@@ -186,6 +186,41 @@ export const VALUE_CASES: ValueCases = {
       ],
     ],
   },
+  "the verifier takes gRPC too, on a port that the same proxies reach": {
+    values: {
+      authz: { enabled: true, grpc: true, token: { existingSecret: "proxy-token" } },
+      networkPolicy: { authzFrom: { namespaces: ["istio-system"] } },
+    },
+    expected: [
+      [
+        ...(["Service", "keyplane-authz"] as const),
+        { spec: { ports: [{ port: 9090 }, { name: "grpc-authz", port: 9091, targetPort: "grpc-authz" }] } },
+      ],
+      [
+        ...(["NetworkPolicy", "keyplane-server"] as const),
+        {
+          spec: {
+            ingress: [
+              { ports: [{ port: 8080 }] },
+              { ports: [{ port: 8081 }] },
+              { ports: [{ port: 9090 }, { port: 9091 }], from: [namespaceOf("istio-system")] },
+            ],
+          },
+        },
+      ],
+      [
+        ...(["Deployment", "keyplane-server"] as const),
+        podOf({
+          containers: [
+            {
+              args: expect.arrayContaining(["--authz-port=9090", "--authz-grpc-port=9091"]),
+              ports: holding({ name: "grpc-authz", containerPort: 9091 }),
+            },
+          ],
+        }),
+      ],
+    ],
+  },
   "b385: no proxy reaches the verifier where none is named": {
     values: { authz: { enabled: true, token: { existingSecret: "proxy-token" } } },
     expected: [
