@@ -5,13 +5,7 @@ import { checkProxy } from "../../../../cli/doctor/proxy/check-proxy.ts";
 import type { KeyRecord } from "../../../../domain/access/key-record.ts";
 import { freePort } from "../../../env/free-port.ts";
 import { installProxy } from "../../../env/python-proxies.ts";
-import {
-  type GuideProxy,
-  makeFiles,
-  PROXIES,
-  startGuideProxy,
-  startService,
-} from "../../../server/authz/guide-proxies.ts";
+import { makeFiles, startGuideProxy, startService } from "../../../server/authz/guide-proxies.ts";
 import { startVerifier, type Verifier } from "../../../server/authz/verifier-harness.ts";
 
 const OPENAI = { name: "o", dialect: "openai", baseUrl: "http://127.0.0.1:1", credential: "sk" } as const;
@@ -47,7 +41,9 @@ const LOCATION = "  location = /_keyplane {";
 const open = (path: string, more = "") =>
   replace(LOCATION, `  location ${path} { proxy_pass http://models; ${more} }\n${LOCATION}`);
 
-const BROKEN: Readonly<Record<GuideProxy, readonly Row[]>> = {
+/** Proxies that ask over HTTP, with a recipe of their own. */
+const PROXIES = ["nginx", "envoy", "caddy"] as const;
+const BROKEN: Readonly<Record<(typeof PROXIES)[number], readonly Row[]>> = {
   nginx: [
     [
       "auth_request forgotten",
