@@ -39,14 +39,16 @@ const VERSION = String.raw`\/v\d+(?:\.\d+)*(?:(?:alpha|beta)\d*)?`;
 /** Pattern of a path with a version among its segments, such as `/v1`, `/api/paas/v4` and `/v1beta/openai`. */
 const HAS_VERSION = new RegExp(`${VERSION}(?:\\/|$)`);
 const ENDS_IN_VERSION = new RegExp(`${VERSION}$`);
+const IS_VERSION = new RegExp(`^${VERSION}$`);
 /** Patterns of the paths of base URLs behind which no version is put, by dialect. */
-const VERSIONED: Readonly<Partial<Record<Dialect, RegExp>>> = { openai: HAS_VERSION, gemini: ENDS_IN_VERSION };
+const VERSIONED: Readonly<Partial<Record<Dialect, RegExp>>> = { openai: HAS_VERSION, gemini: IS_VERSION };
 
 /**
  * Joins an upstream's base URL and a path's version, as the SDK of its dialect does (spec §4). OpenAI's SDK takes the
  * version as a part of its base URL: a base URL that has a version anywhere gets no other. The SDKs of Anthropic and
- * Google append theirs to any base URL. It is not repeated if the base URL ends in it, and at Google, where two versions
- * in a row name nothing, the version at the base URL's end takes its place.
+ * Google append theirs to any base URL. It is not repeated if the base URL ends in it. A version that is all of a Gemini base
+ * URL's path is Google's own, and takes its place: two in a row name nothing there. Behind other segments it may be a
+ * proxy's.
  */
 export function pathPrefixes({ pathname }: URL, dialect: Dialect): PathPrefixes {
   const base = pathname.replace(/\/+$/, "");

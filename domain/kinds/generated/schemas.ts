@@ -371,7 +371,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
               ],
               "x-kubernetes-validations": [
                 {
-                  "rule": "self.dialect != 'openai' || self.baseURL.matches('/openai/v1/*$') || !self.baseURL.matches('^https?://[^/]+[.](openai|cognitiveservices)[.]azure[.](com|us|cn)(:[0-9]+)?(/|$)')",
+                  "rule": "self.dialect != 'openai' || self.baseURL.matches('/openai(/v1)?/*$') || !self.baseURL.matches('^https?://[^/]+[.](openai|cognitiveservices)[.]azure[.](com|us|cn)(:[0-9]+)?(/|$)')",
                   "message": "is at Azure, which serves OpenAI's paths without a query below /openai/v1 alone: write https://NAME.openai.azure.com/openai/v1",
                   "fieldPath": ".baseURL"
                 }
@@ -393,7 +393,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   ]
                 },
                 "baseURL": {
-                  "description": "The http or https URL of its origin, with a path prefix if it has one, as the provider gives it for the dialect's SDK. The operation's path, such as /v1/chat/completions, is appended: with openai, without its version where the prefix has one, such as /v1, /api/paas/v4 or /v1beta/openai; with gemini, where it ends in one; with anthropic, where it ends in /v1. Private addresses are refused unless the installation allows them.",
+                  "description": "The http or https URL of its origin, with a path prefix if it has one, as the provider gives it for the dialect's SDK. The operation's path, such as /v1/chat/completions, is appended: with openai, without its version where the prefix has one, such as /v1, /api/paas/v4 or /v1beta/openai; with gemini, where the prefix is one; with anthropic, where it ends in /v1. Private addresses are refused unless the installation allows them.",
                   "type": "string",
                   "maxLength": 512,
                   "pattern": "^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"

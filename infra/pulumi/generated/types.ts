@@ -450,7 +450,7 @@ export type ModelGatewayArgs = {
     name: Input<string>;
     /** The API it speaks. */
     dialect: Input<"openai" | "gemini" | "anthropic">;
-    /** The http or https URL of its origin, with a path prefix if it has one, as the provider gives it for the dialect's SDK. The operation's path, such as /v1/chat/completions, is appended: with openai, without its version where the prefix has one, such as /v1, /api/paas/v4 or /v1beta/openai; with gemini, where it ends in one; with anthropic, where it ends in /v1. Private addresses are refused unless the installation allows them. */
+    /** The http or https URL of its origin, with a path prefix if it has one, as the provider gives it for the dialect's SDK. The operation's path, such as /v1/chat/completions, is appended: with openai, without its version where the prefix has one, such as /v1, /api/paas/v4 or /v1beta/openai; with gemini, where the prefix is one; with anthropic, where it ends in /v1. Private addresses are refused unless the installation allows them. */
     baseURL: Input<string>;
     /** The provider's credential. It goes in and never comes out. Left out in a change, the one that is stored stays, as long as the upstream's dialect and baseURL do. A secret. */
     credential?: Input<string> | undefined;
@@ -510,7 +510,7 @@ export type ModelGatewayState = {
     name: string;
     /** The API it speaks. */
     dialect: "openai" | "gemini" | "anthropic";
-    /** The http or https URL of its origin, with a path prefix if it has one, as the provider gives it for the dialect's SDK. The operation's path, such as /v1/chat/completions, is appended: with openai, without its version where the prefix has one, such as /v1, /api/paas/v4 or /v1beta/openai; with gemini, where it ends in one; with anthropic, where it ends in /v1. Private addresses are refused unless the installation allows them. */
+    /** The http or https URL of its origin, with a path prefix if it has one, as the provider gives it for the dialect's SDK. The operation's path, such as /v1/chat/completions, is appended: with openai, without its version where the prefix has one, such as /v1, /api/paas/v4 or /v1beta/openai; with gemini, where the prefix is one; with anthropic, where it ends in /v1. Private addresses are refused unless the installation allows them. */
     baseURL: string;
     /** The provider's credential. It goes in and never comes out. Left out in a change, the one that is stored stays, as long as the upstream's dialect and baseURL do. A secret. */
     credential?: string | undefined;
@@ -915,7 +915,7 @@ export type GetGatewayResult = {
     name: string;
     /** The API it speaks. */
     dialect: "openai" | "gemini" | "anthropic";
-    /** The http or https URL of its origin, with a path prefix if it has one, as the provider gives it for the dialect's SDK. The operation's path, such as /v1/chat/completions, is appended: with openai, without its version where the prefix has one, such as /v1, /api/paas/v4 or /v1beta/openai; with gemini, where it ends in one; with anthropic, where it ends in /v1. Private addresses are refused unless the installation allows them. */
+    /** The http or https URL of its origin, with a path prefix if it has one, as the provider gives it for the dialect's SDK. The operation's path, such as /v1/chat/completions, is appended: with openai, without its version where the prefix has one, such as /v1, /api/paas/v4 or /v1beta/openai; with gemini, where the prefix is one; with anthropic, where it ends in /v1. Private addresses are refused unless the installation allows them. */
     baseURL: string;
     /** The provider's credential. It goes in and never comes out. Left out in a change, the one that is stored stays, as long as the upstream's dialect and baseURL do. A secret. */
     credential?: string | undefined;

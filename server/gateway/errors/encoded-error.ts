@@ -23,10 +23,10 @@ export function decodedError(body: Buffer, encoding: string): Buffer | undefined
 }
 
 /**
- * True if an encoded error may be shown: it can be decoded, and does not hold the credential that was sent (threats
- * b40).
+ * True if an encoded error may be shown: it can be decoded, and does not hold the credential that was sent, if any
+ * (threats b40).
  */
-export function mayBeShown(body: Buffer, encoding: string, { search }: Needle): boolean {
+export function mayBeShown(body: Buffer, encoding: string, { text: sent, search }: Needle): boolean {
   const text = decodedError(body, encoding);
-  return text !== undefined && search.indexOf(text) === -1;
+  return text !== undefined && (sent === "" || search.indexOf(text) === -1);
 }

@@ -22,7 +22,7 @@ export function geminiNameReader(upstreams: readonly UpstreamRecord[]): ReadId {
   const hosts = new Set(upstreams.map(({ baseUrl }) => hostOf(new URL(baseUrl))));
   return (kind, text) => {
     if (kind === "cache") return CACHED.exec(text)?.[1] ?? text;
-    const id = /^(?:https?:\/\/[\w.:-]+(?:\/[\w.-]+)*\/v1(?:beta)?\/)?files\/([a-z0-9-]{1,64})$/.exec(text)?.[1];
+    const id = /^(?:https?:\/\/[\w.:-]+(?:\/[\w.-]+)*\/v1(?:alpha|beta)?\/)?files\/([a-z0-9-]{1,64})$/.exec(text)?.[1];
     if (/^files\//.test(text)) return id ?? text;
     const url = URL.parse(text);
     if (url === null) return text;

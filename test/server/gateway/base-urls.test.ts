@@ -40,6 +40,7 @@ describe("b394: OpenAI's SDK asks each provider for the path of its own base URL
     ["Gemini, with a slash", "/v1beta/openai/", "/v1beta/openai"],
     ["Azure", "/openai/v1", "/openai/v1"],
     ["Azure, with a slash", "/openai/v1/", "/openai/v1"],
+    ["Azure, without the version", "/openai", "/openai/v1"],
     ["a project of Azure", "/api/projects/p/openai/v1", "/api/projects/p/openai/v1"],
     ["Vertex", VERTEX, VERTEX],
     ["Vertex, in beta", VERTEX.replace("/v1", "/v1beta1"), VERTEX.replace("/v1", "/v1beta1")],
@@ -76,6 +77,7 @@ describe("b394: the SDKs of the other formats", () => {
     ["/v1beta", "v1", "/v1beta"],
     ["/v1beta/", "v1", "/v1beta"],
     ["/v1", "v1beta", "/v1"],
+    ["/api/v1", "v1beta", "/api/v1/v1beta"],
     ["/v1/account/gateway/google-ai-studio", "v1beta", "/v1/account/gateway/google-ai-studio/v1beta"],
   ])("Google's, with the base URL %s and the version %s", async (path, apiVersion, prefix) => {
     const client = new GoogleGenAI({ apiKey: key, apiVersion, httpOptions: { baseUrl: serve(path, "gemini") } });

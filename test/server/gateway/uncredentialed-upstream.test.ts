@@ -1,3 +1,4 @@
+import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Dialect } from "../../../domain/access/key-record.ts";
 import { keyDigest } from "../../../domain/key/secret/key-format.ts";
@@ -76,6 +77,17 @@ describe.each(["openai", "anthropic", "gemini"] as const)("b393: an upstream of 
     expect([answer.status, await answer.text()]).toEqual([502, expect.stringContaining("no credential for this")]);
     expect(upstream.received).toEqual([]);
   });
+});
+
+test("shows its caller an error that comes compressed", async () => {
+  await upstream.close();
+  const error = '{"error":{"message":"The context is too long."}}';
+  upstream = await startUpstream((response) =>
+    response.writeHead(400, { "content-type": "application/json", "content-encoding": "gzip" }).end(gzipSync(error)),
+  );
+  serve(upstreamOf(upstream.url, "openai", NO_CREDENTIAL));
+  const response = await post(CALLS.openai);
+  expect([response.status, await response.text()]).toEqual([400, error]);
 });
 
 test("b393: a credential that comes or goes counts from the next call, on sockets of its own", async () => {

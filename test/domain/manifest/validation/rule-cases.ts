@@ -459,6 +459,7 @@ export const RULE_CASES: readonly RuleCase[] = [
     rule: "Azure's paths of OpenAI are below /openai/v1",
     accepts: [
       ...["https://a.openai.azure.com/openai/v1", "https://a.openai.azure.com:443/openai/v1/"],
+      ...["https://a.openai.azure.com/openai", "https://a.cognitiveservices.azure.com/openai/"],
       ...[
         "https://a.cognitiveservices.azure.com/openai/v1",
         "https://a.services.ai.azure.com/api/projects/p/openai/v1",
@@ -471,7 +472,7 @@ export const RULE_CASES: readonly RuleCase[] = [
       ...["https://gateway.azure-api.net/openai"],
     ].map((url) => gateway(`{ upstreams: [{ name: a, dialect: openai, baseURL: "${url}" }] }`)),
     refuses: [
-      ...["https://a.openai.azure.com", "https://a.openai.azure.com/", "https://a.openai.azure.com/openai"],
+      ...["https://a.openai.azure.com", "https://a.openai.azure.com/"],
       ...["https://a.openai.azure.com/openai/deployments/gpt", "https://a.openai.azure.us:443/v1"],
       ...["https://a.cognitiveservices.azure.com/openai/v1/chat/completions", "http://a.b.openai.azure.cn/openai/v2"],
     ].map((url) => gateway(`{ upstreams: [{ name: a, dialect: openai, baseURL: "${url}" }] }`)),
