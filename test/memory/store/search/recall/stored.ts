@@ -23,8 +23,14 @@ export async function storeAged(
   atoms: readonly StoredAtom[],
 ): Promise<string[]> {
   const ids: string[] = [];
+  const times = new Map<string, number>();
+  const uuidOf = (content: string) => {
+    const before = times.get(content) ?? 0;
+    times.set(content, before + 1);
+    return idOf(before === 0 ? content : `${content} ${before}`);
+  };
   for (let from = 0; from < atoms.length; from += CHUNK) {
-    const rows = atoms.slice(from, from + CHUNK).map((atom) => ({ ...atom, uuid: idOf(atom.content) }));
+    const rows = atoms.slice(from, from + CHUNK).map((atom) => ({ ...atom, uuid: uuidOf(atom.content) }));
     const inserted = await sql<{ id: string }>`
       insert into atoms (id, library_id, team_id, content, tags, source, importance, created_at, updated_at)
       select (atom ->> 'uuid')::uuid, ${libraryId}, ${teamId}, atom ->> 'content',
