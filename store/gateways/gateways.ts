@@ -171,8 +171,8 @@ export async function readUpstreamCredential(
     .where("gateway_id", "=", gatewayId)
     .where("name", "=", upstream)
     .executeTakeFirst();
-  if (stored?.takes_credential === false) return false;
-  return stored?.credential ? openSealed(keyring, stored.credential, gatewayId) : null;
+  if (stored?.credential) return openSealed(keyring, stored.credential, gatewayId);
+  return stored?.takes_credential === false ? false : null;
 }
 
 /** Takes a gateway out of service: its credentials are deleted, its public id stays with its team. */

@@ -119,7 +119,7 @@ export async function refusedCredentials(db: Db, cluster?: string): Promise<Refu
   const inCluster = cluster === undefined ? sql`` : sql`and g.cluster = ${cluster}`;
   const { rows } = await sql<RefusedCredential>`
     select g.cluster, g.namespace, g.name, g.id as "gatewayId", u.name as upstream, u.dialect,
-      u.takes_credential as "takesCredential"
+      u.takes_credential or u.credential is not null as "takesCredential"
     from upstream_outcomes o join gateway_upstreams u on u.gateway_id = o.gateway_id and u.name = o.upstream
     join gateways g on g.id = u.gateway_id
     where g.state = 'active' and ${REFUSES} ${inCluster}

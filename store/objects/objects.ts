@@ -99,7 +99,7 @@ const SOURCES = {
     from: sql`(select id, cluster, namespace, name, coalesce(owner_uid, '') as "ownerUid", team_id as "teamId", state,
       created_at as "createdAt", public_id as "publicId", routes_only as "routesOnly", operations, routes,
       coalesce((select json_agg(json_build_object('name', name, 'dialect', dialect, 'baseUrl', base_url,
-        'takesCredential', takes_credential, 'hasCredential', credential is not null) order by position)
+        'takesCredential', takes_credential or credential is not null, 'hasCredential', credential is not null) order by position)
         from gateway_upstreams where gateway_id = gateways.id), '[]') as upstreams,
       (select encode(sha256(coalesce(string_agg(coalesce(credential, ''), ',' order by position), '')), 'hex')
         from gateway_upstreams where gateway_id = gateways.id) as credentials

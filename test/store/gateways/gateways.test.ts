@@ -3,7 +3,13 @@ import { expect, test } from "vitest";
 import type { UpstreamRecord } from "../../../domain/access/key-record.ts";
 import { KeyringError, PublicIdTakenError } from "../../../store/database/errors.ts";
 import { type Keyring, parseKeyring } from "../../../store/encryption/keyring.ts";
-import { type GatewayDraft, openGateway, releaseGateway, saveGateway } from "../../../store/gateways/gateways.ts";
+import {
+  type GatewayDraft,
+  openGateway,
+  readUpstreamCredential,
+  releaseGateway,
+  saveGateway,
+} from "../../../store/gateways/gateways.ts";
 import { findActiveObject, listObjects } from "../../../store/objects/objects.ts";
 import { describeNightlyOnEachEngine, describeOnPostgres } from "../../env/database/engines.ts";
 import { gatewayDraft, type Home, makeTeam, readSnapshot, run, unique } from "../fixtures.ts";
@@ -104,6 +110,10 @@ describeNightlyOnEachEngine("A gateway", (store) => {
     const { gatewayId } = await save(draft);
     await store().db.updateTable("gateway_upstreams").set({ takes_credential: false }).execute();
     expect(openGateway(await sealed(gatewayId), keyring).upstreams).toEqual([upstream]);
+    const kept = await run(store(), (tx) => readUpstreamCredential(tx, gatewayId, upstream.name, keyring));
+    expect(kept).toBe(upstream.credential);
+    const [shown] = await listObjects(store().db, "gateway", { id: gatewayId, limit: 1 });
+    expect(shown?.upstreams).toMatchObject([{ takesCredential: true, hasCredential: true }]);
   });
 
   test("b73: a public id is one gateway's: another claimant is refused and changes nothing", async () => {
