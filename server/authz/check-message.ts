@@ -10,8 +10,8 @@ import { PREFIX } from "./check-answer.ts";
 const MAX_MESSAGE = 33 << 20;
 /** Milliseconds for which a message that has begun may stand still. */
 const STILL_MS = 15_000;
-/** Bodies of all proxies share one part of the memory, since whose they are stands behind them. */
-const HOLDER = { keyId: "authz", teamId: "authz" };
+/** Number of messages in several pieces so far. */
+let messages = 0;
 
 const TOO_LONG = problem(
   "payload_too_large",
@@ -66,7 +66,9 @@ class LongMessage {
         return stream.readableEnded;
       },
     };
-    this.#kept = streams.openBody(HOLDER, request, () => this.#refuse(CUT_PROBLEMS.no_room));
+    // Whose it is stands behind the body: it is no one's part. If memory is short, what is held back makes way first.
+    const holder = `authz ${++messages}`;
+    this.#kept = streams.openBody({ keyId: holder, teamId: holder }, request, () => this.#refuse(CUT_PROBLEMS.no_room));
     stream.setTimeout(STILL_MS, () => this.#refuse(CUT_PROBLEMS.slow_body));
     stream.once("close", () => this.#drop());
     this.add(first);

@@ -45,8 +45,20 @@ const IDLE_MS = 120_000;
 const CLOSING_MS = 1_000;
 /** Streams that a proxy resets at once, since its callers leave: no reason to end the connection of all the others. */
 const RESETS = 100_000;
+/**
+ * Bytes that a proxy may send ahead, of one stream and of a connection: by Node's 64 KiB, a large body takes as many
+ * round trips as the proxy has no time for.
+ */
+const AHEAD = { ofStream: 1 << 20, ofConnection: 16 << 20 };
 const OPTIONS = {
-  settings: { enablePush: false, maxConcurrentStreams: 1_000, maxHeaderListSize: 16 << 10 },
+  settings: {
+    enablePush: false,
+    maxConcurrentStreams: 1_000,
+    maxHeaderListSize: 16 << 10,
+    initialWindowSize: AHEAD.ofStream,
+  },
+  // Megabytes that a session may have queued, beyond which Node refuses its streams.
+  maxSessionMemory: 64,
   streamResetBurst: RESETS,
   streamResetRate: RESETS,
 };
@@ -77,6 +89,7 @@ export async function createGrpcServer(
     sessions.add(session);
     session.once("close", () => sessions.delete(session));
     session.on("error", ignore);
+    session.setLocalWindowSize(AHEAD.ofConnection);
     session.setTimeout(IDLE_MS, () => closeSession(session));
   });
   server.on("stream", answerer(deps, peers, addressHeader));
@@ -146,11 +159,6 @@ function answerer(deps: AuthzDeps, peers: Peers, addressHeader: string | null) {
     stream.on("error", ignore);
     const { session } = stream;
     if (session === undefined || left.has(session)) return;
-    if (headers[":path"] !== CHECK || headers[":method"] !== "POST") {
-      stream.respond(UNIMPLEMENTED, { endStream: true });
-      closeUnread(stream);
-      return;
-    }
     if (!peers.mayAsk({ rawHeaders }, false)) {
       // What it says of its caller's address is not believed.
       const peer = { ip: session.socket.remoteAddress, raw: { rawHeaders } };
@@ -159,6 +167,11 @@ function answerer(deps: AuthzDeps, peers: Peers, addressHeader: string | null) {
       left.add(session);
       refuse(stream, UNKNOWN_PEER);
       closeSession(session);
+      return;
+    }
+    if (headers[":path"] !== CHECK || headers[":method"] !== "POST") {
+      stream.respond(UNIMPLEMENTED, { endStream: true });
+      closeUnread(stream);
       return;
     }
     readCheckMessage(deps.streams, stream, (message) => {

@@ -90,6 +90,13 @@ describe("a question of Envoy over gRPC", () => {
     expect(isYes(answer)).toBe(status === 200);
   });
 
+  test("b397: what a client claims to be is taken off, also if a claim has its name as the value", async () => {
+    const answer = await ask(verifier.addKey({ namespace: "x-keyplane-subject" }), {
+      headers: [["X-Keyplane-Subject", "forged"]],
+    });
+    expect([isYes(answer), answer.removed]).toEqual([true, expect.arrayContaining(["x-keyplane-subject"])]);
+  });
+
   test("b397: a request names nothing that is protected", async () => {
     const key = verifier.addKey();
     for (const header of ["keyplane", "x-keyplane", "x-keyplane-protects", "context-extensions"]) {
@@ -260,8 +267,11 @@ describe("bytes that are no question", () => {
       stream.write(framed("m".repeat(40_000), 0, 30 * MIB));
       return stream;
     });
-    await expect.poll(() => verifier.deps.streams.figures().keptBytes).toBeGreaterThan(MIB);
+    await expect.poll(() => verifier.deps.streams.figures().keptBytes).toBeGreaterThan(7 * MIB);
     expect(isYes(await send(framed(question())))).toBe(true);
+    const large = { more: bytesField(11, "m".repeat(4 * MIB)) };
+    const answers = await Promise.all(Array.from({ length: 8 }, () => ask(verifier.addKey(), large)));
+    expect(answers.map(isYes)).toEqual(Array(8).fill(true));
     for (const stream of held) stream.close();
     await expect.poll(() => verifier.deps.streams.figures().keptBytes).toBe(0);
   });
