@@ -323,7 +323,7 @@ class Exchange implements AttemptListener {
       pieces: new BodyPieces(),
       ...(reading.push && { push: reading.push }),
       take: (body) => {
-        reading.take(candidate.upstream, body, head.parsed).then(
+        reading.take(candidate.upstream, body, head.parsed, status).then(
           (read) => {
             if (this.#done) return;
             if (read instanceof Problem) this.#breakOff(read);

@@ -38,8 +38,8 @@ import {
   INERT_HEADERS,
   ROUTE_ID_HEADER,
   readHead,
-  withoutCodings,
   withoutModels,
+  withWholeAnswer,
 } from "./headers/headers.ts";
 import { type KeptCall, openKeptCall } from "./kept/kept-call.ts";
 import { mayMention, refusalOfCoded } from "./kept/mentions.ts";
@@ -196,7 +196,7 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
       path: call.path,
       pathModel: call.model,
       query: keptCall?.query ?? forwardedQuery(query),
-      head: keptCall?.keeping === undefined && keptCall?.reading === undefined ? head : withoutCodings(head),
+      head: keptCall?.keeping === undefined && keptCall?.reading === undefined ? head : withWholeAnswer(head),
       body,
       resolved,
       resolveAgain: (last) => resolveAgain(deps, request, { model, last, kept: keptCall }),

@@ -88,9 +88,13 @@ export function withoutModels(head: RequestHead): RequestHead {
   return { ...head, forwarded: filtered(head.forwarded, (name) => !namesModel(name)) };
 }
 
-/** Returns a head that asks for an answer in no coding, for a call whose answer is read before it is passed on. */
-export function withoutCodings(head: RequestHead): RequestHead {
-  const forwarded = filtered(head.forwarded, (name) => spellingOf(name).lower !== "accept-encoding");
+/** Headers that ask for an answer in a coding, or for a part of it; `request-range` is an old name of `range`. */
+const FORMS_OF_ANSWER: ReadonlySet<string> = new Set(["accept-encoding", "range", "if-range", "request-range"]);
+
+/** Returns a head that asks for all of an answer, in no coding, for a call whose answer is read before it is passed on. */
+export function withWholeAnswer(head: RequestHead): RequestHead {
+  const isKept = (name: string) => !FORMS_OF_ANSWER.has(spellingOf(name).lower.replace(/[^a-z0-9]/g, "-"));
+  const forwarded = filtered(head.forwarded, isKept);
   return { ...head, forwarded: [...forwarded, "accept-encoding", "identity"] };
 }
 

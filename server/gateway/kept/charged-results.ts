@@ -1,6 +1,6 @@
 import type { UpstreamRecord } from "../../../domain/access/key-record.ts";
 import type { AnswerUsage } from "../../../domain/usage/tokens.ts";
-import type { Problem } from "../../http/problems/problem.ts";
+import { type Problem, problem } from "../../http/problems/problem.ts";
 import { holdsCredential, needleOf } from "../headers/credential-mask.ts";
 import { BatchResults } from "../tokens/batch-results.ts";
 import type { AnswerReading, JsonObject } from "./whole-answer.ts";
@@ -22,7 +22,8 @@ export function chargedResults({ query, charge, count }: ChargingDeps): AnswerRe
   const results = new BatchResults();
   return {
     push: (piece) => results.push(piece),
-    async take(upstream) {
+    async take(upstream, _body, _headers, status) {
+      if (status !== 200) return NOT_ALL;
       const { credential } = upstream;
       const isFirst = await charge(upstream);
       if (typeof isFirst !== "boolean") return isFirst;
@@ -42,3 +43,5 @@ export function withOwnResults(batch: JsonObject, id: string | undefined, gatewa
   const own = id === undefined ? null : `${gatewayUrl}/v1/messages/batches/${encodeURIComponent(id)}/results`;
   return { ...batch, results_url: own };
 }
+
+const NOT_ALL = problem("bad_gateway", "The upstream did not answer with all of the results, so none is passed on.");

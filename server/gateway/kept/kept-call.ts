@@ -182,10 +182,10 @@ export async function openKeptCall(
     const reading = broughtObject(brought, { idOf, show, record: recordBrought });
     if (!kept.resumes) return reading;
     return {
-      async take(upstream, body, headers) {
+      async take(upstream, body, headers, status) {
         const { "x-goog-upload-url": next } = headers;
         // The answer to a piece that is not the last has nothing in it.
-        if (next === undefined) return body.length === 0 ? { body } : reading.take(upstream, body, headers);
+        if (next === undefined) return body.length === 0 ? { body } : reading.take(upstream, body, headers, status);
         const begun = typeof next === "string" ? sessionAt(upstream, next) : undefined;
         if (begun === undefined) return SESSION_ELSEWHERE;
         const refusal = await recordBrought(upstream, { kind: "session", id: begun, endsAt: undefined });

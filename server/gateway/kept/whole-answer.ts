@@ -22,6 +22,7 @@ export type AnswerReading = {
     upstream: UpstreamRecord,
     body: Buffer,
     headers: Readonly<IncomingHttpHeaders>,
+    status: number,
   ) => Promise<ReadAnswer | Problem>;
 };
 

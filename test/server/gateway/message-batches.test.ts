@@ -291,6 +291,21 @@ test("b404: a client that leaves amid the results has seen none that is not char
   expect(harness.answered).toHaveLength(2);
 });
 
+test("b404: a client that asks for a part of the results is charged for all of them, and a part alone does not leave", async () => {
+  const { results_url: url } = await made(a, FIVE);
+  const asked = { "x-api-key": a.key, "if-range": '"x"', "request-range": "bytes=0-0", If_Range: '"x"' };
+  const read = () => fetch(url ?? "", { headers: { ...asked, range: "bytes=0-10" } });
+  upstream.received.length = 0;
+  upstream.answerWith((response) => response.writeHead(206, { "content-range": "bytes 0-1/9999" }).end("{}"));
+  expect((await shown(await read())).slice(0, 2)).toEqual([502, "keyplane"]);
+  expect(harness.answered).toHaveLength(0);
+  upstream.answerWith(respond);
+  expect([(await read()).status, harness.answered.length]).toEqual([200, 2]);
+  for (const { headers } of upstream.received) expect(Object.keys(headers).join()).not.toMatch(/range/i);
+  await (await read()).text();
+  expect(upstream.received.at(-1)?.headers.range).toBe("bytes=0-10");
+});
+
 test("b404: while it cannot be written that they are charged, no results leave; those that are charged pass", async () => {
   const [first, second] = [await made(a), await made(a)];
   await (await ask(a, "GET", second.results_url ?? "")).text();
