@@ -81,14 +81,18 @@ export async function endKeptObject(db: Db, teamId: string, { digest, origin }: 
  * @returns for each, in their order, false if it was before, or is not the team's
  */
 export async function chargeOnce(db: Db, objects: readonly TeamObject[]): Promise<boolean[]> {
+  // Locked in the order of the key, so that two statements with the same objects do not wait for each other.
   const { rows } = await sql<{ place: string }>`${preparedStatement}
-    update kept_objects kept set charged_at = clock_timestamp()
-    from unnest(${objects.map(({ digest }) => toDigest(digest))}::bytea[],
-      ${objects.map(({ origin }) => origin)}::text[],
-      ${objects.map(({ teamId }) => teamId)}::text[]) with ordinality as asked (digest, origin, team_id, place)
-    where kept.digest = asked.digest and kept.origin = asked.origin and kept.team_id = asked.team_id
-      and kept.charged_at is null
-    returning asked.place`.execute(db);
+    with asked as (
+      select * from unnest(${objects.map(({ digest }) => toDigest(digest))}::bytea[],
+        ${objects.map(({ origin }) => origin)}::text[],
+        ${objects.map(({ teamId }) => teamId)}::text[]) with ordinality as asked (digest, origin, team_id, place)),
+    locked as materialized (
+      select kept.digest, kept.origin, asked.place from kept_objects kept join asked using (digest, origin, team_id)
+      where kept.charged_at is null order by kept.digest, kept.origin for update of kept)
+    update kept_objects kept set charged_at = clock_timestamp() from locked
+    where kept.digest = locked.digest and kept.origin = locked.origin and kept.charged_at is null
+    returning locked.place`.execute(db);
   const places = new Set(rows.map(({ place }) => Number(place)));
   return objects.map((_object, at) => places.has(at + 1));
 }

@@ -1,4 +1,6 @@
+import { sql } from "kysely";
 import { expect, test } from "vitest";
+import { toDigest } from "../../../store/database/digest.ts";
 import {
   chargeOnce,
   endKeptObject,
@@ -8,7 +10,8 @@ import {
   recordOwners,
 } from "../../../store/gateways/kept-objects.ts";
 import { prune } from "../../../store/retention.ts";
-import { describeNightlyOnEachEngine } from "../../env/database/engines.ts";
+import { describeNightlyOnEachEngine, describeOnEitherEngine } from "../../env/database/engines.ts";
+import { until } from "../../env/until.ts";
 
 const DAY = 24 * 3_600_000;
 let serial = 0;
@@ -113,5 +116,27 @@ describeNightlyOnEachEngine("What an upstream keeps", (store) => {
       ...["", "", "https://b.test", "https://a.test"],
     ]);
     expect(await rows()).toBe(before + 2);
+  });
+});
+
+describeOnEitherEngine("Charges of what an upstream keeps", (store) => {
+  test("b404: take their rows in one order, so that no two of them wait for each other", async () => {
+    const [low, high] = [made(), made()];
+    await recordOwners(store().db, [high]);
+    await recordOwners(store().db, [low]);
+    const locked = ({ digest }: MadeObject) =>
+      sql`select from kept_objects where digest = ${toDigest(digest)} for update nowait`;
+    const isHeld = Promise.withResolvers<void>();
+    const charged = isHeld.promise.then(() => chargeOnce(store().db, [high, low]));
+    await store()
+      .db.transaction()
+      .execute(async (other) => {
+        await locked(low).execute(other);
+        isHeld.resolve();
+        const waits = sql`select from pg_locks where not granted`;
+        await until("it waits for the first row", async () => (await waits.execute(other)).rows.length > 0);
+        await locked(high).execute(other);
+      });
+    expect(await charged).toEqual([true, true]);
   });
 });
