@@ -28,6 +28,9 @@ type OwnersDeps = {
   readonly monotonic: () => number;
 };
 
+/** Object that is charged, and what is to be done if it was not before. */
+type ChargedObject = { readonly object: TeamObject; readonly onFirst: () => void };
+
 type Known = { readonly origins: readonly string[]; readonly until: number };
 
 /**
@@ -48,14 +51,22 @@ export class ObjectOwners {
   readonly #deps: OwnersDeps;
   readonly #recording: DrawQueue<readonly MadeObject[], true>;
   readonly #finding: DrawQueue<readonly OwnerQuestion[], readonly (readonly string[])[]>;
-  readonly #charging: DrawQueue<TeamObject, boolean>;
+  readonly #charging: DrawQueue<ChargedObject, boolean>;
   readonly #findingCharged: DrawQueue<OwnerQuestion, boolean>;
   /** Owners that were found, by team and digest, the oldest first. */
   readonly #known = new Map<string, Known>();
 
   constructor(deps: OwnersDeps) {
     this.#deps = deps;
-    this.#charging = new DrawQueue({ answerMs: ANSWER_MS, ask: deps.charge });
+    this.#charging = new DrawQueue({
+      answerMs: ANSWER_MS,
+      // Here, since a statement that is late is no answer to a call any more.
+      ask: async (calls: readonly ChargedObject[]) => {
+        const answers = await deps.charge(calls.map(({ object }) => object));
+        for (const [place, { onFirst }] of calls.entries()) if (answers[place] === true) onFirst();
+        return answers;
+      },
+    });
     this.#findingCharged = new DrawQueue({ answerMs: ANSWER_MS, ask: deps.findCharged });
     this.#recording = new DrawQueue({
       answerMs: ANSWER_MS,
@@ -120,11 +131,11 @@ export class ObjectOwners {
   /**
    * Notes that what a team's object has used is charged.
    *
-   * @returns false if it was before
-   * @throws an error if the database did not say that it is committed
+   * @param onFirst called if it was not before, once that is committed, also after this has thrown
+   * @throws an error if the database did not say in time that it is committed
    */
-  charge(teamId: string, object: KeptObject): Promise<boolean> {
-    return this.#charging.draw(teamId, () => ({ ...object, teamId }));
+  async charge(teamId: string, object: KeptObject, onFirst: () => void): Promise<void> {
+    await this.#charging.draw(teamId, () => ({ object: { ...object, teamId }, onFirst }));
   }
 
   /**

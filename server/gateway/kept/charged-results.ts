@@ -8,8 +8,11 @@ import type { AnswerReading, JsonObject } from "./whole-answer.ts";
 type ChargingDeps = {
   /** Query to ask with once more. */
   readonly query: string;
-  /** Notes that the results are charged; returns false if they were before, and the problem to answer if it cannot. */
-  readonly charge: (upstream: UpstreamRecord) => Promise<boolean | Problem>;
+  /**
+   * Notes that the results are charged, and calls `onFirst` if they were not before; returns the problem to answer if
+   * that is not known in time.
+   */
+  readonly charge: (upstream: UpstreamRecord, onFirst: () => void) => Promise<Problem | undefined>;
   /** Counts what was used. */
   readonly count: (usage: AnswerUsage) => void;
 };
@@ -25,14 +28,14 @@ export function chargedResults({ query, charge, count }: ChargingDeps): AnswerRe
     async take(upstream, _body, _headers, status) {
       if (status !== 200) return NOT_ALL;
       const { credential } = upstream;
-      const isFirst = await charge(upstream);
-      if (typeof isFirst !== "boolean") return isFirst;
       const needle = typeof credential === "string" ? needleOf(credential) : undefined;
-      for (const used of isFirst ? results.end() : []) {
-        const isMasked = used.model !== undefined && needle !== undefined && holdsCredential(needle, used.model);
-        count(isMasked ? { ...used, model: undefined } : used);
-      }
-      return { query, passes: true };
+      const refusal = await charge(upstream, () => {
+        for (const used of results.end()) {
+          const isMasked = used.model !== undefined && needle !== undefined && holdsCredential(needle, used.model);
+          count(isMasked ? { ...used, model: undefined } : used);
+        }
+      });
+      return refusal ?? { query, passes: true };
     },
   };
 }

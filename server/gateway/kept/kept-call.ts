@@ -120,7 +120,8 @@ export async function openKeptCall(
   if (origins instanceof Problem) return origins;
   const missing = digested.find(({ digest }) => (origins.get(digest) ?? []).length === 0);
   if (missing !== undefined) return MISSING[missing.kind];
-  const isUncharged = kept.results && digested[0] && !(await isCharged(digested[0].digest));
+  const charged = kept.results && digested[0] ? await isCharged(digested[0].digest) : undefined;
+  if (charged instanceof Problem) return charged;
   const conversation = digested.find(({ kind }) => kind === "conversation");
 
   function digestOf({ kind, id }: KeptReference): string {
@@ -159,24 +160,25 @@ export async function openKeptCall(
     if (dialect === "anthropic") return withOwnResults(object, id, gatewayUrl);
     return dialect === "gemini" ? withOwnUrl(object, id, gatewayUrl) : object;
   }
-  async function isCharged(digest: string): Promise<boolean> {
+  async function isCharged(digest: string): Promise<boolean | Problem> {
     try {
       return await owners.isCharged(teamId, digest);
-    } catch {
-      // It is asked for again before anything leaves.
-      return false;
+    } catch (error) {
+      log.warn({ error }, "could not ask whether a batch is charged");
+      return UNCHARGED;
     }
   }
-  async function charge(upstream: UpstreamRecord): Promise<boolean | Problem> {
+  async function charge(upstream: UpstreamRecord, onFirst: () => void): Promise<Problem | undefined> {
     try {
-      return await owners.charge(teamId, { digest: digested[0]?.digest ?? "", origin: placeOf(upstream) });
+      await owners.charge(teamId, { digest: digested[0]?.digest ?? "", origin: placeOf(upstream) }, onFirst);
+      return undefined;
     } catch (error) {
       log.warn({ error }, "could not note that a batch is charged");
       return UNCHARGED;
     }
   }
   function readingOf(): AnswerReading | undefined {
-    if (isUncharged) return chargedResults({ query: forwardedQuery(query), charge, count: countLate });
+    if (charged === false) return chargedResults({ query: forwardedQuery(query), charge, count: countLate });
     const { idOf } = listFormat(dialect, brought?.kind);
     if (brought === undefined) return kept.shown ? shownObject({ idOf, show }) : list;
     const reading = broughtObject(brought, { idOf, show, record: recordBrought });
@@ -301,7 +303,7 @@ export const UNRECORDED: Problem = problem(
 
 const UNCHARGED = problem(
   "unavailable",
-  "The database does not record what the batch has used, without which no result leaves: try again.",
+  "The database does not say whether what the batch has used is charged, without which no result leaves: try again.",
   ELSEWHERE,
 );
 

@@ -306,14 +306,19 @@ test("b404: a client that asks for a part of the results is charged for all of t
   expect(upstream.received.at(-1)?.headers.range).toBe("bytes=0-10");
 });
 
-test("b404: while it cannot be written that they are charged, no results leave; those that are charged pass", async () => {
+test("b404: while it cannot be written that they are charged, no results leave, of charged ones neither", async () => {
   const [first, second] = [await made(a), await made(a)];
   await (await ask(a, "GET", second.results_url ?? "")).text();
   await ask(a, "GET", `/${first.id}`);
+  await ask(a, "GET", `/${second.id}`);
   harness.answered.length = 0;
   database.isAway = true;
-  const answer = await shown(await ask(a, "GET", first.results_url ?? ""));
-  expect(answer).toEqual([503, "keyplane", expect.not.stringContaining("msg_1")]);
+  upstream.received.length = 0;
+  for (const { results_url: url } of [first, second]) {
+    const answer = await shown(await ask(a, "GET", url ?? ""));
+    expect(answer).toEqual([503, "keyplane", expect.stringContaining("what the batch has used")]);
+  }
+  expect(upstream.received).toHaveLength(0);
   expect(harness.answered).toHaveLength(0);
 });
 

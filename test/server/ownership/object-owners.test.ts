@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { keptDigest, ObjectOwners } from "../../../server/ownership/object-owners.ts";
 import { openObjectOwners } from "../../../server/ownership/open-object-owners.ts";
 import { describeOnEitherEngine } from "../../env/database/engines.ts";
@@ -75,6 +75,27 @@ test("b373: a call is refused where the database does not record, and where it d
   await expect(owners.findOrigins("team-a", [R])).rejects.toThrow();
 });
 
+test("b404: a charge that the database notes late is counted, though its call was answered before", async () => {
+  vi.useFakeTimers();
+  try {
+    const noted = Promise.withResolvers<readonly boolean[]>();
+    const owners = new ObjectOwners({
+      ...{ ...UNUSED, record: async () => {}, find: async () => [], monotonic: () => 0 },
+      charge: () => noted.promise,
+    });
+    const onFirst = vi.fn();
+    const charging = expect(owners.charge("team-a", made("batch"), onFirst)).rejects.toThrow();
+    await vi.advanceTimersByTimeAsync(2_001);
+    await charging;
+    expect(onFirst).not.toHaveBeenCalled();
+    noted.resolve([true]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(onFirst).toHaveBeenCalledOnce();
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
 describeOnEitherEngine("Owners that threads share", (store) => {
   test("b372: what one thread has recorded another finds at once, for its team alone", async () => {
     const [one, other] = [0, 1].map(() => openObjectOwners(store(), { monotonic: () => 0 }));
@@ -94,8 +115,9 @@ describeOnEitherEngine("Owners that threads share", (store) => {
     const object = made("of a batch");
     await threads[0]?.record("team-a", [object]);
     expect(await threads[1]?.isCharged("team-a", object.digest)).toBe(false);
-    const charged = await Promise.all(threads.flatMap((one) => [1, 2].map(() => one.charge("team-a", object))));
-    expect(charged.filter((isFirst) => isFirst)).toHaveLength(1);
+    const onFirst = vi.fn();
+    await Promise.all(threads.flatMap((one) => [1, 2].map(() => one.charge("team-a", object, onFirst))));
+    expect(onFirst).toHaveBeenCalledOnce();
     expect(await Promise.all(threads.map((one) => one.isCharged("team-a", object.digest)))).toEqual([true, true]);
   });
 });
