@@ -371,7 +371,14 @@ class Exchange implements AttemptListener {
   onData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.#whole !== undefined) {
       if (this.#whole.push === undefined) this.#keepPiece(this.#whole.pieces, chunk);
-      else this.#whole.push(chunk);
+      else {
+        this.#whole.push(chunk);
+        // Many pieces may be there already, and others are served between them.
+        controller.pause();
+        setImmediate(() => {
+          if (!this.#done) controller.resume();
+        });
+      }
       this.#tap?.push(chunk);
       if (!this.#done) this.#watchPace();
       return;

@@ -41,6 +41,7 @@ import {
   withoutModels,
   withWholeAnswer,
 } from "./headers/headers.ts";
+import { FirstReads } from "./kept/first-reads.ts";
 import { type KeptCall, openKeptCall } from "./kept/kept-call.ts";
 import { mayMention, refusalOfCoded } from "./kept/mentions.ts";
 import { refusalOfNoForm } from "./model/form-scan.ts";
@@ -69,7 +70,7 @@ declare module "fastify" {
   }
 }
 
-type GatewayDeps = ServerDeps & { readonly forwarding: ForwardingDeps };
+type GatewayDeps = ServerDeps & { readonly forwarding: ForwardingDeps; readonly firstReads: FirstReads };
 
 /** Registers the model gateway under `/g/<public id>/` (spec §4). */
 export function gatewayRoutes(
@@ -82,7 +83,8 @@ export function gatewayRoutes(
   const pools = createUpstreamPools(guard, deps.clock.monotonic, limits);
   const outcomes = new UpstreamOutcomes(deps.clock.now);
   observeUpstreams(deps.metrics.registry, pools, outcomes);
-  const gateway: GatewayDeps = { ...deps, forwarding: { pools, log: deps.log, times, outcomes } };
+  const forwarding = { pools, log: deps.log, times, outcomes };
+  const gateway: GatewayDeps = { ...deps, forwarding, firstReads: new FirstReads() };
   const flush = setInterval(() => void outcomes.flush(deps), OUTCOMES_FLUSH_MS).unref();
   app.addHook("onClose", () => {
     clearInterval(flush);
@@ -248,7 +250,8 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
         const answer = { gatewayId: gateway.gatewayId, routeId: undefined, askedModel: undefined, usage };
         deps.usage.countAnswer(key, answer, deps.clock.now());
       };
-      const asked = { kept, call, teamId, dialect, head, query, text, upstreams, gatewayUrl, countLate };
+      const of = { kept, call, teamId, dialect, head, query, text, upstreams, gatewayUrl };
+      const asked = { ...of, response: reply.raw, countLate };
       const opened = await openKeptCall(deps, asked);
       if (reply.sent) return;
       if (opened instanceof Problem) return proceed(found, opened);

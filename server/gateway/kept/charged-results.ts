@@ -15,13 +15,15 @@ type ChargingDeps = {
   readonly charge: (upstream: UpstreamRecord, onFirst: () => void) => Promise<Problem | undefined>;
   /** Counts what was used. */
   readonly count: (usage: AnswerUsage) => void;
+  /** Called once all was read, and is charged if that can be. */
+  readonly onRead: () => void;
 };
 
 /**
  * Reads results of a batch to their end, and has them charged, before they are asked for once more and leave: a client
  * that goes away at any moment has seen nothing, or what is charged.
  */
-export function chargedResults({ query, charge, count }: ChargingDeps): AnswerReading {
+export function chargedResults({ query, charge, count, onRead }: ChargingDeps): AnswerReading {
   const results = new BatchResults();
   return {
     push: (piece) => results.push(piece),
@@ -35,6 +37,7 @@ export function chargedResults({ query, charge, count }: ChargingDeps): AnswerRe
           count(isMasked ? { ...used, model: undefined } : used);
         }
       });
+      onRead();
       return refusal ?? { query, passes: true };
     },
   };

@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import type { ServerResponse } from "node:http";
 import type { KeptKind, KeptObjects } from "../../../domain/access/gateway-operations.ts";
 import type { Dialect, UpstreamRecord } from "../../../domain/access/key-record.ts";
 import { DAY_MS } from "../../../domain/duration.ts";
@@ -19,6 +20,7 @@ import { pathPrefixes } from "../request-target.ts";
 import type { Resolved } from "../resolve.ts";
 import { broughtObject, type Expiring, shownObject } from "./brought-object.ts";
 import { chargedResults, withOwnResults } from "./charged-results.ts";
+import type { FirstReads } from "./first-reads.ts";
 import {
   CHOSEN_NAME,
   geminiNameReader,
@@ -65,6 +67,8 @@ export type KeptCall = {
   readonly onDeleted: ((upstream: UpstreamRecord) => void) | undefined;
 };
 
+type KeptDeps = Pick<ServerDeps, "owners" | "log" | "keyring" | "clock"> & { readonly firstReads: FirstReads };
+
 type AskedCall = {
   readonly kept: KeptObjects;
   readonly call: Pick<GatewayCall, "names" | "operation">;
@@ -78,6 +82,7 @@ type AskedCall = {
   readonly upstreams: readonly UpstreamRecord[];
   /** URL of the gateway, as its callers reach it. */
   readonly gatewayUrl: string;
+  readonly response: ServerResponse;
   /** Counts what an answer says of other calls. */
   readonly countLate: (usage: AnswerUsage) => void;
 };
@@ -90,8 +95,8 @@ type AskedCall = {
  * @throws Problem 400 or 415 for a body whose references cannot be known without doubt
  */
 export async function openKeptCall(
-  { owners, log, keyring, clock }: Pick<ServerDeps, "owners" | "log" | "keyring" | "clock">,
-  { kept, call, teamId, dialect, head, query, text, upstreams, gatewayUrl, countLate }: AskedCall,
+  { owners, log, keyring, clock, firstReads }: KeptDeps,
+  { kept, call, teamId, dialect, head, query, text, upstreams, gatewayUrl, response, countLate }: AskedCall,
 ): Promise<KeptCall | Problem> {
   const { named, made, brought, listed, ended } = kept;
   const [object] = call.names;
@@ -120,8 +125,8 @@ export async function openKeptCall(
   if (origins instanceof Problem) return origins;
   const missing = digested.find(({ digest }) => (origins.get(digest) ?? []).length === 0);
   if (missing !== undefined) return MISSING[missing.kind];
-  const charged = kept.results && digested[0] ? await isCharged(digested[0].digest) : undefined;
-  if (charged instanceof Problem) return charged;
+  const turn = kept.results ? await firstTurn(digested[0]?.digest ?? "") : true;
+  if (turn instanceof Problem) return turn;
   const conversation = digested.find(({ kind }) => kind === "conversation");
 
   function digestOf({ kind, id }: KeptReference): string {
@@ -160,6 +165,9 @@ export async function openKeptCall(
     if (dialect === "anthropic") return withOwnResults(object, id, gatewayUrl);
     return dialect === "gemini" ? withOwnUrl(object, id, gatewayUrl) : object;
   }
+  function firstTurn(digest: string): Promise<(() => void) | true | Problem> {
+    return firstReads.take(teamId, digest, response, () => isCharged(digest));
+  }
   async function isCharged(digest: string): Promise<boolean | Problem> {
     try {
       return await owners.isCharged(teamId, digest);
@@ -178,7 +186,8 @@ export async function openKeptCall(
     }
   }
   function readingOf(): AnswerReading | undefined {
-    if (charged === false) return chargedResults({ query: forwardedQuery(query), charge, count: countLate });
+    if (typeof turn === "function")
+      return chargedResults({ query: forwardedQuery(query), charge, count: countLate, onRead: turn });
     const { idOf } = listFormat(dialect, brought?.kind);
     if (brought === undefined) return kept.shown ? shownObject({ idOf, show }) : list;
     const reading = broughtObject(brought, { idOf, show, record: recordBrought });

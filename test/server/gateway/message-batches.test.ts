@@ -255,6 +255,8 @@ test("b404: what a batch has used counts once by model, whichever key of the tea
     (await ask(other, "GET", `/${id}/results`)).text(),
   ]);
   for (const text of texts) expect(text.trim().split("\n")).toHaveLength(5);
+  // The first reads them, the others wait for it.
+  expect(upstream.received).toHaveLength(1 + 1 + 4);
   expect(harness.answered.map(({ usage }) => usage)).toEqual([
     { tokens: THRICE, model: "m", ending: "reported", isDoubtful: false },
     { tokens: USED, model: "n", ending: "reported", isDoubtful: false },
