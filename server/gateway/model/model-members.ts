@@ -16,12 +16,14 @@ export type ModelMembers = {
   readonly entries: ReadonlyMap<string, MemberEntry>;
   /** 1 for each first byte of a name that may be one of these members. */
   readonly firstBytes: Uint8Array;
+  /** True if a value is refused that is neither an object nor a list of objects. */
+  readonly isObjects: boolean;
 };
 
 /** Bytes of a member's name at most: no format has a longer one, and a longer one can hide its meaning from us. */
 export const MAX_MEMBER_NAME = 256;
 
-function membersOf(members: Readonly<Record<string, ModelMember>>): ModelMembers {
+function membersOf(members: Readonly<Record<string, ModelMember>>, isObjects = false): ModelMembers {
   // Whatever is no ASCII letter or digit may be an escape, or be passed over or folded by some parser.
   const firstBytes = new Uint8Array(256).map((_, byte) => (isPlainByte(byte) ? 0 : 1));
   for (const name of Object.keys(members)) {
@@ -35,7 +37,7 @@ function membersOf(members: Readonly<Record<string, ModelMember>>): ModelMembers
     const bit = meaning === "refused" ? 0 : 1 << bits++;
     return [foldedName(name), { bytes: Buffer.from(name), meaning, bit, isExact }] as const;
   });
-  return { entries: new Map(entries), firstBytes };
+  return { entries: new Map(entries), firstBytes, isObjects };
 }
 
 /**
@@ -83,7 +85,10 @@ const SVG = membersOf({ model: "refused" });
 export const TOP_LEVEL = membersOf({ model: "model", tools: TOOL, svg: SVG, ...OVERRULING });
 
 /** Members by which the requests of a batch of Anthropic's name their models. */
-export const IN_REQUESTS = membersOf({ ...OVERRULING, requests: membersOf({ params: TOP_LEVEL }) });
+export const IN_REQUESTS = membersOf({
+  ...{ model: "refused", ...OVERRULING },
+  requests: membersOf({ model: "refused", ...OVERRULING, params: { ...TOP_LEVEL, isObjects: true } }, true),
+});
 
 const ROUTING = { routingConfig: "refused", modelSelectionConfig: "refused" } as const;
 const GEMINI_REQUEST = { model: "model", generationConfig: membersOf(ROUTING), ...OVERRULING } as const;

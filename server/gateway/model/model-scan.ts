@@ -57,6 +57,7 @@ export class ModelScan implements JsonVisitor<Context> {
     if (meaning === "model") throw NOT_TEXT;
     if (context.seen === ROOT && !isObject) throw NO_OBJECT;
     if (isObject) return { meaning, seen: 0, inArray: false };
+    if (inArray && isOfObjects(meaning)) throw NO_OBJECTS;
     return inArray ? undefined : { meaning, seen: 0, inArray: true };
   }
 
@@ -75,6 +76,7 @@ export class ModelScan implements JsonVisitor<Context> {
 
   scalar(context: Context, start: number, end: number): void {
     if (context.seen === ROOT) throw NO_OBJECT;
+    if (isOfObjects(context.meaning)) throw NO_OBJECTS;
     if (context.meaning !== "model") return;
     if (this.#body[start] !== QUOTE) throw NOT_TEXT;
     if (end - start > MAX_MODEL_NAME) throw new BodyFault(`A model's name is longer than ${MAX_MODEL_NAME} bytes.`);
@@ -83,11 +85,16 @@ export class ModelScan implements JsonVisitor<Context> {
   }
 }
 
+function isOfObjects(meaning: ModelMember): boolean {
+  return typeof meaning === "object" && meaning.isObjects;
+}
+
 const QUOTE = 0x22;
 /** Value of `seen` in the context that stands for the whole body. */
 const ROOT = -1;
 const TOO_MANY_NAMES = new BodyFault(`The body has more than ${MAX_NAMES} members where a model may be named.`);
 const NOT_TEXT = new BodyFault("The body's `model` is not a string.");
+const NO_OBJECTS = new BodyFault("The body's `requests` are no list of objects, or the `params` of one are no object.");
 const NO_OBJECT = new BodyFault("The body is not a JSON object.");
 
 /**
