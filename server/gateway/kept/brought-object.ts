@@ -27,11 +27,11 @@ export function broughtObject(
       if (answer === undefined) return UNREADABLE;
       const object = within === undefined ? answer : objectOf(answer[within]);
       const id = object && idOf(object);
-      // What has no id cannot be named.
-      if (object === undefined || id === undefined || id === "") return { body };
+      if (object === undefined) return { body };
       const shown = show(object, id);
       const changed = within === undefined ? shown : { ...answer, [within]: shown };
-      const refusal = await record(upstream, { kind, id, endsAt: endOf(object) });
+      // What has no id cannot be named.
+      const refusal = id ? await record(upstream, { kind, id, endsAt: endOf(object) }) : undefined;
       return refusal ?? { body: shown === object ? body : Buffer.from(JSON.stringify(changed)) };
     },
   };

@@ -3,7 +3,7 @@ import { AnswerReader } from "./answer-reader.ts";
 
 const NEWLINE = 0x0a;
 /** Bytes of a line that reports usage, at least: shorter ones are not read, so that many of them cost little. */
-const SHORTEST = 128;
+const SHORTEST = 64;
 /** Models at most; the usage of others counts under no name. */
 const MOST_MODELS = 64;
 

@@ -155,6 +155,7 @@ test("b403: results are at the gateway, in every answer that names them", async 
   expect(await cancelled.json()).toEqual({ id: batch.id, results_url: batch.results_url });
   upstream.answerWith((response) => response.end(JSON.stringify({ results_url: `${upstream.url}/x` })));
   expect(await (await ask(a, "GET", `/${batch.id}`)).json()).toEqual({ results_url: null });
+  expect(await (await ask(a, "POST", "", requestsOf("m"))).json()).toEqual({ results_url: null });
 });
 
 test("b403: a list shows the team's own batches alone, through pages of others'", async () => {

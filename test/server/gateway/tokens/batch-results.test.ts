@@ -40,6 +40,11 @@ test("what cannot be true is counted as doubtful, and models beyond a bound unde
   expect(all.at(-1)).toMatchObject({ model: undefined, tokens: { input: 6 } });
 });
 
+test("the shortest line that reports usage is read", () => {
+  const short = '{"custom_id":"a","result":{"message":{"usage":{"output_tokens":5}}}}';
+  expect(used(`${short}\n`)).toMatchObject([{ tokens: { output: 5 } }]);
+});
+
 test("any bytes are taken", () => {
   for (const bytes of ["{", "}}}\n]", '"\\', "\0\n\xff", '{"result":{"message":{"usage":'])
     expect(() => used(bytes)).not.toThrow();
