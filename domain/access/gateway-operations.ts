@@ -257,7 +257,7 @@ const FILES_OF_CONTENTS: KeptObjects = {
 /** Files in a cached content, which may not be named as another is. */
 const FILES_OF_CACHE: KeptObjects = {
   referring: { name: "cache" },
-  mentioned: { members: { fileUri: "file" }, but: CALLED_FUNCTIONS },
+  mentioned: { members: { fileUri: "file", ...CACHE_MEMBERS }, but: CALLED_FUNCTIONS },
 };
 /** Files in the requests of a batch of Anthropic's. */
 const FILES_OF_BATCH: KeptObjects = {

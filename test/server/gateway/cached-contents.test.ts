@@ -367,3 +367,10 @@ test("Google's SDK creates, lists, describes, prolongs, uses and deletes cached 
   await expect(theirs.caches.get({ name: other })).rejects.toThrow("404");
   await expect(theirs.models.generateContent({ ...asked, config: { cachedContent: other } })).rejects.toThrow("404");
 });
+
+test("b401: what is cached names no cached content of another team", async () => {
+  const name = await nameFrom(await create(a));
+  upstream.received.length = 0;
+  expect((await create(b, { extra: { cachedContent: name } })).status).toBe(400);
+  expect(upstream.received).toHaveLength(0);
+});
