@@ -131,7 +131,13 @@ describeOnEachEngineWithVectors("The nearest of many atoms", (store) => {
     const model = { digest: "", publicId: "", model: "", askedDimensions: null, servedBy: "", dimensions: 4 };
     const meaning = [{ space: { ...model, libraries: [{ id: libraryId, space: 1 }] }, vector: [1, 0, 0, 0] }];
     const reach = { teamId: home.teamId, libraryIds: null };
-    const asked = { libraryId, tags: [], query: "who bought the blue kettle in spring at the market", limit: 2, meaning };
+    const asked = {
+      libraryId,
+      tags: [],
+      query: "who bought the blue kettle in spring at the market",
+      limit: 2,
+      meaning,
+    };
     const searched = (await searchAtoms(db, reach, asked)).items.map(({ atom }) => atom.content);
     const recalled = (await recallAtoms(db, reach, asked)).atoms.map(({ content }) => content);
     expect([searched, recalled]).toEqual([contents.slice(0, 2), contents.slice(0, 2)]);
