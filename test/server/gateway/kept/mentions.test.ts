@@ -1,0 +1,20 @@
+import { expect, test } from "vitest";
+import { mayMention } from "../../../../server/gateway/kept/mentions.ts";
+
+test.each([
+  '{"file_id":"a"}',
+  '{"FileUri":"a"}',
+  '{"cachedContent":"cachedContents/a"}',
+  '{"cached_content":"cachedContents/a"}',
+  '{"CACHED-CONTENT":"cachedContents/a"}',
+  '{"\\u0063achedContent":"cachedContents/a"}',
+])("b401: a body that may name something is read for it: %s", (body) => {
+  expect(mayMention(Buffer.from(body), "application/json")).toBe(true);
+});
+
+test.each(['{"prompt":"a cached page"}', '{"prompt":"The file that was cached."}', '{"prompt":"Cached: yes"}'])(
+  "a body whose text speaks of files and caches names none: %s",
+  (body) => {
+    expect(mayMention(Buffer.from(body), "text/plain")).toBe(false);
+  },
+);
