@@ -1,5 +1,4 @@
-import type { Server } from "node:http";
-import type { Server as AnyServer } from "node:net";
+import type { Server, Socket } from "node:net";
 import { pause } from "../runtime/deadline.ts";
 import { createGrpcServer } from "../server/authz/grpc-server.ts";
 import { createVerifierServer } from "../server/authz/verifier-server.ts";
@@ -16,13 +15,7 @@ export async function createAuthzListener(deps: ServerDeps): Promise<Listener | 
   const { authz } = deps.config;
   if (authz === null || authz.port === null) return undefined;
   const { server, end } = await createVerifierServer(deps, authz);
-  return {
-    ...listening(server, authz),
-    async drain(graceMs) {
-      if (server.listening) await closed(server, graceMs);
-      await end();
-    },
-  };
+  return listenerOf(server, authz, { stop: () => {}, end });
 }
 
 /** Makes the listener for external authorization by gRPC, as {@link createAuthzListener} does for HTTP. */
@@ -30,17 +23,29 @@ export async function createGrpcListener(deps: ServerDeps): Promise<Listener | u
   const { authz } = deps.config;
   if (authz === null || authz.grpcPort === null) return undefined;
   const { server, sessions, end } = await createGrpcServer(deps, authz);
-  return {
-    ...listening(server, authz),
-    async drain(graceMs) {
-      if (server.listening) await sessionsClosed(server, sessions, graceMs);
-      await end();
-    },
+  const stop = () => {
+    for (const session of sessions) session.close();
   };
+  return listenerOf(server, authz, { stop, end });
 }
 
-/** Returns how a server of a verifier listens, and where. */
-function listening(server: AnyServer, { host, tls }: AuthzConfig): Omit<Listener, "drain"> {
+/**
+ * Returns how a server of a verifier listens, where, and how it ends.
+ *
+ * @param stop has open connections take no more questions
+ * @param end ends the reading of its files
+ */
+function listenerOf(
+  server: Server,
+  { host, tls }: AuthzConfig,
+  { stop, end }: { readonly stop: () => void; end(): Promise<void> },
+): Listener {
+  /** Connections, also those whose handshake is under way, which no server closes by itself. */
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
   return {
     async listen(port, shared) {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -50,28 +55,16 @@ function listening(server: AnyServer, { host, tls }: AuthzConfig): Omit<Listener
     },
     url: () => listenerUrl(tls === null ? "http" : "https", server),
     port: () => listenerPort(server),
+    async drain(graceMs) {
+      if (server.listening) {
+        const closed = Promise.withResolvers<void>();
+        server.close(() => closed.resolve());
+        stop();
+        await pause(graceMs, closed.promise);
+        for (const socket of sockets) socket.destroy();
+        await closed.promise;
+      }
+      await end();
+    },
   };
-}
-
-/** Closes a server whose questions under way get so many milliseconds. */
-async function closed(server: Server, graceMs: number): Promise<void> {
-  const ended = Promise.withResolvers<void>();
-  server.close(() => ended.resolve());
-  await pause(graceMs, ended.promise);
-  server.closeAllConnections();
-  await ended.promise;
-}
-
-/** Closes a server of HTTP/2 likewise, whose proxies open no more streams. */
-async function sessionsClosed(
-  server: AnyServer,
-  sessions: Awaited<ReturnType<typeof createGrpcServer>>["sessions"],
-  graceMs: number,
-): Promise<void> {
-  const ended = Promise.withResolvers<void>();
-  server.close(() => ended.resolve());
-  for (const session of sessions) session.close();
-  await pause(graceMs, ended.promise);
-  for (const session of sessions) session.destroy();
-  await ended.promise;
 }
