@@ -24,6 +24,7 @@ type Given = {
   /** True if doctor is the service behind the proxy. */
   readonly echo?: boolean;
   readonly key?: keyof typeof KEYS | "none";
+  /** Path at which the proxy asks the verifier, in place of the page's. */
   readonly protects?: string;
 };
 type Row = readonly [what: string, given: Given, name: Finding["name"], message: RegExp, action: RegExp];
@@ -466,13 +467,13 @@ describe.each(PROXIES)("%s", (name) => {
     for (const end of ends.toReversed()) await end();
   });
 
-  async function check({ edit, echo = false, key = "any", protects }: Given) {
+  async function check({ edit = (recipe) => recipe, echo = false, key = "any", protects }: Given) {
+    const ofPage = `/authz/${name}/g/research-main`;
     const service = await startService();
     const echoPort = echo ? await freePort() : undefined;
     const proxy = await startGuideProxy(name, {
       ...{ verifierPort: verifier.authzPort, servicePort: echoPort ?? service.port, files },
-      ...(edit && { edit }),
-      ...(protects && { protects }),
+      edit: (recipe) => edit(protects === undefined ? recipe : replace(ofPage, protects)(recipe)),
       ...(program && { program: program.path }),
     });
     try {
