@@ -78,8 +78,8 @@ export async function readCounted(
  *
  * @throws Problem 400, 413, 415, 429 or 503 for a request whose model cannot be known without doubt
  */
-export function readModels(openCall: OpenCall | null, { request, ...inspected }: ReadRequest): Promise<RequestedModel> {
-  return modelsIn(inspected, () => readBody(request, openCall, inspected.head.contentLength));
+export function readModels(openCall: OpenCall | null, inspected: ReadRequest): Promise<RequestedModel> {
+  return modelsIn(inspected, () => readBody(inspected.request, openCall, inspected.head.contentLength));
 }
 
 /**
@@ -114,7 +114,7 @@ export async function modelsIn(
 function modelOf(body: Buffer, call: GatewayCall, spans: readonly ModelSpan[], search: ModelSearch): RequestedModel {
   const [first] = spans;
   if (call.model === undefined && call.dialect !== "gemini") {
-    if (spans.some(({ value }) => value !== first?.value)) throw TWO_MODELS;
+    if (spans.length > 1 && spans.some(({ value }) => value !== first?.value)) throw TWO_MODELS;
     return { model: first?.value, text: body, body: ({ model }) => replaced(body, spans, () => model, search) };
   }
   const named = call.model ?? (first && bare(first.value));
