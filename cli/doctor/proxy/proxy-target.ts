@@ -1,5 +1,6 @@
 import type { Environment } from "../../../domain/environment.ts";
 import { redactKeys } from "../../../domain/redact.ts";
+import { port } from "../../../runtime/common-settings.ts";
 import { setting } from "../../../runtime/settings.ts";
 import { UsageError } from "../../command/usage-error.ts";
 import { plainUrl } from "../../management/api-call.ts";
@@ -22,8 +23,8 @@ export async function proxyTarget(authz: string | undefined, { authzEcho, keyFil
   if (redactKeys(url.href) !== url.href) {
     throw new UsageError("--authz: a key belongs in no URL: give it by --key-file FILE. Nothing was sent");
   }
-  const echoPort = authzEcho === undefined ? undefined : Number(authzEcho);
-  if (echoPort !== undefined && !(Number.isInteger(echoPort) && echoPort >= 1 && echoPort <= 65_535)) {
+  const echoPort = authzEcho === undefined ? undefined : port(authzEcho);
+  if (authzEcho !== undefined && !echoPort) {
     throw new UsageError("--authz-echo: must be a port, from 1 to 65535");
   }
   const file = setting(env, "key-file", keyFile);

@@ -1,7 +1,8 @@
 import type { UpstreamRecord } from "../../../domain/access/key-record.ts";
 import type { AnswerUsage } from "../../../domain/usage/tokens.ts";
 import { type Problem, problem } from "../../http/problems/problem.ts";
-import { holdsCredential, needleOf } from "../headers/credential-mask.ts";
+import { needleOf } from "../headers/credential-mask.ts";
+import { withoutCredential } from "../tokens/answer-tap.ts";
 import { BatchResults } from "../tokens/batch-results.ts";
 import type { AnswerReading, JsonObject } from "./whole-answer.ts";
 
@@ -29,13 +30,9 @@ export function chargedResults({ query, charge, count, onRead }: ChargingDeps): 
     push: (piece) => results.push(piece),
     async take(upstream, _body, _headers, status) {
       if (status !== 200) return NOT_ALL;
-      const { credential } = upstream;
-      const needle = typeof credential === "string" ? needleOf(credential) : undefined;
       const refusal = await charge(upstream, () => {
-        for (const used of results.end()) {
-          const isMasked = used.model !== undefined && needle !== undefined && holdsCredential(needle, used.model);
-          count(isMasked ? { ...used, model: undefined } : used);
-        }
+        const needle = needleOf(upstream.credential || "");
+        for (const used of results.end()) count(withoutCredential(used, needle));
       });
       onRead();
       return refusal ?? { query, passes: true };

@@ -89,7 +89,7 @@ export function openTap(
  * Drops a model's name that holds the credential: the name goes to the team's usage and to collectors of traces
  * (threats b340).
  */
-function withoutCredential(usage: AnswerUsage, needle: Needle): AnswerUsage {
+export function withoutCredential(usage: AnswerUsage, needle: Needle): AnswerUsage {
   const { model } = usage;
   return model !== undefined && holdsCredential(needle, model) ? { ...usage, model: undefined } : usage;
 }

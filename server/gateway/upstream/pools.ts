@@ -99,7 +99,7 @@ export function createUpstreamPools(
       fresh: () => new Client(base.origin, options),
       prefixes: pathPrefixes(base, dialect),
       credentialHeader: credentialHeader(dialect, credential),
-      needle: needleOf(credential === false ? "" : credential),
+      needle: needleOf(credential || ""),
       names: new SeenNames(),
       slots: new UpstreamSlots(limits),
       usedAt: 0,

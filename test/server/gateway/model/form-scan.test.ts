@@ -4,6 +4,7 @@ import { type ModelSpan, replaceModels } from "../../../../server/gateway/model/
 import { BodyFault } from "../../../../server/http/bodies/json-scanner.ts";
 import { SLICE_STEPS } from "../../../../server/http/bodies/slices.ts";
 import { Problem } from "../../../../server/http/problems/problem.ts";
+import { threadCpuTimeOf } from "../../../env/cpu-time.ts";
 
 const MODEL = 'Content-Disposition: form-data; name="model"\r\n\r\nfast';
 const FILE =
@@ -219,10 +220,9 @@ test.each<readonly [string, readonly string[]]>([
 
 /** What the processor takes for it, in milliseconds: of many times, as some systems count in steps of several. */
 function timeOf(body: Buffer): number {
-  const before = process.threadCpuUsage();
-  for (let times = 0; times < 10; times++) formModels(body, "bound");
-  const { user, system } = process.threadCpuUsage(before);
-  return (user + system) / 1_000;
+  return threadCpuTimeOf(() => {
+    for (let times = 0; times < 10; times++) formModels(body, "bound");
+  });
 }
 
 test.each<readonly [string, number, (length: number) => string]>([
