@@ -70,6 +70,8 @@ function hasScopeOf(spec: PlatformKeySpec, product: "gateway" | "memory"): boole
 const PATH_OF_CALL = new RegExp(`(?<=/v\\d\\S*)/(?:${FIXED_PATHS.join("|")})/?$`);
 /** Pattern of a version at the end of a URL. Google's SDKs append one to their base URL, which the client chooses. */
 const VERSION = /\/v1(?:alpha|beta)?\/?$/;
+/** Pattern of a URL whose path is a version: Google's own, which stays. */
+const IS_VERSION = /^https?:\/\/[^/]+\/v1(?:alpha|beta)?\/?$/;
 
 /** Returns warnings about a valid gateway. */
 export function upstreamWarnings({ upstreams }: ModelGatewaySpec): Complaint[] {
@@ -80,7 +82,9 @@ export function upstreamWarnings({ upstreams }: ModelGatewaySpec): Complaint[] {
     if (end === undefined) return [];
     const what =
       call === undefined
-        ? `which takes the place of the version that a client asks for: leave ${end} out to have each client's`
+        ? IS_VERSION.test(baseURL)
+          ? `which takes the place of the version that a client asks for: leave ${end} out to have each client's`
+          : `and the version that a client asks for, such as /v1beta, is put behind it: leave ${end} out`
         : `and the path of each call is put behind it: leave ${end} out`;
     const message = `ends in ${end}, ${what}`;
     return [{ path: ["spec", "upstreams", i, "baseURL"], message }];

@@ -87,3 +87,16 @@ describe("b263: a provider's base URL with what belongs to the path of a call", 
     );
   });
 });
+
+test("a version at the end of a Gemini base URL stands for the client's only where it is the whole path", () => {
+  const messages = ["https://g.example/v1beta", "https://proxy.example/api/v1"].flatMap((baseURL) =>
+    upstreamWarnings({
+      ...{ routes: [], routesOnly: false, operations: [] },
+      upstreams: [{ name: "u", dialect: "gemini", baseURL }],
+    }).map(({ message }) => message),
+  );
+  expect(messages).toEqual([
+    expect.stringContaining("takes the place of the version that a client asks for"),
+    expect.stringContaining("the version that a client asks for, such as /v1beta, is put behind it"),
+  ]);
+});
