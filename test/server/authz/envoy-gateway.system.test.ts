@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { KeyRecord } from "../../../domain/access/key-record.ts";
 import { freePort } from "../../env/free-port.ts";
-import { installProxy, startProxy } from "../../env/python-proxies.ts";
+import { findProxy, startProxy } from "../../env/python-proxies.ts";
 import { requestHead, sendRaw } from "../raw-http.ts";
 import { envoyOfGateway, objectOf } from "./envoy-gateway.ts";
 import { makeFiles, startService } from "./guide-proxies.ts";
@@ -29,11 +29,9 @@ describe("Envoy, as Envoy Gateway sets it up", () => {
     verifier = await startVerifier({ tls, addressHeader: null });
     ends.push(() => verifier.close());
     verifier.addGateway({ publicId: "research-main", upstreams: [OPENAI] });
-    const program = await installProxy("envoy");
-    ends.push(() => program.remove());
     port = await freePort();
     const place = { port, verifierPort: verifier.authzPort, servicePort: service.port, files };
-    const proxy = await startProxy("envoy", program.path, envoyOfGateway(place), port);
+    const proxy = await startProxy("envoy", await findProxy("envoy"), envoyOfGateway(place), port);
     ends.push(() => proxy.stop());
   }, STARTED);
   afterAll(async () => {

@@ -11,7 +11,7 @@ import { read } from "../../architecture/sources.ts";
 import { makeCertificate } from "../../env/certificate.ts";
 import { freePort } from "../../env/free-port.ts";
 import { startNginxWith } from "../../env/nginx.ts";
-import { installProxy, startProxy } from "../../env/python-proxies.ts";
+import { findProxy, startProxy } from "../../env/python-proxies.ts";
 
 export const PROXIES = ["nginx", "envoy", "envoy by gRPC", "caddy"] as const;
 export type GuideProxy = (typeof PROXIES)[number] | "envoy in Istio";
@@ -76,8 +76,6 @@ type Place = {
   readonly byToken?: boolean;
   /** Changes the page's configuration; undefined for the page's own. */
   readonly edit?: (configuration: string) => string;
-  /** Program of Envoy or Caddy; undefined to install one for this proxy alone. */
-  readonly program?: string;
 };
 
 /** Does to nginx's configuration what its page says under "A token instead of certificates". */
@@ -170,19 +168,12 @@ export async function startGuideProxy(name: GuideProxy, place: Place) {
     const nginx = await startNginxWith(configuration, port);
     return { port, stop: () => nginx.stop() };
   }
-  const program = place.program === undefined ? await installProxy(kind) : { path: place.program, async remove() {} };
   const head = name === "caddy" ? "{\n\tadmin off\n\tauto_https off\n}\n" : "";
   const proxy = await startProxy(
     kind,
-    program.path,
+    await findProxy(kind),
     head + (isGrpc ? overGrpc(configuration, protects, name === "envoy by gRPC") : configuration),
     port,
   );
-  return {
-    port,
-    async stop() {
-      await proxy.stop();
-      await program.remove();
-    },
-  };
+  return { port, stop: () => proxy.stop() };
 }

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { startServer } from "../../../processes/main.ts";
 import { systemClock } from "../../../runtime/clock.ts";
 import { createLog } from "../../../runtime/log.ts";
-import { parseServerConfig } from "../../../server/context/config.ts";
+import { parseServerConfig, type ServerFlags } from "../../../server/context/config.ts";
 import { createReceipts } from "../../../server/management/keys/shown/receipt.ts";
 import { databaseUrl, describeOnPostgres } from "../../env/database/engines.ts";
 import { until } from "../../env/until.ts";
@@ -30,10 +30,8 @@ describeOnPostgres("a server that proxies ask", (store) => {
     service = await startService();
     ends.push(() => service.close());
     home = await makeTeam(store());
-    for (const name of PROXIES) {
-      const known = name === "caddy" ? { authzTokenFile: files.token } : { authzClientCa: files.tlsCert };
-      const port = asksByGrpc(name) ? { authzGrpcPort: "0" } : { authzPort: "0" };
-      const flags = { ...port, authzTlsCert: files.tlsCert, authzTlsKey: files.tlsKey, ...known };
+    const start = async (known: ServerFlags) => {
+      const flags = { authzPort: "0", authzTlsCert: files.tlsCert, authzTlsKey: files.tlsKey, ...known };
       const server = await startServer({
         store: store(),
         database: { url: (await databaseUrl(store())).href },
@@ -45,7 +43,13 @@ describeOnPostgres("a server that proxies ask", (store) => {
       });
       ends.push(() => server.close());
       await server.whenCurrent;
-      const verifierPort = Number(new URL(server.authzUrl ?? server.authzGrpcUrl ?? "").port);
+      return server;
+    };
+    const byCertificate = await start({ authzClientCa: files.tlsCert, authzGrpcPort: "0" });
+    const byToken = await start({ authzTokenFile: files.token });
+    for (const name of PROXIES) {
+      const server = name === "caddy" ? byToken : byCertificate;
+      const verifierPort = Number(new URL((asksByGrpc(name) ? server.authzGrpcUrl : server.authzUrl) ?? "").port);
       const proxy = await startGuideProxy(name, {
         ...{ verifierPort, servicePort: service.port, files, protects: "/scope/memory:read" },
       });

@@ -4,7 +4,6 @@ import type { Finding } from "../../../../cli/doctor/finding.ts";
 import { checkProxy } from "../../../../cli/doctor/proxy/check-proxy.ts";
 import type { KeyRecord } from "../../../../domain/access/key-record.ts";
 import { freePort } from "../../../env/free-port.ts";
-import { installProxy } from "../../../env/python-proxies.ts";
 import { makeFiles, startGuideProxy, startService } from "../../../server/authz/guide-proxies.ts";
 import { startVerifier, type Verifier } from "../../../server/authz/verifier-harness.ts";
 
@@ -446,14 +445,11 @@ const BROKEN: Readonly<Record<(typeof PROXIES)[number], readonly Row[]>> = {
 describe.each(PROXIES)("%s", (name) => {
   let verifier: Verifier;
   let files: Awaited<ReturnType<typeof makeFiles>>;
-  let program: Awaited<ReturnType<typeof installProxy>> | undefined;
   const ends: (() => unknown)[] = [];
 
   beforeAll(async () => {
     files = await makeFiles();
     ends.push(() => files.remove());
-    if (name !== "nginx") program = await installProxy(name);
-    ends.push(() => program?.remove());
     const tls = { certFile: files.tlsCert, keyFile: files.tlsKey };
     verifier = await startVerifier(
       name === "caddy"
@@ -474,7 +470,6 @@ describe.each(PROXIES)("%s", (name) => {
     const proxy = await startGuideProxy(name, {
       ...{ verifierPort: verifier.authzPort, servicePort: echoPort ?? service.port, files },
       edit: (recipe) => edit(protects === undefined ? recipe : replace(ofPage, protects)(recipe)),
-      ...(program && { program: program.path }),
     });
     try {
       const given = key === "none" ? undefined : verifier.addKey(KEYS[key]);
