@@ -1,5 +1,6 @@
 /** Library as JSON Lines, an atom on each line, as memory-export and `GET /atoms/export` write it. */
 import { defined } from "../../domain/defined.ts";
+import { parseJson } from "../../domain/parse-json.ts";
 import {
   type ImportItem,
   type ImportReading,
@@ -40,15 +41,6 @@ export function parseLines(text: string, file: string): ParsedLines {
   }
   if (lines.length === 0 && leftOut.length === 0) throw notImported(file, "has no line");
   return { lines, leftOut };
-}
-
-/** Parses JSON; undefined if the text is not JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /**

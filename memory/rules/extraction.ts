@@ -1,4 +1,5 @@
 import { Ajv } from "ajv";
+import { parseJson } from "../../domain/parse-json.ts";
 import { hideSecrets } from "./hidden-secrets.ts";
 import { foldStatement, nearnessTo, sketchOf } from "./near-duplicate.ts";
 import { saysNothing } from "./says-nothing.ts";
@@ -119,12 +120,4 @@ function withoutFence(answer: string): string {
     .trim()
     .replace(/^```(?:json)?\s*\n?/, "")
     .replace(/\n?```$/, "");
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -2,6 +2,7 @@ import { isUtf8 } from "node:buffer";
 import { hash } from "node:crypto";
 import { keyDigest, keyShape, MAX_KEY_LENGTH } from "../../domain/key/secret/key-format.ts";
 import { isRecord } from "../../domain/manifest/document/identity.ts";
+import { parseJson } from "../../domain/parse-json.ts";
 import { redactKeys } from "../../domain/redact.ts";
 import { withoutMark } from "../http/bodies/json-body.ts";
 
@@ -35,22 +36,13 @@ export type Report =
  * "type", "url", "source"}`. undefined for any other body, without a reason: an error's text would quote it.
  */
 export function readReport(body: unknown): Report | undefined {
-  const given = Buffer.isBuffer(body) ? parseJson(body) : undefined;
+  const given = Buffer.isBuffer(body) && isUtf8(body) ? parseJson(withoutMark(body).toString()) : undefined;
   if (Array.isArray(given)) return readMatches(given);
   if (!isRecord(given) || !Array.isArray(given.leaks)) return undefined;
   const { leaks, dryRun = false, ...others } = given;
   if (typeof dryRun !== "boolean" || Object.keys(others).length > 0 || leaks.length > MAX_LEAKS) return undefined;
   const read = leaks.map(readLeak);
   return allRead(read) ? { format: "keyplane", leaks: read, dryRun } : undefined;
-}
-
-function parseJson(body: Buffer): unknown {
-  if (!isUtf8(body)) return undefined;
-  try {
-    return JSON.parse(withoutMark(body).toString());
-  } catch {
-    return undefined;
-  }
 }
 
 function readLeak(leak: unknown): ReportedSecret | undefined {

@@ -42,7 +42,7 @@ const DOORS: Readonly<Record<string, string>> = { memory: "memory/memory.ts" };
  */
 const USED_BY_MEMORY = [
   ...["domain/access", "domain/defined.ts", "domain/passages.ts", "domain/redact.ts", "domain/rfc3339.ts"],
-  ...["domain/conditions.ts", "domain/counted.ts"],
+  ...["domain/conditions.ts", "domain/counted.ts", "domain/parse-json.ts"],
   ...["runtime/log.ts", "runtime/team-slots.ts", "runtime/team-bounds.ts", "runtime/polling.ts"],
   ...["store/database", "store/libraries", "store/objects", "store/keys/rows/key-records.ts"],
   "store/teams/team-records.ts",

@@ -1,5 +1,6 @@
 /** Reading of a proxy's answer: the verifier's refusal in any of its formats, or another program's answer. */
 import { isRecord } from "../../../domain/manifest/document/identity.ts";
+import { parseJson } from "../../../domain/parse-json.ts";
 import { PROBLEMS, type ProblemCode } from "../../../server/http/problems/catalogue.ts";
 
 /** Answer of a proxy, as far as it is read. */
@@ -33,17 +34,9 @@ export function hear(answer: ProxyAnswer | Error): Heard {
   if (answer instanceof Error) return { is: "nothing", error: answer };
   const { status, body } = answer;
   if (status >= 200 && status <= 299) return { is: "success", status, body };
-  const said = status < 500 ? refusalIn(parsed(body)) : undefined;
+  const said = status < 500 ? refusalIn(parseJson(body)) : undefined;
   if (said !== undefined && PROBLEMS[said.code].status === status) return { is: "refusal", status, ...said };
   return { is: "other", status, hasBody: body.trim() !== "" };
-}
-
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Finds the verifier's code and text in a problem document, or in an error of one of the gateway's formats. */

@@ -1,3 +1,4 @@
+import { parseJson } from "../../../domain/parse-json.ts";
 import type { AnswerUsage } from "../../../domain/usage/tokens.ts";
 import type { ServerDeps } from "../../product/deps.ts";
 import type { Caller } from "../../usage/usage-recorder.ts";
@@ -149,7 +150,7 @@ export function createLibraryCaller<F extends CallFormat>(
           }
           if (answer.status !== 200) return statusFailure(answer.status, answer.headers, clock.now());
           const servedBy = `${upstream.name} ${upstream.dialect} ${model}`;
-          return { kind: "answered", format, answer: parsed(answer.text), servedBy };
+          return { kind: "answered", format, answer: parseJson(answer.text), servedBy };
         } finally {
           slots.release();
         }
@@ -172,14 +173,6 @@ export function createLibraryCaller<F extends CallFormat>(
       await pools.close();
     },
   };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function isCredentialRefused(upstream: ReachableUpstream, { status, text }: LibraryPostAnswer): boolean {

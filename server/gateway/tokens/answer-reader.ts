@@ -1,5 +1,6 @@
 import type { Unit } from "../../../domain/access/gateway-operations.ts";
 import type { Dialect } from "../../../domain/access/key-record.ts";
+import { parseJson } from "../../../domain/parse-json.ts";
 import { disjointTokens } from "../../../domain/usage/disjoint-tokens.ts";
 import { noFigures, noteUsage, secondsOf } from "../../../domain/usage/reported-figures.ts";
 import type { AnswerEnding, AnswerUsage } from "../../../domain/usage/tokens.ts";
@@ -200,12 +201,8 @@ export class AnswerReader {
 
 /** Returns the text of a JSON string; undefined if it is none. */
 function textIn(json = ""): string | undefined {
-  try {
-    const value: unknown = JSON.parse(json);
-    return typeof value === "string" ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(json);
+  return typeof value === "string" ? value : undefined;
 }
 
 /** Returns the position of a word that is not before `from`; infinite if there is none. */

@@ -1,3 +1,5 @@
+import { parseJson } from "../../../domain/parse-json.ts";
+
 /** Digits of a figure at most. */
 const DIGITS = 9;
 /** Bytes that stand before a figure, and in no name before a digit. */
@@ -36,11 +38,7 @@ export class LastUsage {
 
   /** Parses the usage; undefined if it is no JSON. */
   parse(): unknown {
-    try {
-      return JSON.parse(this.#json?.toString("utf8", 0, this.#length) ?? "");
-    } catch {
-      return undefined;
-    }
+    return parseJson(this.#json?.toString("utf8", 0, this.#length) ?? "");
   }
 
   /**

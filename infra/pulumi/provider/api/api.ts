@@ -1,6 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { connectionAdvice } from "../../../../domain/connection-advice.ts";
 import { connectionErrorText, isBrokenConnection } from "../../../../domain/error-text.ts";
+import { parseJson } from "../../../../domain/parse-json.ts";
 import { rfc3339 } from "../../../../domain/rfc3339.ts";
 import type { ProviderConfig } from "../config.ts";
 import { atMost } from "./at-most.ts";
@@ -132,7 +133,7 @@ export function openApi(config: ProviderConfig): Api {
         return once(method, path, body, all);
       });
       mayBeDone ||= sent > 1;
-      const json = parse(text);
+      const json = parseJson(text);
       if (answer.ok && json !== undefined) {
         const replayed = answer.headers.get("idempotency-replayed") === "true";
         return { body: json, etag: answer.headers.get("etag") ?? "*", replayed };
@@ -142,13 +143,5 @@ export function openApi(config: ProviderConfig): Api {
       mayBeDone ||= answer.status !== 429;
       await delay(Math.min(MAX_WAIT_MS, 1_000 * (Number(answer.headers.get("retry-after")) || 1)));
     }
-  }
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }
