@@ -40,6 +40,7 @@ const TESTS: Readonly<Record<string, readonly string[]>> = {
   "docs/tutorials/first-key.md": ["test/e2e/first-key.browser.test.ts"],
   "docs/guides/budget-of-a-team.md": ["test/e2e/guides.journeys.test.ts"],
   "docs/guides/caddy.md": ["test/server/authz/proxy-guides.system.test.ts"],
+  "docs/guides/traefik.md": ["test/server/authz/proxy-guides.system.test.ts"],
   "docs/guides/envoy.md": ["test/server/authz/proxy-guides.system.test.ts"],
   "docs/guides/nginx-auth-request.md": ["test/server/authz/proxy-guides.system.test.ts"],
   "docs/guides/capture.md": ["test/examples/capture.journeys.test.ts"],

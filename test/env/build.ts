@@ -16,6 +16,7 @@ import { findProxy } from "./python-proxies.ts";
 for (const find of [
   () => findProxy("envoy"),
   () => findProxy("caddy"),
+  () => findProxy("traefik"),
   findBinaries,
   findHelm,
   findPromtool,

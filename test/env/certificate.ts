@@ -1,4 +1,5 @@
 import { generateKeyPairSync, randomBytes, sign } from "node:crypto";
+import { isIPv4 } from "node:net";
 
 const HOUR = 3_600_000;
 /** Object identifiers, as DER has them. */
@@ -10,12 +11,17 @@ const ECDSA_WITH_SHA256 = Buffer.from("06082a8648ce3d040302", "hex");
  * Makes a certificate that is its own authority, and its key; both in PEM.
  *
  * @param endsIn milliseconds; a day where it is left out
- * @param name of the host; its address is 127.0.0.1 where there is none
+ * @param hosts names of the host, and addresses of IPv4; 127.0.0.1 where there are none
  */
-export function makeCertificate(endsIn = 24 * HOUR, name?: string): { readonly cert: string; readonly key: string } {
+export function makeCertificate(
+  endsIn = 24 * HOUR,
+  ...hosts: readonly string[]
+): { readonly cert: string; readonly key: string } {
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const issuer = sequence(der(0x31, sequence(COMMON_NAME, der(0x0c, Buffer.from("Keyplane tests")))));
-  const host = name === undefined ? der(0x87, Buffer.from([127, 0, 0, 1])) : der(0x82, Buffer.from(name));
+  const names = (hosts.length === 0 ? ["127.0.0.1"] : hosts).map((host) =>
+    isIPv4(host) ? der(0x87, Buffer.from(host.split(".").map(Number))) : der(0x82, Buffer.from(host)),
+  );
   const algorithm = sequence(ECDSA_WITH_SHA256);
   const content = sequence(
     der(0xa0, der(0x02, Buffer.from([2]))),
@@ -25,7 +31,7 @@ export function makeCertificate(endsIn = 24 * HOUR, name?: string): { readonly c
     sequence(time(Date.now() - HOUR), time(Date.now() + endsIn)),
     issuer,
     publicKey.export({ type: "spki", format: "der" }),
-    der(0xa3, sequence(sequence(SUBJECT_ALT_NAME, der(0x04, sequence(host))))),
+    der(0xa3, sequence(sequence(SUBJECT_ALT_NAME, der(0x04, sequence(...names))))),
   );
   const signature = sign("sha256", content, privateKey);
   const cert = sequence(content, algorithm, der(0x03, Buffer.from([0]), signature));

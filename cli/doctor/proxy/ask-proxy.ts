@@ -27,12 +27,9 @@ export function askProxy(origin: URL, probe: Probe, signal: AbortSignal): Promis
     ["host", origin.host],
     ["connection", "close"],
     ...headers,
-    ...(body === undefined
-      ? []
-      : [
-          ["content-type", "application/json"],
-          ["content-length", String(Buffer.byteLength(body))],
-        ]),
+    ...(body === undefined ? [] : [["content-type", "application/json"]]),
+    // Else Node sends methods that it does not know with an empty body in chunks, which Traefik answers with 500.
+    ...(method === "GET" || method === "HEAD" ? [] : [["content-length", String(Buffer.byteLength(body ?? ""))]]),
   ];
   const send = origin.protocol === "https:" ? requestHttps : requestHttp;
   const sent = send({

@@ -12,8 +12,9 @@ import { makeCertificate } from "../../env/certificate.ts";
 import { freePort } from "../../env/free-port.ts";
 import { startNginxWith } from "../../env/nginx.ts";
 import { findProxy, startProxy } from "../../env/python-proxies.ts";
+import { until } from "../../env/until.ts";
 
-export const PROXIES = ["nginx", "envoy", "envoy by gRPC", "caddy"] as const;
+export const PROXIES = ["nginx", "envoy", "envoy by gRPC", "caddy", "traefik"] as const;
 export type GuideProxy = (typeof PROXIES)[number] | "envoy in Istio";
 
 const PAGES = {
@@ -22,6 +23,7 @@ const PAGES = {
   "envoy by gRPC": read("docs/guides/envoy.md"),
   "envoy in Istio": read("docs/guides/envoy.md"),
   caddy: read("docs/guides/caddy.md"),
+  traefik: read("docs/guides/traefik.md"),
 } as const;
 
 /** A token as `openssl rand -base64 32` makes one. */
@@ -57,7 +59,7 @@ export async function startService() {
 /** The files of a verifier and of its proxies: one certificate is everyone's, and its own authority. */
 export async function makeFiles() {
   const folder = await mkdtemp(join(tmpdir(), "keyplane-authz-"));
-  const { cert, key } = makeCertificate(undefined, "verifier.example.com");
+  const { cert, key } = makeCertificate(undefined, "verifier.example.com", "127.0.0.1");
   const [tlsCert, tlsKey, token] = [join(folder, "tls.crt"), join(folder, "tls.key"), join(folder, "token")];
   await Promise.all([writeFile(tlsCert, cert), writeFile(tlsKey, key), writeFile(token, TOKEN, { mode: 0o600 })]);
   return { folder, tlsCert, tlsKey, token, remove: () => rm(folder, { recursive: true }) };
@@ -111,6 +113,17 @@ function overGrpc(configuration: string, protects: string, isRaw: boolean): stri
   return stringify(all).replace("keyplane: /g/research-main", `keyplane: ${protects}`);
 }
 
+/** Returns Traefik's own configuration as its page has it, and writes that of its provider, which it names. */
+async function staticConfiguration(provider: string, port: number, { folder }: Files): Promise<string> {
+  const file = join(folder, `models-${port}.yaml`);
+  await writeFile(file, provider);
+  const [, own = ""] = PAGES.traefik
+    .split("```yaml\n")
+    .slice(1)
+    .map((part) => part.split("```")[0]);
+  return own.replace("address: :8443", `address: 127.0.0.1:${port}`).replace("/etc/traefik/models.yaml", file);
+}
+
 /** Starts the proxy of a page with the page's configuration. */
 export async function startGuideProxy(name: GuideProxy, place: Place) {
   const {
@@ -156,6 +169,16 @@ export async function startGuideProxy(name: GuideProxy, place: Place) {
       "/etc/caddy/keyplane-token": files.token,
       "/etc/caddy/verifier-ca.crt": files.tlsCert,
     },
+    traefik: {
+      "      tls: {}\n": "",
+      "https://verifier.example.com:9090": `https://127.0.0.1:${verifierPort}`,
+      "http://127.0.0.1:8000": `http://127.0.0.1:${servicePort}`,
+      "/etc/traefik/verifier-ca.crt": files.tlsCert,
+      "/etc/traefik/proxy.crt": files.tlsCert,
+      "/etc/traefik/proxy.key": files.tlsKey,
+      "/etc/traefik/models.example.com.crt": files.tlsCert,
+      "/etc/traefik/models.example.com.key": files.tlsKey,
+    },
   };
   const changes = Object.entries({ ...replaced[name], [ofPage ?? ""]: here ?? "" });
   const configuration = edit(
@@ -169,11 +192,12 @@ export async function startGuideProxy(name: GuideProxy, place: Place) {
     return { port, stop: () => nginx.stop() };
   }
   const head = name === "caddy" ? "{\n\tadmin off\n\tauto_https off\n}\n" : "";
-  const proxy = await startProxy(
-    kind,
-    await findProxy(kind),
-    head + (isGrpc ? overGrpc(configuration, protects, name === "envoy by gRPC") : configuration),
-    port,
-  );
+  const whole =
+    kind === "traefik"
+      ? await staticConfiguration(configuration, port, files)
+      : head + (isGrpc ? overGrpc(configuration, protects, name === "envoy by gRPC") : configuration);
+  const proxy = await startProxy(kind, await findProxy(kind), whole, port);
+  // Traefik listens before it has read its routes.
+  await until("the proxy has its routes", async () => (await fetch(`http://127.0.0.1:${port}/`)).status !== 404);
   return { port, stop: () => proxy.stop() };
 }

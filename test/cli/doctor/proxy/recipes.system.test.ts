@@ -42,7 +42,7 @@ const open = (path: string, more = "") =>
   replace(LOCATION, `  location ${path} { proxy_pass http://models; ${more} }\n${LOCATION}`);
 
 /** Proxies that ask over HTTP, with a recipe of their own. */
-const PROXIES = ["nginx", "envoy", "caddy"] as const;
+const PROXIES = ["nginx", "envoy", "caddy", "traefik"] as const;
 const BROKEN: Readonly<Record<(typeof PROXIES)[number], readonly Row[]>> = {
   nginx: [
     [
@@ -438,6 +438,37 @@ const BROKEN: Readonly<Record<(typeof PROXIES)[number], readonly Row[]>> = {
       "proxy-service",
       /sent the key: a key in X-API-Key/,
       /-X-API-Key/,
+    ],
+  ],
+  // Doctor does not know Traefik by its answers: what it names is compared with a recipe.
+  traefik: [
+    [
+      "forwardAuth forgotten",
+      { edit: replace("[keyplane, credentials]", "[credentials]") },
+      "proxy-keys",
+      /without a key/,
+      /recipe/,
+    ],
+    [
+      "the path of another proxy",
+      { protects: "/authz/nginx/g/research-main" },
+      "proxy-requests",
+      /cannot tell what it is asked about/,
+      /recipe/,
+    ],
+    [
+      "a key that is left on",
+      { ...ECHO, edit: replace("[keyplane, credentials]", "[keyplane]") },
+      "proxy-service",
+      /sent the key/,
+      /recipe/,
+    ],
+    [
+      "headers by a list",
+      { ...ECHO, edit: replace("authResponseHeadersRegex: (?i)^x.keyplane", "authResponseHeaders: [X-Keyplane-Key]") },
+      "proxy-service",
+      /./,
+      /recipe/,
     ],
   ],
 };
