@@ -17,8 +17,9 @@ const HOP_BY_HOP = [
 
 /**
  * Headers of a client that never go upstream: its key in every carrier, also in Azure's, its cookies, those that we set
- * ourselves, and those that claim another origin, address, target or method for the request, or have the usage left out
- * of its answer. Names that `isSteeringName` knows are kept back too.
+ * ourselves, those that choose the provider's account that pays, which an SDK sends by an environment variable and the
+ * credential decides, and those that claim another origin, address, target or method for the request, or have the usage
+ * left out of its answer. Names that `isSteeringName` knows are kept back too.
  */
 const NOT_FORWARDED = new Set<string>([
   ...HOP_BY_HOP,
@@ -33,6 +34,8 @@ const NOT_FORWARDED = new Set<string>([
   "fastly-client-ip",
   "forwarded",
   "host",
+  "openai-organization",
+  "openai-project",
   "true-client-ip",
   "x-api-key",
   "x-client-ip",
@@ -40,6 +43,7 @@ const NOT_FORWARDED = new Set<string>([
   "x-envoy-original-path",
   "x-goog-api-key",
   "x-goog-fieldmask",
+  "x-goog-user-project",
   "x-guploader-uploadid",
   "x-host",
   "x-http-method",

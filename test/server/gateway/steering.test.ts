@@ -78,7 +78,6 @@ test("b125: a header that says what a call is, of a gateway behind ours or of an
     "helicone-user-id": "u",
     "helicone-property-app": "p",
     "x-litellm-tags": "a",
-    "openai-organization": "org",
     "anthropic-beta": "b",
     "http-referer": "https://app.example",
     "x-title": "x",
@@ -90,6 +89,16 @@ test("b125: a header that says what a call is, of a gateway behind ours or of an
     expect(upstream.received.at(-1)?.headers).toMatchObject(sent);
   }
 });
+
+test.each(["OpenAI-Organization", "openai_project", "OpenAI-Project", "X-Goog-User-Project"])(
+  "b125: the header %s, by which a client chooses the account that pays, stays here",
+  async (name) => {
+    for (const id of ids) {
+      expect((await post(`${id}/v1/chat/completions`, { [name]: "of-the-client" })).status).toBe(200);
+      expect(upstream.received.at(-1)?.rawHeaders).not.toContain("of-the-client");
+    }
+  },
+);
 
 test.each([
   "x-portkey-config",
