@@ -1,5 +1,7 @@
 import type { Kind } from "../domain/kinds/kinds.ts";
+import { StaleLeaderError } from "../store/database/errors.ts";
 import type { Cluster } from "./cluster/port.ts";
+import { retryingStatus } from "./context/object-status.ts";
 import { AT_REST, type ReconcileResult } from "./context/reconcile-result.ts";
 import { reconcileGateway } from "./gateway/reconcile-gateway.ts";
 import type { KeyDeps } from "./key/key-deps.ts";
@@ -15,6 +17,9 @@ import { requestsForGateway, requestsForLibrary, requestsForMove } from "./watch
 /** The name of an object, as the queue has it. */
 export type Item = { readonly kind: Kind; readonly namespace: string; readonly name: string };
 
+/** Kinds whose failures are reported alike; a key reports its own. */
+type OtherKind = Exclude<Kind, "PlatformKey">;
+
 /**
  * Returns the early lane of an object. An object that works and is to end passes whatever is to begin. Keys, which end
  * by the store alone, pass the other objects. A declaration that has no key yet is to begin, whatever state it asks
@@ -29,18 +34,41 @@ export function earlyLane(cluster: Cluster, { kind, namespace, name }: Item): Ea
   return isToEnd ? "urgent" : undefined;
 }
 
-/** Brings the object of a name to where its declaration says, and enqueues what depends on it. */
+/**
+ * Brings the object of a name to where its declaration says, and enqueues what depends on it. If that fails, the status
+ * says so (threats c105).
+ *
+ * @throws StaleLeaderError if another leader has taken over: nothing may be written any more
+ */
 export async function reconcile(
   deps: KeyDeps,
-  { claims, policyNamespaces }: { readonly claims: ClaimOrder; readonly policyNamespaces: PolicyNamespaces },
+  known: { readonly claims: ClaimOrder; readonly policyNamespaces: PolicyNamespaces },
   { kind, namespace, name }: Item,
   enqueue: (item: Item) => void,
   signal: AbortSignal,
 ): Promise<ReconcileResult> {
+  if (kind === "PlatformKey") return reconcileKey(deps, { namespace, name }, signal);
+  try {
+    return await reconcileOther(deps, known, { kind, namespace, name }, enqueue);
+  } catch (error) {
+    const object = deps.cluster.get(kind, namespace, name);
+    if (object !== undefined && !(error instanceof StaleLeaderError) && !signal.aborted) {
+      const status = retryingStatus(object, error, deps.clock.now());
+      // The cluster may be what failed.
+      await deps.cluster.writeStatus(object, status).catch(() => {});
+    }
+    throw error;
+  }
+}
+
+async function reconcileOther(
+  deps: KeyDeps,
+  { claims, policyNamespaces }: { readonly claims: ClaimOrder; readonly policyNamespaces: PolicyNamespaces },
+  { kind, namespace, name }: Item & { readonly kind: OtherKind },
+  enqueue: (item: Item) => void,
+): Promise<ReconcileResult> {
   const { cluster } = deps;
   switch (kind) {
-    case "PlatformKey":
-      return reconcileKey(deps, { namespace, name }, signal);
     case "PlatformTeam": {
       const team = cluster.get(kind, namespace, name);
       if (team === undefined) {

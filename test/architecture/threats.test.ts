@@ -230,6 +230,8 @@ describe("docs/security/threats.md", () => {
       "c96",
       "c97",
       "c98",
+      "c105",
+      "c106",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), ...faults];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

@@ -39,6 +39,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             "type": "string",
             "minLength": 1,
             "maxLength": 128,
+            "pattern": "^[^\\x00]*$",
             "x-kubernetes-validations": [
               {
                 "rule": "!self.matches(\"[\\u202a-\\u202e\\u2066-\\u2069]\")",
@@ -49,7 +50,8 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
           "description": {
             "description": "What belongs in the library, for people and models.",
             "type": "string",
-            "maxLength": 2048
+            "maxLength": 2048,
+            "pattern": "^[^\\x00]*$"
           },
           "deletionPolicy": {
             "description": "When the declaration is deleted: Retain the atoms for a later library of the same name; or Delete them.",
@@ -94,7 +96,8 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                 "description": "The embedding model or a logical route of the gateway. A change embeds all atoms again.",
                 "type": "string",
                 "minLength": 1,
-                "maxLength": 256
+                "maxLength": 256,
+                "pattern": "^[^\\x00]*$"
               },
               "dimensions": {
                 "description": "The vector's length, for a model that can return shorter ones.",
@@ -138,7 +141,8 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                 "description": "The model or a logical route of the gateway.",
                 "type": "string",
                 "minLength": 1,
-                "maxLength": 256
+                "maxLength": 256,
+                "pattern": "^[^\\x00]*$"
               },
               "tokensPerDay": {
                 "description": "The tokens of conversations per day (UTC), estimated with the model's longest answers. Beyond it, conversations are refused until the next day.",
@@ -396,7 +400,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   "description": "The http or https URL of its origin, with a path prefix if it has one, as the provider gives it for the dialect's SDK. The operation's path, such as /v1/chat/completions, is appended: with openai, without its version where the prefix has one, such as /v1, /api/paas/v4 or /v1beta/openai; with gemini, where the prefix is one; with anthropic, where it ends in /v1. Private addresses are refused unless the installation allows them.",
                   "type": "string",
                   "maxLength": 512,
-                  "pattern": "^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"
+                  "pattern": "^https?://[^\\s\\x00/?#@]+(/[^\\s\\x00?#]*)?$"
                 },
                 "credentialRef": {
                   "description": "The Secret in this namespace with the provider's credential, at most 4,096 characters. Left out, calls go there without a credential, as to a model server of one's own.",
@@ -771,7 +775,8 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                       "items": {
                         "description": "A value.",
                         "type": "string",
-                        "maxLength": 63
+                        "maxLength": 63,
+                        "pattern": "^[^\\x00]*$"
                       }
                     }
                   }
@@ -1482,6 +1487,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             "type": "string",
             "minLength": 1,
             "maxLength": 128,
+            "pattern": "^[^\\x00]*$",
             "x-kubernetes-validations": [
               {
                 "rule": "!self.matches(\"[\\u202a-\\u202e\\u2066-\\u2069]\")",
@@ -1494,6 +1500,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             "type": "string",
             "minLength": 1,
             "maxLength": 253,
+            "pattern": "^[^\\x00]*$",
             "x-kubernetes-validations": [
               {
                 "rule": "!self.matches(\"[\\u202a-\\u202e\\u2066-\\u2069]\")",
@@ -1903,7 +1910,8 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                 "description": "Any text. A change creates a new version.",
                 "type": "string",
                 "minLength": 1,
-                "maxLength": 128
+                "maxLength": 128,
+                "pattern": "^[^\\x00]*$"
               }
             }
           },
@@ -2478,6 +2486,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             "type": "string",
             "minLength": 1,
             "maxLength": 128,
+            "pattern": "^[^\\x00]*$",
             "x-kubernetes-validations": [
               {
                 "rule": "!self.matches(\"[\\u202a-\\u202e\\u2066-\\u2069]\")",
@@ -2537,13 +2546,15 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   "description": "The subject of an OIDC token.",
                   "type": "string",
                   "minLength": 1,
-                  "maxLength": 256
+                  "maxLength": 256,
+                  "pattern": "^[^\\x00]*$"
                 },
                 "group": {
                   "description": "A group of an OIDC token.",
                   "type": "string",
                   "minLength": 1,
-                  "maxLength": 256
+                  "maxLength": 256,
+                  "pattern": "^[^\\x00]*$"
                 },
                 "serviceAccount": {
                   "description": "A Kubernetes ServiceAccount.",
@@ -2824,7 +2835,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   "description": "The https URL that receives events. Private addresses are refused unless the installation allows them as upstreams; only these may use http. Redirects are not followed.",
                   "type": "string",
                   "maxLength": 512,
-                  "pattern": "^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"
+                  "pattern": "^https?://[^\\s\\x00/?#@]+(/[^\\s\\x00?#]*)?$"
                 },
                 "events": {
                   "description": "The events to post.",

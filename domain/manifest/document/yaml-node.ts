@@ -8,10 +8,14 @@ type NodeNote = { readonly offset: number; readonly path: Path; readonly message
 /** Message for a field name that is no text, such as a placeholder that a program like Helm fills in. */
 const NOT_PLAIN = "a field's name must be plain text: render a template, which has {{ in it, before it is read";
 
+/** Message for a text that no database of ours keeps, and that the API server keeps otherwise. */
+const NOT_STORABLE =
+  "has a NUL character, or half of a surrogate pair, which cannot be stored: write the text without it";
+
 /**
  * Converts a parsed YAML node to plain JSON values, and reports what JSON cannot express as faults: aliases (a few
  * lines
- * of which make a gigabyte), duplicate keys, and keys that are no text.
+ * of which make a gigabyte), duplicate keys, and keys that are no text; and text that cannot be stored.
  */
 export function readNode(root: unknown): { value: unknown; diagnostics: NodeNote[]; warnings: NodeNote[] } {
   const diagnostics: NodeNote[] = [];
@@ -26,6 +30,9 @@ export function readNode(root: unknown): { value: unknown; diagnostics: NodeNote
       return null;
     }
     if (!isScalar(node)) return null;
+    if (typeof node.value === "string" && !isStorable(node.value)) {
+      diagnostics.push({ offset: start(node), path, message: NOT_STORABLE });
+    }
     warn(node, path);
     return node.value;
   }
@@ -34,7 +41,7 @@ export function readNode(root: unknown): { value: unknown; diagnostics: NodeNote
     const object: Record<string, unknown> = {};
     for (const { key, value } of pairs) {
       const name = keyText(key);
-      if (name === undefined || name === "__proto__") {
+      if (name === undefined || name === "__proto__" || !isStorable(name)) {
         diagnostics.push({ offset: start(key), path, message: NOT_PLAIN });
       } else if (name === "<<") {
         diagnostics.push({ offset: start(key), path, message: "merge keys are not supported: write the fields out" });
@@ -57,6 +64,10 @@ export function readNode(root: unknown): { value: unknown; diagnostics: NodeNote
     const message = yaml11Surprise(node.source);
     if (message !== undefined) warnings.push({ offset: start(node), path, message });
   }
+}
+
+function isStorable(text: string): boolean {
+  return !text.includes("\0") && text.isWellFormed();
 }
 
 /** Returns the offset of the value at a path in the text; the offset of its nearest parent if there is none. */

@@ -29,7 +29,8 @@ export const PATTERNS: Readonly<Record<string, string>> = {
   "^[!-~]+$": "must be visible ASCII without spaces",
   "^[0-9a-f]{64}$": "is no SHA-256: write 64 lower-case hex digits",
   "^inf_[!#-+\\--~]{8}$": "is no prefix of a key: write the key's first 12 characters, which begin with inf_",
-  "^https?://[^\\s/?#@]+(/[^\\s?#]*)?$":
+  "^[^\\x00]*$": "has a NUL character, which cannot be stored: write the text without it",
+  "^https?://[^\\s\\x00/?#@]+(/[^\\s\\x00?#]*)?$":
     "is no base URL: write http:// or https://, a host and perhaps a path, without credentials, query or fragment",
   "^[A-Za-z0-9][-._A-Za-z0-9]*$": "is no route id: use letters, digits, -, _ and ., beginning with a letter or digit",
   "^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$":

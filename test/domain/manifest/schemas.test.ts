@@ -69,6 +69,13 @@ describe("every schema", () => {
     expect(failing([...below("spec"), ...below("status")], inBounds)).toEqual([]);
   });
 
+  test("c106: takes no NUL in any text, which no database keeps", () => {
+    const takesNul = ({ pattern }: Schema) =>
+      ["a\0b", "\0", "https://a\0b/c", "https://a/b\0c"].some((text) => new RegExp(pattern ?? "", "u").test(text));
+    const isFree = ({ type, enum: values, format }: Schema) => type === "string" && !values && !format;
+    expect(failing(below("spec"), ({ schema }) => !isFree(schema) || !takesNul(schema))).toEqual([]);
+  });
+
   test("uses nothing that the offline validator does not know", () => {
     const known = new Set<string>([
       ...[

@@ -30,3 +30,10 @@ test("a declaration that is longer than what is recorded is left out whole", () 
   expect(recordedSpec(spec(length))).toEqual(spec(length));
   expect(recordedSpec(spec(length + 1))).toBeNull();
 });
+
+test("c106: a declaration with text that cannot be stored is not recorded", () => {
+  const spec = (owner: string): Spec<"PlatformKey"> => ({ ...defaults, owner });
+  expect(["a\0", "a\\\0", "a\ud83d"].map((owner) => recordedSpec(spec(owner)))).toEqual([null, null, null]);
+  const kept = ["\\u0000", "\u{1f511}", "\u0001"].map(spec);
+  expect(kept.map((each) => recordedSpec(each))).toEqual(kept);
+});

@@ -45,6 +45,9 @@ describe.each([
   ["an alias", "a: &x 1\nb: *x\n", "b: aliases are not supported: write the value out"],
   ["a merge key", "a: { <<: { b: 1 } }\n", "a: merge keys are not supported"],
   ["a tag", "a: !secret x\n", "tags are not supported"],
+  ["c106: a NUL", 'a: ["x\\0y"]\n', "a[0]: has a NUL character, or half of a surrogate pair, which cannot be stored"],
+  ["half of a surrogate pair", '{"a": "x\\ud83dy"}', "a: has a NUL character, or half of a surrogate pair"],
+  ["a NUL in a name", '"a\\0b": 1\n', "a field's name must be plain text"],
   ["a key that is a list", "? [a]\n: 1\n", "a field's name must be plain text"],
   ["a key called __proto__", "__proto__: { a: 1 }\n", "a field's name must be plain text"],
 ])("%s", (_, text, says) => {
