@@ -119,11 +119,14 @@ class Exchange implements AttemptListener {
     return true;
   }
 
-  /** @param before attempt of the same request before this one; undefined for none */
-  #ask(candidate: UpstreamCandidate, before: UpstreamAttempt | undefined): void {
+  /**
+   * @param before attempt of the same request before this one; undefined for none
+   * @param isRepeat true if that one's reused socket was closed
+   */
+  #ask(candidate: UpstreamCandidate, before: UpstreamAttempt | undefined, isRepeat = false): void {
     this.#stopPace();
     this.#dropHeld();
-    const attempt = new UpstreamAttempt(this, candidate, before);
+    const attempt = new UpstreamAttempt(this, candidate, before, isRepeat);
     this.#attempt = attempt;
     try {
       this.#dispatch(attempt);
@@ -469,7 +472,7 @@ class Exchange implements AttemptListener {
     if (!this.#decideAgain()) return true;
     if (!this.#resolved.candidates.some((each) => isSameCandidate(each, attempt.candidate))) return false;
     attempt.trace?.failed("bad_gateway");
-    this.#ask(attempt.candidate, this.#attempt);
+    this.#ask(attempt.candidate, this.#attempt, true);
     return true;
   }
 

@@ -52,14 +52,20 @@ export class UpstreamAttempt implements Dispatcher.DispatchHandler {
   #interimAnswers = 0;
   /** True once the upstream has answered, or has failed for certain. */
   #isDecided = false;
-  /** True if it is the candidate's second attempt, on a socket of its own. */
+  /** True if it repeats an attempt whose reused socket was closed, on a socket of its own. */
   readonly isRepeat: boolean;
 
-  constructor(listener: AttemptListener, candidate: UpstreamCandidate, before: UpstreamAttempt | undefined) {
+  /** @param before attempt of the same request before this one; undefined for none */
+  constructor(
+    listener: AttemptListener,
+    candidate: UpstreamCandidate,
+    before: UpstreamAttempt | undefined,
+    isRepeat: boolean,
+  ) {
     this.#listener = listener;
     this.candidate = candidate;
     this.#before = before;
-    this.isRepeat = before?.hasAsked(candidate) === true;
+    this.isRepeat = isRepeat;
   }
 
   /** True if this attempt, or one before it, asked the candidate. */
