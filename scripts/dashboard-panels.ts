@@ -147,6 +147,7 @@ export const SECTIONS: readonly Section[] = [
         queries: {
           "under way": 'sum(keyplane_upstream_calls{namespace="$namespace"})',
           waiting: 'sum(keyplane_upstream_calls_queued{namespace="$namespace"})',
+          "upstreams left out": 'sum(keyplane_upstreams_left_out{namespace="$namespace"})',
           "refused a second":
             'sum(rate(keyplane_upstream_calls_refused_total{namespace="$namespace"}[$__rate_interval]))',
           "credential refused a second":

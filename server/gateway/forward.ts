@@ -97,15 +97,21 @@ class Exchange implements AttemptListener {
       () => this.#finish(),
     );
     if (response.destroyed) this.#finish();
-    else if (body !== "small") this.#ask(this.#resolved.candidates[0], undefined);
+    else if (body !== "small") this.#askFirst();
     else {
       collectBody(request, openCall, (collected) => {
         if (this.#done) return;
         if (collected instanceof Problem) return this.#breakOff(collected);
         this.#collected = collected;
-        if (this.#decideAgain()) this.#ask(this.#resolved.candidates[0], undefined);
+        if (this.#decideAgain()) this.#askFirst();
       });
     }
+  }
+
+  #askFirst(): void {
+    const { candidates } = this.#resolved;
+    const next = candidates.length === 1 ? undefined : this.#next(undefined);
+    this.#ask(next ?? candidates[0], undefined);
   }
 
   /** Decides the call again. Returns false if it may not be made any more, and has then broken it off. */
@@ -120,8 +126,10 @@ class Exchange implements AttemptListener {
   }
 
   /**
+   * Asks a candidate.
+   *
    * @param before attempt of the same request before this one; undefined for none
-   * @param isRepeat true if that one's reused socket was closed
+   * @param isRepeat true if the reused socket of that attempt was closed
    */
   #ask(candidate: UpstreamCandidate, before: UpstreamAttempt | undefined, isRepeat = false): void {
     this.#stopPace();
@@ -177,8 +185,7 @@ class Exchange implements AttemptListener {
     const { method, head, path, pathModel } = this.#call;
     const { times } = this.#deps;
     const { pool, fresh, prefixes, credentialHeader } = to;
-    attempt.slots = to.slots;
-    attempt.pool = to;
+    attempt.begin(to);
     const { length, content } = this.#bodyFor({ upstream, model });
     attempt.trace = this.#traceOf(attempt.candidate);
     const sockets = attempt.isRepeat ? fresh() : pool;
@@ -188,7 +195,7 @@ class Exchange implements AttemptListener {
         path: upstreamTarget(prefixes, path, pathModel === undefined ? undefined : (model ?? pathModel), this.#query),
         headers: upstreamHeaders(head, credentialHeader, length, attempt.trace?.headers),
         body: content,
-        headersTimeout: this.#next(attempt) === undefined ? times.head : times.headWithFallback,
+        headersTimeout: this.#mayBeReplaced(attempt) ? times.headWithFallback : times.head,
         // Of the same length as the head's mostly: the dispatcher makes two timers for each call where they differ.
         bodyTimeout: times.head,
       },
@@ -498,12 +505,31 @@ class Exchange implements AttemptListener {
   }
 
   /**
-   * Returns the first of the route's present candidates that no attempt up to this one has asked; undefined if none may
-   * be asked any more, as once a body passes as a stream: what the upstream has of it is gone.
+   * Returns the first of the route's present candidates that no attempt up to this one has asked, and of those that are
+   * left out only if there is no other; undefined if none may be asked any more, as once a body passes as a stream: what
+   * the upstream has of it is gone.
    */
-  #next(attempt: UpstreamAttempt): UpstreamCandidate | undefined {
-    if (this.#call.body === "stream" && attempt.pool !== undefined) return undefined;
-    return this.#resolved.candidates.find((candidate) => !attempt.hasAsked(candidate));
+  #next(attempt: UpstreamAttempt | undefined): UpstreamCandidate | undefined {
+    if (this.#call.body === "stream" && attempt?.pool !== undefined) return undefined;
+    let leftOut: UpstreamCandidate | undefined;
+    for (const candidate of this.#resolved.candidates) {
+      if (attempt?.hasAsked(candidate)) continue;
+      if (!this.#deps.pools.isLeftOut(candidate.upstream)) return candidate;
+      leftOut ??= candidate;
+    }
+    return leftOut;
+  }
+
+  /** True if this attempt's upstream, where it is silent, gives way to another that is no worse. */
+  #mayBeReplaced(attempt: UpstreamAttempt): boolean {
+    const { pools } = this.#deps;
+    const next = this.#next(attempt);
+    return next !== undefined && (!pools.isLeftOut(next.upstream) || pools.isLeftOut(attempt.candidate.upstream));
+  }
+
+  onLeftOut({ candidate: { upstream } }: UpstreamAttempt, milliseconds: number): void {
+    const about = { gatewayId: this.#call.gatewayId, upstream: upstream.name, milliseconds };
+    this.#deps.log.warn(about, "an upstream has failed several times in a row: routes with another one leave it out");
   }
 
   /**

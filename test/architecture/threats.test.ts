@@ -213,6 +213,7 @@ describe("docs/security/threats.md", () => {
       "b402",
       "b403",
       "b404",
+      "b405",
     ];
     const faults = [
       "c82",

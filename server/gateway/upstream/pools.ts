@@ -7,6 +7,7 @@ import { type PathPrefixes, pathPrefixes } from "../request-target.ts";
 import type { AddressGuard } from "./addresses.ts";
 import { assertAllowed, CONNECT_MS, guardedConnector } from "./guarded-connector.ts";
 import { lookupLimit } from "./lookup-limit.ts";
+import { UpstreamBreaker } from "./upstream-breaker.ts";
 import { type SlotLimits, slotLimits, UpstreamSlots } from "./upstream-slots.ts";
 
 /** The sockets to one upstream, and what all requests to it have in common. */
@@ -24,6 +25,8 @@ export type UpstreamPool = {
   readonly names: SeenNames;
   /** Slots: a call takes one before it is dispatched, and gives it back when it has ended. */
   readonly slots: UpstreamSlots;
+  /** Breaker, which a call that takes a slot is noted at. */
+  readonly breaker: UpstreamBreaker;
 };
 
 /** An upstream whose credential can be read, or that is declared without one. */
@@ -43,11 +46,14 @@ export type UpstreamPools = {
    * @throws AddressRefusedError if the base URL is an address that no upstream may have
    */
   poolOf(gatewayId: string, upstream: ReachableUpstream, teamId: string): UpstreamPool;
+  /** True if a call that may go to another upstream is to go there, since this one has failed several times in a row. */
+  isLeftOut(upstream: UpstreamRecord): boolean;
   readonly size: number;
   /**
-   * Counts the calls to all upstreams: under way, queued, and refused so far because too many waited, or for too long.
+   * Counts the calls to all upstreams: under way, queued, and refused so far because too many waited, or for too long;
+   * and the upstreams that are left out.
    */
-  figures(): { inUse: number; queued: number; refused: number };
+  figures(): { inUse: number; queued: number; refused: number; leftOut: number };
   /** Closes the pools that no call has used for {@link IDLE_MS}. */
   closeIdle(): void;
   close(): Promise<void>;
@@ -76,7 +82,7 @@ export function createUpstreamPools(
   /**
    * The same pools, by the record that they were requested with: a record never changes, and its look-up needs no text.
    */
-  const byRecord = new WeakMap<ReachableUpstream, PoolEntry>();
+  const byRecord = new WeakMap<UpstreamRecord, PoolEntry>();
   // The slow name servers of one team's upstreams hold up no other team (threats b101).
   const limit = lookupLimit({ most: MAX_LOOKUPS, patienceMs: CONNECT_MS }, monotonic);
   /** Calls that were refused by pools that are closed by now. */
@@ -102,6 +108,7 @@ export function createUpstreamPools(
       needle: needleOf(credential || ""),
       names: new SeenNames(),
       slots: new UpstreamSlots(limits),
+      breaker: new UpstreamBreaker(monotonic),
       usedAt: 0,
     };
     pools.set(identity, entry);
@@ -128,16 +135,20 @@ export function createUpstreamPools(
       entry.usedAt = monotonic();
       return entry;
     },
+    isLeftOut(upstream) {
+      return byRecord.get(upstream)?.breaker.isLeftOut === true;
+    },
     get size() {
       return pools.size;
     },
     figures() {
-      const sum = { inUse: 0, queued: 0, refused: refusedBefore };
-      for (const { slots } of pools.values()) {
+      const sum = { inUse: 0, queued: 0, refused: refusedBefore, leftOut: 0 };
+      for (const { slots, breaker } of pools.values()) {
         const { inUse, queued, refused } = slots.figures;
         sum.inUse += inUse;
         sum.queued += queued;
         sum.refused += refused;
+        if (breaker.isOpen) sum.leftOut++;
       }
       return sum;
     },

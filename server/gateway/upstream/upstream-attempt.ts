@@ -26,6 +26,8 @@ export type AttemptListener = {
   ): void;
   onData(controller: Dispatcher.DispatchController, chunk: Buffer): void;
   onEnd(attempt: UpstreamAttempt): void;
+  /** Called if the upstream has failed so often in a row that it is left out for some milliseconds. */
+  onLeftOut(attempt: UpstreamAttempt, milliseconds: number): void;
   onFailure(attempt: UpstreamAttempt, failure: UpstreamFailure): void;
   /**
    * Called if the upstream closed a reused socket instead of answering.
@@ -49,6 +51,8 @@ export class UpstreamAttempt implements Dispatcher.DispatchHandler {
   slots: UpstreamSlots | undefined;
   /** Part of the call's trace; undefined before the upstream is asked, and if nothing is traced. */
   trace: UpstreamTrace | undefined;
+  /** Mark of the attempt at the upstream's breaker. */
+  #mark = 0;
   #interimAnswers = 0;
   /** True once the upstream has answered, or has failed for certain. */
   #isDecided = false;
@@ -79,11 +83,24 @@ export class UpstreamAttempt implements Dispatcher.DispatchHandler {
     return (isAtWork ? 1 : 0) + (this.#before?.atWork ?? 0);
   }
 
+  /** Notes that the upstream is asked, with a slot of it taken. */
+  begin(pool: UpstreamPool): void {
+    this.pool = pool;
+    this.slots = pool.slots;
+    this.#mark = pool.breaker.begin();
+  }
+
   /** Gives the slot back: the upstream may be asked by another call. */
   release(): void {
     const { slots } = this;
     this.slots = undefined;
+    this.pool?.breaker.givenUp(this.#mark);
     slots?.release();
+  }
+
+  #fail(): void {
+    const leftOutMs = this.pool?.breaker.failed(this.#mark);
+    if (leftOutMs !== undefined) this.#listener.onLeftOut(this, leftOutMs);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -101,6 +118,8 @@ export class UpstreamAttempt implements Dispatcher.DispatchHandler {
       return;
     }
     this.#isDecided = true;
+    if (status >= 500) this.#fail();
+    else this.pool?.breaker.succeeded(this.#mark);
     if (this.#listener.isActive(this)) this.#listener.onHeaders(this, controller, status, headers);
   }
 
@@ -114,11 +133,15 @@ export class UpstreamAttempt implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    this.release();
-    if (!this.#listener.isActive(this)) return;
-    this.#isDecided ||= !mayGoOnAfter(error);
     const sent = this.controller !== undefined;
-    if (wasReused(error, sent) && this.#listener.onReusedSocket(this)) return;
+    const isActive = this.#listener.isActive(this);
+    const isReused = wasReused(error, sent);
+    // An idle connection that is closed is no failure of the upstream.
+    if (isActive && !isReused && !this.#isDecided) this.#fail();
+    this.release();
+    if (!isActive) return;
+    this.#isDecided ||= !mayGoOnAfter(error);
+    if (isReused && this.#listener.onReusedSocket(this)) return;
     this.#listener.onFailure(this, upstreamFailure(error, sent));
   }
 }

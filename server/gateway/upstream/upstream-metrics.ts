@@ -2,7 +2,7 @@ import { Counter, Gauge, type Registry } from "@prometheus-io/client";
 import type { UpstreamPools } from "./pools.ts";
 import type { UpstreamOutcomes } from "./upstream-outcomes.ts";
 
-/** Registers the metrics of calls to upstreams: open, queued and refused calls, and refused credentials. */
+/** Registers the metrics of upstreams: open, queued and refused calls, refused credentials, and those left out. */
 export function observeUpstreams(
   registry: Registry,
   pools: Pick<UpstreamPools, "figures">,
@@ -32,6 +32,14 @@ export function observeUpstreams(
     collect() {
       this.reset();
       this.inc(pools.figures().refused);
+    },
+  });
+  new Gauge({
+    name: "keyplane_upstreams_left_out",
+    help: "Upstreams, by thread, that routes leave out since their last calls failed",
+    registers,
+    collect() {
+      this.set(pools.figures().leftOut);
     },
   });
   new Counter({
