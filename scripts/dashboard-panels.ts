@@ -148,6 +148,7 @@ export const SECTIONS: readonly Section[] = [
           "under way": 'sum(keyplane_upstream_calls{namespace="$namespace"})',
           waiting: 'sum(keyplane_upstream_calls_queued{namespace="$namespace"})',
           "upstreams left out": 'sum(keyplane_upstreams_left_out{namespace="$namespace"})',
+          "retries a second": 'sum(rate(keyplane_upstream_retries_total{namespace="$namespace"}[$__rate_interval]))',
           "refused a second":
             'sum(rate(keyplane_upstream_calls_refused_total{namespace="$namespace"}[$__rate_interval]))',
           "credential refused a second":

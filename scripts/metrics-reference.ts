@@ -28,7 +28,7 @@ function serverRegistry(): Registry {
   observeAnswers(registry, { figures: unread });
   observePipelining(registry, { waiting: 0 });
   observeCertificate(registry, unread);
-  observeUpstreams(registry, { figures: unread }, { credentialsRefused: 0 });
+  observeUpstreams(registry, { figures: unread }, { credentialsRefused: 0, retries: 0 });
   leakMetrics(registry);
   return registry;
 }

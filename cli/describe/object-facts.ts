@@ -1,5 +1,6 @@
 import type { CallerNetwork } from "../../domain/access/caller-network.ts";
 import { subjectText } from "../../domain/access/subject.ts";
+import { counted } from "../../domain/counted.ts";
 import { statedFacts } from "../../domain/key/declaration/facts.ts";
 import type { Kind, Spec } from "../../domain/kinds/kinds.ts";
 import { expiryText } from "../get/columns.ts";
@@ -142,7 +143,8 @@ function memberText({ subject, group, serviceAccount }: Member): string {
 
 type Route = NonNullable<NonNullable<ListedObject<"ModelGateway">["spec"]>["routes"]>[number];
 
-function routeText({ model, upstream, upstreamModel, rateLimit }: Route): string {
+function routeText({ model, upstream, upstreamModel, rateLimit, retry }: Route): string {
   const limits = rateLimit === undefined ? "" : ` (${limitsText(rateLimit)})`;
-  return `${model}: ${upstreamModel} of ${upstream}${limits}`;
+  const retries = retry === undefined ? "" : `, ${counted(retry.attempts, "more attempt")}`;
+  return `${model}: ${upstreamModel} of ${upstream}${retries}${limits}`;
 }

@@ -141,4 +141,6 @@ export type RouteRecord = {
   readonly fallbacks: readonly { readonly upstream: string; readonly upstreamModel: string }[];
   /** Limits that all calls naming this route share, as declared. */
   readonly rateLimit?: LimitSpec;
+  /** Times that each upstream is asked again after it has failed. */
+  readonly retry?: { readonly attempts: number };
 };

@@ -23,7 +23,9 @@ import { upstreamTarget } from "./request-target.ts";
 import { isSameCandidate, isSameUpstream, type Resolved, type UpstreamCandidate } from "./resolve.ts";
 import { type AnswerTap, codingOf, EVENT_STREAM, openTap } from "./tokens/answer-tap.ts";
 import { mayBeAsked, type UpstreamPool } from "./upstream/pools.ts";
-import { ABANDONED, type AttemptListener, UpstreamAttempt } from "./upstream/upstream-attempt.ts";
+import { retryDelay } from "./upstream/retry.ts";
+import { retryAfterMs } from "./upstream/retry-after.ts";
+import { ABANDONED, type AskedAgain, type AttemptListener, UpstreamAttempt } from "./upstream/upstream-attempt.ts";
 import {
   credentialRefused,
   isFallbackStatus,
@@ -77,6 +79,10 @@ class Exchange implements AttemptListener {
     | undefined;
   /** True once the answer was read: the next one passes as it comes. */
   #wasRead = false;
+  /** Timer of a retry; undefined while none is waited for. */
+  #retry: NodeJS.Timeout | undefined;
+  /** Monotonic milliseconds at which the first upstream was asked; 0 if there are no retries. */
+  #askedAt = 0;
   /** Query to ask with. */
   #query: string;
   /** Reader of the usage in the answer as it passes; undefined if the answer cannot report what the call used. */
@@ -109,7 +115,8 @@ class Exchange implements AttemptListener {
   }
 
   #askFirst(): void {
-    const { candidates } = this.#resolved;
+    const { candidates, retry } = this.#resolved;
+    if (retry !== undefined) this.#askedAt = performance.now();
     const next = candidates.length === 1 ? undefined : this.#next(undefined);
     this.#ask(next ?? candidates[0], undefined);
   }
@@ -129,12 +136,12 @@ class Exchange implements AttemptListener {
    * Asks a candidate.
    *
    * @param before attempt of the same request before this one; undefined for none
-   * @param isRepeat true if the reused socket of that attempt was closed
+   * @param again why the same candidate is asked again; undefined if it is another one
    */
-  #ask(candidate: UpstreamCandidate, before: UpstreamAttempt | undefined, isRepeat = false): void {
+  #ask(candidate: UpstreamCandidate, before: UpstreamAttempt | undefined, again?: AskedAgain): void {
     this.#stopPace();
     this.#dropHeld();
-    const attempt = new UpstreamAttempt(this, candidate, before, isRepeat);
+    const attempt = new UpstreamAttempt(this, candidate, before, again);
     this.#attempt = attempt;
     try {
       this.#dispatch(attempt);
@@ -186,9 +193,10 @@ class Exchange implements AttemptListener {
     const { times } = this.#deps;
     const { pool, fresh, prefixes, credentialHeader } = to;
     attempt.begin(to);
+    if (this.#resolved.retry !== undefined && attempt.again === undefined) to.retries.earn();
     const { length, content } = this.#bodyFor({ upstream, model });
     attempt.trace = this.#traceOf(attempt.candidate);
-    const sockets = attempt.isRepeat ? fresh() : pool;
+    const sockets = attempt.again === "closed" ? fresh() : pool;
     sockets.dispatch(
       {
         method,
@@ -202,7 +210,7 @@ class Exchange implements AttemptListener {
       attempt,
     );
     // It still carries out what was dispatched to it.
-    if (attempt.isRepeat) void sockets.close();
+    if (attempt.again === "closed") void sockets.close();
   }
 
   #traceOf({ upstream, model }: UpstreamCandidate): UpstreamTrace | undefined {
@@ -228,7 +236,7 @@ class Exchange implements AttemptListener {
   }
 
   isActive(attempt: UpstreamAttempt): boolean {
-    return !this.#done && this.#attempt === attempt;
+    return !this.#done && this.#attempt === attempt && this.#retry === undefined;
   }
 
   /** Handles the head of a candidate's answer: begins the answer with it, or asks the next candidate. */
@@ -240,6 +248,13 @@ class Exchange implements AttemptListener {
   ): void {
     this.#deps.outcomes.answered(this.#call.gatewayId, attempt.candidate.upstream, status);
     attempt.trace?.answered(status);
+    if (isFallbackStatus(status) && this.#mayRepeat(status, parsed)) {
+      if (this.#retryLater(attempt, retryAfterMs(parsed, Date.now()), UNUSABLE)) {
+        attempt.trace?.end();
+        controller.abort(ABANDONED);
+        return;
+      }
+    }
     if (isFallbackStatus(status) && this.#next(attempt) !== undefined) {
       if (!this.#decideAgain()) return;
       // There may be no other one any more.
@@ -475,11 +490,11 @@ class Exchange implements AttemptListener {
 
   onReusedSocket(attempt: UpstreamAttempt): boolean {
     // A body that passed as a stream is gone.
-    if (attempt.isRepeat || this.#call.body === "stream") return false;
+    if (attempt.again === "closed" || this.#call.body === "stream") return false;
     if (!this.#decideAgain()) return true;
     if (!this.#resolved.candidates.some((each) => isSameCandidate(each, attempt.candidate))) return false;
     attempt.trace?.failed("bad_gateway");
-    this.#ask(attempt.candidate, this.#attempt, true);
+    this.#ask(attempt.candidate, this.#attempt, "closed");
     return true;
   }
 
@@ -491,6 +506,8 @@ class Exchange implements AttemptListener {
     attempt.trace?.failed(shown.code);
     const about = { gatewayId, upstream: upstream.name, status: shown.status, cause: shown.code };
     this.#deps.log.warn({ ...about, error, requestId: requestIdOf(request) }, "an upstream failed");
+    const isUnsent = attempt.pool !== undefined && attempt.controller === undefined;
+    if (refused && isUnsent && this.#retryLater(attempt, undefined, shown)) return;
     // An answer that is held back has been made: another upstream would make it once more.
     const isAnswered = this.#response.begun || this.#held !== undefined || this.#whole !== undefined;
     if (refused && !isAnswered && this.#next(attempt) !== undefined) {
@@ -502,6 +519,42 @@ class Exchange implements AttemptListener {
       }
     }
     this.#breakOff(shown);
+  }
+
+  /**
+   * True if a call that was answered so may be sent to the same upstream again. A second time it would make a second
+   * object of what it may have stored.
+   */
+  #mayRepeat(status: number, { "x-should-retry": advice }: Readonly<IncomingHttpHeaders>): boolean {
+    return advice !== "false" && (status === 429 || this.#call.keeping === undefined);
+  }
+
+  /**
+   * Asks the same upstream again after a while, if its route has it so, the call has time for it, and no other upstream
+   * is better.
+   *
+   * @param askedMs what the upstream asks to wait; undefined if it asks for nothing
+   * @param shown answer if no upstream may be asked by then
+   * @returns false if it is not asked again
+   */
+  #retryLater(attempt: UpstreamAttempt, askedMs: number | undefined, shown: Problem): boolean {
+    const { candidate, pool, retries } = attempt;
+    const most = this.#resolved.retry?.attempts ?? 0;
+    if (retries >= most || pool === undefined || this.#call.body === "stream") return false;
+    if (this.#deps.pools.isLeftOut(candidate.upstream) && this.#mayBeReplaced(attempt)) return false;
+    const delay = retryDelay(retries, askedMs, Math.random());
+    const endsAt = this.#askedAt + this.#deps.times.headWithFallback;
+    if (delay === undefined || performance.now() + delay > endsAt || !pool.retries.tryTake()) return false;
+    this.#retry = setTimeout(() => {
+      this.#retry = undefined;
+      if (!this.#decideAgain()) return;
+      const same = this.#resolved.candidates.find((each) => isSameCandidate(each, candidate));
+      const next = same ?? this.#next(attempt);
+      if (same !== undefined) this.#deps.outcomes.retries++;
+      if (next === undefined) this.#breakOff(shown);
+      else this.#ask(next, attempt, same && "failed");
+    }, delay);
+    return true;
   }
 
   /**
@@ -566,6 +619,7 @@ class Exchange implements AttemptListener {
     this.#dropHeld();
     this.#stopPace();
     this.#leaveQueue?.();
+    clearTimeout(this.#retry);
     this.#call.openCall.end();
     if (this.#attempt === undefined) this.#call.onOver?.(NOT_DONE);
     else this.#count(this.#attempt, isWhole);
@@ -587,6 +641,8 @@ const CODED = problem(
   "bad_gateway",
   "The upstream answered in a coding that it was not asked for: what it stores cannot be known.",
 );
+
+const UNUSABLE = problem("bad_gateway");
 
 const BUSY = problem("unavailable", "Too many calls to this upstream are under way: try again.");
 

@@ -14,6 +14,8 @@ export type Resolved = {
   readonly routeId: string | undefined;
   /** Limits that all calls of that route share; undefined for no limit. */
   readonly limits: OwnedLimits | undefined;
+  /** Retries at each candidate that has failed; undefined for none. */
+  readonly retry: RouteRecord["retry"];
 };
 
 /** Facts about the key that resolving needs. */
@@ -64,7 +66,7 @@ export function resolve(
         )
       : problem("not_found", `${ROUTES_ONLY}, and the model is none of them.${routesFor(gateway, key, dialect)}`);
   }
-  return { candidates: [{ upstream, model: undefined }], routeId: undefined, limits: undefined };
+  return { candidates: [{ upstream, model: undefined }], routeId: undefined, limits: undefined, retry: undefined };
 }
 
 /**
@@ -75,7 +77,7 @@ export function resolveUnmodelled({ upstreams, ...gateway }: GatewayRecord, dial
     .filter((each) => each.dialect === dialect)
     .map((upstream): UpstreamCandidate => ({ upstream, model: undefined }));
   if (first === undefined) return unspoken({ upstreams, ...gateway }, dialect);
-  return { candidates: [first, ...others], routeId: undefined, limits: undefined };
+  return { candidates: [first, ...others], routeId: undefined, limits: undefined, retry: undefined };
 }
 
 function unspoken({ upstreams }: GatewayRecord, dialect: Dialect): Problem {
@@ -114,6 +116,7 @@ function resolveRoute(gateway: GatewayRecord, route: RouteRecord, dialect: Diale
     candidates: [first, ...fallbacks.filter(({ upstream }) => upstream.dialect === dialect)],
     routeId: route.routeId,
     limits: route.rateLimit && routeLimits(gateway, route),
+    retry: route.retry,
   };
 }
 
@@ -125,9 +128,9 @@ function candidate(
   return found && { upstream: found, model: upstreamModel };
 }
 
-/** Returns the same resolution with its first candidate alone. */
+/** Returns the same resolution with its first candidate alone, which is asked once. */
 export function withoutFallbacks({ candidates: [first], ...resolved }: Resolved): Resolved {
-  return { ...resolved, candidates: [first] };
+  return { ...resolved, candidates: [first], retry: undefined };
 }
 
 /** True if a call that is on its way to one upstream may go on to the other. */

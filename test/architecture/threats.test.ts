@@ -214,6 +214,7 @@ describe("docs/security/threats.md", () => {
       "b403",
       "b404",
       "b405",
+      "b406",
     ];
     const faults = [
       "c82",

@@ -114,6 +114,15 @@ export type ModelGatewaySpec = {
        */
       upstreamModel: string;
     }[];
+    /**
+     * Retries at the same upstream after 429, 5xx or a failed connection, before the fallbacks; default: none.
+     */
+    retry?: {
+      /**
+       * The retries at each upstream.
+       */
+      attempts: number;
+    };
   }[];
 };
 

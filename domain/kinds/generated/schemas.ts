@@ -558,6 +558,22 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                       }
                     }
                   }
+                },
+                "retry": {
+                  "description": "Retries at the same upstream after 429, 5xx or a failed connection, before the fallbacks; default: none.",
+                  "type": "object",
+                  "required": [
+                    "attempts"
+                  ],
+                  "properties": {
+                    "attempts": {
+                      "description": "The retries at each upstream.",
+                      "type": "integer",
+                      "format": "int32",
+                      "minimum": 1,
+                      "maximum": 5
+                    }
+                  }
                 }
               }
             }

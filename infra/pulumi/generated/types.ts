@@ -487,6 +487,11 @@ export type ModelGatewayArgs = {
       /** The model to request from it. */
       upstreamModel: Input<string>;
     }>>> | undefined;
+    /** Retries at the same upstream after 429, 5xx or a failed connection, before the fallbacks; default: none. */
+    retry?: Input<{
+      /** The retries at each upstream. */
+      attempts: Input<number>;
+    }> | undefined;
   }>>> | undefined;
 };
 
@@ -547,6 +552,11 @@ export type ModelGatewayState = {
       /** The model to request from it. */
       upstreamModel: string;
     }> | undefined;
+    /** Retries at the same upstream after 429, 5xx or a failed connection, before the fallbacks; default: none. */
+    retry?: {
+      /** The retries at each upstream. */
+      attempts: number;
+    } | undefined;
   }> | undefined;
   /** The id of its team. */
   teamId: string;
@@ -952,6 +962,11 @@ export type GetGatewayResult = {
       /** The model to request from it. */
       upstreamModel: string;
     }> | undefined;
+    /** Retries at the same upstream after 429, 5xx or a failed connection, before the fallbacks; default: none. */
+    retry?: {
+      /** The retries at each upstream. */
+      attempts: number;
+    } | undefined;
   }> | undefined;
   /** The id of its team. */
   teamId: string;

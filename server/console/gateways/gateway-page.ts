@@ -1,4 +1,5 @@
 import { API_CLUSTER } from "../../../domain/api-cluster.ts";
+import { counted } from "../../../domain/counted.ts";
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
 import type { ClusterNames } from "../../../store/objects/cluster-names.ts";
 import type { StoredGateway } from "../../../store/objects/objects.ts";
@@ -83,12 +84,15 @@ function routes({ routes, routesOnly }: StoredGateway): Html {
   if (routes.length === 0) {
     return html`<p class="muted">None. ${routesOnly ? "So no model may be asked for: declare one under spec.routes." : others}</p>`;
   }
-  const rows = routes.map(({ model, routeId, upstream, upstreamModel, fallbacks, rateLimit }) => [
+  const rows = routes.map(({ model, routeId, upstream, upstreamModel, fallbacks, retry, rateLimit }) => [
     html`<strong>${inParts(model)}</strong><small><code>${inParts(routeId)}</code></small>`,
     html`${inParts(upstreamModel)} at ${upstream}`,
-    fallbacks.length === 0
+    fallbacks.length === 0 && retry === undefined
       ? html`<span class="muted">None</span>`
-      : fallbacks.map((one) => html`<span class="line">${inParts(one.upstreamModel)} at ${one.upstream}</span>`),
+      : [
+          retry !== undefined && html`<span class="line">${counted(retry.attempts, "more attempt")}</span>`,
+          ...fallbacks.map((one) => html`<span class="line">${inParts(one.upstreamModel)} at ${one.upstream}</span>`),
+        ],
     rateLimit === undefined ? html`<span class="muted">None</span>` : shownLimits(rateLimit),
   ]);
   return html`<p class="muted">${others}</p>${table("Routes", ["Model", "Leads to", "If that fails", "Limits"], rows)}`;

@@ -7,6 +7,7 @@ import { type PathPrefixes, pathPrefixes } from "../request-target.ts";
 import type { AddressGuard } from "./addresses.ts";
 import { assertAllowed, CONNECT_MS, guardedConnector } from "./guarded-connector.ts";
 import { lookupLimit } from "./lookup-limit.ts";
+import { RetryBudget } from "./retry.ts";
 import { UpstreamBreaker } from "./upstream-breaker.ts";
 import { type SlotLimits, slotLimits, UpstreamSlots } from "./upstream-slots.ts";
 
@@ -27,6 +28,7 @@ export type UpstreamPool = {
   readonly slots: UpstreamSlots;
   /** Breaker, which a call that takes a slot is noted at. */
   readonly breaker: UpstreamBreaker;
+  readonly retries: RetryBudget;
 };
 
 /** An upstream whose credential can be read, or that is declared without one. */
@@ -109,6 +111,7 @@ export function createUpstreamPools(
       names: new SeenNames(),
       slots: new UpstreamSlots(limits),
       breaker: new UpstreamBreaker(monotonic),
+      retries: new RetryBudget(),
       usedAt: 0,
     };
     pools.set(identity, entry);

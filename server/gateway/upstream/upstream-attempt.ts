@@ -37,6 +37,12 @@ export type AttemptListener = {
   onReusedSocket(attempt: UpstreamAttempt): boolean;
 };
 
+/**
+ * Reason for which a candidate is asked again: its reused socket was `closed`, and it is asked on a socket of its own;
+ * or it has `failed`, and is retried.
+ */
+export type AskedAgain = "closed" | "failed";
+
 /** Attempt at one candidate of a call: handles the dispatcher's events. */
 export class UpstreamAttempt implements Dispatcher.DispatchHandler {
   readonly #listener: AttemptListener;
@@ -56,20 +62,24 @@ export class UpstreamAttempt implements Dispatcher.DispatchHandler {
   #interimAnswers = 0;
   /** True once the upstream has answered, or has failed for certain. */
   #isDecided = false;
-  /** True if it repeats an attempt whose reused socket was closed, on a socket of its own. */
-  readonly isRepeat: boolean;
+  /** Reason for which the candidate is asked again; undefined if it is asked for the first time. */
+  readonly again: AskedAgain | undefined;
+  /** Number of retries at the candidate, this one included. */
+  readonly retries: number;
 
   /** @param before attempt of the same request before this one; undefined for none */
   constructor(
     listener: AttemptListener,
     candidate: UpstreamCandidate,
     before: UpstreamAttempt | undefined,
-    isRepeat: boolean,
+    again: AskedAgain | undefined,
   ) {
     this.#listener = listener;
     this.candidate = candidate;
     this.#before = before;
-    this.isRepeat = isRepeat;
+    this.again = again;
+    const retriesBefore = again === undefined ? 0 : (before?.retries ?? 0);
+    this.retries = again === "failed" ? retriesBefore + 1 : retriesBefore;
   }
 
   /** True if this attempt, or one before it, asked the candidate. */

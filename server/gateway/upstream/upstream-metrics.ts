@@ -2,11 +2,11 @@ import { Counter, Gauge, type Registry } from "@prometheus-io/client";
 import type { UpstreamPools } from "./pools.ts";
 import type { UpstreamOutcomes } from "./upstream-outcomes.ts";
 
-/** Registers the metrics of upstreams: open, queued and refused calls, refused credentials, and those left out. */
+/** Registers the metrics of upstreams: open, queued and refused calls, refused credentials, those left out, and retries. */
 export function observeUpstreams(
   registry: Registry,
   pools: Pick<UpstreamPools, "figures">,
-  outcomes: Pick<UpstreamOutcomes, "credentialsRefused">,
+  outcomes: Pick<UpstreamOutcomes, "credentialsRefused" | "retries">,
 ): void {
   const registers = [registry];
   new Gauge({
@@ -49,6 +49,15 @@ export function observeUpstreams(
     collect() {
       this.reset();
       this.inc(outcomes.credentialsRefused);
+    },
+  });
+  new Counter({
+    name: "keyplane_upstream_retries_total",
+    help: "Calls sent to the same upstream again, as their routes have it",
+    registers,
+    collect() {
+      this.reset();
+      this.inc(outcomes.retries);
     },
   });
 }

@@ -24,6 +24,8 @@ export class UpstreamOutcomes {
   readonly #now: () => number;
   /** Number of times that an upstream refused the credential that a gateway has for it. */
   credentialsRefused = 0;
+  /** Number of times that a call was sent to the same upstream again, since that had failed. */
+  retries = 0;
   /** Outcomes by the record that a call was resolved with, which never changes. */
   readonly #byRecord = new WeakMap<UpstreamRecord, MutableOutcome>();
   /** Outcomes that are not written yet, with the record of each. */

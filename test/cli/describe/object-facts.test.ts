@@ -4,6 +4,14 @@ import { factsOf } from "../../../cli/describe/object-facts.ts";
 const NOW = Date.parse("2026-11-21T12:00:00Z");
 const key = { kind: "PlatformKey", metadata: { namespace: "dev", name: "agent" }, json: {} } as const;
 
+test("a gateway is described with what its routes lead to, and their retries and limits", () => {
+  const route = { model: "fast", routeID: "rt", upstream: "main", upstreamModel: "real", fallbacks: [] };
+  const routes = [route, { ...route, retry: { attempts: 2 }, rateLimit: { concurrent: 4 } }];
+  const facts = factsOf({ kind: "ModelGateway", metadata: key.metadata, json: {}, spec: { routes } }, NOW);
+  const said = ["fast: real of main", "fast: real of main, 2 more attempts (4 calls under way)"];
+  expect(facts).toContainEqual(["Routes", said]);
+});
+
 test("a gateway is described with the upstreams that are called without a credential", () => {
   const place = { name: "local", dialect: "openai", baseURL: "http://127.0.0.1:8000" } as const;
   const shown = (fields: object) =>

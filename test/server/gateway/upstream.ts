@@ -15,8 +15,8 @@ export type Upstream = Awaited<ReturnType<typeof startUpstream>>;
 
 type Respond = (response: ServerResponse, received: Received, request: IncomingMessage) => void;
 
-/** A real HTTP server on loopback that notes what it is sent, and answers as the test says. */
-export async function startUpstream(respond: Respond = (response) => response.end("{}")) {
+/** A real HTTP server on loopback that notes what it is sent, and answers as the test says; `port`: any if left out. */
+export async function startUpstream(respond: Respond = (response) => response.end("{}"), port = 0) {
   const received: Received[] = [];
   const numbers = new WeakMap<object, number>();
   let connections = 0;
@@ -48,7 +48,7 @@ export async function startUpstream(respond: Respond = (response) => response.en
     current(response, entry, request);
   });
   server.on("connection", (socket) => numbers.set(socket, ++connections));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
   const address = server.address();
   if (typeof address !== "object" || address === null) throw new Error("no port");
   return {

@@ -376,17 +376,19 @@ describeNightlyOnEachEngine("what the management API makes", (store) => {
       ...more,
     });
 
-    test("b124: has the limits of its routes as they were declared, and its changes recorded with them", async () => {
+    test("b124: has the limits and retries of its routes as they were declared, and its changes recorded with them", async () => {
       const team = await madeTeam();
-      const spec = (rateLimit?: object) => ({
+      const route = { model: "m", routeID: "r", upstream: "main", upstreamModel: "x", fallbacks: [] };
+      const spec = (fields?: object) => ({
         upstreams: [upstream(1, { credential: CREDENTIAL })],
-        routes: [{ model: "m", routeID: "r", upstream: "main", upstreamModel: "x", ...(rateLimit && { rateLimit }) }],
+        routes: [{ ...route, ...fields }],
       });
       const rateLimit = { requestsPerMinute: 60, scope: "Installation", concurrent: 3 };
-      const made = await api.send("POST", "/gateways", { name: "main", team: team.name, spec: spec(rateLimit) });
-      expect(made.body.spec.routes[0].rateLimit).toEqual(rateLimit);
+      const fields = { rateLimit, retry: { attempts: 3 } };
+      const made = await api.send("POST", "/gateways", { name: "main", team: team.name, spec: spec(fields) });
+      expect(made.body.spec.routes[0]).toEqual({ ...route, ...fields });
       const changed = await put(`/gateways/${made.body.id}`, spec());
-      expect([changed.status, changed.body.spec.routes[0].rateLimit]).toEqual([200, undefined]);
+      expect([changed.status, changed.body.spec.routes[0]]).toEqual([200, route]);
       expect((await auditOf(team.id)).map(({ kind }) => kind)).toContain("gateway.changed");
     });
 

@@ -398,6 +398,11 @@ export type ModelGatewaySpecArgs = {
       /** The model to request from it. */
       upstreamModel: Input<string>;
     }>>> | undefined;
+    /** Retries at the same upstream after 429, 5xx or a failed connection, before the fallbacks; default: none. */
+    retry?: Input<{
+      /** The retries at each upstream. */
+      attempts: Input<number>;
+    }> | undefined;
   }>>> | undefined;
 };
 
