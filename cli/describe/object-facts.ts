@@ -1,4 +1,5 @@
 import type { CallerNetwork } from "../../domain/access/caller-network.ts";
+import { timeoutsText } from "../../domain/access/route-timeouts.ts";
 import { subjectText } from "../../domain/access/subject.ts";
 import { counted } from "../../domain/counted.ts";
 import { statedFacts } from "../../domain/key/declaration/facts.ts";
@@ -143,8 +144,9 @@ function memberText({ subject, group, serviceAccount }: Member): string {
 
 type Route = NonNullable<NonNullable<ListedObject<"ModelGateway">["spec"]>["routes"]>[number];
 
-function routeText({ model, upstream, upstreamModel, rateLimit, retry }: Route): string {
+function routeText({ model, upstream, upstreamModel, rateLimit, retry, timeouts }: Route): string {
   const limits = rateLimit === undefined ? "" : ` (${limitsText(rateLimit)})`;
   const retries = retry === undefined ? "" : `, ${counted(retry.attempts, "more attempt")}`;
-  return `${model}: ${upstreamModel} of ${upstream}${retries}${limits}`;
+  const times = timeouts === undefined ? "" : `, ${timeoutsText(timeouts)}`;
+  return `${model}: ${upstreamModel} of ${upstream}${retries}${times}${limits}`;
 }

@@ -143,4 +143,6 @@ export type RouteRecord = {
   readonly rateLimit?: LimitSpec;
   /** Times that each upstream is asked again after it has failed. */
   readonly retry?: { readonly attempts: number };
+  /** Seconds until an answer begins, over all attempts, and without a piece of it. */
+  readonly timeouts?: { readonly firstByteSeconds?: number | undefined; readonly idleSeconds?: number | undefined };
 };

@@ -81,8 +81,10 @@ class Exchange implements AttemptListener {
   #wasRead = false;
   /** Timer of a retry; undefined while none is waited for. */
   #retry: NodeJS.Timeout | undefined;
-  /** Monotonic milliseconds at which the first upstream was asked; 0 if there are no retries. */
+  /** Monotonic milliseconds at which the first upstream was asked; 0 if no retry and no time is declared. */
   #askedAt = 0;
+  /** Timer of an attempt whose route declares a time for it; undefined while there is none. */
+  #patience: NodeJS.Timeout | undefined;
   /** Query to ask with. */
   #query: string;
   /** Reader of the usage in the answer as it passes; undefined if the answer cannot report what the call used. */
@@ -115,8 +117,8 @@ class Exchange implements AttemptListener {
   }
 
   #askFirst(): void {
-    const { candidates, retry } = this.#resolved;
-    if (retry !== undefined) this.#askedAt = performance.now();
+    const { candidates, retry, timeouts } = this.#resolved;
+    if (retry !== undefined || timeouts !== undefined) this.#askedAt = performance.now();
     const next = candidates.length === 1 ? undefined : this.#next(undefined);
     this.#ask(next ?? candidates[0], undefined);
   }
@@ -143,6 +145,7 @@ class Exchange implements AttemptListener {
     this.#dropHeld();
     const attempt = new UpstreamAttempt(this, candidate, before, again);
     this.#attempt = attempt;
+    if (this.#resolved.timeouts?.firstByteSeconds !== undefined) this.#startPatience(attempt);
     try {
       this.#dispatch(attempt);
     } catch (error) {
@@ -191,6 +194,8 @@ class Exchange implements AttemptListener {
     const { upstream, model } = attempt.candidate;
     const { method, head, path, pathModel } = this.#call;
     const { times } = this.#deps;
+    const { firstByteSeconds, idleSeconds } = this.#resolved.timeouts ?? NO_TIMEOUTS;
+    const isShort = firstByteSeconds === undefined && this.#mayBeReplaced(attempt);
     const { pool, fresh, prefixes, credentialHeader } = to;
     attempt.begin(to);
     if (this.#resolved.retry !== undefined && attempt.again === undefined) to.retries.earn();
@@ -203,9 +208,9 @@ class Exchange implements AttemptListener {
         path: upstreamTarget(prefixes, path, pathModel === undefined ? undefined : (model ?? pathModel), this.#query),
         headers: upstreamHeaders(head, credentialHeader, length, attempt.trace?.headers),
         body: content,
-        headersTimeout: this.#mayBeReplaced(attempt) ? times.headWithFallback : times.head,
+        headersTimeout: isShort ? times.headWithFallback : times.head,
         // Of the same length as the head's mostly: the dispatcher makes two timers for each call where they differ.
-        bodyTimeout: times.head,
+        bodyTimeout: idleSeconds === undefined ? times.head : idleSeconds * 1_000,
       },
       attempt,
     );
@@ -246,6 +251,7 @@ class Exchange implements AttemptListener {
     status: number,
     parsed: Readonly<IncomingHttpHeaders>,
   ): void {
+    clearTimeout(this.#patience);
     this.#deps.outcomes.answered(this.#call.gatewayId, attempt.candidate.upstream, status);
     attempt.trace?.answered(status);
     if (isFallbackStatus(status) && this.#mayRepeat(status, parsed)) {
@@ -421,8 +427,10 @@ class Exchange implements AttemptListener {
   #watchPace(): void {
     if (this.#pace !== undefined) this.#pace.wait();
     else {
+      const { times } = this.#deps;
+      const idle = this.#resolved.timeouts?.idleSeconds;
       this.#pace = new AnswerPace(
-        this.#deps.times,
+        idle === undefined ? times : { ...times, silence: idle * 1_000 },
         () => this.#breakOff(TOO_LONG),
         () => this.#fallSilent(),
       );
@@ -500,6 +508,7 @@ class Exchange implements AttemptListener {
 
   /** Handles an upstream's failure: asks the next candidate if it may, else answers the client with the failure. */
   onFailure(attempt: UpstreamAttempt, { shown, refused, error }: UpstreamFailure): void {
+    clearTimeout(this.#patience);
     const { gatewayId, request } = this.#call;
     const { upstream } = attempt.candidate;
     this.#deps.outcomes.failed(gatewayId, upstream, shown.detail);
@@ -519,6 +528,33 @@ class Exchange implements AttemptListener {
       }
     }
     this.#breakOff(shown);
+  }
+
+  /** Milliseconds until the answer has to begin, from the first attempt on; Infinity if none are declared. */
+  get #firstByteMs(): number {
+    return (this.#resolved.timeouts?.firstByteSeconds ?? Infinity) * 1_000;
+  }
+
+  /**
+   * Gives an attempt its share of the time that its route declares until the first byte: as much of what is left as each
+   * upstream that may be asked after it.
+   */
+  #startPatience(attempt: UpstreamAttempt): void {
+    clearTimeout(this.#patience);
+    const { pools } = this.#deps;
+    const isFree = (one: UpstreamCandidate) => !attempt.hasAsked(one) && !pools.isLeftOut(one.upstream);
+    const others = this.#resolved.candidates.filter(isFree).length;
+    const left = this.#askedAt + this.#firstByteMs - performance.now();
+    this.#patience = setTimeout(
+      () => {
+        this.#leaveQueue?.();
+        this.#leaveQueue = undefined;
+        attempt.stall();
+        this.onFailure(attempt, STALLED);
+        attempt.controller?.abort(ABANDONED);
+      },
+      Math.max(0, left / (others + 1)),
+    );
   }
 
   /**
@@ -543,7 +579,7 @@ class Exchange implements AttemptListener {
     if (retries >= most || pool === undefined || this.#call.body === "stream") return false;
     if (this.#deps.pools.isLeftOut(candidate.upstream) && this.#mayBeReplaced(attempt)) return false;
     const delay = retryDelay(retries, askedMs, Math.random());
-    const endsAt = this.#askedAt + this.#deps.times.headWithFallback;
+    const endsAt = this.#askedAt + Math.min(this.#deps.times.headWithFallback, this.#firstByteMs);
     if (delay === undefined || performance.now() + delay > endsAt || !pool.retries.tryTake()) return false;
     this.#retry = setTimeout(() => {
       this.#retry = undefined;
@@ -620,6 +656,7 @@ class Exchange implements AttemptListener {
     this.#stopPace();
     this.#leaveQueue?.();
     clearTimeout(this.#retry);
+    clearTimeout(this.#patience);
     this.#call.openCall.end();
     if (this.#attempt === undefined) this.#call.onOver?.(NOT_DONE);
     else this.#count(this.#attempt, isWhole);
@@ -643,6 +680,8 @@ const CODED = problem(
 );
 
 const UNUSABLE = problem("bad_gateway");
+
+const NO_TIMEOUTS: NonNullable<Resolved["timeouts"]> = {};
 
 const BUSY = problem("unavailable", "Too many calls to this upstream are under way: try again.");
 

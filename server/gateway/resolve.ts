@@ -16,6 +16,8 @@ export type Resolved = {
   readonly limits: OwnedLimits | undefined;
   /** Retries at each candidate that has failed; undefined for none. */
   readonly retry: RouteRecord["retry"];
+  /** Times that the route declares; undefined for the usual ones. */
+  readonly timeouts: RouteRecord["timeouts"];
 };
 
 /** Facts about the key that resolving needs. */
@@ -66,7 +68,13 @@ export function resolve(
         )
       : problem("not_found", `${ROUTES_ONLY}, and the model is none of them.${routesFor(gateway, key, dialect)}`);
   }
-  return { candidates: [{ upstream, model: undefined }], routeId: undefined, limits: undefined, retry: undefined };
+  return {
+    candidates: [{ upstream, model: undefined }],
+    routeId: undefined,
+    limits: undefined,
+    retry: undefined,
+    timeouts: undefined,
+  };
 }
 
 /**
@@ -77,7 +85,13 @@ export function resolveUnmodelled({ upstreams, ...gateway }: GatewayRecord, dial
     .filter((each) => each.dialect === dialect)
     .map((upstream): UpstreamCandidate => ({ upstream, model: undefined }));
   if (first === undefined) return unspoken({ upstreams, ...gateway }, dialect);
-  return { candidates: [first, ...others], routeId: undefined, limits: undefined, retry: undefined };
+  return {
+    candidates: [first, ...others],
+    routeId: undefined,
+    limits: undefined,
+    retry: undefined,
+    timeouts: undefined,
+  };
 }
 
 function unspoken({ upstreams }: GatewayRecord, dialect: Dialect): Problem {
@@ -117,6 +131,7 @@ function resolveRoute(gateway: GatewayRecord, route: RouteRecord, dialect: Diale
     routeId: route.routeId,
     limits: route.rateLimit && routeLimits(gateway, route),
     retry: route.retry,
+    timeouts: route.timeouts,
   };
 }
 

@@ -215,6 +215,7 @@ describe("docs/security/threats.md", () => {
       "b404",
       "b405",
       "b406",
+      "b407",
     ];
     const faults = [
       "c82",

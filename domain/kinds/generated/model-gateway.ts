@@ -123,6 +123,19 @@ export type ModelGatewaySpec = {
        */
       attempts: number;
     };
+    /**
+     * The times of its calls.
+     */
+    timeouts?: {
+      /**
+       * Seconds until the answer begins, over all attempts; default: 600 for each upstream, or 60 where a fallback is left.
+       */
+      firstByteSeconds?: number;
+      /**
+       * Seconds without a piece of the answer; default 300.
+       */
+      idleSeconds?: number;
+    };
   }[];
 };
 

@@ -574,6 +574,32 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                       "maximum": 5
                     }
                   }
+                },
+                "timeouts": {
+                  "description": "The times of its calls.",
+                  "type": "object",
+                  "x-kubernetes-validations": [
+                    {
+                      "rule": "has(self.firstByteSeconds) || has(self.idleSeconds)",
+                      "message": "timeouts bounds nothing: write firstByteSeconds, idleSeconds or both"
+                    }
+                  ],
+                  "properties": {
+                    "firstByteSeconds": {
+                      "description": "Seconds until the answer begins, over all attempts; default: 600 for each upstream, or 60 where a fallback is left.",
+                      "type": "integer",
+                      "format": "int32",
+                      "minimum": 1,
+                      "maximum": 600
+                    },
+                    "idleSeconds": {
+                      "description": "Seconds without a piece of the answer; default 300.",
+                      "type": "integer",
+                      "format": "int32",
+                      "minimum": 1,
+                      "maximum": 300
+                    }
+                  }
                 }
               }
             }

@@ -492,6 +492,13 @@ export type ModelGatewayArgs = {
       /** The retries at each upstream. */
       attempts: Input<number>;
     }> | undefined;
+    /** The times of its calls. */
+    timeouts?: Input<{
+      /** Seconds until the answer begins, over all attempts; default: 600 for each upstream, or 60 where a fallback is left. */
+      firstByteSeconds?: Input<number> | undefined;
+      /** Seconds without a piece of the answer; default 300. */
+      idleSeconds?: Input<number> | undefined;
+    }> | undefined;
   }>>> | undefined;
 };
 
@@ -556,6 +563,13 @@ export type ModelGatewayState = {
     retry?: {
       /** The retries at each upstream. */
       attempts: number;
+    } | undefined;
+    /** The times of its calls. */
+    timeouts?: {
+      /** Seconds until the answer begins, over all attempts; default: 600 for each upstream, or 60 where a fallback is left. */
+      firstByteSeconds?: number | undefined;
+      /** Seconds without a piece of the answer; default 300. */
+      idleSeconds?: number | undefined;
     } | undefined;
   }> | undefined;
   /** The id of its team. */
@@ -966,6 +980,13 @@ export type GetGatewayResult = {
     retry?: {
       /** The retries at each upstream. */
       attempts: number;
+    } | undefined;
+    /** The times of its calls. */
+    timeouts?: {
+      /** Seconds until the answer begins, over all attempts; default: 600 for each upstream, or 60 where a fallback is left. */
+      firstByteSeconds?: number | undefined;
+      /** Seconds without a piece of the answer; default 300. */
+      idleSeconds?: number | undefined;
     } | undefined;
   }> | undefined;
   /** The id of its team. */

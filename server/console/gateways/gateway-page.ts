@@ -1,3 +1,4 @@
+import { timeoutsText } from "../../../domain/access/route-timeouts.ts";
 import { API_CLUSTER } from "../../../domain/api-cluster.ts";
 import { counted } from "../../../domain/counted.ts";
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
@@ -84,9 +85,9 @@ function routes({ routes, routesOnly }: StoredGateway): Html {
   if (routes.length === 0) {
     return html`<p class="muted">None. ${routesOnly ? "So no model may be asked for: declare one under spec.routes." : others}</p>`;
   }
-  const rows = routes.map(({ model, routeId, upstream, upstreamModel, fallbacks, retry, rateLimit }) => [
+  const rows = routes.map(({ model, routeId, upstream, upstreamModel, fallbacks, retry, timeouts, rateLimit }) => [
     html`<strong>${inParts(model)}</strong><small><code>${inParts(routeId)}</code></small>`,
-    html`${inParts(upstreamModel)} at ${upstream}`,
+    html`${inParts(upstreamModel)} at ${upstream}${timeouts !== undefined && html`<small>${timeoutsText(timeouts)}</small>`}`,
     fallbacks.length === 0 && retry === undefined
       ? html`<span class="muted">None</span>`
       : [

@@ -108,6 +108,11 @@ export class UpstreamAttempt implements Dispatcher.DispatchHandler {
     slots?.release();
   }
 
+  /** Notes that the upstream was silent for longer than the call waits. */
+  stall(): void {
+    if (!this.#isDecided) this.#fail();
+  }
+
   #fail(): void {
     const leftOutMs = this.pool?.breaker.failed(this.#mark);
     if (leftOutMs !== undefined) this.#listener.onLeftOut(this, leftOutMs);

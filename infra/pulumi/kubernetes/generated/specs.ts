@@ -403,6 +403,13 @@ export type ModelGatewaySpecArgs = {
       /** The retries at each upstream. */
       attempts: Input<number>;
     }> | undefined;
+    /** The times of its calls. */
+    timeouts?: Input<{
+      /** Seconds until the answer begins, over all attempts; default: 600 for each upstream, or 60 where a fallback is left. */
+      firstByteSeconds?: Input<number> | undefined;
+      /** Seconds without a piece of the answer; default 300. */
+      idleSeconds?: Input<number> | undefined;
+    }> | undefined;
   }>>> | undefined;
 };
 

@@ -156,6 +156,17 @@ export const RULE_CASES: readonly RuleCase[] = [
     says: "rateLimit: rateLimit limits nothing",
   },
   {
+    rule: "a route's timeouts bound something",
+    accepts: [
+      gateway(
+        `{ upstreams: [${upstream("u")}], routes: ${route("upstream: u, timeouts: { firstByteSeconds: 600 }")} }`,
+      ),
+      gateway(`{ upstreams: [${upstream("u")}], routes: ${route("upstream: u, timeouts: { idleSeconds: 1 }")} }`),
+    ],
+    refuses: [gateway(`{ upstreams: [${upstream("u")}], routes: ${route("upstream: u, timeouts: {}")} }`)],
+    says: "timeouts: timeouts bounds nothing",
+  },
+  {
     rule: "a burst belongs to a rate",
     accepts: [
       key("{ preset: MCPReadOnly, rateLimit: { requestsPerMinute: 60, burst: 2, concurrent: 4 } }"),

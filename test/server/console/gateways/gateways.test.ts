@@ -45,6 +45,7 @@ beforeAll(async () => {
         fallbacks: [{ upstream: "spare", upstreamModel: "other" }],
         rateLimit: { requestsPerMinute: 600, scope: "Installation", concurrent: 7 },
         retry: { attempts: 2 },
+        timeouts: { firstByteSeconds: 30, idleSeconds: 10 },
       },
     ],
   };
@@ -103,6 +104,7 @@ describe("a gateway's page", () => {
     expect(text).toContain("gpt at primary");
     expect(text).toContain("other at spare");
     expect(text).toContain("2 more attempts");
+    expect(text).toContain("30 s until the answer begins, 10 s without a piece of it");
     expect(text).toContain("600 requests a minute, over all replicas, 7 calls under way");
     expect(text).toMatch(/<a href="\/dashboard\/keys\?bound=gw_[a-z0-9]+">1<\/a> bound to it alone/);
     expect(text).not.toContain(HOSTILE);
