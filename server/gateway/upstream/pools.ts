@@ -151,7 +151,7 @@ export function createUpstreamPools(
         sum.inUse += inUse;
         sum.queued += queued;
         sum.refused += refused;
-        if (breaker.isOpen) sum.leftOut++;
+        if (breaker.isLeftOut) sum.leftOut++;
       }
       return sum;
     },

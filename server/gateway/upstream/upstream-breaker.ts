@@ -24,14 +24,14 @@ export class UpstreamBreaker {
     this.#monotonic = monotonic;
   }
 
-  /** True since it was left out, until a call has been answered. */
-  get isOpen(): boolean {
+  /** True from when it was left out until a call has been answered. */
+  get #isOpen(): boolean {
     return this.#leftOutMs > 0;
   }
 
   /** True if a call that may go to another upstream is to go there. */
   get isLeftOut(): boolean {
-    return this.isOpen && (this.#trial !== undefined || this.#monotonic() < this.#tryAt);
+    return this.#isOpen && (this.#trial !== undefined || this.#monotonic() < this.#tryAt);
   }
 
   /**
@@ -40,7 +40,7 @@ export class UpstreamBreaker {
    * @returns its mark, with which the end of the call is noted
    */
   begin(): number {
-    if (!this.isOpen || this.isLeftOut) return this.#mark;
+    if (!this.#isOpen || this.isLeftOut) return this.#mark;
     this.#trial = ++this.#mark;
     this.#mark++;
     return this.#trial;
@@ -49,8 +49,8 @@ export class UpstreamBreaker {
   succeeded(mark: number): void {
     if (this.#failures === 0) return;
     // A call that began before says nothing of the upstream since.
-    if (this.isOpen && mark !== this.#trial && mark !== this.#mark) return;
-    if (this.isOpen) this.#mark++;
+    if (this.#isOpen && mark !== this.#trial && mark !== this.#mark) return;
+    if (this.#isOpen) this.#mark++;
     this.#failures = 0;
     this.#leftOutMs = 0;
     this.#trial = undefined;
@@ -58,7 +58,7 @@ export class UpstreamBreaker {
 
   /** Returns the milliseconds for which the upstream is left out because of this failure; undefined if it is not. */
   failed(mark: number): number | undefined {
-    if (this.isOpen) return mark === this.#trial ? this.#leaveOut(this.#leftOutMs * 2) : undefined;
+    if (this.#isOpen) return mark === this.#trial ? this.#leaveOut(this.#leftOutMs * 2) : undefined;
     if (mark !== this.#mark || ++this.#failures < MOST_FAILURES) return undefined;
     return this.#leaveOut(FIRST_MS);
   }

@@ -36,7 +36,7 @@ export function observeUpstreams(
   });
   new Gauge({
     name: "keyplane_upstreams_left_out",
-    help: "Upstreams, by thread, that routes leave out since their last calls failed",
+    help: "Upstreams that routes leave out at present, for each thread",
     registers,
     collect() {
       this.set(pools.figures().leftOut);

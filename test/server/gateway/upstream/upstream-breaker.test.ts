@@ -41,7 +41,7 @@ test("a try that is answered brings it back, with the first time once more", () 
   breaker.failed(breaker.begin());
   now = 15_000;
   breaker.succeeded(breaker.begin());
-  expect([breaker.isOpen, breaker.isLeftOut]).toEqual([false, false]);
+  expect(breaker.isLeftOut).toBe(false);
   const waits = Array.from({ length: 5 }, () => breaker.failed(breaker.begin()));
   expect(waits).toEqual([undefined, undefined, undefined, undefined, 5_000]);
 });
@@ -77,5 +77,5 @@ test("a call that had no other upstream, and is answered, brings it back before 
   const only = breaker.begin();
   expect(breaker.isLeftOut).toBe(true);
   breaker.succeeded(only);
-  expect(breaker.isOpen).toBe(false);
+  expect(breaker.isLeftOut).toBe(false);
 });
