@@ -81,7 +81,7 @@ class Exchange implements AttemptListener {
   #wasRead = false;
   /** Timer of a retry; undefined while none is waited for. */
   #retry: NodeJS.Timeout | undefined;
-  /** Monotonic milliseconds at which the first upstream was asked; 0 if no retry and no time is declared. */
+  /** Monotonic milliseconds at which the first upstream was asked; 0 while no retry and no time is declared. */
   #askedAt = 0;
   /** Timer of an attempt whose route declares a time for it; undefined while there is none. */
   #patience: NodeJS.Timeout | undefined;
@@ -515,8 +515,7 @@ class Exchange implements AttemptListener {
     attempt.trace?.failed(shown.code);
     const about = { gatewayId, upstream: upstream.name, status: shown.status, cause: shown.code };
     this.#deps.log.warn({ ...about, error, requestId: requestIdOf(request) }, "an upstream failed");
-    const isUnsent = attempt.pool !== undefined && attempt.controller === undefined;
-    if (refused && isUnsent && this.#retryLater(attempt, undefined, shown)) return;
+    if (refused && attempt.isUnsent && this.#retryLater(attempt, undefined, shown)) return;
     // An answer that is held back has been made: another upstream would make it once more.
     const isAnswered = this.#response.begun || this.#held !== undefined || this.#whole !== undefined;
     if (refused && !isAnswered && this.#next(attempt) !== undefined) {
@@ -544,7 +543,10 @@ class Exchange implements AttemptListener {
     const { pools } = this.#deps;
     const isFree = (one: UpstreamCandidate) => !attempt.hasAsked(one) && !pools.isLeftOut(one.upstream);
     const others = this.#resolved.candidates.filter(isFree).length;
-    const left = this.#askedAt + this.#firstByteMs - performance.now();
+    const now = performance.now();
+    // The route may have got its time since the call was first sent.
+    this.#askedAt ||= now;
+    const left = this.#askedAt + this.#firstByteMs - now;
     this.#patience = setTimeout(
       () => {
         this.#leaveQueue?.();
@@ -579,8 +581,10 @@ class Exchange implements AttemptListener {
     if (retries >= most || pool === undefined || this.#call.body === "stream") return false;
     if (this.#deps.pools.isLeftOut(candidate.upstream) && this.#mayBeReplaced(attempt)) return false;
     const delay = retryDelay(retries, askedMs, Math.random());
+    const now = performance.now();
+    this.#askedAt ||= now;
     const endsAt = this.#askedAt + Math.min(this.#deps.times.headWithFallback, this.#firstByteMs);
-    if (delay === undefined || performance.now() + delay > endsAt || !pool.retries.tryTake()) return false;
+    if (delay === undefined || now + delay > endsAt || !pool.retries.tryTake()) return false;
     this.#retry = setTimeout(() => {
       this.#retry = undefined;
       if (!this.#decideAgain()) return;

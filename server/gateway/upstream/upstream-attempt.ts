@@ -93,6 +93,11 @@ export class UpstreamAttempt implements Dispatcher.DispatchHandler {
     return (isAtWork ? 1 : 0) + (this.#before?.atWork ?? 0);
   }
 
+  /** True if it has failed before it was on a socket. */
+  get isUnsent(): boolean {
+    return this.pool !== undefined && this.controller === undefined && this.slots === undefined;
+  }
+
   /** Notes that the upstream is asked, with a slot of it taken. */
   begin(pool: UpstreamPool): void {
     this.pool = pool;

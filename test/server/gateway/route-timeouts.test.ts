@@ -4,6 +4,7 @@ import type { RouteRecord } from "../../../domain/access/key-record.ts";
 import { until } from "../../env/until.ts";
 import type { Harness } from "../harness.ts";
 import { routeOf, startGateway, upstreamOf } from "./gateway.ts";
+import { rawUpstream } from "./raw-upstream.ts";
 import { startUpstream, type Upstream } from "./upstream.ts";
 
 let first: Upstream;
@@ -41,10 +42,10 @@ async function ask(timeouts: RouteRecord["timeouts"], fields: Partial<RouteRecor
   return await call();
 }
 
-function declare(timeouts: RouteRecord["timeouts"], fields: Partial<RouteRecord>): void {
+function declare(timeouts: RouteRecord["timeouts"], fields: Partial<RouteRecord>, url = first.url): void {
   harness.addGateway({
     ...{ gatewayId: "gw_main", publicId: "main" },
-    upstreams: [upstreamOf(first.url), upstreamOf(second.url, "openai", { name: "second" })],
+    upstreams: [upstreamOf(url), upstreamOf(second.url, "openai", { name: "second" })],
     routes: [routeOf("fast", { ...(timeouts && { timeouts }), ...fields })],
   });
 }
@@ -104,6 +105,27 @@ test("b407: the time runs in an upstream's queue, and no retry is waited for bey
   first.answerWith((response) => response.writeHead(503, { "retry-after": "2" }).end('"busy"'));
   const busy = await ask({ firstByteSeconds: 1 }, { retry: { attempts: 5 } });
   expect([busy.status, await busy.text(), first.received.length]).toEqual([503, '"busy"', 2]);
+});
+
+test("b407: an upstream that cannot be connected to in its share is not retried: the fallback is asked", async () => {
+  let connections = 0;
+  // It never answers TLS's greeting.
+  const silent = await rawUpstream(() => connections++);
+  declare({ firstByteSeconds: 1 }, { ...FALLBACK, retry: { attempts: 3 } }, silent.url.replace("http:", "https:"));
+  const { status, took } = await call();
+  expect([status, connections, second.received.length]).toEqual([200, 1, 1]);
+  expect(took).toBeLessThan(1_000);
+  silent.close();
+});
+
+test("a time that is declared while a call is under way leaves its fallback time to answer", async () => {
+  declare(undefined, FALLBACK);
+  first.answerWith((response) => {
+    declare({ firstByteSeconds: 5 }, FALLBACK);
+    response.writeHead(503).end();
+  });
+  second.answerWith((response) => setTimeout(() => response.end('"second"'), 200));
+  expect((await call()).status).toBe(200);
 });
 
 test("b407: an answer that falls silent for the route's time is broken off, before its first piece too", async () => {
