@@ -36,7 +36,7 @@ export function observeUpstreams(
   });
   new Gauge({
     name: "keyplane_upstreams_left_out",
-    help: "Upstreams that routes leave out at present, for each thread",
+    help: "Upstreams that routes leave out, by thread",
     registers,
     collect() {
       this.set(pools.figures().leftOut);
@@ -53,7 +53,7 @@ export function observeUpstreams(
   });
   new Counter({
     name: "keyplane_upstream_retries_total",
-    help: "Calls sent to the same upstream again, as their routes have it",
+    help: "Calls sent to the same upstream again",
     registers,
     collect() {
       this.reset();
