@@ -59,7 +59,10 @@ export type CountedUsage = {
   readonly asked?: true;
 };
 
-/** Kinds of objects that an upstream keeps for every caller with its credential, and finds again by an id. */
+/**
+ * Kinds of objects that an upstream keeps for every caller with its credential, and finds again by an id. An `output` is
+ * a file that a batch has made: it is read and deleted as files are, and named in no body.
+ */
 export type KeptKind =
   | "response"
   | "conversation"
@@ -69,7 +72,8 @@ export type KeptKind =
   | "part"
   | "session"
   | "cache"
-  | "batch";
+  | "batch"
+  | "output";
 
 /**
  * Meaning of a member of a body that holds ids: an id, an object with one or a list of these; or a list of items that may
@@ -109,8 +113,10 @@ export type KeptObjects = {
   readonly resumes?: true;
   /** True if the answer is an object in which a URL may stand that is to lead to the gateway. */
   readonly shown?: true;
-  /** True if the answer has the results of the named object, whose usage is counted once, before any of it leaves. */
+  /** True if the answer has the results of a batch, whose usage is counted once, before any of it leaves. */
   readonly results?: true;
+  /** Members of the object that is shown, or of each in a list, that hold ids of what it has made; left out for none. */
+  readonly yields?: Readonly<Record<string, KeptKind>>;
   /**
    * Query to ask the upstream with, in place of the client's; left out for the client's. Google's APIs may read there
    * the name that the path has.
@@ -135,15 +141,17 @@ export type OperationRow = {
   /**
    * Place of the model's name, which a call may leave out of a body. A key or gateway that is restricted to models
    * refuses a call without one, and so every call with `none`; calls with `unused` ask no model, so that the restriction
-   * does not matter. Requests in a body name the same one each.
+   * does not matter. Requests in a body, and in a file that a body names, name the same one each.
    */
-  readonly models: "in the body" | "in the requests" | "in the path" | "none" | "unused";
+  readonly models: "in the body" | "in the requests" | "in the file" | "in the path" | "none" | "unused";
   /** Period in which a route's next upstream may be asked: until the client has received something, or never. */
   readonly fallback: "until answered" | "never";
   /** Objects that upstreams keep; left out if its calls have nothing to do with them. */
   readonly kept?: KeptObjects;
   /** True if what a call uses is known long after it, so that no limit of tokens and no budget can hold it. */
   readonly isLate?: true;
+  /** True if the lines of a batch's file may ask for the operation, by its path. */
+  readonly isBatched?: true;
   /** Operation name by OpenTelemetry's conventions; left out if they have none: then it is the operation's own name. */
   readonly span?: "chat" | "text_completion" | "generate_content" | "embeddings";
   readonly summary: string;
@@ -267,6 +275,13 @@ const FILES_OF_BATCH: KeptObjects = {
     but: { requests: { "*": { params: FILES_OF_MESSAGES.mentioned?.but ?? "opaque" } } },
   },
 };
+/** File of a batch of OpenAI's, whose lines are its requests. */
+const FILE_OF_BATCH: KeptObjects = {
+  referring: {},
+  mentioned: { members: { input_file_id: "file", ...FILE_MEMBERS }, but: { metadata: "opaque" } },
+};
+/** Files that a batch of OpenAI's has made. */
+const OUTPUTS = { output_file_id: "output", error_file_id: "output" } as const;
 const MESSAGES = [{ role: "user", content: "Hello" }];
 const CONTENTS = [{ role: "user", parts: [{ text: "Hello" }] }];
 const GEMINI_BOUNDS: BoundMembers = {
@@ -306,6 +321,7 @@ function action(name: string): readonly ServedAt[] {
 const ROWS = {
   "gateway.chat_completions": {
     ...IN_BODY,
+    isBatched: true,
     scope: "gateway:generate",
     kind: "generate",
     served: post("v1/chat/completions", "openai"),
@@ -318,6 +334,7 @@ const ROWS = {
   },
   "gateway.completions": {
     ...IN_BODY,
+    isBatched: true,
     scope: "gateway:generate",
     kind: "generate",
     served: post("v1/completions", "openai"),
@@ -329,6 +346,7 @@ const ROWS = {
   },
   "gateway.responses": {
     ...IN_BODY,
+    isBatched: true,
     scope: "gateway:generate",
     kind: "generate",
     served: post("v1/responses", "openai"),
@@ -355,6 +373,7 @@ const ROWS = {
   },
   "gateway.embeddings": {
     ...IN_BODY,
+    isBatched: true,
     scope: "gateway:embed",
     kind: "embed",
     served: post("v1/embeddings", "openai"),
@@ -423,6 +442,33 @@ const ROWS = {
     served: batches("GET", "/{id}/results"),
     kept: { named: "batch", results: true },
     summary: "Read what the requests of a batch were answered, as Anthropic",
+  },
+  "gateway.create_batch": {
+    ...{ ...ASKED, scope: "gateway:generate", kind: "batches", models: "in the file", fallback: "never" },
+    served: openai("POST", "v1/batches"),
+    usage: "unread",
+    isLate: true,
+    kept: { ...FILE_OF_BATCH, brought: { kind: "batch" }, yields: OUTPUTS },
+    summary: "Have the requests in a file answered later, as OpenAI's batches",
+    example: { input_file_id: "file-1", endpoint: "/v1/chat/completions", completion_window: "24h" },
+  },
+  "gateway.list_batches": {
+    ...OF_BATCH,
+    served: openai("GET", "v1/batches"),
+    kept: { listed: "batch", yields: OUTPUTS },
+    summary: "List the team's batches, as OpenAI",
+  },
+  "gateway.get_batch": {
+    ...OF_BATCH,
+    served: openai("GET", "v1/batches/{id}"),
+    kept: { named: "batch", shown: true, yields: OUTPUTS },
+    summary: "Describe a batch, as OpenAI",
+  },
+  "gateway.cancel_batch": {
+    ...OF_BATCH,
+    served: openai("POST", "v1/batches/{id}/cancel"),
+    kept: { named: "batch", shown: true, yields: OUTPUTS },
+    summary: "Cancel a batch, as OpenAI",
   },
   "gateway.generate_content": {
     ...IN_PATH,
@@ -517,7 +563,7 @@ const ROWS = {
   },
   "gateway.moderate": {
     ...IN_BODY,
-    ...{ scope: "gateway:generate", kind: "moderations" },
+    ...{ scope: "gateway:generate", kind: "moderations", isBatched: true },
     served: post("v1/moderations", "openai"),
     usage: "unread",
     summary: "Judge texts and pictures, as OpenAI's moderations",
@@ -620,6 +666,7 @@ const ROWS = {
   "gateway.get_file_content": {
     ...{ ...OF_FILE, answer: "media" },
     served: [{ method: "GET", path: "v1/files/{id}/content" }],
+    kept: { named: "file", results: true },
     summary: "Download a file, as OpenAI or Anthropic",
   },
   "gateway.upload_gemini_file": {

@@ -17,7 +17,7 @@ import { type UpstreamHead, upstreamHeaders } from "./headers/headers.ts";
 import { AnswerIds } from "./kept/answer-ids.ts";
 import { type Keeping, UNRECORDED } from "./kept/kept-call.ts";
 import { UnrecordedAnswer } from "./kept/unrecorded-answer.ts";
-import { type AnswerReading, MOST_READ, UNREADABLE } from "./kept/whole-answer.ts";
+import { type AnswerReading, MOST_READ, UNREADABLE, type UpstreamRead } from "./kept/whole-answer.ts";
 import { collectBody, passOnBody, SMALL_BODY } from "./request-body.ts";
 import { upstreamTarget } from "./request-target.ts";
 import { isSameCandidate, isSameUpstream, type Resolved, type UpstreamCandidate } from "./resolve.ts";
@@ -87,6 +87,8 @@ class Exchange implements AttemptListener {
   #patience: NodeJS.Timeout | undefined;
   /** Query to ask with. */
   #query: string;
+  /** Request that is made before the call itself; undefined once its answer was read. */
+  #before: UpstreamRead | undefined;
   /** Reader of the usage in the answer as it passes; undefined if the answer cannot report what the call used. */
   #tap: AnswerTap | undefined;
 
@@ -95,6 +97,7 @@ class Exchange implements AttemptListener {
     this.#call = call;
     this.#resolved = call.resolved;
     this.#query = call.query;
+    this.#before = call.before;
     this.#response = new ClientResponse(call.response, call.dialect);
   }
 
@@ -193,6 +196,7 @@ class Exchange implements AttemptListener {
   #send(attempt: UpstreamAttempt, to: UpstreamPool): void {
     const { upstream, model } = attempt.candidate;
     const { method, head, path, pathModel } = this.#call;
+    const before = this.#before;
     const { times } = this.#deps;
     const { firstByteSeconds, idleSeconds } = this.#resolved.timeouts ?? NO_TIMEOUTS;
     const isShort = firstByteSeconds === undefined && this.#mayBeReplaced(attempt);
@@ -204,8 +208,11 @@ class Exchange implements AttemptListener {
     const sockets = attempt.again === "closed" ? fresh() : pool;
     sockets.dispatch(
       {
-        method,
-        path: upstreamTarget(prefixes, path, pathModel === undefined ? undefined : (model ?? pathModel), this.#query),
+        method: before === undefined ? method : "GET",
+        path:
+          before === undefined
+            ? upstreamTarget(prefixes, path, pathModel === undefined ? undefined : (model ?? pathModel), this.#query)
+            : upstreamTarget(prefixes, before.path, undefined, ""),
         headers: upstreamHeaders(head, credentialHeader, length, attempt.trace?.headers),
         body: content,
         headersTimeout: isShort ? times.headWithFallback : times.head,
@@ -227,7 +234,7 @@ class Exchange implements AttemptListener {
 
   #bodyFor(candidate: UpstreamCandidate): SentBody {
     const { body, head, request } = this.#call;
-    if (body === "none") return { length: undefined, content: null };
+    if (body === "none" || this.#before !== undefined) return { length: undefined, content: null };
     if (body === "stream") {
       const mayPass = () => this.#mayReach(candidate.upstream);
       return { length: head.contentLength, content: passOnBody(request, mayPass, () => this.#cut(ENDED)) };
@@ -284,7 +291,8 @@ class Exchange implements AttemptListener {
     const { pool } = attempt;
     if (pool === undefined) return;
     this.#tap = openTap(this.#call, status, parsed, pool.needle);
-    const { keeping, reading, onDeleted } = this.#call;
+    const { keeping, onDeleted } = this.#call;
+    const { reading } = this.#before ?? this.#call;
     const isSuccess = status < 300;
     // 202 promises a deletion that may fail.
     if (status === 200 || status === 204) onDeleted?.(attempt.candidate.upstream);
@@ -359,6 +367,7 @@ class Exchange implements AttemptListener {
             if (this.#done) return;
             if (read instanceof Problem) this.#breakOff(read);
             else if ("query" in read) {
+              this.#before = undefined;
               this.#wasRead = read.passes === true;
               this.#askFurther(attempt, read.query);
             } else {
@@ -403,12 +412,15 @@ class Exchange implements AttemptListener {
     if (this.#whole !== undefined) {
       if (this.#whole.push === undefined) this.#keepPiece(this.#whole.pieces, chunk);
       else {
-        this.#whole.push(chunk);
+        const taken = this.#whole.push(chunk);
         // Many pieces may be there already, and others are served between them.
         controller.pause();
-        setImmediate(() => {
-          if (!this.#done) controller.resume();
-        });
+        const goOn = (): unknown => setImmediate(() => !this.#done && controller.resume());
+        if (taken === undefined) goOn();
+        else {
+          const end = (refusal: Problem | undefined) => (refusal === undefined ? goOn() : this.#breakOff(refusal));
+          taken.then(end, () => this.#breakOff(UNREADABLE));
+        }
       }
       this.#tap?.push(chunk);
       if (!this.#done) this.#watchPace();

@@ -10,7 +10,7 @@ import type { CountedAnswer } from "../usage/usage-recorder.ts";
 import type { UpstreamPath } from "./classify.ts";
 import type { RequestHead } from "./headers/headers.ts";
 import type { Keeping } from "./kept/kept-call.ts";
-import type { AnswerReading } from "./kept/whole-answer.ts";
+import type { AnswerReading, UpstreamRead } from "./kept/whole-answer.ts";
 import type { ForwardedBody } from "./model/requested-model.ts";
 import type { Resolved } from "./resolve.ts";
 import type { UpstreamPools } from "./upstream/pools.ts";
@@ -60,6 +60,8 @@ export type ForwardedCall = {
   readonly keeping: Keeping | undefined;
   /** Reading of successful answers that are read whole; undefined if they pass as they come. */
   readonly reading: AnswerReading | undefined;
+  /** Request that is made of the upstream before the call itself; undefined for none. */
+  readonly before: UpstreamRead | undefined;
   /** Called if the upstream has deleted what the call names; undefined if the call deletes nothing. */
   readonly onDeleted: ((upstream: UpstreamRecord) => void) | undefined;
   /** Characters that it has spoken; 0 where none are counted. */

@@ -21,6 +21,7 @@ import { recordRefusal } from "../auth/refusals/record-refusal.ts";
 import { forbidden } from "../auth/refused.ts";
 import type { Refuse } from "../auth/route-config.ts";
 import { reachedAt } from "../auth/session/reached-at.ts";
+import { reserveBodyBytes } from "../calls/open-call.ts";
 import { LARGE_BODY, releaseLargeBody } from "../http/bodies/received-body.ts";
 import { listed } from "../http/listed.ts";
 import { logFailure } from "../http/problems/error-handler.ts";
@@ -41,6 +42,7 @@ import {
   withoutModels,
   withWholeAnswer,
 } from "./headers/headers.ts";
+import { type BatchHolding, refusalOfLines, refusalOfOperation } from "./kept/batch-file.ts";
 import { FirstReads } from "./kept/first-reads.ts";
 import { type KeptCall, openKeptCall } from "./kept/kept-call.ts";
 import { mayMention, refusalOfCoded } from "./kept/mentions.ts";
@@ -206,6 +208,7 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
       onOver,
       keeping: keptCall?.keeping,
       reading: keptCall?.reading,
+      before: keptCall?.file?.before,
       onDeleted: keptCall?.onDeleted,
       characters,
       bodyModel: asksModel ? model : undefined,
@@ -251,7 +254,19 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
         deps.usage.countAnswer(key, answer, deps.clock.now());
       };
       const of = { kept, call, teamId, dialect, head, query, text, upstreams, gatewayUrl };
-      const asked = { ...of, response: reply.raw, countLate };
+      const batch: BatchHolding | undefined =
+        row.models !== "in the file"
+          ? undefined
+          : {
+              refuse: (operation) => refusalOfOperation(gateway, key, operation),
+              readsModels: needsModel(gateway, key.allowedModels),
+              reserve: (bytes) => reserveBodyBytes(openCall, bytes),
+              decide() {
+                const decided = resolveFor(deps, request, undefined, keptCall);
+                return decided instanceof Problem ? decided : undefined;
+              },
+            };
+      const asked = { ...of, response: reply.raw, countLate, batch };
       const opened = await openKeptCall(deps, asked);
       if (reply.sent) return;
       if (opened instanceof Problem) return proceed(found, opened);
@@ -354,20 +369,34 @@ function resolveFor(
   const dialect = dialectOf(deps, request);
   const { principal: key } = request;
   const row = rowOf(call);
-  if (row.models === "unused") {
+  if (row.models === "unused" || row.models === "in the file") {
     const unmodelled = resolveUnmodelled(gateway, dialect);
     const reached = unmodelled instanceof Problem || kept === undefined ? unmodelled : kept.reach(unmodelled);
-    return reached instanceof Problem ? reached : withoutFallbacks(reached);
+    if (reached instanceof Problem) return reached;
+    const only = withoutFallbacks(reached);
+    const read = needsModel(gateway, key.allowedModels) ? kept?.file?.read() : undefined;
+    if (read === undefined) return only;
+    const resolved = resolveModel(deps, request, read.model);
+    return resolved instanceof Problem ? resolved : (refusalOfLines(resolved, only, read.model) ?? only);
   }
-  const mayResolveRoutes = permits(key, "gateway.resolve_route");
-  const resolved = resolve(gateway, { allowedModels: key.allowedModels, mayResolveRoutes }, dialect, model);
-  if (resolved instanceof Problem && resolved.code === "forbidden") {
-    const cause = mayName(key.allowedModels, model) ? "scope_missing" : "model_not_allowed";
-    recordRefusal(deps, request, request.routeOptions.url, forbidden(cause, key));
-  }
+  const resolved = resolveModel(deps, request, model);
   if (resolved instanceof Problem) return resolved;
   const reached = kept === undefined ? resolved : kept.reach(resolved);
   return reached instanceof Problem || row.fallback === "until answered" ? reached : withoutFallbacks(reached);
+}
+
+/** Finds the upstream for a model, or the problem to answer, as {@link resolveFor} does. */
+function resolveModel(deps: ServerDeps, request: FastifyRequest, model: string | undefined): Resolved | Problem {
+  const { gateway } = gatewayCallOf(request);
+  const { principal: key } = request;
+  const mayResolveRoutes = permits(key, "gateway.resolve_route");
+  const { allowedModels } = key;
+  const resolved = resolve(gateway, { allowedModels, mayResolveRoutes }, dialectOf(deps, request), model);
+  if (resolved instanceof Problem && resolved.code === "forbidden") {
+    const cause = mayName(allowedModels, model) ? "scope_missing" : "model_not_allowed";
+    recordRefusal(deps, request, request.routeOptions.url, forbidden(cause, key));
+  }
+  return resolved;
 }
 
 /** Answers a question about models from the gateway's own routes. */
@@ -419,7 +448,7 @@ function gatewayCallOf(request: FastifyRequest): { call: GatewayCall; gateway: G
 }
 
 function usesModel({ models }: OperationRow): boolean {
-  return models !== "none" && models !== "unused";
+  return models !== "none" && models !== "unused" && models !== "in the file";
 }
 
 function rowOf({ operation }: GatewayCall): OperationRow {

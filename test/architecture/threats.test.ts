@@ -216,6 +216,9 @@ describe("docs/security/threats.md", () => {
       "b405",
       "b406",
       "b407",
+      "b410",
+      "b411",
+      "b412",
     ];
     const faults = [
       "c82",

@@ -12,6 +12,8 @@ type BroughtDeps = {
   readonly idOf: (object: JsonObject) => string | undefined;
   /** Returns an object as clients are shown it: the same one if nothing is to be changed. */
   readonly show: (object: JsonObject, id: string | undefined) => JsonObject;
+  /** Records the owners of what an object says that it has made; returns the problem to answer if that fails. */
+  readonly recordYields: (upstream: UpstreamRecord, objects: readonly JsonObject[]) => Promise<Problem | undefined>;
   /** Records the object's owner; returns the problem to answer if it could not be recorded. */
   readonly record: (upstream: UpstreamRecord, made: Expiring) => Promise<Problem | undefined>;
 };
@@ -19,7 +21,7 @@ type BroughtDeps = {
 /** Reads the object that a call has made, and has its owner recorded before the answer goes on. */
 export function broughtObject(
   { kind, within }: NonNullable<KeptObjects["brought"]>,
-  { idOf, show, record }: BroughtDeps,
+  { idOf, show, record, recordYields }: BroughtDeps,
 ): AnswerReading {
   return {
     async take(upstream, body) {
@@ -31,18 +33,25 @@ export function broughtObject(
       const shown = show(object, id);
       const changed = within === undefined ? shown : { ...answer, [within]: shown };
       // What has no id cannot be named.
-      const refusal = id ? await record(upstream, { kind, id, endsAt: endOf(object) }) : undefined;
+      const unrecorded = id ? await record(upstream, { kind, id, endsAt: endOf(object) }) : undefined;
+      const refusal = unrecorded ?? (await recordYields(upstream, [object]));
       return refusal ?? { body: shown === object ? body : Buffer.from(JSON.stringify(changed)) };
     },
   };
 }
 
 /** Reads an object that is shown in another way than the upstream has it. */
-export function shownObject({ idOf, show }: Pick<BroughtDeps, "idOf" | "show">): AnswerReading {
+export function shownObject({
+  idOf,
+  show,
+  recordYields,
+}: Pick<BroughtDeps, "idOf" | "show" | "recordYields">): AnswerReading {
   return {
-    async take(_upstream, body) {
+    async take(upstream, body) {
       const answer = answerObject(body);
-      return answer === undefined ? UNREADABLE : { body: Buffer.from(JSON.stringify(show(answer, idOf(answer)))) };
+      if (answer === undefined) return UNREADABLE;
+      const refusal = await recordYields(upstream, [answer]);
+      return refusal ?? { body: Buffer.from(JSON.stringify(show(answer, idOf(answer)))) };
     },
   };
 }

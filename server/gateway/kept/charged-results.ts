@@ -3,10 +3,11 @@ import type { AnswerUsage } from "../../../domain/usage/tokens.ts";
 import { type Problem, problem } from "../../http/problems/problem.ts";
 import { needleOf } from "../headers/credential-mask.ts";
 import { withoutCredential } from "../tokens/answer-tap.ts";
-import { BatchResults } from "../tokens/batch-results.ts";
+import { type BatchDialect, BatchResults } from "../tokens/batch-results.ts";
 import type { AnswerReading, JsonObject } from "./whole-answer.ts";
 
 type ChargingDeps = {
+  readonly dialect: BatchDialect;
   /** Query to ask with once more. */
   readonly query: string;
   /**
@@ -24,10 +25,13 @@ type ChargingDeps = {
  * Reads results of a batch to their end, and has them charged, before they are asked for once more and leave: a client
  * that goes away at any moment has seen nothing, or what is charged.
  */
-export function chargedResults({ query, charge, count, onRead }: ChargingDeps): AnswerReading {
-  const results = new BatchResults();
+export function chargedResults({ dialect, query, charge, count, onRead }: ChargingDeps): AnswerReading {
+  const results = new BatchResults(dialect);
   return {
-    push: (piece) => results.push(piece),
+    push(piece) {
+      results.push(piece);
+      return undefined;
+    },
     async take(upstream, _body, _headers, status) {
       if (status !== 200) return NOT_ALL;
       const refusal = await charge(upstream, () => {

@@ -1,6 +1,6 @@
 import { type Problem, problem } from "../../http/problems/problem.ts";
 
-/** Batches of a team whose results are read at a time on a thread, at most. */
+/** Batches of a team whose files are read at a time on a thread, at most. */
 const MOST_OF_TEAM = 2;
 /** Milliseconds that a call waits for its turn at most. */
 const WAIT_MS = 5_000;
@@ -8,12 +8,12 @@ const WAIT_MS = 5_000;
 /** Part of a response that a turn needs: it ends when the response closes. */
 type Closing = { readonly destroyed: boolean; once(event: "close", listener: () => void): unknown };
 
-/** Digests of a team's batches whose results are being read, and what to call when one of these turns ends. */
+/** Digests of a team's objects whose files are being read, and what to call when one of these turns ends. */
 type Team = { readonly reading: Set<string>; readonly waiting: Set<() => void> };
 
 /**
- * Turns of the first readings of results, which cost a thread as much as a batch has bytes: one of each batch at a time,
- * and few of a team. The others wait for it, and need none then.
+ * Turns of the readings of batches' files, before a batch begins and for the first time of its results, which cost a
+ * thread as much as the file has bytes: one of each at a time, and few of a team. The others wait for it.
  */
 export class FirstReads {
   readonly #teams = new Map<string, Team>();
@@ -24,9 +24,9 @@ export class FirstReads {
   }
 
   /**
-   * Waits for the turn to read a batch's results.
+   * Waits for the turn to read a file.
    *
-   * @param isCharged finds whether the batch is charged: then no turn is needed
+   * @param isCharged finds whether the file is charged: then no turn is needed
    * @param response response of the call: the turn ends when it closes, at the latest
    * @returns the function that ends the turn, true if none is needed, or the problem to answer
    */
@@ -84,4 +84,4 @@ async function nextEnd({ waiting }: Team, milliseconds: number): Promise<boolean
   }
 }
 
-const BUSY = problem("unavailable", "Results of the team's batches are being read for the first time: try again.");
+const BUSY = problem("unavailable", "Files of the team's batches are being read: try again.");

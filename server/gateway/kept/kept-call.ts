@@ -18,6 +18,7 @@ import { requireReadable } from "../model/requested-model.ts";
 import { forwardedQuery } from "../query.ts";
 import { pathPrefixes } from "../request-target.ts";
 import type { Resolved } from "../resolve.ts";
+import { type BatchFile, type BatchHolding, batchFile } from "./batch-file.ts";
 import { broughtObject, type Expiring, shownObject } from "./brought-object.ts";
 import { chargedResults, withOwnResults } from "./charged-results.ts";
 import type { FirstReads } from "./first-reads.ts";
@@ -43,6 +44,8 @@ const USUAL_MS: Readonly<Partial<Record<KeptKind, number>>> = {
   ...{ upload: 2 * DAY_MS, part: 2 * DAY_MS },
   session: 8 * DAY_MS,
 };
+/** Kind that an object may be of, too, where its path or a list names it. */
+const ALSO: Readonly<Partial<Record<KeptKind, KeptKind>>> = { file: "output" };
 /** Milliseconds for which the owner of a response is known: OpenAI keeps a response for 30 days. */
 const RESPONSE_MS = 35 * DAY_MS;
 
@@ -63,6 +66,8 @@ export type KeptCall = {
   readonly reading: AnswerReading | undefined;
   /** Query to ask the upstream with. */
   readonly query: string;
+  /** File whose lines are the requests of the batch that the call begins; undefined for any other call. */
+  readonly file: BatchFile | undefined;
   /** Called if the upstream has deleted what the call names; undefined if the call deletes nothing. */
   readonly onDeleted: ((upstream: UpstreamRecord) => void) | undefined;
 };
@@ -85,6 +90,8 @@ type AskedCall = {
   readonly response: ServerResponse;
   /** Counts what an answer says of other calls. */
   readonly countLate: (usage: AnswerUsage) => void;
+  /** Facts that the requests in a file are held to; undefined for a call that names no such file. */
+  readonly batch: BatchHolding | undefined;
 };
 
 /**
@@ -96,7 +103,7 @@ type AskedCall = {
  */
 export async function openKeptCall(
   { owners, log, keyring, clock, firstReads }: KeptDeps,
-  { kept, call, teamId, dialect, head, query, text, upstreams, gatewayUrl, response, countLate }: AskedCall,
+  { kept, call, teamId, dialect, head, query, text, upstreams, gatewayUrl, response, countLate, batch }: AskedCall,
 ): Promise<KeptCall | Problem> {
   const { named, made, brought, listed, ended } = kept;
   const [object] = call.names;
@@ -115,18 +122,18 @@ export async function openKeptCall(
   const inPath = named === undefined || object === undefined ? [] : [{ kind: named, id: object }];
   const format = listed && listFormat(dialect, listed);
   const list =
-    format && new OwnedList({ findOwn, show, ...sealing(keyring, `${call.operation} ${teamId}`) }, format, query);
+    format &&
+    new OwnedList({ findOwn, show, recordYields, ...sealing(keyring, `${call.operation} ${teamId}`) }, format, query);
   const inQuery = listed === undefined ? [] : (list?.named ?? []).map((id) => ({ kind: listed, id }));
-  const digested = [...inPath, ...inSession, ...inQuery, ...said.references].map((one) => ({
-    ...one,
-    digest: digestOf(one),
-  }));
-  const origins = await findOrigins(digested.map(({ digest }) => digest));
-  if (origins instanceof Problem) return origins;
-  const missing = digested.find(({ digest }) => (origins.get(digest) ?? []).length === 0);
-  if (missing !== undefined) return MISSING[missing.kind];
-  const turn = kept.results ? await firstTurn(digested[0]?.digest ?? "") : true;
+  const byName = [...inPath, ...inQuery].map((one) => ({ ...one, also: ALSO[one.kind] }));
+  const digested = await findNamed([...byName, ...inSession, ...said.references]);
+  if (digested instanceof Problem) return digested;
+  const [first] = digested;
+  const hasResults = kept.results && (first?.kind === "batch" || first?.kind === "output");
+  const turn = hasResults ? await firstReads.take(teamId, first.digest, response, () => isCharged(first.digest)) : true;
   if (turn instanceof Problem) return turn;
+  const file = batch && (await openFile(batch));
+  if (file instanceof Problem) return file;
   const conversation = digested.find(({ kind }) => kind === "conversation");
 
   function digestOf({ kind, id }: KeptReference): string {
@@ -140,21 +147,81 @@ export async function openKeptCall(
       return UNKNOWN_OWNERS;
     }
   }
+  /**
+   * Finds where the team has objects.
+   *
+   * @param references objects, each with another kind that it may be of
+   * @returns the objects, of the kind that each is; or the problem to answer if one is not the team's
+   */
+  async function findNamed(
+    references: readonly (KeptReference & { readonly also?: KeptKind | undefined })[],
+  ): Promise<readonly OwnedObject[] | Problem> {
+    const found: OwnedObject[] = [];
+    const others: KeptReference[] = [];
+    const digests = references.map(digestOf);
+    const origins = await findOrigins(digests);
+    if (origins instanceof Problem) return origins;
+    for (const [at, { kind, id, also }] of references.entries()) {
+      const digest = digests[at] ?? "";
+      const places = origins.get(digest) ?? [];
+      if (places.length > 0) found.push({ kind, digest, places });
+      else if (also === undefined) return MISSING[kind];
+      else others.push({ kind: also, id });
+    }
+    if (others.length === 0) return found;
+    const rest = await findNamed(others);
+    return rest instanceof Problem ? rest : [...found, ...rest];
+  }
   async function findOwn(upstream: UpstreamRecord, ids: readonly string[]): Promise<ReadonlySet<string> | Problem> {
     if (listed === undefined) return new Set();
-    const digests = ids.map((id) => digestOf({ kind: listed, id }));
+    const kinds = [listed, ALSO[listed]].filter((kind) => kind !== undefined);
+    const digests = kinds.flatMap((kind) => ids.map((id) => digestOf({ kind, id })));
     const found = await findOrigins(digests);
     if (found instanceof Problem) return found;
     const origin = placeOf(upstream);
-    return new Set(ids.filter((_id, at) => found.get(digests[at] ?? "")?.includes(origin)));
+    return new Set(
+      digests.flatMap((digest, at) => (found.get(digest)?.includes(origin) ? (ids[at % ids.length] ?? []) : [])),
+    );
+  }
+  async function openFile(holding: BatchHolding): Promise<BatchFile | Problem> {
+    const [file] = said.references;
+    const turn = await firstReads.take(teamId, digestOf(file ?? NO_FILE), response, async () => false);
+    if (turn instanceof Problem) return turn;
+    const onRead = (): void => void (typeof turn === "function" && turn());
+    try {
+      const deps = { ...holding, query: forwardedQuery(query), hold, onRead };
+      return await batchFile(text, query, said.references, deps);
+    } catch (error) {
+      throw error instanceof BodyFault ? problem("invalid_request", error.message) : error;
+    }
+  }
+  async function hold(upstream: UpstreamRecord, references: readonly KeptReference[]): Promise<Problem | undefined> {
+    const found = await findNamed(references);
+    if (found instanceof Problem) return found;
+    const origin = placeOf(upstream);
+    return found.every(({ places }) => places.includes(origin)) ? undefined : ELSEWHERE_KEPT;
+  }
+  async function recordYields(upstream: UpstreamRecord, objects: readonly JsonObject[]): Promise<Problem | undefined> {
+    const made = Object.entries(kept.yields ?? {}).flatMap(([member, kind]) =>
+      objects.flatMap(({ [member]: id }) => (typeof id === "string" && id !== "" ? [{ kind, id }] : [])),
+    );
+    return made.length === 0 ? undefined : recordAll(upstream, made, null);
   }
   async function recordBrought(upstream: UpstreamRecord, { kind, id, endsAt }: Expiring): Promise<Problem | undefined> {
     // What is said of a batch is when its requests end, long before its results.
     const end = kind === "batch" ? undefined : endsAt;
     const lastsMs = end === undefined ? (USUAL_MS[kind] ?? null) : Math.max(0, end - clock.now()) + MARGIN_MS;
-    const one = { digest: digestOf({ kind, id }), origin: placeOf(upstream), teamId, parent: null, lastsMs };
+    return recordAll(upstream, [{ kind, id }], lastsMs);
+  }
+  async function recordAll(
+    upstream: UpstreamRecord,
+    made: readonly KeptReference[],
+    lastsMs: number | null,
+  ): Promise<Problem | undefined> {
+    const origin = placeOf(upstream);
+    const rows = made.map((one) => ({ digest: digestOf(one), origin, teamId, parent: null, lastsMs }));
     try {
-      await owners.record(teamId, [one]);
+      await owners.record(teamId, rows);
       return undefined;
     } catch (error) {
       log.warn({ error }, "could not record whose an upstream's object is");
@@ -164,9 +231,6 @@ export async function openKeptCall(
   function show(object: JsonObject, id: string | undefined): JsonObject {
     if (dialect === "anthropic") return withOwnResults(object, id, gatewayUrl);
     return dialect === "gemini" ? withOwnUrl(object, id, gatewayUrl) : object;
-  }
-  function firstTurn(digest: string): Promise<(() => void) | true | Problem> {
-    return firstReads.take(teamId, digest, response, () => isCharged(digest));
   }
   async function isCharged(digest: string): Promise<boolean | Problem> {
     try {
@@ -178,7 +242,7 @@ export async function openKeptCall(
   }
   async function charge(upstream: UpstreamRecord, onFirst: () => void): Promise<Problem | undefined> {
     try {
-      await owners.charge(teamId, { digest: digested[0]?.digest ?? "", origin: placeOf(upstream) }, onFirst);
+      await owners.charge(teamId, { digest: first?.digest ?? "", origin: placeOf(upstream) }, onFirst);
       return undefined;
     } catch (error) {
       log.warn({ error }, "could not note that a batch is charged");
@@ -186,11 +250,11 @@ export async function openKeptCall(
     }
   }
   function readingOf(): AnswerReading | undefined {
-    if (typeof turn === "function")
-      return chargedResults({ query: forwardedQuery(query), charge, count: countLate, onRead: turn });
+    if (typeof turn === "function" && dialect !== "gemini")
+      return chargedResults({ dialect, query: forwardedQuery(query), charge, count: countLate, onRead: turn });
     const { idOf } = listFormat(dialect, brought?.kind);
-    if (brought === undefined) return kept.shown ? shownObject({ idOf, show }) : list;
-    const reading = broughtObject(brought, { idOf, show, record: recordBrought });
+    if (brought === undefined) return kept.shown ? shownObject({ idOf, show, recordYields }) : list;
+    const reading = broughtObject(brought, { idOf, show, record: recordBrought, recordYields });
     if (!kept.resumes) return reading;
     return {
       async take(upstream, body, headers, status) {
@@ -206,10 +270,11 @@ export async function openKeptCall(
   }
   const hasAll = (upstream: UpstreamRecord): boolean => {
     const origin = placeOf(upstream);
-    return digested.every(({ digest }) => origins.get(digest)?.includes(origin));
+    return digested.every(({ places }) => places.includes(origin));
   };
   return {
     reading: readingOf(),
+    file,
     query: list?.query ?? resumed?.query ?? kept.query ?? forwardedQuery(query),
     reach(resolved) {
       if (digested.length === 0) return resolved;
@@ -235,7 +300,8 @@ export async function openKeptCall(
       ended === undefined
         ? undefined
         : (upstream) => {
-            const digest = digestOf({ kind: ended, id: call.names.at(-1) ?? "" });
+            const digest =
+              (ended === named ? first?.digest : undefined) ?? digestOf({ kind: ended, id: call.names.at(-1) ?? "" });
             owners.end(teamId, { digest, origin: placeOf(upstream) }).catch((error: unknown) => {
               log.warn({ error }, "could not note that an upstream's object is gone");
             });
@@ -251,12 +317,16 @@ function sealing(keyring: Keyring, owner: string): Pick<ConstructorParameters<ty
   };
 }
 
+/** Object of the team: its kind, and where the team has it. */
+type OwnedObject = { readonly kind: KeptKind; readonly digest: string; readonly places: readonly string[] };
+
 /** Returns where an upstream keeps its objects: its origin, and the path of its API, which may tell customers apart. */
 function placeOf({ baseUrl, dialect }: UpstreamRecord): string {
   const url = new URL(baseUrl);
   return `${url.origin}${pathPrefixes(url, dialect).v1}`;
 }
 
+const NO_FILE: KeptReference = { kind: "file", id: "" };
 const NOTHING_SAID = { references: [], mayKeep: true } as const;
 
 async function readReferences(
@@ -285,6 +355,7 @@ const MISSING: Readonly<Record<KeptKind, Problem>> = {
   session: problem("not_found", "Upload not found: no upload of this id was begun with a key of this team."),
   batch: problem("not_found", "Batch not found: no batch of this id was made with a key of this team."),
   cache: problem("not_found", "Cached content not found: none of this name was made with a key of this team."),
+  output: problem("not_found", "File not found: no file of this id was uploaded with a key of this team."),
   part: problem("not_found", "Part not found: no part of this id was added to an upload with a key of this team."),
   item: problem(
     "not_found",

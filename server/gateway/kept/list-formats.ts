@@ -38,21 +38,22 @@ export type ListFormat = {
   readonly write: (objects: readonly JsonObject[], next: Cursor | undefined, answer: JsonObject) => JsonObject;
 };
 
-/** Forms of lists by format; those of Gemini's are of files. */
+const OPENAI: ListFormat = {
+  ...{ limit: "limit", most: 1_000, usual: 1_000, after: "after" },
+  passed: new Set(["order", "purpose"]),
+  refused: {},
+  objectsOf: ({ data }) => objectsIn(data),
+  idOf: ({ id }) => textOf(id),
+  nextOf: ({ has_more: hasMore }, lastId) => (hasMore === true ? behind(lastId) : undefined),
+  namesPages: () => false,
+  write: (data, next) => ({
+    ...{ object: "list", data, ...endsOf(data) },
+    has_more: next !== undefined,
+  }),
+};
+/** Forms of lists by format; those of Gemini's and of OpenAI's are of files. */
 const LIST_FORMATS: Readonly<Record<Dialect, ListFormat>> = {
-  openai: {
-    ...{ limit: "limit", most: 1_000, usual: 1_000, after: "after" },
-    passed: new Set(["order", "purpose"]),
-    refused: {},
-    objectsOf: ({ data }) => objectsIn(data),
-    idOf: ({ id }) => textOf(id),
-    nextOf: ({ has_more: hasMore }, lastId) => (hasMore === true ? behind(lastId) : undefined),
-    namesPages: () => false,
-    write: (data, next) => ({
-      ...{ object: "list", data, ...endsOf(data) },
-      has_more: next !== undefined,
-    }),
-  },
+  openai: OPENAI,
   anthropic: {
     ...{ limit: "limit", most: 1_000, usual: 20, after: "after_id", page: "page" },
     passed: new Set(["ids", "ids[]", "scope_id", "beta"]),
@@ -72,11 +73,15 @@ const LIST_FORMATS: Readonly<Record<Dialect, ListFormat>> = {
   },
   gemini: geminiList("files", { most: 100, usual: 10 }),
 };
-const CACHES = geminiList("cachedContents", { most: 1_000, usual: 100 });
+/** Forms of lists of another kind. */
+const OTHER_FORMATS: Readonly<Partial<Record<`${Dialect} ${KeptKind}`, ListFormat>>> = {
+  "openai batch": { ...OPENAI, most: 100, usual: 20, passed: new Set() },
+  "gemini cache": geminiList("cachedContents", { most: 1_000, usual: 100 }),
+};
 
 /** Returns the form of a list of objects of a kind, and of the objects themselves. */
 export function listFormat(dialect: Dialect, kind: KeptKind | undefined): ListFormat {
-  return kind === "cache" ? CACHES : LIST_FORMATS[dialect];
+  return (kind && OTHER_FORMATS[`${dialect} ${kind}`]) ?? LIST_FORMATS[dialect];
 }
 
 /** Returns the form of a list of Gemini's. The names of its objects have the collection in front. */

@@ -15,6 +15,8 @@ type ListDeps = {
   readonly findOwn: (upstream: UpstreamRecord, ids: readonly string[]) => Promise<ReadonlySet<string> | Problem>;
   /** Returns an object as clients are shown it. */
   readonly show: (object: JsonObject, id: string | undefined) => JsonObject;
+  /** Records the owners of what objects say that they have made; returns the problem to answer if that fails. */
+  readonly recordYields: (upstream: UpstreamRecord, objects: readonly JsonObject[]) => Promise<Problem | undefined>;
   /** Seals a position for a client, who is not to see what an upstream's cursor says of others' objects. */
   readonly seal: (position: string) => string;
   /** Opens a sealed position; undefined if it is none of this list's. */
@@ -89,7 +91,10 @@ export class OwnedList implements AnswerReading {
     this.#behind = undefined;
     this.#pages++;
     const room = this.#limit - this.#own.length;
-    this.#own.push(...own.slice(0, room));
+    const shown = own.slice(0, room);
+    const refusal = await this.#deps.recordYields(upstream, shown);
+    if (refusal !== undefined) return refusal;
+    this.#own.push(...shown);
     const next = this.#format.nextOf(answer, ids.at(-1));
     if (own.length > room) return this.#end(answer, this.#cursor, true);
     if (next === undefined) return this.#end(answer, undefined, false);

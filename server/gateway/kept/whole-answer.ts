@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { UpstreamRecord } from "../../../domain/access/key-record.ts";
 import { type Problem, problem } from "../../http/problems/problem.ts";
+import type { UpstreamPath } from "../classify.ts";
 
 /** Bytes at most of an answer that is read whole. */
 export const MOST_READ = 4 << 20;
@@ -15,8 +16,11 @@ export type ReadAnswer =
 
 /** Reading of a call's answers, each of which is kept until all of it has come. */
 export type AnswerReading = {
-  /** Takes each piece as it comes, in place of the body; left out if the body is kept. */
-  readonly push?: (piece: Buffer) => void;
+  /**
+   * Takes each piece as it comes, in place of the body; left out if the body is kept. Where it takes a while, it
+   * resolves once the next may come, or to the problem to answer without reading on.
+   */
+  readonly push?: (piece: Buffer) => Promise<Problem | undefined> | undefined;
   /** Takes a successful answer; never rejects. */
   readonly take: (
     upstream: UpstreamRecord,
@@ -25,6 +29,9 @@ export type AnswerReading = {
     status: number,
   ) => Promise<ReadAnswer | Problem>;
 };
+
+/** Request that is made of an upstream before the call itself, and the reading of its answer. */
+export type UpstreamRead = { readonly path: UpstreamPath; readonly reading: AnswerReading };
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 

@@ -90,6 +90,9 @@ export const IN_REQUESTS = membersOf({
   requests: membersOf({ model: "refused", ...OVERRULING, params: { ...TOP_LEVEL, isObjects: true } }, true),
 });
 
+/** Members by which the body of a batch of OpenAI's would name a model beside those in its file. */
+export const IN_FILE = membersOf({ model: "refused", ...OVERRULING });
+
 const ROUTING = { routingConfig: "refused", modelSelectionConfig: "refused" } as const;
 const GEMINI_REQUEST = { model: "model", generationConfig: membersOf(ROUTING), ...OVERRULING } as const;
 /** Members by which Gemini's bodies repeat the model of their path, or choose among several. */

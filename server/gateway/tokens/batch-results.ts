@@ -1,16 +1,25 @@
+import type { Dialect } from "../../../domain/access/key-record.ts";
 import { type AnswerUsage, addTokens, NO_TOKENS } from "../../../domain/usage/tokens.ts";
 import { AnswerReader } from "./answer-reader.ts";
 
 const NEWLINE = 0x0a;
 /** Bytes of a line that reports usage, at least: shorter ones are not read, so that many of them cost little. */
-const SHORTEST = 64;
+const SHORTEST = 48;
 /** Models at most; the usage of others counts under no name. */
 const MOST_MODELS = 64;
 
-/** Reads what the requests of a batch of Anthropic's have used, from the lines of its results as they pass. */
+/** Formats whose batches have results in lines. */
+export type BatchDialect = Exclude<Dialect, "gemini">;
+
+/** Reads what the requests of a batch have used, from the lines of its results as they pass. */
 export class BatchResults {
+  readonly #dialect: BatchDialect;
   #line: AnswerReader | undefined;
   readonly #used = new Map<string | undefined, AnswerUsage>();
+
+  constructor(dialect: BatchDialect) {
+    this.#dialect = dialect;
+  }
 
   /** Takes the next piece. */
   push(bytes: Buffer): void {
@@ -31,7 +40,7 @@ export class BatchResults {
 
   #read(bytes: Buffer): void {
     if (bytes.length === 0) return;
-    this.#line ??= new AnswerReader("anthropic", false, undefined, "batch result");
+    this.#line ??= new AnswerReader(this.#dialect, false, undefined, `${this.#dialect} batch result`);
     this.#line.push(bytes);
   }
 

@@ -22,8 +22,8 @@ const inner = (name: string, levels: Inner["levels"], hasModel: boolean): Inner 
   ...{ name: Buffer.from(name), levels, hasModel },
 });
 
-/** Documents in which usage stands in places of their own: answers of a format, or the results of a batch of Anthropic's. */
-export type ScannedDocument = Dialect | "batch result";
+/** Documents in which usage stands in places of their own: answers of a format, or results of its batches. */
+export type ScannedDocument = Dialect | "openai batch result" | "anthropic batch result";
 
 const WANTED: Readonly<Record<ScannedDocument, ScannedMembers>> = {
   openai: {
@@ -35,7 +35,12 @@ const WANTED: Readonly<Record<ScannedDocument, ScannedMembers>> = {
     ...{ usage: Buffer.from("usage"), model: Buffer.from("model"), inner: [inner("message", 1, true)] },
   },
   gemini: { usage: Buffer.from("usageMetadata"), model: Buffer.from("modelVersion"), inner: [] },
-  "batch result": { usage: Buffer.from("usage"), model: Buffer.from("model"), inner: [inner("result", 2, true)] },
+  "openai batch result": {
+    ...{ usage: Buffer.from("usage"), model: Buffer.from("model"), inner: [inner("response", 2, true)] },
+  },
+  "anthropic batch result": {
+    ...{ usage: Buffer.from("usage"), model: Buffer.from("model"), inner: [inner("result", 2, true)] },
+  },
 };
 
 /** Member that was found; `inner usage` is the usage of an object within, such as Anthropic reports first. */

@@ -43,7 +43,7 @@ test.each([
   ["POST", "v1/models/m:predict"],
   ["POST", "v1/models/m:constructor"],
   ["POST", "v1/models/:generateContent"],
-  ["POST", "v1/batches"],
+  ["DELETE", "v1/batches/x"],
   ["POST", "v2/chat/completions"],
   ["POST", "V1/chat/completions"],
   ["POST", "v1/chat/completions/"],

@@ -85,11 +85,11 @@ test("a DELETE of a model whose id has a slash is answered that GET reads it, an
 });
 
 test("names no nearest path where there is none, and serves what the upstreams speak", () => {
-  for (const path of ["v1/batches", "admin/keys", "", undefined]) {
+  for (const path of ["v1/containers", "admin/keys", "", undefined]) {
     expect(unservedPath(GATEWAY, "POST", path).detail).toBe(`There is nothing at this path. ${SERVED}`);
   }
   const both = { ...GATEWAY, upstreams: [upstreamOf(URL, "anthropic"), upstreamOf(URL, "gemini")] };
-  const { detail } = unservedPath(both, "POST", "v1/batches");
+  const { detail } = unservedPath(both, "POST", "v1/containers");
   expect(detail).toBe(
     "There is nothing at this path. This gateway serves POST v1/messages, v1/messages/count_tokens, v1/models/{model}:generateContent, :streamGenerateContent, :countTokens, :embedContent, :batchEmbedContents; GET v1/models, v1/models/{model}. Under v1beta it serves the paths of models too.",
   );

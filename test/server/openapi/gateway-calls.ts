@@ -11,7 +11,8 @@ export function gatewayCalls(): Record<string, Calls> {
   );
 }
 
-function bodyOf({ models }: OperationRow, model: string): object {
+function bodyOf({ models, example = {} }: OperationRow, model: string): object {
+  if (models === "in the file") return example;
   return models === "in the requests"
     ? { requests: [{ custom_id: "1", params: { model } }] }
     : { model, input: "Hello" };

@@ -43,11 +43,15 @@ const YEAR = 365 * 24 * 3_600_000;
 /** Until an upstream's silence is a 504: long for an upstream that answers, short for a test that waits for a silent one. */
 const HEAD_MS = 4_000;
 
+/** Request of a batch, as a file has it. */
+const LINE = '{"custom_id":"1","method":"POST","url":"/v1/chat/completions","body":{"model":"m"}}';
+
 /** All products on a real database, with what every operation can be called on. */
 export async function startWorld() {
   const store = await openMigrated();
-  const upstream = await startUpstream((response) => {
-    response.writeHead(200, { "content-type": "application/json" }).end('{"data":[]}');
+  const upstream = await startUpstream((response, { url }) => {
+    const answer = url.endsWith("/content") ? LINE : '{"data":[]}';
+    response.writeHead(200, { "content-type": "application/json" }).end(answer);
   });
   const locked = await startUpstream((response) => response.writeHead(401).end());
   const silent = createServer(() => {}).listen(0, "127.0.0.1");

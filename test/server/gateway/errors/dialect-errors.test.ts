@@ -49,7 +49,7 @@ test.each([
   ["POST", "v1/cachedContents", {}, "gemini"],
   ["GET", "v1/cachedContents/x", { authorization: "Bearer x" }, "gemini"],
   ["POST", "v1/fileSearchStores", {}, "gemini"],
-  ["POST", "v1/batches", { "x-goog-api-key": "inf_bad" }, "gemini"],
+  ["POST", "v1/operations", { "x-goog-api-key": "inf_bad" }, "gemini"],
   ["POST", "v1/chat/completions", { "x-goog-api-key": "inf_bad" }, "openai"],
   ["GET", "v1/chat/completions/x", { "x-goog-api-key": "inf_bad" }, "openai"],
   ["GET", "v1/models", {}, "openai"],

@@ -9,7 +9,7 @@ const line = (model: string, usage: object, text = "Hi") =>
   });
 
 function used(...pieces: readonly (string | Buffer)[]) {
-  const results = new BatchResults();
+  const results = new BatchResults("anthropic");
   for (const piece of pieces) results.push(Buffer.from(piece));
   return results.end();
 }
@@ -49,4 +49,20 @@ test("any bytes are taken", () => {
   for (const bytes of ["{", "}}}\n]", '"\\', "\0\n\xff", '{"result":{"message":{"usage":'])
     expect(() => used(bytes)).not.toThrow();
   expect(used("{}\n".repeat(20_000))).toEqual([]);
+});
+
+test("b412: what a line of OpenAI's output says is read at its place alone, of chat completions and of responses", () => {
+  const content = '"usage":{"prompt_tokens":9}';
+  const lines = [
+    {
+      model: "m",
+      choices: [{ message: { content, usage: { prompt_tokens: 9 } } }],
+      usage: { prompt_tokens: 4, completion_tokens: 5 },
+    },
+    { model: "m", output: [{ usage: { input_tokens: 9 } }], usage: { input_tokens: 10, output_tokens: 2 } },
+    { error: { message: content } },
+  ].map((body) => JSON.stringify({ id: "batch_req_1", response: { status_code: 200, usage: 9, body }, usage: null }));
+  const results = new BatchResults("openai");
+  for (const byte of Buffer.from(lines.join("\n"))) results.push(Buffer.of(byte));
+  expect(results.end()).toMatchObject([{ tokens: { ...NO_TOKENS, input: 14, output: 7 }, model: "m" }]);
 });
