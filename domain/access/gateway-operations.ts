@@ -61,7 +61,8 @@ export type CountedUsage = {
 
 /**
  * Kinds of objects that an upstream keeps for every caller with its credential, and finds again by an id. An `output` is
- * a file that a batch has made: it is read and deleted as files are, and named in no body.
+ * a file that a batch has made: it is read and deleted as files are, and named in no body. A `store` is a vector store,
+ * and an `addition` is several files that are added to one together.
  */
 export type KeptKind =
   | "response"
@@ -73,7 +74,9 @@ export type KeptKind =
   | "session"
   | "cache"
   | "batch"
-  | "output";
+  | "output"
+  | "store"
+  | "addition";
 
 /**
  * Meaning of a member of a body that holds ids: an id, an object with one or a list of these; or a list of items that may
@@ -94,6 +97,8 @@ export type OpaquePlaces = { readonly [member: string]: OpaquePlaces | "opaque" 
 export type KeptObjects = {
   /** Kind of the object that the path names by its first placeholder; left out if it names none. */
   readonly named?: Exclude<KeptKind, "item">;
+  /** Kind of the object that the path names by its last placeholder, if that is held to the team by itself. */
+  readonly within?: Exclude<KeptKind, "item">;
   /** Members of the body that hold ids, in the spelling of its format; left out if the body is not read for them. */
   readonly referring?: Readonly<Record<string, ReferringMember>>;
   /** Members that hold ids wherever in the body they stand, but for some places; left out if there are none. */
@@ -207,7 +212,10 @@ const OF_UPLOAD = { ...OF_FILES, kept: { named: "upload" } } as const;
 /** Gemini's cached content, which gateways in front of it, and its own of OpenAI's format, take in other formats too. */
 const CACHE_MEMBERS = { cachedContent: "cache" } as const;
 /** Files in an input of OpenAI's formats. What an item cites, found or printed has ids of files that are not read. */
-const FILE_MEMBERS = { file_id: "file", file_ids: "file", ...CACHE_MEMBERS } as const;
+const FILE_MEMBERS = {
+  ...({ file_id: "file", file_ids: "file", vector_store_id: "store", vector_store_ids: "store" } as const),
+  ...CACHE_MEMBERS,
+};
 const FILES_OF_PROMPTS: KeptObjects = { mentioned: { members: FILE_MEMBERS, but: { metadata: "opaque" } } };
 const SCHEMA_OF_TOOLS = { "*": { parameters: "opaque", function: { parameters: "opaque" } } } as const;
 const CITED_ITEMS = {
@@ -275,6 +283,18 @@ const FILES_OF_BATCH: KeptObjects = {
     but: { requests: { "*": { params: FILES_OF_MESSAGES.mentioned?.but ?? "opaque" } } },
   },
 };
+/** Vector store of a path; and the files that a body adds to one. */
+const OF_STORES = { ...OF_FILES, kind: "vectorStores" } as const;
+const OF_STORE = { ...OF_STORES, body: "none", kept: { named: "store" } } as const;
+const OF_ADDITION = { ...OF_STORES, body: "none", kept: { named: "store", within: "addition" } } as const;
+const OF_FILE_IN_STORE = { ...OF_STORES, body: "none", kept: { named: "store", within: "file" } } as const;
+const FILES_OF_STORE: KeptObjects = {
+  referring: {},
+  mentioned: {
+    members: FILE_MEMBERS,
+    but: { metadata: "opaque", attributes: "opaque", files: { "*": { attributes: "opaque" } } },
+  },
+};
 /** File of a batch of OpenAI's, whose lines are its requests. */
 const FILE_OF_BATCH: KeptObjects = {
   referring: {},
@@ -298,6 +318,11 @@ function post(path: ServedAt["path"], dialect: Dialect): readonly ServedAt[] {
 /** Returns the path of what an upstream of OpenAI's API keeps. */
 function openai(method: ServedAt["method"], path: ServedAt["path"]): readonly ServedAt[] {
   return [{ method, path, dialect: "openai" }];
+}
+
+/** Returns a path of OpenAI's vector stores. */
+function stores(method: ServedAt["method"], path: "" | `/{id}${string}` = ""): readonly ServedAt[] {
+  return openai(method, `v1/vector_stores${path}`);
 }
 
 /** Returns a path of Anthropic's batches. */
@@ -764,6 +789,100 @@ const ROWS = {
     ...{ ...OF_UPLOAD, body: "none" },
     served: openai("POST", "v1/uploads/{id}/cancel"),
     summary: "Cancel an upload, as OpenAI",
+  },
+  "gateway.create_vector_store": {
+    ...{ ...OF_STORES, body: "json" },
+    served: stores("POST"),
+    kept: { ...FILES_OF_STORE, brought: { kind: "store" } },
+    summary: "Create a vector store, as OpenAI",
+    example: { name: "handbook", file_ids: ["file-1"] },
+  },
+  "gateway.list_vector_stores": {
+    ...{ ...OF_STORES, body: "none" },
+    served: stores("GET"),
+    kept: { listed: "store" },
+    summary: "List the team's vector stores, as OpenAI",
+  },
+  "gateway.get_vector_store": {
+    ...OF_STORE,
+    served: stores("GET", "/{id}"),
+    summary: "Describe a vector store, as OpenAI",
+  },
+  "gateway.update_vector_store": {
+    ...{ ...OF_STORES, body: "json" },
+    served: stores("POST", "/{id}"),
+    kept: { ...FILES_OF_STORE, named: "store" },
+    summary: "Change a vector store's name, end or metadata, as OpenAI",
+    example: { name: "handbook" },
+  },
+  "gateway.delete_vector_store": {
+    ...OF_STORE,
+    served: stores("DELETE", "/{id}"),
+    kept: { named: "store", ended: "store" },
+    summary: "Delete a vector store, as OpenAI",
+  },
+  "gateway.search_vector_store": {
+    ...{ ...OF_STORES, body: "json" },
+    served: stores("POST", "/{id}/search"),
+    kept: { named: "store" },
+    summary: "Search a vector store, as OpenAI",
+    example: { query: "holidays" },
+  },
+  "gateway.add_to_vector_store": {
+    ...{ ...OF_STORES, body: "json" },
+    served: stores("POST", "/{id}/files"),
+    kept: { ...FILES_OF_STORE, named: "store" },
+    summary: "Add a file to a vector store, as OpenAI",
+    example: { file_id: "file-1" },
+  },
+  "gateway.list_files_in_vector_store": {
+    ...OF_STORE,
+    served: stores("GET", "/{id}/files"),
+    summary: "List the files in a vector store, as OpenAI",
+  },
+  "gateway.get_file_in_vector_store": {
+    ...OF_FILE_IN_STORE,
+    served: stores("GET", "/{id}/files/{file}"),
+    summary: "Describe a file in a vector store, as OpenAI",
+  },
+  "gateway.update_file_in_vector_store": {
+    ...{ ...OF_STORES, body: "json" },
+    served: stores("POST", "/{id}/files/{file}"),
+    kept: { named: "store", within: "file" },
+    summary: "Change the attributes of a file in a vector store, as OpenAI",
+    example: { attributes: {} },
+  },
+  "gateway.remove_from_vector_store": {
+    ...OF_FILE_IN_STORE,
+    served: stores("DELETE", "/{id}/files/{file}"),
+    summary: "Take a file out of a vector store, as OpenAI",
+  },
+  "gateway.read_file_in_vector_store": {
+    ...OF_FILE_IN_STORE,
+    served: stores("GET", "/{id}/files/{file}/content"),
+    summary: "Read what a vector store has of a file, as OpenAI",
+  },
+  "gateway.create_file_batch": {
+    ...{ ...OF_STORES, body: "json" },
+    served: stores("POST", "/{id}/file_batches"),
+    kept: { ...FILES_OF_STORE, named: "store", brought: { kind: "addition" } },
+    summary: "Add several files to a vector store, as OpenAI's file batches",
+    example: { file_ids: ["file-1"] },
+  },
+  "gateway.get_file_batch": {
+    ...OF_ADDITION,
+    served: stores("GET", "/{id}/file_batches/{batch}"),
+    summary: "Describe how far several files are added, as OpenAI",
+  },
+  "gateway.cancel_file_batch": {
+    ...OF_ADDITION,
+    served: stores("POST", "/{id}/file_batches/{batch}/cancel"),
+    summary: "Stop adding several files, as OpenAI",
+  },
+  "gateway.list_files_of_batch": {
+    ...OF_ADDITION,
+    served: stores("GET", "/{id}/file_batches/{batch}/files"),
+    summary: "List the files that are added together, as OpenAI",
   },
   "gateway.list_models": {
     ...ROUTES,

@@ -219,6 +219,7 @@ describe("docs/security/threats.md", () => {
       "b410",
       "b411",
       "b412",
+      "b413",
     ];
     const faults = [
       "c82",

@@ -15,10 +15,19 @@ export type ModelGatewaySpec = {
   /**
    * The calls that it serves, by kind; others get 404. The reference of the gateway's calls lists which paths are of which kind.
    *
-   * Items: generate, text and multimodal generation; embed, embeddings; models, the lists of its routes; images, generating and editing pictures; audio, speech, transcriptions and translations; moderations, judging texts and pictures; responses, reading back and deleting stored responses and conversations; files, uploading, listing, reading and deleting files, and caching contents; batches, requests that are answered later.
+   * Items: generate, text and multimodal generation; embed, embeddings; models, the lists of its routes; images, generating and editing pictures; audio, speech, transcriptions and translations; moderations, judging texts and pictures; responses, reading back and deleting stored responses and conversations; files, uploading, listing, reading and deleting files, and caching contents; batches, requests that are answered later; vectorStores, searching files by meaning.
    */
   operations: (
-    "generate" | "embed" | "models" | "images" | "audio" | "moderations" | "responses" | "files" | "batches"
+    | "generate"
+    | "embed"
+    | "models"
+    | "images"
+    | "audio"
+    | "moderations"
+    | "responses"
+    | "files"
+    | "batches"
+    | "vectorStores"
   )[];
   /**
    * The providers. A request goes to the first one of its path's dialect, unless a route names another.

@@ -332,7 +332,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
             "description": "The calls that it serves, by kind; others get 404. The reference of the gateway's calls lists which paths are of which kind.",
             "type": "array",
             "minItems": 1,
-            "maxItems": 9,
+            "maxItems": 10,
             "x-kubernetes-list-type": "set",
             "default": [
               "generate",
@@ -340,7 +340,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
               "models"
             ],
             "items": {
-              "description": "generate, text and multimodal generation; embed, embeddings; models, the lists of its routes; images, generating and editing pictures; audio, speech, transcriptions and translations; moderations, judging texts and pictures; responses, reading back and deleting stored responses and conversations; files, uploading, listing, reading and deleting files, and caching contents; batches, requests that are answered later.",
+              "description": "generate, text and multimodal generation; embed, embeddings; models, the lists of its routes; images, generating and editing pictures; audio, speech, transcriptions and translations; moderations, judging texts and pictures; responses, reading back and deleting stored responses and conversations; files, uploading, listing, reading and deleting files, and caching contents; batches, requests that are answered later; vectorStores, searching files by meaning.",
               "type": "string",
               "maxLength": 32,
               "enum": [
@@ -352,7 +352,8 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                 "moderations",
                 "responses",
                 "files",
-                "batches"
+                "batches",
+                "vectorStores"
               ]
             }
           },

@@ -125,8 +125,9 @@ export async function openKeptCall(
     format &&
     new OwnedList({ findOwn, show, recordYields, ...sealing(keyring, `${call.operation} ${teamId}`) }, format, query);
   const inQuery = listed === undefined ? [] : (list?.named ?? []).map((id) => ({ kind: listed, id }));
+  const inObject = kept.within === undefined ? [] : [{ kind: kept.within, id: call.names.at(-1) ?? "" }];
   const byName = [...inPath, ...inQuery].map((one) => ({ ...one, also: ALSO[one.kind] }));
-  const digested = await findNamed([...byName, ...inSession, ...said.references]);
+  const digested = await findNamed([...byName, ...inObject, ...inSession, ...said.references]);
   if (digested instanceof Problem) return digested;
   const [first] = digested;
   const hasResults = kept.results && (first?.kind === "batch" || first?.kind === "output");
@@ -208,8 +209,8 @@ export async function openKeptCall(
     return made.length === 0 ? undefined : recordAll(upstream, made, null);
   }
   async function recordBrought(upstream: UpstreamRecord, { kind, id, endsAt }: Expiring): Promise<Problem | undefined> {
-    // What is said of a batch is when its requests end, long before its results.
-    const end = kind === "batch" ? undefined : endsAt;
+    // What is said of a batch is when its requests end, long before its results; and each use of a store prolongs it.
+    const end = kind === "batch" || kind === "store" ? undefined : endsAt;
     const lastsMs = end === undefined ? (USUAL_MS[kind] ?? null) : Math.max(0, end - clock.now()) + MARGIN_MS;
     return recordAll(upstream, [{ kind, id }], lastsMs);
   }
@@ -355,6 +356,8 @@ const MISSING: Readonly<Record<KeptKind, Problem>> = {
   session: problem("not_found", "Upload not found: no upload of this id was begun with a key of this team."),
   batch: problem("not_found", "Batch not found: no batch of this id was made with a key of this team."),
   cache: problem("not_found", "Cached content not found: none of this name was made with a key of this team."),
+  store: problem("not_found", "Vector store not found: none of this id was made with a key of this team."),
+  addition: problem("not_found", "File batch not found: none of this id was made with a key of this team."),
   output: problem("not_found", "File not found: no file of this id was uploaded with a key of this team."),
   part: problem("not_found", "Part not found: no part of this id was added to an upload with a key of this team."),
   item: problem(

@@ -38,6 +38,8 @@ export type ListFormat = {
   readonly write: (objects: readonly JsonObject[], next: Cursor | undefined, answer: JsonObject) => JsonObject;
 };
 
+/** Sizes of OpenAI's lists but for those of files. */
+const SHORT = { most: 100, usual: 20 } as const;
 const OPENAI: ListFormat = {
   ...{ limit: "limit", most: 1_000, usual: 1_000, after: "after" },
   passed: new Set(["order", "purpose"]),
@@ -75,7 +77,11 @@ const LIST_FORMATS: Readonly<Record<Dialect, ListFormat>> = {
 };
 /** Forms of lists of another kind. */
 const OTHER_FORMATS: Readonly<Partial<Record<`${Dialect} ${KeptKind}`, ListFormat>>> = {
-  "openai batch": { ...OPENAI, most: 100, usual: 20, passed: new Set() },
+  "openai batch": { ...OPENAI, ...SHORT, passed: new Set() },
+  "openai store": {
+    ...{ ...OPENAI, ...SHORT, passed: new Set(["order"]) },
+    refused: { before: "the list goes forwards alone: use `after`" },
+  },
   "gemini cache": geminiList("cachedContents", { most: 1_000, usual: 100 }),
 };
 

@@ -4,12 +4,12 @@ import { type Problem, problem } from "../../http/problems/problem.ts";
 import type { RequestHead } from "../headers/headers.ts";
 
 /**
- * Pattern of a body in which a member may name a file or a cached content: the member's name in any case and with
+ * Pattern of a body in which a member may name a file, a cached content or a vector store: the member's name in any case and with
  * anything but letters and digits within, an escape or a letter that may be a part of it, or a NUL, as in UTF-16. Found
  * in most bodies that name one and in few others, which are then read as carefully.
  */
 const MAY_NAME =
-  /f[\W_]*i[\W_]*l[\W_]*e[\W_]*[iu]|c[\W_]*a[\W_]*c[\W_]*h[\W_]*e[\W_]*d[\W_]*c|\\u(?:00|0131|fb0)|\u00c4\u00b1|\u00ef\u00ac|\0/i;
+  /f[\W_]*i[\W_]*l[\W_]*e[\W_]*[iu]|c[\W_]*a[\W_]*c[\W_]*h[\W_]*e[\W_]*d[\W_]*c|v[\W_]*e[\W_]*c[\W_]*t[\W_]*o[\W_]*r[\W_]*s[\W_]*t[\W_]*o[\W_]*r[\W_]*e[\W_]*i|\\u(?:00|0131|017f|fb0)|\u00c4\u00b1|\u00c5\u00bf|\u00ef\u00ac|\0/i;
 /** Pattern of media types whose bodies are read as the text that they are. */
 const TEXT = /^(?:application\/(?:[\w.-]+\+)?json|text\/plain|application\/x-www-form-urlencoded)[ \t]*(?:;|$)/i;
 

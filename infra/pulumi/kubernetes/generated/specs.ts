@@ -351,7 +351,7 @@ export type ModelGatewaySpecArgs = {
   /** Whether to serve only models that a route names. Default `false`. */
   routesOnly?: Input<boolean> | undefined;
   /** The calls that it serves, by kind; others get 404. The reference of the gateway's calls lists which paths are of which kind. Default `["generate","embed","models"]`. */
-  operations?: Input<Array<Input<"generate" | "embed" | "models" | "images" | "audio" | "moderations" | "responses" | "files" | "batches">>> | undefined;
+  operations?: Input<Array<Input<"generate" | "embed" | "models" | "images" | "audio" | "moderations" | "responses" | "files" | "batches" | "vectorStores">>> | undefined;
   /** The providers. A request goes to the first one of its path's dialect, unless a route names another. */
   upstreams: Input<Array<Input<{
     /** The name that routes refer to. */

@@ -12,6 +12,16 @@ test.each([
   expect(mayMention(Buffer.from(body), "application/json")).toBe(true);
 });
 
+test.each([
+  '{"vector_store_ids":["a"]}',
+  '{"VectorStoreId":"a"}',
+  '{"vector_\u017ftore_ids":["a"]}',
+  '{"vector_\\u017ftore_ids":["a"]}',
+  '{"vector_\ufb06ore_ids":["a"]}',
+])("b413: a body that may name a vector store is read for it: %s", (body) => {
+  expect(mayMention(Buffer.from(body), "application/json")).toBe(true);
+});
+
 test.each(['{"prompt":"a cached page"}', '{"prompt":"The file that was cached."}', '{"prompt":"Cached: yes"}'])(
   "a body whose text speaks of files and caches names none: %s",
   (body) => {
