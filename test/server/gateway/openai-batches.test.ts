@@ -6,6 +6,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { OperationKind } from "../../../domain/access/key-record.ts";
 import { scopeSet } from "../../../domain/access/scopes.ts";
 import { NO_TOKENS } from "../../../domain/usage/tokens.ts";
+import { until } from "../../env/until.ts";
 import type { Harness } from "../harness.ts";
 import { ownersInMemory } from "../ownership/owners-in-memory.ts";
 import { startFilesUpstream } from "./files-upstream.ts";
@@ -182,10 +183,21 @@ test("b410: a batch and its files are its team's, and another team's are the 404
   expect((await ask(a, "GET", `files/${output}`)).status).toBe(404);
 });
 
+/** Begins a batch at an upstream that answers with one that has ended. */
+async function begunAs(id: string): Promise<Response> {
+  const input = String(batches.get(id)?.input_file_id);
+  upstream.answerWith((response, received) => {
+    if (received.method === "GET") respond(response, received);
+    else response.end(JSON.stringify(batches.get(id)));
+  });
+  return ask(a, "POST", "batches", bodyOf(input));
+}
+
 test.each<readonly [string, (id: string) => Promise<Response>]>([
   ["a description", (id) => ask(a, "GET", `batches/${id}`)],
   ["a cancellation", (id) => ask(a, "POST", `batches/${id}/cancel`)],
   ["a list", () => ask(a, "GET", "batches")],
+  ["the answer that begins another", async (id) => begunAs(id)],
 ])("b410: the files that %s names are the team's before it leaves", async (_, call) => {
   const { id } = await begun(a, lineOf("m"));
   const output = batches.get(id)?.output_file_id ?? "";
@@ -338,6 +350,46 @@ test("b411: a batch asks a route's model where it has the same name at the upstr
   const unscoped = harness.addKey({ teamId: "team-a", scopes: scopeSet(["gateway:generate", "gateway:files"]) });
   expect(await statusOf("same", { ...routed, key: unscoped })).toBe(403);
   await other.close();
+});
+
+test.each<readonly [string, number, (response: ServerResponse) => unknown]>([
+  ["in part", 502, (response) => response.writeHead(206).end(`${lineOf("m")}\n`)],
+  ["in a coding", 502, (response) => response.writeHead(200, { "content-encoding": "gzip" }).end("x")],
+  [
+    "cut",
+    502,
+    (response) =>
+      response.writeHead(200, { "content-length": "9999" }).write(`${lineOf("m")}\n`, () => response.destroy()),
+  ],
+  ["with an error", 404, (response) => response.writeHead(404).end("{}")],
+])("b411: no batch begins whose file the upstream answers %s", async (_, status, answer) => {
+  const input = await uploaded(a, lineOf("m"));
+  upstream.received.length = 0;
+  upstream.answerWith(answer);
+  expect((await ask(a, "POST", "batches", bodyOf(input))).status).toBe(status);
+  expect(reached()).toEqual([`GET /v1/files/${input}/content`]);
+});
+
+test("b411: callers that leave while their files are read begin no batch, and leave room for others", async () => {
+  const input = await uploaded(a, lineOf("m"));
+  const held: ServerResponse[] = [];
+  upstream.answerWith((response) => {
+    response.writeHead(200).write(`${lineOf("m")}\n`);
+    held.push(response);
+  });
+  for (let at = 0; at < 3; at++) {
+    const leaving = new AbortController();
+    const headers = { authorization: `Bearer ${a.key}`, "content-type": "application/json" };
+    const body = JSON.stringify(bodyOf(input));
+    const call = fetch(`${a.url}/v1/batches`, { method: "POST", headers, body, signal: leaving.signal });
+    await until("the file is being read", () => held.length === at + 1);
+    leaving.abort();
+    await expect(call).rejects.toThrow();
+    await until("the upstream's call has ended", () => held[at]?.closed === true);
+  }
+  expect(reached()).not.toContain("POST /v1/batches");
+  upstream.answerWith(respond);
+  expect((await ask(a, "POST", "batches", bodyOf(input))).status).toBe(200);
 });
 
 test("b411: a key that is narrowed while the file is read begins no batch", async () => {
