@@ -14,6 +14,8 @@ const NEWLINE = 0x0a;
 const MOST_BYTES = 200 << 20;
 /** Requests at most, as at OpenAI. */
 const MOST_REQUESTS = 50_000;
+/** Lines at most, blank ones included: each costs something. */
+const MOST_LINES = 2 * MOST_REQUESTS;
 /** Bytes of a line at most. */
 const LONGEST_LINE = 4 << 20;
 /** Objects that the lines name at most. */
@@ -59,8 +61,9 @@ export class BatchLines {
     let at = 0;
     for (let end = piece.indexOf(NEWLINE); end !== -1; end = piece.indexOf(NEWLINE, at)) {
       this.#keep(piece.subarray(at, end));
-      if (this.#line.size === 0) this.#number++;
-      else await this.#endLine();
+      if (this.#line.size > 0) await this.#endLine();
+      if (++this.#number > MOST_LINES) this.#refusal ??= TOO_MANY_LINES;
+      if (this.#refusal !== undefined) return this.#refusal;
       at = end + 1;
     }
     this.#keep(piece.subarray(at));
@@ -105,7 +108,6 @@ export class BatchLines {
       if (!(error instanceof BodyFault)) throw error;
       this.#refusal = this.#refused(error.message);
     }
-    this.#number++;
   }
 
   /** @throws BodyFault for a line that is no request, or that may be read in two ways */
@@ -167,4 +169,5 @@ const TOO_LARGE = problem(
   "payload_too_large",
   `The batch's file is larger than ${MOST_BYTES >> 20} MiB: begin several batches.`,
 );
+const TOO_MANY_LINES = problem("invalid_request", `The batch's file has more than ${MOST_LINES} lines.`);
 const EMPTY = problem("invalid_request", "The batch's file has no request: upload a line for each.");
