@@ -99,7 +99,7 @@ it("sentences of users' pages have at most 30 words, or a semicolon or a colon i
 });
 
 /** The guides of proxies, whose configurations count as words, have 3,300 of them. */
-const MOST_WORDS_OF_ALL = 83_500;
+const MOST_WORDS_OF_ALL = 84_000;
 
 it("users' pages are short enough to be read", () => {
   const pages = [...filesBelow("docs", ".md"), "README.md"].filter(
