@@ -103,7 +103,7 @@ describeWorlds("b131: a key that was made by hand, beside a controller", (setup)
   it("b215: is named by no annotation that is no id of a key, and its declaration's status says so", async (context) => {
     const world = await startWorld(context, setup(), policy({ maxKeys: 2 }));
     const made = await makeByHand(world);
-    await world.declare({ ...takingOver("agent", made), annotations: { "keyplane.dev/take-over": "key_a\0" } });
+    await world.declare({ ...takingOver("agent", made), annotations: { "keyplane.dev/take-over": "key_a\u0001" } });
     expect(world.condition("Ready", "agent")).toBe("False/TakeOverRefused");
     await world.declare(key("another"));
     expect(world.condition("Ready", "another")).toBe("True/Ready");
