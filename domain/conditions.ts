@@ -60,7 +60,8 @@ export const REASONS = {
   PolicyUnreadable: "Correct that PlatformKeyPolicy as its status says, or delete it.",
   NoTeamSelected: "Correct spec.teamSelector, or declare the team or its label.",
   ReferenceNotFound: "Declare what is referred to, or correct its name and namespace.",
-  SecretConflict: "Delete the Secret that is in the way, or declare another PlatformKey with another spec.secret.name.",
+  SecretConflict:
+    "Declare another PlatformKey with another spec.secret.name; or delete the Secret that is in the way, unless another PlatformKey writes it.",
   SecretImmutable: "Delete the immutable Secret; it is made again with a new version.",
   SecretLost: "Delete and apply the declaration, rotate the key, or set spec.secret.onLost to Rotate.",
   SecretTampered: "Rotate the key, or set spec.secret.onTampered to Rotate.",

@@ -32,6 +32,7 @@ import {
   isRedirect,
   mayRefuseCredential,
   REFUSED_CREDENTIAL_REASON,
+  RedirectError,
   refusesCredential,
   STALLED,
   type UpstreamFailure,
@@ -284,7 +285,7 @@ class Exchange implements AttemptListener {
       controller.abort(ABANDONED);
       return;
     }
-    if (isRedirect(status)) throw new RedirectError();
+    if (isRedirect(status)) throw new RedirectError(status);
     const raw = Array.isArray(controller.rawHeaders) ? controller.rawHeaders : [];
     const isHeld = mayRefuseCredential(attempt.candidate.upstream, status);
     const { routeId } = this.#resolved;
@@ -700,6 +701,3 @@ const UNUSABLE = problem("bad_gateway");
 const NO_TIMEOUTS: NonNullable<Resolved["timeouts"]> = {};
 
 const BUSY = problem("unavailable", "Too many calls to this upstream are under way: try again.");
-
-/** Error for an upstream that redirects: following it would carry the request to an address that is not declared. */
-class RedirectError extends Error {}

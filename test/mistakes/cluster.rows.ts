@@ -78,7 +78,7 @@ stringData: { password: any }
       KEY,
     ],
     object: "platformkey/agent",
-    says: "Secret agent exists and is not this key's. Delete the Secret that is in the way, or declare another PlatformKey with another spec.secret.name.",
+    says: "Secret agent exists and is not this key's. Declare another PlatformKey with another spec.secret.name; or delete the Secret that is in the way, unless another PlatformKey writes it.",
   },
   {
     done: "A gateway names a Secret for its provider's credential, and the name is misspelt.",

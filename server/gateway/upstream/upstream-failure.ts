@@ -17,6 +17,10 @@ const UNREACHABLE = problem(
   "The upstream cannot be reached. Your key is not at fault: the server's log says why, under this request's id.",
 );
 const TOO_LATE = problem("gateway_timeout");
+const REDIRECTED = problem(
+  "bad_gateway",
+  "The upstream redirects the call, which is not followed. Your key is not at fault: the owner of the gateway corrects the upstream's base URL.",
+);
 
 /** Failure of an answer that went on for a while and then stopped. */
 export const STALLED: UpstreamFailure = { shown: TOO_LATE, refused: true, error: undefined };
@@ -47,6 +51,7 @@ const TIMEOUTS: ReadonlySet<string> = new Set([
  * @param sent true if the request was written to a socket: before, no upstream can have acted on it
  */
 export function upstreamFailure(error: unknown, sent: boolean): UpstreamFailure {
+  if (error instanceof RedirectError) return { shown: REDIRECTED, refused: false, error };
   const code = codeOf(error);
   if (typeof code === "string" && TIMEOUTS.has(code)) return { shown: TOO_LATE, refused: true, error };
   const [shown, refused] = sent ? [UNUSABLE, false] : [UNREACHABLE, true];
@@ -85,6 +90,13 @@ export function mayRefuseCredential({ dialect }: UpstreamRecord, status: number)
  * upstream repeats: there they are escaped.
  */
 export const REFUSED_CREDENTIAL_REASON = /"reason"\s*:\s*"API_KEY_INVALID"/;
+
+/** Error for an upstream that redirects: following it would carry the request to an address that is not declared. */
+export class RedirectError extends Error {
+  constructor(status: number) {
+    super(`the upstream answers with ${status}, a redirect, which is not followed: see its base URL`);
+  }
+}
 
 /** True if an answer redirects. It is never followed, and never shown: clients would follow it with our key. */
 export function isRedirect(status: number): boolean {

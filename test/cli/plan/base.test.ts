@@ -161,7 +161,7 @@ describe("keyplane plan --base shows what will not be as declared", () => {
     [
       "a key that would be written to another key's Secret, whatever the keys are called",
       { more: key("another", "preset: MCPReadOnly, secret: { name: plain }") },
-      "PlatformKey dev/another will not be ready: SecretConflict: Secret plain exists and is not this key's. Delete the Secret that is in the way, or declare another PlatformKey with another spec.secret.name.",
+      "PlatformKey dev/another will not be ready: SecretConflict: Secret plain exists and is not this key's. Declare another PlatformKey with another spec.secret.name; or delete the Secret that is in the way, unless another PlatformKey writes it.",
     ],
     [
       "a model that no route of a gateway with routesOnly has",
