@@ -824,7 +824,7 @@ const ROWS = {
   "gateway.search_vector_store": {
     ...{ ...OF_STORES, body: "json" },
     served: stores("POST", "/{id}/search"),
-    kept: { named: "store" },
+    kept: { ...FILES_OF_STORE, named: "store" },
     summary: "Search a vector store, as OpenAI",
     example: { query: "holidays" },
   },
@@ -848,7 +848,7 @@ const ROWS = {
   "gateway.update_file_in_vector_store": {
     ...{ ...OF_STORES, body: "json" },
     served: stores("POST", "/{id}/files/{file}"),
-    kept: { named: "store", within: "file" },
+    kept: { ...FILES_OF_STORE, named: "store", within: "file" },
     summary: "Change the attributes of a file in a vector store, as OpenAI",
     example: { attributes: {} },
   },

@@ -20,13 +20,15 @@ const OVERRIDES: ReadonlySet<string> = new Set([
   "x-http-method-override",
   "x-method-override",
 ]);
+/** Parameters by which some upstreams read another object than the path names. */
+const OBJECTS: ReadonlySet<string> = new Set(["file_id", "file_ids", "vector_store_id", "vector_store_ids"]);
 /** Parameters by which Google's APIs choose the form of an answer; below, the forms in which its usage is read. */
 const FORM: ReadonlySet<string> = new Set(["alt", "$alt"]);
 const READ_FORMS: ReadonlySet<string> = new Set(["json", "sse"]);
 /**
  * Returns a query without the parameters that must not go upstream: `key` in any encoding; any parameter that holds a
  * key of ours, however often it is encoded; and parameters that make another request of this one, say where it is to
- * go, or keep its answer from being read. If some upstreams read several parameters in a text with semicolons, one bad
+ * go or what it reads, or keep its answer from being read. If some upstreams read several parameters in a text with semicolons, one bad
  * parameter takes the others with it. The rest stays byte by byte.
  */
 export function forwardedQuery(query: string): string {
@@ -45,7 +47,7 @@ function isForwarded(text: string): boolean {
   const name = nameOf(text);
   const lower = name.toLowerCase();
   if (FORM.has(lower)) return READ_FORMS.has(text.slice(name.length + 1));
-  return name !== "key" && !OVERRIDES.has(lower) && !isSteeringName(lower);
+  return name !== "key" && !OVERRIDES.has(lower) && !OBJECTS.has(lower) && !isSteeringName(lower);
 }
 
 /**

@@ -258,12 +258,14 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
         row.models !== "in the file"
           ? undefined
           : {
-              refuse: (operation) => refusalOfOperation(gateway, key, operation),
+              refuse: (operation) => refusalOfOperation(gatewayCallOf(request).gateway, request.principal, operation),
               readsModels: needsModel(gateway, key.allowedModels),
               reserve: (bytes) => reserveBodyBytes(openCall, bytes),
               decide() {
-                const decided = resolveFor(deps, request, undefined, keptCall);
-                return decided instanceof Problem ? decided : undefined;
+                const decided = resolveAgain(deps, request, { model: undefined, kept: keptCall });
+                if (decided instanceof Problem) return decided;
+                const { principal: now } = request;
+                return countsTokens(now, decided.limits) || hasBudget(now) ? TOO_LATE : undefined;
               },
             };
       const asked = { ...of, response: reply.raw, countLate, batch };

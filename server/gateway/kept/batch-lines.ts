@@ -18,6 +18,8 @@ const MOST_REQUESTS = 50_000;
 const MOST_LINES = 2 * MOST_REQUESTS;
 /** Bytes of a line at most. */
 const LONGEST_LINE = 4 << 20;
+/** Blanks before the body of a line at most. */
+const MOST_BLANKS = 1_024;
 /** Objects that the lines name at most. */
 const MOST_REFERENCES = 1_000;
 /** Members of a line: a gateway behind this one may read what another says beside the body. */
@@ -122,7 +124,7 @@ export class BatchLines {
     if (members.text("method") !== "POST" || members.text("url") !== endpoint) throw OTHER_CALL;
     const body = members.value("body");
     // A gateway may read a text as the JSON that stands in it.
-    if (body?.find((byte) => byte > SPACE) !== BRACE) throw NO_BODY;
+    if (body === undefined || firstByte(body) !== BRACE) throw NO_BODY;
     const references = new ReferenceScan(body, kept);
     await inSlices((steps) => references.run(steps));
     for (const one of references.references) this.#references.set(`${one.kind} ${one.id}`, one);
@@ -138,6 +140,15 @@ export class BatchLines {
   #refused(why: string): Problem {
     return problem("invalid_request", `Line ${this.#number} of the batch's file: ${why} Upload a file without.`);
   }
+}
+
+/** Returns the first byte that is no blank; undefined if it does not come soon. */
+function firstByte(body: Buffer): number | undefined {
+  for (let at = 0; at < MOST_BLANKS; at++) {
+    const byte = body[at];
+    if (byte === undefined || byte > SPACE) return byte;
+  }
+  return undefined;
 }
 
 /** Returns the search for control characters in a line, at which some readers cut it; it throws for one. */

@@ -1,7 +1,10 @@
+import { parseJson } from "../../../domain/parse-json.ts";
 import { BodyFault, JsonScanner, type JsonVisitor } from "../../http/bodies/json-scanner.ts";
 import { decodeString, foldedNameAt, MAX_MEMBER_NAME } from "../model/model-members.ts";
 
 const BODY_BOUNDS = { values: 1_000_000, depth: 256 };
+/** Bytes of a text at most: it is parsed at once. */
+const MAX_TEXT = 1_024;
 /** Members of the object itself at most. */
 const MOST_MEMBERS = 100;
 const COLON = ":".charCodeAt(0);
@@ -51,14 +54,12 @@ export class MemberValues implements JsonVisitor<true> {
     return between.subarray(0, end);
   }
 
-  /** Returns the text that a member is; undefined unless the member is there, spelt so, and a text. */
+  /** Returns the text that a member is; undefined unless the member is there, spelt so, and a text of 1 KiB at most. */
   text(name: string): string | undefined {
-    try {
-      const value: unknown = JSON.parse(this.value(name)?.toString() ?? "null");
-      return typeof value === "string" ? value : undefined;
-    } catch {
-      return undefined;
-    }
+    const value = this.value(name);
+    if (value === undefined || value.length > MAX_TEXT) return undefined;
+    const text = parseJson(value.toString());
+    return typeof text === "string" ? text : undefined;
   }
 
   open(_context: true, isObject: boolean): true {

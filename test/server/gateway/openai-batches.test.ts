@@ -239,6 +239,13 @@ test("b410: a batch is begun with a file of the team's alone, and with the one t
     [400, `{"endpoint":"${CHAT}","input_file_id":"${mine}","Endpoint":"/v1/embeddings"}`],
     [400, { ...bodyOf(mine), model: "m" }],
     [400, { ...bodyOf(mine), extra_body: { model: "m" } }],
+    [400, { ...bodyOf(mine), requests: [{ body: { model: "other" } }] }],
+    [400, { ...bodyOf(mine), input_blob: "https://example.com" }],
+    [400, { ...bodyOf(mine), output_folder: { url: "https://example.com" } }],
+    [400, { ...bodyOf(mine), extra_query: {} }],
+    [400, { endpoint: CHAT, completion_window: "24h", metadata: {}, nested: { input_file_id: mine } }],
+    [400, `{"endpoint":"${CHAT}","Input_File_Id":"${mine}"}`],
+    [400, `{"input_file_id":"${mine}","endpoint":{${'"a":1,'.repeat(100)}"b":1}}`],
     [400, { endpoint: CHAT }],
     [400, { input_file_id: mine }],
     [400, bodyOf(mine, "/v1/images/edits")],
@@ -392,12 +399,16 @@ test("b411: callers that leave while their files are read begin no batch, and le
   expect((await ask(a, "POST", "batches", bodyOf(input))).status).toBe(200);
 });
 
-test("b411: a key that is narrowed while the file is read begins no batch", async () => {
+test.each<readonly [string, Parameters<Harness["changeKey"]>[1]]>([
+  ["other models", { allowedModels: ["fine"] }],
+  ["another scope", { scopes: scopeSet(["gateway:files", "gateway:embed"]) }],
+  ["a limit of tokens", { tokenLimit: { tokensPerMinute: 9, scope: "Replica" } }],
+])("b411: a key that is narrowed to %s while the file is read begins no batch", async (_, fields) => {
   const key = harness.addKey({ teamId: "team-a", scopes: SCOPES });
   const input = await uploaded(a, lineOf("other"));
   upstream.received.length = 0;
   upstream.answerWith((response, received) => {
-    if (received.url.endsWith("/content")) harness.changeKey(key, { allowedModels: ["fine"] });
+    if (received.url.endsWith("/content")) harness.changeKey(key, fields);
     respond(response, received);
   });
   expect((await ask({ url: a.url, key }, "POST", "batches", bodyOf(input))).status).toBeGreaterThanOrEqual(400);

@@ -183,6 +183,29 @@ test("b413: a path through a store of the team's own reaches no file and no addi
   expect(upstream.received).toHaveLength(0);
 });
 
+test("b413: neither a body nor a query names another store or file than the path", async () => {
+  const [file, theirs] = [await uploaded(a), await uploaded(b)];
+  const [mine, other] = [await made(a, { file_ids: [file] }), await made(b, { file_ids: [theirs] })];
+  upstream.received.length = 0;
+  for (const [path, body] of [
+    [`vector_stores/${mine}/search`, { query: "x", vector_store_id: other }],
+    [`vector_stores/${mine}/search`, { query: "x", extra_body: { vector_store_ids: [other] } }],
+    [`vector_stores/${mine}/files/${file}`, { attributes: {}, file_id: theirs }],
+  ] as const) {
+    expect([body, (await ask(a, "POST", path, body)).status]).toEqual([body, 404]);
+  }
+  expect(upstream.received).toHaveLength(0);
+  for (const query of [
+    `vector_store_id=${other}`,
+    `Vector_Store_Id=${other}`,
+    `file_id=${theirs}`,
+    `%66ile_ids=${theirs}`,
+  ]) {
+    expect((await ask(a, "GET", `vector_stores/${mine}/files?order=asc&${query}`)).status).toBe(200);
+    expect(upstream.received.at(-1)?.url).toBe(`/v1/vector_stores/${mine}/files?order=asc`);
+  }
+});
+
 test("b413: a list shows the team's own stores alone, through pages of others'", async () => {
   for (let at = 0; at < 250; at++) stores.set(`other${at}`, { id: `other${at}`, files: [], additions: new Map() });
   const own = [await made(a), await made(a), await made(a)];
