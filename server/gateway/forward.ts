@@ -147,6 +147,7 @@ class Exchange implements AttemptListener {
   #ask(candidate: UpstreamCandidate, before: UpstreamAttempt | undefined, again?: AskedAgain): void {
     this.#stopPace();
     this.#dropHeld();
+    clearTimeout(this.#patience);
     const attempt = new UpstreamAttempt(this, candidate, before, again);
     this.#attempt = attempt;
     if (this.#resolved.timeouts?.firstByteSeconds !== undefined) this.#startPatience(attempt);
@@ -170,7 +171,7 @@ class Exchange implements AttemptListener {
       this.#send(attempt, pool);
       return;
     }
-    this.#leaveQueue = pool.slots.wait(
+    const leave = pool.slots.wait(
       () => {
         this.#leaveQueue = undefined;
         attempt.slots = pool.slots;
@@ -192,6 +193,8 @@ class Exchange implements AttemptListener {
       },
       () => this.onFailure(attempt, { shown: BUSY, refused: true, error: undefined }),
     );
+    // A call that was refused at once may wait elsewhere by now.
+    if (this.isActive(attempt)) this.#leaveQueue = leave;
   }
 
   #send(attempt: UpstreamAttempt, to: UpstreamPool): void {

@@ -119,7 +119,7 @@ export class UpstreamAttempt implements Dispatcher.DispatchHandler {
   }
 
   #fail(): void {
-    const leftOutMs = this.pool?.breaker.failed(this.#mark);
+    const leftOutMs = this.pool?.breaker.failed(this.#mark, this.again === "failed");
     if (leftOutMs !== undefined) this.#listener.onLeftOut(this, leftOutMs);
   }
 

@@ -79,3 +79,24 @@ test("a call that had no other upstream, and is answered, brings it back before 
   breaker.succeeded(only);
   expect(breaker.isLeftOut).toBe(false);
 });
+
+test("b405: a try that does not end keeps others out for a minute, and any answer since brings the upstream back", () => {
+  const breaker = opened();
+  now = 5_000;
+  const endless = breaker.begin();
+  now += 59_999;
+  expect(breaker.isLeftOut).toBe(true);
+  now += 1;
+  expect(breaker.isLeftOut).toBe(false);
+  breaker.begin();
+  expect(breaker.isLeftOut).toBe(true);
+  breaker.succeeded(endless);
+  expect(breaker.isLeftOut).toBe(false);
+});
+
+test("b405: the retries of one call leave nothing out", () => {
+  const breaker = new UpstreamBreaker(() => 0);
+  breaker.failed(breaker.begin());
+  for (let i = 0; i < 20; i++) expect(breaker.failed(breaker.begin(), true)).toBeUndefined();
+  expect(breaker.isLeftOut).toBe(false);
+});
