@@ -2,7 +2,7 @@
 
 import { titleOf } from "../../controller/cluster/titles.ts";
 import { findCondition, type StatedCondition } from "../../domain/conditions.ts";
-import { isOfPolicy } from "../../domain/key/fields/key-policies.ts";
+import { isOfField, policyDifferences } from "../../domain/key/fields/key-policies.ts";
 import type { MintReason } from "../../domain/key/issuance/issuance-policy.ts";
 import type { KeyAction } from "../../domain/key/plan/key-action.ts";
 import { liveTrafficText } from "../../domain/key/stored/live-traffic.ts";
@@ -78,7 +78,7 @@ type PlannedKey = {
 /** Returns the key with its changes; empty if nothing happens to it. */
 export function plannedKey(
   input: ForecastInput,
-  { steps, ready, policy }: KeyForecast,
+  { steps, stored, ready, policy }: KeyForecast,
   lookups: KeyLookups,
 ): PlannedObject[] {
   const { declared, object, before: was, after } = input;
@@ -86,7 +86,10 @@ export function plannedKey(
   if (named === undefined) return [];
   const { namespace, name } = named;
   const title = titleOf({ kind: "PlatformKey", namespace, name });
-  const changes = steps.flatMap((step) => stepChanges({ title, input, steps, lookups }, step));
+  const ofKey = steps.flatMap((step) => stepChanges({ title, input, steps, lookups }, step));
+  const changes = [...specLines(title, input, steps), ...ofKey];
+  const goes = declared === undefined && !changes.some(({ sign }) => sign === "-");
+  if (goes) changes.push({ sign: "-", text: `delete ${title}${keyLoss(object, stored)}` });
   const begins = steps.some(({ action }) => isBeginning(action));
   if (object === undefined && !begins) changes.push({ sign: "+", text: `create ${title}: no key is minted yet` });
   const before = findCondition(object?.status?.conditions, "Ready");
@@ -100,6 +103,32 @@ export function plannedKey(
   if (changes.length === 0) return [];
   const action = declared === undefined ? "delete" : object === undefined ? "create" : isAction ? "change" : "none";
   return [{ kind: "PlatformKey", namespace, name, action, changes }];
+}
+
+/**
+ * Returns the declared fields that change, whether or not a step applies them, except those whose effect a line on the
+ * key's policy shows. A key that is revoked as declared has no other change.
+ */
+function specLines(
+  title: string,
+  { declared, object }: ForecastInput,
+  steps: readonly ForecastStep[],
+): PlannedChange[] {
+  if (declared === undefined || object?.spec === undefined) return [];
+  if (steps.some(({ action }) => action.do === "Revoke" && action.reason === "Declared")) return [];
+  const shown = steps.flatMap(({ action, before }) =>
+    action.do === "UpdatePolicy" && before !== undefined ? policyDifferences(before.policy, action.policy) : [],
+  );
+  return specChanges(object.spec, declared.spec)
+    .filter(({ field }) => !shown.some(({ path }) => isOfField(field, path)))
+    .map((change) => update(title, change));
+}
+
+/** Returns what becomes of the key of a declaration that goes without a step. */
+function keyLoss(object: ForecastInput["object"], stored: StoredKey | undefined): string {
+  if (stored?.state === "revoked") return ": its key is revoked already";
+  if (stored !== undefined) return ": its key works on";
+  return `: any key issued for it ${object?.spec?.deletionPolicy === "Retain" ? "works on" : "ends"}`;
 }
 
 /** Returns the policies that a key begins to break, if its status does not say so already. */
@@ -153,7 +182,9 @@ function stepChanges(key: PlannedKey, { action, before }: ForecastStep): Planned
     case "Activate":
       return rotationChanges(key, action, before);
     case "UpdatePolicy":
-      return updateChanges(key, action, before);
+      return before === undefined
+        ? []
+        : policyChanges(before.policy, action.policy).map((change) => update(title, change));
     case "Render":
       return [{ sign: "~", text: `render ${secret} again, with the same key` }];
     case "Restart": {
@@ -187,16 +218,6 @@ function rotationChanges(
   const since = why === undefined ? "" : `, since ${WHY[why]}`;
   const text = `rotate ${title}: version ${number}${since}; version ${old.number}${shownPrefix(old.prefix)} ${end}`;
   return [{ sign: "~", text }];
-}
-
-function updateChanges(
-  { title, input: { declared, object } }: PlannedKey,
-  { policy }: Extract<KeyAction, { do: "UpdatePolicy" }>,
-  before: StoredKey | undefined,
-): PlannedChange[] {
-  const ofPolicy = before === undefined ? [] : policyChanges(before.policy, policy);
-  const others = declared === undefined ? [] : specChanges(object?.spec ?? {}, declared.spec);
-  return [...ofPolicy, ...others.filter(({ field }) => !isOfPolicy(field))].map((change) => update(title, change));
 }
 
 function update(title: string, change: FieldChange): PlannedChange {

@@ -239,6 +239,8 @@ describe("docs/security/threats.md", () => {
       "c98",
       "c105",
       "c106",
+      "c103",
+      "c104",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), ...faults];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

@@ -84,13 +84,15 @@ function differenceOf<F extends FieldName>(name: F, before: KeyPolicy, after: Ke
   return { field: name, path, label, before: show(before[name]), after: show(after[name]) };
 }
 
-/** True if a field of a spec, such as `spec.rateLimit.burst`, is part of a policy. */
-export function isOfPolicy(field: string): boolean {
-  return PATHS.some((path) => field.startsWith(path) && !/^\w/.test(field.slice(path.length)));
+/**
+ * True if a field of a spec, such as `spec.rateLimit.burst`, is a policy's field of this path, a part of it or around it.
+ * A preset stands for scopes.
+ */
+export function isOfField(field: string, path: string): boolean {
+  if (field === "spec.preset") return path === "spec.scopes";
+  const [outer = "", inner = ""] = field.length < path.length ? [field, path] : [path, field];
+  return inner.startsWith(outer) && !/^\w/.test(inner.slice(outer.length));
 }
-
-/** Paths of the policy's fields. A preset stands for scopes. */
-const PATHS: readonly string[] = [...NAMES.map((name) => KEY_FIELDS[name].path), "spec.preset"];
 
 /** Returns the spec that a policy comes from, without references that cannot be found. */
 export function specOfPolicy(policy: KeyPolicy, names: FieldNames): ApiManagedKeySpec {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { readBase } from "../../../cli/plan/base.ts";
-import { makePlan } from "../../../cli/plan/make-plan.ts";
+import { type CurrentObject, makePlan } from "../../../cli/plan/make-plan.ts";
 import { key, team } from "../up.ts";
 
 const NOW = Date.parse("2026-11-01T00:00:00Z");
@@ -25,16 +25,20 @@ function write(side: string, files: Files): string {
 
 /** What a plan says that has some files in the place of others. */
 async function plan(main: Files, branch: Files): Promise<string[]> {
-  const { objects } = await makePlan({
+  const { objects } = await planOf(readBase(write("main", main), NOW), branch);
+  return objects.flatMap(({ changes }) => changes.map(({ text }) => text));
+}
+
+function planOf(held: readonly CurrentObject[], branch: Files) {
+  return makePlan({
     paths: [write("branch", branch)],
     stdin: undefined,
-    held: readBase(write("main", main), NOW),
+    held,
     isWhole: true,
     lookups: { lastUsedAt: () => null, callersOf: () => undefined },
     findSecrets: async () => () => undefined,
     now: NOW,
   });
-  return objects.flatMap(({ changes }) => changes.map(({ text }) => text));
 }
 
 const policy = (rules: string) =>
@@ -97,4 +101,41 @@ test("b161: a plan says nothing of two policies whose budgets are as large, in w
   const rules = (zone: string) => `budgets: [{ period: Month, tokens: 100, timeZone: ${zone} }]`;
   const [berlin, utc] = [policy(rules("Europe/Berlin")), policy(rules("UTC")).replace("production", "another")];
   expect(await plan({ ...FILES, a: berlin, b: utc }, { ...FILES, a: utc, b: berlin })).toEqual([]);
+});
+
+const READERS = policy("gracePeriod: 24h, allowedScopes: [memory:read]");
+
+test("c103: a plan shows a field that its policies keep from being applied, beside one that is applied", async () => {
+  const main = { ...FILES, policy: READERS };
+  const wider = key("reader", "scopes: [memory:read, memory:write], state: Suspended");
+  const said = await plan(main, { ...main, reader: wider });
+  expect(said.slice(0, 2)).toEqual([
+    'update PlatformKey dev/reader: spec.scopes: ["memory:read"] -> ["memory:read","memory:write"]',
+    "update PlatformKey dev/reader: state: Active -> Suspended",
+  ]);
+});
+
+test.each<[what: string, spec: string | undefined, action: string, says: readonly string[]]>([
+  [
+    "new scopes",
+    "scopes: [memory:read, memory:write]",
+    "change",
+    ['spec.scopes: ["memory:write"] -> ["memory:read","memory:write"]'],
+  ],
+  ["a suspension", "scopes: [memory:write], state: Suspended", "change", ['spec.state: "Active" -> "Suspended"']],
+  ["a deletion", undefined, "delete", []],
+])("c103: a plan shows %s of a key that was never issued, since it breaks a policy", async (_, spec, action, says) => {
+  const main: Files = { ...FILES, policy: READERS };
+  const why = { status: "False", reason: "PolicyViolated", message: "", lastTransitionTime: "" } as const;
+  const conditions = (["Ready", "PolicyViolated"] as const).map((type) => ({ ...why, type }));
+  const held = readBase(write("main", main), NOW).map((object) =>
+    object.metadata.name === "writer" ? { ...object, status: { observedGeneration: 1, conditions } } : object,
+  );
+  const { writer: __, ...others } = main;
+  const { objects } = await planOf(held, spec === undefined ? others : { ...others, writer: key("writer", spec) });
+  const lines = says.map((change) => `update PlatformKey dev/writer: ${change}`);
+  expect(objects).toMatchObject([{ name: "writer", action }]);
+  expect(objects.flatMap(({ changes }) => changes).flatMap(({ sign, text }) => (sign === "!" ? [] : [text]))).toEqual(
+    action === "delete" ? ["delete PlatformKey dev/writer: any key issued for it ends"] : lines,
+  );
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isOfPolicy } from "../../../../domain/key/fields/key-policies.ts";
+import { isOfField } from "../../../../domain/key/fields/key-policies.ts";
 import { planEnd } from "../../../../domain/key/plan/plan-end.ts";
 import { planKey } from "../../../../domain/key/plan/plan-key.ts";
 import { DAY, NOW } from "../../rule-table.ts";
@@ -23,20 +23,12 @@ test("b126: a namespace that loses its team lifts nothing that a policy has set 
   expect(planKey(ends, NOW).action.do).toBe("Nothing");
 });
 
-test("a field of a spec is part of a policy by its whole path, and not by how it begins", () => {
-  const parts = [
-    "spec.preset",
-    "spec.rateLimit.scope",
-    "spec.libraryAccess.libraryRefs[notes]",
-    "spec.budgets[0].cost",
-  ];
-  expect(parts.filter((field) => !isOfPolicy(field))).toEqual([]);
-  const others = [
-    "spec.expiresAfter",
-    "spec.rotation.interval",
-    "spec.stateful",
-    "spec.scopesOf",
-    "metadata.spec.state",
-  ];
-  expect(others.filter(isOfPolicy)).toEqual([]);
+test.each<[path: string, fields: readonly string[], others: readonly string[]]>([
+  ["spec.scopes", ["spec.scopes", "spec.scopes[0]", "spec.preset"], ["spec.scopesOf", "metadata.spec.scopes"]],
+  ["spec.rateLimit.concurrent", ["spec.rateLimit", "spec.rateLimit.concurrent"], ["spec.rateLimit.burst", "spec.rate"]],
+  ["spec.libraryAccess", ["spec.libraryAccess.libraryRefs[notes]"], ["spec.libraryAccessed", "spec.preset"]],
+  ["spec.expiresAt", ["spec.expiresAt"], ["spec.expiresAfter"]],
+])("a field of a spec is one with %s by its whole path, and not by how it begins", (path, fields, others) => {
+  expect(fields.filter((field) => !isOfField(field, path))).toEqual([]);
+  expect(others.filter((field) => isOfField(field, path))).toEqual([]);
 });
