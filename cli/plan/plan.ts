@@ -36,7 +36,7 @@ export const addPlan: AddCommand = (program, { env, out, exit, terminal, progres
   )
     .option(DETAILED_EXIT_CODE, "exit with 0 for no changes, 2 for changes, 1 for any fault")
     .addOption(
-      new Option("--fail-on <what>", "what exits with 1; blocked includes what cannot become as declared")
+      new Option("--fail-on <what>", "what exits with 1; blocked includes what newly cannot become as declared")
         .choices(["refused", "blocked"])
         .default("refused"),
     )
@@ -63,7 +63,7 @@ export type PlanFlags = ComparedFlags & {
   readonly paths: readonly string[];
   readonly detailedExitcode?: boolean | undefined;
   /**
-   * Condition for exit code 1. With `blocked`, anything that cannot become as declared counts too, not only refusals.
+   * Condition for exit code 1. With `blocked`, anything that newly cannot become as declared counts too.
    */
   readonly failOn?: "refused" | "blocked" | undefined;
   readonly output?: Output | undefined;
