@@ -126,3 +126,36 @@ test("c104: a plan against other manifests does not call standing breaches of po
     out: "+ create MemoryLibrary dev/notes\n1 to create, 0 to change, 0 to delete, 3 unchanged\n",
   });
 });
+
+const KEYS = [
+  READ,
+  WRITE,
+  SUSPENDED,
+  EXPIRED,
+  BOUND,
+  `${SUSPENDED}, gatewayRef: { name: elsewhere }`,
+  `${READ}, state: Revoked`,
+  `${READ}, expiresAfter: 2160h`,
+  `${READ}, rotation: { interval: 720h }, deletionProtection: true`,
+  `${READ}, libraryAccess: { mode: Restricted, libraryRefs: [{ name: elsewhere }] }`,
+  `${READ}, secret: { name: same }`,
+  `${READ}, secret: { name: same }, owner: another`,
+  `${READ}, rateLimit: { requestsPerMinute: 100, concurrent: 50 }, budgets: [{ period: Month, tokens: 100 }]`,
+];
+
+test.each([
+  "expiry: { required: true, max: 720h }",
+  "expiry: { required: true, default: 24h }, gracePeriod: 24h",
+  "allowedScopes: [memory:read], rotation: { maxInterval: 24h }",
+  "allowedGateways: [{ namespace: dev, name: other }], allowedCIDRs: [10.0.0.0/8], gracePeriod: 24h",
+  "maxKeys: 3",
+  "rateLimit: { requestsPerMinute: { default: 5, max: 10 }, concurrent: { max: 3 } }, gracePeriod: 24h",
+  "budgets: [{ period: Month, tokens: 10 }]",
+])("c104: a plan of the same manifests says nothing of any key, with a policy of %s", async (rules) => {
+  const keys = Object.fromEntries(KEYS.map((spec, i) => [`k${i}`, key(`k${i}`, spec)]));
+  const files = { team: TEAM, policy: policy(rules), ...keys };
+  expect(await plan(files, files)).toEqual({
+    code: 0,
+    lines: [`0 to create, 0 to change, 0 to delete, ${KEYS.length + 2} unchanged`],
+  });
+});
