@@ -53,7 +53,7 @@ export type Compared = {
 export type PlanInput = Compared & {
   readonly paths: readonly string[];
   /** Text of standard input, for the path `-`. */
-  readonly stdin: string | undefined;
+  readonly stdin: Uint8Array | undefined;
   /** Current time, in milliseconds since the epoch. */
   readonly now: number;
 };

@@ -23,13 +23,13 @@ export type DeclaredSet = {
 /**
  * Reads manifests. Of two declarations of one object the declaration equal to what is held counts, or else the first.
  *
- * @param stdin text of standard input, for the path `-`
+ * @param stdin bytes of standard input, for the path `-`
  * @param isDecrypted true if Secrets are decrypted as they are applied, as by Flux; their values are not needed here
  * @throws UsageError for a path that does not exist
  */
 export function readDeclared(
   paths: readonly string[],
-  stdin: string | undefined,
+  stdin: Uint8Array | undefined,
   storedSpec: (title: string) => Spec | undefined,
   isDecrypted: boolean,
 ): DeclaredSet {

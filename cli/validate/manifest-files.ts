@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
+import { buffer } from "node:stream/consumers";
 import { isManifestPath } from "../../controller/cluster/files/manifests/find-files.ts";
 import { errorText } from "../../domain/error-text.ts";
 import type { Kind, Spec } from "../../domain/kinds/kinds.ts";
@@ -17,8 +17,8 @@ import { isDataFolder } from "../data/data-folder.ts";
 type StoredSpec = (kind: Kind, namespace: string, name: string) => Spec | undefined;
 
 /** Reads standard input if one of the paths stands for it. */
-export async function readStdin(paths: readonly string[]): Promise<string | undefined> {
-  return paths.includes(STDIN) ? text(process.stdin) : undefined;
+export async function readStdin(paths: readonly string[]): Promise<Uint8Array | undefined> {
+  return paths.includes(STDIN) ? buffer(process.stdin) : undefined;
 }
 
 /**
@@ -53,8 +53,8 @@ export function listManifestFiles(path: string): string[] {
 
 type FileOptions = {
   readonly storedSpec?: StoredSpec;
-  /** Text of standard input, for the path that stands for it. */
-  readonly stdin?: string | undefined;
+  /** Bytes of standard input, for the path that stands for it. */
+  readonly stdin?: Uint8Array | undefined;
   /** Predicate of kinds whose encrypted values may stay unread, as `readManifest` takes it. */
   readonly mayBeUnread?: Parameters<typeof readManifest>[3];
 };
@@ -65,9 +65,9 @@ export function readManifestFile(
   { storedSpec = () => undefined, stdin, mayBeUnread }: FileOptions = {},
 ): { file: string; entries: SetEntry[]; diagnostics: Diagnostic[]; passedOver: number } {
   const file = path === STDIN ? "<stdin>" : path;
-  let content: string;
+  let content: string | Uint8Array;
   try {
-    content = path === STDIN ? (stdin ?? "") : readFileSync(path, "utf8");
+    content = path === STDIN ? (stdin ?? "") : readFileSync(path);
   } catch (error) {
     const message = `cannot be read: ${errorText(error)}`;
     const diagnostic: Diagnostic = { severity: "error", file, line: 1, column: 1, path: "", message };

@@ -53,8 +53,8 @@ type ValidateOptions = {
   readonly paths: readonly string[];
   /** Path of a price list. */
   readonly prices?: string | undefined;
-  /** Text of standard input, for the path `-`. */
-  readonly stdin?: string | undefined;
+  /** Bytes of standard input, for the path `-`. */
+  readonly stdin?: Uint8Array | undefined;
   /** Output format; undefined for lines. */
   readonly output?: Output | undefined;
   /** Lowest severity that fails. With `warnings`, warnings count as errors do; notes never count. */
@@ -103,7 +103,7 @@ type Checked = {
 
 /** Returns the faults of a price list. It has no manifests. */
 function checkPrices(file: string): Diagnostic[] {
-  const read = parsePriceList(readFileSync(file, "utf8"));
+  const read = parsePriceList(readFileSync(file));
   return "list" in read ? [] : read.faults.map((fault) => ({ severity: "error", file, ...fault }));
 }
 
@@ -112,7 +112,7 @@ function priceSummary({ diagnostics }: Checked, prices: string): string {
   return faults === 0 ? "a price list" : `a price list with ${counted(faults, "error")}`;
 }
 
-function check(files: readonly string[], stdin: string | undefined, prices: string | undefined): Checked {
+function check(files: readonly string[], stdin: Uint8Array | undefined, prices: string | undefined): Checked {
   const checked = files.map((file) => readManifestFile(file, { stdin, mayBeUnread: () => true }));
   const entries = checked.flatMap((file) => file.entries);
   const diagnostics = [

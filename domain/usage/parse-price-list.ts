@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { LineCounter, parseDocument } from "yaml";
 import { formatPath, type Path, type Position } from "../manifest/document/diagnostic.ts";
+import { FILE_NOT_UTF8, utf8Text } from "../manifest/document/file-text.ts";
 import { isRecord } from "../manifest/document/identity.ts";
 import { explainSyntax } from "../manifest/document/parse.ts";
 import { offsetOf, readNode } from "../manifest/document/yaml-node.ts";
@@ -36,8 +37,10 @@ export type PriceFault = Position & { readonly path: string; readonly message: s
 
 /** Parses a price list, in YAML or JSON. If there are faults, returns all of them and no list. */
 export function parsePriceList(
-  text: string,
+  content: string | Uint8Array,
 ): { readonly list: PriceList } | { readonly faults: readonly PriceFault[] } {
+  const text = utf8Text(content);
+  if (text === undefined) return { faults: [{ ...START, path: "", message: FILE_NOT_UTF8 }] };
   if (Buffer.byteLength(text) > MAX_BYTES) return { faults: [{ ...START, path: "", message: "is larger than 1 MiB" }] };
   const lines = new LineCounter();
   let root: unknown;

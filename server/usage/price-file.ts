@@ -17,14 +17,9 @@ export type CurrentPrices = { current(): PriceList | null };
 /** Prices of an installation that has none. */
 export const NO_PRICES: CurrentPrices = { current: () => null };
 
-/** @throws ConfigError if the file cannot be read */
-async function readText(file: string): Promise<string> {
-  return (await readConfiguredFile("--prices", file)).toString();
-}
-
 /** @throws ConfigError with what is wrong and on which line */
-function listOf(file: string, text: string): PriceList {
-  const read = parsePriceList(text);
+function listOf(file: string, content: Buffer): PriceList {
+  const read = parsePriceList(content);
   if ("list" in read) return read.list;
   throw new ConfigError(
     read.faults
@@ -46,18 +41,18 @@ export async function openPrices(
 ): Promise<CurrentPrices & { close(): Promise<void> }> {
   if (file === null) return { ...NO_PRICES, close: async () => {} };
   /**
-   * Text as it was last read, which is compared: to parse a list of thousands takes a serving thread tens of
+   * Content as it was last read, which is compared: to parse a list of thousands takes a serving thread tens of
    * milliseconds.
    */
-  let text: string | undefined = await readText(file);
-  let list = listOf(file, text);
+  let content: Buffer | undefined = await readConfiguredFile("--prices", file);
+  let list = listOf(file, content);
   let fault: string | undefined;
   const readAgain = async (): Promise<void> => {
-    const before = text;
-    text = undefined;
-    const now = await readText(file);
-    text = now;
-    if (now === before) return;
+    const before = content;
+    content = undefined;
+    const now = await readConfiguredFile("--prices", file);
+    content = now;
+    if (before !== undefined && now.equals(before)) return;
     const { version } = list;
     list = listOf(file, now);
     if (list.version !== version) log?.info({}, `usage is priced by ${file} as it is now: ${list.version}`);

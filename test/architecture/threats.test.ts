@@ -241,6 +241,7 @@ describe("docs/security/threats.md", () => {
       "c106",
       "c103",
       "c104",
+      "c99",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), ...faults];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

@@ -40,7 +40,9 @@ async function built(objects: readonly string[], kustomization: string) {
 it("examples/kustomize builds manifests in which each refers to what is there", async () => {
   const text = await build(EXAMPLE);
   const lines: string[] = [];
-  expect(await runValidate({ paths: ["-"], stdin: text, failOn: "warnings" }, (line) => lines.push(line))).toBe(0);
+  expect(
+    await runValidate({ paths: ["-"], stdin: Buffer.from(text), failOn: "warnings" }, (line) => lines.push(line)),
+  ).toBe(0);
   expect(lines.join()).not.toContain("is not among these manifests");
   expect(text).toMatch(/credentialRef:\n\s+name: eu-openai-provider-\w{10}\n/);
 });

@@ -1,5 +1,6 @@
 import { Composer, type CST, type Document, Lexer, LineCounter, Parser, type YAMLError } from "yaml";
 import { type Diagnostic, formatPath, listDiagnostics, type Path, type Position, printable } from "./diagnostic.ts";
+import { FILE_NOT_UTF8, utf8Text } from "./file-text.ts";
 import { isRecord } from "./identity.ts";
 import { otherKind } from "./other-kinds.ts";
 import { offsetOf, readNode } from "./yaml-node.ts";
@@ -35,7 +36,12 @@ type ParsedManifests = {
  *
  * @param file its name, for the findings
  */
-export function parseManifests(text: string, file: string): ParsedManifests {
+export function parseManifests(content: string | Uint8Array, file: string): ParsedManifests {
+  const text = utf8Text(content);
+  if (text === undefined) {
+    const diagnostic: Diagnostic = { severity: "error", file, line: 1, column: 1, path: "", message: FILE_NOT_UTF8 };
+    return { documents: [], diagnostics: [diagnostic], passedOver: 0 };
+  }
   const lines = countLines(text);
   const diagnosticAt = (
     offset: number,

@@ -1,5 +1,6 @@
 import { secretData } from "../../secret-data.ts";
 import type { Complaint } from "../document/diagnostic.ts";
+import { utf8Text } from "../document/file-text.ts";
 import { isRecord } from "../document/identity.ts";
 import { suggestion } from "../document/suggestion.ts";
 
@@ -7,6 +8,9 @@ const FIELDS = ["apiVersion", "kind", "metadata", "type", "immutable", "data", "
 const DATA_KEY = /^([-_a-zA-Z0-9]|\.[-_a-zA-Z0-9])[-._a-zA-Z0-9]{0,252}$/;
 /** Base64 with its padding, as Go requires it; line breaks are removed before. */
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
+
+/** Warning: a Secret may have a key store beside what Keyplane takes of it. */
+const BINARY = "is no text in UTF-8, and is left out: encode the text as UTF-8 and then in base64";
 
 /**
  * Parses a core Secret as the API server does: `data` in base64; `stringData` in clear, which takes precedence. No
@@ -32,8 +36,13 @@ export function readSecretData(manifest: Readonly<Record<string, unknown>>): {
     }
     for (const [key, value] of Object.entries(entries)) {
       const message = faultOf(field, key, value);
-      if (message !== undefined) complaints.push({ path: [field, key], of: "key", message });
-      else data.push([key, field === "data" ? Buffer.from(String(value), "base64").toString("utf8") : String(value)]);
+      if (message !== undefined) {
+        complaints.push({ path: [field, key], of: "key", message });
+        continue;
+      }
+      const text = field === "data" ? utf8Text(Buffer.from(String(value), "base64")) : String(value);
+      if (text !== undefined) data.push([key, text]);
+      else complaints.push({ path: [field, key], of: "key", severity: "warning", message: BINARY });
     }
   }
   return { data: secretData(data), complaints };

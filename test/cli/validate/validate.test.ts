@@ -258,6 +258,20 @@ test("standard input is checked too, from a program that takes its time", async 
   ]);
 });
 
+test("c99: what is not in UTF-8 is an error, in a file, from standard input and in a price list", async () => {
+  const latin1 = Buffer.from(TEAM.replace("[team-a] }", '[team-a], displayName: "Größe" }'), "latin1");
+  writeFileSync(join(folder, "a.yaml"), latin1);
+  writeFileSync(join(folder, "prices"), latin1);
+  const lines: string[] = [];
+  const paths = [join(folder, "a.yaml"), "-"];
+  const code = await runValidate({ paths, stdin: latin1, prices: join(folder, "prices") }, (line) => lines.push(line));
+  const errors = lines.filter((line) => line.includes("error: the file is no text in UTF-8: save it as UTF-8"));
+  expect([code, errors.map((line) => line.replace(/:.*/, "").replace(`${folder}/`, ""))]).toEqual([
+    1,
+    ["a.yaml", "<stdin>", "prices"],
+  ]);
+});
+
 describe("--fail-on warnings", () => {
   test("ends with 1 where something is warned of, and not for what is only noted", async () => {
     const gateway = (secret: string) =>

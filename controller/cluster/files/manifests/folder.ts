@@ -140,14 +140,15 @@ export function createFolderReader(options: FolderReaderOptions): () => Promise<
   async function read(name: string, file: KnownFile, stats: BigIntStats): Promise<boolean> {
     const path = join(root, name);
     if (stats.size > MAX_FILE_BYTES) throw new Error(`${path} is larger than ${MAX_FILE_BYTES >> 20} MiB: split it`);
-    const text = await readFile(path, "utf8");
+    const bytes = await readFile(path);
+    const text = bytes.toString();
     const { identity, inode } = file;
     if (identityOf(await stat(path, { bigint: true })) !== identity) return false;
     const isArrival = arrivals.take(name);
     if (file.cameBy === "either") file.cameBy = isArrival ? "rename" : "writing";
     const cameWhole = file.cameBy === "rename";
     if (cameWhole || !isBeginning(text, file.whole)) file.whole = text;
-    const parsed = file.readAs?.text === text ? file.readAs : parseManifests(text, path);
+    const parsed = file.readAs?.text === text ? file.readAs : parseManifests(bytes, path);
     const { documents, diagnostics, passedOver } = parsed;
     const state = { ending: endingOf(text), isCutShort: isCutShort(text, file.whole) };
     file.readAs = { path, name, text, identity, inode, cameWhole, documents, diagnostics, passedOver, ...state };

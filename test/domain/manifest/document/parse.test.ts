@@ -88,6 +88,18 @@ test("a file beyond the size limit is refused unread", () => {
   expect(errorsOf("#".repeat(MAX_FILE_BYTES))).toEqual([]);
 });
 
+test.each([
+  ["Latin-1", Buffer.from(team('{ displayName: "Größe" }'), "latin1")],
+  ["UTF-16", Buffer.from(`\uFEFF${team("{}")}`, "utf16le")],
+])("c99: a file in %s is refused, and has no manifests", (_, bytes) => {
+  const { documents, diagnostics } = parseManifests(bytes, "f.yaml");
+  expect([documents, diagnostics.map(formatDiagnostic)]).toEqual([
+    [],
+    ["f.yaml:1:1: error: the file is no text in UTF-8: save it as UTF-8, not as UTF-16 or Latin-1"],
+  ]);
+  expect(parseManifests(Buffer.from(`\uFEFF${team('{ displayName: "Größe" }')}`), "f.yaml").diagnostics).toEqual([]);
+});
+
 test("thousands of faults are cut to what a reader can use", () => {
   const errors = errorsOf(key(`{ preset: MCPReadOnly, ${Array.from({ length: 5000 }, (_, i) => `x${i}: 1`)} }`));
   expect(errors).toHaveLength(21);

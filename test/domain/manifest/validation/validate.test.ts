@@ -224,6 +224,13 @@ describe("a core Secret", () => {
     expect(errors).toEqual([expect.stringContaining(says)]);
     expect(errors.join()).not.toContain("55512345");
   });
+  test("c99: is read without what is no text in UTF-8, which is said", () => {
+    const { manifests, diagnostics } = readText(secret("data: { a: YQ==, key: cORzcw== }"));
+    expect(manifests).toEqual([{ kind: "Secret", namespace: "n1", name: "s", data: { a: "a" } }]);
+    expect(diagnostics.map(({ severity, path, message }) => [severity, path, message])).toEqual([
+      ["warning", "data.key", "is no text in UTF-8, and is left out: encode the text as UTF-8 and then in base64"],
+    ]);
+  });
   test("shows no value where its YAML is broken or surprising", () => {
     const diagnostics = [
       ...readText(secret("stringData: { a: 0777, b: yes, c: 'canary1' 'canary2' }")).diagnostics,

@@ -58,6 +58,13 @@ describe.concurrent("reading a folder of manifests", () => {
     expect((await read()).files).toHaveLength(1);
   });
 
+  it("c99: does not take a file that is not in UTF-8 for text", async (context) => {
+    const folder = await makeFolder(context);
+    await writeFile(join(folder, "a.yaml"), Buffer.from("a: Größe\n", "latin1"));
+    const [file] = (await settledReader(folder)()).files;
+    expect([file?.documents, file?.diagnostics.length]).toEqual([[], 1]);
+  });
+
   it("c49: knows what came whole, by a rename, from what was written into the file that is there", async (context) => {
     const folder = await makeFolder(context);
     const file = join(folder, "a.yaml");
