@@ -17,10 +17,11 @@ export function mem0Memories(document: unknown): readonly unknown[] | undefined 
 
 /** Reads mem0's memories. Each becomes an atom; its categories become tags, its metadata and scopes become facts. */
 export function readMem0(document: unknown, file: string): ImportReading {
-  const leftOut: LeftOut[] = [];
+  const memories = mem0Memories(document) ?? [];
+  const leftOut: LeftOut[] = otherPages(document, memories.length, file);
   const items: ImportItem[] = [];
   const seen = new Set<string>();
-  for (const [index, memory] of (mem0Memories(document) ?? []).entries()) {
+  for (const [index, memory] of memories.entries()) {
     const where = `memory ${index + 1} of ${file}`;
     const text = isObject(memory) ? memory.memory : undefined;
     if (!isObject(memory) || typeof text !== "string" || text.trim() === "") {
@@ -39,6 +40,16 @@ export function readMem0(document: unknown, file: string): ImportReading {
     items.push(...atomsOf({ ...parts, times: timesOf(memory) }));
   }
   return { items: [...oldestFirst(items), ...graphOf(document, file, leftOut)], leftOut, strayLinks: 0 };
+}
+
+/** Returns the pages that a file lacks: of a page, mem0 says how many memories there are, and what is beside it. */
+function otherPages(document: unknown, shown: number, file: string): LeftOut[] {
+  if (!isObject(document)) return [];
+  const { count, next, previous } = document;
+  const all = typeof count === "number" && count > shown ? count : undefined;
+  if (all === undefined && typeof next !== "string" && typeof previous !== "string") return [];
+  const why = `it has ${shown} of ${all ?? "more"} memories: export and import the rest too`;
+  return [{ what: `the other pages of ${file}`, why }];
 }
 
 type Memory = Readonly<Record<string, unknown>>;

@@ -242,6 +242,7 @@ describe("docs/security/threats.md", () => {
       "c103",
       "c104",
       "c99",
+      "c100",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), ...faults];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

@@ -208,6 +208,19 @@ describe("what mem0 exports", () => {
     expect(atomsOf(JSON.stringify(document), "another name")).toEqual([atom]);
   });
 
+  test.each<[object, string]>([
+    [{ count: 250, next: "https://mem0.example/v2?page=2" }, "1 of 250 memories"],
+    [{ next: "https://mem0.example/v2?page=2" }, "1 of more memories"],
+    [{ count: 250, next: null, previous: "https://mem0.example/v2?page=1" }, "1 of 250 memories"],
+    [{ count: 250 }, "1 of 250 memories"],
+  ])("c100: is one page of several with %j, which is said", (page, what) => {
+    const { items, leftOut } = readFileText(JSON.stringify({ ...page, results: [memory] }), "x");
+    expect([items.length, leftOut]).toEqual([
+      1,
+      [{ what: "the other pages of x", why: `it has ${what}: export and import the rest too` }],
+    ]);
+  });
+
   test("is the same from its client for TypeScript, which writes every name in camelCase", () => {
     const { user_id, agent_id, created_at, updated_at, expiration_date, ...same } = memory;
     const names = { agentId: agent_id, createdAt: created_at, updatedAt: updated_at, expirationDate: expiration_date };
