@@ -15,9 +15,12 @@ type Needle = {
   readonly inner: Needle | undefined;
 };
 
-/** Pattern of what may stand between two characters: a line break, in JSON `\n`, an indentation, or `\/` of PHP. */
-const BREAK = String.raw`(?:\\[nr]?|\s)*`;
-const BREAKS = /\\[nr]?|\s/g;
+/**
+ * Pattern of what may stand between two characters: a line break, in JSON `\n`, an indentation, `\/` of PHP, or the
+ * zero byte of UTF-16.
+ */
+const BREAK = String.raw`(?:\\[nr]?|[\s\0])*`;
+const BREAKS = /\\[nr]?|[\s\0]/g;
 /** Pattern of the first characters, which suffice to dismiss most texts that only begin like a key. */
 const FIRST = charactersOf(12);
 /** Pattern of as many characters as a twice encoded key has. */

@@ -14,15 +14,15 @@ export type FoundKey = {
 
 const NEWLINE = 10;
 const NEEDLES = new Map(encodedNeedles("inf_").map((needle) => [needle.text, needle]));
-const BEGINNING = new RegExp(["inf_", ...[...NEEDLES.values()].map(needlePattern)].join("|"), "g");
+const BEGINNING = new RegExp([[..."inf_"].join("\\0?"), ...[...NEEDLES.values()].map(needlePattern)].join("|"), "g");
 const OF_KEY = /^inf_[0-9A-Za-z]/;
-/** Bytes in which a whole key fits, even if it is encoded and broken into indented lines. */
-export const REACH = 1_024;
+/** Bytes in which a whole key fits, even if it is encoded, broken into indented lines, and in UTF-16. */
+export const REACH = 2_048;
 
 /**
- * Finds keys of the minted format with a valid checksum in bytes of any kind and length, plain and in base64. It holds
- * one chunk and the end of the chunk before in memory. If reading fails, the error is thrown after the keys found so
- * far.
+ * Finds keys of the minted format with a valid checksum in bytes of any kind and length, plain and in base64. In UTF-16
+ * a zero byte stands beside each character of a key, and is passed over. The function holds one chunk and the end of
+ * the chunk before in memory. If reading fails, it throws the error after the keys found so far.
  */
 export async function* scanForKeys(chunks: AsyncIterable<Buffer>): AsyncGenerator<FoundKey> {
   let rest = Buffer.alloc(0);
@@ -63,7 +63,7 @@ function* keysBefore(end: number, bytes: Buffer, location: { line: number; colum
     const begin = found.index;
     BEGINNING.lastIndex = begin + 1;
     const needle = NEEDLES.get(unbroken(found[0]));
-    const behind = text.slice(begin, begin + REACH);
+    const behind = text.slice(begin, begin + REACH).replaceAll("\0", "");
     const key = (needle === undefined ? behind : decodedAt(needle, behind, OF_KEY))?.slice(0, KEY_LENGTH);
     if (key === undefined || keyShape(key) !== "minted") continue;
     advanceTo(begin);

@@ -243,6 +243,7 @@ describe("docs/security/threats.md", () => {
       "c104",
       "c99",
       "c100",
+      "c101",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), ...faults];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

@@ -64,6 +64,33 @@ describe("b316: keys in base64", () => {
   });
 });
 
+describe("c101: keys in UTF-16", () => {
+  const little = Buffer.from(`\uFEFFA=ü\r\n  key: ${KEY}\r\n${base64(`Bearer ${OTHER}`)}\n`, "utf16le");
+  const big = Buffer.from(little).swap16();
+  test.each([
+    ["of little-endian", little],
+    ["of big-endian", big],
+    ["without a mark", little.subarray(2)],
+  ])("%s are found once each, wherever a chunk ends", async (_, bytes) => {
+    for (const size of [undefined, 1, 2, 99]) {
+      const found = await find(bytes, size);
+      expect([size, found.map(({ line, sha256 }) => [line, sha256])]).toEqual([
+        size,
+        [
+          [2, at(1, 1).sha256],
+          [3, at(1, 1, OTHER).sha256],
+        ],
+      ]);
+    }
+  });
+
+  test("are found behind bytes of another kind, and plain keys beside them", async () => {
+    const bytes = Buffer.concat([randomBytes(2_001), Buffer.from(KEY, "utf16le"), Buffer.from(`\0 ${OTHER}`)]);
+    const found = await find(bytes, 700);
+    expect(found.map(({ sha256 }) => sha256)).toEqual([at(1, 1).sha256, at(1, 1, OTHER).sha256]);
+  });
+});
+
 describe("keys in bytes", () => {
   test("are found wherever one chunk ends and the next begins", async () => {
     const bytes = Buffer.from(`a\n\n  ${KEY}\nü ${KEY}${OTHER}x\n${OTHER}`);
