@@ -49,7 +49,11 @@ export function resolve(
 ): Resolved | Problem {
   const { allowedModels } = key;
   if (allowedModels !== null && !mayName(allowedModels, model)) {
-    return problem("forbidden", `This key may not use this model. Its allowed models are: ${listed(allowedModels)}.`);
+    const refusal =
+      model === undefined
+        ? "The request must name a model, and one that this key may use."
+        : "This key may not use this model.";
+    return problem("forbidden", `${refusal} Its allowed models are: ${listed(allowedModels)}.`);
   }
   const route = model === undefined ? undefined : gateway.routes.find((each) => each.model === model);
   if (route !== undefined) {

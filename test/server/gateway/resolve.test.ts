@@ -62,6 +62,17 @@ test("a refusal says what to do", () => {
   );
 });
 
+test("where a key allows some models alone, a request without a model is asked for one", () => {
+  const detailOf = (model: string | undefined) =>
+    resolve(gateway, { ...key, allowedModels: ["fast", "gpt"] }, "openai", model);
+  expect(detailOf(undefined)).toMatchObject({
+    detail: "The request must name a model, and one that this key may use. Its allowed models are: fast, gpt.",
+  });
+  expect(detailOf("m")).toMatchObject({
+    detail: "This key may not use this model. Its allowed models are: fast, gpt.",
+  });
+});
+
 test.each([
   ["a format without an upstream", gateway, key, "gemini", "m", "not_found"],
   ["a route without gateway:routes", gateway, { ...key, mayResolveRoutes: false }, "openai", "fast", "forbidden"],
