@@ -17,7 +17,7 @@ import { type QuestionEmbedder, WORDS_ALONE } from "../embedding/question.ts";
 import { challenged } from "./protocol/challenge.ts";
 import { mcpPaths } from "./protocol/described.ts";
 import { exchange } from "./protocol/exchange.ts";
-import { type Message, messageFault, readMessage, toolOf } from "./protocol/message.ts";
+import { type Message, messageFault, readMessage, requireServedVersion, toolOf } from "./protocol/message.ts";
 import type { McpDeps } from "./protocol/server.ts";
 
 /** Codes of JSON-RPC for the statuses that this endpoint reports by itself. */
@@ -68,6 +68,7 @@ export function mcpRoutes(app: FastifyInstance, deps: ServerDeps, questions: Que
     },
     async (request, reply) => {
       const message = readMessage(request.body);
+      requireServedVersion(request.headers["mcp-protocol-version"], message);
       const operation = toolOf(message)?.operation;
       const denied = deniedTool(request, operation);
       if (denied !== undefined) {

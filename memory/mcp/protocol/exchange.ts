@@ -101,7 +101,9 @@ function protocolHeaders(request: FastifyRequest): Headers {
   const headers = new Headers();
   for (const [name, value] of Object.entries(request.headers)) {
     if (typeof value !== "string") continue;
-    if (name === "accept" || name === "content-type" || name.startsWith("mcp-")) headers.set(name, value);
+    // The library looks for media types in lower case alone.
+    if (name === "accept") headers.set(name, value.toLowerCase());
+    else if (name === "content-type" || name.startsWith("mcp-")) headers.set(name, value);
   }
   return headers;
 }

@@ -1,4 +1,9 @@
-import { classifyInboundRequest, specTypeSchemas } from "@modelcontextprotocol/server";
+import {
+  classifyInboundRequest,
+  PROTOCOL_VERSION_META_KEY,
+  SUPPORTED_PROTOCOL_VERSIONS,
+  specTypeSchemas,
+} from "@modelcontextprotocol/server";
 import { problem } from "../../../server/http/problems/problem.ts";
 import { TOOLS } from "./server.ts";
 
@@ -6,11 +11,15 @@ import { TOOLS } from "./server.ts";
 const MAX_URI = 2_048;
 const WHOLE_LIST = 'The list of tools is one page, which no "cursor" goes on from: leave it out.';
 
+/** Versions that are served: that of the era without a handshake, which the library does not list, and the earlier. */
+const SERVED_VERSIONS: readonly string[] = ["2026-07-28", ...SUPPORTED_PROTOCOL_VERSIONS];
+
 /** JSON-RPC message, with whatever members. */
 export type Message = Readonly<Record<string, unknown>>;
 
 /**
- * Reads one JSON-RPC message; a batch is no message since 2025-06-18.
+ * Reads one JSON-RPC message; a batch is no message since 2025-06-18. A null in place of `params`, or of a member of
+ * it, is as good as left out: serialisers of many languages write one.
  *
  * @throws Problem `invalid_request` for anything else
  */
@@ -20,7 +29,26 @@ export function readMessage(body: unknown): Message {
   if (isObject(body.params) && typeof body.params.uri === "string" && body.params.uri.length > MAX_URI) {
     throw problem("invalid_request", `A uri is at most ${MAX_URI} characters long.`);
   }
-  return body;
+  const { params, ...rest } = body;
+  if (params === null) return rest;
+  return isObject(params) && Object.values(params).includes(null) ? { ...rest, params: withoutNulls(params) } : body;
+}
+
+function withoutNulls(params: Message): Message {
+  return Object.fromEntries(Object.entries(params).filter(([, value]) => value !== null));
+}
+
+/**
+ * Requires that the header `MCP-Protocol-Version`, if there is one, names a version that is served. A message that
+ * names a version itself is left to the protocol library, which compares the two.
+ *
+ * @throws Problem `invalid_request` for another version
+ */
+export function requireServedVersion(version: unknown, { params }: Message): void {
+  if (typeof version !== "string" || version === "" || SERVED_VERSIONS.includes(version)) return;
+  if (isObject(params) && isObject(params._meta) && PROTOCOL_VERSION_META_KEY in params._meta) return;
+  const served = SERVED_VERSIONS.join(", ");
+  throw problem("invalid_request", `This MCP-Protocol-Version is not served: send one of ${served}.`);
 }
 
 function isObject(value: unknown): value is Message {

@@ -168,14 +168,48 @@ test("a list with a cursor that it did not give is an error of its params, in bo
     const _meta = isModern ? envelope(era) : {};
     const headers = { "mcp-protocol-version": era, ...(isModern ? { "mcp-method": "tools/list" } : {}) };
     const list = (cursor: unknown) => rpc({ ...LIST, params: { cursor, _meta } }, key, headers);
-    for (const cursor of [5, "x", null, {}]) {
+    for (const cursor of [5, "x", {}]) {
       expect((await list(cursor)).json).toMatchObject({
         ...{ id: 1, error: { code: -32_602, message: expect.stringContaining('"cursor"') } },
       });
     }
-    for (const none of [undefined, ""]) expect((await list(none)).json.result.tools).not.toEqual([]);
+    for (const none of [undefined, null, ""]) expect((await list(none)).json.result.tools).not.toEqual([]);
   }
 });
+
+test("a null in place of params, or of one of them, is as good as left out", async () => {
+  expect((await rpc({ ...LIST, params: null })).json.result.tools).not.toEqual([]);
+  expect((await rpc(toolCall("memory_list", null))).json.result.structuredContent).toMatchObject({ items: [] });
+  expect((await rpc({ jsonrpc: "2.0", method: "notifications/initialized", params: null })).status).toBe(202);
+  expect((await rpc(toolCall(null))).json.error.message).toContain('The "name" of a call must be a string');
+});
+
+test("the types of Accept and Content-Type are read in any case", async () => {
+  const headers = { accept: "APPLICATION/JSON, Text/Event-Stream", "content-type": "Application/JSON" };
+  for (const era of ERAS) {
+    const isModern = era === "2026-07-28";
+    const ofEra = { "mcp-protocol-version": era, ...(isModern ? { "mcp-method": "tools/list" } : {}) };
+    const params = isModern ? { _meta: envelope(era) } : {};
+    expect((await rpc({ ...LIST, params }, key, { ...headers, ...ofEra })).status).toBe(200);
+  }
+});
+
+test.each(["garbage", "2099-01-01", "1999-01-01"])(
+  "the protocol version %j is refused with those that are served, each of which is",
+  async (version) => {
+    const { status, json } = await rpc(LIST, key, { "mcp-protocol-version": version });
+    expect([status, json.error.message]).toEqual([
+      400,
+      expect.stringMatching(/^This MCP-Protocol-Version is not served: send one of 2026-07-28, 2025-11-25, .*\.$/),
+    ]);
+    const served: string[] = json.error.message.match(/\d{4}-\d\d-\d\d/g);
+    for (const [i, one] of served.entries()) {
+      const modern = { params: { _meta: envelope(one as "2026-07-28") } };
+      const headers = { "mcp-protocol-version": one, ...(i === 0 ? { "mcp-method": "tools/list" } : {}) };
+      expect([one, (await rpc({ ...LIST, ...(i === 0 ? modern : {}) }, key, headers)).status]).toEqual([one, 200]);
+    }
+  },
+);
 
 test.each<[string, unknown]>([
   ["protocolVersion", undefined],
