@@ -1,5 +1,5 @@
 import { Ajv, type Options, type ValidateFunction } from "ajv";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, preValidationHookHandler } from "fastify";
 import { problem } from "./problems/problem.ts";
 import { describeSchemaError } from "./schema-error.ts";
 
@@ -41,10 +41,26 @@ function withoutSpec(schema: object): object {
 }
 
 /**
+ * Refuses a query that is not UTF-8 in percent-encoding: the framework takes what it cannot decode for the text that
+ * was meant, such as `%E9`.
+ */
+const refuseUnreadableQuery: preValidationHookHandler = ({ raw: { url = "" } }, _reply, done) => {
+  try {
+    decodeURIComponent(url.slice(url.indexOf("?") + 1));
+    done();
+  } catch {
+    done(
+      problem("invalid_request", "The query cannot be read: write it in UTF-8, percent-encoded, a % itself as %25."),
+    );
+  }
+};
+
+/**
  * Has the routes of a plugin validate their input strictly: nothing is removed or guessed, except that numbers in a
  * query, which arrive as text, are converted. Unknown fields are an error if a schema says so (threats b59).
  */
 export function validateStrictly(app: FastifyInstance): void {
+  app.addHook("preValidation", refuseUnreadableQuery);
   app.setValidatorCompiler(({ schema, httpPart }) =>
     httpPart === "body" ? compileExact(withoutSpec(schema)) : compileQuery(schema),
   );

@@ -327,6 +327,7 @@ describe("the memory over REST", () => {
       ["/atoms/search", '"q"', "lacks"],
       ["/atoms/search?q=", '"q"', "lacks"],
       ["/atoms/search?q=%00", '"q"', "NUL"],
+      ["/atoms/search?q=caf%E9", "The query", "in UTF-8, percent-encoded"],
       [`/atoms/search?q=${"-".repeat(40)}`, "minus signs", "leave some out"],
     ])("GET %s", async (path, where, why) => {
       const { status, json } = await call("GET", path, key);
