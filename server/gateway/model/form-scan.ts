@@ -148,9 +148,9 @@ function readPart(part: Buffer): FormPart & { readonly model: string | undefined
   const head = headOf(part.subarray(0, length));
   const from = length + 2 * LINE_END.length;
   const stated = head.get("content-length")?.[0] ?? String(part.length - from);
-  if (stated !== String(part.length - from)) throw UNREAD_HEAD;
+  if (stated !== String(part.length - from)) throw unreadHeader("content-length");
   const [, , name = "", file, encodedFile] = head.get("content-disposition") ?? [];
-  if (name === "") throw UNREAD_HEAD;
+  if (name === "") throw unreadHeader("content-disposition");
   const isFile = file !== undefined || encodedFile !== undefined;
   const read = { name, isFile, value: part.subarray(from) };
   if (name !== "model") {
@@ -172,7 +172,7 @@ function headOf(bytes: Buffer): ReadonlyMap<string, RegExpExecArray> {
     const [, spelt = "", value = ""] = HEAD_LINE.exec(line) ?? [];
     const name = spelt.toLowerCase();
     const read = HEADERS.get(name)?.exec(value);
-    if (!read || head.has(name)) throw UNREAD_HEAD;
+    if (!read || head.has(name)) throw unreadHeader(name);
     head.set(name, read);
   }
   return head;
@@ -192,8 +192,30 @@ const UNFRAMED = new BodyFault(
   "The form is not framed by its boundary: each part stands between lines that end in CR and LF, and nothing else does.",
 );
 const UNREAD_HEAD = new BodyFault(
-  'A part of the form has no head as it is read here: Content-Disposition: form-data; name="..." once, and besides a filename, a plain Content-Type, the right Content-Length and a Content-Transfer-Encoding that changes nothing.',
+  "A part of the form has the headers Content-Disposition, Content-Type, Content-Length and Content-Transfer-Encoding at most, in UTF-8, each once and in a line that ends in CR and LF: leave out an empty header, and any other.",
 );
+/** Refusals of the headers of a part, by the name in lower case. */
+const UNREAD_HEADERS: ReadonlyMap<string, BodyFault> = new Map([
+  [
+    "content-disposition",
+    new BodyFault(
+      'Write the Content-Disposition of a part once, as form-data; name="..." first and then filename="...", where the filename has no backslash, and no semicolon beside an equals sign.',
+    ),
+  ],
+  [
+    "content-type",
+    new BodyFault("Write the Content-Type of a part once, as one media type such as audio/mpeg, or leave it out."),
+  ],
+  ["content-length", new BodyFault("The Content-Length of a part is not that of its bytes: leave it out.")],
+  [
+    "content-transfer-encoding",
+    new BodyFault("A part has another Content-Transfer-Encoding than binary: send its bytes as they are, without one."),
+  ],
+]);
+
+function unreadHeader(name: string): BodyFault {
+  return UNREAD_HEADERS.get(name) ?? UNREAD_HEAD;
+}
 const OTHER_NAME = new BodyFault(
   "A part of the form names a model beside `model`, or what goes with one: leave it out.",
 );

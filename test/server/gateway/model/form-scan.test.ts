@@ -189,6 +189,19 @@ test.each([
   expect(() => formModels(Buffer.from(spoil(form(MODEL).toString())), "bound")).toThrow(BodyFault);
 });
 
+test.each<readonly [string, string]>([
+  ['Content-Disposition: form-data; name="a"; filename="C:\\a;b=c.mp3"', "no backslash"],
+  ['Content-Disposition: form-data; filename="a.mp3"; name="a"', 'name="..." first'],
+  ['Content-Disposition: form-data; name="a"\r\nContent-Type: ', "or leave it out"],
+  ['Content-Disposition: form-data; name="a"\r\nContent-Type: multipart/mixed', "Content-Type of a part"],
+  ['Content-Disposition: form-data; name="a"\r\nContent-Length: 5', "Content-Length of a part"],
+  ['Content-Disposition: form-data; name="a"\r\nContent-Transfer-Encoding: base64', "send its bytes as they are"],
+  ['Content-Disposition: form-data; name="a"\r\nX-Other: 1', "leave out an empty header, and any other"],
+  ["Content-Type: text/plain", "Write the Content-Disposition of a part once"],
+])("the refusal of a part with %j says what to change", (head, says) => {
+  expect(() => formModels(form(MODEL, `${head}\r\n\r\nx`), "bound")).toThrow(says);
+});
+
 test("a form of too many parts is refused", () => {
   const part = 'Content-Disposition: form-data; name="a"\r\n\r\nx';
   expect(() => formModels(form(...Array<string>(1_001).fill(part)), "bound")).toThrow("more than 1000 parts");
