@@ -52,11 +52,12 @@ export const addEnv: AddCommand = (program, { env, out }) => {
         const key = await findOne(source, "PlatformKey", wantedOf(named, namespace));
         const secret = secretOf(key);
         const url = await publicUrl(choice, server, env);
-        const { urls, keys } = variablesOf(await findGateway(source, key, gateway), url);
+        const { urls, keys, unset } = variablesOf(await findGateway(source, key, gateway), url);
         const read = `"$(${readingCommand(choice, secret)})"`;
         const lines = [
           ...Object.entries(urls).map(([name, value]) => `export ${name}=${shellWord(value)}`),
           ...keys.map((name) => `export ${name}=${read}`),
+          ...unset.map((name) => `unset ${name}`),
         ];
         out(output === undefined ? lines.join("\n") : outputText({ urls, keys, secret }, output));
       } finally {

@@ -7,6 +7,8 @@ export type KeyVariables = {
   readonly urls: Readonly<Record<string, string>>;
   /** Names of the variables that hold the key. */
   readonly keys: readonly string[];
+  /** Names of the variables that an SDK would take for the key before its own. */
+  readonly unset: readonly string[];
 };
 
 /**
@@ -18,7 +20,7 @@ export type KeyVariables = {
  * @throws Error for a gateway that has no public id yet
  */
 export function variablesOf(gateway: ListedObject<"ModelGateway"> | undefined, publicUrl: string): KeyVariables {
-  const own = { urls: { KEYPLANE_BASE_URL: publicUrl }, keys: ["KEYPLANE_API_KEY"] };
+  const own = { urls: { KEYPLANE_BASE_URL: publicUrl }, keys: ["KEYPLANE_API_KEY"], unset: [] };
   if (gateway === undefined) return own;
   const { namespace, name } = gateway.metadata;
   const publicId = gateway.status?.publicID;
@@ -33,5 +35,6 @@ export function variablesOf(gateway: ListedObject<"ModelGateway"> | undefined, p
   return {
     urls: { ...own.urls, ...Object.fromEntries(sdks.map(({ baseUrl, path }) => [baseUrl, `${url}${path}`])) },
     keys: [...own.keys, ...sdks.map((sdk) => sdk.key)],
+    unset: sdks.flatMap(({ readFirst }) => readFirst ?? []),
   };
 }

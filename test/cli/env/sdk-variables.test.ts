@@ -5,6 +5,7 @@ import Anthropic from "@anthropic-ai/sdk";
 import { GoogleGenAI } from "@google/genai";
 import OpenAI from "openai";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { variablesOf } from "../../../cli/env/key-variables.ts";
 import { SDK_VARIABLES } from "../../../domain/key/secret/sdk-variables.ts";
 
 test("the official SDKs read the variables by themselves, and call below the base URL with the key", async () => {
@@ -31,5 +32,20 @@ test("the official SDKs read the variables by themselves, and call below the bas
     expect.stringMatching(/^\/g\/main\/v1\/chat\/completions .*test-key$/),
     expect.stringMatching(/^\/g\/main\/v1\/messages .*test-key$/),
     expect.stringMatching(/^\/g\/main\/v1(beta)?\/models\/m:generateContent .*test-key$/),
+  ]);
+});
+
+test("of a gateway for Gemini the variable is unset that Google's SDK would read before the key's", async () => {
+  const gateway = (dialect: "gemini" | "openai") => ({
+    metadata: { namespace: "n", name: "main" },
+    spec: { upstreams: [{ dialect }] },
+    status: { publicID: "main" },
+  });
+  const unsetOf = (dialect: "gemini" | "openai") =>
+    variablesOf(gateway(dialect) as Parameters<typeof variablesOf>[0], "http://127.0.0.1").unset;
+  expect([unsetOf("gemini"), unsetOf("openai"), variablesOf(undefined, "http://127.0.0.1").unset]).toEqual([
+    ["GOOGLE_API_KEY"],
+    [],
+    [],
   ]);
 });

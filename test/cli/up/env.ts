@@ -90,6 +90,7 @@ export function testEnv({ home, data, up: running }: Installation): void {
         GOOGLE_GEMINI_BASE_URL: `${up.url}/g/two-google`,
         GEMINI_API_KEY: up.secretOf("two", "bound"),
       });
+      expect((await keyplane(["env", "bound", "-n", "two", ...data])).out).toMatch(/^unset GOOGLE_API_KEY$/m);
       expect(Object.keys(bound)).not.toContain("OPENAI_API_KEY");
       const named = await keyplane([
         "env",
