@@ -237,13 +237,13 @@ describe("docs/security/threats.md", () => {
       "c96",
       "c97",
       "c98",
-      "c105",
-      "c106",
-      "c103",
-      "c104",
       "c99",
       "c100",
       "c101",
+      "c103",
+      "c104",
+      "c105",
+      "c106",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), ...faults];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);
