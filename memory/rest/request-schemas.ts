@@ -146,7 +146,7 @@ export const SAVE_QUERY = {
       enum: ["allow", "report", "refuse"],
       default: "allow",
       description:
-        "What to do with a statement that nearly repeats one of the library: save it, save and report it, or refuse it with 409. One that has other numbers is saved, and reported by the latter two.",
+        "What to do with a statement that nearly repeats one of the library: save it, save and report it, or refuse it with 409. One with another number, sign or negation is saved, and reported by the latter two.",
     },
     key: {},
   },

@@ -1,4 +1,6 @@
 import { createHash } from "node:crypto";
+import { ACCENTS } from "./accents.ts";
+import { negationsIn } from "./negations.ts";
 
 /** Characters of a folded statement that are compared: a longer one is compared by its beginning and its length. */
 const MAX_COMPARED = 2_048;
@@ -9,7 +11,15 @@ const BANDS = 12;
 const HASHES_OF_BAND = 3;
 const SEEDS = Uint32Array.from({ length: BANDS * HASHES_OF_BAND }, (_, i) => mix(i + 1));
 
-const MARKS = /\p{M}+/gu;
+/** Marks that make no other word, and those that only say how a sign is drawn. */
+const MARKS = new RegExp(`[${ACCENTS}\\p{Me}\\ufe00-\\ufe0f]+`, "gu");
+/** More marks behind one letter than any text has: to put many in their order takes the square of their number. */
+const TOO_MANY_MARKS = /(\p{M}{30})\p{M}+/gu;
+/** Signs that make another statement: currencies, comparisons, emoji, and those of names such as C#. */
+const SIGN = "\\p{Sc}\\p{Sm}\\p{So}#%";
+const SIGNS = new RegExp(`[${SIGN}]|!(?==)`, "gu");
+const SIGNS_WITH_SPACE = new RegExp(` ?([${SIGN}!]+) ?`, "gu");
+const BETWEEN = new RegExp(`(?:(?!!=)[^\\p{L}\\p{M}\\p{N}${SIGN}])+`, "gu");
 /** Minus sign before a number, and no hyphen between two numbers. */
 const MINUS = /(?<=^|\s)[-\u2212](?=\p{N})/gu;
 /** Words of scripts with spaces, in which letters beside a digit are part of a number, as in versions and ids. */
@@ -20,24 +30,28 @@ const DIGIT = /\p{N}/u;
 export type Sketch = {
   /** Fingerprint of the statement, whatever its case, accents, punctuation and spaces are. */
   readonly same: string;
-  /** Fingerprint of the statement, whatever its numbers are. */
+  /** Fingerprint of the statement, whatever its numbers and signs are. */
   readonly numberless: string;
   /** Fingerprints of its parts: two statements that are alike most probably share one. */
   readonly bands: readonly string[];
 };
 
-/** Folds a statement: lower case without marks, and one space for whatever is neither letter nor number. */
+/** Folds a statement: lower case without accents, and one space for whatever is neither letter, number nor sign. */
 export function foldStatement(text: string): string {
   const folded = text
-    // Marks go first too: to put many behind one letter in their order takes the square of their number.
+    // An inequality sign is an equals sign with a mark.
+    .replace(/\u2260|=\u0338/g, "!=")
     .replace(MARKS, "")
+    .replace(TOO_MANY_MARKS, "$1")
     .normalize("NFKD")
     .replace(MARKS, "")
+    .normalize("NFC")
     .toLowerCase()
     .replace(MINUS, "minus")
-    .replace(/[^\p{L}\p{N}]+/gu, " ")
+    .replace(BETWEEN, " ")
+    .replace(SIGNS_WITH_SPACE, "$1")
     .trim();
-  // A statement of signs alone stays as it is.
+  // A statement of other signs alone stays as it is.
   return folded === "" ? text.trim() : folded;
 }
 
@@ -61,15 +75,15 @@ export type Nearness = {
   /** Share of their parts that they have in common: 1 for the same statement. */
   readonly similarity: number;
   /**
-   * True if they have other numbers: of two builds, ports, versions or dates each is worth remembering. They are no
-   * duplicates.
+   * True if they have other numbers or signs, or one has more negations: of two builds, ports, versions or dates each is
+   * worth remembering. They are no duplicates.
    */
   readonly otherNumbers: boolean;
 };
 
 /**
  * Returns a function that compares statements with this statement: undefined if two do not say almost the same,
- * whatever their numbers are. What is computed of this statement is computed once.
+ * whatever their numbers and signs are. What is computed of this statement is computed once.
  */
 export function nearnessTo(one: string): (other: string) => Nearness | undefined {
   const statement = new Folded(foldStatement(one));
@@ -78,7 +92,7 @@ export function nearnessTo(one: string): (other: string) => Nearness | undefined
 
 function nearness(a: Folded, b: Folded): Nearness | undefined {
   if (a.text === b.text) return { similarity: 1, otherNumbers: false };
-  const otherNumbers = a.numbers !== b.numbers;
+  const otherNumbers = a.numbers !== b.numbers || a.signs !== b.signs || a.negations !== b.negations;
   const isNear = otherNumbers ? areNear(a.numberless, b.numberless) : areNear(a, b);
   // What differs behind the characters that are compared is not the same.
   return isNear ? { similarity: Math.min(0.99, Math.round(shareOf(a, b) * 100) / 100), otherNumbers } : undefined;
@@ -88,6 +102,8 @@ function nearness(a: Folded, b: Folded): Nearness | undefined {
 class Folded {
   readonly text: string;
   #numbers: string | undefined;
+  #signs: string | undefined;
+  #negations: number | undefined;
   #numberless: Folded | undefined;
   #parts: ReadonlySet<string> | undefined;
 
@@ -98,6 +114,16 @@ class Folded {
   get numbers(): string {
     this.#numbers ??= numbersOf(this.text);
     return this.#numbers;
+  }
+
+  get signs(): string {
+    this.#signs ??= (this.text.match(SIGNS) ?? []).join("");
+    return this.#signs;
+  }
+
+  get negations(): number {
+    this.#negations ??= negationsIn(this.text);
+    return this.#negations;
   }
 
   get numberless(): Folded {
@@ -129,7 +155,10 @@ function numbersOf(folded: string): string {
 
 /** Puts one sign in place of each number, and of what is written as several: a version, a date, thousands. */
 function withoutNumbers(folded: string): string {
-  return folded.replace(RUNS, (run) => (DIGIT.test(run) ? "#" : run)).replace(/#(?: #)+/g, "#");
+  const signless = folded.replace(SIGNS, " ").replace(/ {2,}/g, " ").trim();
+  // A statement of signs alone has no other part.
+  if (signless === "") return folded;
+  return signless.replace(RUNS, (run) => (DIGIT.test(run) ? "#" : run)).replace(/#(?: #)+/g, "#");
 }
 
 function partsOf(folded: string): Set<string> {

@@ -156,7 +156,7 @@ const NEAR_DUPLICATES = {
       similarity: { type: "number", description: "1 for the same statement." },
       otherNumbers: {
         type: "boolean",
-        description: "True of an atom that says almost the same with other numbers; else left out.",
+        description: "True of an atom that says almost the same with another number, sign or negation; else left out.",
       },
       shared: {
         type: "boolean",
@@ -165,7 +165,7 @@ const NEAR_DUPLICATES = {
     },
   },
   description:
-    "Where duplicates=report asked for them; with duplicates=refuse those with other numbers, which refuse nothing.",
+    "Where duplicates=report asked for them; with duplicates=refuse those with otherNumbers, which refuse nothing.",
 } as const;
 
 /** JSON Schema of the answer to a save, with what was asked for beside it. */

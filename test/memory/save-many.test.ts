@@ -130,7 +130,7 @@ describe("atoms that are saved together, or twice", () => {
       nearDuplicates: [{ index: 0, otherNumbers: true, atom: { id: first.id, content: at(8080) } }],
       note: expect.stringContaining('rel "replaces"'),
     });
-    expect(second.text).toContain("other numbers");
+    expect(second.text).toContain("another number");
     const links = [{ rel: "replaces", id: first.id }];
     const third = await saveByTool({ atoms: [{ content: at(7070), links }, { content: "The kettle is on." }] });
     expect(third.structured).toMatchObject({ atoms: [{}, {}], note: expect.stringContaining("Saved 2 atoms") });

@@ -47,11 +47,14 @@ const NEAR_DUPLICATES_OUTPUT = {
     properties: {
       index: { type: "integer", description: "Which of the atoms that were sent, counted from 0." },
       similarity: { type: "number", description: "1 for the same statement." },
-      otherNumbers: { type: "boolean", description: "It has other numbers, and refuses nothing." },
+      otherNumbers: {
+        type: "boolean",
+        description: "It differs in a number, a sign or a negation, and refuses nothing.",
+      },
       atom: ATOM_OUTPUT,
     },
   },
-  description: "What says it already: then nothing was saved, unless all of these have other numbers.",
+  description: "What says it already: then nothing was saved, unless all of these have otherNumbers.",
 } as const;
 
 /** Annotations of a tool that saves: the same call again saves nothing more. */
@@ -162,9 +165,9 @@ const REFUSED_SHARED =
 const SOME_SHARED = "What is shared by all subjects no call for one subject corrects: save what applies to this one.";
 const SAVED_BEFORE = "Saved before, by the same call: this is that atom, and nothing was written again.";
 const OTHER_NUMBERS =
-  'The library has almost the same with other numbers: if that is outdated, add a link with rel "replaces" to what you have saved, or correct the old one.';
+  'The library has almost the same with another number, sign or negation: if that is outdated, add a link with rel "replaces" to what you have saved, or correct the old one.';
 const OTHER_NUMBERS_SHARED =
-  "What all subjects share has almost the same with other numbers: it stays as it is, and what you have saved applies to this subject alone.";
+  "What all subjects share has almost the same with another number, sign or negation: it stays as it is, and what you have saved applies to this subject alone.";
 const OTHERS = "There may be others: this answer has no room for them.";
 const CUT = "This is cut to maxTokens.";
 
@@ -202,7 +205,7 @@ function inputsOf(many: AtomInput[] | undefined, { content, ...more }: Partial<A
 }
 
 function duplicateText({ index, similarity, otherNumbers, atom }: ShownDuplicate): string {
-  const facts = [`similarity ${similarity}`, ...(otherNumbers ? ["other numbers"] : [])];
+  const facts = [`similarity ${similarity}`, ...(otherNumbers ? ["another number, sign or negation"] : [])];
   return `To atom ${index}, ${facts.join(", ")}:\n${atomText(atom)}`;
 }
 

@@ -249,7 +249,7 @@ describeNightlyOnEachEngine("a call of memory_save_atom that is repeated", (open
 
   test("b119: after its atom was corrected is judged as any save is", async () => {
     const id = idOf(await save(ONE));
-    await call("memory_correct_atom", { id, content: `${FREEZE} Or not.` }, key, server);
+    await call("memory_correct_atom", { id, content: `${FREEZE} Or later.` }, key, server);
     expect((await save(ONE)).nearDuplicates).toHaveLength(1);
     await call("memory_correct_atom", { id, content: ANNA }, key, server);
     const second = await save(ONE);

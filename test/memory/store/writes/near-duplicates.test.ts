@@ -48,6 +48,15 @@ describeNightlyOnEachEngine("near-duplicates", (opened) => {
     expect(new Set(others.map(([, , kind]) => kind))).toEqual(new Set(["other"]));
   });
 
+  test("what has another sign is found behind what is a duplicate", async () => {
+    const inLanguage = (name: string) => `The billing service is written in ${name}`;
+    for (const name of ["C", "C++", "C--"]) await save("lib-diary", inLanguage(name));
+    const same = await save("lib-diary", inLanguage("C#"));
+    const [first, ...others] = await near(inLanguage("C#"));
+    expect(first).toEqual([same, 1]);
+    expect(new Set(others.map(([, , kind]) => kind))).toEqual(new Set(["other"]));
+  });
+
   test("what another atom replaces is none, since it says no longer what holds", async () => {
     const at = (port: number) => `The payments service listens on port ${port}.`;
     const old = await save("lib-diary", at(8080));

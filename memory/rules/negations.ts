@@ -1,0 +1,23 @@
+/** Words that negate, folded, of languages that part words. */
+const WORDS: ReadonlySet<string> = new Set(
+  [
+    "no not never none neither nor nothing without cannot false",
+    "nicht kein keine keinen keinem keiner keines nie niemals nein ohne",
+    "non pas jamais sans aucun aucune nunca jamas sin ninguno ninguna nao sem mai senza nessuno nessuna",
+    "niet geen nooit nee inte aldrig nej ikke nei nie bez ne",
+    "не нет никогда без ні",
+    "لا لم لن ليس ليست غير לא אין",
+    "नहीं मत न",
+    "안 못",
+  ].flatMap((words) => words.split(" ")),
+);
+/** Negations within the words of languages that do not part them, and at the end of Korean ones. */
+const WITHIN = /[不没沒無无]|ない|なかった|ません|않|없/gu;
+
+/** Returns the number of negations in a folded statement, in the most frequent languages. */
+export function negationsIn(folded: string): number {
+  const words = folded.split(/[^\p{L}\p{M}\p{N}]+/u);
+  // The apostrophe of "isn't" parts a word.
+  const isNegation = (word: string, at: number) => WORDS.has(word) || (word === "t" && words[at - 1]?.endsWith("n"));
+  return words.filter(isNegation).length + (folded.match(WITHIN)?.length ?? 0);
+}
