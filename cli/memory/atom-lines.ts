@@ -1,6 +1,6 @@
 /** Library as JSON Lines, an atom on each line, as memory-export and `GET /atoms/export` write it. */
 import { defined } from "../../domain/defined.ts";
-import { parseJson } from "../../domain/parse-json.ts";
+import { parseJsonExactly } from "../../domain/parse-json.ts";
 import {
   type ImportItem,
   type ImportReading,
@@ -35,7 +35,7 @@ export function parseLines(text: string, file: string): ParsedLines {
   for (const [index, content] of text.split("\n").entries()) {
     if (content.trim() === "") continue;
     const where = `line ${index + 1} of ${file}`;
-    const value = parseJson(content);
+    const value = parseJsonExactly(content);
     if (isObject(value)) lines.push({ line: index + 1, where, value });
     else leftOut.push({ what: where, why: value === undefined ? "it is no JSON" : "it is no JSON object" });
   }

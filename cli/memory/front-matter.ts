@@ -1,4 +1,5 @@
 import { type Document, isScalar, parseDocument, visit } from "yaml";
+import { isInexact } from "../../domain/parse-json.ts";
 import { isObject } from "./import-item.ts";
 
 /** Markdown file: its front matter, and the text after that. */
@@ -26,6 +27,7 @@ export function readPage(text: string): Page {
     throw new Error(`its front matter is no YAML on line ${line}: quote a text with ": " or a special first character`);
   }
   assertNamesOnce(document);
+  keepDigits(document);
   const matter: unknown = contentOf(() => document.toJS({ maxAliasCount: 100 }));
   if (matter !== null && !isObject(matter)) return { matter: {}, body: text };
   return { matter: matter ?? {}, body: behind.replace(/^\n/, "") };
@@ -45,6 +47,15 @@ function assertNamesOnce(document: Document.Parsed): void {
           throw new Error(`its front matter has ${JSON.stringify(name)} twice: keep one of them`);
         if (name !== undefined) names.add(name);
       }
+    },
+  });
+}
+
+/** Puts in place of each whole number that a number of JavaScript does not keep the text that stands there. */
+function keepDigits(document: Document.Parsed): void {
+  visit(document, {
+    Scalar(_, scalar) {
+      if (isInexact(scalar.value)) scalar.value = scalar.source ?? scalar.value;
     },
   });
 }

@@ -3,7 +3,7 @@ import { isUtf8 } from "node:buffer";
 import { readFile, stat } from "node:fs/promises";
 import { basename } from "node:path";
 import { buffer } from "node:stream/consumers";
-import { parseJson } from "../../domain/parse-json.ts";
+import { parseJsonExactly } from "../../domain/parse-json.ts";
 import { unreadableBecause } from "../../runtime/unreadable-because.ts";
 import { STDIN } from "../command/command.ts";
 import { UsageError } from "../command/usage-error.ts";
@@ -46,7 +46,7 @@ function asText(bytes: Uint8Array, file: string): string {
  */
 export function readFileText(given: string, file: string): ImportReading {
   const content = given.replace(/^\uFEFF/, "");
-  const document = parseJson(content);
+  const document = parseJsonExactly(content);
   if (mem0Memories(document) !== undefined) return readMem0(document, file);
   const { lines, leftOut } = document === undefined ? parseLines(content, file) : onlyLine(document, file);
   const source = basename(file);

@@ -1,4 +1,5 @@
 import { defined } from "../../domain/defined.ts";
+import { shownName } from "../../server/http/schema-error.ts";
 import { InvalidAtomError } from "../../store/database/errors.ts";
 import { saysNothing } from "../rules/says-nothing.ts";
 import type { AtomFields, AtomLink, AtomMetadata } from "../store/rows/atom.ts";
@@ -81,7 +82,7 @@ export function atomChanges(changes: AtomChanges, now: number): Partial<AtomFiel
     source,
     importance,
     metadata: metadata && storable(metadata),
-    links: links?.map(({ rel, id }) => ({ rel: rel.toWellFormed(), id })),
+    links,
     expiresAt: typeof expiresAt === "string" ? expiry(expiresAt, now) : expiresAt,
     validFrom: typeof validFrom === "string" ? readTime("validFrom", validFrom) : validFrom,
     validTo: typeof validTo === "string" ? readTime("validTo", validTo) : validTo,
@@ -93,19 +94,19 @@ function statement(content: string): string {
   throw new InvalidAtomError('"content" says nothing: write the statement, not spaces or unseen characters alone.');
 }
 
-/**
- * Returns metadata as it can be stored: half a character, which the database's JSON does not take, becomes U+FFFD, as
- * in all other text.
- */
+/** Returns metadata that is stored as it was sent. A whole number that JSON's readers change is refused. */
 function storable(metadata: AtomMetadata): AtomMetadata {
   if (Buffer.byteLength(JSON.stringify(metadata)) > MAX_METADATA) {
     throw new InvalidAtomError(`"metadata" has more than ${MAX_METADATA} bytes: keep what is longer in the content.`);
   }
-  const wellFormed = Object.entries(metadata).map(([name, value]) => [
-    name.toWellFormed(),
-    typeof value === "string" ? value.toWellFormed() : value,
-  ]);
-  return Object.fromEntries(wellFormed);
+  for (const [name, value] of Object.entries(metadata)) {
+    if (typeof value !== "number" || Math.abs(value) <= Number.MAX_SAFE_INTEGER) continue;
+    const bound = value > 0 ? `more than ${Number.MAX_SAFE_INTEGER}` : `less than ${Number.MIN_SAFE_INTEGER}`;
+    throw new InvalidAtomError(
+      `"metadata.${shownName(name)}" is ${bound}: write it as text, in which each digit is kept.`,
+    );
+  }
+  return metadata;
 }
 
 function expiry(text: string, now: number): number {

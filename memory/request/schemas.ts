@@ -1,10 +1,10 @@
 import { SORTS } from "../store/rows/atom-order.ts";
 
 /**
- * Pattern of a text without NUL characters, which the database does not store. The JSON Schemas here are of what REST
- * and MCP take; their limits are those of docs/decisions/memory-api.md.
+ * Pattern of a text that the database stores as it is: without NUL characters and halves of surrogate pairs. The JSON
+ * Schemas here are of what REST and MCP take; their limits are those of docs/decisions/memory-api.md.
  */
-const TEXT = "^[^\\u0000]*$";
+const TEXT = "^[^\\u0000\\ud800-\\udfff]*$";
 
 /** JSON Schema of a library as callers name it: two names of Kubernetes objects and a slash at most. */
 export const LIBRARY = {

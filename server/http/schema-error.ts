@@ -17,16 +17,20 @@ export function describeSchemaError(fault: ErrorObject | undefined, whole: strin
  */
 function whereOf({ instancePath, propertyName }: ErrorObject, whole: string): string {
   const path = instancePath.slice(1).split("/");
-  const shown = path.map((name) => (FIELD_NAME.test(name) ? name : "…")).join(".");
+  const shown = path.map(shownName).join(".");
   const where = instancePath === "" ? whole : `${whole}'s "${shown}"`;
   return propertyName === undefined ? where : `${where} has a name in it that`;
 }
 
-const FIELD_NAME = /^[\w-]{1,40}$/;
+/** Returns a name that a caller chose as a message shows it. */
+export function shownName(name: string): string {
+  return /^[\w-]{1,40}$/.test(name) ? name : "…";
+}
 
 /** Texts for the patterns of the APIs that are not in `crds/`. */
 const API_PATTERNS: Readonly<Record<string, string>> = {
   "^[^\\u0000]*$": "must not contain a NUL character",
+  "^[^\\u0000\\ud800-\\udfff]*$": "must not contain a NUL character, or half of a surrogate pair",
   "^[ -~]+$": "must be ASCII that can be printed",
   "^\\d{4}-\\d\\d-\\d\\dT[\\d:.]+(Z|[+-]\\d\\d:\\d\\d)$":
     "is no time: write it as RFC 3339 has it, such as 2027-01-31T00:00:00Z",

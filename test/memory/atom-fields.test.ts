@@ -16,12 +16,12 @@ describe("metadata, links and expiry, over REST and MCP", () => {
   test("an atom has what was given, over both, and a correction of one field leaves the others", async () => {
     const linked = (await opened().call("POST", "/atoms", { content: "The old port is 80." })).json;
     const fields = {
-      metadata: { pr: 12, merged: true, "a key": "\ud800 text" },
+      metadata: { pr: 12, merged: true, "a key": "😀 text" },
       links: [{ rel: "replaces", id: linked.id }],
       expiresAt: "2999-01-31T01:00:00+01:00",
     };
     const shown = {
-      metadata: { pr: 12, merged: true, "a key": "\ufffd text" },
+      metadata: { pr: 12, merged: true, "a key": "😀 text" },
       links: fields.links,
       expiresAt: "2999-01-31T00:00:00.000Z",
     };
@@ -82,6 +82,18 @@ describe("metadata, links and expiry, over REST and MCP", () => {
     ],
     ["an empty name in metadata", { metadata: { "": 1 } }, '"metadata" has a name in it that must NOT have fewer'],
     ["a NUL in metadata", { metadata: { a: "\u0000" } }, "NUL"],
+    ["half a character in the content", { content: "x\ud800y" }, "half of a surrogate pair"],
+    ["half a character in a tag", { tags: ["\udc00"] }, "half of a surrogate pair"],
+    ["half a character in the source", { source: "\ud83d" }, "half of a surrogate pair"],
+    ["half a character in metadata", { metadata: { a: "\ud800" } }, "half of a surrogate pair"],
+    ["half a character in a name of metadata", { metadata: { "\ud800": 1 } }, "half of a surrogate pair"],
+    ["half a character in a link", { links: [{ ...LINK, rel: "\ud800" }] }, "half of a surrogate pair"],
+    [
+      "a number that changes",
+      { metadata: { id: 2 ** 53 } },
+      '"metadata.id" is more than 9007199254740991: write it as',
+    ],
+    ["a negative one", { metadata: { id: -(2 ** 53) } }, '"metadata.id" is less than -9007199254740991: write it as'],
     ["a NUL in a name of metadata", { metadata: { "\u0000": 1 } }, "NUL"],
     [
       "5 KiB of metadata",

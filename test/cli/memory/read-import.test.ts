@@ -43,6 +43,15 @@ describe("a file of atoms", () => {
     ]);
   });
 
+  test("keeps each digit of a whole number, which becomes text where a number would change", () => {
+    const long = '{"content":"a","metadata":{"id":1234567890123456789,"n":-9007199254740992,"small":7,"part":0.5}}';
+    const metadata = { id: "1234567890123456789", n: "-9007199254740992", small: 7, part: 0.5 };
+    expect(atomsOf(long)).toMatchObject([{ metadata }]);
+    expect(atomsOf(`${long}\n{"content":"b"}`).find(({ content }) => content === "a")).toMatchObject({ metadata });
+    const memory = '[{"id":"m","memory":"a","metadata":{"id":1234567890123456789}}]';
+    expect(atomsOf(memory)).toMatchObject([{ metadata: { id: "1234567890123456789" } }]);
+  });
+
   test.each<[string, string]>([
     ["", "x has no line"],
     ["\n \n", "x has no line"],
