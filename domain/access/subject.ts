@@ -33,17 +33,17 @@ export function subjectText({
 export type SubjectFault = "malformed" | "missing" | "another" | "not_declared";
 
 /**
- * Form of a subject as JSON Schema; a PlatformKey has the same (crds/). The alphabet needs no quoting anywhere, and
- * excludes the separators with which a proxy joins two headers.
+ * Form of a subject as JSON Schema; a PlatformKey has the same (crds/). The alphabet has what identity providers put into
+ * ids, such as `auth0|4711`, and excludes the separators with which a proxy joins two headers.
  */
 export const SUBJECT_FORM = {
   type: "string",
   minLength: 1,
   maxLength: 128,
-  pattern: "^[A-Za-z0-9._@:+=/-]+$",
+  pattern: "^[A-Za-z0-9._@:+=/|-]+$",
 } as const;
 /** The form in words, for people. */
-export const SUBJECT_CHARACTERS = `1 to ${SUBJECT_FORM.maxLength} of the characters A-Z a-z 0-9 . _ @ : + = / and -`;
+export const SUBJECT_CHARACTERS = `1 to ${SUBJECT_FORM.maxLength} of the characters A-Z a-z 0-9 . _ @ : + = / | and -`;
 const SUBJECT = new RegExp(SUBJECT_FORM.pattern);
 
 export function isSubject(text: string): boolean {

@@ -1708,7 +1708,7 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                 "type": "string",
                 "minLength": 1,
                 "maxLength": 128,
-                "pattern": "^[A-Za-z0-9._@:+=/-]+$"
+                "pattern": "^[A-Za-z0-9._@:+=/|-]+$"
               }
             }
           },

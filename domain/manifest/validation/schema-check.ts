@@ -12,7 +12,7 @@ import { jsonSchema, specSchema } from "./json-schema.ts";
 
 /** Messages by the patterns in `crds/`. A test ensures that none is missing. */
 export const PATTERNS: Readonly<Record<string, string>> = {
-  "^[A-Za-z0-9._@:+=/-]+$": "may hold letters, digits and . _ @ : + = / - alone: write an id such as user-4711",
+  "^[A-Za-z0-9._@:+=/|-]+$": "may hold letters, digits and . _ @ : + = / | - alone: write an id such as user-4711",
   "^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$":
     "is no name: use lower-case letters, digits, - and ., and begin and end with a letter or digit",
   "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$":

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isSubject, meantSubject } from "../../../domain/access/subject.ts";
 
-const ALPHABET = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._@:+=/-"];
+const ALPHABET = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._@:+=/|-"];
 const subject = fc.string({ unit: fc.constantFrom(...ALPHABET), minLength: 1, maxLength: 128 });
 const rule = fc.oneof(
   fc.constant(null),
@@ -53,6 +53,11 @@ describe("Whose memory a call means", () => {
       }),
     );
   });
+
+  test.each(["auth0|5f7c8ec7c33c6c004bbafe82", "google-oauth2|103547991597142817347", "waad|a.b@example.com"])(
+    "is also the subject of an identity provider such as %s",
+    (sub) => expect(isSubject(sub)).toBe(true),
+  );
 
   test("has a length that every name of a user has room in, and no more", () => {
     expect([isSubject("u".repeat(128)), isSubject("u".repeat(129)), isSubject("")]).toEqual([true, false, false]);
