@@ -77,6 +77,32 @@ const FACT_TEXT = `create function fact_text(facts jsonb) returns text
   language sql immutable parallel safe
   return coalesce((select lower(string_agg(value, E'\\n' order by key)) from jsonb_each_text(facts)), '');`;
 
+/** Accents of Latin, Greek and Cyrillic letters, points of Hebrew and Arabic, and the stroke that lengthens a letter. */
+const ACCENTS = "\\u0300-\\u036f\\u0591-\\u05bd\\u05bf\\u05c1\\u05c2\\u05c4\\u05c5\\u05c7\\u0640\\u064b-\\u065f\\u0670";
+/** The digits of scripts that have their own, each script's from zero to nine; by the code points of their zeros. */
+const DIGITS = [
+  ...[0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xce6, 0xd66, 0xe50, 0xed0, 0xf20, 0x1040],
+  ...[0x17e0, 0x1810],
+]
+  .map((zero) => Array.from({ length: 10 }, (_, digit) => String.fromCodePoint(zero + digit)).join(""))
+  .join("");
+
+/** Function that folds what is written. */
+const FOLDED_TEXT = `-- Without case, accents, points and compatibility forms, in letters and digits that a keyboard of another language has.
+-- What one character stands for a whole phrase for is left out. Where for 200 characters there is no space and none of Latin, Han, Kana and
+-- Hangul, the text is parted: to put many marks behind one letter in their order takes the square of their number. By no
+-- collation of the database's: the same everywhere.
+create or replace function folded_text(written text) returns text
+  language sql immutable parallel safe strict
+  return case when octet_length(written) = length(written) then lower(written collate "C")
+    else replace(replace(replace(replace(translate(lower(normalize(regexp_replace(
+        normalize(regexp_replace(regexp_replace(written, '[\\u3200-\\u33ff\\ufb50-\\ufdff]', ' ', 'g'),
+          '[^\\u0001-\\u02ff\\u3041-\\u3096\\u309b-\\u9fff\\uac00-\\ud7a3]{200}', '\\& ', 'g'), NFKD),
+        '[${ACCENTS}]+', '', 'g'), NFC) collate "C"),
+      'АБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯЂЄЅІЇЈЉЊЋЏҐΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩςØøĐđÐðŁłĦħŦŧıŊŋÆŒÞ${DIGITS}یک',
+      'абвгдежзийклмнопрстуфхцчшщъыьэюяђєѕіїјљњћџґαβγδεζηθικλμνξοπρστυφχψωσooddddllhhttinnæœþ${"0123456789".repeat(DIGITS.length / 10)}يك'),
+      'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe'), 'þ', 'th') end;`;
+
 /** Functions for the parts of words that atoms are looked up by. */
 const PARTS = `-- Of each word its first two characters and each three that follow one another; of a script without spaces each two. A
 -- run of more than 40 is cut into pieces that overlap: to count characters from a long one's beginning takes the longer,
@@ -165,6 +191,7 @@ ${["key_tokens", "key_token_hours", "key_token_days"]
   .map((table) => `alter table ${table} ${UNIT_COLUMNS.map((column) => `add column ${column}`).join(", ")};`)
   .join("\n")}
 ${KEPT_OBJECTS}
+${FOLDED_TEXT}
 ${PARTS}
 alter index atoms_parts reset (fastupdate);
 alter index atoms_parts set (gin_pending_list_limit = 256);
@@ -1248,20 +1275,7 @@ create index atoms_by_update on atoms (library_id, updated_at desc, id desc);
 -- Parts of words, by which a search finds what is written in another way (docs/decisions/memory-search.md). What queries
 -- are folded and taken apart by is in memory/store/search/words/folded-text.ts; a test holds the two to each other.
 
--- Without case, accents and compatibility forms, in letters that a keyboard of another language has. What one character
--- stands for a whole phrase for is left out. Where for 200 characters there is no space and none of Latin, Han, Kana and
--- Hangul, the text is parted: to put many marks behind one letter in their order takes the square of their number. By no
--- collation of the database's: the same everywhere.
-create function folded_text(written text) returns text
-  language sql immutable parallel safe strict
-  return case when octet_length(written) = length(written) then lower(written collate "C")
-    else replace(replace(replace(replace(translate(lower(normalize(regexp_replace(
-        normalize(regexp_replace(regexp_replace(written, '[\\u3200-\\u33ff\\ufb50-\\ufdff]', ' ', 'g'),
-          '[^\\u0001-\\u02ff\\u3041-\\u3096\\u309b-\\u9fff\\uac00-\\ud7a3]{200}', '\\& ', 'g'), NFKD),
-        '[\\u0300-\\u036f]+', '', 'g'), NFC) collate "C"),
-      'АБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯЂЄЅІЇЈЉЊЋЏҐΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩςØøĐđÐðŁłĦħŦŧıŊŋÆŒÞ',
-      'абвгдежзийклмнопрстуфхцчшщъыьэюяђєѕіїјљњћџґαβγδεζηθικλμνξοπρστυφχψωσooddddllhhttinnæœþ'),
-      'ß', 'ss'), 'æ', 'ae'), 'œ', 'oe'), 'þ', 'th') end;
+${FOLDED_TEXT}
 
 ${PARTS}
 -- A writer that finds its list of what is yet to be sorted in full sorts in all of it: of a short list, so that others wait

@@ -3,6 +3,8 @@
  * `text_parts` of the database do it, which a test holds these to.
  */
 
+import { ACCENTS } from "../../../rules/accents.ts";
+
 /** Text of which only capitals are folded: the most frequent kind by far. */
 const ASCII = /^[\0-\x7f]*$/;
 /** Characters each of which stands for a whole phrase. */
@@ -12,12 +14,20 @@ const PHRASES = /[\u3200-\u33ff\ufb50-\ufdff]/g;
  * many marks behind one letter takes the square of their number.
  */
 const UNBROKEN = /[^\0-\u02ff\u3041-\u3096\u309b-\u9fff\uac00-\ud7a3]{200}/gu;
-const ACCENTS = /[\u0300-\u036f]+/g;
+const MARKS = new RegExp(`[${ACCENTS}]+`, "g");
 const CAPITALS =
   "ABCDEFGHIJKLMNOPQRSTUVWXYZАБВГДЕЖЗИЙКЛМНОПРСТУФХЦЧШЩЪЫЬЭЮЯЂЄЅІЇЈЉЊЋЏҐΑΒΓΔΕΖΗΘΙΚΛΜΝΞΟΠΡΣΤΥΦΧΨΩςØøĐđÐðŁłĦħŦŧıŊŋ";
 const LETTERS =
   "abcdefghijklmnopqrstuvwxyzабвгдежзийклмнопрстуфхцчшщъыьэюяђєѕіїјљњћџґαβγδεζηθικλμνξοπρστυφχψωσooddddllhhttinn";
+/** Code points of the zeros of scripts with digits of their own, which follow one another. */
+const ZEROS = [
+  ...[0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xce6, 0xd66, 0xe50, 0xed0, 0xf20, 0x1040],
+  ...[0x17e0, 0x1810],
+];
+const DIGITS = ZEROS.flatMap((zero) => Array.from({ length: 10 }, (_, digit) => zero + digit));
 const FOLDED = new Map([
+  ...DIGITS.map((code, at) => [String.fromCodePoint(code), String(at % 10)] as const),
+  ...(["یي", "کك"] as const).map((pair) => [pair.charAt(0), pair.charAt(1)] as const),
   ...[...CAPITALS].map((capital, at) => [capital, [...LETTERS][at] ?? capital] as const),
   ...(["ßss", "Æae", "æae", "Œoe", "œoe", "Þth", "þth"] as const).map(
     (pair) => [pair.charAt(0), pair.slice(1)] as const,
@@ -30,14 +40,14 @@ export function isAscii(text: string): boolean {
   return ASCII.test(text);
 }
 
-/** Folds a text: without case, accents and compatibility forms, in letters that a keyboard of another language has. */
+/** Folds a text: without case, accents, points and compatibility forms, in letters and digits of every keyboard. */
 export function foldText(text: string): string {
   if (ASCII.test(text)) return text.toLowerCase();
   return text
     .replace(PHRASES, " ")
     .replace(UNBROKEN, "$& ")
     .normalize("NFKD")
-    .replace(ACCENTS, "")
+    .replace(MARKS, "")
     .normalize("NFC")
     .replace(FOLDS, (letter) => FOLDED.get(letter) ?? letter);
 }

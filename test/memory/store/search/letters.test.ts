@@ -1,15 +1,18 @@
 /** Which letters are the same, small or capital, wherever a database is and whatever its locale says. */
 import { sql } from "kysely";
-import { expect, test } from "vitest";
+import { beforeAll, beforeEach, expect, test } from "vitest";
+import { searchAtoms } from "../../../../memory/store/search/atom-search.ts";
 import { SEARCH_BOUNDS } from "../../../../memory/store/search/candidates/search-bounds.ts";
 import { resolveScope } from "../../../../memory/store/search/candidates/search-scope.ts";
 import { prepareComparison, similarTexts } from "../../../../memory/store/search/candidates/similar-atoms.ts";
 import { readTopic } from "../../../../memory/store/search/words/search-words.ts";
+import { insertAtom } from "../../../../memory/store/writes/atom-writes.ts";
 import { migrate } from "../../../../store/database/migrate/migrate.ts";
 import { openPostgres } from "../../../../store/database/postgres/postgres.ts";
 import type { Store } from "../../../../store/database/store.ts";
 import { databaseUrl, describeNightlyOnEachEngine, describeOnEitherEngine } from "../../../env/database/engines.ts";
 import { addTeamsWithLibraries } from "../../libraries.ts";
+import { PLAIN } from "../plain-atom.ts";
 
 const REACH = { teamId: "team-a", libraryIds: null };
 
@@ -37,6 +40,25 @@ async function mostOf(store: Store, topic: string): Promise<string | undefined> 
 describeNightlyOnEachEngine("What has most of the words of a topic", (store) => {
   test("c84: is found in capitals of any script", async () => {
     expect(await mostOf(store(), "ротация ключей éclair")).toBe("РОТАЦИЯ КЛЮЧЕЙ ÉCLAIR");
+  });
+});
+
+describeNightlyOnEachEngine("A text with points, or with digits of its script", (store) => {
+  beforeAll(() => addTeamsWithLibraries(store()));
+  beforeEach(() => sql`delete from atoms`.execute(store().db));
+
+  test.each([
+    ["اجتماع مُحَمَّد يوم الاثنين", "محمد"],
+    ["اجتماع محمود", "مَحْمُود"],
+    ["פגישה עם שָׁרָה מחר", "שרה"],
+    ["قیمت کتـــاب", "قيمت كتاب"],
+    ["السعر ١٢٣٤", "1234"],
+    ["السعر 5678", "٥٦٧٨"],
+  ])("is found as a keyboard writes it: %s by %s", async (content, query) => {
+    const { db } = store();
+    await insertAtom(db, REACH, { ...PLAIN, content, libraryId: "lib-diary", at: Date.now() });
+    const { items } = await searchAtoms(db, REACH, { query, libraryId: "lib-diary", tags: [], limit: 5 });
+    expect(items).toMatchObject([{ atom: { content } }]);
   });
 });
 

@@ -9,6 +9,27 @@ test("folding takes case, accents, widths and letters of other keyboards away", 
   );
 });
 
+test.each([
+  ["مُحَمَّد", "محمد"],
+  ["مَحْمُود", "محمود"],
+  ["كتـــاب", "كتاب"],
+  ["قیمت", "قيمت"],
+  ["کتاب", "كتاب"],
+  ["١٢٣٤", "1234"],
+  ["۵۶۷۸", "5678"],
+  ["४२ ๑๒ ４２", "42 12 42"],
+  ["שָׁרָה", "שרה"],
+])("folding takes points away and reads digits and letters of all keyboards: %s is %s", (written, sought) => {
+  expect(foldText(written)).toBe(sought);
+});
+
+test.each([
+  ["राम का बल", "राम का बिल"],
+  ["ป้า", "ป่า"],
+])("folding keeps the marks that make another word: %s is not %s", (one, other) => {
+  expect(foldText(one)).not.toBe(foldText(other));
+});
+
 test("words are parted at what is no letter or digit, and where a script without spaces begins", () => {
   expect(wordsOf("API密钥, «Канада»: a_b/c.d×2…ログ・収集").map(({ text }) => text)).toEqual([
     ..."api 密钥 канада a b c d 2 ログ 収集".split(" "),
