@@ -9,6 +9,7 @@ import type { Atom, AtomPosition } from "../rows/atom.ts";
 import { orderOf, type Sort } from "../rows/atom-order.ts";
 import { rankNearest } from "./atom-recall.ts";
 import { candidates } from "./candidates/candidates.ts";
+import { withoutExcluded } from "./candidates/excluded-atoms.ts";
 import { type Frequencies, readFrequencies } from "./candidates/frequencies.ts";
 import { RANKED_COLUMNS, type RankedColumns, type RankedRow, toRankedRow } from "./candidates/ranked-row.ts";
 import { type AtomSearchBounds, SEARCH_BOUNDS } from "./candidates/search-bounds.ts";
@@ -171,7 +172,8 @@ async function rankByWords(
   const further = (comparison === undefined ? [] : await bySimilarity(comparison, of, texts))
     .filter(({ id }) => !known.has(id))
     .toSorted(ORDERS[asked.sort]);
-  return { all: [...exact, ...further].slice(0, asked.most), topic, comparison };
+  const found = [...exact, ...further].slice(0, asked.most);
+  return { all: await withoutExcluded(db, found, topic.words.excluded, asked.bounds), topic, comparison };
 }
 
 const ORDERS: Readonly<Record<SearchSort, (a: Ranked, b: Ranked) => number>> = {

@@ -4,7 +4,7 @@ import { preparedStatement } from "../../../../store/database/prepared-statement
 import { indexedTags } from "../../rows/atom-filter.ts";
 import { owners } from "../../rows/atom-terms.ts";
 import { printTextQuery, type TextQuery } from "../../rows/text-query.ts";
-import type { SearchWords } from "../words/search-words.ts";
+import { quoted, type SearchWords } from "../words/search-words.ts";
 import {
   beginningOf,
   conditionOfAll,
@@ -27,7 +27,8 @@ type SimilarAtom = SimilarText & Likeness;
 /** Characters that are read of an atom of the sample. */
 const SAMPLE_TEXT = 1_000;
 
-const SEARCHED_TEXT = sql`a.content || ' ' || coalesce(a.source, '') || ' ' || array_to_string(a.tags, ' ')`;
+/** Text of an atom that is searched. */
+export const SEARCHED_TEXT = sql`a.content || ' ' || coalesce(a.source, '') || ' ' || array_to_string(a.tags, ' ')`;
 const COLUMNS = sql`a.id, a.team_id, a.library_id, a.content, a.source, a.tags, a.search, a.importance, a.created_at,
   a.updated_at, a.expires_at, a.valid_from, a.valid_to, a.metadata`;
 /** Expression of the index `atoms_parts`. */
@@ -187,6 +188,7 @@ function byParts(scope: SearchScope, condition: TextQuery, bounds: AtomSearchBou
   return sql`select ${COLUMNS} from atoms a where ${ATOM_PARTS} @@ ${printTextQuery(asked)}::tsquery limit ${bounds.indexed}`;
 }
 
-function exceptFor(excluded: string): RawBuilder<unknown> {
-  return excluded === "" ? sql`` : sql`and not a.search @@ websearch_to_tsquery('english', ${excluded})`;
+function exceptFor(excluded: readonly string[]): RawBuilder<unknown> {
+  if (excluded.length === 0) return sql``;
+  return sql`and not a.search @@ websearch_to_tsquery('english', ${excluded.map(quoted).join(" or ")})`;
 }

@@ -9,8 +9,8 @@ export type SearchWords = {
   readonly isAnyEnough: boolean;
   /** Quoted texts to be found as they are, folded, with one space between words. */
   readonly phrases: readonly string[];
-  /** Query for PostgreSQL of what no result has, whichever of the alternatives it meets. Empty for nothing. */
-  readonly excluded: string;
+  /** Texts that no result has, whichever of the alternatives it meets. */
+  readonly excluded: readonly string[];
 };
 
 /** Number of words of a query that are read, the first ones. */
@@ -75,7 +75,7 @@ export function readSearch(query: string): SearchWords {
     wanted: uniqueWords([...words, ...phrases].join(" ")),
     isAnyEnough: alternatives.length > 1,
     phrases: phrases.map(flatten).filter((phrase) => phrase !== ""),
-    excluded: exclusionsOf(alternatives).map(quoted).join(" or "),
+    excluded: exclusionsOf(alternatives),
   };
 }
 
@@ -139,13 +139,14 @@ function printTerm({ text, isPhrase, isExcluded }: Term): string {
   return isPhrase || /^or(?![-_\p{L}\p{N}])/iu.test(word) ? quoted(text) : word;
 }
 
-function quoted(text: string): string {
+/** Returns a text as a phrase of a search. */
+export function quoted(text: string): string {
   return `"${text.replaceAll('"', " ")}"`;
 }
 
 /** Reads a topic in plain words: each of them counts, and none must occur. */
 export function readTopic(text: string): SearchWords {
-  return { wanted: uniqueWords(text), isAnyEnough: true, phrases: [], excluded: "" };
+  return { wanted: uniqueWords(text), isAnyEnough: true, phrases: [], excluded: [] };
 }
 
 /** Returns a text's words with one space between them, for a phrase to be found in. */
