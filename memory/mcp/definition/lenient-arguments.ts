@@ -23,9 +23,10 @@ export type ReadArguments = {
 };
 
 /**
- * Reads what a model means by what it wrote, if only one thing can be meant: `q` for `query`, a number in quotes, a
- * date without a time, one text in place of a list, a list as JSON text; and, for an argument that is left out, empty
- * text, or null if it is no value of the argument. Whatever else breaks the schema stays as it is, to be refused.
+ * Reads what a model means by what it wrote, if only one thing can be meant: `q` for `query`, a number or a boolean in
+ * quotes, a date without a time, one text in place of a list, a list as JSON text; and, for an argument that is left
+ * out, empty text, or null if it is no value of the argument. Whatever else breaks the schema stays as it is, to be
+ * refused.
  *
  * @param schema of the arguments' object
  * @returns the arguments, or a sentence about two that cannot be meant together
@@ -46,7 +47,12 @@ export function readArguments(args: unknown, schema: Json): ReadArguments | stri
   }
   const budget: TextBudget = { left: MOST_TEXT };
   const read = Object.fromEntries(
-    [...names].map(([name, written]) => [name, meantBy(args[written], objectOf(properties[name]), budget)]),
+    [...names].map(([name, written]) => {
+      const value = args[written];
+      // A number is looked for by its digits.
+      const isNumber = name === "query" && typeof value === "number";
+      return [name, isNumber ? String(value) : meantBy(value, objectOf(properties[name]), budget)];
+    }),
   );
   const notes: string[] = [];
   for (const name of CLIPPED) {
@@ -83,6 +89,7 @@ function meantByText(value: string, schema: Json, budget: TextBudget): unknown {
     // A text that begins as a list and is no JSON is not meant as an item of one.
     return isList && !isJson && objectOf(schema.items)?.type === "string" ? [value] : value;
   }
+  if (types.includes("boolean") && (value === "true" || value === "false")) return value === "true";
   const isNumber = types.includes("number") || types.includes("integer");
   if (isNumber && /^-?\d{1,15}(\.\d{1,15})?$/.test(value)) return Number(value);
   return pattern === RFC3339 && /^\d{4}-\d\d-\d\d$/.test(value) ? `${value}T00:00:00Z` : value;
