@@ -50,7 +50,7 @@ export const METADATA = {
   description: "For programs: at most 16 names, of 4 KiB in all.",
 } as const;
 export const RFC3339 =
-  "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-5][0-9](\\.[0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$";
+  "^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,9})?([Zz]|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$";
 export const EXPIRES_AT = {
   type: ["string", "null"],
   maxLength: 64,

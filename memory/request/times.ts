@@ -12,7 +12,7 @@ export const LATEST = Date.parse("9999-12-31T23:59:59.999Z");
  * of March
  */
 export function readTime(field: string, text: string): number {
-  const at = Date.parse(text);
+  const at = Date.parse(text.toUpperCase());
   const isDay = new Date(text.slice(0, 10)).getUTCDate() === Number(text.slice(8, 10));
   if (isDay && at >= EARLIEST && at <= LATEST) return at;
   throw new InvalidAtomError(

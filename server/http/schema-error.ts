@@ -29,6 +29,8 @@ export function shownName(name: string): string {
 
 /** Texts for the patterns of the APIs that are not in `crds/`. */
 const API_PATTERNS: Readonly<Record<string, string>> = {
+  "^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,9})?([Zz]|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$":
+    "is no time: write it as RFC 3339 has it, such as 2027-01-31T00:00:00Z",
   "^[^\\u0000]*$": "must not contain a NUL character",
   "^[^\\u0000\\ud800-\\udfff]*$": "must not contain a NUL character, or half of a surrogate pair",
   "^[ -~]+$": "must be ASCII that can be printed",

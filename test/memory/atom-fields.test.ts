@@ -107,7 +107,9 @@ describe("metadata, links and expiry, over REST and MCP", () => {
     ["33 links", { links: Array.from({ length: 33 }, (_, i) => ({ ...LINK, rel: `${i}` })) }, "32"],
     ["a link to nothing", { links: [LINK] }, '"links.0.id" names no atom'],
     ["a link to what is no id", { links: [{ rel: "r", id: "x" }] }, '"links.0.id" names no atom'],
+    ["an expiry in minute 60", { expiresAt: "2999-01-01T00:60:00Z" }, '"expiresAt" is no time: write it as RFC 3339'],
     ["an expiry in words", { expiresAt: "tomorrow" }, '"expiresAt" is no time: write it as RFC 3339'],
+    ["an expiry in hour 24", { expiresAt: "2999-01-01T24:00:00Z" }, '"expiresAt" is no time: write it as RFC 3339'],
     ["an expiry on no day", { expiresAt: "2999-13-01T00:00:00Z" }, '"expiresAt" is no time'],
     ["an expiry in the past", { expiresAt: "2026-01-01T00:00:00Z" }, '"expiresAt" is over'],
     ["a number for expiry", { expiresAt: 5 }, '"expiresAt" must be string or null'],
@@ -118,6 +120,11 @@ describe("metadata, links and expiry, over REST and MCP", () => {
     const saved = await tool("memory_save_atom", input);
     expect(saved).toMatchObject({ isError: true, text: expect.stringContaining(why) });
     expect((await opened().call("GET", "/atoms")).json.items).toEqual([]);
+  });
+
+  test("a time may have the small letters that RFC 3339 admits", async () => {
+    const { status, json } = await opened().call("POST", "/atoms", { content: "x", expiresAt: "2999-01-31t10:00:00z" });
+    expect([status, json.expiresAt]).toEqual([201, "2999-01-31T10:00:00.000Z"]);
   });
 
   test("the presented key is not repeated where it was sent as a name of metadata", async () => {
