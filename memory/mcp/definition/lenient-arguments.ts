@@ -47,12 +47,7 @@ export function readArguments(args: unknown, schema: Json): ReadArguments | stri
   }
   const budget: TextBudget = { left: MOST_TEXT };
   const read = Object.fromEntries(
-    [...names].map(([name, written]) => {
-      const value = args[written];
-      // A number is looked for by its digits.
-      const isNumber = name === "query" && typeof value === "number";
-      return [name, isNumber ? String(value) : meantBy(value, objectOf(properties[name]), budget)];
-    }),
+    [...names].map(([name, written]) => [name, meantBy(args[written], objectOf(properties[name]), budget)]),
   );
   const notes: string[] = [];
   for (const name of CLIPPED) {

@@ -30,7 +30,6 @@ test.each<[string, object, object]>([
   ["an empty list as JSON text", { tags: "[]" }, { tags: [] }],
   ["a boolean in quotes", { allowDuplicate: "true" }, { allowDuplicate: true }],
   ["another boolean in quotes", { allowDuplicate: "false" }, { allowDuplicate: false }],
-  ["a number for a query", { query: 4711 }, { query: "4711" }],
   ["one text for a list", { tags: "a" }, { tags: ["a"] }],
   ["an object as JSON text", { metadata: '{"a": "[1]"}' }, { metadata: { a: "[1]" } }],
   ["links as JSON text", { links: '[{"rel": "a", "id": "b"}]' }, { links: [{ rel: "a", id: "b" }] }],
