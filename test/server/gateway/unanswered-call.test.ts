@@ -70,4 +70,7 @@ test("b264: a caller reads whose part a credential is that is not there, and tha
     message:
       "The upstream redirects the call, which is not followed. Your key is not at fault: the owner of the gateway corrects the upstream's base URL.",
   });
+  const broken = await startUpstream((response) => response.socket?.destroy());
+  ends.push(() => broken.close());
+  expect(await ask(broken.url)).toMatchObject({ status: 502, message: "The upstream did not give a usable answer." });
 });
