@@ -19,11 +19,10 @@ export function makeCertificate(
 ): { readonly cert: string; readonly key: string } {
   const { publicKey, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const issuer = sequence(der(0x31, sequence(COMMON_NAME, der(0x0c, Buffer.from("Keyplane tests")))));
-  // An address is a name too: Node looks for one there that is written in another form.
-  const names = (hosts.length === 0 ? ["127.0.0.1"] : hosts).flatMap((host) => [
-    ...(isIPv4(host) ? [der(0x87, Buffer.from(host.split(".").map(Number)))] : []),
-    der(0x82, Buffer.from(host)),
-  ]);
+  const address = (host: string) => der(0x87, Buffer.from(host.split(".").map(Number)));
+  // An address that is given is a name too: Node looks for one there that is written in another form.
+  const given = hosts.flatMap((host) => [...(isIPv4(host) ? [address(host)] : []), der(0x82, Buffer.from(host))]);
+  const names = hosts.length === 0 ? [address("127.0.0.1")] : given;
   const algorithm = sequence(ECDSA_WITH_SHA256);
   const content = sequence(
     der(0xa0, der(0x02, Buffer.from([2]))),
