@@ -1,4 +1,5 @@
 import { isAlias, isMap, isScalar, isSeq, type Node, type Pair, Scalar } from "yaml";
+import { isStorableText } from "../../storable-text.ts";
 import type { Path } from "./diagnostic.ts";
 import { yaml11Surprise } from "./yaml-11.ts";
 
@@ -30,7 +31,7 @@ export function readNode(root: unknown): { value: unknown; diagnostics: NodeNote
       return null;
     }
     if (!isScalar(node)) return null;
-    if (typeof node.value === "string" && !isStorable(node.value)) {
+    if (typeof node.value === "string" && !isStorableText(node.value)) {
       diagnostics.push({ offset: start(node), path, message: NOT_STORABLE });
     }
     warn(node, path);
@@ -41,7 +42,7 @@ export function readNode(root: unknown): { value: unknown; diagnostics: NodeNote
     const object: Record<string, unknown> = {};
     for (const { key, value } of pairs) {
       const name = keyText(key);
-      if (name === undefined || name === "__proto__" || !isStorable(name)) {
+      if (name === undefined || name === "__proto__" || !isStorableText(name)) {
         diagnostics.push({ offset: start(key), path, message: NOT_PLAIN });
       } else if (name === "<<") {
         diagnostics.push({ offset: start(key), path, message: "merge keys are not supported: write the fields out" });
@@ -64,10 +65,6 @@ export function readNode(root: unknown): { value: unknown; diagnostics: NodeNote
     const message = yaml11Surprise(node.source);
     if (message !== undefined) warnings.push({ offset: start(node), path, message });
   }
-}
-
-function isStorable(text: string): boolean {
-  return !text.includes("\0") && text.isWellFormed();
 }
 
 /** Returns the offset of the value at a path in the text; the offset of its nearest parent if there is none. */

@@ -1,5 +1,6 @@
 import type { JWTPayload } from "jose";
 import type { IssuedNames, MemberNames } from "../../../domain/access/team-member.ts";
+import { isStorableText } from "../../../domain/storable-text.ts";
 import type { OidcConfig } from "../../context/config.ts";
 import type { Principal } from "../principal.ts";
 
@@ -29,7 +30,7 @@ export function actorOf(issuer: string, { subject }: Pick<MemberNames, "subject"
 
 /** True for a text that a database can be asked for: no other text is a group of a member. */
 function isGroup(group: unknown): group is string {
-  return typeof group === "string" && !group.includes("\0") && group.isWellFormed();
+  return typeof group === "string" && isStorableText(group);
 }
 
 /**

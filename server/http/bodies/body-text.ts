@@ -1,4 +1,5 @@
 import type { preValidationHookHandler } from "fastify";
+import { isStorableText } from "../../../domain/storable-text.ts";
 import { problem } from "../problems/problem.ts";
 
 /** Maximum nesting: deeper than any meaningful body, and less than recursive code can walk. */
@@ -24,7 +25,7 @@ function faultOf(body: unknown): string | undefined {
 }
 
 function isOddText(value: unknown): boolean {
-  return typeof value === "string" && (value.includes("\0") || !value.isWellFormed());
+  return typeof value === "string" && !isStorableText(value);
 }
 
 /** Returns the values within a value, and the names of its fields, some of which are stored. */

@@ -1,5 +1,6 @@
 import { SCOPES, type Scope } from "../../../../domain/access/scopes.ts";
 import { isKeyId } from "../../../../domain/key/stored/key-id.ts";
+import { isStorableText } from "../../../../domain/storable-text.ts";
 import { KEY_TRAITS, type KeyTrait } from "../../../../store/keys/search/key-criteria.ts";
 import { LISTED_STATES, type ListedState } from "../../../../store/keys/search/key-lists.ts";
 import { KEY_ORDERS, type KeyOrder, type KeyPosition } from "../../../../store/keys/search/key-orders.ts";
@@ -77,15 +78,11 @@ function writePosition({ place, id }: KeyPosition): string {
 /** Reads a position that {@link writePosition} wrote. @throws Problem `invalid_request` for any other text */
 function readPosition(text: string, order: KeyOrder): KeyPosition {
   const [place, id] = text.length > MAX_CURSOR_LENGTH ? [] : partsOf(text);
-  const isValue = order === "name" ? isStorable : isTime;
+  const isValue = order === "name" ? isStorableText : isTime;
   if (typeof place === "string" && isValue(place) && typeof id === "string" && isKeyId(id)) {
     return { place, id };
   }
   throw problem("invalid_request", "This address of a page of the list is broken: begin at the first page.");
-}
-
-function isStorable(text: string): boolean {
-  return !text.includes("\0") && text.isWellFormed();
 }
 
 function isTime(text: string): boolean {
