@@ -555,7 +555,6 @@ class Exchange implements AttemptListener {
    * upstream that may be asked after it.
    */
   #startPatience(attempt: UpstreamAttempt): void {
-    clearTimeout(this.#patience);
     const { pools } = this.#deps;
     const isFree = (one: UpstreamCandidate) => !attempt.hasAsked(one) && !pools.isLeftOut(one.upstream);
     const others = this.#resolved.candidates.filter(isFree).length;
