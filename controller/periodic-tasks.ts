@@ -1,6 +1,6 @@
 import { DEFAULT_RETENTION_MS } from "../domain/protocol.ts";
 import type { PeriodicTask } from "../runtime/periodic.ts";
-import { createIdleCheck } from "../runtime/polling.ts";
+import { unlessIdle } from "../runtime/polling.ts";
 import { PRUNE_INTERVAL_MS, prune } from "../store/retention.ts";
 import { watchReachedBudgets } from "./budgets/reached-budgets.ts";
 import { PENDING_EVENTS_INTERVAL_MS, recordPendingEvents } from "./context/record-event.ts";
@@ -53,24 +53,23 @@ export async function periodicTasks(
   const findReached = watchReachedBudgets(deps);
   // What is there now is looked at as the controller starts; where the database is away, the next question is the first.
   await Promise.all([findMoved(), findRefused(), findReached()]).catch(() => {});
-  /** Runs a task that asks the database what others wrote, unless nothing was written since its last run. */
-  const unlessIdle = (run: () => Promise<unknown>) => {
-    const isIdle = createIdleCheck(store.writes);
-    return async () => void (isIdle() || (await run()));
-  };
   const holdMadeKeys = createMadeKeyHolder(deps);
   const collectGarbage = createGarbageCollector(deps, monotonic, until);
   return [
-    { what: "looking for namespaces that moved", intervalMs: intervalsMs.database, run: unlessIdle(lookAtMoved) },
+    {
+      what: "looking for namespaces that moved",
+      intervalMs: intervalsMs.database,
+      run: unlessIdle(store.writes, lookAtMoved),
+    },
     {
       what: "looking for credentials that upstreams refuse",
       intervalMs: intervalsMs.database,
-      run: unlessIdle(async () => (await findRefused()).forEach(enqueue)),
+      run: unlessIdle(store.writes, async () => (await findRefused()).forEach(enqueue)),
     },
     {
       what: "looking for budgets that are used",
       intervalMs: intervalsMs.database,
-      run: unlessIdle(async () => (await findReached()).forEach(enqueue)),
+      run: unlessIdle(store.writes, async () => (await findReached()).forEach(enqueue)),
     },
     {
       what: "recording the refusals that last",

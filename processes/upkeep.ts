@@ -1,6 +1,7 @@
 import { expiredAtomDeletion } from "../memory/memory.ts";
 import type { Logger } from "../runtime/log.ts";
 import { startPeriodically } from "../runtime/periodic.ts";
+import { unlessIdle } from "../runtime/polling.ts";
 import { FOLD_INTERVAL_MS, lineFolding } from "../store/budgets/fold-lines.ts";
 import type { Store } from "../store/database/store.ts";
 import { maintainTables } from "../store/database/table-upkeep.ts";
@@ -33,7 +34,7 @@ export function startUpkeep(
     ...(store.engine === "pglite" ? [() => maintainTables(store)] : []),
   ];
   const onFailure = (error: unknown) => log.warn({ error }, "maintenance of the database failed; it is tried again");
-  const ends = tasks.map((run) => startPeriodically({ intervalMs, run, onFailure }));
+  const ends = tasks.map((run) => startPeriodically({ intervalMs, run: unlessIdle(store.writes, run), onFailure }));
   const ofBudgets = lineFolding(store);
   ends.push(startPeriodically({ intervalMs: FOLD_INTERVAL_MS, run: () => ofBudgets.next(), onFailure }));
   return async () => {

@@ -42,6 +42,15 @@ export function startPolling({ runNext, most, pollMs, writes, onFailure }: Polli
   };
 }
 
+/** Returns a task that is left out while nothing was written since its last run, as {@link createIdleCheck} says. */
+export function unlessIdle<Args extends unknown[]>(
+  writes: (() => number) | undefined,
+  run: (...args: Args) => Promise<unknown>,
+): (...args: Args) => Promise<void> {
+  const isIdle = createIdleCheck(writes);
+  return async (...args) => void (isIdle() || (await run(...args)));
+}
+
 /** Maximum number of looks that are left out in a row: work may have been put off to a later time. */
 const MAX_LEFT_OUT = 4;
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createIdleCheck } from "../../runtime/polling.ts";
+import { createIdleCheck, unlessIdle } from "../../runtime/polling.ts";
 
 describe("A caller that looks for work", () => {
   test("leaves out looks while nothing was written since its last, but every fifth", () => {
@@ -10,6 +10,16 @@ describe("A caller that looks for work", () => {
     expect(looks(11)).toEqual([...Array(4).fill(false), true, ...Array(4).fill(false), true, false]);
     writes++;
     expect(looks(2)).toEqual([true, false]);
+  });
+
+  test("has its task run at the looks that are due, with what it is given", async () => {
+    const runs: string[] = [];
+    const task = unlessIdle(
+      () => 7,
+      async (name: string) => runs.push(name),
+    );
+    for (const name of ["a", "b", "c", "d", "e", "f"]) await task(name);
+    expect(runs).toEqual(["a", "f"]);
   });
 
   test("leaves out none where others may write too", () => {

@@ -21,7 +21,7 @@ type PGliteAccess = {
   readonly priority: Priority;
   /** Ends the wait for the connection, and a transaction at its next statement. A running statement cannot be ended. */
   readonly signal?: AbortSignal;
-  /** Called after each statement that may have written rows. */
+  /** Called after each statement that may have written rows that others look for. */
   readonly onWrite?: (() => void) | undefined;
   /** Slots that requests of the management API take. */
   readonly slots?: ManagementSlots;
@@ -40,8 +40,11 @@ export function pgliteDialect(access: PGliteAccess): Dialect {
   };
 }
 
-/** Pattern of statements that may write, those among them that answer as a SELECT does. */
-const MAY_WRITE = /\b(?:insert|update|delete)\b/i;
+/**
+ * Pattern of statements that may write what others look for, those among them that answer as a SELECT does. A lock of
+ * rows writes nothing, and a replica notes its times on its own row alone.
+ */
+const MAY_WRITE = /\b(?:insert|delete|(?<!\bfor\s(?:no\skey\s)?)update(?!\sreplicas\b))\b/i;
 
 class PGliteDriver implements Driver {
   readonly #access: PGliteAccess;

@@ -21,6 +21,7 @@ import { openPGlite } from "../../../../store/database/pglite/pglite.ts";
 import type { EmbeddedStore, Store } from "../../../../store/database/store.ts";
 import { maintainTables } from "../../../../store/database/table-upkeep.ts";
 import { changesAfter } from "../../../../store/feed/change-feed.ts";
+import { markUsageWritten } from "../../../../store/keys/uses/usage.ts";
 import { findTeamOfNamespace, saveTeam } from "../../../../store/teams/teams.ts";
 import { makeDatabaseFolder } from "../../../env/database/database-folder.ts";
 import { copyEmbedded, keepCompiled } from "../../../env/database/embedded-database.ts";
@@ -124,7 +125,7 @@ describe("The embedded database in use", () => {
     });
   });
 
-  test("counts what writes rows, in a transaction too, and neither questions nor the feed", async () => {
+  test("counts what writes rows, in a transaction too, and neither questions, locks, a replica's times nor the feed", async () => {
     const written = async (run: () => Promise<unknown>) => {
       const before = store.writes?.() ?? Number.NaN;
       await run();
@@ -137,6 +138,11 @@ describe("The embedded database in use", () => {
     expect(await written(() => sql`with w as (${change} returning 1) select * from w`.execute(store.db))).toBe(1);
     expect(await written(() => sql`select from teams`.execute(store.db))).toBe(0);
     expect(await written(() => sql`update teams set display_name = 'T' where false`.execute(store.db))).toBe(0);
+    for (const lock of ["for update", "for no key update"]) {
+      expect(await written(() => sql`select from teams ${sql.raw(lock)}`.execute(store.db))).toBe(0);
+    }
+    await sql`insert into replicas (id, acked_seq, lease_ms) values ('a', 0, 5000)`.execute(store.db);
+    expect(await written(() => markUsageWritten(store, "a", Date.now()))).toBe(0);
     expect(await written(() => change.execute(store.feedStore.db))).toBe(0);
   });
 
