@@ -209,6 +209,7 @@ describeOnKubernetes("infra/chart", (kubernetes) => {
       "authz.enabled=true,authz.clientCa.existingSecret=proxies,authz.token.existingSecret=token",
       "name the Secret of the verifier's own certificate in authz.tls.existingSecret",
     ],
+    ["gRPC of a verifier that is not there", "authz.grpc=true", "say authz.enabled=true"],
     [
       "an address as the range of a proxy",
       "networkPolicy.authzFrom.cidrs={10.0.0.1}",
