@@ -1,5 +1,6 @@
 import type { CallerNetwork } from "../../domain/access/caller-network.ts";
 import { timeoutsText } from "../../domain/access/route-timeouts.ts";
+import { choicesOf, STICKY_TEXT, weightText } from "../../domain/access/route-weights.ts";
 import { subjectText } from "../../domain/access/subject.ts";
 import { counted } from "../../domain/counted.ts";
 import { statedFacts } from "../../domain/key/declaration/facts.ts";
@@ -144,9 +145,16 @@ function memberText({ subject, group, serviceAccount }: Member): string {
 
 type Route = NonNullable<NonNullable<ListedObject<"ModelGateway">["spec"]>["routes"]>[number];
 
-function routeText({ model, upstream, upstreamModel, rateLimit, retry, timeouts }: Route): string {
+function routeText(route: Route): string {
+  const { model, rateLimit, retry, timeouts, sticky } = route;
+  const choices = choicesOf(route);
+  const targets = choices.first.map((target) => {
+    const weight = weightText(target, choices);
+    return `${target.upstreamModel} of ${target.upstream}${weight === undefined ? "" : ` (${weight})`}`;
+  });
+  const stays = sticky === undefined ? "" : `, ${STICKY_TEXT}`;
   const limits = rateLimit === undefined ? "" : ` (${limitsText(rateLimit)})`;
   const retries = retry === undefined ? "" : `, ${counted(retry.attempts, "more attempt")}`;
   const times = timeouts === undefined ? "" : `, ${timeoutsText(timeouts)}`;
-  return `${model}: ${upstreamModel} of ${upstream}${retries}${times}${limits}`;
+  return `${model}: ${targets.join(" or ")}${stays}${retries}${times}${limits}`;
 }

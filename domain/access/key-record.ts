@@ -138,7 +138,15 @@ export type RouteRecord = {
   /** Name of the upstream, and the model asked of it. */
   readonly upstream: string;
   readonly upstreamModel: string;
-  readonly fallbacks: readonly { readonly upstream: string; readonly upstreamModel: string }[];
+  /** Part of the route's calls that ask it first, in proportion to the weights of fallbacks; left out for all calls. */
+  readonly weight?: number | undefined;
+  /** `Key` if all calls of a key ask the same one first, as far as weights leave a choice. */
+  readonly sticky?: "Key" | undefined;
+  readonly fallbacks: readonly {
+    readonly upstream: string;
+    readonly upstreamModel: string;
+    readonly weight?: number | undefined;
+  }[];
   /** Limits that all calls naming this route share, as declared. */
   readonly rateLimit?: LimitSpec;
   /** Times that each upstream is asked again after it has failed. */

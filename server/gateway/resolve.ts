@@ -1,5 +1,6 @@
 import { type OwnedLimits, routeLimits } from "../../domain/access/declared-limits.ts";
 import type { Dialect, GatewayRecord, RouteRecord, UpstreamRecord } from "../../domain/access/key-record.ts";
+import { choicesOf, inTurn, type RouteTarget } from "../../domain/access/route-weights.ts";
 import { listed } from "../http/listed.ts";
 import { type Problem, problem } from "../http/problems/problem.ts";
 import { nameableRoutes } from "./model/models.ts";
@@ -10,6 +11,8 @@ export type UpstreamCandidate = { readonly upstream: UpstreamRecord; readonly mo
 /** Candidates of a call: the first is asked, and the others when it fails. */
 export type Resolved = {
   readonly candidates: readonly [UpstreamCandidate, ...UpstreamCandidate[]];
+  /** Candidates that share a route's calls, in the declared order; left out for a route without weights. */
+  readonly equals?: readonly UpstreamCandidate[];
   /** Id of the logical route that the model named; undefined if it named none. */
   readonly routeId: string | undefined;
   /** Limits that all calls of that route share; undefined for no limit. */
@@ -21,7 +24,14 @@ export type Resolved = {
 };
 
 /** Facts about the key that resolving needs. */
-export type ResolvingKey = { readonly allowedModels: readonly string[] | null; readonly mayResolveRoutes: boolean };
+export type ResolvingKey = {
+  readonly allowedModels: readonly string[] | null;
+  readonly mayResolveRoutes: boolean;
+  /** Id of the key, by which a sticky route's upstream is chosen. */
+  readonly keyId?: string;
+  /** Id of the call, by which another route's is chosen where several share its calls; left out for the declared order. */
+  readonly callId?: string;
+};
 
 /** True if the model that a body names can matter; else the body is not inspected (spec §4). */
 export function needsModel(gateway: GatewayRecord, allowedModels: readonly string[] | null): boolean {
@@ -60,7 +70,7 @@ export function resolve(
     if (!key.mayResolveRoutes) {
       return problem("forbidden", "This model names a logical route; the key lacks the scope gateway:routes.");
     }
-    return resolveRoute(gateway, route, dialect);
+    return resolveRoute(gateway, route, dialect, key);
   }
   const upstream = gateway.upstreams.find((each) => each.dialect === dialect);
   if (upstream === undefined) return unspoken(gateway, dialect);
@@ -119,7 +129,12 @@ function routesFor(gateway: GatewayRecord, key: ResolvingKey, dialect: Dialect):
  * Resolves a logical route. Nothing is translated: a route whose upstream speaks another dialect than the path is
  * refused.
  */
-function resolveRoute(gateway: GatewayRecord, route: RouteRecord, dialect: Dialect): Resolved | Problem {
+function resolveRoute(
+  gateway: GatewayRecord,
+  route: RouteRecord,
+  dialect: Dialect,
+  key: ResolvingKey,
+): Resolved | Problem {
   const first = candidate(gateway, route);
   if (first === undefined) return problem("not_found", "The upstream of this logical route is gone.");
   if (first.upstream.dialect !== dialect) {
@@ -129,20 +144,49 @@ function resolveRoute(gateway: GatewayRecord, route: RouteRecord, dialect: Diale
       `This logical route is served in the ${speaks} format, and this path is ${dialect}'s: call it with a client of the ${speaks} format.`,
     );
   }
-  const fallbacks = route.fallbacks.flatMap((fallback) => candidate(gateway, fallback) ?? []);
-  return {
-    candidates: [first, ...fallbacks.filter(({ upstream }) => upstream.dialect === dialect)],
+  const resolved: Resolved = {
+    candidates: [first, ...candidatesOf(gateway, route.fallbacks, dialect)],
     routeId: route.routeId,
     limits: route.rateLimit && routeLimits(gateway, route),
     retry: route.retry,
     timeouts: route.timeouts,
   };
+  return route.weight === undefined ? resolved : inChosenOrder(gateway, route, dialect, key, resolved);
 }
 
-function candidate(
+/**
+ * Puts the candidates of a route with weights into the order in which a call asks them: last those that have no
+ * credential at present.
+ */
+function inChosenOrder(
   gateway: GatewayRecord,
-  { upstream, upstreamModel }: { readonly upstream: string; readonly upstreamModel: string },
-): UpstreamCandidate | undefined {
+  route: RouteRecord,
+  dialect: Dialect,
+  { keyId, callId }: ResolvingKey,
+  resolved: Resolved,
+): Resolved {
+  const seed = route.sticky === undefined ? callId : keyId;
+  if (seed === undefined) return resolved;
+  const { first, after } = choicesOf(route);
+  const [chosen, ...others] = candidatesOf(gateway, [...inTurn(first, seed), ...after], dialect).toSorted(
+    (one, other) => Number(one.upstream.credential === null) - Number(other.upstream.credential === null),
+  );
+  if (chosen === undefined) return resolved;
+  return { ...resolved, candidates: [chosen, ...others], equals: candidatesOf(gateway, first, dialect) };
+}
+
+/** Returns the targets that are there and speak the dialect. */
+function candidatesOf(
+  gateway: GatewayRecord,
+  targets: readonly RouteTarget[],
+  dialect: Dialect,
+): readonly UpstreamCandidate[] {
+  return targets
+    .flatMap((target) => candidate(gateway, target) ?? [])
+    .filter(({ upstream }) => upstream.dialect === dialect);
+}
+
+function candidate(gateway: GatewayRecord, { upstream, upstreamModel }: RouteTarget): UpstreamCandidate | undefined {
   const found = gateway.upstreams.find(({ name }) => name === upstream);
   return found && { upstream: found, model: upstreamModel };
 }

@@ -27,6 +27,7 @@ import { listed } from "../http/listed.ts";
 import { logFailure } from "../http/problems/error-handler.ts";
 import { Problem, problem } from "../http/problems/problem.ts";
 import { problemOf } from "../http/problems/problem-of.ts";
+import { requestIdOf } from "../http/request-id.ts";
 import type { ServerDeps } from "../product/deps.ts";
 import { classify, type GatewayCall } from "./classify.ts";
 import { gatewayPaths } from "./described.ts";
@@ -62,6 +63,7 @@ import { observeUpstreams } from "./upstream/upstream-metrics.ts";
 import { OUTCOMES_FLUSH_MS, UpstreamOutcomes } from "./upstream/upstream-outcomes.ts";
 import { type SlotLimits, slotLimits } from "./upstream/upstream-slots.ts";
 import { UPSTREAM_TIMES, type UpstreamTimes } from "./upstream/upstream-times.ts";
+import { reachKept } from "./where-kept.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -383,7 +385,7 @@ function resolveFor(
   }
   const resolved = resolveModel(deps, request, model);
   if (resolved instanceof Problem) return resolved;
-  const reached = kept === undefined ? resolved : kept.reach(resolved);
+  const reached = kept === undefined ? resolved : reachKept(resolved, kept, row);
   return reached instanceof Problem || row.fallback === "until answered" ? reached : withoutFallbacks(reached);
 }
 
@@ -392,8 +394,9 @@ function resolveModel(deps: ServerDeps, request: FastifyRequest, model: string |
   const { gateway } = gatewayCallOf(request);
   const { principal: key } = request;
   const mayResolveRoutes = permits(key, "gateway.resolve_route");
-  const { allowedModels } = key;
-  const resolved = resolve(gateway, { allowedModels, mayResolveRoutes }, dialectOf(deps, request), model);
+  const { allowedModels, keyId } = key;
+  const resolving = { allowedModels, mayResolveRoutes, keyId, callId: requestIdOf(request.raw) };
+  const resolved = resolve(gateway, resolving, dialectOf(deps, request), model);
   if (resolved instanceof Problem && resolved.code === "forbidden") {
     const cause = mayName(allowedModels, model) ? "scope_missing" : "model_not_allowed";
     recordRefusal(deps, request, request.routeOptions.url, forbidden(cause, key));

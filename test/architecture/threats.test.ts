@@ -220,6 +220,8 @@ describe("docs/security/threats.md", () => {
       "b411",
       "b412",
       "b413",
+      "b415",
+      "b416",
     ];
     const faults = [
       "c82",

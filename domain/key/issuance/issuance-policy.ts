@@ -2,6 +2,7 @@
  * Reasons for which a key needs a new version: a chain of pure checks, each with its reason. The first that applies is
  * taken; the version may have to wait.
  */
+import { textHash } from "../../text-hash.ts";
 import type { ObservedKey } from "../observed/observed-key.ts";
 import { type HealReason, type StoredKey, type StoredVersion, versionIn } from "../stored/stored-key.ts";
 import { retireOldAt, slotFreeAt } from "../stored/version-slots.ts";
@@ -107,9 +108,7 @@ function mayHeal(active: StoredVersion, now: number): boolean {
   return !active.imported && (active.expiresAt === null || now < active.expiresAt);
 }
 
-/** Returns a number in [0, 1) that depends on the text alone (FNV-1a). */
+/** Returns a number in [0, 1) that depends on the text alone. */
 function spread(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
-  return (hash >>> 0) / 0x1_0000_0000;
+  return textHash(text) / 0x1_0000_0000;
 }

@@ -84,6 +84,14 @@ export type ModelGatewaySpec = {
      */
     upstreamModel: string;
     /**
+     * Its share of first calls; without weights, all.
+     */
+    weight?: number;
+    /**
+     * Key keeps a key's calls at one upstream.
+     */
+    sticky?: "Key";
+    /**
      * The limits of calls that name the route, of all keys together, such as for an upstream's quota; default: unlimited. The limits of keys and teams apply too. A call counts once, with its fallbacks.
      */
     rateLimit?: {
@@ -122,6 +130,10 @@ export type ModelGatewaySpec = {
        * The model to request from it.
        */
       upstreamModel: string;
+      /**
+       * Its share of first calls; default: 0.
+       */
+      weight?: number;
     }[];
     /**
      * Retries at the same upstream after 429, 5xx or a failed connection, before the fallbacks; default: none.

@@ -447,6 +447,28 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                 "upstream",
                 "upstreamModel"
               ],
+              "x-kubernetes-validations": [
+                {
+                  "rule": "has(self.weight) || !self.fallbacks.exists(f, has(f.weight))",
+                  "message": "a fallback's weight needs one of its route: write weight beside the route's upstream too, or 0 for no first calls",
+                  "fieldPath": ".fallbacks"
+                },
+                {
+                  "rule": "!has(self.weight) || self.fallbacks.exists(f, has(f.weight))",
+                  "message": "weight needs a fallback's: write weight of a fallback to share calls with, or remove weight",
+                  "fieldPath": ".weight"
+                },
+                {
+                  "rule": "!has(self.weight) || self.weight > 0 || self.fallbacks.all(f, !has(f.weight)) || self.fallbacks.exists(f, has(f.weight) && f.weight > 0)",
+                  "message": "all weights are 0: write 1 or more for an upstream that is to take first calls",
+                  "fieldPath": ".weight"
+                },
+                {
+                  "rule": "!has(self.sticky) || has(self.weight)",
+                  "message": "sticky needs weights: write weight of the route and of its fallbacks, or remove sticky",
+                  "fieldPath": ".sticky"
+                }
+              ],
               "properties": {
                 "model": {
                   "description": "The name in the client's request.",
@@ -473,6 +495,20 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                   "minLength": 1,
                   "maxLength": 256,
                   "pattern": "^[!-~]+$"
+                },
+                "weight": {
+                  "description": "Its share of first calls; without weights, all.",
+                  "type": "integer",
+                  "format": "int32",
+                  "minimum": 0,
+                  "maximum": 1000000
+                },
+                "sticky": {
+                  "description": "Key keeps a key's calls at one upstream.",
+                  "type": "string",
+                  "enum": [
+                    "Key"
+                  ]
                 },
                 "rateLimit": {
                   "description": "The limits of calls that name the route, of all keys together, such as for an upstream's quota; default: unlimited. The limits of keys and teams apply too. A call counts once, with its fallbacks.",
@@ -556,6 +592,13 @@ export const SCHEMAS: Readonly<Record<Kind, Schema>> = {
                         "minLength": 1,
                         "maxLength": 256,
                         "pattern": "^[!-~]+$"
+                      },
+                      "weight": {
+                        "description": "Its share of first calls; default: 0.",
+                        "type": "integer",
+                        "format": "int32",
+                        "minimum": 0,
+                        "maximum": 1000000
                       }
                     }
                   }

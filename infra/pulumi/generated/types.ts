@@ -467,6 +467,10 @@ export type ModelGatewayArgs = {
     upstream: Input<string>;
     /** The model to request from it. */
     upstreamModel: Input<string>;
+    /** Its share of first calls; without weights, all. */
+    weight?: Input<number> | undefined;
+    /** Key keeps a key's calls at one upstream. */
+    sticky?: Input<"Key"> | undefined;
     /** The limits of calls that name the route, of all keys together, such as for an upstream's quota; default: unlimited. The limits of keys and teams apply too. A call counts once, with its fallbacks. */
     rateLimit?: Input<{
       /** The sustained requests per minute; default: unlimited. */
@@ -486,6 +490,8 @@ export type ModelGatewayArgs = {
       upstream: Input<string>;
       /** The model to request from it. */
       upstreamModel: Input<string>;
+      /** Its share of first calls; default: 0. */
+      weight?: Input<number> | undefined;
     }>>> | undefined;
     /** Retries at the same upstream after 429, 5xx or a failed connection, before the fallbacks; default: none. */
     retry?: Input<{
@@ -539,6 +545,10 @@ export type ModelGatewayState = {
     upstream: string;
     /** The model to request from it. */
     upstreamModel: string;
+    /** Its share of first calls; without weights, all. */
+    weight?: number | undefined;
+    /** Key keeps a key's calls at one upstream. */
+    sticky?: "Key" | undefined;
     /** The limits of calls that name the route, of all keys together, such as for an upstream's quota; default: unlimited. The limits of keys and teams apply too. A call counts once, with its fallbacks. */
     rateLimit?: {
       /** The sustained requests per minute; default: unlimited. */
@@ -558,6 +568,8 @@ export type ModelGatewayState = {
       upstream: string;
       /** The model to request from it. */
       upstreamModel: string;
+      /** Its share of first calls; default: 0. */
+      weight?: number | undefined;
     }> | undefined;
     /** Retries at the same upstream after 429, 5xx or a failed connection, before the fallbacks; default: none. */
     retry?: {
@@ -956,6 +968,10 @@ export type GetGatewayResult = {
     upstream: string;
     /** The model to request from it. */
     upstreamModel: string;
+    /** Its share of first calls; without weights, all. */
+    weight?: number | undefined;
+    /** Key keeps a key's calls at one upstream. */
+    sticky?: "Key" | undefined;
     /** The limits of calls that name the route, of all keys together, such as for an upstream's quota; default: unlimited. The limits of keys and teams apply too. A call counts once, with its fallbacks. */
     rateLimit?: {
       /** The sustained requests per minute; default: unlimited. */
@@ -975,6 +991,8 @@ export type GetGatewayResult = {
       upstream: string;
       /** The model to request from it. */
       upstreamModel: string;
+      /** Its share of first calls; default: 0. */
+      weight?: number | undefined;
     }> | undefined;
     /** Retries at the same upstream after 429, 5xx or a failed connection, before the fallbacks; default: none. */
     retry?: {

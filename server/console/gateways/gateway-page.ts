@@ -1,4 +1,11 @@
 import { timeoutsText } from "../../../domain/access/route-timeouts.ts";
+import {
+  choicesOf,
+  type RouteChoices,
+  type RouteTarget,
+  STICKY_TEXT,
+  weightText,
+} from "../../../domain/access/route-weights.ts";
 import { API_CLUSTER } from "../../../domain/api-cluster.ts";
 import { counted } from "../../../domain/counted.ts";
 import { rfc3339Millis } from "../../../domain/rfc3339.ts";
@@ -85,18 +92,32 @@ function routes({ routes, routesOnly }: StoredGateway): Html {
   if (routes.length === 0) {
     return html`<p class="muted">None. ${routesOnly ? "So no model may be asked for: declare one under spec.routes." : others}</p>`;
   }
-  const rows = routes.map(({ model, routeId, upstream, upstreamModel, fallbacks, retry, timeouts, rateLimit }) => [
-    html`<strong>${inParts(model)}</strong><small><code>${inParts(routeId)}</code></small>`,
-    html`${inParts(upstreamModel)} at ${upstream}${timeouts !== undefined && html`<small>${timeoutsText(timeouts)}</small>`}`,
-    fallbacks.length === 0 && retry === undefined
-      ? html`<span class="muted">None</span>`
-      : [
-          retry !== undefined && html`<span class="line">${counted(retry.attempts, "more attempt")}</span>`,
-          ...fallbacks.map((one) => html`<span class="line">${inParts(one.upstreamModel)} at ${one.upstream}</span>`),
-        ],
-    rateLimit === undefined ? html`<span class="muted">None</span>` : shownLimits(rateLimit),
-  ]);
+  const rows = routes.map((route) => {
+    const { model, routeId, sticky, retry, timeouts, rateLimit } = route;
+    const choices = choicesOf(route);
+    return [
+      html`<strong>${inParts(model)}</strong><small><code>${inParts(routeId)}</code></small>`,
+      [
+        ...choices.first.map((target) => targetLine(target, choices)),
+        sticky !== undefined && html`<small>${STICKY_TEXT}</small>`,
+        timeouts !== undefined && html`<small>${timeoutsText(timeouts)}</small>`,
+      ],
+      choices.after.length === 0 && choices.first.length === 1 && retry === undefined
+        ? html`<span class="muted">None</span>`
+        : [
+            retry !== undefined && html`<span class="line">${counted(retry.attempts, "more attempt")}</span>`,
+            choices.first.length > 1 && html`<span class="line">the others</span>`,
+            ...choices.after.map((target) => targetLine(target, choices)),
+          ],
+      rateLimit === undefined ? html`<span class="muted">None</span>` : shownLimits(rateLimit),
+    ];
+  });
   return html`<p class="muted">${others}</p>${table("Routes", ["Model", "Leads to", "If that fails", "Limits"], rows)}`;
+}
+
+function targetLine(target: RouteTarget, choices: RouteChoices): Html {
+  const weight = weightText(target, choices);
+  return html`<span class="line">${inParts(target.upstreamModel)} at ${target.upstream}${weight !== undefined && html`<small>${weight}</small>`}</span>`;
 }
 
 function baseUrls({ gateway: { publicId }, publicUrl }: GatewayPage): Html {

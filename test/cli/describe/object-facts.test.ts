@@ -4,16 +4,24 @@ import { factsOf } from "../../../cli/describe/object-facts.ts";
 const NOW = Date.parse("2026-11-21T12:00:00Z");
 const key = { kind: "PlatformKey", metadata: { namespace: "dev", name: "agent" }, json: {} } as const;
 
-test("a gateway is described with what its routes lead to, and their retries, times and limits", () => {
+test("a gateway is described with what its routes lead to, and their weights, retries, times and limits", () => {
   const route = { model: "fast", routeID: "rt", upstream: "main", upstreamModel: "real", fallbacks: [] };
   const routes = [
     route,
     { ...route, retry: { attempts: 2 }, timeouts: { idleSeconds: 9 }, rateLimit: { concurrent: 4 } },
+    {
+      ...{ ...route, weight: 3, sticky: "Key" as const },
+      fallbacks: [
+        { upstream: "spare", upstreamModel: "other", weight: 1 },
+        { upstream: "last", upstreamModel: "small" },
+      ],
+    },
   ];
   const facts = factsOf({ kind: "ModelGateway", metadata: key.metadata, json: {}, spec: { routes } }, NOW);
   const said = [
     "fast: real of main",
     "fast: real of main, 2 more attempts, 9 s without a piece of it (4 calls under way)",
+    "fast: real of main (weight 3 of 4) or other of spare (weight 1 of 4), each key stays with one of them",
   ];
   expect(facts).toContainEqual(["Routes", said]);
 });

@@ -57,6 +57,8 @@ test("b405, b406, b407: whatever upstreams and callers do, nothing is held when 
     routeOf("all", { fallbacks, retry, timeouts: { firstByteSeconds: 0.4, idleSeconds: 0.2 } }),
     routeOf("retried", { fallbacks, retry }),
     routeOf("timed", { fallbacks, timeouts: { firstByteSeconds: 0.3, idleSeconds: 0.2 } }),
+    routeOf("shared", { weight: 2, fallbacks: fallbacks.map((one) => ({ ...one, weight: 1 })), retry }),
+    routeOf("sticky", { weight: 1, sticky: "Key", fallbacks: fallbacks.map((one) => ({ ...one, weight: 1 })) }),
     routeOf("only", { retry, timeouts: { firstByteSeconds: 0.4, idleSeconds: 0.2 } }),
   ];
   harness.addGateway({ ...usual, routes });

@@ -40,6 +40,34 @@ test("a fallback of another format is never asked", () => {
   expect(resolve(gateway, key, "openai", "mixed")).toMatchObject({ candidates: [{ upstream: first }] });
 });
 
+test("b415: a call that is decided again has the order that it had; without a call, a route's is as declared", () => {
+  const shared = (fields: object = {}) =>
+    gatewayRecord({
+      upstreams: [first, second, claude],
+      routes: [
+        routeOf("shared", {
+          ...{ weight: 1, ...fields },
+          fallbacks: [
+            { upstream: "second", upstreamModel: "other", weight: 1 },
+            { upstream: "anthropic", upstreamModel: "of another format", weight: 1 },
+          ],
+        }),
+      ],
+    });
+  const firstOf = (record: GatewayRecord, ids: Partial<ResolvingKey>) => {
+    const resolved = resolve(record, { ...key, ...ids }, "openai", "shared");
+    if (resolved instanceof Problem) throw resolved;
+    expect(resolved.candidates).toHaveLength(2);
+    return resolved.candidates[0].model;
+  };
+  const ids = Array.from({ length: 40 }, (_, i) => `id-${i}`);
+  const byCall = ids.map((callId) => firstOf(shared(), { callId, keyId: "one" }));
+  expect(new Set(byCall)).toEqual(new Set(["real-shared", "other"]));
+  expect(ids.map((callId) => firstOf(shared(), { callId, keyId: "another" }))).toEqual(byCall);
+  expect(ids.map((keyId) => firstOf(shared({ sticky: "Key" }), { callId: "any", keyId }))).toEqual(byCall);
+  expect(firstOf(shared({ weight: 0 }), {})).toBe("real-shared");
+});
+
 test("a refusal says what to do", () => {
   const detailOf = (record: GatewayRecord, rights: Partial<ResolvingKey>, dialect: Dialect) => {
     const refused = resolve(record, { ...key, ...rights }, dialect, "m");

@@ -376,15 +376,17 @@ describeNightlyOnEachEngine("what the management API makes", (store) => {
       ...more,
     });
 
-    test("b124: has the limits, retries and times of its routes as they were declared, and its changes recorded with them", async () => {
+    test("b124: has the limits, retries, times and weights of its routes as they were declared, and its changes recorded with them", async () => {
       const team = await madeTeam();
-      const route = { model: "m", routeID: "r", upstream: "main", upstreamModel: "x", fallbacks: [] };
+      const fallbacks = [{ upstream: "main", upstreamModel: "y" }];
+      const route = { model: "m", routeID: "r", upstream: "main", upstreamModel: "x", fallbacks };
       const spec = (fields?: object) => ({
         upstreams: [upstream(1, { credential: CREDENTIAL })],
         routes: [{ ...route, ...fields }],
       });
       const rateLimit = { requestsPerMinute: 60, scope: "Installation", concurrent: 3 };
-      const fields = { rateLimit, retry: { attempts: 3 }, timeouts: { firstByteSeconds: 30 } };
+      const weights = { weight: 2, sticky: "Key", fallbacks: fallbacks.map((one) => ({ ...one, weight: 1 })) };
+      const fields = { rateLimit, retry: { attempts: 3 }, timeouts: { firstByteSeconds: 30 }, ...weights };
       const made = await api.send("POST", "/gateways", { name: "main", team: team.name, spec: spec(fields) });
       expect(made.body.spec.routes[0]).toEqual({ ...route, ...fields });
       const changed = await put(`/gateways/${made.body.id}`, spec());

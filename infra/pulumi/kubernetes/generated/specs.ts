@@ -378,6 +378,10 @@ export type ModelGatewaySpecArgs = {
     upstream: Input<string>;
     /** The model to request from it. */
     upstreamModel: Input<string>;
+    /** Its share of first calls; without weights, all. */
+    weight?: Input<number> | undefined;
+    /** Key keeps a key's calls at one upstream. */
+    sticky?: Input<"Key"> | undefined;
     /** The limits of calls that name the route, of all keys together, such as for an upstream's quota; default: unlimited. The limits of keys and teams apply too. A call counts once, with its fallbacks. */
     rateLimit?: Input<{
       /** The sustained requests per minute; default: unlimited. */
@@ -397,6 +401,8 @@ export type ModelGatewaySpecArgs = {
       upstream: Input<string>;
       /** The model to request from it. */
       upstreamModel: Input<string>;
+      /** Its share of first calls; default: 0. */
+      weight?: Input<number> | undefined;
     }>>> | undefined;
     /** Retries at the same upstream after 429, 5xx or a failed connection, before the fallbacks; default: none. */
     retry?: Input<{

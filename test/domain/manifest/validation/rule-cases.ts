@@ -15,6 +15,42 @@ const DIRECTION_MARKS = [0x202a, 0x202b, 0x202c, 0x202d, 0x202e, 0x2066, 0x2067,
 );
 const route = (rest: string) => `[{ model: m, routeID: r, upstreamModel: x, ${rest} }]`;
 
+/** A gateway with two upstreams, and a route with these weights. */
+const weighted = (weight: string, ofFallback: string) =>
+  gateway(
+    `{ upstreams: [${upstream("u")}, ${upstream("v")}], routes: ${route(`upstream: u, ${weight} fallbacks: [{ upstream: v, upstreamModel: x, ${ofFallback} }]`)} }`,
+  );
+const weightCases: readonly RuleCase[] = [
+  {
+    rule: "the weight of a fallback needs one of its route",
+    accepts: [weighted("weight: 3,", "weight: 1"), weighted("weight: 0,", "weight: 1000000"), weighted("", "")],
+    refuses: [weighted("", "weight: 1"), weighted("", "weight: 0")],
+    says: "spec.routes[0].fallbacks: a fallback's weight needs one of its route: write",
+  },
+  {
+    rule: "the weight of a route needs one of a fallback",
+    accepts: [weighted("weight: 3,", "weight: 0")],
+    refuses: [
+      weighted("weight: 3,", ""),
+      weighted("weight: 0,", ""),
+      gateway(`{ upstreams: [${upstream("u")}], routes: ${route("upstream: u, weight: 1")} }`),
+    ],
+    says: "spec.routes[0].weight: weight needs a fallback's: write",
+  },
+  {
+    rule: "some upstream takes first calls",
+    accepts: [weighted("weight: 0,", "weight: 1")],
+    refuses: [weighted("weight: 0,", "weight: 0")],
+    says: "spec.routes[0].weight: all weights are 0: write",
+  },
+  {
+    rule: "sticky needs weights",
+    accepts: [weighted("sticky: Key, weight: 1,", "weight: 1")],
+    refuses: [weighted("sticky: Key,", "")],
+    says: "spec.routes[0].sticky: sticky needs weights: write",
+  },
+];
+
 export const RULE_CASES: readonly RuleCase[] = [
   {
     rule: "the cluster's own namespaces are no team's",
@@ -166,6 +202,7 @@ export const RULE_CASES: readonly RuleCase[] = [
     refuses: [gateway(`{ upstreams: [${upstream("u")}], routes: ${route("upstream: u, timeouts: {}")} }`)],
     says: "timeouts: timeouts bounds nothing",
   },
+  ...weightCases,
   {
     rule: "a burst belongs to a rate",
     accepts: [

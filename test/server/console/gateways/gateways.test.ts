@@ -47,6 +47,13 @@ beforeAll(async () => {
         retry: { attempts: 2 },
         timeouts: { firstByteSeconds: 30, idleSeconds: 10 },
       },
+      {
+        ...{ model: "shared", routeID: "shared", upstream: "primary", upstreamModel: "gpt", weight: 3, sticky: "Key" },
+        fallbacks: [
+          { upstream: "spare", upstreamModel: "other", weight: 1 },
+          { upstream: "local", upstreamModel: "small" },
+        ],
+      },
     ],
   };
   const made = await pages.send("POST", "/gateways", { name: "models", team: "payments", spec });
@@ -104,6 +111,8 @@ describe("a gateway's page", () => {
     expect(text).toContain("gpt at primary");
     expect(text).toContain("other at spare");
     expect(text).toContain("2 more attempts");
+    expect(text).toMatch(/gpt at primary<small>weight 3 of 4<[\s\S]*other at spare<small>weight 1 of 4</);
+    expect(text).toMatch(/each key stays with one of them<[\s\S]*the others<[\s\S]*small at local</);
     expect(text).toContain("30 s until the answer begins, 10 s without a piece of it");
     expect(text).toContain("600 requests a minute, over all replicas, 7 calls under way");
     expect(text).toMatch(/<a href="\/dashboard\/keys\?bound=gw_[a-z0-9]+">1<\/a> bound to it alone/);

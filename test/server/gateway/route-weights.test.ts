@@ -1,0 +1,209 @@
+/** Routes of which several upstreams share the calls. */
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
+import type { RouteRecord } from "../../../domain/access/key-record.ts";
+import { keyDigest } from "../../../domain/key/secret/key-format.ts";
+import { EMBEDDING_FORMATS } from "../../../server/gateway/library/embedding-formats.ts";
+import { createLibraryCaller } from "../../../server/gateway/library/library-call.ts";
+import type { Harness } from "../harness.ts";
+import { ownersInMemory } from "../ownership/owners-in-memory.ts";
+import { routeOf, startGateway, upstreamOf } from "./gateway.ts";
+import { startKeepingUpstream } from "./keeping-upstream.ts";
+import { startUpstream, type Upstream } from "./upstream.ts";
+
+const NAMES = ["west", "east", "spare"] as const;
+type Name = (typeof NAMES)[number];
+
+let upstreams: Record<Name, Upstream>;
+let harness: Harness;
+const { owners } = ownersInMemory();
+
+beforeAll(async () => {
+  upstreams = { west: await startUpstream(), east: await startUpstream(), spare: await startUpstream() };
+});
+beforeEach(async () => {
+  harness = await startGateway({ owners });
+  for (const name of NAMES) {
+    upstreams[name].received.length = 0;
+    upstreams[name].answerWith((response) => response.end(JSON.stringify(name)));
+  }
+});
+afterEach(() => harness.close());
+afterAll(async () => {
+  for (const name of NAMES) await upstreams[name].close();
+});
+
+type Declared = Partial<RouteRecord> & { readonly weights: readonly [west?: number, east?: number, spare?: number] };
+
+function declare({ weights: [west, east, spare], ...fields }: Declared, without: readonly Name[] = []): void {
+  harness.addGateway({
+    ...{ gatewayId: "gw_main", publicId: "main" },
+    upstreams: NAMES.map((name) =>
+      upstreamOf(upstreams[name].url, "openai", { name, ...(without.includes(name) && { credential: null }) }),
+    ),
+    routes: [
+      routeOf("fast", {
+        ...{ upstream: "west", weight: west },
+        fallbacks: [
+          { upstream: "east", upstreamModel: "east-model", weight: east },
+          { upstream: "spare", upstreamModel: "spare-model", weight: spare },
+        ],
+        ...fields,
+      }),
+    ],
+  });
+}
+
+async function ask(key: string): Promise<{ status: number; by: string }> {
+  const answer = await fetch(`${harness.url}/g/main/v1/chat/completions`, {
+    method: "POST",
+    headers: { "x-api-key": key, "content-type": "application/json" },
+    body: JSON.stringify({ model: "fast" }),
+  });
+  return { status: answer.status, by: String(await answer.json()) };
+}
+
+const asked = () => NAMES.map((name) => upstreams[name].received.length);
+const failing = (name: Name) => upstreams[name].answerWith((response) => response.writeHead(503).end(`"${name}"`));
+
+test("b415: upstreams with a weight share the calls, each with its own model; another one is asked once they have failed", async () => {
+  declare({ weights: [3, 1] });
+  const key = harness.addKey();
+  for (let i = 0; i < 400; i++) expect((await ask(key)).status).toBe(200);
+  const [west = 0, east = 0, spare] = asked();
+  expect([west + east, spare]).toEqual([400, 0]);
+  // Six standard deviations.
+  expect(Math.abs(west - 300)).toBeLessThan(52);
+  expect(JSON.parse(String(upstreams.east.received[0]?.body))).toEqual({ model: "east-model" });
+  failing("west");
+  failing("east");
+  expect(await ask(key)).toEqual({ status: 200, by: "spare" });
+  expect(asked()).toEqual([west + 1, east + 1, 1]);
+});
+
+test("an upstream of weight 0 takes no first call, and is asked once the others have failed", async () => {
+  declare({ weights: [0, 2] });
+  const key = harness.addKey();
+  for (let i = 0; i < 20; i++) expect(await ask(key)).toEqual({ status: 200, by: "east" });
+  failing("east");
+  expect(await ask(key)).toEqual({ status: 200, by: "west" });
+});
+
+test("b415: a sticky route asks the same upstream for all calls of a key, on another server too, and shares the keys", async () => {
+  declare({ weights: [1, 1], sticky: "Key" });
+  const keys = Array.from({ length: 40 }, (_, i) => ({
+    keyId: `key_${i}`,
+    plaintext: harness.addKey({ keyId: `key_${i}` }),
+  }));
+  const homes = new Map<string, string>();
+  for (const { keyId, plaintext } of keys) homes.set(keyId, (await ask(plaintext)).by);
+  expect(new Set(homes.values())).toEqual(new Set(["west", "east"]));
+  for (const { keyId, plaintext } of keys) expect((await ask(plaintext)).by).toBe(homes.get(keyId));
+  await harness.close();
+  harness = await startGateway();
+  declare({ weights: [1, 1], sticky: "Key" });
+  for (const { keyId } of keys) expect((await ask(harness.addKey({ keyId }))).by).toBe(homes.get(keyId));
+});
+
+test("a sticky key goes elsewhere while its upstream is left out, and comes back", async () => {
+  declare({ weights: [1, 1], sticky: "Key" });
+  const key = harness.addKey();
+  const home = (await ask(key)).by === "west" ? "west" : "east";
+  const other = home === "west" ? "east" : "west";
+  failing(home);
+  for (let i = 0; i < 8; i++) expect(await ask(key)).toEqual({ status: 200, by: other });
+  expect(upstreams[home].received.length).toBe(6);
+  upstreams[home].answerWith((response) => response.end(JSON.stringify(home)));
+  harness.clock.advance(5_000);
+  for (let i = 0; i < 3; i++) expect((await ask(key)).by).toBe(home);
+});
+
+test("b415: a call asks each upstream once, and passes over none, whatever becomes of the weights meanwhile", async () => {
+  const orders: Declared[] = [
+    { weights: [1, 1, 1] },
+    { weights: [1, 1_000_000] },
+    { weights: [0, 5, 1], sticky: "Key" },
+    { weights: [] },
+  ];
+  let next = 0;
+  for (const name of NAMES) {
+    upstreams[name].answerWith((response) => {
+      declare(orders[next++ % orders.length] ?? { weights: [] });
+      response.writeHead(429).end("{}");
+    });
+  }
+  const key = harness.addKey();
+  declare({ weights: [1, 1, 1] });
+  for (let i = 1; i <= 30; i++) {
+    expect((await ask(key)).status).toBe(429);
+    expect(asked()).toEqual([i, i, i]);
+  }
+});
+
+test("an upstream whose credential is missing takes no calls of those that have theirs", async () => {
+  declare({ weights: [1, 1] }, ["west"]);
+  const key = harness.addKey();
+  for (let i = 0; i < 20; i++) expect(await ask(key)).toEqual({ status: 200, by: "east" });
+  failing("east");
+  expect(await ask(key)).toEqual({ status: 200, by: "spare" });
+});
+
+test("b416: a library asks its route's own upstream alone, whatever the weights, so that its vectors are of one model", async () => {
+  const [digest] = [keyDigest(harness.addKey())];
+  const caller = createLibraryCaller(harness.deps, { formats: EMBEDDING_FORMATS, userAgent: "test" });
+  const call = { digest, publicId: "main", model: "fast", timeoutMs: 5_000, maxAnswer: 1_000, body: () => ({}) };
+  for (const weights of [
+    [1, 1_000_000],
+    [0, 1],
+  ] as const) {
+    declare({ weights });
+    for (let i = 0; i < 5; i++) {
+      expect(await caller.call(call)).toMatchObject({ kind: "answered", servedBy: "west openai real-fast" });
+    }
+  }
+  await caller.close();
+});
+
+test("b416: what is stored is found again: at its own origin, and of two accounts at one origin by the first alone", async () => {
+  const kept = [await startKeepingUpstream(), await startKeepingUpstream()];
+  const [one, two] = kept.map(({ url }) => url);
+  const account = (name: string, url = "") => upstreamOf(url, "openai", { name, credential: `sk-${name}` });
+  const route = (weights: readonly [number, number]) =>
+    routeOf("fast", {
+      ...{ upstream: "west", weight: weights[0] },
+      fallbacks: [{ upstream: "east", upstreamModel: "real-fast", weight: weights[1] }],
+    });
+  const respond = async (body: object) => {
+    const answer = await fetch(`${harness.url}/g/main/v1/responses`, {
+      method: "POST",
+      headers: { "x-api-key": key, "content-type": "application/json" },
+      body: JSON.stringify({ model: "fast", input: "Hello", ...body }),
+    });
+    expect(answer.status).toBe(200);
+    return String((JSON.parse(await answer.text()) as { id: unknown }).id);
+  };
+  const accounts = () => {
+    const all = kept.flatMap(({ received }) => received.map(({ headers }) => headers.authorization));
+    for (const { received } of kept) received.length = 0;
+    return all;
+  };
+  const key = harness.addKey();
+  const gateway = { gatewayId: "gw_main", publicId: "main" };
+
+  harness.addGateway({ ...gateway, upstreams: [account("west", one), account("east", two)], routes: [route([1, 1])] });
+  const ids = [];
+  for (let i = 0; i < 24; i++) ids.push(await respond({}));
+  expect(new Set(accounts()).size).toBe(2);
+  // The upstream that has it not would answer 404.
+  for (const id of ids) await respond({ previous_response_id: id });
+  accounts();
+
+  harness.addGateway({ ...gateway, upstreams: [account("west", one), account("east", one)], routes: [route([1, 1])] });
+  for (let i = 0; i < 12; i++) await respond({ previous_response_id: await respond({}) });
+  expect(new Set(accounts())).toEqual(new Set(["Bearer sk-west"]));
+  for (let i = 0; i < 24; i++) await respond({ store: false });
+  expect(new Set(accounts()).size).toBe(2);
+  harness.addGateway({ ...gateway, upstreams: [account("west", one), account("east", one)], routes: [route([0, 1])] });
+  for (let i = 0; i < 4; i++) await respond({ previous_response_id: await respond({}) });
+  expect(new Set(accounts())).toEqual(new Set(["Bearer sk-east"]));
+  for (const { close } of kept) await close();
+});
