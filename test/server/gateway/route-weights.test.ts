@@ -207,3 +207,30 @@ test("b416: what is stored is found again: at its own origin, and of two account
   expect(new Set(accounts())).toEqual(new Set(["Bearer sk-east"]));
   for (const { close } of kept) await close();
 });
+
+test("b416: a batch is begun at the first of two accounts at one origin, where it is found again", async () => {
+  let begun = 0;
+  upstreams.west.answerWith((response, { url }) => {
+    const id = url.split("/")[4] ?? `msgbatch_${++begun}`;
+    response.end(JSON.stringify({ id, type: "message_batch", processing_status: "in_progress" }));
+  });
+  const accounts = ["one", "two"].map((name) =>
+    upstreamOf(upstreams.west.url, "anthropic", { name, credential: `sk-${name}` }),
+  );
+  const fallbacks = [{ upstream: "two", upstreamModel: "real", weight: 1 }];
+  const route = routeOf("fast", { upstream: "one", upstreamModel: "real", weight: 1, fallbacks });
+  harness.addGateway({
+    ...{ publicId: "main", operations: ["generate", "batches"] },
+    ...{ upstreams: accounts, routes: [route] },
+  });
+  const headers = { "x-api-key": harness.addKey(), "content-type": "application/json" };
+  const requests = [{ custom_id: "1", params: { model: "fast", max_tokens: 1, messages: [] } }];
+  for (let i = 0; i < 12; i++) {
+    const url = `${harness.url}/g/main/v1/messages/batches`;
+    const answer = await fetch(url, { method: "POST", headers, body: JSON.stringify({ requests }) });
+    expect(answer.status).toBe(200);
+    const { id } = (await answer.json()) as { id: string };
+    expect((await fetch(`${url}/${id}`, { headers })).status).toBe(200);
+  }
+  expect(new Set(upstreams.west.received.map((one) => one.headers["x-api-key"]))).toEqual(new Set(["sk-one"]));
+});
