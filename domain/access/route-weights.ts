@@ -26,10 +26,17 @@ export function choicesOf(route: WeightedRoute): RouteChoices {
  * @param seed what the order depends on: the same for all calls of a key, or another one for each call
  */
 export function inTurn(first: readonly RouteTarget[], seed: string): readonly RouteTarget[] {
-  return first
-    .map((target) => ({ target, wait: waitOf(target, seed) }))
-    .toSorted((one, other) => one.wait - other.wait)
-    .map(({ target }) => target);
+  const order: RouteTarget[] = [];
+  const waits: number[] = [];
+  // A few targets, for each call: to sort them would allocate more than all else here.
+  for (const target of first) {
+    const wait = waitOf(target, seed);
+    const later = waits.findIndex((other) => other > wait);
+    const at = later === -1 ? order.length : later;
+    waits.splice(at, 0, wait);
+    order.splice(at, 0, target);
+  }
+  return order;
 }
 
 /** Describes a target's share of the first choices, for people; undefined if it has none, or all for want of weights. */

@@ -11,8 +11,8 @@ export type UpstreamCandidate = { readonly upstream: UpstreamRecord; readonly mo
 /** Candidates of a call: the first is asked, and the others when it fails. */
 export type Resolved = {
   readonly candidates: readonly [UpstreamCandidate, ...UpstreamCandidate[]];
-  /** Candidates that share a route's calls, in the declared order; left out for a route without weights. */
-  readonly equals?: readonly UpstreamCandidate[];
+  /** Targets that share the route's calls, in the declared order; left out for a route without weights. */
+  readonly equals?: readonly RouteTarget[];
   /** Id of the logical route that the model named; undefined if it named none. */
   readonly routeId: string | undefined;
   /** Limits that all calls of that route share; undefined for no limit. */
@@ -168,11 +168,15 @@ function inChosenOrder(
   const seed = route.sticky === undefined ? callId : keyId;
   if (seed === undefined) return resolved;
   const { first, after } = choicesOf(route);
-  const [chosen, ...others] = candidatesOf(gateway, [...inTurn(first, seed), ...after], dialect).toSorted(
-    (one, other) => Number(one.upstream.credential === null) - Number(other.upstream.credential === null),
-  );
-  if (chosen === undefined) return resolved;
-  return { ...resolved, candidates: [chosen, ...others], equals: candidatesOf(gateway, first, dialect) };
+  const inOrder = candidatesOf(gateway, [...inTurn(first, seed), ...after], dialect);
+  const [chosen, ...others] = inOrder.some(lacksCredential)
+    ? [...inOrder.filter((one) => !lacksCredential(one)), ...inOrder.filter(lacksCredential)]
+    : inOrder;
+  return chosen === undefined ? resolved : { ...resolved, candidates: [chosen, ...others], equals: first };
+}
+
+function lacksCredential({ upstream }: UpstreamCandidate): boolean {
+  return upstream.credential === null;
 }
 
 /** Returns the targets that are there and speak the dialect. */
@@ -181,9 +185,12 @@ function candidatesOf(
   targets: readonly RouteTarget[],
   dialect: Dialect,
 ): readonly UpstreamCandidate[] {
-  return targets
-    .flatMap((target) => candidate(gateway, target) ?? [])
-    .filter(({ upstream }) => upstream.dialect === dialect);
+  const candidates: UpstreamCandidate[] = [];
+  for (const target of targets) {
+    const found = candidate(gateway, target);
+    if (found?.upstream.dialect === dialect) candidates.push(found);
+  }
+  return candidates;
 }
 
 function candidate(gateway: GatewayRecord, { upstream, upstreamModel }: RouteTarget): UpstreamCandidate | undefined {

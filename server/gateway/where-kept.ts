@@ -1,7 +1,8 @@
 import type { OperationRow } from "../../domain/access/gateway-operations.ts";
+import type { RouteTarget } from "../../domain/access/route-weights.ts";
 import type { Problem } from "../http/problems/problem.ts";
 import type { KeptCall } from "./kept/kept-call.ts";
-import { isSameCandidate, type Resolved, type UpstreamCandidate } from "./resolve.ts";
+import type { Resolved, UpstreamCandidate } from "./resolve.ts";
 
 /**
  * Returns where a call goes that may name what upstreams keep, or have them keep something. Such an object is found again
@@ -9,16 +10,20 @@ import { isSameCandidate, type Resolved, type UpstreamCandidate } from "./resolv
  * kept there and by those that name it.
  */
 export function reachKept(resolved: Resolved, kept: KeptCall, row: OperationRow): Resolved | Problem {
-  const { equals, candidates } = resolved;
-  if (equals === undefined) return kept.reach(resolved);
-  const rest = candidates.filter((one) => !equals.some((equal) => isSameCandidate(one, equal)));
-  const [first = candidates[0], ...others] = [...equals, ...rest];
+  if (resolved.equals === undefined) return kept.reach(resolved);
+  const { candidates } = resolved;
+  const equals = resolved.equals.flatMap((target) => candidates.find((one) => isOf(target, one)) ?? []);
+  const [first = candidates[0], ...others] = [...equals, ...candidates.filter((one) => !equals.includes(one))];
   const declared: Resolved = { ...resolved, candidates: [first, ...others] };
   const reached = kept.reach(declared);
   // It is returned as it is for a call that names nothing.
   if (reached !== declared) return reached;
   const keeps = kept.keeping !== undefined || row.kept?.brought !== undefined;
   return keeps && shareOrigin(equals) ? declared : resolved;
+}
+
+function isOf({ upstream, upstreamModel }: RouteTarget, candidate: UpstreamCandidate): boolean {
+  return candidate.upstream.name === upstream && candidate.model === upstreamModel;
 }
 
 /** True if two of the candidates are at one origin, each with its own credential. */

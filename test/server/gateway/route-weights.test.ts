@@ -205,6 +205,11 @@ test("b416: what is stored is found again: at its own origin, and of two account
   harness.addGateway({ ...gateway, upstreams: [account("west", one), account("east", one)], routes: [route([0, 1])] });
   for (let i = 0; i < 4; i++) await respond({ previous_response_id: await respond({}) });
   expect(new Set(accounts())).toEqual(new Set(["Bearer sk-east"]));
+  const models = { ...route([1, 1]), fallbacks: [{ upstream: "west", upstreamModel: "another", weight: 1 }] };
+  harness.addGateway({ ...gateway, upstreams: [account("west", one)], routes: [models] });
+  for (let i = 0; i < 24; i++) await respond({});
+  const asked = kept.flatMap(({ received }) => received.map(({ body }) => JSON.parse(String(body)).model));
+  expect(new Set(asked), "one account shares its models").toEqual(new Set(["real-fast", "another"]));
   for (const { close } of kept) await close();
 });
 
