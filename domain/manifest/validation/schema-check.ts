@@ -179,7 +179,11 @@ const NOUNS: Readonly<Record<string, string>> = {
 
 function explainType(wanted: string, data: unknown, schema: Schema): string {
   if (data === null) return `is empty: write ${NOUNS[wanted]}, or leave the field out`;
-  if (wanted === "string" && typeof data !== "object") return `must be text: write it in quotes, "${String(data)}"`;
+  if (wanted === "string" && typeof data !== "object") {
+    return schema.enum === undefined
+      ? `must be text: write it in quotes, "${String(data)}"`
+      : `unknown value ${String(data)}: ${suggestion("", schema.enum)}`;
+  }
   if (wanted === "array" && typeof data !== "object") return `must be a list: write [${quote(data)}]`;
   if (wanted === "object") return explainMapping(data, schema);
   return `must be ${NOUNS[wanted]}`;
