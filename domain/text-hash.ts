@@ -1,6 +1,9 @@
 const START = 0x811c9dc5;
 
-/** Hashes a text to 32 bits (FNV-1a), or goes on from the hash of a text before it. The last bits of both are alike. */
+/**
+ * Hashes a text to 32 bits (FNV-1a), or goes on from the hash of a text before it. Texts that differ in their end alone
+ * have hashes that are near each other.
+ */
 export function textHash(text: string, before = START): number {
   let hash = before;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
