@@ -11,8 +11,8 @@ export type UpstreamCandidate = { readonly upstream: UpstreamRecord; readonly mo
 /** Candidates of a call: the first is asked, and the others when it fails. */
 export type Resolved = {
   readonly candidates: readonly [UpstreamCandidate, ...UpstreamCandidate[]];
-  /** Targets that share the route's calls, in the declared order; left out for a route without weights. */
-  readonly equals?: readonly RouteTarget[];
+  /** Candidates of a route whose upstreams share its calls, as declared; left out for a route without weights. */
+  readonly declared?: readonly UpstreamCandidate[];
   /** Id of the logical route that the model named; undefined if it named none. */
   readonly routeId: string | undefined;
   /** Limits that all calls of that route share; undefined for no limit. */
@@ -172,7 +172,9 @@ function inChosenOrder(
   const [chosen, ...others] = inOrder.some(lacksCredential)
     ? [...inOrder.filter((one) => !lacksCredential(one)), ...inOrder.filter(lacksCredential)]
     : inOrder;
-  return chosen === undefined ? resolved : { ...resolved, candidates: [chosen, ...others], equals: first };
+  return chosen === undefined
+    ? resolved
+    : { ...resolved, candidates: [chosen, ...others], declared: resolved.candidates };
 }
 
 function lacksCredential({ upstream }: UpstreamCandidate): boolean {

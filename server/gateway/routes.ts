@@ -385,7 +385,7 @@ function resolveFor(
   }
   const resolved = resolveModel(deps, request, model);
   if (resolved instanceof Problem) return resolved;
-  const reached = kept === undefined ? resolved : reachKept(resolved, kept, row);
+  const reached = kept === undefined ? resolved : reachKept(gateway, resolved, kept, row);
   return reached instanceof Problem || row.fallback === "until answered" ? reached : withoutFallbacks(reached);
 }
 

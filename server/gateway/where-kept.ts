@@ -1,38 +1,51 @@
 import type { OperationRow } from "../../domain/access/gateway-operations.ts";
-import type { RouteTarget } from "../../domain/access/route-weights.ts";
+import type { GatewayRecord, OperationKind } from "../../domain/access/key-record.ts";
 import type { Problem } from "../http/problems/problem.ts";
-import type { KeptCall } from "./kept/kept-call.ts";
+import { type KeptCall, placeOf } from "./kept/kept-call.ts";
 import type { Resolved, UpstreamCandidate } from "./resolve.ts";
 
+/** Kinds by which a gateway has objects kept at the first upstream of a format, which other calls name. */
+const KEPT_AT_FIRST: readonly OperationKind[] = ["files", "vectorStores"];
+
 /**
- * Returns where a call goes that may name what upstreams keep, or have them keep something. Such an object is found again
- * by its origin alone. So of equals at one origin with several accounts the first is asked, by calls that have something
- * kept there and by those that name it.
+ * Finds the upstreams of a call that may name objects which upstreams keep, or makes some. A call without a model finds
+ * an object by its place alone, and goes to the first upstream there, in the order in which a gateway declares them. So
+ * does a call of a route with weights, where an object would else be looked for at another account than its own.
  */
-export function reachKept(resolved: Resolved, kept: KeptCall, row: OperationRow): Resolved | Problem {
-  if (resolved.equals === undefined) return kept.reach(resolved);
-  const { candidates } = resolved;
-  const equals = resolved.equals.flatMap((target) => candidates.find((one) => isOf(target, one)) ?? []);
-  const [first = candidates[0], ...others] = [...equals, ...candidates.filter((one) => !equals.includes(one))];
-  const declared: Resolved = { ...resolved, candidates: [first, ...others] };
-  const reached = kept.reach(declared);
+export function reachKept(
+  { upstreams, operations }: GatewayRecord,
+  resolved: Resolved,
+  kept: KeptCall,
+  row: OperationRow,
+): Resolved | Problem {
+  const { declared, candidates } = resolved;
+  if (declared === undefined) return kept.reach(resolved);
+  const position = ({ upstream: { name } }: UpstreamCandidate) => upstreams.findIndex((each) => each.name === name);
+  const inOrder = declared.toSorted((one, other) => position(one) - position(other));
+  const [first = candidates[0], ...others] = inOrder;
+  const fixed: Resolved = { ...resolved, candidates: [first, ...others] };
+  const reached = kept.reach(fixed);
   // It is returned as it is for a call that names nothing.
-  if (reached !== declared) return reached;
+  if (reached !== fixed) return reached;
   const keeps = kept.keeping !== undefined || row.kept?.brought !== undefined;
-  return keeps && shareOrigin(equals) ? declared : resolved;
+  const isNamedElsewhere = operations.some((kind) => KEPT_AT_FIRST.includes(kind));
+  if (!keeps || !(isNamedElsewhere || shareOrigin(inOrder, row))) return resolved;
+  // An object that a fallback's account keeps at the same place would be asked for at the first one's.
+  return { ...fixed, candidates: [first, ...others.filter((one) => !isOtherAccount(first, one))] };
 }
 
-function isOf({ upstream, upstreamModel }: RouteTarget, candidate: UpstreamCandidate): boolean {
-  return candidate.upstream.name === upstream && candidate.model === upstreamModel;
+/** True if an object of one of the candidates may be asked for at another: a cached content is of one model. */
+function shareOrigin(candidates: readonly UpstreamCandidate[], { kept }: OperationRow): boolean {
+  const isOfModel = kept?.brought?.kind === "cache";
+  return candidates.some((one, at) =>
+    candidates.slice(at + 1).some((other) => isOtherAccount(one, other) || (isOfModel && isSamePlace(one, other))),
+  );
 }
 
-/** True if two of the candidates are at one origin, each with its own credential. */
-function shareOrigin(candidates: readonly UpstreamCandidate[]): boolean {
-  const accounts = new Map<string, unknown>();
-  return candidates.some(({ upstream: { baseUrl, credential } }) => {
-    const { origin } = new URL(baseUrl);
-    if (accounts.has(origin)) return accounts.get(origin) !== credential;
-    accounts.set(origin, credential);
-    return false;
-  });
+function isOtherAccount(one: UpstreamCandidate, other: UpstreamCandidate): boolean {
+  return one.upstream.credential !== other.upstream.credential && isSamePlace(one, other);
+}
+
+function isSamePlace(one: UpstreamCandidate, other: UpstreamCandidate): boolean {
+  return placeOf(one.upstream) === placeOf(other.upstream);
 }

@@ -322,7 +322,7 @@ function sealing(keyring: Keyring, owner: string): Pick<ConstructorParameters<ty
 type OwnedObject = { readonly kind: KeptKind; readonly digest: string; readonly places: readonly string[] };
 
 /** Returns where an upstream keeps its objects: its origin, and the path of its API, which may tell customers apart. */
-function placeOf({ baseUrl, dialect }: UpstreamRecord): string {
+export function placeOf({ baseUrl, dialect }: UpstreamRecord): string {
   const url = new URL(baseUrl);
   return `${url.origin}${pathPrefixes(url, dialect).v1}`;
 }

@@ -1,6 +1,7 @@
 /** Routes of which several upstreams share the calls. */
+import type { ServerResponse } from "node:http";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import type { RouteRecord } from "../../../domain/access/key-record.ts";
+import type { OperationKind, RouteRecord } from "../../../domain/access/key-record.ts";
 import { keyDigest } from "../../../domain/key/secret/key-format.ts";
 import { EMBEDDING_FORMATS } from "../../../server/gateway/library/embedding-formats.ts";
 import { createLibraryCaller } from "../../../server/gateway/library/library-call.ts";
@@ -8,7 +9,7 @@ import type { Harness } from "../harness.ts";
 import { ownersInMemory } from "../ownership/owners-in-memory.ts";
 import { routeOf, startGateway, upstreamOf } from "./gateway.ts";
 import { startKeepingUpstream } from "./keeping-upstream.ts";
-import { startUpstream, type Upstream } from "./upstream.ts";
+import { type Received, startUpstream, type Upstream } from "./upstream.ts";
 
 const NAMES = ["west", "east", "spare"] as const;
 type Name = (typeof NAMES)[number];
@@ -32,11 +33,17 @@ afterAll(async () => {
   for (const name of NAMES) await upstreams[name].close();
 });
 
-type Declared = Partial<RouteRecord> & { readonly weights: readonly [west?: number, east?: number, spare?: number] };
+type Declared = Partial<RouteRecord> & {
+  readonly weights: readonly [west?: number, east?: number, spare?: number];
+  readonly operations?: readonly OperationKind[];
+};
 
-function declare({ weights: [west, east, spare], ...fields }: Declared, without: readonly Name[] = []): void {
+function declare(
+  { weights: [west, east, spare], operations, ...fields }: Declared,
+  without: readonly Name[] = [],
+): void {
   harness.addGateway({
-    ...{ gatewayId: "gw_main", publicId: "main" },
+    ...{ gatewayId: "gw_main", publicId: "main", ...(operations && { operations }) },
     upstreams: NAMES.map((name) =>
       upstreamOf(upstreams[name].url, "openai", { name, ...(without.includes(name) && { credential: null }) }),
     ),
@@ -163,6 +170,97 @@ test("b416: a library asks its route's own upstream alone, whatever the weights,
   await caller.close();
 });
 
+/** An upstream that keeps responses by account, and knows no others'. */
+function keepingAccounts() {
+  const made = new Map<string, string>();
+  return (response: ServerResponse, { url = "", method, headers, body }: Received) => {
+    const account = String(headers.authorization);
+    const said = method === "POST" ? JSON.parse(String(body)) : {};
+    const named = said.previous_response_id ?? /resp_\d+$/.exec(url)?.[0];
+    const isUnknown = named !== undefined && made.get(named) !== account;
+    const id = url === "/v1/files" ? `file-${made.size}` : `resp_${made.size}`;
+    if (method === "POST" && !isUnknown) made.set(id, account);
+    response.writeHead(isUnknown ? 404 : 200, { "content-type": "application/json" });
+    response.end(JSON.stringify({ id: named ?? id, object: "response", output: [] }));
+  };
+}
+
+test.each([
+  ["of weight 0 before the other", ["west", "east"], [0, 1]],
+  ["with the other before it", ["east", "west"], [1, 1]],
+  ["of weight 0 behind the other", ["east", "west"], [0, 1]],
+] as const)(
+  "b416: of two accounts at one origin, one %s, what is stored is read, named and deleted at the one that has it",
+  async (_, order, [west, east]) => {
+    upstreams.west.answerWith(keepingAccounts());
+    harness.addGateway({
+      ...{ gatewayId: "gw_main", publicId: "main", operations: ["generate", "responses"] },
+      upstreams: order.map((name) => upstreamOf(upstreams.west.url, "openai", { name, credential: `sk-${name}` })),
+      routes: [
+        routeOf("fast", {
+          ...{ upstream: "west", weight: west },
+          fallbacks: [{ upstream: "east", upstreamModel: "real-fast", weight: east }],
+        }),
+      ],
+    });
+    const headers = { "x-api-key": harness.addKey(), "content-type": "application/json" };
+    const call = async (method: string, path: string, body?: object) => {
+      const sent = body && { body: JSON.stringify({ model: "fast", input: "Hello", ...body }) };
+      const answer = await fetch(`${harness.url}/g/main/v1/responses${path}`, { method, headers, ...sent });
+      return { status: answer.status, id: String(((await answer.json()) as { id: unknown }).id) };
+    };
+    for (let i = 0; i < 8; i++) {
+      const { id } = await call("POST", "", {});
+      expect((await call("POST", "", { previous_response_id: id })).status).toBe(200);
+      expect((await call("GET", `/${id}`)).status).toBe(200);
+      expect((await call("DELETE", `/${id}`)).status).toBe(200);
+    }
+  },
+);
+
+test("b416: a call that has something stored goes to no other account at its place where that fails, and another call does", async () => {
+  upstreams.west.answerWith((response, { headers }) =>
+    response.writeHead(headers.authorization === "Bearer sk-west" ? 429 : 200).end("{}"),
+  );
+  harness.addGateway({
+    ...{ gatewayId: "gw_main", publicId: "main" },
+    upstreams: ["west", "east"].map((name) =>
+      upstreamOf(upstreams.west.url, "openai", { name, credential: `sk-${name}` }),
+    ),
+    routes: [
+      routeOf("fast", {
+        ...{ upstream: "west", weight: 1 },
+        fallbacks: [{ upstream: "east", upstreamModel: "real-fast", weight: 1 }],
+      }),
+    ],
+  });
+  const respond = (body: object) =>
+    fetch(`${harness.url}/g/main/v1/responses`, {
+      method: "POST",
+      headers: { "x-api-key": harness.addKey(), "content-type": "application/json" },
+      body: JSON.stringify({ model: "fast", input: "Hello", ...body }),
+    }).then(({ status }) => status);
+  expect([await respond({}), await respond({ store: false })]).toEqual([429, 200]);
+});
+
+test("b416: where a gateway serves files, a response is stored where they are", async () => {
+  declare({ weights: [1, 1] });
+  const { west, east } = upstreams;
+  for (const { answerWith } of [west, east]) answerWith((response) => response.end(`{"id":"resp_${Math.random()}"}`));
+  const headers = { "x-api-key": harness.addKey(), "content-type": "application/json" };
+  const respond = async () => {
+    for (let i = 0; i < 12; i++) {
+      const body = JSON.stringify({ model: "fast", input: "Hello" });
+      await (await fetch(`${harness.url}/g/main/v1/responses`, { method: "POST", headers, body })).text();
+    }
+    return asked();
+  };
+  const [before = 0] = await respond();
+  expect(before).toBeLessThan(12);
+  declare({ weights: [1, 1], operations: ["generate", "files"] });
+  expect((await respond())[0]).toBe(before + 12);
+});
+
 test("b416: what is stored is found again: at its own origin, and of two accounts at one origin by the first alone", async () => {
   const kept = [await startKeepingUpstream(), await startKeepingUpstream()];
   const [one, two] = kept.map(({ url }) => url);
@@ -204,7 +302,8 @@ test("b416: what is stored is found again: at its own origin, and of two account
   expect(new Set(accounts()).size).toBe(2);
   harness.addGateway({ ...gateway, upstreams: [account("west", one), account("east", one)], routes: [route([0, 1])] });
   for (let i = 0; i < 4; i++) await respond({ previous_response_id: await respond({}) });
-  expect(new Set(accounts())).toEqual(new Set(["Bearer sk-east"]));
+  // The calls that read it back know no weight.
+  expect(new Set(accounts())).toEqual(new Set(["Bearer sk-west"]));
   const models = { ...route([1, 1]), fallbacks: [{ upstream: "west", upstreamModel: "another", weight: 1 }] };
   harness.addGateway({ ...gateway, upstreams: [account("west", one)], routes: [models] });
   for (let i = 0; i < 24; i++) await respond({});
