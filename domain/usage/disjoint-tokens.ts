@@ -56,7 +56,7 @@ function disjointOfOpenAi(figures: Figures): Disjoint {
 
 /** Makes Anthropic's figures disjoint: they are reported apart. */
 function disjointOfAnthropic(figures: Figures): Disjoint {
-  const { prompt = 0, cached = 0, written1h = 0, completion = 0, searches = 0, fetches = 0 } = figures;
+  const { prompt = 0, cached = 0, written1h = 0, completion = 0, searches = 0 } = figures;
   return {
     tokens: {
       input: prompt,
@@ -65,7 +65,7 @@ function disjointOfAnthropic(figures: Figures): Disjoint {
       cache_write_1h: written1h,
       output: completion,
       reasoning: 0,
-      tool_calls: searches + fetches,
+      tool_calls: searches,
       images: 0,
       seconds: 0,
       characters: 0,

@@ -12,8 +12,7 @@ type Figure =
   | "toolPrompt"
   | "citations"
   | "total"
-  | "searches"
-  | "fetches";
+  | "searches";
 export type Figures = Partial<Record<Figure, number>>;
 
 /** Figures reported so far: the last value above 0 of each. */
@@ -73,11 +72,8 @@ const FIGURE_PATHS: Readonly<Record<Dialect, Readonly<Record<keyof ReportedFigur
     summed: [],
   },
   anthropic: {
-    said: [
-      ...ANTHROPIC_TOKENS,
-      ["searches", "server_tool_use", "web_search_requests"],
-      ["fetches", "server_tool_use", "web_fetch_requests"],
-    ],
+    // A fetch is paid for by its tokens alone.
+    said: [...ANTHROPIC_TOKENS, ["searches", "server_tool_use", "web_search_requests"]],
     summed: ANTHROPIC_TOKENS.map(([figure, ...names]): FigurePath => [figure, "iterations", ...names]),
   },
   gemini: {
@@ -140,11 +136,34 @@ function figureAt(value: unknown, path: FigurePath, depth = 1): number | undefin
   if (name === undefined) return isFigure(value) ? value : Number.NaN;
   if (!Array.isArray(value)) return figureAt(memberOf(value, name), path, depth + 1);
   let sum: number | undefined;
-  for (const item of value) {
+  for (const item of isServedByFallback(value) ? value.filter((one) => !isDeclined(one)) : value) {
     const figure = figureAt(memberOf(item, name), path, depth + 1);
     if (figure !== undefined) sum = (sum ?? 0) + figure;
   }
   return sum === undefined || isFigure(sum) ? sum : Number.NaN;
+}
+
+/** True if a fallback has served the answer: Anthropic lists each attempt. */
+function isServedByFallback(iterations: readonly unknown[]): boolean {
+  return iterations.some((one) => memberOf(one, "type") === FALLBACK);
+}
+
+/** True for an attempt that has written nothing, before a fallback served the answer: it is not billed. */
+function isDeclined(iteration: unknown): boolean {
+  return memberOf(iteration, "type") === "message" && memberOf(iteration, "output_tokens") === 0;
+}
+
+/** Type of the attempt of a fallback, another model than the one of the call, which has served the answer. */
+const FALLBACK = "fallback_message";
+
+/** Returns the model of the fallback that has served the answer, as a usage says; undefined for none. */
+export function servingModel(usage: unknown): string | undefined {
+  const iterations = memberOf(usage, "iterations");
+  const served = Array.isArray(iterations)
+    ? iterations.findLast((one) => memberOf(one, "type") === FALLBACK)
+    : undefined;
+  const model = memberOf(served, "model");
+  return typeof model === "string" && model !== "" ? model : undefined;
 }
 
 function isFigure(value: unknown): value is number {

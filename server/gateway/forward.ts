@@ -500,9 +500,9 @@ class Exchange implements AttemptListener {
     }
     const { routeId } = this.#resolved;
     const askedModel = candidate.model ?? pathModel ?? bodyModel;
-    tap.end(isWhole, (usage, mostWritten) => {
+    tap.end(isWhole, (usage, written) => {
       onAnswered({ gatewayId, routeId, askedModel, usage });
-      onOver?.({ answer: { usage, mostWritten }, givenUp: atWork });
+      onOver?.({ answer: { usage, written }, givenUp: atWork });
       trace?.end(usage);
     });
   }

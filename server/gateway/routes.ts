@@ -202,7 +202,7 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
       path: call.path,
       pathModel: call.model,
       query: keptCall?.query ?? forwardedQuery(query),
-      head: keptCall?.keeping === undefined && keptCall?.reading === undefined ? head : withWholeAnswer(head),
+      head: isReadWhole(row, keptCall) ? withWholeAnswer(head) : head,
       body,
       resolved,
       resolveAgain: (last) => resolveAgain(deps, request, { model, last, kept: keptCall }),
@@ -357,6 +357,14 @@ function resolveAgain(
   const access = accessNow(deps, request);
   if (access instanceof Problem) return access;
   return access === before && last !== undefined ? last : resolveFor(deps, request, model, kept);
+}
+
+/**
+ * True if an answer is asked for in no coding: it is read before it is passed on, or it is longer than what is decoded
+ * beside a call, as vectors and images are.
+ */
+function isReadWhole({ kind }: OperationRow, kept: KeptCall | undefined): boolean {
+  return kept?.keeping !== undefined || kept?.reading !== undefined || kind === "embed" || kind === "images";
 }
 
 /**

@@ -70,13 +70,13 @@ export function readHead(rawHeaders: readonly string[], vendorHeader: string): R
 
 /** Returns, of the codings that a caller accepts, those in which an answer's usage can be read. */
 function readCodingsOf(accepted: string): string {
-  if (USUAL_CODINGS.test(accepted)) return accepted;
+  if (USUAL_CODINGS.test(accepted)) return "gzip, deflate";
   const read = accepted.split(",").filter((offer) => isReadCoding((offer.split(";")[0] ?? "").trim().toLowerCase()));
   return read.length === 0 ? "identity" : read.join(",").trim();
 }
 
-/** Pattern of the codings that most clients accept: answers in each of them can be read. */
-const USUAL_CODINGS = /^gzip, ?deflate(?:, ?br)?$/;
+/** Pattern of the codings that most clients accept. */
+const USUAL_CODINGS = /^gzip, ?deflate(?:, ?br(?:, ?zstd)?)?$/;
 
 function namesModel(name: string): boolean {
   return spellingOf(name).namesModel;
@@ -91,7 +91,7 @@ export function withoutModels(head: RequestHead): RequestHead {
 /** Headers that ask for an answer in a coding, or for a part of it; `request-range` is an old name of `range`. */
 const FORMS_OF_ANSWER: ReadonlySet<string> = new Set(["accept-encoding", "range", "if-range", "request-range"]);
 
-/** Returns a head that asks for all of an answer, in no coding, for a call whose answer is read before it is passed on. */
+/** Returns a head that asks for all of an answer, in no coding. */
 export function withWholeAnswer(head: RequestHead): RequestHead {
   const isKept = (name: string) => !FORMS_OF_ANSWER.has(spellingOf(name).lower.replace(/[^a-z0-9]/g, "-"));
   const forwarded = filtered(head.forwarded, isKept);

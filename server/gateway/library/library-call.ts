@@ -1,8 +1,8 @@
 import { parseJson } from "../../../domain/parse-json.ts";
-import type { AnswerUsage } from "../../../domain/usage/tokens.ts";
 import type { ServerDeps } from "../../product/deps.ts";
 import type { Caller } from "../../usage/usage-recorder.ts";
 import { upstreamTarget } from "../request-target.ts";
+import type { OnUsage } from "../tokens/answer-reader.ts";
 import { createAddressGuard } from "../upstream/addresses.ts";
 import { createUpstreamPools, type ReachableUpstream } from "../upstream/pools.ts";
 import {
@@ -127,9 +127,9 @@ export function createLibraryCaller<F extends CallFormat>(
           const signal = AbortSignal.any([cut.signal, AbortSignal.timeout(timeoutMs)]);
           const { operation } = format;
           const { teamId } = key;
-          const onUsage = (usage: AnswerUsage, mostWritten: number) => {
+          const onUsage: OnUsage = (usage, written) => {
             deps.usage.countAnswer(key, { gatewayId, routeId, askedModel: model, usage }, clock.now());
-            reservation.settle(dialect, { answer: { usage, mostWritten }, givenUp: 0 });
+            reservation.settle(dialect, { answer: { usage, written }, givenUp: 0 });
           };
           const onSent = () => {
             ending.givenUp = 1;

@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
 import type { ServedOperation } from "../../../domain/access/gateway-operations.ts";
 import type { Dialect } from "../../../domain/access/key-record.ts";
-import type { AnswerUsage } from "../../../domain/usage/tokens.ts";
+import type { OnUsage } from "../tokens/answer-reader.ts";
 import { openTap } from "../tokens/answer-tap.ts";
 import { assertFewInterimAnswers } from "../upstream/interim-answers.ts";
 import type { UpstreamPool } from "../upstream/pools.ts";
@@ -21,7 +21,7 @@ type Post = {
   /** Team of the gateway. */
   readonly teamId: string;
   /** Called with what an answer reported, once it is over, however it ended. */
-  readonly onUsage: (usage: AnswerUsage, mostWritten: number) => void;
+  readonly onUsage: OnUsage;
   /** Called once the call is on a connection: before that, no upstream has any of it. */
   readonly onSent: () => void;
   /** Called once the answer's head is there, with whether {@link onUsage} will be called for it. */

@@ -2,12 +2,15 @@ import type { Unit } from "../../../domain/access/gateway-operations.ts";
 import type { Dialect } from "../../../domain/access/key-record.ts";
 import { parseJson } from "../../../domain/parse-json.ts";
 import { disjointTokens } from "../../../domain/usage/disjoint-tokens.ts";
-import { noFigures, noteUsage, secondsOf } from "../../../domain/usage/reported-figures.ts";
+import { noFigures, noteUsage, secondsOf, servingModel } from "../../../domain/usage/reported-figures.ts";
+import type { WrittenTokens } from "../../../domain/usage/token-reservation.ts";
 import type { AnswerEnding, AnswerUsage } from "../../../domain/usage/tokens.ts";
 import { LastUsage } from "./last-usage.ts";
 import { type FoundMember, MemberScanner, type ScannedDocument } from "./member-scanner.ts";
 
 const NEWLINE = 0x0a;
+/** First byte of a line of `data`, and of no other line of an event. */
+const DATA = 0x64;
 const USAGE = Buffer.from("usage");
 const MODEL = Buffer.from("model");
 const NULL = Buffer.from("null");
@@ -27,6 +30,9 @@ const LEAST_COUNTED = 256;
 const IMAGES = "data";
 
 type UsageMember = Exclude<FoundMember, "model">;
+
+/** Takes what an answer reported, and the tokens that its bytes have shown. */
+export type OnUsage = (usage: AnswerUsage, written: WrittenTokens) => void;
 
 /**
  * Reads the usage that an answer reports, from its bytes as they pass. Of an event stream it looks only into lines that
@@ -51,12 +57,17 @@ export class AnswerReader {
   #times = 0;
   /** Model as JSON, which is parsed at the end. */
   #model: string | undefined;
+  /** Model of the fallback that has served the answer; undefined for none. */
+  #servingModel: string | undefined;
   /** Model, as JSON, of the event that is being read. */
   #eventModel: string | undefined;
   #eventReports = false;
   #isInLine = false;
   /** Bytes of the answer so far. */
   #length = 0;
+  /** Events with data so far, and whether the next byte begins a line. */
+  #events = 0;
+  #beginsLine = true;
 
   /**
    * @param isEvents true if the answer is an event stream; else it is JSON
@@ -74,16 +85,19 @@ export class AnswerReader {
   /** Takes the next piece. */
   push(bytes: Buffer): void {
     this.#length += bytes.length;
-    if (this.#isEvents) this.#pushLines(bytes);
-    else this.#scanner.scan(bytes);
+    if (this.#isEvents) {
+      this.#countEvents(bytes);
+      this.#pushLines(bytes);
+    } else this.#scanner.scan(bytes);
   }
 
   /**
-   * Most tokens that may be written by now: the bytes of a stream; infinite for another answer, which begins once all
-   * of it is written.
+   * Tokens that may be written by now: one for each event of a stream at least, and one for each byte at most; without a
+   * bound for another answer, which begins once all of it is written.
    */
-  get mostWritten(): number {
-    return this.#isEvents || this.#scanner.isList ? this.#length : Number.POSITIVE_INFINITY;
+  get written(): WrittenTokens {
+    const most = this.#isEvents || this.#scanner.isList ? this.#length : Number.POSITIVE_INFINITY;
+    return { least: this.#events, most };
   }
 
   /** @param isWhole true if the answer has come to its end */
@@ -97,7 +111,7 @@ export class AnswerReader {
     const isTwice = this.#times > 1 && ((!this.#isEvents && !this.#scanner.isList) || this.#unit === "images");
     return {
       tokens,
-      model: textIn(this.#model),
+      model: this.#servingModel ?? textIn(this.#model),
       // No call uses nothing: some upstreams write zeros until they know.
       ending: this.#ending(isWhole, !isSound || Object.values(tokens).some((count) => count > 0)),
       isDoubtful: !isSound || !fits || isTwice || this.#replaceable < 0,
@@ -116,6 +130,14 @@ export class AnswerReader {
     // Gemini reports it in every piece, Anthropic first and last, OpenAI at the end alone.
     const isFinal = this.#dialect === "gemini" ? isWhole : this.#times > 0 || this.#dialect === "openai";
     return isFinal ? "reported" : "cut";
+  }
+
+  #countEvents(bytes: Buffer): void {
+    if (this.#beginsLine && bytes[0] === DATA) this.#events++;
+    for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, end + 1)) {
+      if (bytes[end + 1] === DATA) this.#events++;
+    }
+    if (bytes.length > 0) this.#beginsLine = bytes[bytes.length - 1] === NEWLINE;
   }
 
   #pushLines(bytes: Buffer): void {
@@ -188,6 +210,7 @@ export class AnswerReader {
     if (member === undefined) return;
     const usage = this.#last.parse();
     if (this.#unit === "seconds") this.#seconds = secondsOf(usage);
+    if (this.#dialect === "anthropic") this.#servingModel = servingModel(usage) ?? this.#servingModel;
     if (noteUsage(this.#reported, this.#dialect, usage)) this.#unsound?.delete(member);
     else this.#addUnsound(member);
     this.#lastMember = undefined;

@@ -6,9 +6,10 @@ import {
   type ServedOperation,
 } from "../../../domain/access/gateway-operations.ts";
 import type { Dialect } from "../../../domain/access/key-record.ts";
+import type { WrittenTokens } from "../../../domain/usage/token-reservation.ts";
 import type { AnswerUsage } from "../../../domain/usage/tokens.ts";
 import { holdsCredential, type Needle } from "../headers/credential-mask.ts";
-import { AnswerReader } from "./answer-reader.ts";
+import { AnswerReader, type OnUsage } from "./answer-reader.ts";
 import { DecodedReader, UNREAD } from "./decoded-reader.ts";
 
 /** Reader that is shown an answer's bytes as they pass, and never holds them up. */
@@ -16,17 +17,18 @@ export type AnswerTap = {
   push(bytes: Buffer): void;
   /**
    * @param isWhole true if the answer has come to its end
-   * @param onUsage called with what the answer reported, at once or once it is decoded, and the most tokens that may be
-   *   written by then
+   * @param onUsage called with what the answer reported, at once or once it is decoded, and the tokens that it has shown
    */
-  end(isWhole: boolean, onUsage: (usage: AnswerUsage, mostWritten: number) => void): void;
+  end(isWhole: boolean, onUsage: OnUsage): void;
 };
+
+const UNSEEN: WrittenTokens = { least: 0, most: Number.POSITIVE_INFINITY };
 
 /** Returns the reader of an answer that is not read, of which no more is known than what was spoken. */
 function unreadAnswer(characters: number): AnswerTap {
   return {
     push: () => {},
-    end: (_isWhole, onUsage) => onUsage(withCharacters(UNREAD, characters), Number.POSITIVE_INFINITY),
+    end: (_isWhole, onUsage) => onUsage(withCharacters(UNREAD, characters), UNSEEN),
   };
 }
 
@@ -76,12 +78,12 @@ export function openTap(
     if (decoded === undefined) return unreadAnswer(characters);
     return {
       push: (bytes) => decoded.push(bytes),
-      end: (isWhole, onUsage) => decoded.end(isWhole, (usage, mostWritten) => onUsage(shown(usage), mostWritten)),
+      end: (isWhole, onUsage) => decoded.end(isWhole, (usage, written) => onUsage(shown(usage), written)),
     };
   }
   return {
     push: (bytes) => reader.push(bytes),
-    end: (isWhole, onUsage) => onUsage(shown(reader.end(isWhole)), reader.mostWritten),
+    end: (isWhole, onUsage) => onUsage(shown(reader.end(isWhole)), reader.written),
   };
 }
 

@@ -1,34 +1,25 @@
 import type { Transform } from "node:stream";
-import { constants, createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import { constants, createGunzip, createInflate } from "node:zlib";
 import { type AnswerUsage, NO_TOKENS } from "../../../domain/usage/tokens.ts";
-import type { AnswerReader } from "./answer-reader.ts";
+import type { AnswerReader, OnUsage } from "./answer-reader.ts";
 import { ReadingTime } from "./reading-time.ts";
 
 export const UNREAD: AnswerUsage = { tokens: NO_TOKENS, model: undefined, ending: "unread", isDoubtful: false };
 
-type Coding = {
-  open(): Transform;
-  /** Bytes of a decoded answer at most. */
-  readonly longest: number;
-  /** Answers that are decoded at once on a thread, at most. */
-  readonly most: number;
-};
-
 // What is cut is decoded as far as it goes.
 const zlib = { finishFlush: constants.Z_SYNC_FLUSH };
-const deflated = { longest: 32 << 20, most: 256 };
-const gzip: Coding = { open: () => createGunzip(zlib), ...deflated };
+const gunzip = (): Transform => createGunzip(zlib);
 
-const CODINGS: Readonly<Record<string, Coding>> = {
-  gzip,
-  "x-gzip": gzip,
-  deflate: { open: () => createInflate(zlib), ...deflated },
-  // Its window grows with the answer.
-  br: {
-    open: () => createBrotliDecompress({ finishFlush: constants.BROTLI_OPERATION_FLUSH }),
-    ...{ longest: 4 << 20, most: 16 },
-  },
+/** Decoders by coding. Brotli has none: its memory grows with the answer. */
+const CODINGS: Readonly<Record<string, () => Transform>> = {
+  gzip: gunzip,
+  "x-gzip": gunzip,
+  deflate: () => createInflate(zlib),
 };
+/** Bytes of a decoded answer at most. */
+const LONGEST = 32 << 20;
+/** Answers that are decoded at once on a thread, at most. */
+const MOST = 256;
 
 /** True if answers in a coding are read, as long as few enough are. */
 export function isReadCoding(name: string): boolean {
@@ -50,8 +41,8 @@ const DECODING_MS = 3 / (1 << 20);
  */
 const readingTime = new ReadingTime({ most: 500, perSecond: 200 });
 
-/** Number of answers that are being decoded on this thread, by coding and by team. */
-const decoding = new Map<Coding, Map<string, number>>();
+/** Number of answers that are being decoded on this thread, by team. */
+const decoding = new Map<string, number>();
 
 /** Shows a reader an answer that came in a coding, which is decoded beside the call: the call does not wait for it. */
 export class DecodedReader {
@@ -61,15 +52,15 @@ export class DecodedReader {
   #length = 0;
   #isRead = true;
 
-  private constructor(reader: AnswerReader, coding: Coding, teamId: string) {
+  private constructor(reader: AnswerReader, decoder: Transform, teamId: string) {
     this.#reader = reader;
-    this.#decoder = coding.open();
-    const giveBack = takeSlot(coding, teamId);
+    this.#decoder = decoder;
+    const giveBack = takeSlot(teamId);
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#closed = promise;
     this.#decoder.on("data", (bytes: Buffer) => {
       this.#length += bytes.length;
-      if (this.#length > coding.longest || !readingTime.hasAny(teamId, performance.now())) this.#giveUp();
+      if (this.#length > LONGEST || !readingTime.hasAny(teamId, performance.now())) this.#giveUp();
       else this.#read(teamId, bytes);
     });
     this.#decoder.on("error", () => this.#giveUp());
@@ -84,9 +75,9 @@ export class DecodedReader {
    * @returns undefined if the coding is not known, too many answers are being decoded, or the team has no time left
    */
   static open(reader: AnswerReader, name: string, teamId: string): DecodedReader | undefined {
-    const coding = Object.hasOwn(CODINGS, name) ? CODINGS[name] : undefined;
-    const isOpen = coding && hasSlot(coding, teamId) && readingTime.hasAny(teamId, performance.now());
-    return isOpen ? new DecodedReader(reader, coding, teamId) : undefined;
+    const open = Object.hasOwn(CODINGS, name) ? CODINGS[name] : undefined;
+    const isOpen = open && hasSlot(teamId) && readingTime.hasAny(teamId, performance.now());
+    return isOpen ? new DecodedReader(reader, open(), teamId) : undefined;
   }
 
   push(bytes: Buffer): void {
@@ -95,9 +86,9 @@ export class DecodedReader {
     else this.#decoder.write(bytes);
   }
 
-  end(isWhole: boolean, onUsage: (usage: AnswerUsage, mostWritten: number) => void): void {
+  end(isWhole: boolean, onUsage: OnUsage): void {
     if (this.#isRead) this.#decoder.end();
-    void this.#closed.then(() => onUsage(this.#isRead ? this.#reader.end(isWhole) : UNREAD, this.#reader.mostWritten));
+    void this.#closed.then(() => onUsage(this.#isRead ? this.#reader.end(isWhole) : UNREAD, this.#reader.written));
   }
 
   #read(teamId: string, bytes: Buffer): void {
@@ -116,19 +107,17 @@ export class DecodedReader {
 /**
  * True if a team has a slot for one more answer: not if it has too many, compared with the free slots (threats b250).
  */
-function hasSlot(coding: Coding, teamId: string): boolean {
-  const slots = decoding.get(coding) ?? new Map<string, number>();
-  const free = coding.most - [...slots.values()].reduce((sum, taken) => sum + taken, 0);
-  return (slots.get(teamId) ?? 0) < TIMES_FREE * free;
+function hasSlot(teamId: string): boolean {
+  const free = MOST - [...decoding.values()].reduce((sum, taken) => sum + taken, 0);
+  return (decoding.get(teamId) ?? 0) < TIMES_FREE * free;
 }
 
 /** Takes a decoding slot; returns a function that gives it back. */
-function takeSlot(coding: Coding, teamId: string): () => void {
-  const slots = decoding.get(coding) ?? new Map<string, number>();
-  decoding.set(coding, slots.set(teamId, (slots.get(teamId) ?? 0) + 1));
+function takeSlot(teamId: string): () => void {
+  decoding.set(teamId, (decoding.get(teamId) ?? 0) + 1);
   return () => {
-    const left = (slots.get(teamId) ?? 1) - 1;
-    if (left === 0) slots.delete(teamId);
-    else slots.set(teamId, left);
+    const left = (decoding.get(teamId) ?? 1) - 1;
+    if (left === 0) decoding.delete(teamId);
+    else decoding.set(teamId, left);
   };
 }

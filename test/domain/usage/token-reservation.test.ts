@@ -13,10 +13,10 @@ import {
 import { type AnswerUsage, NO_TOKENS } from "../../../domain/usage/tokens.ts";
 
 const EXPECTED = { input: 1_000, output: 500 };
-const answer = (usage: Partial<AnswerUsage>, mostWritten = 0): CallEnd => ({
+const answer = (usage: Partial<AnswerUsage>, most = 0, least = 0): CallEnd => ({
   answer: {
     usage: { tokens: NO_TOKENS, model: undefined, ending: "reported", isDoubtful: false, ...usage },
-    mostWritten,
+    written: { least, most },
   },
   givenUp: 0,
 });
@@ -53,6 +53,27 @@ test.each<[string, CallEnd, number, number]>([
   ["is cut late: its input, and what was expected", answer({ ending: "cut" }, 9_000), 0, 1_500],
   ["is cut after a report: what it says", answer({ ending: "cut", tokens: TOKENS }, 4), 45, 24],
   ["is cut long after a report: the most that may be written", answer({ ending: "cut", tokens: TOKENS }, 200), 45, 220],
+  [
+    "is a stream that shows little and reports nothing: what was expected",
+    answer({ ending: "unreported" }, 90_000, 300),
+    300,
+    1_500,
+  ],
+  [
+    "is a stream that shows more than was expected: what it shows",
+    answer({ ending: "unreported" }, 9e6, 60_000),
+    60_000,
+    1_500,
+  ],
+  ["is a stream that is cut before its report: what it shows", answer({ ending: "cut" }, 9e6, 60_000), 60_000, 1_500],
+  ["reports more than it shows: what it reports", answer({ tokens: TOKENS }, 900, 4), 45, 0],
+  ["reports less than it has events: what it reports", answer({ tokens: TOKENS }, 9_000, 400), 45, 0],
+  [
+    "is not believed, and shows more: what it shows",
+    answer({ tokens: TOKENS, isDoubtful: true }, 9e5, 4_000),
+    4_020,
+    1_500,
+  ],
   ["no upstream gives: nothing", NOT_DONE, 0, 0],
 ])("b128: an answer that %s", (_, end, reported, estimated) => {
   expect(usedTokens("openai", EXPECTED, end)).toMatchObject({ reported, estimated });

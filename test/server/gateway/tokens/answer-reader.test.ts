@@ -62,7 +62,7 @@ const message = {
     server_tool_use: { web_search_requests: 2, web_fetch_requests: 1 },
   },
 };
-const messageTokens = { input: 10, cached: 300, cache_write_5m: 50, cache_write_1h: 20, output: 8, tool_calls: 3 };
+const messageTokens = { input: 10, cached: 300, cache_write_5m: 50, cache_write_1h: 20, output: 8, tool_calls: 2 };
 const messageEvents = [
   { type: "message_start", message: { ...message, content: [], usage: { ...message.usage, output_tokens: 1 } } },
   { type: "content_block_delta", delta: { type: "input_json_delta", partial_json: '{"usage":{"output_tokens":77}}' } },
@@ -95,6 +95,13 @@ const iterated = {
     ...{ input_tokens: 30_000, output_tokens: 7_500, cache_read_input_tokens: 20_000 },
     ...{ cache_creation_input_tokens: 2_500, iterations: Array(25).fill(iteration) },
   },
+};
+const fallenBack = {
+  ...{ input_tokens: 100_000, output_tokens: 400 },
+  iterations: [
+    { type: "message", model: "claude-fable", input_tokens: 100_000, output_tokens: 0 },
+    { type: "fallback_message", model: "claude-opus", input_tokens: 100_000, output_tokens: 400 },
+  ],
 };
 const iteratedTokens = { input: 30_000, output: 7_500, cached: 20_000, cache_write_5m: 2_500 };
 
@@ -266,6 +273,19 @@ const OTHER_ANSWERS: typeof ANSWERS = {
     text: events({ model: "", choices: [] }, { model: "m", choices: [] }, { choices: [], usage }),
     is: reported({ input: 1_000, output: 50 }, "m"),
   },
+  "a message that a fallback has served": {
+    dialect: "anthropic",
+    text: JSON.stringify({ model: "claude-opus", usage: fallenBack }),
+    is: reported({ input: 100_000, output: 400 }, "claude-opus"),
+  },
+  "a streamed message that a fallback has served": {
+    ...{ dialect: "anthropic", isEvents: true },
+    text: events(
+      { type: "message_start", message: { model: "claude-fable", usage: { input_tokens: 100_000, output_tokens: 0 } } },
+      { type: "message_delta", usage: fallenBack },
+    ),
+    is: reported({ input: 100_000, output: 400 }, "claude-opus"),
+  },
   "b304: a message of 25 iterations": {
     dialect: "anthropic",
     text: JSON.stringify({ model: "c", ...iterated }),
@@ -294,6 +314,15 @@ test.each(Object.entries(OTHER_ANSWERS))("%s: what it used is read, in whatever 
     const cuts = Array.from({ length: Math.ceil(length / size) }, (__, i) => i * size);
     expect(read(text, how, cuts), `${size}`).toEqual(is);
   }
+});
+
+test.each([1, 3, 64, 10_000])("b128: a stream shows a token for each of its events, in pieces of %i bytes", (size) => {
+  const text = Buffer.from(
+    `: data\n\n${events({ a: "data: 1\\ndata: 2" }, { a: 2 }, { a: 3 })}event: x\r\ndata: {}\r\n\r\n${DONE}`,
+  );
+  const reader = new AnswerReader("openai", true);
+  for (let at = 0; at < text.length; at += size) reader.push(text.subarray(at, at + size));
+  expect(reader.written).toEqual({ least: 5, most: text.length });
 });
 
 test("b304: usages of a hostile stream, each as long as is read, cost what its bytes do", () => {

@@ -20,7 +20,11 @@ beforeEach(() => {
   upstream.received.length = 0;
   harness.answered.length = 0;
   key = harness.addKey();
-  gateway = harness.addGateway({ ...allDialects(upstream.url), routes: [routeOf("fast")] });
+  gateway = harness.addGateway({
+    ...allDialects(upstream.url),
+    operations: ["generate", "embed", "images"],
+    routes: [routeOf("fast")],
+  });
 });
 afterAll(async () => {
   await harness.close();
@@ -136,7 +140,7 @@ test.for(["the client leaves", "the key ends", "the upstream breaks"] as const)(
   },
 );
 
-const CODINGS = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync } as const;
+const CODINGS = { gzip: gzipSync, deflate: deflateSync } as const;
 
 test.for(Object.entries(CODINGS))(
   "an answer in %s is passed on as it is, and read beside",
@@ -149,12 +153,13 @@ test.for(Object.entries(CODINGS))(
 );
 
 test.for([
-  ["gzip, deflate, br, zstd", "gzip, deflate, br"],
-  ["gzip;q=0.5,\tzstd;q=1, BR", "gzip;q=0.5, BR"],
+  ["gzip, deflate, br, zstd", "gzip, deflate"],
+  ["br, gzip, deflate", "gzip, deflate"],
+  ["gzip;q=0.5,\tzstd;q=1, BR, X-Gzip", "gzip;q=0.5, X-Gzip"],
   ["zstd", "identity"],
   ["*", "identity"],
   ["identity", "identity"],
-  ["gzip,deflate", "gzip,deflate"],
+  ["gzip,deflate", "gzip, deflate"],
 ] as const)("b231: a caller who would take an answer in %s has it in what is read: %s", async ([taken, asked]) => {
   upstream.answerWith((response) => response.end(JSON.stringify(chat)));
   const path = `${harness.url}/g/${gateway.publicId}/v1/chat/completions`;
@@ -191,7 +196,8 @@ test.for([
   ["a coding that is not known", "zstd", Buffer.from("anything")],
   ["two codings", "gzip, br", gzipSync("{}")],
   ["another coding than it says", "gzip", Buffer.from(JSON.stringify(chat))],
-  ["a coding of far more bytes than it has", "br", brotliCompressSync(Buffer.alloc(8 << 20))],
+  ["a coding that was not asked for", "br", brotliCompressSync(JSON.stringify(chat))],
+  ["a coding of far more bytes than it has", "gzip", gzipSync(Buffer.alloc(33 << 20))],
 ] as const)("an answer in %s is not read, and says so", async ([, coding, body]) => {
   upstream.answerWith((response) => response.writeHead(200, { "content-encoding": coding }).end(body));
   await (await call("v1/chat/completions")).arrayBuffer().catch(() => {});
@@ -213,24 +219,14 @@ test("b127: an answer whose head names its coding or its type in several lines i
   expect(await answered(2)).toMatchObject({ usage: { tokens: { input: 5, output: 7 }, ending: "reported" } });
 });
 
-test("of answers in brotli that are under way a few are read, and the others say that they are not", async () => {
-  const body = brotliCompressSync(JSON.stringify(chat));
-  const held: (() => void)[] = [];
-  upstream.answerWith((response) => {
-    response.writeHead(200, { "content-encoding": "br" }).write(body.subarray(0, 1));
-    held.push(() => response.end(body.subarray(1)));
-  });
-  const answers = await Promise.all(Array.from({ length: 20 }, () => call("v1/chat/completions")));
-  for (const finish of held) finish();
-  for (const answer of answers) expect(await answer.json()).toEqual(chat);
-  await answered(20);
-  const endings = Map.groupBy(harness.answered, ({ usage }) => usage.ending);
-  expect([endings.get("reported")?.length, endings.get("unread")?.length]).toEqual([12, 8]);
-  const after = await call("v1/chat/completions");
-  held.at(-1)?.();
-  await after.text();
-  expect(await answered(21)).toMatchObject({ usage: { ending: "reported" } });
-});
+test.each(["v1/embeddings", "v1/images/generations", "v1beta/models/m:batchEmbedContents"])(
+  "b231: an answer of %s, which may be too long to be decoded beside it, is asked for in no coding",
+  async (path) => {
+    upstream.answerWith((response) => response.end("{}"));
+    await (await call(path, { model: "m" })).text();
+    expect(upstream.received[0]?.headers["accept-encoding"]).toBe("identity");
+  },
+);
 
 test("errors, counts of tokens and refused calls are not counted", async () => {
   upstream.answerWith((response) => response.writeHead(429).end(JSON.stringify(chat)));
