@@ -97,12 +97,14 @@ function costColumn(currency: string): FigureColumns[number] {
   return [`Cost in ${currency}`, amountText];
 }
 
-/** Formats a cost with two decimals. `keyplane get usage` has all six. */
+/** Formats a cost with two decimals, a cost that is not all of it rounded down. `keyplane get usage` has all six. */
 function amountText({ cost, figures }: Used): string {
-  const cents = (cost.trillionths + CENT / 2n) / CENT;
+  const isWhole = isWholeCost(cost, figures);
+  if (!isWhole && cost.trillionths === 0n) return "unknown";
+  const cents = (cost.trillionths + (isWhole ? CENT / 2n : 0n)) / CENT;
   const amount = cents === 0n && cost.trillionths > 0n ? "under 0.01" : amountOf(cents);
-  if (isWholeCost(cost, figures)) return amount;
-  return cost.trillionths === 0n ? "unknown" : `at least ${amount}`;
+  if (isWhole) return amount;
+  return cents === 0n ? "over 0" : `at least ${amount}`;
 }
 
 function amountOf(cents: bigint): string {

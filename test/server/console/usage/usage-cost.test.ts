@@ -45,7 +45,7 @@ describe("What usage costs, in the console", () => {
         .slice(text.indexOf('id="usage"'))
         .replace(/<[^>]*>/g, " ")
         .replace(/\s+/g, " ");
-      expect(panel).toContain("Cost at least 1,234.57 EUR No price is known of 12 tokens.");
+      expect(panel).toContain("Cost at least 1,234.56 EUR No price is known of 12 tokens.");
       expect(panel).toContain("Cost in EUR");
       expect(panel).toMatch(/ gpt [^a-z]*1,234\.57 /);
       expect(panel).toMatch(/ tiny [^a-z]*under 0\.01 /);
