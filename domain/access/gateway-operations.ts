@@ -14,8 +14,8 @@ import type { Scope } from "./scopes.ts";
 export const UNITS = ["images", "seconds", "characters"] as const;
 export type Unit = (typeof UNITS)[number];
 
-/** Version of an API, as paths begin with it; Google's has a version of its own for what is uploaded. */
-export type ApiVersion = "v1" | "v1beta" | "upload/v1beta";
+/** Version of an API, as paths begin with it; Google's has versions of its own for uploads and downloads. */
+export type ApiVersion = "v1" | "v1beta" | "upload/v1beta" | "download/v1beta";
 
 /** Method and path of an operation behind `/g/<public id>/`. */
 export type ServedAt = {
@@ -120,7 +120,10 @@ export type KeptObjects = {
   readonly shown?: true;
   /** True if the answer has the results of a batch, whose usage is counted once, before any of it leaves. */
   readonly results?: true;
-  /** Members of the object that is shown, or of each in a list, that hold ids of what it has made; left out for none. */
+  /**
+   * Members of the object that is shown, or of each in a list, that hold ids of what it has made, with the members around
+   * them in front; left out for none.
+   */
   readonly yields?: Readonly<Record<string, KeptKind>>;
   /**
    * Query to ask the upstream with, in place of the client's; left out for the client's. Google's APIs may read there
@@ -157,6 +160,8 @@ export type OperationRow = {
   readonly isLate?: true;
   /** True if the lines of a batch's file may ask for the operation, by its path. */
   readonly isBatched?: true;
+  /** Operation that all requests of a batch ask for, whose scope and kind it takes too; left out if they name theirs. */
+  readonly asks?: `gateway.${string}`;
   /** Operation name by OpenTelemetry's conventions; left out if they have none: then it is the operation's own name. */
   readonly span?: "chat" | "text_completion" | "generate_content" | "embeddings";
   readonly summary: string;
@@ -300,6 +305,19 @@ const FILE_OF_BATCH: KeptObjects = {
   referring: {},
   mentioned: { members: { input_file_id: "file", ...FILE_MEMBERS }, but: { metadata: "opaque" } },
 };
+/** Files in the requests of a batch of Gemini's, and the one in which they stand. */
+const REQUESTS_OF_GEMINI: OpaquePlaces = {
+  requests: { requests: { "*": { metadata: "opaque", request: CALLED_FUNCTIONS } } },
+};
+const FILES_OF_GEMINI_BATCH: KeptObjects = {
+  referring: {},
+  mentioned: {
+    members: { fileName: "file", fileUri: "file", ...CACHE_MEMBERS },
+    but: { batch: { inputConfig: REQUESTS_OF_GEMINI, input_config: REQUESTS_OF_GEMINI } },
+  },
+};
+/** File that a batch of Gemini's has made: an answer names it in two places. */
+const OUTPUTS_OF_GEMINI = { "response.responsesFile": "output", "metadata.output.responsesFile": "output" } as const;
 /** Files that a batch of OpenAI's has made. */
 const OUTPUTS = { output_file_id: "output", error_file_id: "output" } as const;
 const MESSAGES = [{ role: "user", content: "Hello" }];
@@ -310,6 +328,9 @@ const GEMINI_BOUNDS: BoundMembers = {
   within: ["generationConfig", "generation_config"],
   references: ["cachedContent", "cached_content"],
 };
+
+/** Returns the input of a batch of Gemini's with one request. */
+const REQUESTS = (request: object): object => ({ requests: { requests: [{ request, metadata: { key: "1" } }] } });
 
 function post(path: ServedAt["path"], dialect: Dialect): readonly ServedAt[] {
   return [{ method: "POST", path, dialect }];
@@ -331,6 +352,11 @@ function batches(
   path: "" | `/{id}${"" | "/cancel" | "/results"}` = "",
 ): readonly ServedAt[] {
   return [{ method, path: `v1/messages/batches${path}`, dialect: "anthropic" }];
+}
+
+/** Returns a path of Gemini's batches. */
+function geminiBatches(method: ServedAt["method"], path: "" | `/{id}${"" | ":cancel"}` = ""): readonly ServedAt[] {
+  return [{ method, path: `v1beta/batches${path}`, dialect: "gemini" }];
 }
 
 /** Returns a path of Gemini's cached contents. */
@@ -549,6 +575,50 @@ const ROWS = {
     summary: "Embed several, as Gemini",
     example: { requests: [{ model: "models/embed", content: CONTENTS[0] }] },
   },
+  "gateway.batch_generate_content": {
+    ...{ ...IN_PATH, scope: "gateway:generate", kind: "batches", fallback: "never" },
+    served: post("v1beta/models/{model}:batchGenerateContent", "gemini"),
+    usage: "unread",
+    isLate: true,
+    asks: "gateway.generate_content",
+    kept: { ...FILES_OF_GEMINI_BATCH, brought: { kind: "batch" }, yields: OUTPUTS_OF_GEMINI, query: "" },
+    summary: "Have requests answered later, as Gemini's batches",
+    example: { batch: { displayName: "nightly", inputConfig: REQUESTS({ contents: CONTENTS }) } },
+  },
+  "gateway.async_batch_embed_content": {
+    ...{ ...IN_PATH, scope: "gateway:generate", kind: "batches", fallback: "never" },
+    served: post("v1beta/models/{model}:asyncBatchEmbedContent", "gemini"),
+    usage: "unread",
+    isLate: true,
+    asks: "gateway.embed_content",
+    kept: { ...FILES_OF_GEMINI_BATCH, brought: { kind: "batch" }, yields: OUTPUTS_OF_GEMINI, query: "" },
+    summary: "Have texts embedded later, as Gemini's batches",
+    example: { batch: { displayName: "nightly", inputConfig: REQUESTS({ content: CONTENTS[0] }) } },
+  },
+  "gateway.list_gemini_batches": {
+    ...OF_BATCH,
+    served: geminiBatches("GET"),
+    kept: { listed: "batch", yields: OUTPUTS_OF_GEMINI },
+    summary: "List the team's batches, as Gemini",
+  },
+  "gateway.get_gemini_batch": {
+    ...OF_BATCH,
+    served: geminiBatches("GET", "/{id}"),
+    kept: { named: "batch", results: true, yields: OUTPUTS_OF_GEMINI, query: "" },
+    summary: "Describe a batch, with the results that it has in itself, as Gemini",
+  },
+  "gateway.cancel_gemini_batch": {
+    ...OF_BATCH,
+    served: geminiBatches("POST", "/{id}:cancel"),
+    kept: { named: "batch", shown: true, yields: OUTPUTS_OF_GEMINI, query: "" },
+    summary: "Cancel a batch, as Gemini",
+  },
+  "gateway.delete_gemini_batch": {
+    ...OF_BATCH,
+    served: geminiBatches("DELETE", "/{id}"),
+    kept: { named: "batch", ended: "batch", query: "" },
+    summary: "Delete a batch, as Gemini",
+  },
   "gateway.generate_images": {
     ...{ ...IN_BODY, ...IMAGES },
     served: post("v1/images/generations", "openai"),
@@ -721,8 +791,10 @@ const ROWS = {
   },
   "gateway.download_gemini_file": {
     ...{ ...OF_FILE, answer: "media" },
-    served: [{ method: "GET", path: "v1beta/files/{id}:download", dialect: "gemini" }],
-    kept: { named: "file", query: "alt=media" },
+    served: (["v1beta", "download/v1beta"] as const).map((version) => ({
+      ...{ method: "GET", path: `${version}/files/{id}:download`, dialect: "gemini" },
+    })),
+    kept: { named: "file", results: true, query: "alt=media" },
     summary: "Download a file, as Gemini",
   },
   "gateway.create_cached_content": {

@@ -34,7 +34,7 @@ export type UpstreamPath = { readonly version: ApiVersion; readonly before: stri
 export type ServedPath = Pick<GatewayCall, "operation" | "method" | "dialect"> & Pick<ServedAt, "path">;
 
 /** Versions but for the usual one, as paths begin with them. */
-const VERSIONS = ["upload/v1beta", "v1beta"] as const satisfies readonly ApiVersion[];
+const VERSIONS = ["upload/v1beta", "download/v1beta", "v1beta"] as const satisfies readonly ApiVersion[];
 
 const PATHS = SERVED_OPERATIONS.flatMap((operation) =>
   GATEWAY_OPERATIONS[operation].served.map(({ method, path, dialect }): ServedPath => {

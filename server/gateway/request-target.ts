@@ -55,8 +55,11 @@ export function pathPrefixes({ pathname }: URL, dialect: Dialect): PathPrefixes 
   const isVersioned = VERSIONED[dialect]?.test(base) === true;
   const prefix = (version: string): string =>
     isVersioned || base.endsWith(`/${version}`) ? base : `${base}/${version}`;
-  const uploads = `${base.replace(ENDS_IN_VERSION, "")}/upload/v1beta`;
-  return { v1: prefix("v1"), v1beta: prefix("v1beta"), "upload/v1beta": uploads };
+  const unversioned = base.replace(ENDS_IN_VERSION, "");
+  return {
+    ...{ v1: prefix("v1"), v1beta: prefix("v1beta") },
+    ...{ "upload/v1beta": `${unversioned}/upload/v1beta`, "download/v1beta": `${unversioned}/download/v1beta` },
+  };
 }
 
 /**

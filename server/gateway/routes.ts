@@ -256,21 +256,22 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
         deps.usage.countAnswer(key, answer, deps.clock.now());
       };
       const of = { kept, call, teamId, dialect, head, query, text, upstreams, gatewayUrl };
+      const reserve = (bytes: number) => reserveBodyBytes(openCall, bytes);
       const batch: BatchHolding | undefined =
-        row.models !== "in the file"
+        row.isLate !== true || row.models === "in the requests"
           ? undefined
           : {
               refuse: (operation) => refusalOfOperation(gatewayCallOf(request).gateway, request.principal, operation),
               readsModels: needsModel(gateway, key.allowedModels),
-              reserve: (bytes) => reserveBodyBytes(openCall, bytes),
+              reserve,
               decide() {
-                const decided = resolveAgain(deps, request, { model: undefined, kept: keptCall });
+                const decided = resolveAgain(deps, request, { model: found.model, kept: keptCall });
                 if (decided instanceof Problem) return decided;
                 const { principal: now } = request;
                 return countsTokens(now, decided.limits) || hasBudget(now) ? TOO_LATE : undefined;
               },
             };
-      const asked = { ...of, response: reply.raw, countLate, batch };
+      const asked = { ...of, response: reply.raw, countLate, reserve, batch };
       const opened = await openKeptCall(deps, asked);
       if (reply.sent) return;
       if (opened instanceof Problem) return proceed(found, opened);

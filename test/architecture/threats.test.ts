@@ -216,12 +216,15 @@ describe("docs/security/threats.md", () => {
       "b405",
       "b406",
       "b407",
+      "b408",
+      "b409",
       "b410",
       "b411",
       "b412",
       "b413",
       "b415",
       "b416",
+      "b414",
     ];
     const faults = [
       "c82",

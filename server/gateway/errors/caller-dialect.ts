@@ -4,7 +4,8 @@ import { SERVED_PATHS } from "../classify.ts";
 import { headerOf } from "../headers/headers.ts";
 
 /** Pattern of paths that are Gemini's alone: those of v1beta, and those of collections that no gateway serves. */
-const OF_GEMINI = /^(?:upload\/)?v1beta(?:\/|$)|^v1\/(?:cachedContents|corpora|fileSearchStores|tunedModels)(?:\/|$)/;
+const OF_GEMINI =
+  /^(?:(?:up|down)load\/)?v1beta(?:\/|$)|^v1\/(?:cachedContents|corpora|fileSearchStores|tunedModels)(?:\/|$)/;
 /**
  * Formats by the collection behind `v1/` that they alone serve, whichever client asks. Other collections, such as
  * `v1/models` and `v1/files`, are shared by several formats.

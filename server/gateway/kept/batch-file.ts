@@ -12,10 +12,10 @@ import { IN_FILE } from "../model/model-members.ts";
 import { ModelScan } from "../model/model-scan.ts";
 import { requireNoModel } from "../query.ts";
 import { isSameUpstream, type Resolved } from "../resolve.ts";
-import { BatchLines } from "./batch-lines.ts";
+import { BatchLines, openaiLine } from "./batch-lines.ts";
 import { MemberValues } from "./member-values.ts";
-import type { KeptReference } from "./reference-scan.ts";
-import type { UpstreamRead } from "./whole-answer.ts";
+import type { KeptReference, ReadId } from "./reference-scan.ts";
+import type { AnswerReading, UpstreamRead } from "./whole-answer.ts";
 
 /** Operations that the lines of a batch may ask for, by their paths. */
 const ENDPOINTS: ReadonlyMap<string, ServedOperation> = new Map(
@@ -45,7 +45,9 @@ export type BatchHolding = {
   readonly decide: () => Problem | undefined;
 };
 
-type FileDeps = BatchHolding & {
+export type FileDeps = BatchHolding & {
+  /** Reads the id of an object that a line names; undefined if each text is one. */
+  readonly readId: ReadId | undefined;
   /** Query to ask with once the file was read. */
   readonly query: string;
   /** Returns the problem to answer unless all objects are the team's, at an upstream. */
@@ -54,10 +56,12 @@ type FileDeps = BatchHolding & {
   readonly onRead: () => void;
 };
 
-/** File of a batch that is about to begin. */
+/** Requests of a batch that is about to begin. */
 export type BatchFile = {
-  /** Reading of the file, before the batch begins. */
-  readonly before: UpstreamRead;
+  /** Reading of the file in which they stand, before the batch begins; undefined if they stand in the body. */
+  readonly before: UpstreamRead | undefined;
+  /** Returns the problem to answer if they may not go where the model of the path leads; left out if that has none. */
+  readonly refusalAt?: (resolved: Resolved) => Problem | undefined;
   /** Returns the model that its lines name, if they were read for it; undefined until the file was read. */
   readonly read: () => { readonly model: string | undefined } | undefined;
 };
@@ -72,7 +76,7 @@ export async function batchFile(
   text: Buffer,
   query: string,
   references: readonly KeptReference[],
-  { refuse, readsModels, reserve, decide, query: further, hold, onRead }: FileDeps,
+  { refuse, readsModels, reserve, readId, ...deps }: FileDeps,
 ): Promise<BatchFile | Problem> {
   requireNoModel(query);
   const scan = new ModelScan(text, IN_FILE);
@@ -88,22 +92,30 @@ export async function batchFile(
   if (operation === undefined) return OTHER_ENDPOINT;
   const refusal = refuse(operation);
   if (refusal !== undefined) return refusal;
-  let isRead = false;
-  const lines = new BatchLines({ endpoint, kept: GATEWAY_OPERATIONS[operation].kept, readsModels, reserve });
+  const lines = new BatchLines({ ...openaiLine(endpoint), operation, readId, readsModels, reserve });
   return {
-    read: () => (isRead ? { model: lines.model } : undefined),
+    read: () => (lines.isWhole ? { model: lines.model } : undefined),
     before: {
       path: { version: "v1", before: `/files/${encodeURIComponent(file.id)}/content`, after: "" },
-      reading: {
-        push: (piece) => lines.push(piece),
-        async take(upstream, _body, _headers, status) {
-          if (status !== 200) return NOT_ALL;
-          const refused = (await lines.end()) ?? (await hold(upstream, lines.references));
-          isRead = true;
-          onRead();
-          return refused ?? decide() ?? refuse(operation) ?? { query: further };
-        },
-      },
+      reading: readingOfLines(lines, { refuse: () => refuse(operation), ...deps }),
+    },
+  };
+}
+
+type ReadingDeps = Pick<FileDeps, "decide" | "query" | "hold" | "onRead"> & {
+  /** Returns the problem to answer if the caller may not call what the lines ask for. */
+  readonly refuse: () => Problem | undefined;
+};
+
+/** Reads a batch's file to its end before the batch begins, and holds its lines to the key. */
+export function readingOfLines(lines: BatchLines, { refuse, decide, query, hold, onRead }: ReadingDeps): AnswerReading {
+  return {
+    push: (piece) => lines.push(piece),
+    async take(upstream, _body, _headers, status) {
+      if (status !== 200) return NOT_ALL;
+      const refused = (await lines.end()) ?? (await hold(upstream, lines.references));
+      onRead();
+      return refused ?? decide() ?? refuse() ?? { query };
     },
   };
 }
@@ -133,17 +145,17 @@ export function refusalOfOperation(
   if (!operations.includes(kind)) {
     return problem(
       "not_found",
-      `This gateway does not serve the batch's \`endpoint\`: have ${kind} added to its spec.operations.`,
+      `This gateway does not serve what the batch's requests ask: have ${kind} added to its spec.operations.`,
     );
   }
   return permits(key, operation)
     ? undefined
-    : problem("forbidden", `The batch's \`endpoint\` takes the scope ${scope}, which this key lacks.`);
+    : problem("forbidden", `What the batch's requests ask takes the scope ${scope}, which this key lacks.`);
 }
 
-const LIMITED_ROUTE = problem(
+export const LIMITED_ROUTE: Problem = problem(
   "forbidden",
-  "The model of the batch's lines names a route with a limit, to which a batch cannot be held: send its requests one by one.",
+  "The model of the batch names a route with a limit, to which a batch cannot be held: send its requests one by one.",
 );
 const LED_ELSEWHERE = problem(
   "invalid_request",

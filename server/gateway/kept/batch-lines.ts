@@ -1,13 +1,15 @@
 import { isUtf8 } from "node:buffer";
-import type { KeptObjects } from "../../../domain/access/gateway-operations.ts";
+import { GATEWAY_OPERATIONS, type ServedOperation } from "../../../domain/access/gateway-operations.ts";
 import { BodyPieces } from "../../http/bodies/body-pieces.ts";
 import { BodyFault } from "../../http/bodies/json-scanner.ts";
 import { inSlices } from "../../http/bodies/slices.ts";
+import { listed } from "../../http/listed.ts";
 import { type Problem, problem } from "../../http/problems/problem.ts";
-import { TOP_LEVEL } from "../model/model-members.ts";
-import { ModelScan } from "../model/model-scan.ts";
+import { GEMINI_REPEATS, type ModelMembers, TOP_LEVEL } from "../model/model-members.ts";
+import { ModelScan, type ModelSpan } from "../model/model-scan.ts";
+import { bare } from "../model/requested-model.ts";
 import { MemberValues } from "./member-values.ts";
-import { type KeptReference, ReferenceScan } from "./reference-scan.ts";
+import { type KeptReference, type ReadId, ReferenceScan } from "./reference-scan.ts";
 
 const NEWLINE = 0x0a;
 /** Bytes of a file at most: OpenAI takes 200 MB. */
@@ -22,21 +24,53 @@ const LONGEST_LINE = 4 << 20;
 const MOST_BLANKS = 1_024;
 /** Objects that the lines name at most. */
 const MOST_REFERENCES = 1_000;
-/** Members of a line: a gateway behind this one may read what another says beside the body. */
-const MEMBERS: ReadonlySet<string> = new Set(["custom_id", "method", "url", "body"]);
 /** Characters that some readers take for the end of a line, beside control characters. */
 const OTHER_ENDS = ["\u0085", "\u2028", "\u2029"].map((end) => Buffer.from(end));
 const [TAB, RETURN, SPACE, BRACE] = [0x09, 0x0d, 0x20, 0x7b];
 
-type LinesDeps = {
-  /** Path that each line asks for. */
-  readonly endpoint: string;
-  /** Objects that a body of the operation names. */
-  readonly kept: KeptObjects | undefined;
+/** Form of the lines of a format. */
+type LineForm = {
+  /** Members of a line: a gateway behind this one may read what another says beside the request. */
+  readonly members: readonly string[];
+  /** Member that is the request. */
+  readonly request: string;
+  /** True if a line asks for what the batch does. */
+  readonly isAsked: (line: MemberValues) => boolean;
+  /** Members by which a request names models. */
+  readonly modelMembers: ModelMembers;
+  /** Returns the models that a request names; undefined for none if it has to name one. */
+  readonly modelsOf: (found: readonly ModelSpan[]) => readonly (string | undefined)[];
+};
+
+type LinesDeps = LineForm & {
+  /** Operation that each line asks for. */
+  readonly operation: ServedOperation;
+  /** Reads the id of an object that a line names; each text is one where it is left out. */
+  readonly readId?: ReadId | undefined;
   /** True if models matter: then all lines name one. */
   readonly readsModels: boolean;
   /** Makes room for so many bytes more; returns the problem to answer if there is none. */
   readonly reserve: (bytes: number) => Problem | undefined;
+};
+
+/** Returns the form of OpenAI's lines, each of which asks for the same path. */
+export function openaiLine(endpoint: string): LineForm {
+  return {
+    members: ["custom_id", "method", "url", "body"],
+    request: "body",
+    isAsked: (line) => line.text("method") === "POST" && line.text("url") === endpoint,
+    modelMembers: TOP_LEVEL,
+    modelsOf: ([first]) => [first?.value],
+  };
+}
+
+/** Form of Gemini's lines, which may leave their model to the batch. */
+export const GEMINI_LINE: LineForm = {
+  members: ["key", "request"],
+  request: "request",
+  isAsked: () => true,
+  modelMembers: GEMINI_REPEATS,
+  modelsOf: (found) => found.map(({ value }) => bare(value)),
 };
 
 /** Reads the requests of a batch from the lines of its file as they pass; it keeps one line at a time. */
@@ -51,6 +85,7 @@ export class BatchLines {
   #number = 1;
   #requests = 0;
   #refusal: Problem | undefined;
+  #isWhole = false;
 
   constructor(deps: LinesDeps) {
     this.#deps = deps;
@@ -75,7 +110,13 @@ export class BatchLines {
   /** Ends the file; resolves to the problem to answer if it is none of a batch that may begin. */
   async end(): Promise<Problem | undefined> {
     await this.#endLine();
+    this.#isWhole = true;
     return this.#refusal ?? (this.#requests === 0 ? EMPTY : undefined);
+  }
+
+  /** True once the file has ended. */
+  get isWhole(): boolean {
+    return this.#isWhole;
   }
 
   /** Objects that the lines name, each once. */
@@ -114,26 +155,26 @@ export class BatchLines {
 
   /** @throws BodyFault for a line that is no request, or that may be read in two ways */
   async #read(line: Buffer): Promise<void> {
-    const { endpoint, kept = {}, readsModels } = this.#deps;
+    const { members: known, request, isAsked, operation, readId, readsModels, modelMembers, modelsOf } = this.#deps;
     if (!isUtf8(line) || OTHER_ENDS.some((end) => line.includes(end))) throw NO_LINE;
     await inSlices(findControls(line));
     const members = new MemberValues(line);
     await inSlices((steps) => members.run(steps));
-    const other = members.names.find((name) => !MEMBERS.has(name));
-    if (other !== undefined) throw OTHER_MEMBER;
-    if (members.text("method") !== "POST" || members.text("url") !== endpoint) throw OTHER_CALL;
-    const body = members.value("body");
+    if (members.names.some((name) => !known.includes(name)))
+      throw new BodyFault(`It has another member than ${listed(known.map((name) => `\`${name}\``))}.`);
+    if (!isAsked(members)) throw OTHER_CALL;
+    const body = members.value(request);
     // A gateway may read a text as the JSON that stands in it.
-    if (body === undefined || firstByte(body) !== BRACE) throw NO_BODY;
-    const references = new ReferenceScan(body, kept);
+    if (body === undefined || firstByte(body) !== BRACE) throw new BodyFault(`Its \`${request}\` is no object.`);
+    const references = new ReferenceScan(body, GATEWAY_OPERATIONS[operation].kept ?? {}, readId);
     await inSlices((steps) => references.run(steps));
     for (const one of references.references) this.#references.set(`${one.kind} ${one.id}`, one);
     if (this.#references.size > MOST_REFERENCES) throw TOO_MANY;
     if (++this.#requests > MOST_REQUESTS) throw TOO_MANY_REQUESTS;
     if (!readsModels) return;
-    const models = new ModelScan(body, TOP_LEVEL);
+    const models = new ModelScan(body, modelMembers);
     await inSlices((steps) => models.run(steps));
-    this.#models.add(models.models[0]?.value);
+    for (const model of modelsOf(models.models)) this.#models.add(model);
     if (this.#models.size > 1) throw TWO_MODELS;
   }
 
@@ -168,9 +209,7 @@ function findControls(line: Buffer): (steps: number) => boolean {
 const NO_LINE = new BodyFault(
   "It is no UTF-8, or has a separator of lines or a control character that is not escaped.",
 );
-const OTHER_MEMBER = new BodyFault("It has another member than `custom_id`, `method`, `url` and `body`.");
 const OTHER_CALL = new BodyFault("Its `method` is not POST, or its `url` is not the `endpoint` of the batch.");
-const NO_BODY = new BodyFault("Its `body` is no object.");
 const TOO_MANY = new BodyFault(`With it the lines name more than ${MOST_REFERENCES} objects that the upstream keeps.`);
 const TOO_MANY_REQUESTS = new BodyFault(`With it the file has more than ${MOST_REQUESTS} requests.`);
 const TWO_MODELS = new BodyFault(

@@ -1,13 +1,13 @@
-import type { UpstreamRecord } from "../../../domain/access/key-record.ts";
+import type { Dialect, UpstreamRecord } from "../../../domain/access/key-record.ts";
 import type { AnswerUsage } from "../../../domain/usage/tokens.ts";
 import { type Problem, problem } from "../../http/problems/problem.ts";
 import { needleOf } from "../headers/credential-mask.ts";
 import { withoutCredential } from "../tokens/answer-tap.ts";
-import { type BatchDialect, BatchResults } from "../tokens/batch-results.ts";
+import { BatchResults } from "../tokens/batch-results.ts";
 import type { AnswerReading, JsonObject } from "./whole-answer.ts";
 
 type ChargingDeps = {
-  readonly dialect: BatchDialect;
+  readonly dialect: Dialect;
   /** Query to ask with once more. */
   readonly query: string;
   /**

@@ -32,6 +32,11 @@ export function geminiNameReader(upstreams: readonly UpstreamRecord[]): ReadId {
   };
 }
 
+/** Returns the id of a file that an answer names as what a batch has made; undefined for any other name. */
+export function fileNamed(name: string): string | undefined {
+  return /^files\/(?!\.{1,2}$)([\w.~=-]{1,256})$/.exec(name)?.[1];
+}
+
 /** Returns a URL's host, without the dot that may end its name, and its port; that is empty for the usual one. */
 function hostOf({ hostname, port }: URL): string {
   return `${hostname.replace(/\.$/, "")}:${port}`;

@@ -1,6 +1,11 @@
 import { isUtf8 } from "node:buffer";
 import type { ServerResponse } from "node:http";
-import type { KeptKind, KeptObjects } from "../../../domain/access/gateway-operations.ts";
+import {
+  GATEWAY_OPERATIONS,
+  isServedOperation,
+  type KeptKind,
+  type KeptObjects,
+} from "../../../domain/access/gateway-operations.ts";
 import type { Dialect, UpstreamRecord } from "../../../domain/access/key-record.ts";
 import { DAY_MS } from "../../../domain/duration.ts";
 import type { AnswerUsage } from "../../../domain/usage/tokens.ts";
@@ -18,12 +23,15 @@ import { requireReadable } from "../model/requested-model.ts";
 import { forwardedQuery } from "../query.ts";
 import { pathPrefixes } from "../request-target.ts";
 import type { Resolved } from "../resolve.ts";
+import { chargedBatch, withoutResults } from "./batch-answer.ts";
 import { type BatchFile, type BatchHolding, batchFile } from "./batch-file.ts";
 import { broughtObject, type Expiring, shownObject } from "./brought-object.ts";
 import { chargedResults, withOwnResults } from "./charged-results.ts";
 import type { FirstReads } from "./first-reads.ts";
+import { fileOfBatch, geminiBatch } from "./gemini-batch.ts";
 import {
   CHOSEN_NAME,
+  fileNamed,
   geminiNameReader,
   NAME_CHOSEN,
   resumedUpload,
@@ -35,7 +43,7 @@ import {
 import { listFormat } from "./list-formats.ts";
 import { OwnedList } from "./owned-list.ts";
 import { type KeptReference, type ReadId, ReferenceScan } from "./reference-scan.ts";
-import type { AnswerReading, JsonObject } from "./whole-answer.ts";
+import { type AnswerReading, type JsonObject, objectOf } from "./whole-answer.ts";
 
 /** Milliseconds beyond an end that an upstream has named: its clock and its deletion may be late. */
 const MARGIN_MS = DAY_MS;
@@ -66,7 +74,7 @@ export type KeptCall = {
   readonly reading: AnswerReading | undefined;
   /** Query to ask the upstream with. */
   readonly query: string;
-  /** File whose lines are the requests of the batch that the call begins; undefined for any other call. */
+  /** Requests of the batch that the call begins, where the gateway looks for them; undefined for any other call. */
   readonly file: BatchFile | undefined;
   /** Called if the upstream has deleted what the call names; undefined if the call deletes nothing. */
   readonly onDeleted: ((upstream: UpstreamRecord) => void) | undefined;
@@ -76,7 +84,7 @@ type KeptDeps = Pick<ServerDeps, "owners" | "log" | "keyring" | "clock"> & { rea
 
 type AskedCall = {
   readonly kept: KeptObjects;
-  readonly call: Pick<GatewayCall, "names" | "operation">;
+  readonly call: Pick<GatewayCall, "names" | "operation" | "model">;
   readonly teamId: string;
   readonly dialect: Dialect;
   readonly head: RequestHead;
@@ -90,7 +98,9 @@ type AskedCall = {
   readonly response: ServerResponse;
   /** Counts what an answer says of other calls. */
   readonly countLate: (usage: AnswerUsage) => void;
-  /** Facts that the requests in a file are held to; undefined for a call that names no such file. */
+  /** Makes room for so many bytes of an answer more; returns the problem to answer if there is none. */
+  readonly reserve: (bytes: number) => Problem | undefined;
+  /** Facts that the requests of a batch are held to; undefined for a call that begins none of the kind. */
   readonly batch: BatchHolding | undefined;
 };
 
@@ -103,9 +113,10 @@ type AskedCall = {
  */
 export async function openKeptCall(
   { owners, log, keyring, clock, firstReads }: KeptDeps,
-  { kept, call, teamId, dialect, head, query, text, upstreams, gatewayUrl, response, countLate, batch }: AskedCall,
+  { kept, call, teamId, dialect, head, query, text, upstreams, gatewayUrl, ...asked }: AskedCall,
 ): Promise<KeptCall | Problem> {
   const { named, made, brought, listed, ended } = kept;
+  const { response, countLate, batch, reserve } = asked;
   const [object] = call.names;
   const isRead = kept.referring !== undefined || kept.mentioned !== undefined;
   const readId = dialect === "gemini" ? geminiNameReader(upstreams) : undefined;
@@ -131,8 +142,12 @@ export async function openKeptCall(
   if (digested instanceof Problem) return digested;
   const [first] = digested;
   const hasResults = kept.results && (first?.kind === "batch" || first?.kind === "output");
-  const turn = hasResults ? await firstReads.take(teamId, first.digest, response, () => isCharged(first.digest)) : true;
+  // Most descriptions of Gemini's batches are short, and clients ask for them again and again.
+  const isPolled = dialect === "gemini" && first?.kind === "batch";
+  const turn = !hasResults || isPolled ? true : await takeTurn(first.digest);
   if (turn instanceof Problem) return turn;
+  const charged = hasResults && isPolled ? await isCharged(first.digest) : true;
+  if (charged instanceof Problem) return charged;
   const file = batch && (await openFile(batch));
   if (file instanceof Problem) return file;
   const conversation = digested.find(({ kind }) => kind === "conversation");
@@ -185,13 +200,15 @@ export async function openKeptCall(
     );
   }
   async function openFile(holding: BatchHolding): Promise<BatchFile | Problem> {
-    const [file] = said.references;
-    const turn = await firstReads.take(teamId, digestOf(file ?? NO_FILE), response, async () => false);
-    if (turn instanceof Problem) return turn;
-    const onRead = (): void => void (typeof turn === "function" && turn());
     try {
-      const deps = { ...holding, query: forwardedQuery(query), hold, onRead };
-      return await batchFile(text, query, said.references, deps);
+      const asks = GATEWAY_OPERATIONS[call.operation].asks ?? "";
+      const inFile = dialect === "gemini" ? await fileOfBatch(text) : (said.references[0]?.id ?? "");
+      const turn = inFile === undefined ? true : await takeTurn(digestOf({ kind: "file", id: inFile }), NEVER);
+      if (turn instanceof Problem) return turn;
+      const onRead = (): void => void (typeof turn === "function" && turn());
+      const deps = { ...holding, readId, query: kept.query ?? forwardedQuery(query), hold, onRead };
+      if (!isServedOperation(asks)) return await batchFile(text, query, said.references, deps);
+      return geminiBatch(inFile, { ...deps, asks, pathModel: call.model });
     } catch (error) {
       throw error instanceof BodyFault ? problem("invalid_request", error.message) : error;
     }
@@ -203,8 +220,12 @@ export async function openKeptCall(
     return found.every(({ places }) => places.includes(origin)) ? undefined : ELSEWHERE_KEPT;
   }
   async function recordYields(upstream: UpstreamRecord, objects: readonly JsonObject[]): Promise<Problem | undefined> {
-    const made = Object.entries(kept.yields ?? {}).flatMap(([member, kind]) =>
-      objects.flatMap(({ [member]: id }) => (typeof id === "string" && id !== "" ? [{ kind, id }] : [])),
+    const made = Object.entries(kept.yields ?? {}).flatMap(([path, kind]) =>
+      objects.flatMap((object) => {
+        const value = valueAt(object, path);
+        const id = dialect === "gemini" && typeof value === "string" ? fileNamed(value) : value;
+        return typeof id === "string" && id !== "" ? [{ kind, id }] : [];
+      }),
     );
     return made.length === 0 ? undefined : recordAll(upstream, made, null);
   }
@@ -233,6 +254,9 @@ export async function openKeptCall(
     if (dialect === "anthropic") return withOwnResults(object, id, gatewayUrl);
     return dialect === "gemini" ? withOwnUrl(object, id, gatewayUrl) : object;
   }
+  function takeTurn(digest: string, isDone = () => isCharged(digest)): ReturnType<FirstReads["take"]> {
+    return firstReads.take(teamId, digest, response, isDone);
+  }
   async function isCharged(digest: string): Promise<boolean | Problem> {
     try {
       return await owners.isCharged(teamId, digest);
@@ -251,8 +275,20 @@ export async function openKeptCall(
     }
   }
   function readingOf(): AnswerReading | undefined {
-    if (typeof turn === "function" && dialect !== "gemini")
-      return chargedResults({ dialect, query: forwardedQuery(query), charge, count: countLate, onRead: turn });
+    const again = kept.query ?? forwardedQuery(query);
+    if (typeof turn === "function")
+      return chargedResults({ dialect, query: again, charge, count: countLate, onRead: turn });
+    if (!charged) {
+      const deps = { charge, count: countLate, reserve, recordYields, takeTurn: () => takeTurn(first?.digest ?? "") };
+      return chargedBatch({ ...deps, query: again });
+    }
+    const reading = readingOfObjects();
+    // Of Gemini's objects batches alone make others, and have results in them.
+    return reading !== undefined && dialect === "gemini" && kept.yields !== undefined
+      ? withoutResults(reading, reserve)
+      : reading;
+  }
+  function readingOfObjects(): AnswerReading | undefined {
     const { idOf } = listFormat(dialect, brought?.kind);
     if (brought === undefined) return kept.shown ? shownObject({ idOf, show, recordYields }) : list;
     const reading = broughtObject(brought, { idOf, show, record: recordBrought, recordYields });
@@ -278,9 +314,11 @@ export async function openKeptCall(
     file,
     query: list?.query ?? resumed?.query ?? kept.query ?? forwardedQuery(query),
     reach(resolved) {
-      if (digested.length === 0) return resolved;
-      const holder = resolved.candidates.find(({ upstream }) => hasAll(upstream));
-      return holder === undefined ? ELSEWHERE_KEPT : { ...resolved, candidates: [holder] };
+      const holder =
+        digested.length === 0 ? resolved.candidates[0] : resolved.candidates.find(({ upstream }) => hasAll(upstream));
+      if (holder === undefined) return ELSEWHERE_KEPT;
+      const reached: Resolved = digested.length === 0 ? resolved : { ...resolved, candidates: [holder] };
+      return file?.refusalAt?.(reached) ?? reached;
     },
     keeping:
       made === undefined || !said.mayKeep
@@ -327,7 +365,13 @@ export function placeOf({ baseUrl, dialect }: UpstreamRecord): string {
   return `${url.origin}${pathPrefixes(url, dialect).v1}`;
 }
 
-const NO_FILE: KeptReference = { kind: "file", id: "" };
+/** Returns a value in an object by the names of the members around it, with dots between. */
+function valueAt(object: JsonObject, path: string): unknown {
+  return path.split(".").reduce<unknown>((value, name) => objectOf(value)?.[name], object);
+}
+
+/** A file of requests is never charged. */
+const NEVER = async (): Promise<boolean> => false;
 const NOTHING_SAID = { references: [], mayKeep: true } as const;
 
 async function readReferences(

@@ -83,6 +83,7 @@ const OTHER_FORMATS: Readonly<Partial<Record<`${Dialect} ${KeptKind}`, ListForma
     refused: { before: "the list goes forwards alone: use `after`" },
   },
   "gemini cache": geminiList("cachedContents", { most: 1_000, usual: 100 }),
+  "gemini batch": geminiList("operations", { most: 100, usual: 50 }, "batches"),
 };
 
 /** Returns the form of a list of objects of a kind, and of the objects themselves. */
@@ -90,9 +91,14 @@ export function listFormat(dialect: Dialect, kind: KeptKind | undefined): ListFo
   return (kind && OTHER_FORMATS[`${dialect} ${kind}`]) ?? LIST_FORMATS[dialect];
 }
 
-/** Returns the form of a list of Gemini's. The names of its objects have the collection in front. */
-function geminiList(collection: string, sizes: Pick<ListFormat, "most" | "usual">): ListFormat {
-  const prefix = `${collection}/`;
+/**
+ * Returns the form of a list of Gemini's.
+ *
+ * @param collection member of an answer with the objects
+ * @param named what the names of objects have in front
+ */
+function geminiList(collection: string, sizes: Pick<ListFormat, "most" | "usual">, named = collection): ListFormat {
+  const prefix = `${named}/`;
   return {
     ...{ ...sizes, limit: "pageSize", page: "pageToken" },
     passed: new Set(),

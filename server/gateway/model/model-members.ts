@@ -102,6 +102,19 @@ export const GEMINI_REPEATS = membersOf({
   generateContentRequest: membersOf(GEMINI_REQUEST),
 });
 
+/** Members by which a batch of Gemini's, and the requests in it, repeat the model of their path. */
+export const GEMINI_BATCH = membersOf({
+  ...{ model: "refused", ...OVERRULING },
+  batch: membersOf({
+    ...{ model: "model", ...OVERRULING },
+    inputConfig: membersOf({
+      requests: membersOf({
+        requests: membersOf({ request: { ...membersOf(GEMINI_REQUEST), isObjects: true } }, true),
+      }),
+    }),
+  }),
+});
+
 /**
  * Names of all members that name a model, as {@link foldedName} returns them, for requests in which none may be named.
  */

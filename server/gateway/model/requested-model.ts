@@ -16,7 +16,7 @@ import { requireNoModel } from "../query.ts";
 import { isSmallBody, readBody } from "../request-body.ts";
 import type { UpstreamCandidate } from "../resolve.ts";
 import { boundaryOf, FormScan, modelPart } from "./form-scan.ts";
-import { GEMINI_REPEATS, IN_REQUESTS, type ModelMembers, TOP_LEVEL } from "./model-members.ts";
+import { GEMINI_BATCH, GEMINI_REPEATS, IN_REQUESTS, type ModelMembers, TOP_LEVEL } from "./model-members.ts";
 import { ModelScan, type ModelSpan, replaceModels } from "./model-scan.ts";
 
 const NOTHING = Buffer.alloc(0);
@@ -94,11 +94,7 @@ export async function modelsIn(
 ): Promise<RequestedModel> {
   const row = GATEWAY_OPERATIONS[call.operation];
   const search =
-    row.body === "none"
-      ? undefined
-      : row.body === "form"
-        ? searchForm(head)
-        : searchJson(head, call.dialect, row.models);
+    row.body === "none" ? undefined : row.body === "form" ? searchForm(head) : searchJson(head, call.dialect, row);
   requireNoModel(query);
   if (search === undefined) return { model: call.model, text: NOTHING, body: "none" };
   const body = await read();
@@ -153,9 +149,10 @@ function searchForm(head: RequestHead): ModelSearch {
   return { find: (body) => runScan(new FormScan(body, boundary)), write: modelPart, isAlwaysWritten: true };
 }
 
-function searchJson(head: RequestHead, dialect: GatewayCall["dialect"], place: OperationRow["models"]): ModelSearch {
+function searchJson(head: RequestHead, dialect: GatewayCall["dialect"], row: OperationRow): ModelSearch {
   requireReadable(head);
-  const members = dialect === "gemini" ? GEMINI_REPEATS : place === "in the requests" ? IN_REQUESTS : TOP_LEVEL;
+  const ofGemini = row.isLate ? GEMINI_BATCH : GEMINI_REPEATS;
+  const members = dialect === "gemini" ? ofGemini : row.models === "in the requests" ? IN_REQUESTS : TOP_LEVEL;
   return { find: (body) => findModels(body, members), write: JSON.stringify, isAlwaysWritten: false };
 }
 
@@ -201,6 +198,7 @@ function replaced(
     : replaceModels(body, spans, (old) => name(old) ?? old, write);
 }
 
-function bare(model: string): string {
+/** Returns a model's name without the collection's in front. */
+export function bare(model: string): string {
   return model.startsWith("models/") ? model.slice("models/".length) : model;
 }

@@ -43,6 +43,8 @@ export class AnswerReader {
   readonly #dialect: Dialect;
   readonly #isEvents: boolean;
   readonly #unit: Unit | undefined;
+  /** True if the usage may be a number alone, the tokens of what was embedded. */
+  readonly #mayBeNumber: boolean;
   #seconds = 0;
   readonly #scanner: MemberScanner;
   readonly #reported = noFigures();
@@ -78,6 +80,7 @@ export class AnswerReader {
     this.#dialect = dialect;
     this.#isEvents = isEvents;
     this.#unit = unit;
+    this.#mayBeNumber = document === "gemini batch result";
     const list = unit === "images" ? IMAGES : undefined;
     this.#scanner = new MemberScanner(document, (member, bytes, from, to) => this.#note(member, bytes, from, to), list);
   }
@@ -208,7 +211,8 @@ export class AnswerReader {
   #noteLast(): void {
     const member = this.#lastMember;
     if (member === undefined) return;
-    const usage = this.#last.parse();
+    const said = this.#last.parse();
+    const usage = this.#mayBeNumber && isNumber(said) ? { promptTokenCount: Number(said) } : said;
     if (this.#unit === "seconds") this.#seconds = secondsOf(usage);
     if (this.#dialect === "anthropic") this.#servingModel = servingModel(usage) ?? this.#servingModel;
     if (noteUsage(this.#reported, this.#dialect, usage)) this.#unsound?.delete(member);
@@ -220,6 +224,11 @@ export class AnswerReader {
     this.#unsound ??= new Set();
     this.#unsound.add(member);
   }
+}
+
+/** True for a number, and for one in a text, as Google's APIs write large ones. */
+function isNumber(value: unknown): boolean {
+  return typeof value === "number" || (typeof value === "string" && /^\d{1,18}$/.test(value));
 }
 
 /** Returns the text of a JSON string; undefined if it is none. */

@@ -8,16 +8,13 @@ const SHORTEST = 48;
 /** Models at most; the usage of others counts under no name. */
 const MOST_MODELS = 64;
 
-/** Formats whose batches have results in lines. */
-export type BatchDialect = Exclude<Dialect, "gemini">;
-
-/** Reads what the requests of a batch have used, from the lines of its results as they pass. */
+/** Reads what the requests of a batch have used, from its results as they pass: from lines, or from each by itself. */
 export class BatchResults {
-  readonly #dialect: BatchDialect;
+  readonly #dialect: Dialect;
   #line: AnswerReader | undefined;
   readonly #used = new Map<string | undefined, AnswerUsage>();
 
-  constructor(dialect: BatchDialect) {
+  constructor(dialect: Dialect) {
     this.#dialect = dialect;
   }
 
@@ -25,26 +22,28 @@ export class BatchResults {
   push(bytes: Buffer): void {
     let at = 0;
     for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, at)) {
-      if (this.#line !== undefined || end - at >= SHORTEST) this.#read(bytes.subarray(at, end));
-      this.#endLine();
+      if (this.#line !== undefined || end - at >= SHORTEST) this.read(bytes.subarray(at, end));
+      this.endResult();
       at = end + 1;
     }
-    this.#read(bytes.subarray(at));
+    this.read(bytes.subarray(at));
   }
 
   /** Returns what was used, as one answer of each model. A request that failed, or came to no answer, used nothing. */
   end(): readonly AnswerUsage[] {
-    this.#endLine();
+    this.endResult();
     return [...this.#used.values()];
   }
 
-  #read(bytes: Buffer): void {
+  /** Takes the next piece of a result. */
+  read(bytes: Buffer): void {
     if (bytes.length === 0) return;
     this.#line ??= new AnswerReader(this.#dialect, false, undefined, `${this.#dialect} batch result`);
     this.#line.push(bytes);
   }
 
-  #endLine(): void {
+  /** Ends a result. */
+  endResult(): void {
     const read = this.#line?.end(true);
     this.#line = undefined;
     if (read === undefined || (!read.isDoubtful && Object.values(read.tokens).every((count) => count === 0))) return;

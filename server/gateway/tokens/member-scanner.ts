@@ -16,14 +16,20 @@ type Inner = {
 };
 
 /** Names of members that are looked for: those of the document itself, and of objects in it. */
-type ScannedMembers = { readonly usage: Buffer; readonly model: Buffer; readonly inner: readonly Inner[] };
+type ScannedMembers = {
+  readonly usage: Buffer;
+  readonly model: Buffer;
+  readonly inner: readonly Inner[];
+  /** Another name of the usage. */
+  readonly count?: Buffer;
+};
 
 const inner = (name: string, levels: Inner["levels"], hasModel: boolean): Inner => ({
   ...{ name: Buffer.from(name), levels, hasModel },
 });
 
 /** Documents in which usage stands in places of their own: answers of a format, or results of its batches. */
-export type ScannedDocument = Dialect | "openai batch result" | "anthropic batch result";
+export type ScannedDocument = Dialect | `${Dialect} batch result`;
 
 const WANTED: Readonly<Record<ScannedDocument, ScannedMembers>> = {
   openai: {
@@ -40,6 +46,11 @@ const WANTED: Readonly<Record<ScannedDocument, ScannedMembers>> = {
   },
   "anthropic batch result": {
     ...{ usage: Buffer.from("usage"), model: Buffer.from("model"), inner: [inner("result", 2, true)] },
+  },
+  "gemini batch result": {
+    ...{ usage: Buffer.from("usageMetadata"), model: Buffer.from("modelVersion"), inner: [inner("response", 1, true)] },
+    // Of a text that was embedded.
+    count: Buffer.from("tokenCount"),
   },
 };
 
@@ -237,8 +248,9 @@ export class MemberScanner {
   }
 
   #nameOf(bytes: Buffer, from: number, to: number): Name {
-    const { usage, model, inner } = this.#wanted;
+    const { usage, model, inner, count } = this.#wanted;
     if (isText(usage, bytes, from, to)) return "usage";
+    if (count !== undefined && isText(count, bytes, from, to)) return "usage";
     const isOfDocument = this.#depth === this.#top;
     if (isText(model, bytes, from, to)) return isOfDocument || this.#inner?.hasModel ? "model" : undefined;
     if (isOfDocument) for (const each of inner) if (isText(each.name, bytes, from, to)) return each;

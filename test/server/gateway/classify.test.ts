@@ -44,6 +44,11 @@ test.each([
   ["POST", "v1/models/m:constructor"],
   ["POST", "v1/models/:generateContent"],
   ["DELETE", "v1/batches/x"],
+  ["POST", "v1/models/m:batchGenerateContent"],
+  ["POST", "v1beta/batches/x"],
+  ["PATCH", "v1beta/batches/x"],
+  ["POST", "v1beta/batches/x:updateGenerateContentBatch"],
+  ["POST", "download/v1beta/files"],
   ["POST", "v2/chat/completions"],
   ["POST", "V1/chat/completions"],
   ["POST", "v1/chat/completions/"],
@@ -141,10 +146,10 @@ test("a base URL of the other formats gets the version, unless it ends in it", (
     Object.values(pathPrefixes(new URL(`http://up.test${path}`), "gemini")),
   );
   expect(gemini).toEqual([
-    ["/v1", "/v1beta", "/upload/v1beta"],
-    ["/v1beta", "/v1beta", "/upload/v1beta"],
-    ["/v1alpha", "/v1alpha", "/upload/v1beta"],
-    ...[["/v1/accounts/a/google/v1", "/v1/accounts/a/google/v1beta", "/v1/accounts/a/google/upload/v1beta"]],
+    ["/v1", "/v1beta", "/upload/v1beta", "/download/v1beta"],
+    ["/v1beta", "/v1beta", "/upload/v1beta", "/download/v1beta"],
+    ["/v1alpha", "/v1alpha", "/upload/v1beta", "/download/v1beta"],
+    ["/v1", "/v1beta", "/upload/v1beta", "/download/v1beta"].map((version) => `/v1/accounts/a/google${version}`),
   ]);
 });
 

@@ -27,7 +27,8 @@ function callsOf({ method, path, operation, dialect = "openai" }: ServedPath): C
     (gateway: keyof World["gateways"], model = route): Make =>
     (world) => {
       const url = `/g/${world.gateways[gateway]}/${path.replace("{model}", model).replaceAll(/\{\w+\}/g, "x")}`;
-      const body = row.body === "none" ? undefined : path.includes("{model}") ? {} : bodyOf(row, model);
+      const body =
+        row.body === "none" ? undefined : path.includes("{model}") ? (row.asks ? row.example : {}) : bodyOf(row, model);
       const call = withKey(world, method, url, body);
       if (row.kept?.resumes) return { ...call, headers: { ...call.headers, ...RESUMABLE } };
       if (row.body !== "form") return call;

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { GATEWAY_OPERATIONS } from "../../../../domain/access/gateway-operations.ts";
-import { BatchLines } from "../../../../server/gateway/kept/batch-lines.ts";
+import { BatchLines, openaiLine } from "../../../../server/gateway/kept/batch-lines.ts";
 import { problem } from "../../../../server/http/problems/problem.ts";
 
 const ENDPOINT = "/v1/chat/completions";
@@ -11,8 +10,8 @@ const lineOf = (model: string, more: object = {}) =>
 function linesOf({ readsModels = true, room = Number.POSITIVE_INFINITY } = {}) {
   let reserved = 0;
   const lines = new BatchLines({
-    endpoint: ENDPOINT,
-    kept: GATEWAY_OPERATIONS["gateway.chat_completions"].kept,
+    ...openaiLine(ENDPOINT),
+    operation: "gateway.chat_completions",
     readsModels,
     reserve(bytes) {
       reserved += bytes;
