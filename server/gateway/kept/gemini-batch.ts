@@ -29,8 +29,8 @@ const BATCH: Members = {
   },
 };
 
-/** Object that is open, or a value that comes: the members that it may have, and those that it has had. */
-type Context = { readonly of: Members | "file" | "object" | "any"; readonly seen: Set<string> };
+/** Object that is open, or a value that comes: the members that it may have, and a bit for each that it has had. */
+type Context = { readonly of: Members | "file" | "object" | "any"; seen: number };
 
 /** Search for where the requests of a batch of Gemini's stand. */
 class BatchSource implements JsonVisitor<Context> {
@@ -42,7 +42,7 @@ class BatchSource implements JsonVisitor<Context> {
 
   constructor(body: Buffer) {
     this.#body = body;
-    this.#scanner = new JsonScanner<Context>(body, BODY_BOUNDS, this, { of: BATCH, seen: new Set() });
+    this.#scanner = new JsonScanner<Context>(body, BODY_BOUNDS, this, { of: BATCH, seen: 0 });
   }
 
   /**
@@ -65,21 +65,22 @@ class BatchSource implements JsonVisitor<Context> {
       return undefined;
     }
     // The one list in a batch is that of its requests.
-    if (isObject) return { of, seen: new Set() };
-    if (of.request === undefined || context.seen.size > 0) throw NO_LIST;
+    if (isObject) return { of, seen: 0 };
+    if (of.request === undefined || context.seen === IN_LIST) throw NO_LIST;
     return { of, seen: IN_LIST };
   }
 
   member(object: Context, start: number, end: number): Context {
     if (end - start > MAX_MEMBER_NAME) throw new BodyFault(`A member's name is longer than ${MAX_MEMBER_NAME} bytes.`);
-    const { of, seen } = object;
+    const of = typeof object.of === "object" ? object.of : {};
     const name = foldedNameAt(this.#body, start, end);
-    const meaning = typeof of === "object" && Object.hasOwn(of, name) ? of[name] : undefined;
-    if (meaning === undefined) throw OTHER_MEMBER;
-    if (seen.has(name)) throw new BodyFault("The body has a member twice, or in two spellings.");
-    seen.add(name);
-    if (typeof of === "object" && of.filename !== undefined) this.#places++;
-    return { of: meaning, seen: new Set() };
+    const place = Object.keys(of).indexOf(name);
+    const meaning = of[name];
+    if (place === -1 || meaning === undefined) throw OTHER_MEMBER;
+    if ((object.seen & (1 << place)) !== 0) throw new BodyFault("The body has a member twice, or in two spellings.");
+    object.seen |= 1 << place;
+    if (of.filename !== undefined) this.#places++;
+    return { of: meaning, seen: 0 };
   }
 
   scalar({ of }: Context, start: number, end: number): void {
@@ -91,8 +92,8 @@ class BatchSource implements JsonVisitor<Context> {
   }
 }
 
-/** Members that a list has had: none may be a list again. */
-const IN_LIST: Set<string> = new Set(["list"]);
+/** Stands for the members of a list: none may be a list again. */
+const IN_LIST = -1;
 
 /**
  * Finds the file in which the requests of a batch of Gemini's stand.

@@ -94,7 +94,9 @@ const QUOTE = 0x22;
 const ROOT = -1;
 const TOO_MANY_NAMES = new BodyFault(`The body has more than ${MAX_NAMES} members where a model may be named.`);
 const NOT_TEXT = new BodyFault("The body's `model` is not a string.");
-const NO_OBJECTS = new BodyFault("The body's `requests` are no list of objects, or the `params` of one are no object.");
+const NO_OBJECTS = new BodyFault(
+  "The body's `requests` are no list of objects, or the `params` or `request` of one is no object.",
+);
 const NO_OBJECT = new BodyFault("The body is not a JSON object.");
 
 /**

@@ -235,6 +235,16 @@ test.each<readonly [string, (id: string) => Promise<Response>]>([
   expect((await ask(a, "POST", CREATE, batchOf(requestsOf(named)))).status).toBe(404);
 });
 
+test("b408: a batch's file leaves in no description while it cannot be recorded whose it is", async () => {
+  const id = await begun(a, batchOf({ fileName: `files/${await uploaded(a, lineOf(HELLO))}` }));
+  upstream.answerWith((response, received) => {
+    database.isAway = true;
+    respond(response, received);
+  });
+  const refused = [503, "keyplane", expect.not.stringContaining(`batch-${id}`)];
+  expect(await shown(await ask(a, "GET", `batches/${id}`))).toEqual(refused);
+});
+
 test("b408: a list shows the team's own batches alone, through pages of others', and no results", async () => {
   for (let at = 0; at < 250; at++) batches.set(`other${at}`, ended(`other${at}`, inlined(resultOf("theirs"))));
   const own = [await begun(a), await begun(a), await begun(a)];
@@ -298,7 +308,7 @@ test.each<readonly [number, string, (theirs: string, mine: string) => object | s
   [
     400,
     "a batch twice",
-    (_, mine) => `{"batch":{"inputConfig":{"fileName":"files/${mine}"}},"Batch":{"inputConfig":{"requests":{}}}}`,
+    (_, mine) => `{"batch":{"inputConfig":{"fileName":"files/${mine}"}},"Batch":{"displayName":"n"}}`,
   ],
   [400, "a file and requests", (_, mine) => batchOf({ fileName: `files/${mine}`, ...requestsOf(HELLO) })],
   [400, "no requests", () => batchOf({})],
@@ -306,6 +316,7 @@ test.each<readonly [number, string, (theirs: string, mine: string) => object | s
   [400, "a list", () => "[]"],
   [400, "a batch that is a text", () => ({ batch: JSON.stringify(BODY.batch) })],
   [400, "a request that is a text", () => batchOf({ requests: { requests: [{ request: "{}" }] } })],
+  [400, "a request twice", () => '{"batch":{"inputConfig":{"requests":{"requests":[{"request":{},"request":{}}]}}}}'],
   [400, "a list in a list", () => batchOf({ requests: { requests: [[{ request: HELLO }]] } })],
   [400, "a list of lists", () => batchOf({ requests: [{ requests: [{ request: HELLO }] }] })],
   [400, "a name of its own", () => batchOf(requestsOf(HELLO), { name: "batches/mine" })],
@@ -483,7 +494,7 @@ test("b414: results in a batch count once by model, whichever keys of the team r
   upstream.answerWith((response) => response.end(text));
   const other = { ...a, key: harness.addKey({ teamId: "team-a", scopes: SCOPES }) };
   const read = (team: Team) =>
-    ask(team, "GET", `batches/${id}?fields=name&$fields=name&alt=media`, undefined, { range: "bytes=0-10" });
+    ask(team, "GET", `batches/${id}?fields=name&name=batches/other&alt=media`, undefined, { range: "bytes=0-10" });
   upstream.received.length = 0;
   for (const answer of await Promise.all([a, other, a].map(read))) expect(await answer.text()).toBe(text);
   expect(await (await read(a)).text()).toBe(text);
