@@ -28,6 +28,7 @@ const STEPS: readonly Step[] = [
   vitest("test:browser", 10, "--project", "browser"),
   vitest("test:system", 15, "--project", "system"),
   vitest("test:pulumi", 8, "--project", "pulumi"),
+  vitest("test:providers", 2, "--project", "providers"),
   vitest("languages and plugin of Pulumi", 6, "--project", "night", "test/infra"),
   vitest("upgrade of what runs", 4, "--project", "night", "test/faults"),
   vitest("chaos", 25, "--project", "chaos"),

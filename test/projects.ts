@@ -10,7 +10,7 @@ const PACKAGE = "test/env/package-of-run.ts";
  * `cluster`, and so on; a file whose name has none of these endings is in `npm`, and takes nothing but what npm brings.
  * `journeys` and `faults` take no more: in the first are the guides, and what starts Keyplane as processes or threads; in
  * the second what kills these, loses files, cuts connections, sets clocks or goes on for long under load. What is in
- * `night` runs at night alone.
+ * `night` runs at night alone, and what is in `providers` by a credential alone.
  */
 export const PROJECTS = {
   npm: { command: "npm test", needs: "npm", shared: [POSTGRES] },
@@ -37,6 +37,11 @@ export const PROJECTS = {
     command: "npm run e2e",
     needs: "root on Linux, Go and apt, nightly PgBouncer; or a cluster",
     shared: [POSTGRES],
+  },
+  providers: {
+    command: "npm run test:providers",
+    needs: "a credential of OpenAI, Anthropic or Google, whose models it asks",
+    shared: [],
   },
   night: {
     command: "npm run nightly",

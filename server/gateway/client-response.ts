@@ -1,10 +1,12 @@
 import type { ServerResponse } from "node:http";
+import type { ServedOperation } from "../../domain/access/gateway-operations.ts";
 import type { Dialect } from "../../domain/access/key-record.ts";
 import { ERROR_SOURCE_HEADER } from "../http/error-source.ts";
 import { type Problem, problem } from "../http/problems/problem.ts";
 import { terminalEvent } from "./errors/dialect-errors.ts";
 import { decodedError, MAX_ENCODED, mayBeShown } from "./errors/encoded-error.ts";
 import { sendErrorResponse } from "./errors/error-response.ts";
+import type { ForwardedCall } from "./forwarded-call.ts";
 import { CredentialMask, maskWhole, type Needle, needleOf } from "./headers/credential-mask.ts";
 import { readResponseHead, type UpstreamHead, withLength } from "./headers/headers.ts";
 import type { UpstreamPool } from "./upstream/pools.ts";
@@ -36,6 +38,7 @@ const WITHHELD = problem("bad_gateway", "The upstream answered with an error tha
 export class ClientResponse {
   readonly #response: ServerResponse;
   readonly #dialect: Dialect;
+  readonly #operation: ServedOperation;
   #needle = NO_NEEDLE;
   /** Mask for a body that comes in pieces. */
   #mask: CredentialMask | undefined;
@@ -52,9 +55,10 @@ export class ClientResponse {
   /** The whole body, if it came in one piece: it is sent together with its end. */
   #whole: Buffer | undefined;
 
-  constructor(response: ServerResponse, dialect: Dialect) {
+  constructor(response: ServerResponse, { dialect, operation }: Pick<ForwardedCall, "dialect" | "operation">) {
     this.#response = response;
     this.#dialect = dialect;
+    this.#operation = operation;
   }
 
   /** True once anything has been sent. */
@@ -192,7 +196,7 @@ export class ClientResponse {
       this.#response.destroy();
       return;
     }
-    this.#response.end(terminalEvent(this.#dialect, shown));
+    this.#response.end(terminalEvent(this.#dialect, this.#operation, shown));
     const impatience = setTimeout(() => this.#response.destroy(), LAST_READ_MS);
     this.#response.once("close", () => clearTimeout(impatience));
   }

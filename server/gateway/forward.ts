@@ -99,7 +99,7 @@ class Exchange implements AttemptListener {
     this.#resolved = call.resolved;
     this.#query = call.query;
     this.#before = call.before;
-    this.#response = new ClientResponse(call.response, call.dialect);
+    this.#response = new ClientResponse(call.response, call);
   }
 
   start(): void {

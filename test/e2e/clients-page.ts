@@ -1,18 +1,17 @@
 import { execFile } from "node:child_process";
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, dirname, extname, join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { promisify, stripVTControlCharacters } from "node:util";
 import { expect } from "vitest";
-import { type ModelStub, startModelStub } from "../../examples/model-stub/stub.ts";
 import { ROOT, read } from "../architecture/sources.ts";
 import { makeHome, startUp } from "../cli/up.ts";
 import { COMPILE_CACHE } from "../env/compile-cache.ts";
 import { printedBy, scriptOf, sectionOf } from "../env/guide.ts";
 import type { ModelClient } from "./model-clients.ts";
+import { startProviderStub } from "./providers/stub.ts";
+import { type Installed, runModels, type TriedModels } from "./tried-models.ts";
 
-/** What a stub says, by the gateway's route where there is one. */
-const STUB = /^I am a stub, not a model\. You asked for (?:stub-small|claude|claude-sonnet-4-5|gemini)\.$/;
 const PAGE = read("docs/clients.md");
 
 type Reader = {
@@ -25,24 +24,13 @@ type Reader = {
   readonly keyFiles?: readonly string[];
 };
 
-/** What came of a client of models: see clients/run.mjs. */
-type TriedModels = { readonly [what in "chat" | "stream" | "wrongUrl" | "wrongKey"]: string };
-
-/** What is to come of each. */
-export const TRIED_MODELS = {
-  chat: expect.stringMatching(STUB),
-  stream: expect.stringMatching(STUB),
-  wrongUrl: expect.stringMatching(/There is nothing at this path\. The nearest is POST \/g\/research-main\/v1/),
-  wrongKey: expect.stringMatching(/The key inf_\w{8} lacks the scope gateway:generate\. .* Use another key, or have/),
-};
-
 export type ClientsPage = Awaited<ReturnType<typeof openClientsPage>>;
 
 /** docs/clients.md beside a running quickstart: each section from a folder of its own, which is its reader's home too. */
 export async function openClientsPage() {
   const home = makeHome();
   const folders: string[] = [];
-  const stub: ModelStub = await startModelStub();
+  const stub = await startProviderStub();
   cpSync(join(ROOT, "examples/quickstart/manifests"), home.manifests, { recursive: true });
   const gateway = join(home.manifests, "gateway.yaml");
   writeFileSync(gateway, readFileSync(gateway, "utf8").replaceAll("http://127.0.0.1:9100", stub.url));
@@ -88,32 +76,17 @@ export async function openClientsPage() {
       return reader;
     },
 
-    /**
-     * Tries a client of models as its row has it, with a key for the gateway and one for the memory.
-     *
-     * @param interpreter the program that runs it, where its packages are found; Node.js finds them in `modules`
-     */
-    async tryModels(
-      program: string,
-      { name, path, argument }: ModelClient,
-      { interpreter = process.execPath, modules }: { readonly interpreter?: string; readonly modules?: string },
-    ): Promise<TriedModels> {
-      const reader = mkdtempSync(join(tmpdir(), "keyplane-client-"));
-      folders.push(reader);
-      cpSync(join(ROOT, "test/e2e/clients"), reader, { recursive: true });
-      if (modules !== undefined) symlinkSync(modules, join(reader, "node_modules"));
-      const args = [`run${extname(program)}`, program, name, argument, up.url + path];
-      const env = {
-        PATH: process.env.PATH,
-        HOME: reader,
-        KEYPLANE_API_KEY: home.secretOf("research", "chat-app"),
-        KEYPLANE_OTHER_KEY: home.secretOf("research", "docs-agent"),
-        // LiteLLM asks for a list of prices otherwise.
-        LITELLM_LOCAL_MODEL_COST_MAP: "True",
-      };
-      const { stdout } = await promisify(execFile)(interpreter, args, { cwd: reader, env });
-      return JSON.parse(stdout.trimEnd().split("\n").at(-1) ?? "");
-    },
+    /** Tries a client of models as its row has it, with a key for the gateway and one for the memory. */
+    tryModels: (program: string, client: ModelClient, installed: Installed): Promise<TriedModels> =>
+      runModels(
+        {
+          ...{ program, client, upstream: "stub" as const },
+          baseUrl: up.url + client.path,
+          key: home.secretOf("research", "chat-app"),
+          otherKey: home.secretOf("research", "docs-agent"),
+        },
+        installed,
+      ),
 
     /** The packages that a section says it was tried with: `mcp==2.3.0`, `mcp-remote@0.15.1`. */
     triedWith(heading: string): string[] {

@@ -1,3 +1,4 @@
+import type { ServedOperation } from "../../../domain/access/gateway-operations.ts";
 import type { Dialect } from "../../../domain/access/key-record.ts";
 import type { ProblemCode } from "../../http/problems/catalogue.ts";
 import type { Problem } from "../../http/problems/problem.ts";
@@ -63,10 +64,30 @@ export function dialectError(dialect: Dialect, shown: Problem): string {
   return JSON.stringify(BODIES[dialect](shown));
 }
 
+/** Operations whose streams are of events that are numbered and name their type, an error's too. */
+const OF_RESPONSES: ReadonlySet<ServedOperation> = new Set(["gateway.responses", "gateway.get_response"]);
+
 /** Returns the last event of a stream that is broken off, which the format's SDK raises as an error. */
-export function terminalEvent(dialect: Dialect, shown: Problem): string {
+export function terminalEvent(dialect: Dialect, operation: ServedOperation, shown: Problem): string {
+  const body = dialectError(dialect, shown);
+  if (OF_RESPONSES.has(operation)) return `event: error\ndata: ${responsesError(body, shown)}\n\n`;
   const name = dialect === "anthropic" ? "event: error\n" : "";
-  return `${name}data: ${dialectError(dialect, shown)}\n\n`;
+  return `${name}data: ${body}\n\n`;
+}
+
+/**
+ * Returns an error as an event of OpenAI's responses: with its members beside the type, as it is published, and in
+ * `error`, where OpenAI's SDKs look. The gateway does not count the events before it.
+ */
+function responsesError(body: string, { code, detail }: Problem): string {
+  return JSON.stringify({
+    type: "error",
+    sequence_number: 0,
+    code,
+    message: detail,
+    param: null,
+    ...JSON.parse(body),
+  });
 }
 
 function word(words: Words, { code, status }: Problem): string {

@@ -3,20 +3,20 @@ import * as google from "@llamaindex/google";
 import * as llamaindex from "@llamaindex/openai";
 import { extractText } from "llamaindex";
 
-export const openai = (options) => asking(llamaindex.openai({ model: "fast-chat", ...options }));
-export const gemini = (options) => asking(google.gemini({ model: "gemini", ...options }));
-export const AnthropicSession = (options) =>
-  asking(anthropic.anthropic({ model: "claude", session: new anthropic.AnthropicSession(options) }));
+export const openai = (options, model = "fast-chat") => asking(llamaindex.openai({ model, ...options }));
+export const gemini = (options, model = "gemini") => asking(google.gemini({ model, ...options }));
+export const AnthropicSession = (options, model = "claude") =>
+  asking(anthropic.anthropic({ model, session: new anthropic.AnthropicSession(options) }));
 
 function asking(model) {
-  const messages = [{ role: "user", content: "Which model are you?" }];
+  const messagesOf = (content) => [{ role: "user", content }];
   return {
-    async chat() {
-      const { message } = await model.chat({ messages });
+    async ask(question) {
+      const { message } = await model.chat({ messages: messagesOf(question) });
       return extractText(message.content);
     },
-    async *stream() {
-      for await (const { delta } of await model.chat({ messages, stream: true })) yield delta;
+    async *pieces(question) {
+      for await (const { delta } of await model.chat({ messages: messagesOf(question), stream: true })) yield delta;
     },
   };
 }
