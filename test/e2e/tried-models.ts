@@ -127,12 +127,12 @@ const OTHERWISE: readonly {
   readonly outcomes: Outcomes;
 }[] = [
   {
-    of: /google-genai\.(mjs|py)|ChatGoogleGenerativeAI|litellm\.py (anthropic|gemini)/,
+    of: /google-genai\.(mjs|py)|ChatGoogleGenerativeAI|llamaindex\.mjs gemini|litellm\.py (anthropic|gemini)/,
     reason: "it repeats no request unless it is set to, and then knows no Retry-After",
     outcomes: { limit: LIMITED },
   },
   {
-    of: /langchain\.mjs ChatGoogleGenerativeAI/,
+    of: /langchain\.mjs ChatGoogleGenerativeAI|llamaindex\.mjs gemini/,
     reason: "the SDK below it takes an error within a stream for a piece without text",
     outcomes: { cut: { text: CUT_TEXT, message: "" } },
   },
@@ -142,7 +142,7 @@ const OTHERWISE: readonly {
     outcomes: { cut: { text: CUT_TEXT, message: "Response ended prematurely" } },
   },
   {
-    of: /litellm\.py (openai|anthropic)/,
+    of: /litellm\.py (openai|anthropic)|llamaindex\.mjs/,
     reason: "it has nothing by which a stream is left, and goes on until the process ends",
     outcomes: { leave: "The caller is still there." },
   },
