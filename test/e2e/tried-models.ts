@@ -127,7 +127,7 @@ const OTHERWISE: readonly {
   readonly outcomes: Outcomes;
 }[] = [
   {
-    of: /google-genai\.(mjs|py)|ChatGoogleGenerativeAI|llamaindex\.mjs gemini|litellm\.py (anthropic|gemini)/,
+    of: /google-genai\.(mjs|py)|ChatGoogleGenerativeAI|llamaindex\.\w+ (gemini|GoogleGenAI)|litellm\.py (anthropic|gemini)/,
     reason: "it repeats no request unless it is set to, and then knows no Retry-After",
     outcomes: { limit: LIMITED },
   },
