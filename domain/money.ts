@@ -11,8 +11,18 @@ export const MICROS = 10n ** BigInt(DECIMALS);
  * @returns undefined if it is negative, has more than six decimals or seven digits before them, or is no number
  */
 export function parseMicros(text: string): bigint | undefined {
-  const [, whole, part = ""] = /^(\d{1,7})(?:\.(\d{1,6}))?$/.exec(text) ?? [];
-  return whole === undefined ? undefined : BigInt(whole) * MICROS + BigInt(part.padEnd(DECIMALS, "0"));
+  return parseDecimal(text, DECIMALS);
+}
+
+/** Parses a decimal text as {@link parseMicros}, to trillionths: of the price of one, where others are of a million. */
+export function parseTrillionths(text: string): bigint | undefined {
+  return parseDecimal(text, 2 * DECIMALS);
+}
+
+function parseDecimal(text: string, decimals: number): bigint | undefined {
+  const [, whole, part = ""] = /^(\d{1,7})(?:\.(\d{1,12}))?$/.exec(text) ?? [];
+  if (whole === undefined || part.length > decimals) return undefined;
+  return BigInt(whole + part.padEnd(decimals, "0"));
 }
 
 /**

@@ -5,7 +5,7 @@ import { FILE_NOT_UTF8, utf8Text } from "../manifest/document/file-text.ts";
 import { isRecord } from "../manifest/document/identity.ts";
 import { explainSyntax } from "../manifest/document/parse.ts";
 import { offsetOf, readNode } from "../manifest/document/yaml-node.ts";
-import { parseMicros } from "../money.ts";
+import { parseMicros, parseTrillionths } from "../money.ts";
 import { rfc3339 } from "../rfc3339.ts";
 import type { PriceEntry, PriceList, Prices } from "./price-list.ts";
 import type { TokenKind } from "./tokens.ts";
@@ -30,7 +30,6 @@ const ENTRY_FIELDS: readonly string[] = ["model", "from", ...Object.keys(PRICE_F
 const START: Position = { line: 1, column: 1 };
 /** Kinds whose price is for one. */
 const SINGLE: ReadonlySet<TokenKind> = new Set(["tool_calls", "images", "seconds"]);
-const MANY = 1_000_000n;
 
 /** A fault of a price list, with its position and the instruction how to correct it. */
 export type PriceFault = Position & { readonly path: string; readonly message: string };
@@ -144,9 +143,10 @@ function readPrices(given: Readonly<Record<string, unknown>>, path: Path, note: 
     const text = given[field];
     if (text === undefined) continue;
     hasPrice = true;
-    const micros = typeof text === "string" ? parseMicros(text) : undefined;
-    if (micros !== undefined) prices[kind] = SINGLE.has(kind) ? micros * MANY : micros;
-    else note([...path, field], "must be a price from 0 to 9999999.999999, such as 1.25, with at most six decimals");
+    const [parse, decimals] = SINGLE.has(kind) ? [parseTrillionths, "twelve"] : [parseMicros, "six"];
+    const price = typeof text === "string" ? parse(text) : undefined;
+    if (price !== undefined) prices[kind] = price;
+    else note([...path, field], `must be a price from 0 to 9999999, such as 1.25, with at most ${decimals} decimals`);
   }
   if (!hasPrice) note(path, `has no price: give one of ${Object.keys(PRICE_FIELDS).join(", ")}`);
   return { ...prices, reasoning: prices.reasoning ?? (given.reasoning === undefined ? prices.output : null) };

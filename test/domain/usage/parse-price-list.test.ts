@@ -46,11 +46,11 @@ describe("A price list", () => {
 
   test("has prices of an image and of a second, and of a million characters", () => {
     const read = parsePriceList(
-      "currency: USD\nprices:\n  - { model: m, from: 2026-01-01, images: 0.04, seconds: 0.0001, characters: 15 }\n",
+      "currency: USD\nprices:\n  - { model: m, from: 2026-01-01, images: 0.04, seconds: 0.0000111, characters: 15 }\n",
     );
     if ("faults" in read) throw new Error(JSON.stringify(read.faults));
     expect(read.list.entries[0]?.prices).toMatchObject({
-      ...{ input: null, images: 40_000_000_000n, seconds: 100_000_000n, characters: 15_000_000n },
+      ...{ input: null, images: 40_000_000_000n, seconds: 11_100_000n, characters: 15_000_000n },
     });
   });
 
