@@ -1,3 +1,4 @@
+import { containsWholeKey } from "../../domain/redact.ts";
 import { spellingOf } from "../gateway/headers/header-names.ts";
 import { isSteeringName } from "../gateway/headers/steering-names.ts";
 import { isPlace, type ProxyKind } from "./asked-request.ts";
@@ -29,8 +30,6 @@ const HOW_BODIES_ARE_READ: ReadonlySet<string> = new Set([
 
 /** Beginning of the headers that say whose the key is. */
 const OURS = "x-keyplane-";
-/** Pattern of a key of ours within a text, and of nothing that lists and logs show of one. */
-const KEY = /(?<![0-9A-Za-z_-])inf_[0-9A-Za-z]{32}/;
 
 /** Part of a request that a header may decide for a server behind the proxy, whatever the verifier has decided. */
 type Steers = "the call" | "the destination" | "the target" | "the model" | "the caller" | "nothing";
@@ -65,16 +64,11 @@ export function headerFault(
     if (steers === "the call" || (isModelCall && steers === "the destination")) return { is: "steered", name };
     if (steers === "the target") {
       if (!isPlace(proxy, name.toLowerCase())) return { is: "steered", name };
-    } else if (holdsKey(rawHeaders[i + 1] ?? "") && !isCarrier(name.toLowerCase(), vendorHeader)) {
+    } else if (containsWholeKey(rawHeaders[i + 1] ?? "") && !isCarrier(name.toLowerCase(), vendorHeader)) {
       return { is: "stray key", name };
     }
   }
   return undefined;
-}
-
-/** True if a text has a key of ours in it. */
-export function holdsKey(text: string): boolean {
-  return text.includes("inf_") && KEY.test(text);
 }
 
 function isCarrier(lower: string, vendorHeader: string): boolean {

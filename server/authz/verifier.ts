@@ -1,5 +1,6 @@
 import type { OperationName } from "../../domain/access/operations.ts";
 import type { Scope } from "../../domain/access/scopes.ts";
+import { containsWholeKey } from "../../domain/redact.ts";
 import { hasQueryKey } from "../auth/credential.ts";
 import { chargeGranted, decideUnlimited, type Granted, type RouteAccess } from "../auth/decide.ts";
 import type { Refused } from "../auth/refused.ts";
@@ -11,7 +12,7 @@ import { type AskedRequest, readAskedRequest } from "./asked-request.ts";
 import type { Asker } from "./asker.ts";
 import type { ProxyQuestion } from "./check-request.ts";
 import { type AskedCall, isModelRead, judgeBody, refuseCall, STEERED } from "./gateway-verdict.ts";
-import { headerFault, holdsKey } from "./steering-headers.ts";
+import { headerFault } from "./steering-headers.ts";
 import { narrowerThan, unheldLimit } from "./unheld.ts";
 import { type Denied, deny, denyUnheld, denyUnsafe, type Verdict, type VerifierDeps } from "./verdict.ts";
 import type { VerifierPath } from "./verifier-path.ts";
@@ -42,7 +43,7 @@ const HEADER_FAULTS = {
 } as const;
 const STRAY_KEY = problem(
   "invalid_request",
-  "The query has a key, which the proxy would not take off: send it in one header alone, such as `Authorization: Bearer`.",
+  "The path or the query has a key, which the proxy would not take off: send it in one header alone, such as `Authorization: Bearer`.",
 );
 /** Longest name of a header that an answer repeats. */
 const MOST_NAMED = 100;
@@ -89,11 +90,13 @@ export function verify(deps: VerifierDeps, path: VerifierPath, question: ProxyQu
 function unsafeBy(
   { config }: VerifierDeps,
   { proxy, protects }: VerifierPath,
-  { query }: AskedRequest,
+  { path, query }: AskedRequest,
   { rawHeaders }: ProxyQuestion,
 ): Problem | undefined {
   if (hasQueryKey(query)) return QUERY_KEY;
-  if (holdsKey(query)) return STRAY_KEY;
+  // A key is one segment of a path: a short name and those below it are none.
+  const isInPath = containsWholeKey(path) && path.split("/").some(containsWholeKey);
+  if (isInPath || containsWholeKey(query)) return STRAY_KEY;
   const fault = headerFault(rawHeaders, proxy, protectsModels(protects), config.vendorHeader);
   if (fault !== undefined) {
     return problem("invalid_request", `The header ${fault.name.slice(0, MOST_NAMED)} ${HEADER_FAULTS[fault.is]}.`);

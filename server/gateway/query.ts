@@ -1,9 +1,8 @@
+import { decodeEscapes, decodeWholly } from "../../domain/percent-encoding.ts";
 import { problem } from "../http/problems/problem.ts";
 import { isModelName } from "./headers/header-names.ts";
 import { isSteeringName } from "./headers/steering-names.ts";
 
-/** Layers of encoding that are decoded at most; no client means more than one layer. */
-const MAX_LAYERS = 8;
 /**
  * Parameters that make some upstreams take a request for another one, by its method, its headers or its body, or leave
  * the usage out of its answer.
@@ -36,10 +35,10 @@ export function forwardedQuery(query: string): string {
 }
 
 function mayPass(pair: string): boolean {
-  const text = decodeWholly(pair);
+  const text = decodeParameter(pair);
   if (text === undefined || text.includes("inf_")) return false;
   if (!pair.includes(";")) return isForwarded(text);
-  return pair.split(";").every((part) => isForwarded(decodeWholly(part) ?? "key"));
+  return pair.split(";").every((part) => isForwarded(decodeParameter(part) ?? "key"));
 }
 
 /** @param text a parameter, decoded */
@@ -59,7 +58,7 @@ function isForwarded(text: string): boolean {
  */
 export function requireNoModel(query: string): void {
   if (query === "") return;
-  const text = decodeWholly(query);
+  const text = decodeParameter(query);
   if (text === undefined || text.split(/[&;]/).some((pair) => namesOf(pair).some(namesModel))) throw MODEL_IN_QUERY;
 }
 
@@ -86,28 +85,8 @@ function nameOf(pair: string): string {
   return equals === -1 ? pair : pair.slice(0, equals);
 }
 
-/** Decodes a text until nothing in it is encoded any more; undefined after {@link MAX_LAYERS} layers. */
-function decodeWholly(text: string): string | undefined {
+/** Decodes a parameter until nothing in it is encoded any more; undefined if it is encoded too often. */
+function decodeParameter(text: string): string | undefined {
   if (!/[%+]/.test(text)) return text;
-  let decoded = text;
-  for (let layer = 0; layer < MAX_LAYERS; layer += 1) {
-    const next = decode(decoded);
-    if (next === decoded) return decoded;
-    decoded = next;
-  }
-  return undefined;
+  return decodeWholly(text, (layer) => decodeEscapes(layer.replaceAll("+", " ")));
 }
-
-/**
- * Decodes one layer. Each escape is decoded by itself, so that a broken escape elsewhere does not hide a name; escapes
- * of four digits, which some servers read, are decoded too.
- */
-function decode(text: string): string {
-  return text
-    .replaceAll("+", " ")
-    .replace(ESCAPE, (_, long: string | undefined, short: string) =>
-      String.fromCharCode(Number.parseInt(long ?? short, 16)),
-    );
-}
-
-const ESCAPE = /%(?:u([0-9A-Fa-f]{4})|([0-9A-Fa-f]{2}))/gi;

@@ -1,3 +1,4 @@
+import { randomBytes, randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
@@ -159,8 +160,20 @@ describe.each(PROXIES)("%s", (proxy) => {
   test.each([
     "Referer: https://console.example/keys/inf_AbCdEfGh",
     "X-Request-Id: userinf_0123456789abcdef0123456789abcdef",
+    "Referer: https://console.example/keys?q=inf_AbCdEfGh&state=active&sort=last-used-in-descending-order",
+    "Referer: https://console.example/to?page=%2Fkeys%3Fq%3Dinf_AbCdEfGh%26state%3Dactive%26sort%3Dlast-used",
+    "Cookie: inf_session_id=8c1f8a5e-7a55-4c43-9c52-0f0f3b1c6c55; theme=%7B%22a%22%3A%22100%25%22%7D; b=%zz",
+    "Cookie: csrf=aW5mXw+inf/4Zk0aW5mXzEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MA==",
   ])("takes for no key what is none: %s", async (header) => {
     expect(statusOf(await askAs(proxy, "g/open", "POST", CHAT, verifier.addKey(), [header]))).toBe(200);
+  });
+
+  test.each([
+    "/keys/inf_AbCdEfGh/versions/2/events-of-the-last-week",
+    "/reports/inf_2026/november/29/summary-of-the-week.pdf",
+    "/x?prefix=inf_AbCdEfGh&from=2026-11-01T00:00:00Z&to=2026-11-29T00:00:00Z",
+  ])("takes for no key what is none: %s", async (target) => {
+    expect(statusOf(await askAs(proxy, "scope/memory:read", "GET", target, verifier.addKey()))).toBe(200);
   });
 
   test("b389: refuses a key beside the place where keys are, which no proxy takes off", async () => {
@@ -172,6 +185,31 @@ describe.each(PROXIES)("%s", (proxy) => {
       expect(statusOf(await askAs(proxy, to, "POST", `${CHAT}?k=${other}`, key))).toBe(400);
       // The proxy takes these off.
       expect(statusOf(await askAs(proxy, to, "POST", CHAT, key, [`X-Api-Key: ${other}`]))).toBe(200);
+    }
+  });
+
+  test.each<[string, (key: string) => { readonly header?: string; readonly target?: string }]>([
+    ["a cookie", (key) => ({ header: `Cookie: a=b; k=${key}; c=d` })],
+    ["another carrier", (key) => ({ header: `Api-Key: ${key}` })],
+    ["an encoded cookie", (key) => ({ header: `Cookie: auth=Bearer%20${key}` })],
+    ["a cookie in encoded quotes", (key) => ({ header: `Cookie: auth=%22${key}%22` })],
+    ["a cookie that is encoded twice", (key) => ({ header: `Cookie: auth=Bearer%2520${key.replace("_", "%255f")}` })],
+    ["a cookie that no client encodes so often", () => ({ header: `Cookie: auth=%${"25".repeat(9)}41` })],
+    ["a URL", (key) => ({ header: `Referer: http://x/?k=${key.replace("_", "%5F")}` })],
+    ["a parameter", (key) => ({ target: `${CHAT}?token=${key}` })],
+    ["an encoded parameter", (key) => ({ target: `${CHAT}?auth=Bearer%20${key}` })],
+    ["a parameter with an encoded character", (key) => ({ target: `${CHAT}?auth=${key.replace("_", "%5F")}` })],
+    ["the path", (key) => ({ target: `/x/${key.replaceAll("/", "_")}` })],
+    ["the path, encoded", (key) => ({ target: `/x/${key.replaceAll("/", "_").replace("i", "%69")}/y` })],
+  ])("b389: refuses a key, also an imported one, in %s", async (_what, place) => {
+    const key = verifier.addKey();
+    for (const other of [key, `inf_${randomUUID()}`, `inf_${randomBytes(30).toString("base64")}`]) {
+      const { header, target = CHAT } = place(other);
+      for (const to of ["g/open", "scope/gateway:generate"]) {
+        const answer = await askAs(proxy, to, "POST", target, key, header === undefined ? [] : [header]);
+        expect([to, statusOf(answer)]).toEqual([to, 400]);
+        expect(answer.text).not.toContain(other.slice(12, 40));
+      }
     }
   });
 

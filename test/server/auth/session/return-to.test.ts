@@ -10,8 +10,9 @@ test.each([
   ...["/dashboard/..//evil.test", "/dashboard/../api/v1/keys", "/dashboardevil", "/dashboard@evil.test", ""],
   ...["/dashboard/\n/evil", "/dashboard/%2e%2e/api/v1/keys", "/dashboard/sign-in?link=x", "/atoms"],
   ...["/dashboard/%73ign-in?link=x", "/dashboard/./sign-in", `/dashboard/keys?q=${mintKey(randomBytes)}`],
+  ...["%5F", "%255f"].map((line) => `/dashboard/keys?q=${mintKey(randomBytes).replace("_", line)}`),
   ...[`/dashboard/${"x".repeat(3_000)}`, `/dashboard/keys?q=${'"'.repeat(2_000)}`],
-])("the page to return to is the first of the console's in place of %j", (text) => {
+])("b78: the page to return to is the first of the console's in place of %j", (text) => {
   expect(localPage(text)).toBe(HOME);
 });
 
