@@ -55,7 +55,7 @@ export function readAskedRequest(proxy: ProxyKind, question: ShownHead, rest: st
   if (method === undefined || target === undefined || !METHOD.test(method) || target === "") return UNSHOWN[proxy];
   const mark = target.indexOf("?");
   const path = mark === -1 ? target : target.slice(0, mark);
-  if (!PLAIN_PATH.test(path) || DOT_SEGMENT.test(path)) return NOT_PLAIN;
+  if (!PLAIN_PATH.test(path) || DOT_SEGMENT.test(path) || !isUtf8(path)) return NOT_PLAIN;
   return { method, path, query: mark === -1 ? "" : target.slice(mark + 1) };
 }
 
@@ -64,9 +64,20 @@ const METHOD = /^[A-Z]{1,20}$/;
 const PLAIN_PATH = /^\/(?:(?<!\/)\/|[A-Za-z0-9\-._~!$&'()*+,=:@]|%(?!2[eEfF5]|3[bB]|5[cC]|7[fF]|[01])[0-9A-Fa-f]{2})*$/;
 const DOT_SEGMENT = /\/\.{1,2}(?:\/|$)/;
 
+/** True if what a path encodes is UTF-8: of other bytes some servers make characters, such as a slash of `%c0%af`. */
+function isUtf8(path: string): boolean {
+  if (!path.includes("%")) return true;
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 const NOT_PLAIN = problem(
   "invalid_request",
-  "The path may be read in two ways: send it without empty segments, dot segments, backslashes, semicolons, and encoded dots, slashes and percent signs.",
+  "The path may be read in two ways: send it without empty segments, dot segments, backslashes, semicolons, encoded dots, slashes and percent signs, and encoded bytes that are no UTF-8.",
 );
 
 function unshown(what: string): Problem {
