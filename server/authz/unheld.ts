@@ -1,6 +1,13 @@
 /** Rights and limits of keys that the verifier cannot hold for a proxy: it asks once, and the verifier sees no answer. */
-import { GATEWAY_OPERATIONS, isForwarded, type KeptObjects } from "../../domain/access/gateway-operations.ts";
-import type { GatewayRecord, KeyRecord } from "../../domain/access/key-record.ts";
+import {
+  GATEWAY_OPERATIONS,
+  isForwarded,
+  type KeptKind,
+  type KeptObjects,
+  SERVED_OPERATIONS,
+  type ServedOperation,
+} from "../../domain/access/gateway-operations.ts";
+import type { GatewayRecord, KeyRecord, OperationKind } from "../../domain/access/key-record.ts";
 import type { Scope } from "../../domain/access/scopes.ts";
 import { hasBudget } from "../../domain/budget/budget.ts";
 import { countsTokens } from "../auth/charge-rate.ts";
@@ -42,9 +49,27 @@ export function narrowerThan(scopes: readonly Scope[], key: KeyRecord): string |
 
 const OWN_GATEWAY = "Call it through Keyplane's own gateway.";
 
-/** True if calls make and name nothing that is stored, but for files that their bodies may name. */
-function namesFilesAlone({ mentioned, ...others }: KeptObjects): boolean {
-  return mentioned !== undefined && Object.keys(others).length === 0;
+/** Kinds of operations whose calls leave an object with an upstream, with the kind of the object in other calls' bodies. */
+const LEFT = Object.values(GATEWAY_OPERATIONS).flatMap(({ kind, kept }) =>
+  [kept?.brought?.kind, ...Object.values(kept?.yields ?? {})].map((object) => {
+    // What a batch has made is a file to its provider.
+    return { kind, object: object === "output" ? "file" : object };
+  }),
+);
+/** Kinds of operations that leave what an operation's bodies may name, for each that has to do with nothing else stored. */
+const NAMED_KINDS: ReadonlyMap<ServedOperation, ReadonlySet<OperationKind>> = new Map(
+  SERVED_OPERATIONS.flatMap((operation) => {
+    const { mentioned, ...others }: KeptObjects = GATEWAY_OPERATIONS[operation].kept ?? {};
+    if (mentioned === undefined || Object.keys(others).length > 0) return [];
+    const named = new Set<KeptKind | undefined>(Object.values(mentioned.members));
+    return [[operation, new Set(LEFT.filter(({ object }) => named.has(object)).map(({ kind }) => kind))]];
+  }),
+);
+
+/** True if a call makes, and can name, nothing that the upstreams of its gateway keep. */
+function touchesNothingKept(operation: ServedOperation, { operations }: GatewayRecord): boolean {
+  const named = NAMED_KINDS.get(operation);
+  return named !== undefined && !operations.some((kind) => named.has(kind));
 }
 
 /** Returns the reason why a gateway's call cannot be decided for a proxy; undefined if it can. */
@@ -54,7 +79,7 @@ export function unheldCall(
   key: KeyRecord,
 ): string | undefined {
   const row = GATEWAY_OPERATIONS[operation];
-  if (row.kept !== undefined && !(namesFilesAlone(row.kept) && !gateway.operations.includes("files"))) {
+  if (row.kept !== undefined && !touchesNothingKept(operation, gateway)) {
     return `The upstream stores what this call makes or names, and the verifier sees no answer that says whose it is. ${OWN_GATEWAY}`;
   }
   if (!isForwarded(row)) {

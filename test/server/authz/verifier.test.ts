@@ -16,6 +16,7 @@ const RATE = { requestsPerMinute: 60, burst: 2, scope: "Replica" } as const;
 const OPENAI = { name: "o", dialect: "openai", baseUrl: "http://127.0.0.1:1", credential: "sk" } as const;
 const GEMINI = { ...OPENAI, name: "g", dialect: "gemini" } as const;
 const CHAT = "/v1/chat/completions";
+const GENERATE = "/v1beta/models/m:generateContent";
 
 let verifier: Verifier;
 beforeAll(async () => {
@@ -26,6 +27,9 @@ beforeAll(async () => {
   verifier.addGateway({ publicId: "strict", upstreams: [OPENAI], routesOnly: true });
   verifier.addGateway({ publicId: "stores", upstreams: [OPENAI], operations: ["generate", "responses"] });
   verifier.addGateway({ publicId: "files", upstreams: [OPENAI], operations: ["generate", "files"] });
+  verifier.addGateway({ publicId: "vectors", upstreams: [OPENAI], operations: ["generate", "vectorStores"] });
+  verifier.addGateway({ publicId: "googles", upstreams: [GEMINI], operations: ["generate", "vectorStores"] });
+  verifier.addGateway({ publicId: "batches", upstreams: [OPENAI], operations: ["generate", "batches"] });
   verifier.addGateway({
     publicId: "routed",
     upstreams: [OPENAI],
@@ -86,6 +90,9 @@ describe.each(PROXIES)("%s", (proxy) => {
     ["a response that the upstream stores", {}, "g/stores", "POST", "/v1/responses", 403],
     ["a stored response", {}, "g/stores", "GET", "/v1/responses/r_1", 403],
     ["a call that may name files of a gateway with files", {}, "g/files", "POST", CHAT, 403],
+    ["a call that may name stores of a gateway with stores", {}, "g/vectors", "POST", CHAT, 403],
+    ["a call that may name no store of a gateway with stores", {}, "g/googles", "POST", GENERATE, 200],
+    ["a call that may name outputs of a gateway with batches", {}, "g/batches", "POST", CHAT, 403],
     ["a file", { scopes: scopeSet(["gateway:files"]) }, "g/files", "GET", "/v1/files/f_1", 403],
     ["a scope that the key has", {}, "scope/memory:read", "GET", "/anything", 200],
     ["a scope that it lacks", { scopes: scopeSet(["memory:read"]) }, "scope/memory:write", "GET", "/", 403],
