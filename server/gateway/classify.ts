@@ -7,6 +7,7 @@ import {
   type ServedOperation,
 } from "../../domain/access/gateway-operations.ts";
 import type { Dialect } from "../../domain/access/key-record.ts";
+import { containsWholeKey } from "../../domain/redact.ts";
 
 /** Operation that a request under `/g/<public id>/` asks for, with the parts of its path. */
 export type GatewayCall = {
@@ -84,8 +85,8 @@ function callOf(
 /** Pattern of a path as it comes off the wire: no semicolon, no double slash, nothing outside of RFC 3986. */
 const RAW_PATH = /^(?:[A-Za-z0-9\-._~!$&'()*+,=:@]|%[0-9A-Fa-f]{2}|\/(?!\/))+$/;
 /**
- * Pattern of a decoded name: no path, nothing that would be decoded a second time, and no key of ours, which a client
- * may have put in the wrong place and which must not go upstream.
+ * Pattern of a decoded name: no path, nothing that would be decoded a second time, and no key of ours nor a beginning of
+ * one, which a client may have put in the wrong place and which must not go upstream.
  */
 const NAME = /^(?!\.{1,2}$)(?!.*inf_[0-9A-Za-z]{8})[^\p{Cc}/\\%;?#]+$/u;
 const MAX_NAME = 256;
@@ -141,7 +142,7 @@ function withNames(
 
 function decodeName(encoded: string): string | undefined {
   const name = decoded(encoded);
-  return name !== undefined && name.length <= MAX_NAME && NAME.test(name) ? name : undefined;
+  return name !== undefined && name.length <= MAX_NAME && NAME.test(name) && !containsWholeKey(name) ? name : undefined;
 }
 
 function decoded(encoded: string): string | undefined {

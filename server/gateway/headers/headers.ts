@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { Dialect } from "../../../domain/access/key-record.ts";
+import { mayContainKey } from "../../../domain/redact.ts";
 import { isReadCoding } from "../tokens/decoded-reader.ts";
 import { maskHeader, type Needle } from "./credential-mask.ts";
 import { type SeenNames, spellingOf } from "./header-names.ts";
@@ -61,7 +62,7 @@ export function readHead(rawHeaders: readonly string[], vendorHeader: string): R
     else if (lower === "content-type") contentType = contentType === undefined ? value : "";
     else if (lower === "content-encoding")
       contentEncoding = contentEncoding === undefined ? value : `${contentEncoding},${value}`;
-    if (notForwarded || lower === vendorHeader || value.includes("inf_")) continue;
+    if (notForwarded || lower === vendorHeader || mayContainKey(value)) continue;
     forwarded.push(name, lower === "accept-encoding" ? readCodingsOf(value) : value);
   }
   if (listed !== undefined) forwarded = withoutListed(forwarded, listed);

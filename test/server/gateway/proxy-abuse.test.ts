@@ -1,3 +1,4 @@
+import { randomBytes, randomUUID } from "node:crypto";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { scopeSet } from "../../../domain/access/scopes.ts";
@@ -391,6 +392,39 @@ test("b93: no key of ours goes upstream in a header's name or in a query, howeve
   const names = ["X-inf_abcdefgh: 1", "inf_abcdefgh: 1", "INF_ABCDEFGH: 1"];
   expect((await raw(`POST /g/${id}/v1/embeddings HTTP/1.1`, [...names, "Content-Length: 2"], "{}")).status).toBe(200);
   expect(JSON.stringify(upstream.received.at(-1)?.rawHeaders).toLowerCase()).not.toContain("inf_");
+});
+
+test("b93: no key of ours goes upstream in a header's value, however often it is encoded", async () => {
+  const headers = [
+    `Referer: http://x/?k=${key.replace("_", "%5F")}`,
+    `X-Note: ${key.replace("i", "%2569")}`,
+    `X-Other: ${"%25".repeat(1_000)}69nf_`,
+    "X-Kept: 100%, a%20b, %zz",
+  ];
+  expect((await raw(`POST /g/${id}/v1/embeddings HTTP/1.1`, [...headers, "Content-Length: 2"], "{}")).status).toBe(200);
+  const { headers: sent } = upstream.received.at(-1) ?? {};
+  expect(sent).toMatchObject({ "x-kept": "100%, a%20b, %zz" });
+  expect(Object.keys(sent ?? {}).filter((name) => /referer|note|other/.test(name))).toEqual([]);
+});
+
+test("b93: no key of ours goes upstream in a path, also an imported one", async () => {
+  for (const pasted of [key, `inf_${randomUUID()}`, `inf_ab-cd-${randomBytes(20).toString("hex")}`]) {
+    for (const name of [pasted, pasted.replace("_", "%5F")]) {
+      const answer = await raw(
+        `POST /g/${id}/v1beta/models/${name}:generateContent HTTP/1.1`,
+        ["Content-Length: 2"],
+        "{}",
+      );
+      expect(answer.status).toBe(404);
+    }
+  }
+  expect(upstream.received).toHaveLength(0);
+  const named = await raw(
+    `POST /g/${id}/v1beta/models/inf_llama-70b:generateContent HTTP/1.1`,
+    ["Content-Length: 2"],
+    "{}",
+  );
+  expect(named.status).toBe(200);
 });
 
 test("b93: no claim of where a request came from, or of what it is, goes upstream", async () => {
