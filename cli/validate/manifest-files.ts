@@ -1,24 +1,32 @@
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { buffer } from "node:stream/consumers";
 import { isManifestPath } from "../../controller/cluster/files/manifests/find-files.ts";
 import { errorText } from "../../domain/error-text.ts";
 import type { Kind, Spec } from "../../domain/kinds/kinds.ts";
 import type { Diagnostic } from "../../domain/manifest/document/diagnostic.ts";
 import { isRecord, readManifestIdentity } from "../../domain/manifest/document/identity.ts";
-import { type ManifestDocument, parseManifests } from "../../domain/manifest/document/parse.ts";
+import { MAX_FILE_BYTES, type ManifestDocument, parseManifests } from "../../domain/manifest/document/parse.ts";
 import type { SetEntry } from "../../domain/manifest/set/manifest-set.ts";
 import { readManifest } from "../../domain/manifest/validation/validate.ts";
 import { STDIN } from "../command/command.ts";
 import { UsageError } from "../command/usage-error.ts";
 import { isDataFolder } from "../data/data-folder.ts";
+import { readBounded } from "./bounded-file.ts";
 
 /** Looks up the stored spec of an object, to check immutable fields; undefined for a new object. */
 type StoredSpec = (kind: Kind, namespace: string, name: string) => Spec | undefined;
 
-/** Reads standard input if one of the paths stands for it. */
+/** Reads standard input if one of the paths stands for it, until it is longer than a file of manifests may be. */
 export async function readStdin(paths: readonly string[]): Promise<Uint8Array | undefined> {
-  return paths.includes(STDIN) ? buffer(process.stdin) : undefined;
+  if (!paths.includes(STDIN)) return undefined;
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of process.stdin) {
+    pieces.push(piece);
+    bytes += piece.length;
+    if (bytes > MAX_FILE_BYTES) break;
+  }
+  return Buffer.concat(pieces);
 }
 
 /**
@@ -36,8 +44,8 @@ export function assertPresent(
 }
 
 /**
- * Lists a file as named, or the manifests in a folder and below, sorted by name. Dot files and data folders of `up` are
- * left out.
+ * Lists a file, pipe or device as named, or the manifests in a folder and below, sorted by name. Dot files and data
+ * folders of `up` are left out, and in folders, as `up` does, pipes, and links to devices, pipes and folders.
  */
 export function listManifestFiles(path: string): string[] {
   if (path === STDIN || !statSync(path).isDirectory()) return [path];
@@ -47,8 +55,17 @@ export function listManifestFiles(path: string): string[] {
     .flatMap((entry) => {
       const inner = join(path, entry.name);
       if (entry.isDirectory()) return isDataFolder(inner) ? [] : listManifestFiles(inner);
-      return isManifestPath(inner) ? [inner] : [];
+      return isManifestPath(inner) && mayBeFile(inner) ? [inner] : [];
     });
+}
+
+/** True if a path leads to a file, or to nothing that can be looked at: the reading says why. */
+function mayBeFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return true;
+  }
 }
 
 type FileOptions = {
@@ -67,7 +84,7 @@ export function readManifestFile(
   const file = path === STDIN ? "<stdin>" : path;
   let content: string | Uint8Array;
   try {
-    content = path === STDIN ? (stdin ?? "") : readFileSync(path);
+    content = path === STDIN ? (stdin ?? "") : readBounded(path, MAX_FILE_BYTES);
   } catch (error) {
     const message = `cannot be read: ${errorText(error)}`;
     const diagnostic: Diagnostic = { severity: "error", file, line: 1, column: 1, path: "", message };

@@ -1,14 +1,15 @@
-import { readFileSync } from "node:fs";
 import { Option } from "commander";
 import { MANIFEST_EXTENSIONS } from "../../controller/cluster/files/manifests/find-files.ts";
 import { counted } from "../../domain/counted.ts";
 import { type Diagnostic, formatDiagnostic, printable } from "../../domain/manifest/document/diagnostic.ts";
+import { MAX_FILE_BYTES } from "../../domain/manifest/document/parse.ts";
 import { findDuplicateManifests } from "../../domain/manifest/set/manifest-set.ts";
 import { findSetWarnings } from "../../domain/manifest/set/set-warnings.ts";
 import { parsePriceList } from "../../domain/usage/parse-price-list.ts";
 import type { AddCommand } from "../command/command.ts";
 import { UsageError } from "../command/usage-error.ts";
 import { outputText, type StructuredFormat } from "../output/output.ts";
+import { readBounded } from "./bounded-file.ts";
 import { assertPresent, listManifestFiles, readManifestFile, readStdin } from "./manifest-files.ts";
 import { sarifOf } from "./validate-sarif.ts";
 
@@ -103,7 +104,7 @@ type Checked = {
 
 /** Returns the faults of a price list. It has no manifests. */
 function checkPrices(file: string): Diagnostic[] {
-  const read = parsePriceList(readFileSync(file));
+  const read = parsePriceList(readBounded(file, MAX_FILE_BYTES));
   return "list" in read ? [] : read.faults.map((fault) => ({ severity: "error", file, ...fault }));
 }
 

@@ -225,6 +225,7 @@ describe("docs/security/threats.md", () => {
       "b415",
       "b416",
       "b414",
+      "b420",
     ];
     const faults = [
       "c82",

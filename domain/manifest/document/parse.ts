@@ -37,11 +37,16 @@ type ParsedManifests = {
  * @param file its name, for the findings
  */
 export function parseManifests(content: string | Uint8Array, file: string): ParsedManifests {
-  const text = utf8Text(content);
-  if (text === undefined) {
-    const diagnostic: Diagnostic = { severity: "error", file, line: 1, column: 1, path: "", message: FILE_NOT_UTF8 };
+  const refused = (message: string): ParsedManifests => {
+    const diagnostic: Diagnostic = { severity: "error", file, line: 1, column: 1, path: "", message };
     return { documents: [], diagnostics: [diagnostic], passedOver: 0 };
+  };
+  // Looked at first: a file may have been read up to here alone, and end within a character.
+  if (Buffer.byteLength(content) > MAX_FILE_BYTES) {
+    return refused(`the file is larger than ${MAX_FILE_BYTES >> 20} MiB: split it`);
   }
+  const text = utf8Text(content);
+  if (text === undefined) return refused(FILE_NOT_UTF8);
   const lines = countLines(text);
   const diagnosticAt = (
     offset: number,
@@ -55,10 +60,6 @@ export function parseManifests(content: string | Uint8Array, file: string): Pars
     path,
     message,
   });
-  if (Buffer.byteLength(text) > MAX_FILE_BYTES) {
-    const diagnostic = diagnosticAt(0, `the file is larger than ${MAX_FILE_BYTES >> 20} MiB: split it`);
-    return { documents: [], diagnostics: [diagnostic], passedOver: 0 };
-  }
   const documents: ManifestDocument[] = [];
   const others: { document: ManifestDocument; kind: string }[] = [];
   const diagnostics: Diagnostic[] = [];
