@@ -236,7 +236,7 @@ create table imported_atoms (
 create table kept_objects (
   digest bytea not null,
   origin text not null,
-  team_id text not null,
+  team_id text,
   parent bytea,
   ends_at timestamp with time zone,
   charged_at timestamp with time zone,

@@ -16,6 +16,7 @@ import type { ForwardedCall, ForwardingDeps } from "./forwarded-call.ts";
 import { type UpstreamHead, upstreamHeaders } from "./headers/headers.ts";
 import { AnswerIds } from "./kept/answer-ids.ts";
 import { type Keeping, UNRECORDED } from "./kept/kept-call.ts";
+import { GIVEN_TWICE, REPEATED_ID, RepeatedIdError } from "./kept/repeated-id.ts";
 import { UnrecordedAnswer } from "./kept/unrecorded-answer.ts";
 import { type AnswerReading, MOST_READ, UNREADABLE, type UpstreamRead } from "./kept/whole-answer.ts";
 import { collectBody, passOnBody, SMALL_BODY } from "./request-body.ts";
@@ -336,10 +337,15 @@ class Exchange implements AttemptListener {
       },
       onEnd: () => this.#endAnswer(),
       onFailure: (error) => {
-        this.#deps.log.warn(
-          { error, requestId: requestIdOf(this.#call.request) },
-          "could not record an object's owner",
-        );
+        const about = { error, upstream: candidate.upstream.name, requestId: requestIdOf(this.#call.request) };
+        if (error instanceof RepeatedIdError) {
+          // What the answer says that it does not store may have any id, as Ollama's do: no call reaches it.
+          if (made.unless !== undefined && held.says(new RegExp(`"${made.unless}": ?false`))) return;
+          this.#deps.log.warn(about, GIVEN_TWICE);
+          this.#breakOff(REPEATED_ID);
+          return;
+        }
+        this.#deps.log.warn(about, "could not record an object's owner");
         // Without an owner no call may name it: an item of an answer that has begun cannot be named, and the answer goes on.
         if (!held.hasBegun) this.#breakOff(UNRECORDED);
       },

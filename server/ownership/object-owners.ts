@@ -6,16 +6,16 @@ import { DrawQueue } from "../limits/draw-queue.ts";
 
 /** Milliseconds that a call waits for its turn at most, and as long for the database. */
 const ANSWER_MS = 2_000;
-/** Milliseconds for which an owner that was found is known: a team's object never becomes another's. */
-const KNOWN_MS = 60_000;
+/** Milliseconds for which an owner that was found is known: where an upstream gives its id twice, it has none any more. */
+const KNOWN_MS = 5_000;
 /** Owners that are known at a time, at most. */
 const MOST_KNOWN = 10_000;
 /** Maximum number of ids of one call in one statement. */
 const MOST_IDS = 100;
 
 type OwnersDeps = {
-  /** Records whose the objects are. */
-  readonly record: (made: readonly MadeObject[]) => Promise<void>;
+  /** Records whose the objects are; finds those that are no team's, as another team has recorded them too. */
+  readonly record: (made: readonly MadeObject[]) => Promise<readonly KeptObject[]>;
   /** Finds the origins at which teams have objects, for each question. */
   readonly find: (questions: readonly OwnerQuestion[]) => Promise<readonly (readonly string[])[]>;
   /** Ends what an upstream has deleted. */
@@ -31,7 +31,7 @@ type OwnersDeps = {
 /** Object that is charged, and what is to be done if it was not before. */
 type ChargedObject = { readonly object: TeamObject; readonly onFirst: () => void };
 
-type Known = { readonly origins: readonly string[]; readonly until: number };
+type Known = { readonly teamId: string; readonly origins: readonly string[]; readonly until: number };
 
 /**
  * Digest of an object by its format, kind and id. The ids of providers have 128 random bits or more, so that a digest
@@ -49,11 +49,11 @@ export function keptDigest(dialect: Dialect, kind: KeptKind, id: string): string
  */
 export class ObjectOwners {
   readonly #deps: OwnersDeps;
-  readonly #recording: DrawQueue<readonly MadeObject[], true>;
+  readonly #recording: DrawQueue<readonly MadeObject[], readonly MadeObject[]>;
   readonly #finding: DrawQueue<readonly OwnerQuestion[], readonly (readonly string[])[]>;
   readonly #charging: DrawQueue<ChargedObject, boolean>;
   readonly #findingCharged: DrawQueue<OwnerQuestion, boolean>;
-  /** Owners that were found, by team and digest, the oldest first. */
+  /** Owners that were found, by digest, the oldest first. */
   readonly #known = new Map<string, Known>();
 
   constructor(deps: OwnersDeps) {
@@ -71,8 +71,8 @@ export class ObjectOwners {
     this.#recording = new DrawQueue({
       answerMs: ANSWER_MS,
       ask: async (calls) => {
-        await deps.record(calls.flat());
-        return calls.map(() => true as const);
+        const repeated = new Set((await deps.record(calls.flat())).map(placeOf));
+        return calls.map((made): readonly MadeObject[] => made.filter((one) => repeated.has(placeOf(one))));
       },
     });
     this.#finding = new DrawQueue<readonly OwnerQuestion[], readonly (readonly string[])[]>({
@@ -87,13 +87,17 @@ export class ObjectOwners {
   /**
    * Records what a call has made, before its ids go to the client.
    *
+   * @returns those that are no team's, as their upstream has given the id to another team too
    * @throws an error if the database did not say that it is committed
    */
-  async record(teamId: string, made: readonly MadeObject[]): Promise<void> {
+  async record(teamId: string, made: readonly MadeObject[]): Promise<readonly MadeObject[]> {
+    const repeated: MadeObject[] = [];
     for (let from = 0; from < made.length; from += MOST_IDS) {
       const some = made.slice(from, from + MOST_IDS);
-      await this.#recording.draw(teamId, () => some);
+      repeated.push(...(await this.#recording.draw(teamId, () => some)));
     }
+    for (const { digest } of repeated) this.#known.delete(digest);
+    return repeated;
   }
 
   /**
@@ -106,8 +110,8 @@ export class ObjectOwners {
     const now = this.#deps.monotonic();
     const found = new Map<string, readonly string[]>();
     for (const digest of digests) {
-      const known = this.#known.get(keyOf(teamId, digest));
-      if (known !== undefined && known.until > now) found.set(digest, known.origins);
+      const known = this.#known.get(digest);
+      if (known !== undefined && known.teamId === teamId && known.until > now) found.set(digest, known.origins);
     }
     const unknown = [...new Set(digests)].filter((digest) => !found.has(digest));
     for (let from = 0; from < unknown.length; from += MOST_IDS) {
@@ -116,7 +120,7 @@ export class ObjectOwners {
       for (const [place, digest] of asked.entries()) {
         const origins = answers[place] ?? [];
         found.set(digest, origins);
-        if (origins.length > 0) this.#learn(keyOf(teamId, digest), { origins, until: now + KNOWN_MS });
+        if (origins.length > 0) this.#learn(digest, { teamId, origins, until: now + KNOWN_MS });
       }
     }
     return found;
@@ -124,7 +128,7 @@ export class ObjectOwners {
 
   /** Ends an object that its upstream has deleted. */
   async end(teamId: string, object: KeptObject): Promise<void> {
-    this.#known.delete(keyOf(teamId, object.digest));
+    this.#known.delete(object.digest);
     await this.#deps.end(teamId, object);
   }
 
@@ -147,14 +151,14 @@ export class ObjectOwners {
     return this.#findingCharged.draw(teamId, () => ({ teamId, digest }));
   }
 
-  #learn(key: string, known: Known): void {
-    this.#known.delete(key);
-    this.#known.set(key, known);
+  #learn(digest: string, known: Known): void {
+    this.#known.delete(digest);
+    this.#known.set(digest, known);
     const [oldest] = this.#known.keys();
     if (this.#known.size > MOST_KNOWN && oldest !== undefined) this.#known.delete(oldest);
   }
 }
 
-function keyOf(teamId: string, digest: string): string {
-  return `${digest}${teamId}`;
+function placeOf({ digest, origin }: KeptObject): string {
+  return `${digest}${origin}`;
 }

@@ -164,7 +164,7 @@ type GatewayUpstreamsTable = {
 type KeptObjectsTable = {
   digest: Uint8Array;
   origin: string;
-  team_id: string;
+  team_id: string | null;
   parent: Uint8Array | null;
   ends_at: Date | null;
   charged_at: Date | null;

@@ -26,29 +26,39 @@ export type MadeObject = TeamObject & {
 export type OwnerQuestion = { readonly teamId: string; readonly digest: string };
 
 /**
- * Records whose the objects are. An object has one owner: the team that recorded it first, until the object has ended.
- * A later end that its team records is its end.
+ * Records whose the objects are. An object has one owner: the team that recorded it, until the object has ended. A later
+ * end that its team records is its end. Where two teams record one, its upstream has given an id twice, and which object it
+ * names is not known: it is no team's until both would have ended.
  *
  * @param made any objects, in any order, also the same one twice
+ * @returns those that are no team's
  */
-export async function recordOwners(db: Db, made: readonly MadeObject[]): Promise<void> {
+export async function recordOwners(db: Db, made: readonly MadeObject[]): Promise<KeptObject[]> {
   const column = <T>(of: (object: MadeObject) => T): T[] => made.map(of);
   // In the order of the key, so that two statements with the same objects do not wait for each other.
-  await sql`${preparedStatement}
-    insert into kept_objects as kept (digest, origin, team_id, parent, ends_at)
-    select distinct on (digest, origin) digest, origin, team_id, parent,
-      clock_timestamp() + lasts_ms * interval '1 millisecond'
-    from unnest(${column(({ digest }) => toDigest(digest))}::bytea[], ${column(({ origin }) => origin)}::text[],
-      ${column(({ teamId }) => teamId)}::text[],
-      ${column(({ parent }) => (parent === null ? null : toDigest(parent)))}::bytea[],
-      ${column(({ lastsMs }) => lastsMs)}::float8[]) as made (digest, origin, team_id, parent, lasts_ms)
-    order by digest, origin
-    on conflict (digest, origin) do update set team_id = excluded.team_id, parent = excluded.parent,
-      ends_at = excluded.ends_at,
-      charged_at = case when kept.ends_at < clock_timestamp() then null else kept.charged_at end
-    where kept.ends_at < clock_timestamp() or (kept.team_id = excluded.team_id
-      and kept.parent is not distinct from excluded.parent
-      and coalesce(excluded.ends_at, 'infinity') > coalesce(kept.ends_at, 'infinity'))`.execute(db);
+  const { rows } = await sql<{ digest: Uint8Array; origin: string }>`${preparedStatement}
+    with recorded as (
+      insert into kept_objects as kept (digest, origin, team_id, parent, ends_at)
+      select digest, origin, case when min(team_id) = max(team_id) then min(team_id) end, (array_agg(parent))[1],
+        case when count(lasts_ms) = count(*) then clock_timestamp() + max(lasts_ms) * interval '1 millisecond' end
+      from unnest(${column(({ digest }) => toDigest(digest))}::bytea[], ${column(({ origin }) => origin)}::text[],
+        ${column(({ teamId }) => teamId)}::text[],
+        ${column(({ parent }) => (parent === null ? null : toDigest(parent)))}::bytea[],
+        ${column(({ lastsMs }) => lastsMs)}::float8[]) as made (digest, origin, team_id, parent, lasts_ms)
+      group by digest, origin
+      order by digest, origin
+      on conflict (digest, origin) do update set
+        team_id = case when kept.ends_at < clock_timestamp() or kept.team_id = excluded.team_id
+          then excluded.team_id end,
+        parent = excluded.parent,
+        ends_at = nullif(greatest(coalesce(kept.ends_at, 'infinity'), coalesce(excluded.ends_at, 'infinity')), 'infinity'),
+        charged_at = case when kept.ends_at < clock_timestamp() then null else kept.charged_at end
+      where kept.ends_at < clock_timestamp() or (kept.team_id = excluded.team_id) is not true
+        or (kept.parent is not distinct from excluded.parent
+          and coalesce(excluded.ends_at, 'infinity') > coalesce(kept.ends_at, 'infinity'))
+      returning digest, origin, team_id)
+    select digest, origin from recorded where team_id is null order by digest, origin`.execute(db);
+  return rows.map(({ digest, origin }) => ({ digest: Buffer.from(digest).toString("latin1"), origin }));
 }
 
 /**

@@ -150,7 +150,8 @@ create table kept_objects (
   digest bytea not null check (octet_length(digest) = 32),
   -- Of the upstream, with the path of its API.
   origin text not null,
-  team_id text not null,
+  -- Null where the upstream has given the id twice, to two teams: the object is no team's.
+  team_id text,
   -- Digest of the conversation that it is in.
   parent bytea,
   -- Null while its upstream keeps it without an end.

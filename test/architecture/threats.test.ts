@@ -226,6 +226,7 @@ describe("docs/security/threats.md", () => {
       "b416",
       "b414",
       "b420",
+      "b417",
     ];
     const faults = [
       "c82",

@@ -43,6 +43,7 @@ import {
 import { listFormat } from "./list-formats.ts";
 import { OwnedList } from "./owned-list.ts";
 import { type KeptReference, type ReadId, ReferenceScan } from "./reference-scan.ts";
+import { GIVEN_TWICE, REPEATED_ID, RepeatedIdError } from "./repeated-id.ts";
 import { type AnswerReading, type JsonObject, objectOf } from "./whole-answer.ts";
 
 /** Milliseconds beyond an end that an upstream has named: its clock and its deletion may be late. */
@@ -60,7 +61,10 @@ const RESPONSE_MS = 35 * DAY_MS;
 /** Objects that the answer to a call may bring, and how their owner is recorded. */
 export type Keeping = {
   readonly made: NonNullable<KeptObjects["made"]>;
-  /** @throws an error if the database did not say that it is committed */
+  /**
+   * @throws RepeatedIdError if the upstream had given the id of one of them, which is no item, to another team
+   * @throws an error if the database did not say that it is committed
+   */
   readonly record: (upstream: UpstreamRecord, made: readonly KeptReference[]) => Promise<void>;
 };
 
@@ -243,8 +247,9 @@ export async function openKeptCall(
     const origin = placeOf(upstream);
     const rows = made.map((one) => ({ digest: digestOf(one), origin, teamId, parent: null, lastsMs }));
     try {
-      await owners.record(teamId, rows);
-      return undefined;
+      if ((await owners.record(teamId, rows)).length === 0) return undefined;
+      log.warn({ upstream: upstream.name }, GIVEN_TWICE);
+      return REPEATED_ID;
     } catch (error) {
       log.warn({ error }, "could not record whose an upstream's object is");
       return UNRECORDED_OBJECT;
@@ -325,15 +330,16 @@ export async function openKeptCall(
         ? undefined
         : {
             made,
-            record: (upstream, found) =>
-              owners.record(
-                teamId,
-                found.map((one) => ({
-                  ...{ digest: digestOf(one), origin: placeOf(upstream), teamId },
-                  parent: one.kind === "conversation" ? null : (conversation?.digest ?? null),
-                  lastsMs: one.kind === "conversation" || conversation !== undefined ? null : RESPONSE_MS,
-                })),
-              ),
+            async record(upstream, found) {
+              const rows = found.map((one) => ({
+                ...{ kind: one.kind, digest: digestOf(one), origin: placeOf(upstream), teamId },
+                parent: one.kind === "conversation" ? null : (conversation?.digest ?? null),
+                lastsMs: one.kind === "conversation" || conversation !== undefined ? null : RESPONSE_MS,
+              }));
+              const repeated = new Set(await owners.record(teamId, rows));
+              // An item whose id is in doubt cannot be named, and its answer goes on.
+              if (rows.some((row) => row.kind !== "item" && repeated.has(row))) throw new RepeatedIdError();
+            },
           },
     onDeleted:
       ended === undefined

@@ -49,6 +49,11 @@ export class UnrecordedAnswer {
     return this.#hasBegun;
   }
 
+  /** True if what is held back matches a pattern. */
+  says(what: RegExp): boolean {
+    return what.test(Buffer.concat(this.#waiting).toString("latin1"));
+  }
+
   /** Takes a piece; returns false if no other is to come before `onReleased`. */
   push(chunk: Buffer): boolean {
     this.#waiting.push(chunk);

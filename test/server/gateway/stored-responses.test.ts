@@ -107,6 +107,7 @@ test("b373: an owner is recorded before the first byte of the answer leaves, of 
       record: async () => {
         asked.resolve();
         await recorded.promise;
+        return [];
       },
     };
     const here = await startGateway({ owners: waiting });

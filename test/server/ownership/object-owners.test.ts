@@ -22,23 +22,35 @@ test("the format and the kind are parts of what an id names", () => {
   expect(R).toHaveLength(32);
 });
 
-test("b372: what is not found is asked again each time, and what is found is known for a minute, to its team alone", async () => {
+test("b372: what is not found is asked again each time, and what is found is known for five seconds, to its team alone", async () => {
   let now = 0;
   const { owners, database } = ownersInMemory(() => now);
   const originsOf = async (teamId: string) => (await owners.findOrigins(teamId, [R, R])).get(R);
   expect(await originsOf("team-a")).toEqual([]);
   await owners.record("team-a", [made("r")]);
-  expect(await originsOf("team-a")).toEqual(["https://a.test"]);
   expect(await originsOf("team-b")).toEqual([]);
+  expect(await originsOf("team-a")).toEqual(["https://a.test"]);
   const { questions } = database;
   expect(await originsOf("team-a")).toEqual(["https://a.test"]);
   expect(await originsOf("team-b")).toEqual([]);
   expect(database.questions).toBe(questions + 1);
-  now = 60_001;
+  now = 5_001;
   await originsOf("team-a");
   expect(database.questions).toBe(questions + 2);
   await owners.end("team-a", made("r"));
   expect(await originsOf("team-a")).toEqual([]);
+});
+
+test("b417: what two teams have recorded is no team's from then on, and each of the calls knows it of its own", async () => {
+  const { owners } = ownersInMemory();
+  const [one, two] = [made("r"), made("s")];
+  expect(await owners.record("team-a", [one, two])).toEqual([]);
+  expect((await owners.findOrigins("team-a", [R])).get(R)).toEqual(["https://a.test"]);
+  const theirs = [made("t", "team-b"), { ...one, teamId: "team-b" }];
+  const others = [{ ...two, teamId: "team-c" }];
+  const all = await Promise.all([owners.record("team-b", theirs), owners.record("team-c", others)]);
+  expect(all).toEqual([[theirs[1]], others]);
+  for (const teamId of ["team-a", "team-b"]) expect((await owners.findOrigins(teamId, [R])).get(R)).toEqual([]);
 });
 
 test("what calls have made at once is recorded by few statements, and each call knows of its own", async () => {
@@ -47,6 +59,7 @@ test("what calls have made at once is recorded by few statements, and each call 
     record: async (all) => {
       sizes.push(all.length);
       await new Promise(setImmediate);
+      return [];
     },
     find: async () => [],
     ...UNUSED,
@@ -61,6 +74,7 @@ test("b373: what a call has made is recorded a hundred at a time, so that it hol
   const sizes: number[] = [];
   const record = async (all: readonly unknown[]) => {
     sizes.push(all.length);
+    return [];
   };
   const owners = new ObjectOwners({ record, find: async () => [], ...UNUSED, monotonic: () => 0 });
   const many = Array.from({ length: 450 }, (_, at) => made(`r${at}`));
@@ -78,7 +92,7 @@ test("b373: a call is refused where the database does not record, and where it d
 test("b404: a charge that the database notes late is counted, though its call was answered before", async () => {
   const noted = Promise.withResolvers<readonly boolean[]>();
   const owners = new ObjectOwners({
-    ...{ ...UNUSED, record: async () => {}, find: async () => [], monotonic: () => 0 },
+    ...{ ...UNUSED, record: async () => [], find: async () => [], monotonic: () => 0 },
     charge: () => noted.promise,
   });
   const onFirst = vi.fn();

@@ -16,10 +16,11 @@ export function ownersInMemory(monotonic: () => number = () => 0) {
       database.records++;
       requireHere();
       for (const one of made) {
-        const before = kept.get(keyOf(one));
-        const isLater = before?.teamId === one.teamId && endOf(one) > endOf(before);
-        if (before === undefined || isLater) kept.set(keyOf(one), one);
+        const before = kept.get(keyOf(one)) ?? one;
+        const longer = endOf(one) > endOf(before) ? one : before;
+        kept.set(keyOf(one), { ...longer, teamId: before.teamId === one.teamId ? one.teamId : "" });
       }
+      return made.filter((one) => kept.get(keyOf(one))?.teamId === "");
     },
     find: async (questions) => {
       database.questions++;

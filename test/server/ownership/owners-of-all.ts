@@ -5,7 +5,7 @@ export function ownersOfAll(origins: readonly string[]): ServerDeps["owners"] {
   return {
     findOrigins: async (_teamId, digests) =>
       new Map(digests.map((digest) => [digest, origins.map((origin) => `${origin}/v1`)])),
-    record: async () => {},
+    record: async () => [],
     end: async () => {},
     charge: async (_teamId, _object, onFirst) => onFirst(),
     isCharged: async () => false,

@@ -30,17 +30,55 @@ describeNightlyOnEachEngine("What an upstream keeps", (store) => {
         objects.map(({ digest }) => ({ teamId, digest })),
       )
     ).map((origins) => origins.join());
+  const ends = async ({ digest }: MadeObject) => {
+    const rows = await store().db.selectFrom("kept_objects").select(["digest", "ends_at"]).execute();
+    const end = rows.find((row) => Buffer.from(row.digest).equals(Buffer.from(digest, "latin1")))?.ends_at;
+    return end && Math.round((end.getTime() - Date.now()) / DAY);
+  };
   const rows = async () => (await store().db.selectFrom("kept_objects").select("digest").execute()).length;
 
   test("b372: is the team's that recorded it first, at its origin, and is no other team's", async () => {
     const [one, other] = [made(), made({ teamId: "team_b" })];
     await recordOwners(store().db, [other, one, one]);
-    await recordOwners(store().db, [
-      { ...one, teamId: "team_b" },
-      { ...one, origin: "https://b.test" },
-    ]);
+    await recordOwners(store().db, [{ ...one, origin: "https://b.test" }]);
     expect(await ownedBy("team_a", made(), one, other)).toEqual(["", "https://a.test,https://b.test", ""]);
     expect(await ownedBy("team_b", one, other)).toEqual(["", "https://a.test"]);
+  });
+
+  test("b417: is no team's once two have recorded it, until both would have ended, and is said so each time", async () => {
+    const [one, brief, lasting, gone] = [
+      made(),
+      made({ lastsMs: DAY }),
+      made({ lastsMs: null }),
+      made({ lastsMs: -1 }),
+    ];
+    const all = [one, brief, lasting, gone];
+    const ofB = all.map((object) => ({ ...object, teamId: "team_b", lastsMs: 9 * DAY }));
+    const record = async (objects: readonly MadeObject[]) =>
+      (await recordOwners(store().db, objects)).map(({ digest, origin }) => [
+        all.findIndex((object) => object.digest === digest),
+        origin,
+      ]);
+    const twice = [0, 1, 2].map((at) => [at, "https://a.test"]);
+    expect(await record(all)).toEqual([]);
+    expect(await record(all)).toEqual([]);
+    expect(await record([...ofB, made()])).toEqual(twice);
+    expect(await ownedBy("team_a", ...all)).toEqual(["", "", "", ""]);
+    expect(await ownedBy("team_b", ...all)).toEqual(["", "", "", "https://a.test"]);
+    expect(await record(all.slice(0, 3))).toEqual(twice);
+    expect(await record(ofB)).toEqual(twice);
+    await endKeptObject(store().db, "team_a", one);
+    expect(await record([one])).toEqual([[0, "https://a.test"]]);
+    expect([await ends(one), await ends(brief), await ends(lasting)]).toEqual([35, 9, null]);
+  });
+
+  test("b417: is no team's if two record it by one statement", async () => {
+    const one = made();
+    const both = [one, { ...one, teamId: "team_b", lastsMs: null }];
+    for (let round = 0; round < 2; round++) {
+      expect(await recordOwners(store().db, both)).toEqual([{ digest: one.digest, origin: one.origin }]);
+    }
+    expect([await ownedBy("team_a", one), await ownedBy("team_b", one), await ends(one)]).toEqual([[""], [""], null]);
   });
 
   test("is no team's once it has ended, and may then be another team's", async () => {
@@ -54,16 +92,9 @@ describeNightlyOnEachEngine("What an upstream keeps", (store) => {
     expect(await ownedBy("team_b", brief)).toEqual(["https://a.test"]);
   });
 
-  test("lasts as long as its team recorded last, if that is longer, and another team changes nothing of it", async () => {
-    const ends = async ({ digest }: MadeObject) => {
-      const rows = await store().db.selectFrom("kept_objects").select(["digest", "ends_at"]).execute();
-      const end = rows.find((row) => Buffer.from(row.digest).equals(Buffer.from(digest, "latin1")))?.ends_at;
-      return end && Math.round((end.getTime() - Date.now()) / DAY);
-    };
+  test("lasts as long as its team recorded last, if that is longer", async () => {
     const [one, lasting] = [made({ lastsMs: 2 * DAY }), made({ lastsMs: null })];
     await recordOwners(store().db, [one, lasting]);
-    await recordOwners(store().db, [{ ...one, teamId: "team_b", lastsMs: 9 * DAY }]);
-    expect([await ends(one), await ownedBy("team_a", one)]).toEqual([2, ["https://a.test"]]);
     await recordOwners(store().db, [
       { ...one, lastsMs: 9 * DAY },
       { ...lasting, lastsMs: DAY },
