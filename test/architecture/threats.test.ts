@@ -227,6 +227,7 @@ describe("docs/security/threats.md", () => {
       "b414",
       "b420",
       "b417",
+      "b418",
     ];
     const faults = [
       "c82",

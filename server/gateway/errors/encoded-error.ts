@@ -24,9 +24,13 @@ export function decodedError(body: Buffer, encoding: string): Buffer | undefined
 
 /**
  * True if an encoded error may be shown: it can be decoded, and does not hold the credential that was sent, if any
- * (threats b40).
+ * (threats b40), or a part of it.
  */
-export function mayBeShown(body: Buffer, encoding: string, { text: sent, search }: Needle): boolean {
+export function mayBeShown(body: Buffer, encoding: string, needle: Needle): boolean {
   const text = decodedError(body, encoding);
-  return text !== undefined && (sent === "" || search.indexOf(text) === -1);
+  return text !== undefined && (needle.text === "" || !isIn(text, needle));
+}
+
+function isIn(text: Buffer, { search, part }: Needle): boolean {
+  return search.indexOf(text) !== -1 || (part !== undefined && isIn(text, part));
 }

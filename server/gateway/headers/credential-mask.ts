@@ -6,6 +6,10 @@ import { ByteSearch } from "./byte-search.ts";
  */
 const SHORTEST = 8;
 const ASTERISK = 0x2a;
+/** Pattern of a credential's parts that JSON and URLs write as they are, whatever they escape around them (threats b418). */
+const PART = /[\w.-]{16,}/g;
+/** Parts that are searched for at most, the longest: each is another search through all of an answer. */
+const MOST_PARTS = 4;
 
 /** A credential in the form in which it is searched for, made once for many answers. */
 export type Needle = {
@@ -13,29 +17,39 @@ export type Needle = {
   readonly search: ByteSearch;
   /** Length in bytes; 0 if the credential is too short to be masked. */
   readonly masked: number;
+  /** Part of the credential that is searched for in what is left; undefined for most, which have no other characters. */
+  readonly part: Needle | undefined;
 };
 
 export function needleOf(credential: string): Needle {
-  const bytes = Buffer.from(credential);
-  const isShort = credential.length < SHORTEST;
-  return { text: credential, search: new ByteSearch(bytes), masked: isShort ? 0 : bytes.length };
+  const parts = [...new Set(credential.match(PART))].filter((part) => part !== credential);
+  const longest = parts.sort((one, other) => other.length - one.length).slice(0, MOST_PARTS);
+  return needleBefore(longest.reduceRight<Needle | undefined>(needleBefore, undefined), credential);
 }
 
-/** True if a text that an upstream returns has its credential in it. */
-export function holdsCredential({ text, masked }: Needle, returned: string): boolean {
-  return masked > 0 && returned.includes(text);
+function needleBefore(part: Needle | undefined, text: string): Needle {
+  const bytes = Buffer.from(text);
+  return { text, search: new ByteSearch(bytes), masked: text.length < SHORTEST ? 0 : bytes.length, part };
+}
+
+/** True if a text that an upstream returns has its credential in it, or a part of that. */
+export function holdsCredential({ text, masked, part }: Needle, returned: string): boolean {
+  return (masked > 0 && returned.includes(text)) || (part !== undefined && holdsCredential(part, returned));
 }
 
 /** Returns a header's value with the credential masked. */
 export function maskHeader(needle: Needle, value: string): string {
-  const { text, masked } = needle;
+  const { text, masked, part } = needle;
   // Most values are shorter: they are not copied.
-  return masked === 0 || value.length < text.length ? value : maskWhole(needle, Buffer.from(value)).toString();
+  const shown =
+    masked === 0 || value.length < text.length ? value : maskUpTo(needle, Buffer.from(value)).shown.toString();
+  return part === undefined ? shown : maskHeader(part, shown);
 }
 
 /** Returns a whole body with the credential masked. */
 export function maskWhole(needle: Needle, bytes: Buffer): Buffer {
-  return maskUpTo(needle, bytes).shown;
+  const { shown } = maskUpTo(needle, bytes);
+  return needle.part === undefined ? shown : maskWhole(needle.part, shown);
 }
 
 /** Masks the credential, and returns the position behind its last occurrence too; 0 for none. */
@@ -58,15 +72,23 @@ function maskUpTo({ search, masked }: Needle, bytes: Buffer): { readonly shown: 
  */
 export class CredentialMask {
   readonly #needle: Needle;
+  /** Mask for what this one lets pass; undefined for most credentials. */
+  readonly #next: CredentialMask | undefined;
   /** Number of bytes that are held back: they equal the first bytes of the credential. */
   #held = 0;
 
   constructor(needle: Needle) {
     this.#needle = needle;
+    this.#next = needle.part && new CredentialMask(needle.part);
   }
 
   /** Takes the next chunk; returns what may go on. A suffix that may begin the credential waits for the next chunk. */
   push(chunk: Buffer): Buffer {
+    const shown = this.#push(chunk);
+    return this.#next === undefined ? shown : this.#next.push(shown);
+  }
+
+  #push(chunk: Buffer): Buffer {
     const { search, masked } = this.#needle;
     if (masked === 0) return chunk;
     if (this.#held === 0) return this.#look(chunk);
@@ -84,7 +106,7 @@ export class CredentialMask {
   flush(): Buffer {
     const rest = this.#needle.search.beginning(this.#held);
     this.#held = 0;
-    return rest;
+    return this.#next === undefined ? rest : Buffer.concat([this.#next.push(rest), this.#next.flush()]);
   }
 
   #look(bytes: Buffer): Buffer {

@@ -228,6 +228,25 @@ test("b40: a provider that echoes its credential, in an error or anywhere else, 
   expect(answer.headers.get("x-echo")).toBe(`Bearer ${stars}`);
 });
 
+test("b418: a provider that echoes its credential in JSON with escapes does not show it, in an error or an answer", async () => {
+  const [credential, secret] = ["dGhlIHNlY3JldCBvZiBhbGw/aGVyZSBpcyBsb25n==", "GhlIHNlY3JldCBvZiBhbG"];
+  const of = harness.addGateway({ upstreams: [upstreamOf(upstream.url, "openai", { credential })] }).publicId;
+  for (const status of [200, 403, 422]) {
+    upstream.answerWith((response, { headers }) => {
+      const echo = String(headers.authorization).replaceAll("/", "\\/").replaceAll("=", "\\u003d");
+      const coding = status === 422 ? { "content-encoding": "gzip" } : {};
+      const body = `{"error":{"message":"you sent ${echo}"}}`;
+      response.writeHead(status, { "content-type": "application/json", ...coding });
+      response.end(status === 422 ? gzipSync(body) : body);
+    });
+    const answer = await post(`${of}/v1/embeddings`);
+    expect([answer.status, await answer.text()]).toEqual([
+      status === 422 ? 502 : answer.status,
+      expect.not.stringContaining(secret),
+    ]);
+  }
+});
+
 test("b40: a provider that echoes its credential in a compressed error shows none of it, whether that can be read or not", async () => {
   const encodings = { gzip: gzipSync, br: brotliCompressSync, deflate: deflateSync };
   for (const [encoding, compress] of Object.entries(encodings)) {

@@ -1,6 +1,12 @@
 import { array, assert, constantFrom, integer, property } from "fast-check";
 import { describe, expect, it } from "vitest";
-import { CredentialMask, maskHeader, maskWhole, needleOf } from "../../../../server/gateway/headers/credential-mask.ts";
+import {
+  CredentialMask,
+  holdsCredential,
+  maskHeader,
+  maskWhole,
+  needleOf,
+} from "../../../../server/gateway/headers/credential-mask.ts";
 import { leastOfFive, threadCpuTimeOf } from "../../../env/cpu-time.ts";
 import { examples } from "../../../env/nightly.ts";
 
@@ -33,9 +39,42 @@ describe("a credential in an answer", () => {
   });
 
   it.each([
+    ["as PHP writes it", (text: string) => text.replaceAll("/", "\\/")],
+    ["as .NET writes it", (text: string) => text.replace(/[+&]/g, (one) => (one === "+" ? "\\u002B" : "\\u0026"))],
+    ["as Gson writes it", (text: string) => text.replaceAll("=", "\\u003d").replaceAll("&", "\\u0026")],
+    ["in a URL", encodeURIComponent],
+    ["as it is", (text: string) => text],
+  ])("b418: is not to be read in an answer %s, however it is cut into pieces", (_, write) => {
+    const [id, secret] = ["account.of-a-team_1", "0123456789abcdefghij"];
+    const credential = `${id}/+${secret}&=`;
+    const answer = `{"sent":"${write(credential)}","again":"${write(`${id}/+`)}${write(credential)}"} ${id.slice(1)}`;
+    const needle = needleOf(credential);
+    const masked = maskWhole(needle, Buffer.from(answer)).toString();
+    for (const hidden of [credential, id, secret]) expect(masked).not.toContain(hidden);
+    expect(masked).toHaveLength(answer.length);
+    expect(masked.replace(/[*]+/g, "")).not.toContain("0123");
+    expect(masked).toMatch(/"again".* ccount.of-a-team_1$/);
+    expect(maskHeader(needle, answer)).toBe(masked);
+    expect(holdsCredential(needle, answer)).toBe(true);
+    expect(maskHeader(needle, write(secret))).toBe("*".repeat(secret.length));
+    for (let size = 1; size < 60; size++) {
+      const mask = new CredentialMask(needle);
+      const pieces: Buffer[] = [];
+      for (let at = 0; at < answer.length; at += size) pieces.push(mask.push(Buffer.from(answer.slice(at, at + size))));
+      expect(Buffer.concat([...pieces, mask.flush()]).toString()).toBe(masked);
+    }
+  });
+
+  it("b418: has a text of 15 characters that it shares with an answer left as it is", () => {
+    const needle = needleOf("abcdefghijklmno/0123456789abcdef");
+    expect(maskHeader(needle, "abcdefghijklmno\\/0123456789abcdef")).toBe(`abcdefghijklmno\\/${"*".repeat(16)}`);
+  });
+
+  it.each([
     ["a beginning that never comes", `b${"a".repeat(LONGEST - 1)}`],
     ["an end that never comes", `${"a".repeat(LONGEST - 1)}b`],
     ["a middle that never comes", `${"a".repeat(LONGEST / 2)}b${"a".repeat(LONGEST / 2 - 1)}`],
+    ["many parts", Array.from({ length: LONGEST / 32 }, (_, at) => `${"a".repeat(31 - (at % 8))}b`).join("/")],
   ])("b248: is looked for in a time that grows with the answer alone, by one with %s", async (_, credential) => {
     const needle = needleOf(credential);
     const piece = Buffer.alloc(PIECE, "a");
