@@ -228,6 +228,7 @@ describe("docs/security/threats.md", () => {
       "b420",
       "b417",
       "b418",
+      "b419",
     ];
     const faults = [
       "c82",

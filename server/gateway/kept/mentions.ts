@@ -3,13 +3,24 @@ import { namesOtherCharset } from "../../http/bodies/charset.ts";
 import { type Problem, problem } from "../../http/problems/problem.ts";
 import type { RequestHead } from "../headers/headers.ts";
 
+/** Letters of the names of members that name a file, a cached content or a vector store, as far as they tell. */
+const NAMES = [[..."file", "[iu]"], [..."cachedc"], [..."vectorstorei"]];
+/** Escapes and letters that may be a part of a name, and a NUL, as in UTF-16. */
+const MAY_BE_LETTER = String.raw`\\u(?:00|0131|017f|fb0)|\u00c4\u00b1|\u00c5\u00bf|\u00ef\u00ac|\0`;
 /**
- * Pattern of a body in which a member may name a file, a cached content or a vector store: the member's name in any case and with
- * anything but letters and digits within, an escape or a letter that may be a part of it, or a NUL, as in UTF-16. Found
- * in most bodies that name one and in few others, which are then read as carefully.
+ * Pattern of what may stand between two letters of a name: anything but letters and digits, as it is or escaped. It takes
+ * each text in one way alone, so that a search is linear: a backslash by itself stands before a letter that no escape has.
  */
-const MAY_NAME =
-  /f[\W_]*i[\W_]*l[\W_]*e[\W_]*[iu]|c[\W_]*a[\W_]*c[\W_]*h[\W_]*e[\W_]*d[\W_]*c|v[\W_]*e[\W_]*c[\W_]*t[\W_]*o[\W_]*r[\W_]*s[\W_]*t[\W_]*o[\W_]*r[\W_]*e[\W_]*i|\\u(?:00|0131|017f|fb0)|\u00c4\u00b1|\u00c5\u00bf|\u00ef\u00ac|\0/i;
+const ESCAPED = String.raw`[^a-z0-9\\]*(?:\\(?:[^a-z0-9]|[bfnrt]|u[0-9a-f]{4}|(?=[ac-eg-mo-qsv-z0-9]))[^a-z0-9\\]*)*`;
+/** Assertion that a letter is none of an escape: from each of many escapes all behind it would be looked at. */
+const NO_ESCAPE = String.raw`(?=[^a-z0-9])(?<!\\u[0-9a-f]{4}|(?<!\\)(?:\\\\)*\\.)`;
+/**
+ * Patterns of a body in which a member may name something: the member's name in any case and with anything but letters
+ * and digits within. Found in most bodies that name one and in few others, which are then read as carefully. Most
+ * bodies have no escape, and are searched by the quicker one.
+ */
+const MAY_NAME = new RegExp([...NAMES.map((name) => name.join(String.raw`[\W_]*`)), MAY_BE_LETTER].join("|"), "i");
+const MAY_NAME_ESCAPED = new RegExp([...NAMES.map(escaped), MAY_BE_LETTER].join("|"), "i");
 /** Pattern of media types whose bodies are read as the text that they are. */
 const TEXT = /^(?:application\/(?:[\w.-]+\+)?json|text\/plain|application\/x-www-form-urlencoded)[ \t]*(?:;|$)/i;
 
@@ -20,7 +31,14 @@ const URL_ENCODED = /^application\/x-www-form-urlencoded/i;
 export function mayMention(body: Buffer, contentType: string | undefined): boolean {
   const text = body.toString("latin1");
   // What is no JSON there has escapes of its own.
-  return MAY_NAME.test(text) || (URL_ENCODED.test(contentType ?? "") && !/^\s*\{/.test(text));
+  return (
+    (text.includes("\\") ? MAY_NAME_ESCAPED : MAY_NAME).test(text) ||
+    (URL_ENCODED.test(contentType ?? "") && !/^\s*\{/.test(text))
+  );
+}
+
+function escaped([first, second, ...letters]: readonly string[]): string {
+  return `${first}(?:(?=${second})|${NO_ESCAPE})${[second, ...letters].map((letter) => ESCAPED + letter).join("")}`;
 }
 
 /** Returns the refusal of a body that is no text, or a text in another coding: what it names could not be seen. */

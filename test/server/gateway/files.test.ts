@@ -227,6 +227,7 @@ const NAMED: readonly (readonly [string, string, (id: string) => object | string
   ],
   ["chat's extra_body", "chat/completions", (id) => ({ ...CHAT, extra_body: { a: [{ file: { file_id: id } }] } })],
   ["chat, escaped", "chat/completions", (id) => `{"model":"m","messages":[{"\\u0066ile_id":"${id}"}]}`],
+  ["chat, with an escape within", "chat/completions", (id) => `{"messages":[{"fil\\te\\u200b_id":"${id}"}]}`],
   ["chat, its id escaped", "chat/completions", (id) => `{"messages":[{"file_id":"${id.replace("f", "\\u0066")}"}]}`],
   ["chat, in another case", "chat/completions", (id) => `{"messages":[{"FileID":"${id}"}]}`],
   ["chat, with a ligature", "chat/completions", (id) => `{"messages":[{"\ufb01le_id":"${id}"}]}`],

@@ -1,5 +1,9 @@
+import { array, assert, constantFrom, nat, property, tuple } from "fast-check";
 import { expect, test } from "vitest";
 import { mayMention } from "../../../../server/gateway/kept/mentions.ts";
+import { ReferenceScan } from "../../../../server/gateway/kept/reference-scan.ts";
+import { leastOfFive, threadCpuTimeOf } from "../../../env/cpu-time.ts";
+import { examples } from "../../../env/nightly.ts";
 
 test.each([
   '{"file_id":"a"}',
@@ -20,6 +24,69 @@ test.each([
   '{"vector_\ufb06ore_ids":["a"]}',
 ])("b413: a body that may name a vector store is read for it: %s", (body) => {
   expect(mayMention(Buffer.from(body), "application/json")).toBe(true);
+});
+
+test.each([
+  '{"file\\n_id":"a"}',
+  '{"fil\\te_id":"a"}',
+  '{"fil\\u200be_id":"a"}',
+  '{"vector\\n_store_ids":["a"]}',
+  '{"file\\tUri":"a"}',
+  '{"vec\\\\tor_store_ids":["a"]}',
+  '{"f\\"\\/\\\\ile_id":"a"}',
+  '{"fil\\e_id":"a"}',
+])("b419: a body that names something with an escape in the name is read for it: %s", (body) => {
+  expect(mayMention(Buffer.from(body), "application/json")).toBe(true);
+});
+
+test("b419: whatever the careful reading finds, the quick one has not passed", () => {
+  const members = { file_id: "file", fileUri: "file", cached_content: "cache", vector_store_ids: "store" } as const;
+  const names = constantFrom(...Object.keys(members));
+  const noise = constantFrom(
+    ...["\\n", "\\t", "\\r", "\\b", "\\f", "\\u200b", "\\u2028", "\\uD83D", "\\\\", '\\"', "\\/", "_", "-", ".", " "],
+    ...["\u200b", "\u00e9", "\u{1f600}", "t", "r", "x", "\\u0069", "\\u017f", "\ufb01"],
+  );
+  let found = 0;
+  assert(
+    property(names, array(tuple(nat(16), noise), { maxLength: 6 }), (name, put) => {
+      const letters = [...name];
+      for (const [at, text] of put) letters.splice(at % letters.length, 0, text);
+      const body = Buffer.from(`{"\\\\":"f","a":[{"${letters.join("")}":["x"]}]}`);
+      const scan = new ReferenceScan(body, { mentioned: { members, but: {} } });
+      while (!scan.run(10_000));
+      if (scan.references.length === 0) return;
+      found++;
+      expect(mayMention(body, "application/json"), body.toString()).toBe(true);
+    }),
+    { numRuns: examples(2_000) },
+  );
+  expect(found).toBeGreaterThan(200);
+});
+
+test.each([
+  "vec\\t",
+  "f\\n",
+  "file\\\\",
+  "vectors\\ttore",
+  "f___",
+  "fi\\f\\f",
+  "\\u200b",
+  "\\u200f",
+  "\\u200c",
+  "\\uf",
+  "\\c",
+  "\\v",
+  "\\",
+])("b419: a small body is searched in a time that grows with its length alone: of %s", async (part) => {
+  const bodies = [part.repeat(60_000 / part.length), part + part.slice(-2).repeat(30_000)].map((text) =>
+    Buffer.from(text),
+  );
+  const took = await leastOfFive(50, () =>
+    threadCpuTimeOf(() => {
+      for (const body of bodies) mayMention(body, "application/json");
+    }),
+  );
+  expect(took).toBeLessThan(50);
 });
 
 test.each(['{"prompt":"a cached page"}', '{"prompt":"The file that was cached."}', '{"prompt":"Cached: yes"}'])(
