@@ -43,8 +43,8 @@ export class AnswerReader {
   readonly #dialect: Dialect;
   readonly #isEvents: boolean;
   readonly #unit: Unit | undefined;
-  /** True if the usage may be a number alone, the tokens of what was embedded. */
-  readonly #mayBeNumber: boolean;
+  /** True if the usage may be a number alone, the tokens of what was embedded, or have names in snake case. */
+  readonly #isGeminiResult: boolean;
   #seconds = 0;
   readonly #scanner: MemberScanner;
   readonly #reported = noFigures();
@@ -80,7 +80,7 @@ export class AnswerReader {
     this.#dialect = dialect;
     this.#isEvents = isEvents;
     this.#unit = unit;
-    this.#mayBeNumber = document === "gemini batch result";
+    this.#isGeminiResult = document === "gemini batch result";
     const list = unit === "images" ? IMAGES : undefined;
     this.#scanner = new MemberScanner(document, (member, bytes, from, to) => this.#note(member, bytes, from, to), list);
   }
@@ -212,7 +212,7 @@ export class AnswerReader {
     const member = this.#lastMember;
     if (member === undefined) return;
     const said = this.#last.parse();
-    const usage = this.#mayBeNumber && isNumber(said) ? { promptTokenCount: Number(said) } : said;
+    const usage = this.#isGeminiResult ? usageOfResult(said) : said;
     if (this.#unit === "seconds") this.#seconds = secondsOf(usage);
     if (this.#dialect === "anthropic") this.#servingModel = servingModel(usage) ?? this.#servingModel;
     if (noteUsage(this.#reported, this.#dialect, usage)) this.#unsound?.delete(member);
@@ -224,6 +224,14 @@ export class AnswerReader {
     this.#unsound ??= new Set();
     this.#unsound.add(member);
   }
+}
+
+/** Returns the usage of a result of a batch of Gemini's under the names of an answer. */
+function usageOfResult(said: unknown): unknown {
+  if (isNumber(said)) return { promptTokenCount: Number(said) };
+  if (typeof said !== "object" || said === null || Array.isArray(said)) return said;
+  const inCamelCase = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+  return Object.fromEntries(Object.entries(said).map(([name, value]) => [inCamelCase(name), value]));
 }
 
 /** True for a number, and for one in a text, as Google's APIs write large ones. */

@@ -3,8 +3,8 @@ import { type AnswerUsage, addTokens, NO_TOKENS } from "../../../domain/usage/to
 import { AnswerReader } from "./answer-reader.ts";
 
 const NEWLINE = 0x0a;
-/** Bytes of a line that reports usage, at least: shorter ones are not read, so that many of them cost little. */
-const SHORTEST = 48;
+/** Bytes of a result that reports usage, at least: shorter ones are not read, so that many of them cost little. */
+export const SHORTEST = 48;
 /** Models at most; the usage of others counts under no name. */
 const MOST_MODELS = 64;
 
@@ -33,6 +33,11 @@ export class BatchResults {
   end(): readonly AnswerUsage[] {
     this.endResult();
     return [...this.#used.values()];
+  }
+
+  /** True if a part of a result was read, and its end is yet to come. */
+  get isInResult(): boolean {
+    return this.#line !== undefined;
   }
 
   /** Takes the next piece of a result. */

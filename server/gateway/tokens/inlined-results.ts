@@ -1,14 +1,17 @@
 /** Longer than most files: one state machine over bytes, which may be split between any two of them. */
-import { parseJson } from "../../../domain/parse-json.ts";
 import type { AnswerUsage } from "../../../domain/usage/tokens.ts";
-import { BatchResults } from "./batch-results.ts";
+import { foldedName } from "../model/model-members.ts";
+import { BatchResults, SHORTEST } from "./batch-results.ts";
 
-/** Members of a description of a batch that hold its results. */
-const RESULTS: ReadonlySet<string> = new Set(["inlinedResponses", "inlinedEmbedContentResponses"]);
+/** Members of a description of a batch that hold its results, by their folded names. */
+const RESULTS: ReadonlySet<string> = new Set(["inlinedresponses", "inlinedembedcontentresponses"]);
 /** Member that repeats the requests of a batch, which may be as long. */
 const REQUESTS = "requests";
-/** Bytes of a name at most, escapes included: none that is looked for is longer. */
+/** Bytes of a name at most, escapes included, and at least: none that is looked for is longer, or shorter. */
 const LONGEST_NAME = 256;
+const SHORTEST_NAME = REQUESTS.length;
+/** Escape in a text that may stand for a letter, and the number of its character. */
+const ESCAPE = /\\u([\da-f]{4})/gi;
 /** Arrays and objects around a result at most. */
 const MOST_AROUND = 16;
 /** Value in place of what was taken out. */
@@ -71,7 +74,7 @@ export class InlinedResults {
     return this.#hasAny;
   }
 
-  /** True if results are nested in a way that is not read. */
+  /** True if results are nested in a way that is not read, or are a text. */
   get isUnreadable(): boolean {
     return this.#isUnreadable;
   }
@@ -93,6 +96,7 @@ export class InlinedResults {
         case undefined:
           break;
         case QUOTE:
+          this.#isUnreadable = this.#depth === 0 && this.#member === "results";
           this.#part = undefined;
           this.#isInText = true;
           // The loop goes on behind the quote that ends it.
@@ -142,10 +146,12 @@ export class InlinedResults {
   }
 
   #endResult(rest: Buffer): void {
-    this.#place?.read(rest);
-    this.#place?.endResult();
     this.#isInResult = false;
-    this.#hasAny ||= this.#place !== undefined;
+    if (this.#place === undefined) return;
+    this.#hasAny = true;
+    if (!this.#place.isInResult && rest.length < SHORTEST) return;
+    this.#place.read(rest);
+    this.#place.endResult();
   }
 
   #endPlace(): void {
@@ -165,10 +171,10 @@ export class InlinedResults {
     const to = end === -1 ? bytes.length : end;
     // Only names outside of what is taken out mean anything.
     const length = this.#depth > 0 ? LONGEST_NAME + 1 : (this.#part?.length ?? 0) + to - from;
-    const part = this.#part ?? NO_BYTES;
-    const name = length > LONGEST_NAME ? TOO_LONG : Buffer.concat([part, bytes.subarray(from, to)]);
-    this.#part = end === -1 ? name : undefined;
-    if (end !== -1) this.#named = name === TOO_LONG ? undefined : meaningOf(name);
+    const isName = length <= LONGEST_NAME && (end === -1 || length >= SHORTEST_NAME);
+    const name = isName ? Buffer.concat([this.#part ?? NO_BYTES, bytes.subarray(from, to)]) : undefined;
+    this.#part = end === -1 ? (name ?? TOO_LONG) : undefined;
+    if (end !== -1) this.#named = name && meaningOf(name);
     return to + 1;
   }
 
@@ -184,11 +190,11 @@ export class InlinedResults {
   }
 }
 
-/** @param name bytes of a member's name, without its quotes */
-function meaningOf(name: Buffer): Meaning {
-  const text = name.includes(BACKSLASH) ? parseJson(`"${name}"`) : name.toString();
-  if (typeof text !== "string") return undefined;
-  return RESULTS.has(text) ? "results" : text === REQUESTS ? "requests" : undefined;
+/** @param bytes bytes of a member's name, without its quotes */
+function meaningOf(bytes: Buffer): Meaning {
+  const text = bytes.toString().replace(ESCAPE, (_, code) => String.fromCharCode(Number.parseInt(code, 16)));
+  const name = foldedName(text);
+  return RESULTS.has(name) ? "results" : name === REQUESTS ? "requests" : undefined;
 }
 
 const NO_BYTES = Buffer.alloc(0);

@@ -20,8 +20,9 @@ type ScannedMembers = {
   readonly usage: Buffer;
   readonly model: Buffer;
   readonly inner: readonly Inner[];
-  /** Another name of the usage. */
-  readonly count?: Buffer;
+  /** Other names of the usage, and of the model. */
+  readonly usageToo?: readonly Buffer[];
+  readonly modelToo?: Buffer;
 };
 
 const inner = (name: string, levels: Inner["levels"], hasModel: boolean): Inner => ({
@@ -49,8 +50,9 @@ const WANTED: Readonly<Record<ScannedDocument, ScannedMembers>> = {
   },
   "gemini batch result": {
     ...{ usage: Buffer.from("usageMetadata"), model: Buffer.from("modelVersion"), inner: [inner("response", 1, true)] },
-    // Of a text that was embedded.
-    count: Buffer.from("tokenCount"),
+    // `tokenCount` is that of a text that was embedded; some proxies write Google's other spelling of names.
+    usageToo: ["tokenCount", "usage_metadata", "token_count"].map((name) => Buffer.from(name)),
+    modelToo: Buffer.from("model_version"),
   },
 };
 
@@ -248,11 +250,12 @@ export class MemberScanner {
   }
 
   #nameOf(bytes: Buffer, from: number, to: number): Name {
-    const { usage, model, inner, count } = this.#wanted;
+    const { usage, model, inner, usageToo, modelToo } = this.#wanted;
     if (isText(usage, bytes, from, to)) return "usage";
-    if (count !== undefined && isText(count, bytes, from, to)) return "usage";
+    if (usageToo?.some((name) => isText(name, bytes, from, to))) return "usage";
     const isOfDocument = this.#depth === this.#top;
-    if (isText(model, bytes, from, to)) return isOfDocument || this.#inner?.hasModel ? "model" : undefined;
+    if (isText(model, bytes, from, to) || (modelToo !== undefined && isText(modelToo, bytes, from, to)))
+      return isOfDocument || this.#inner?.hasModel ? "model" : undefined;
     if (isOfDocument) for (const each of inner) if (isText(each.name, bytes, from, to)) return each;
     return undefined;
   }

@@ -9,12 +9,14 @@ import {
   letrec,
   nat,
   oneof,
+  pre,
   property,
   string,
 } from "fast-check";
 import { expect, test } from "vitest";
 import { NO_TOKENS } from "../../../../domain/usage/tokens.ts";
 import { InlinedResults } from "../../../../server/gateway/tokens/inlined-results.ts";
+import { leastOfFive, threadCpuTimeOf } from "../../../env/cpu-time.ts";
 
 const result = (model: string, usageMetadata: object, text = "Hi") => ({
   response: { candidates: [{ content: { parts: [{ text }], usageMetadata: 7 } }], usageMetadata, modelVersion: model },
@@ -104,6 +106,42 @@ test("a description without results stays as it is, and any bytes are taken", ()
   expect(read(`{"inlinedResponses":${"[".repeat(40)}`).results.isUnreadable).toBe(true);
 });
 
+test("b414: results under names of other spellings are taken out and counted, and a text in their place is not read", () => {
+  const other = (text: string) =>
+    text
+      .replaceAll('"inlinedResponses":', '"inlined_responses":')
+      .replaceAll('"usageMetadata":{', '"usage_metadata":{')
+      .replaceAll('"modelVersion":', '"model_version":')
+      .replaceAll('"promptTokenCount":', '"prompt_token_count":')
+      .replaceAll('"candidatesTokenCount":', '"candidates_token_count":');
+  const { rest, results } = read(other(TEXT));
+  expect([rest.includes("candidates"), results.used]).toEqual([false, USED]);
+  const embedded = { response: { embedding: { values: [0.125, 0.25] }, token_count: "5" } };
+  expect(read(JSON.stringify({ inlined_embed_content_responses: [embedded] })).results.used).toMatchObject([
+    { tokens: { input: 5 } },
+  ]);
+  expect(read('{"inlinedResponses" : "', "[{}]").results.isUnreadable).toBe(true);
+});
+
+test.each<readonly [string, string, string]>([
+  ["short results", '{"done":true,"inlinedResponses":[', "{},"],
+  ["short names with escapes", '{"done":true,', String.raw`"\x",`],
+  ["names with bad escapes", '{"done":true,', String.raw`"\x\x\x\x",`],
+  ["names with escapes", '{"done":true,', String.raw`"\u0052equest":"\u0052equest",`],
+  ["empty texts", '{"done":true,', '"",'],
+])("b414: a description of many %s costs what its bytes do", async (_, start, part) => {
+  const pieces = [Buffer.from(start), ...Array(4).fill(Buffer.from(part.repeat((64 << 10) / part.length)))];
+  const bytes = pieces.reduce((sum, { length }) => sum + length, 0);
+  const microsecondsOfByte = () => {
+    const results = new InlinedResults(() => {}, true);
+    const took = threadCpuTimeOf(() => {
+      for (const piece of pieces) results.push(piece);
+    });
+    return (took * 1_000) / bytes;
+  };
+  expect(await leastOfFive(0.6, microsecondsOfByte)).toBeLessThan(0.6);
+});
+
 test("b414: whatever a description is, what is left is the same without the values that are taken out", () => {
   const names = ["inlinedResponses", "inlinedEmbedContentResponses", "requests", "a", 'q"', "\\", "", "response"];
   const { tree } = letrec((tie) => ({
@@ -114,9 +152,11 @@ test("b414: whatever a description is, what is left is the same without the valu
       dictionary(constantFrom(...names), tie("tree"), { maxKeys: 4 }),
     ),
   }));
+  names.push("inlined_responses", "Requests");
   const spaced = (value: unknown, indent: number) => JSON.stringify(value, null, indent);
   assert(
     property(tree, nat(2), array(integer({ min: 1, max: 9 }), { minLength: 1 }), (value, indent, lengths) => {
+      pre(!hasTextForResults(value));
       const text = Buffer.from(spaced(value, indent));
       const pieces: Buffer[] = [];
       for (let at = 0, turn = 0; at < text.length; turn++) {
@@ -133,6 +173,13 @@ function without(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return value.map(without);
   const isTaken = (name: string, one: unknown) =>
-    typeof one === "object" && one !== null && /^(?:inlined\w*Responses|requests)$/.test(name);
+    typeof one === "object" && one !== null && /^(?:inlined\w*Responses|requests)$/i.test(name);
   return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, isTaken(name, one) ? {} : without(one)]));
+}
+
+function hasTextForResults(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return Object.entries(value).some(
+    ([name, one]) => (/^inlined\w*Responses$/i.test(name) && typeof one === "string") || hasTextForResults(one),
+  );
 }
