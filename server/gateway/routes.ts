@@ -127,6 +127,11 @@ const TOO_LATE = problem(
   "This key, its team or the route has a limit of tokens or a budget, and what a batch uses is known hours later: send its requests one by one, or use a key without.",
 );
 
+const CHANGED = problem(
+  "unavailable",
+  "What this key may ask has changed while the batch's requests were read, so no batch has begun: try again.",
+);
+
 const UPGRADE_REFUSED = problem("upgrade_required", "The gateway speaks HTTP alone: there are no WebSockets here.", {
   upgrade: "HTTP/1.1",
   connection: "upgrade, close",
@@ -178,6 +183,17 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
   // What a body mentions is held to its team before anything of it goes upstream.
   const need = mentions && needed === "stream" ? "count" : needed;
   let keptCall: KeptCall | undefined;
+  /** False if the requests of a batch were not read for their models, as these did not matter. */
+  let areModelsRead = !usesModel(row) || need === "inspect";
+  /** Decides the call by its key and its gateway as they are now, and whether it may begin a batch. */
+  const decide = (model: string | undefined, last?: Resolved): Resolved | Problem => {
+    const decided = resolveAgain(deps, request, { model, ...(last && { last }), kept: keptCall });
+    if (decided instanceof Problem || row.isLate !== true) return decided;
+    const { principal: now } = request;
+    if (countsTokens(now, decided.limits) || hasBudget(now)) return TOO_LATE;
+    const doModelsMatter = needsModel(gatewayCallOf(request).gateway, now.allowedModels);
+    return doModelsMatter && !areModelsRead ? CHANGED : decided;
+  };
   const head = need === "inspect" ? withoutModels(sent) : sent;
   const proceed = (
     { model, body }: Pick<RequestedModel, "model"> & { readonly body: ForwardedBody },
@@ -205,7 +221,7 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
       head: isReadWhole(row, keptCall) ? withWholeAnswer(head) : head,
       body,
       resolved,
-      resolveAgain: (last) => resolveAgain(deps, request, { model, last, kept: keptCall }),
+      resolveAgain: (last) => decide(model, last),
       onAnswered: (answer) => deps.usage.countAnswer(key, answer, deps.clock.now()),
       onOver,
       keeping: keptCall?.keeping,
@@ -246,7 +262,7 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
         : { model: call.model, body: () => small, text: small };
     text = found.text;
     if (reply.sent) return;
-    let resolved = resolveAgain(deps, request, { model: found.model });
+    let resolved = decide(found.model);
     if (resolved instanceof Problem) return proceed(found, resolved);
     if (kept !== undefined && !(mentions && text.length <= SMALL_BODY && !mayMention(text, sent.contentType))) {
       const gatewayUrl = `${reachedAt(request, deps.config)}/g/${gateway.publicId}`;
@@ -257,30 +273,28 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
       };
       const of = { kept, call, teamId, dialect, head, query, text, upstreams, gatewayUrl };
       const reserve = (bytes: number) => reserveBodyBytes(openCall, bytes);
-      const batch: BatchHolding | undefined =
-        row.isLate !== true || row.models === "in the requests"
-          ? undefined
-          : {
-              refuse: (operation) => refusalOfOperation(gatewayCallOf(request).gateway, request.principal, operation),
-              readsModels: needsModel(gateway, key.allowedModels),
-              reserve,
-              decide() {
-                const decided = resolveAgain(deps, request, { model: found.model, kept: keptCall });
-                if (decided instanceof Problem) return decided;
-                const { principal: now } = request;
-                return countsTokens(now, decided.limits) || hasBudget(now) ? TOO_LATE : undefined;
-              },
-            };
+      let batch: BatchHolding | undefined;
+      if (row.isLate && row.models !== "in the requests") {
+        const readsModels = needsModel(gatewayCallOf(request).gateway, request.principal.allowedModels);
+        areModelsRead &&= readsModels;
+        batch = {
+          refuse: (operation) => refusalOfOperation(gatewayCallOf(request).gateway, request.principal, operation),
+          ...{ readsModels, reserve },
+          decide() {
+            const decided = decide(found.model);
+            return decided instanceof Problem ? decided : undefined;
+          },
+        };
+      }
       const asked = { ...of, response: reply.raw, countLate, reserve, batch };
       const opened = await openKeptCall(deps, asked);
       if (reply.sent) return;
       if (opened instanceof Problem) return proceed(found, opened);
       keptCall = opened;
-      resolved = resolveAgain(deps, request, { model: found.model, kept: opened });
+      resolved = decide(found.model);
       if (resolved instanceof Problem) return proceed(found, resolved);
     }
     const { limits } = resolved;
-    if (row.isLate && (countsTokens(key, limits) || hasBudget(key))) return proceed(found, TOO_LATE);
     const isCounted = counts && (countsTokens(key, limits) || hasBudget(key));
     const isEstimated = isCounted || speaks;
     if (limits === undefined && !isEstimated) return proceed(found, resolved);
@@ -299,9 +313,7 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
     const onOver = (end: CallEnd): void => {
       if (expected !== undefined) settle(usedTokens(dialect, expected, end));
     };
-    const again = reply.sent
-      ? undefined
-      : resolveAgain(deps, request, { model: found.model, last: resolved, kept: keptCall });
+    const again = reply.sent ? undefined : decide(found.model, resolved);
     if (again === undefined || again instanceof Problem) onOver(NOT_DONE);
     if (again !== undefined) proceed(found, again, onOver, characters);
   };

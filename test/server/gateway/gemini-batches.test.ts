@@ -10,6 +10,7 @@ import { until } from "../../env/until.ts";
 import type { Harness } from "../harness.ts";
 import { ownersInMemory } from "../ownership/owners-in-memory.ts";
 import { PROVIDER_KEY, routeOf, startGateway, upstreamOf } from "./gateway.ts";
+import { heldBack } from "./held-back.ts";
 import { type Received, startUpstream, type Upstream } from "./upstream.ts";
 
 const SERVED: readonly OperationKind[] = ["generate", "embed", "batches", "files"];
@@ -486,6 +487,43 @@ test("b409: a key that is narrowed while the file is read begins no batch", asyn
     const answer = await ask({ url: a.url, key }, "POST", CREATE, batchOf({ fileName: `files/${input}` }));
     expect([answer.status, upstream.received.length]).toEqual([403, 1]);
   }
+});
+
+const MEANWHILE: readonly (readonly [string, Parameters<Harness["changeKey"]>[1]])[] = [
+  ["a model", { allowedModels: ["m"] }],
+  ["a limit of tokens", { tokenLimit: { tokensPerMinute: 1_000_000, scope: "Replica" } }],
+  [
+    "a budget",
+    {
+      budgets: {
+        owner: "team-a c/ns/key",
+        items: [{ tokens: 1_000_000, period: "Month", timeZone: "UTC", onExhausted: "Refuse" }],
+      },
+    },
+  ],
+];
+
+test.each(MEANWHILE)("b409: a key that is held to %s while the requests come begins no batch", async (_, fields) => {
+  const other = { ...HELLO, model: "models/other" };
+  const inFile = harness.addKey({ teamId: "team-a", scopes: SCOPES });
+  const input = await uploaded(a, lineOf(other));
+  upstream.received.length = 0;
+  upstream.answerWith((response, received) => {
+    if (received.url.includes(":download")) harness.changeKey(inFile, fields);
+    respond(response, received);
+  });
+  const answer = await ask({ url: a.url, key: inFile }, "POST", CREATE, batchOf({ fileName: `files/${input}` }));
+  expect([403, 503]).toContain(answer.status);
+  expect(reached()).toEqual([`GET /v1beta/files/${input}:download?alt=media`]);
+  const inBody = harness.addKey({ teamId: "team-a", scopes: SCOPES });
+  upstream.received.length = 0;
+  const url = `${a.url}/v1beta/${CREATE}`;
+  const [status] = await heldBack(url, { "x-goog-api-key": inBody }, batchOf(requestsOf(other)), async () => {
+    await ask(a, "GET", "batches/unknown");
+    harness.changeKey(inBody, fields);
+  });
+  expect([403, 503]).toContain(status);
+  expect(reached()).toEqual([]);
 });
 
 test("b414: results in a batch count once by model, whichever keys of the team read them, and in whole bytes", async () => {

@@ -10,6 +10,7 @@ import { until } from "../../env/until.ts";
 import type { Harness } from "../harness.ts";
 import { ownersInMemory } from "../ownership/owners-in-memory.ts";
 import { PROVIDER_KEY, routeOf, startGateway, upstreamOf } from "./gateway.ts";
+import { heldBack } from "./held-back.ts";
 import { type Received, startUpstream, type Upstream } from "./upstream.ts";
 
 const SERVED: readonly OperationKind[] = ["generate", "batches", "files"];
@@ -241,6 +242,31 @@ test.each<readonly [string, object]>([
   expect(answer).toEqual([403, "keyplane", expect.stringContaining("send its requests one by one")]);
   expect(upstream.received).toHaveLength(0);
   expect((await ask(limited, "GET", `/${id}/results`)).status).toBe(200);
+});
+
+const MEANWHILE: readonly (readonly [string, Parameters<Harness["changeKey"]>[1]])[] = [
+  ["a model", { allowedModels: ["m"] }],
+  ["a limit of tokens", { tokenLimit: { tokensPerMinute: 1_000_000, scope: "Replica" } }],
+  [
+    "a budget",
+    {
+      budgets: {
+        owner: "team-a c/ns/key",
+        items: [{ tokens: 1_000_000, period: "Month", timeZone: "UTC", onExhausted: "Refuse" }],
+      },
+    },
+  ],
+];
+
+test.each(MEANWHILE)("b404: a key that is held to %s while the requests come begins no batch", async (_, fields) => {
+  const key = harness.addKey({ teamId: "team-a", scopes: SCOPES });
+  const headers = { "x-api-key": key };
+  const [status] = await heldBack(`${a.url}/v1/messages/batches`, headers, requestsOf("other"), async () => {
+    await ask(a, "GET", "/unknown");
+    harness.changeKey(key, fields);
+  });
+  expect([403, 503]).toContain(status);
+  expect(upstream.received).toEqual([]);
 });
 
 test("b404: a call that names a route with a limit of tokens begins no batch", async () => {
