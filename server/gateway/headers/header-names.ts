@@ -19,7 +19,7 @@ const HOP_BY_HOP = [
  * Headers of a client that never go upstream: its key in every carrier, also in Azure's, its cookies, those that we set
  * ourselves, those that choose the provider's account that pays, which an SDK sends by an environment variable and the
  * credential decides, and those that claim another origin, address, target or method for the request, or have the usage
- * left out of its answer. Names that `isSteeringName` knows are kept back too.
+ * left out of its answer, or the answer in base64. Names that `isSteeringName` knows are kept back too.
  */
 const NOT_FORWARDED = new Set<string>([
   ...HOP_BY_HOP,
@@ -42,6 +42,7 @@ const NOT_FORWARDED = new Set<string>([
   "x-cluster-client-ip",
   "x-envoy-original-path",
   "x-goog-api-key",
+  "x-goog-encode-response-if-executable",
   "x-goog-fieldmask",
   "x-goog-user-project",
   "x-guploader-uploadid",

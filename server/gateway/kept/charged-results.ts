@@ -34,6 +34,7 @@ export function chargedResults({ dialect, query, charge, count, onRead }: Chargi
     },
     async take(upstream, _body, _headers, status) {
       if (status !== 200) return NOT_ALL;
+      if (results.isUnreadable) return NO_LINES;
       const refusal = await charge(upstream, () => {
         const needle = needleOf(upstream.credential || "");
         for (const used of results.end()) count(withoutCredential(used, needle));
@@ -51,4 +52,8 @@ export function withOwnResults(batch: JsonObject, id: string | undefined, gatewa
   return { ...batch, results_url: own };
 }
 
+const NO_LINES = problem(
+  "bad_gateway",
+  "The upstream's results are not lines of JSON, one for each: what was used is not known, so none is passed on.",
+);
 const NOT_ALL = problem("bad_gateway", "The upstream did not answer with all of the results, so none is passed on.");

@@ -3,6 +3,9 @@ import { type AnswerUsage, addTokens, NO_TOKENS } from "../../../domain/usage/to
 import { AnswerReader } from "./answer-reader.ts";
 
 const NEWLINE = 0x0a;
+const BRACE_OPEN = 0x7b;
+/** Blanks that a line may begin with. */
+const BLANKS: ReadonlySet<number | undefined> = new Set([0x09, 0x0d, 0x20]);
 /** Bytes of a result that reports usage, at least: shorter ones are not read, so that many of them cost little. */
 export const SHORTEST = 48;
 /** Models at most; the usage of others counts under no name. */
@@ -12,6 +15,9 @@ const MOST_MODELS = 64;
 export class BatchResults {
   readonly #dialect: Dialect;
   #line: AnswerReader | undefined;
+  /** True if a line has begun with something other than blanks. */
+  #hasBegun = false;
+  #isUnreadable = false;
   readonly #used = new Map<string | undefined, AnswerUsage>();
 
   constructor(dialect: Dialect) {
@@ -22,11 +28,19 @@ export class BatchResults {
   push(bytes: Buffer): void {
     let at = 0;
     for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, at)) {
+      this.#begin(bytes, at, end);
       if (this.#line !== undefined || end - at >= SHORTEST) this.read(bytes.subarray(at, end));
       this.endResult();
+      this.#hasBegun = false;
       at = end + 1;
     }
+    this.#begin(bytes, at, bytes.length);
     this.read(bytes.subarray(at));
+  }
+
+  /** True if there was a line that is no object: what the results report is not known then. */
+  get isUnreadable(): boolean {
+    return this.#isUnreadable;
   }
 
   /** Returns what was used, as one answer of each model. A request that failed, or came to no answer, used nothing. */
@@ -58,5 +72,14 @@ export class BatchResults {
     addTokens(tokens, read.tokens);
     const isDoubtful = read.isDoubtful || before?.isDoubtful === true;
     this.#used.set(model, { tokens, model, ending: "reported", isDoubtful });
+  }
+
+  #begin(bytes: Buffer, from: number, to: number): void {
+    if (this.#hasBegun) return;
+    let at = from;
+    while (at < to && BLANKS.has(bytes[at])) at++;
+    if (at === to) return;
+    this.#hasBegun = true;
+    this.#isUnreadable ||= bytes[at] !== BRACE_OPEN;
   }
 }

@@ -651,6 +651,26 @@ test("b414: what a batch's file reports counts once, by either path, and a file 
   expect(harness.answered).toHaveLength(2);
 });
 
+test("b414: of a batch's file that is not read as lines of JSON nothing leaves, and it is not charged", async () => {
+  const id = await begun(a, batchOf({ fileName: `files/${await uploaded(a, lineOf(HELLO))}` }));
+  await ask(a, "GET", `batches/${id}`);
+  const lines = [resultOf("m"), FAILED].map((line) => JSON.stringify({ key: "1", ...line })).join("\n");
+  for (const other of [
+    Buffer.from(lines).toString("base64"),
+    JSON.stringify({ key: "1", ...resultOf("m") }, null, 2),
+    `[${lines.replace("\n", ",")}]`,
+    "x",
+  ]) {
+    files.set(`batch-${id}`, Buffer.from(other));
+    const answer = await shown(await ask(a, "GET", `files/batch-${id}:download`));
+    expect(answer).toEqual([502, "keyplane", expect.not.stringContaining("key")]);
+  }
+  expect(harness.answered).toHaveLength(0);
+  files.set(`batch-${id}`, Buffer.from(`\n ${lines.replace("\n", "\r\n\r\n")}\n`));
+  expect(await (await ask(a, "GET", `files/batch-${id}:download`)).text()).toContain("candidates");
+  expect(usages()).toEqual([["m", 10, 3]]);
+});
+
 test("Google's SDK begins batches from requests and from a file, lists, describes, cancels and deletes them", async () => {
   const options = { baseUrl: a.url, apiVersion: "v1beta" };
   const sdk = new GoogleGenAI({ apiKey: a.key, httpOptions: options });

@@ -175,7 +175,10 @@ test.for([
 });
 
 /** In which some upstreams would read that an answer is to be in another coding, or to leave out its usage. */
-const ELSEWHERE = { accept_encoding: "zstd", "x-goog-fieldmask": "choices" };
+const ELSEWHERE = {
+  ...{ accept_encoding: "zstd", "x-goog-fieldmask": "choices" },
+  "x-goog-encode-response-if-executable": "base64",
+};
 
 test("a stream in a coding that is cut counts what was seen", async () => {
   const zipped = createGzip();
