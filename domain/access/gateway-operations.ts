@@ -305,14 +305,14 @@ const FILE_OF_BATCH: KeptObjects = {
   referring: {},
   mentioned: { members: { input_file_id: "file", ...FILE_MEMBERS }, but: { metadata: "opaque" } },
 };
-/** Files in the requests of a batch of Gemini's, and the one in which they stand. */
+/** Files in the requests of a batch of Gemini's; the one in which they stand is found at its one place. */
 const REQUESTS_OF_GEMINI: OpaquePlaces = {
   requests: { requests: { "*": { metadata: "opaque", request: CALLED_FUNCTIONS } } },
 };
 const FILES_OF_GEMINI_BATCH: KeptObjects = {
   referring: {},
   mentioned: {
-    members: { fileName: "file", fileUri: "file", ...CACHE_MEMBERS },
+    members: { fileUri: "file", ...CACHE_MEMBERS },
     but: { batch: { inputConfig: REQUESTS_OF_GEMINI, input_config: REQUESTS_OF_GEMINI } },
   },
 };
@@ -616,7 +616,7 @@ const ROWS = {
   "gateway.delete_gemini_batch": {
     ...OF_BATCH,
     served: geminiBatches("DELETE", "/{id}"),
-    kept: { named: "batch", ended: "batch", query: "" },
+    kept: { named: "batch", ended: "batch", shown: true, yields: OUTPUTS_OF_GEMINI, query: "" },
     summary: "Delete a batch, as Gemini",
   },
   "gateway.generate_images": {

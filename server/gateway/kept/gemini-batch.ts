@@ -3,7 +3,6 @@ import { BodyFault, JsonScanner, type JsonVisitor } from "../../http/bodies/json
 import { inSlices } from "../../http/bodies/slices.ts";
 import { type Problem, problem } from "../../http/problems/problem.ts";
 import { decodeString, foldedNameAt, MAX_MEMBER_NAME } from "../model/model-members.ts";
-import { bare } from "../model/requested-model.ts";
 import type { Resolved } from "../resolve.ts";
 import { type BatchFile, type FileDeps, LIMITED_ROUTE, readingOfLines } from "./batch-file.ts";
 import { BatchLines, GEMINI_LINE } from "./batch-lines.ts";
@@ -126,7 +125,7 @@ export function geminiBatch(
     read: () => undefined,
     refusalAt({ limits, candidates: [{ model = pathModel }] }: Resolved) {
       if (limits !== undefined) return LIMITED_ROUTE;
-      return lines.model === undefined || bare(lines.model) === model ? undefined : OTHER_MODEL;
+      return lines.model === undefined || lines.model === model ? undefined : OTHER_MODEL;
     },
     before:
       file === undefined

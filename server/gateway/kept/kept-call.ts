@@ -142,7 +142,9 @@ export async function openKeptCall(
   const inQuery = listed === undefined ? [] : (list?.named ?? []).map((id) => ({ kind: listed, id }));
   const inObject = kept.within === undefined ? [] : [{ kind: kept.within, id: call.names.at(-1) ?? "" }];
   const byName = [...inPath, ...inQuery].map((one) => ({ ...one, also: ALSO[one.kind] }));
-  const digested = await findNamed([...byName, ...inObject, ...inSession, ...said.references]);
+  const fileId = batch && dialect === "gemini" ? await readFileId() : undefined;
+  const inFile = fileId === undefined ? [] : [{ kind: "file" as const, id: fileId }];
+  const digested = await findNamed([...byName, ...inObject, ...inSession, ...inFile, ...said.references]);
   if (digested instanceof Problem) return digested;
   const [first] = digested;
   const hasResults = kept.results && (first?.kind === "batch" || first?.kind === "output");
@@ -203,16 +205,23 @@ export async function openKeptCall(
       digests.flatMap((digest, at) => (found.get(digest)?.includes(origin) ? (ids[at % ids.length] ?? []) : [])),
     );
   }
+  async function readFileId(): Promise<string | undefined> {
+    try {
+      return await fileOfBatch(text);
+    } catch (error) {
+      throw error instanceof BodyFault ? problem("invalid_request", error.message) : error;
+    }
+  }
   async function openFile(holding: BatchHolding): Promise<BatchFile | Problem> {
     try {
       const asks = GATEWAY_OPERATIONS[call.operation].asks ?? "";
-      const inFile = dialect === "gemini" ? await fileOfBatch(text) : (said.references[0]?.id ?? "");
-      const turn = inFile === undefined ? true : await takeTurn(digestOf({ kind: "file", id: inFile }), NEVER);
+      const read = dialect === "gemini" ? fileId : (said.references[0]?.id ?? "");
+      const turn = read === undefined ? true : await takeTurn(digestOf({ kind: "file", id: read }), NEVER);
       if (turn instanceof Problem) return turn;
       const onRead = (): void => void (typeof turn === "function" && turn());
       const deps = { ...holding, readId, query: kept.query ?? forwardedQuery(query), hold, onRead };
       if (!isServedOperation(asks)) return await batchFile(text, query, said.references, deps);
-      return geminiBatch(inFile, { ...deps, asks, pathModel: call.model });
+      return geminiBatch(fileId, { ...deps, asks, pathModel: call.model });
     } catch (error) {
       throw error instanceof BodyFault ? problem("invalid_request", error.message) : error;
     }

@@ -236,6 +236,25 @@ test.each<readonly [string, (id: string) => Promise<Response>]>([
   expect((await ask(a, "POST", CREATE, batchOf(requestsOf(named)))).status).toBe(404);
 });
 
+test("b408, b414: what an upstream says of a batch that it deletes shows no results, and no file of no team", async () => {
+  const id = await begun(a);
+  const output = { ...inlined(resultOf("m")), responsesFile: `files/batch-${id}` };
+  upstream.answerWith((response) => response.end(JSON.stringify(ended(id, output))));
+  const answer = await (await ask(a, "DELETE", `batches/${id}`)).text();
+  expect(answer).not.toContain("candidates");
+  expect(answer).toContain(`files/batch-${id}`);
+  upstream.answerWith(respond);
+  expect((await ask(a, "GET", `files/batch-${id}:download`)).status).toBe(200);
+});
+
+test("b408: a request's own member of the name fileName is no file of the batch", async () => {
+  const schema = { type: "OBJECT", properties: { fileName: { type: "STRING" } }, example: { fileName: "a.pdf" } };
+  const request = { ...HELLO, generationConfig: { responseSchema: schema } };
+  expect((await ask(a, "POST", CREATE, batchOf(requestsOf(request)))).status).toBe(200);
+  const input = await uploaded(a, lineOf(request));
+  expect((await ask(a, "POST", CREATE, batchOf({ fileName: `files/${input}` }))).status).toBe(200);
+});
+
 test("b408: a batch's file leaves in no description while it cannot be recorded whose it is", async () => {
   const id = await begun(a, batchOf({ fileName: `files/${await uploaded(a, lineOf(HELLO))}` }));
   upstream.answerWith((response, received) => {
@@ -293,11 +312,11 @@ test.each<readonly [number, string, (theirs: string, mine: string) => object | s
   ],
   [400, "a file in a bucket", () => batchOf({ fileName: "gs://bucket/file" })],
   [400, "a file elsewhere", () => batchOf({ fileName: "https://example.com/files/x" })],
-  [404, "a file by its address", (_, mine) => batchOf({ fileName: `${upstream.url}/v1beta/files/${mine}x` })],
+  [400, "a file by its address", (_, mine) => batchOf({ fileName: `${upstream.url}/v1beta/files/${mine}x` })],
   [400, "its own file by its address", (_, mine) => batchOf({ fileName: `${upstream.url}/v1beta/files/${mine}` })],
   [400, "no name of a file", () => batchOf({ fileName: 7 })],
   [
-    404,
+    400,
     "two files",
     (theirs, mine) => `{"batch":{"inputConfig":{"fileName":"files/${mine}","fileName":"files/${theirs}"}}}`,
   ],
@@ -382,6 +401,7 @@ test.each<readonly [string, number, object]>([
   ["the path's", 200, { ...HELLO, model: "fine" }],
   ["the path's, in its long form", 200, { ...HELLO, model: "models/fine" }],
   ["another", 400, { ...HELLO, model: "models/other" }],
+  ["another, with the prefix of the path's twice", 400, { ...HELLO, model: "models/models/fine" }],
   ["the path's in another spelling", 400, { ...HELLO, Model: "fine" }],
   ["others beside", 400, { ...HELLO, fallbacks: ["other"] }],
   ["a way to choose one", 400, { ...HELLO, generationConfig: { routing_config: {} } }],
