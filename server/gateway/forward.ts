@@ -290,6 +290,12 @@ class Exchange implements AttemptListener {
       return;
     }
     if (isRedirect(status)) throw new RedirectError(status);
+    const notGiven = status === 403 || status === 404 ? this.#before?.notGiven : undefined;
+    if (notGiven !== undefined) {
+      this.#breakOff(notGiven);
+      controller.abort(ABANDONED);
+      return;
+    }
     const raw = Array.isArray(controller.rawHeaders) ? controller.rawHeaders : [];
     const isHeld = mayRefuseCredential(attempt.candidate.upstream, status);
     const { routeId } = this.#resolved;

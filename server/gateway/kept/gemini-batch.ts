@@ -133,6 +133,7 @@ export function geminiBatch(
         : {
             path: { version: "v1beta", before: `/files/${file}:download`, after: "?alt=media" },
             reading: readingOfLines(lines, { refuse: () => refuse(asks), ...deps }),
+            notGiven: NOT_GIVEN,
           },
   };
 }
@@ -145,6 +146,10 @@ const NO_LIST = new BodyFault("The body of a batch has a list where it has none,
 const NO_REQUEST = new BodyFault("What a batch has in `batch`, `inputConfig`, `requests` or `request` is no object.");
 const OTHER_MEMBER = new BodyFault(
   "The body of a batch has other members than `displayName`, `priority`, `model` and `inputConfig`, with `fileName` or `requests`, each of a `request` and `metadata`: leave them out.",
+);
+const NOT_GIVEN = problem(
+  "invalid_request",
+  "The provider does not give the batch's file back (Google gives back generated files alone): send the requests in the body.",
 );
 const OTHER_MODEL = problem(
   "invalid_request",

@@ -31,7 +31,12 @@ export type AnswerReading = {
 };
 
 /** Request that is made of an upstream before the call itself, and the reading of its answer. */
-export type UpstreamRead = { readonly path: UpstreamPath; readonly reading: AnswerReading };
+export type UpstreamRead = {
+  readonly path: UpstreamPath;
+  readonly reading: AnswerReading;
+  /** Problem to answer if the upstream answers 403 or 404; left out if its own answer is passed on. */
+  readonly notGiven?: Problem;
+};
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 

@@ -80,7 +80,7 @@ export class ModelScan implements JsonVisitor<Context> {
     if (context.meaning !== "model") return;
     if (this.#body[start] !== QUOTE) throw NOT_TEXT;
     if (end - start > MAX_MODEL_NAME) throw new BodyFault(`A model's name is longer than ${MAX_MODEL_NAME} bytes.`);
-    if (this.models.length >= MAX_MODELS) throw new BodyFault(`The body names more than ${MAX_MODELS} models.`);
+    if (this.models.length >= MAX_MODELS) throw TOO_MANY_MODELS;
     this.models.push({ value: decodeString(this.#body, start, end), start, end });
   }
 }
@@ -92,7 +92,12 @@ function isOfObjects(meaning: ModelMember): boolean {
 const QUOTE = 0x22;
 /** Value of `seen` in the context that stands for the whole body. */
 const ROOT = -1;
-const TOO_MANY_NAMES = new BodyFault(`The body has more than ${MAX_NAMES} members where a model may be named.`);
+const TOO_MANY_NAMES = new BodyFault(
+  `The body has more than ${MAX_NAMES} members where a model may be named: send fewer requests at once.`,
+);
+const TOO_MANY_MODELS = new BodyFault(
+  `The body names more than ${MAX_MODELS} models: send fewer requests at once, or leave out \`model\` where the path names it.`,
+);
 const NOT_TEXT = new BodyFault("The body's `model` is not a string.");
 const NO_OBJECTS = new BodyFault(
   "The body's `requests` are no list of objects, or the `params` or `request` of one is no object.",

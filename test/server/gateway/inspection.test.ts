@@ -45,7 +45,7 @@ test("b83: a body that names too many models is 400 and goes nowhere", async () 
   const body = `{"requests":[${'{"model":"models/gem"},'.repeat(1_001)}{"model":"models/gem"}]}`;
   const answer = await post(`${routed}/v1beta/models/gem:batchEmbedContents`, body);
   expect(answer.status).toBe(400);
-  expect(await answer.text()).toContain("more than 1000 models");
+  expect(await answer.text()).toContain("more than 1000 models: send fewer requests");
   expect(upstream.received).toHaveLength(0);
 });
 
