@@ -510,6 +510,20 @@ test("b409: a key that is narrowed while the file is read begins no batch", asyn
   }
 });
 
+test("b409: a key that comes to lack the scope of what a file's requests ask begins no batch", async () => {
+  const key = harness.addKey({ teamId: "team-a", scopes: SCOPES });
+  const input = await uploaded(a, lineOf({ content: CONTENTS[0] ?? {} }));
+  upstream.received.length = 0;
+  upstream.answerWith((response, received) => {
+    if (received.url.includes(":download"))
+      harness.changeKey(key, { scopes: scopeSet(["gateway:generate", "gateway:files", "gateway:routes"]) });
+    respond(response, received);
+  });
+  const answer = await ask({ url: a.url, key }, "POST", EMBED, batchOf({ fileName: `files/${input}` }));
+  expect(await shown(answer)).toEqual([403, "keyplane", expect.stringContaining("gateway:embed")]);
+  expect(upstream.received).toHaveLength(1);
+});
+
 const MEANWHILE: readonly (readonly [string, Parameters<Harness["changeKey"]>[1]])[] = [
   ["a model", { allowedModels: ["m"] }],
   ["a limit of tokens", { tokenLimit: { tokensPerMinute: 1_000_000, scope: "Replica" } }],
