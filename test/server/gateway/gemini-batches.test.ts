@@ -578,6 +578,21 @@ test("b414: results in a batch count once by model, whichever keys of the team r
   expect(new Set(reached())).toEqual(new Set([`GET /v1beta/batches/${id}`]));
 });
 
+test("b414: results that a proxy writes in snake case leave in no list, and count; a text of results leaves nowhere", async () => {
+  const id = await begun(a);
+  const { usageMetadata, modelVersion, ...answer } = resultOf("m").response;
+  const response = { ...answer, usage_metadata: { prompt_token_count: 10 }, model_version: modelVersion };
+  expect(usageMetadata).toBeDefined();
+  batches.set(id, ended(id, { inlined_responses: { inlined_responses: [{ response }] } }));
+  expect(await (await ask(a, "GET", "batches")).text()).not.toContain("candidates");
+  expect(await (await ask(a, "GET", `batches/${id}`)).text()).toContain("candidates");
+  expect(usages()).toEqual([["m", 10, 0]]);
+  const text = JSON.stringify([resultOf("m")]);
+  const second = await begun(a);
+  batches.set(second, ended(second, { inlinedResponses: text }));
+  for (const path of ["batches", `batches/${second}`]) expect((await ask(a, "GET", path)).status).toBe(502);
+});
+
 test("b414: what was embedded counts under the batch's model", async () => {
   const id = await begun(a, batchOf(requestsOf({ content: CONTENTS[0] ?? {} })), EMBED);
   expect(await (await ask(a, "GET", `batches/${id}`)).text()).toContain("embedding");
