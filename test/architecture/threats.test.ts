@@ -222,13 +222,13 @@ describe("docs/security/threats.md", () => {
       "b411",
       "b412",
       "b413",
+      "b414",
       "b415",
       "b416",
-      "b414",
-      "b420",
       "b417",
       "b418",
       "b419",
+      "b420",
     ];
     const faults = [
       "c82",
