@@ -10,8 +10,7 @@ import type { Dialect, UpstreamRecord } from "../../../domain/access/key-record.
 import { DAY_MS } from "../../../domain/duration.ts";
 import type { AnswerUsage } from "../../../domain/usage/tokens.ts";
 import { type Keyring, openSealed, seal } from "../../../store/encryption/keyring.ts";
-import { NOT_UTF8 } from "../../http/bodies/json-body.ts";
-import { BodyFault } from "../../http/bodies/json-scanner.ts";
+import { NOT_UTF8, refuseFault } from "../../http/bodies/json-body.ts";
 import { inSlices } from "../../http/bodies/slices.ts";
 import { Problem, problem } from "../../http/problems/problem.ts";
 import { ELSEWHERE } from "../../http/problems/problem-of.ts";
@@ -209,7 +208,7 @@ export async function openKeptCall(
     try {
       return await fileOfBatch(text);
     } catch (error) {
-      throw error instanceof BodyFault ? problem("invalid_request", error.message) : error;
+      return refuseFault(error);
     }
   }
   async function openFile(holding: BatchHolding): Promise<BatchFile | Problem> {
@@ -223,7 +222,7 @@ export async function openKeptCall(
       if (!isServedOperation(asks)) return await batchFile(text, query, said.references, deps);
       return geminiBatch(fileId, { ...deps, asks, pathModel: call.model });
     } catch (error) {
-      throw error instanceof BodyFault ? problem("invalid_request", error.message) : error;
+      return refuseFault(error);
     }
   }
   async function hold(upstream: UpstreamRecord, references: readonly KeptReference[]): Promise<Problem | undefined> {
@@ -402,7 +401,7 @@ async function readReferences(
     await inSlices((steps) => scan.run(steps));
     return { references: scan.references, mayKeep: scan.mayKeep };
   } catch (error) {
-    throw error instanceof BodyFault ? problem("invalid_request", error.message) : error;
+    return refuseFault(error);
   }
 }
 

@@ -5,8 +5,7 @@ import type { OpenCall } from "../../calls/calls.ts";
 import { READ_CODINGS } from "../../http/bodies/body-coding.ts";
 import type { BodyPieces } from "../../http/bodies/body-pieces.ts";
 import { namesOtherCharset } from "../../http/bodies/charset.ts";
-import { NOT_UTF8 } from "../../http/bodies/json-body.ts";
-import { BodyFault } from "../../http/bodies/json-scanner.ts";
+import { NOT_UTF8, refuseFault } from "../../http/bodies/json-body.ts";
 import { releaseLargeBody } from "../../http/bodies/received-body.ts";
 import { inSlices } from "../../http/bodies/slices.ts";
 import { problem } from "../../http/problems/problem.ts";
@@ -103,7 +102,7 @@ export async function modelsIn(
     return modelOf(body, call, found instanceof Promise ? await found : found, search);
   } catch (error) {
     releaseLargeBody(body);
-    throw error instanceof BodyFault ? problem("invalid_request", error.message) : error;
+    return refuseFault(error);
   }
 }
 

@@ -1,10 +1,9 @@
 import { isUtf8 } from "node:buffer";
 import { GATEWAY_OPERATIONS, type ServedOperation } from "../../../domain/access/gateway-operations.ts";
 import { type CallBounds, REFERRED_INPUT } from "../../../domain/usage/token-reservation.ts";
-import { NOT_UTF8 } from "../../http/bodies/json-body.ts";
+import { NOT_UTF8, refuseFault } from "../../http/bodies/json-body.ts";
 import { BodyFault, JsonScanner, type JsonVisitor } from "../../http/bodies/json-scanner.ts";
 import { inSlices } from "../../http/bodies/slices.ts";
-import { problem } from "../../http/problems/problem.ts";
 import { boundaryOf, FormScan } from "../model/form-scan.ts";
 import {
   BOUND_NAMES,
@@ -56,14 +55,10 @@ export function callBounds(
     const scan =
       kind === "form" ? new FormBounds(body, contentType, boundNames) : new BoundScan(body, boundNames, generates);
     const rest = inSlices((steps) => scan.run(steps));
-    return rest === undefined ? scan.bounds : rest.then(() => scan.bounds).catch(refuse);
+    return rest === undefined ? scan.bounds : rest.then(() => scan.bounds).catch(refuseFault);
   } catch (error) {
-    return refuse(error);
+    return refuseFault(error);
   }
-}
-
-function refuse(error: unknown): never {
-  throw error instanceof BodyFault ? problem("invalid_request", error.message) : error;
 }
 
 /** Bounds in a form. A file in it counts as input by its bytes, up to what is taken for all that a call refers to. */

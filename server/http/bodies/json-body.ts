@@ -72,6 +72,11 @@ export function parseJsonOnly(app: FastifyInstance): void {
   });
 }
 
+/** Throws the problem to answer to a body's fault; any other error as it is. */
+export function refuseFault(error: unknown): never {
+  throw error instanceof BodyFault ? problem("invalid_request", error.message) : error;
+}
+
 const MALFORMED = problem("invalid_request", "The body is not valid JSON.");
 const OTHER_CHARSET = problem(
   "unsupported_media_type",
