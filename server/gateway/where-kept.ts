@@ -1,7 +1,8 @@
 import type { OperationRow } from "../../domain/access/gateway-operations.ts";
 import type { GatewayRecord, OperationKind } from "../../domain/access/key-record.ts";
 import type { Problem } from "../http/problems/problem.ts";
-import { type KeptCall, placeOf } from "./kept/kept-call.ts";
+import type { KeptCall } from "./kept/kept-call.ts";
+import { placeOf } from "./kept/team-objects.ts";
 import type { Resolved, UpstreamCandidate } from "./resolve.ts";
 
 /** Kinds by which a gateway has objects kept at the first upstream of a format, which other calls name. */
