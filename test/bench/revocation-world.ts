@@ -19,6 +19,7 @@ import { startTcpProxy, type TcpProxy } from "../env/tcp-proxy.ts";
 import { until } from "../env/until.ts";
 import { gatewayDraft, makeTeam, policyOf, reservationOf } from "../store/fixtures.ts";
 import { feedHead } from "../store/questions.ts";
+import { OpenCalls } from "./open-calls.ts";
 import { Prober } from "./prober.ts";
 
 export const REPLICAS = 3;
@@ -26,6 +27,8 @@ const REQUESTS_PER_SECOND = 200;
 const PUBLIC_ID = "bench-main";
 /** The gateway answers it by itself: what it takes to be let through, and nothing else. */
 const PATH = `/g/${PUBLIC_ID}/v1/models`;
+/** A gateway whose upstream takes what does not end. */
+const OPEN_ID = "bench-open";
 const KEYS_AT_ONCE = 250;
 
 /** A server process, what is between it and the database, and who asks it. */
@@ -64,7 +67,17 @@ async function build(ends: (() => Promise<unknown>)[]) {
   const encryptionKey = randomBytes(32).toString("base64");
   const home = await makeTeam(store);
   const gateway = gatewayDraft(home, { publicId: PUBLIC_ID, routesOnly: true });
-  await change(store, null, (tx) => saveGateway(tx, gateway, parseKeyring(encryptionKey)));
+  const openCalls = new OpenCalls({
+    streams: `/g/${OPEN_ID}/v1/chat/completions`,
+    uploads: `/g/${OPEN_ID}/v1/files`,
+  });
+  const baseUrl = await openCalls.listen();
+  ends.push(async () => openCalls.close());
+  const upstreams = [{ name: "model", dialect: "openai", baseUrl, credential: "sk-bench-credential" }] as const;
+  const open = gatewayDraft(home, { publicId: OPEN_ID, operations: ["generate", "files"], upstreams });
+  await change(store, null, async (tx) => {
+    for (const one of [gateway, open]) await saveGateway(tx, one, parseKeyring(encryptionKey));
+  });
 
   async function startReplica(): Promise<BenchReplica> {
     const url = new URL(postgres.url);
@@ -73,7 +86,8 @@ async function build(ends: (() => Promise<unknown>)[]) {
     const proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) }, makeFilter);
     ends.push(() => proxy.close());
     url.port = String(proxy.port);
-    const serving = await startServing(["server", "--port", "0", "--admin-port", "0"], {
+    const flags = ["--port", "0", "--admin-port", "0", "--allow-private-upstreams", "127.0.0.0/8"];
+    const serving = await startServing(["server", ...flags], {
       KEYPLANE_DATABASE_URL: url.href,
       KEYPLANE_ENCRYPTION_KEY: encryptionKey,
     });
@@ -85,6 +99,7 @@ async function build(ends: (() => Promise<unknown>)[]) {
 
   return {
     url: postgres.url,
+    openCalls,
     replicas: await Promise.all(Array.from({ length: REPLICAS }, startReplica)),
 
     /** Makes keys that work everywhere, each named `name-…`. */
@@ -97,7 +112,7 @@ async function build(ends: (() => Promise<unknown>)[]) {
             const reservation = reservationOf(home, {
               digest: keyDigest(plaintext),
               prefix: keyPrefix(plaintext),
-              policy: policyOf({ scopes: PRESETS.GatewayDefault }),
+              policy: policyOf({ scopes: [...PRESETS.GatewayDefault, "gateway:files"] }),
               key: { name: `${name}-${keys.length}` },
             });
             const { id } = reservation.key;

@@ -4,11 +4,14 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 import { until } from "../env/until.ts";
+import type { OpenCall } from "./open-calls.ts";
 import { type BenchKey, type BenchReplica, type RevocationWorld, startRevocationWorld } from "./revocation-world.ts";
 import { figure, quantile, table } from "./table.ts";
 
 const REVOCATIONS = 800;
 const REVOCATIONS_UNDER_FAULT = 50;
+/** Each with an upload and a stream on every replica. */
+const REVOCATIONS_OF_OPEN_CALLS = 20;
 const CHANGES_PER_SECOND = 500;
 /** As promised (architecture §3), in milliseconds. */
 const BOUND = 5_000;
@@ -45,6 +48,9 @@ export async function benchRevocation(): Promise<string> {
   }
 }
 
+/** Milliseconds from the commit of a revocation to the last byte, of each upload and of each stream. */
+type OpenMeasured = { readonly what: string; readonly uploads: readonly number[]; readonly streams: readonly number[] };
+
 type Measured = { readonly what: string; readonly keys: readonly BenchKey[] };
 
 async function measure(world: RevocationWorld): Promise<string> {
@@ -70,7 +76,36 @@ async function measure(world: RevocationWorld): Promise<string> {
     await allRefused(world);
     runs.push({ what, keys });
   }
-  return report(world, runs);
+  const open = [
+    await revokeOpenCalls(world, "no fault", async () => {}),
+    await revokeOpenCalls(world, "database black-holed for 8 s", ({ replicas }) => blackHole(replicas, 8_000)),
+  ];
+  return report(world, runs, open);
+}
+
+/** Revokes keys, each with calls under way on every replica, and waits until all of these have ended. */
+async function revokeOpenCalls(world: RevocationWorld, what: string, strike: Diagnostic[1]): Promise<OpenMeasured> {
+  const { openCalls, replicas } = world;
+  const keys = await world.makeKeys("open", REVOCATIONS_OF_OPEN_CALLS);
+  const calls: Record<"uploads" | "streams", readonly OpenCall[]>[] = [];
+  for (const { plaintext } of keys) {
+    const uploads = await Promise.all(replicas.map(({ serving }) => openCalls.upload(serving.url, plaintext)));
+    const streams = await Promise.all(replicas.map(({ serving }) => openCalls.stream(serving.url, plaintext)));
+    calls.push({ uploads, streams });
+  }
+  const struck = strike(world);
+  for (const key of keys) {
+    await world.revoke(key);
+    await delay(PACE_UNDER_FAULT);
+  }
+  await struck;
+  await Promise.all(calls.flatMap(({ uploads, streams }) => [...uploads, ...streams].map(({ ended }) => ended)));
+  const committed = await world.committedAt(keys);
+  const late = (kind: "uploads" | "streams"): number[] =>
+    keys.flatMap(({ id }, i) =>
+      (calls[i]?.[kind] ?? []).map((call) => Math.max(0, call.lastByte() - (committed.get(id) ?? Number.NaN))),
+    );
+  return { what, uploads: late("uploads"), streams: late("streams") };
 }
 
 /** Revokes keys one after the other, and waits until every replica refuses every one of them. */
@@ -108,7 +143,11 @@ async function startChanges(url: string): Promise<{ end(): string }> {
   };
 }
 
-async function report(world: RevocationWorld, runs: readonly Measured[]): Promise<string> {
+async function report(
+  world: RevocationWorld,
+  runs: readonly Measured[],
+  open: readonly OpenMeasured[],
+): Promise<string> {
   const all = runs.flatMap(({ keys }) => keys);
   const committed = await world.committedAt(all);
   const rows = runs.flatMap(({ what, keys }) =>
@@ -130,8 +169,18 @@ async function report(world: RevocationWorld, runs: readonly Measured[]): Promis
     `replica ${i + 1}`,
     ...[200, 401, 503, 0].map((status) => figure(prober.answers.get(status) ?? 0)),
   ]);
+  const openRows = open.flatMap(({ what, uploads, streams }) =>
+    [["uploads", uploads] as const, ["streams", streams] as const].map(([kind, late]) => [
+      `${kind}, ${what}`,
+      figure(late.length),
+      ...[0.5, 0.99, 1].map((share) => figure(quantile(late, share), 1)),
+      figure(late.filter((ms) => !(ms <= BOUND)).length),
+    ]),
+  );
+  const openHeads = ["commit to last byte, ms", "calls", "p50", "p99", "max", `after ${BOUND} ms`];
   return [
     table(heads, rows),
+    table(openHeads, openRows),
     table(["answers", "200", "401", "503", "broken"], answers),
     `${figure(all.length)} revocations on ${world.replicas.length} replicas`,
   ].join("\n\n");
