@@ -201,3 +201,10 @@ describe("the examples", () => {
     expect(diagnosticsOf(read(file), file)).toEqual([]);
   });
 });
+
+it("the calls that a gateway serves are those of the SDKs that its tests run", () => {
+  const page = read("docs/reference/model-gateway-calls.md");
+  for (const name of ["openai", "@anthropic-ai/sdk", "@google/genai"] as const) {
+    expect(page).toContain(`\`${name}\` ${packageJson.devDependencies[name]}`);
+  }
+});
