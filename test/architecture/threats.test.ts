@@ -253,6 +253,8 @@ describe("docs/security/threats.md", () => {
       "c104",
       "c105",
       "c106",
+      "c117",
+      "c118",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), ...faults];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

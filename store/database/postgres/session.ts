@@ -7,8 +7,17 @@ const IDLE_LIMIT_MS = 5_000;
 /**
  * Settings of each session. If a client is cut off, its transaction ends in seconds, and its session within half a
  * minute. Otherwise nothing would free the session's notifications and its connection slot for hours (threats c93).
+ * What a role, a database or a server has set for its other users changes no answer and ends no statement (threats c117).
  */
 const SETTINGS: readonly string[] = [
+  "datestyle = 'ISO, MDY'",
+  "intervalstyle = 'postgres'",
+  "extra_float_digits = 1",
+  "standard_conforming_strings = on",
+  "default_transaction_isolation = 'read committed'",
+  "default_transaction_deferrable = off",
+  "lock_timeout = 0",
+  "statement_timeout = 0",
   `idle_in_transaction_session_timeout = ${IDLE_LIMIT_MS}`,
   "tcp_keepalives_idle = 10",
   "tcp_keepalives_interval = 5",
@@ -16,7 +25,7 @@ const SETTINGS: readonly string[] = [
   "tcp_user_timeout = 25000",
 ];
 
-/** Returns the statement that applies these settings, and `more`, to a session. */
+/** Returns the statement that applies these settings, and then `more`, to a session. */
 export function sessionStatement(more: readonly string[] = []): string {
   return [...SETTINGS, ...more].map((one) => `set ${one}`).join("; ");
 }
