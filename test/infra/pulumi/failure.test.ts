@@ -27,3 +27,10 @@ test.for([0, 1])(
     expect(encodeURI(details ?? "")).toContain("%F0%9F%94%91");
   },
 );
+
+test("c118: a name that is taken leads to aliases before an import, which a deletion of the same resource would follow", () => {
+  const { details = "" } = failureOf(new Refusal(409, { code: "exists", id: "key_a" }), subject, []);
+  expect(details).toMatch(
+    /give this one `aliases` with that: .*`pulumi import keyplane:index:PlatformKey reader key_a`/s,
+  );
+});

@@ -59,7 +59,7 @@ func (refusal *Refusal) Error() string {
 		text = strings.Join(lines, "\n")
 	}
 	if refusal.Code == "exists" {
-		return text + fmt.Sprintf("\nAnother client has made it, or an apply that was interrupted: choose another name, or import the one that is there by its id, %s.", refusal.ID)
+		return text + fmt.Sprintf("\nIf it was this configuration's under another address, say so in a moved block. If another client has made it, or an apply that was interrupted, choose another name, or import the one that is there by its id, %s.", refusal.ID)
 	}
 	if hint, known := advice[refusal.Code]; known {
 		return text + "\n" + hint
