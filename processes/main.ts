@@ -153,7 +153,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       whenCurrent,
       failed: Promise.race([
         workers?.failed ?? new Promise<Error>(() => {}),
-        checked.isDatabaseUsable ? new Promise<Error>(() => {}) : untilUnusable(store, keyring, () => draining),
+        checked.isDatabaseUsable ? new Promise<Error>(() => {}) : untilUnusable(store, keyring, () => draining, log),
       ]),
       close: () => (closing ??= close()),
     };

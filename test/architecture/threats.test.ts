@@ -255,6 +255,7 @@ describe("docs/security/threats.md", () => {
       "c106",
       "c117",
       "c118",
+      "c119",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), ...faults];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);
