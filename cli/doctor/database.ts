@@ -60,10 +60,21 @@ export async function checkDatabase(
     const database = { ...given, location, store };
     const reached = await checkConnection(database);
     if (reached.severity === "error") return [reached, ...(await also())];
-    const schema = await checkSchema(database);
-    const findings = [reached, ...(await runChecks(CHECKS, database)), schema];
-    if (schema.severity === "error") return [...findings, ...(await also())];
-    return [...findings, ...(await runChecks(CONTENT_CHECKS, { db: store.db, ...given })), ...(await also(store))];
+    const findings = [reached];
+    try {
+      const schema = await checkSchema(database);
+      findings.push(...(await runChecks(CHECKS, database)), schema);
+      if (schema.severity === "error") return [...findings, ...(await also())];
+      findings.push(...(await runChecks(CONTENT_CHECKS, { db: store.db, ...given })));
+      return [...findings, ...(await also(store))];
+    } catch (error) {
+      const step = databaseAdvice(error);
+      if (step === undefined) throw error;
+      // Such as a lock that another session holds: what was found so far is true.
+      const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+      const message = `the checks of the database ended here: ${errorText(cause)}`;
+      return [...findings, wrong("database-connection", message, step), ...(await also())];
+    }
   } finally {
     await store.close();
   }

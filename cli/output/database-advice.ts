@@ -10,6 +10,10 @@ const ADVICE: readonly (readonly [codes: readonly string[], advice: string])[] =
   [["3D000"], "create that database (createdb), or name another in the URL"],
   [["42501"], "grant the user the rights on the database's schema, or give the URL of its owner"],
   [["53300"], "end other clients, or raise PostgreSQL's max_connections"],
+  [
+    ["57014"],
+    "the database answers, and was busy or waited for a lock: see pg_stat_activity for sessions in long transactions, end them, and run this again",
+  ],
   [["ECONNREFUSED"], "start PostgreSQL there, or give the URL of another"],
   [["ENOENT"], "there is no such socket or file: see the URL's host, sslcert, sslkey and sslrootcert"],
   [["ENOTFOUND", "EAI_AGAIN"], "see the host's name in the URL, and that this machine can resolve it"],

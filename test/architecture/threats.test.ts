@@ -256,6 +256,7 @@ describe("docs/security/threats.md", () => {
       "c117",
       "c118",
       "c119",
+      "c120",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), ...faults];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { sql } from "kysely";
+import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { checkDatabase } from "../../../cli/doctor/database.ts";
 import type { Finding } from "../../../cli/doctor/finding.ts";
@@ -63,6 +64,21 @@ describe("keyplane doctor --database-url", () => {
       expect.stringContaining(`this build migrates none before ${MIN_SCHEMA_VERSION}`),
     ]);
     await sql`update schema_migrations set version = version + ${tooOld}`.execute(store.db);
+  });
+
+  test("c120: keeps what it found when a lock of another session holds up the rest, and says what waits", async () => {
+    // A session that is not Keyplane's: these end when they are idle in a transaction.
+    const other = new pg.Client({ connectionString: url });
+    await other.connect();
+    await other.query("begin; lock table replicas in access exclusive mode");
+    const given = { encryptionKeys: async () => undefined, now: Date.now };
+    const findings = await checkDatabase({ url }, given, async () => []).finally(() => other.end());
+    expect(findings.map(({ name, severity }) => `${name} ${severity}`)).toEqual(
+      expect.arrayContaining(["database-version ok", "database-schema ok", "database-connection error"]),
+    );
+    expect(findings.map(inLine).at(-1)).toMatch(
+      /^database-connection: the checks of the database ended here: canceling statement due to .*waited for a lock: see pg_stat_activity/,
+    );
   });
 
   test("finds a way on which notifications are lost, as behind a pooler", async (context) => {
