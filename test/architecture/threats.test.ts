@@ -229,6 +229,7 @@ describe("docs/security/threats.md", () => {
       "b418",
       "b419",
       "b420",
+      "b421",
     ];
     const faults = [
       "c82",

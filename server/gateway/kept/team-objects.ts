@@ -205,7 +205,10 @@ export function isWhereAll(objects: readonly OwnedObject[], upstream: UpstreamRe
 /** Returns where an upstream keeps its objects: its origin, and the path of its API, which may tell customers apart. */
 export function placeOf({ baseUrl, dialect }: UpstreamRecord): string {
   const url = new URL(baseUrl);
-  return `${url.origin}${pathPrefixes(url, dialect).v1}`;
+  const { v1, "upload/v1beta": uploads } = pathPrefixes(url, dialect);
+  // The versions of Gemini's API keep the same objects: a base URL may end in either, or in none.
+  const path = dialect === "gemini" ? uploads.replace(/upload\/v1beta$/, "v1") : v1;
+  return `${url.origin}${path}`;
 }
 
 /** Answers to an id that is not the team's, by kind: the same for an unknown one and another team's. */

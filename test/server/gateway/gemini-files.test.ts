@@ -228,6 +228,19 @@ test("b375: a file of Gemini's is its team's, in paths and bodies, and in any sp
   }
 });
 
+test.each(["", "/v1", "/v1beta"])(
+  "b421: a file of Gemini's is its team's at a gateway whose base URL ends in %j",
+  async (version) => {
+    const { name = "" } = await upload(a);
+    const upstreams = [upstreamOf(`${upstream.url}${version}`, "gemini")];
+    const { publicId } = harness.addGateway({ teamId: "team-a", upstreams, operations: ["generate", "files"] });
+    const there = { url: `${harness.url}/g/${publicId}`, key: a.key };
+    const body = { contents: [{ parts: [{ fileData: { fileUri: name } }] }] };
+    expect((await ask(there, "POST", "v1beta/models/m:generateContent", {}, body)).status).toBe(200);
+    expect(upstream.received.at(-1)?.url).toBe(`${version || "/v1beta"}/models/m:generateContent`);
+  },
+);
+
 test("b375: no query of a client's names another file than the path", async () => {
   const [{ name: theirs = "" }, { name = "" }] = [await upload(a), await upload(b)];
   upstream.received.length = 0;
