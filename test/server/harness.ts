@@ -28,7 +28,7 @@ import type { Tracing } from "../../server/telemetry/tracing.ts";
 import { NO_PRICES } from "../../server/usage/price-file.ts";
 import type { CountedAnswer } from "../../server/usage/usage-recorder.ts";
 import type { Store } from "../../store/database/store.ts";
-import { parseKeyring } from "../../store/encryption/keyring.ts";
+import { type Keyring, parseKeyring } from "../../store/encryption/keyring.ts";
 import { subjectColumn } from "../../store/keys/rows/key-policy.ts";
 import type { IndexedKey } from "../../store/keys/rows/key-records.ts";
 import { budgetsOn, ledgerThatIsAway } from "./budgets/ledger.ts";
@@ -75,6 +75,8 @@ export type HarnessOptions = {
   /** Opens the management API. */
   readonly managementToken?: ManagementToken;
   readonly tracing?: Tracing;
+  /** Keys for what is sealed, which servers share; its own where it is left out. */
+  readonly keyring?: Keyring;
   /** How many alike lines the log has. */
   readonly sampling?: Sampling;
 };
@@ -95,6 +97,7 @@ export async function startHarness({
   owners,
   managementToken,
   tracing,
+  keyring,
   sampling,
 }: HarnessOptions = {}) {
   const clock = testClock();
@@ -111,7 +114,7 @@ export async function startHarness({
   const streams = new StreamRegistry(metrics.countCutStream, { ...CALL_LIMITS, ...calls });
   const deps: ServerDeps = {
     store: store === undefined ? noStore() : asking(store, () => stored),
-    keyring: parseKeyring(randomBytes(32).toString("base64")),
+    keyring: keyring ?? parseKeyring(randomBytes(32).toString("base64")),
     index: viewOf(index, () => current),
     streams,
     answers: new AnswerBudget({ ...answerLimits(1), ...answers }),
