@@ -318,6 +318,16 @@ const FILES_OF_GEMINI_BATCH: KeptObjects = {
 };
 /** File that a batch of Gemini's has made: an answer names it in two places. */
 const OUTPUTS_OF_GEMINI = { "response.responsesFile": "output", "metadata.output.responsesFile": "output" } as const;
+/** Batch of Gemini's, all of whose requests ask for one operation. */
+const GEMINI_BATCH = {
+  ...IN_PATH,
+  scope: "gateway:generate",
+  kind: "batches",
+  fallback: "never",
+  usage: "unread",
+  isLate: true,
+  kept: { ...FILES_OF_GEMINI_BATCH, brought: { kind: "batch" }, yields: OUTPUTS_OF_GEMINI, query: "" },
+} as const;
 /** Files that a batch of OpenAI's has made. */
 const OUTPUTS = { output_file_id: "output", error_file_id: "output" } as const;
 const MESSAGES = [{ role: "user", content: "Hello" }];
@@ -576,22 +586,16 @@ const ROWS = {
     example: { requests: [{ model: "models/embed", content: CONTENTS[0] }] },
   },
   "gateway.batch_generate_content": {
-    ...{ ...IN_PATH, scope: "gateway:generate", kind: "batches", fallback: "never" },
+    ...GEMINI_BATCH,
     served: post("v1beta/models/{model}:batchGenerateContent", "gemini"),
-    usage: "unread",
-    isLate: true,
     asks: "gateway.generate_content",
-    kept: { ...FILES_OF_GEMINI_BATCH, brought: { kind: "batch" }, yields: OUTPUTS_OF_GEMINI, query: "" },
     summary: "Have requests answered later, as Gemini's batches",
     example: { batch: { displayName: "nightly", inputConfig: REQUESTS({ contents: CONTENTS }) } },
   },
   "gateway.async_batch_embed_content": {
-    ...{ ...IN_PATH, scope: "gateway:generate", kind: "batches", fallback: "never" },
+    ...GEMINI_BATCH,
     served: post("v1beta/models/{model}:asyncBatchEmbedContent", "gemini"),
-    usage: "unread",
-    isLate: true,
     asks: "gateway.embed_content",
-    kept: { ...FILES_OF_GEMINI_BATCH, brought: { kind: "batch" }, yields: OUTPUTS_OF_GEMINI, query: "" },
     summary: "Have texts embedded later, as Gemini's batches",
     example: { batch: { displayName: "nightly", inputConfig: REQUESTS({ content: CONTENTS[0] }) } },
   },
