@@ -47,6 +47,7 @@ export function responseBody(c: Choice): object {
     () => ({}),
     () => ({}),
     () => ({ [c.spelt("previous_response_id")]: c.held("response") }),
+    () => ({ provider_options: { any: { [c.spelt("previous_response_id")]: c.held("response") } } }),
     () => ({
       conversation: c.oneOf<(id: string) => unknown>(
         (id) => id,
@@ -88,6 +89,10 @@ export function formOf(fields: Readonly<Record<string, string>>, file: string, c
   return form;
 }
 
+function fileIn(c: Choice): object {
+  return c.below(2) === 0 ? {} : { extra_body: { [c.spelt("file_id")]: c.held("file") } };
+}
+
 /** Returns the lines of a file for a batch of OpenAI's, or any content. */
 export function fileContent(c: Choice): string {
   if (c.below(3) === 2) return c.mark;
@@ -95,7 +100,12 @@ export function fileContent(c: Choice): string {
     ["/v1/responses", responseBody],
     ["/v1/chat/completions", chatBody],
   );
-  return c.inLines(url, () => ({ custom_id: "1", method: "POST", url, body: { model: "m", ...body(c) } }));
+  return c.inLines(url, () => ({
+    custom_id: "1",
+    method: "POST",
+    url,
+    body: { model: "m", ...body(c), ...fileIn(c) },
+  }));
 }
 
 export function listing(

@@ -35,6 +35,8 @@ export class Choice {
   readonly places: readonly number[];
   readonly dialect: Dialect;
   readonly #numbers: number[];
+  /** True while lines are made, which name others' objects more often, and objects at any upstream. */
+  #isInLines = false;
   /** Objects that the call names, each of which is to be the team's own. */
   readonly named: Named[] = [];
   /** Ids that an upstream confines to an object which the call names. */
@@ -95,10 +97,15 @@ export class Choice {
     if (dice === 12) return pick((thing) => thing.team === this.team && !thing.isShown);
     if (dice === 13) return undefined;
     if (dice === 14) return pick((thing) => isOwn(thing) && isMeant(thing) && thing.isGone);
-    if (dice === 15) return pick((thing) => isOwn(thing) && !isMeant(thing));
+    if (dice === 15) {
+      // Files of two formats, and those that batches have made, have ids that look alike.
+      const isAlike = ({ kind }: Thing) => !kinds.includes("file") || kind === "file" || kind === "output";
+      return pick((thing) => isOwn(thing) && !isMeant(thing) && isAlike(thing));
+    }
     if (dice === 16) return pick((thing) => thing.team !== this.team && !isMeant(thing));
-    if (dice > 16) return pick((thing) => thing.team !== this.team && isMeant(thing) && !thing.isGone);
-    const isReached = ({ place }: Thing) => dice === 11 || this.places.includes(place);
+    if (dice > 16 || (this.#isInLines && dice < 3))
+      return pick((thing) => thing.team !== this.team && isMeant(thing) && !thing.isGone);
+    const isReached = ({ place }: Thing) => dice === 11 || (this.#isInLines && dice > 8) || this.places.includes(place);
     const own = pick((thing) => isOwn(thing) && isMeant(thing) && !thing.isGone && isReached(thing));
     if (own === undefined) throw new Lacking(kinds[0] ?? "file");
     return own;
@@ -128,8 +135,10 @@ export class Choice {
   /** Makes lines, and notes the objects that they name: these are held as the lines are read, and not before. */
   inLines(url: string, make: () => object): string {
     const before = this.named.length;
+    this.#isInLines = true;
     const text = [make(), make()].map((line) => `${JSON.stringify(line)}\n`).join("");
     this.lines = { named: this.named.splice(before), url };
+    this.#isInLines = false;
     return text;
   }
 }

@@ -193,7 +193,7 @@ export const MOVES: readonly Move[] = [
     return { json: { file: { name: `files/${c.within("file")}` } }, headers: START };
   }),
   GEMINI_FILE,
-  listing("gateway.list_gemini_files", "gemini", { limit: "pageSize", page: "pageToken", kinds: ["file"] }),
+  listing("gateway.list_gemini_files", "gemini", { limit: "pageSize", page: "pageToken", kinds: ["file", "output"] }),
   ...inPath(
     "gemini",
     ["gateway.get_gemini_file", ["file", "output"]],
