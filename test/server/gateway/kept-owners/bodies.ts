@@ -124,7 +124,7 @@ export function listing(
     const dice = c.below(4);
     if (dice === 1 && names.after !== undefined) query[names.after] = c.held(...names.kinds);
     const pages = c.world.pages.filter((page) => page.operation === operation);
-    const page = dice === 2 && names.page !== undefined ? pages[c.below(1_000) % Math.max(1, pages.length)] : undefined;
+    const page = dice > 1 && names.page !== undefined ? pages[c.below(1_000) % Math.max(1, pages.length)] : undefined;
     if (page !== undefined && names.page !== undefined) query[names.page] = page.token;
     if (page !== undefined && page.team !== c.team) c.isRefused = true;
     if (Object.keys(query).length === 1) c.listed = names.kinds;

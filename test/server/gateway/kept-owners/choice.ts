@@ -43,6 +43,8 @@ export class Choice {
   readonly confined: Thing[] = [];
   /** Lines of the file that the call uploads: its batch is held to what they name. */
   lines: Lines | undefined;
+  /** File in which the requests of a batch stand. */
+  input: Thing | undefined;
   /** Kinds that are listed, where the call asks for the first page of a list. */
   listed: readonly KeptKind[] | undefined;
   /** True for a call that is refused, whatever it names. */
@@ -122,6 +124,7 @@ export class Choice {
   heldLines(): string {
     const id = this.held("file");
     const { thing } = this.named.at(-1) ?? {};
+    this.input = thing;
     if (thing?.team !== this.team || thing.isGone || !thing.isShown || this.world.lines.has(id)) return id;
     const own = [...this.world.lines.keys()].flatMap((one) => this.world.things.get(one) ?? []);
     const isMine = (one: Thing) => one.team === this.team && one.dialect === this.dialect && !one.isGone;
@@ -129,6 +132,7 @@ export class Choice {
     const other = others[this.below(1_000) % Math.max(1, others.length)];
     if (other === undefined) throw new Lacking("file");
     this.named.splice(-1, 1, { thing: other, kinds: ["file"] });
+    this.input = other;
     return other.id;
   }
 

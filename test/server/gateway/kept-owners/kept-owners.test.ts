@@ -45,9 +45,6 @@ const GATEWAYS = ["plain", "versioned", "second", "routed"] as const;
 const described = ({ thing, kinds }: Named): string =>
   `${thing?.team} ${thing?.dialect} ${thing?.kind} ${thing?.id}${thing?.isGone ? ", gone" : ""}, as ${kinds}`;
 
-/** Operations whose requests may stand in a file, which the gateway reads first. */
-const LATE: ReadonlySet<ServedOperation> = new Set(["gateway.create_batch", "gateway.batch_generate_content"]);
-
 /** True for an object that an answer may not show before it is recorded whose it is. */
 const needsOwner = (thing: Thing, named: readonly Named[]): boolean =>
   !thing.isGone && thing.kind !== "item" && !named.some((each) => each.thing === thing);
@@ -199,10 +196,8 @@ describeOnEitherEngine("What upstreams keep for several teams", (store) => {
     if (found === undefined) return;
     const { move, choice, request } = found;
     const { team, dialect, places } = choice;
-    const files = LATE.has(move.operation)
-      ? choice.named.flatMap(({ thing }) => world.lines.get(thing?.id ?? "") ?? [])
-      : [];
-    const lines = files.flatMap((file) => file.named);
+    const file = world.lines.get(choice.input?.id ?? "");
+    const lines = file?.named ?? [];
     const named = [...choice.named, ...lines];
     const expected = choice.isRefused ? "refused" : expectationOf({ team, dialect, named, places });
     const fault = drawFault(one, team, isAlone);
@@ -232,19 +227,18 @@ describeOnEitherEngine("What upstreams keep for several teams", (store) => {
       if (lines.some((each) => stateOf(each, team, dialect) === "foreign")) counts.refusedLines++;
       expect([[400, 404].includes(answer.status), answer.isOurs], about).toEqual([true, true]);
       const received = upstreams.flatMap((upstream) => upstream.received);
-      const others = files.length === 0 ? received : received.filter(({ method }) => method !== "GET");
+      const others = file === undefined ? received : received.filter(({ method }) => method !== "GET");
       if (isAlone) expect(others, about).toEqual([]);
     }
     if (!isAlone || fault !== undefined) return;
     if (expected === "elsewhere") expect([answer.status, answer.isOurs], about).toEqual([404, true]);
     if (expected !== "reached") return;
     // A file without lines is none for a batch.
-    const isNone =
-      LATE.has(move.operation) && choice.named.some(({ thing }) => thing?.kind === "file") && files.length === 0;
+    const isNone = choice.input !== undefined && file === undefined;
     if (!isNone) expect(answer.isOurs, about).toBe(false);
     if (answer.status < 300) {
       counts.reached++;
-      if (files.length > 0) counts.batches++;
+      if (file !== undefined) counts.batches++;
       if (named[0]?.thing?.place === 1 && places.length > 1) counts.atSecond++;
     }
     if (choice.listed !== undefined) await walk(one, found, answer.text);
