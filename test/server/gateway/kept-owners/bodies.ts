@@ -119,7 +119,7 @@ export function listing(
   },
 ): Move {
   return move(operation, dialect, (c) => {
-    const size = 1 + c.below(4);
+    const size = 1 + c.below(2);
     const query: Record<string, string> = { [names.limit]: String(size) };
     const dice = c.below(4);
     if (dice === 1 && names.after !== undefined) query[names.after] = c.held(...names.kinds);
