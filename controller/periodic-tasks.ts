@@ -53,7 +53,7 @@ export async function periodicTasks(
   const findReached = watchReachedBudgets(deps);
   // What is there now is looked at as the controller starts; where the database is away, the next question is the first.
   await Promise.all([findMoved(), findRefused(), findReached()]).catch(() => {});
-  const holdMadeKeys = createMadeKeyHolder(deps);
+  const holdMadeKeys = createMadeKeyHolder(deps, () => cluster.list("PlatformKey").forEach(enqueue));
   const collectGarbage = createGarbageCollector(deps, monotonic, until);
   return [
     {
@@ -87,6 +87,8 @@ export async function periodicTasks(
     {
       what: "holding keys that were made by hand to policies",
       intervalMs: intervalsMs.madeKeys,
+      // Keys wait for a stored policy that was deleted while no controller ran.
+      isDueAtOnce: true,
       run: () => whileLeading(holdMadeKeys),
     },
     {

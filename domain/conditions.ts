@@ -57,7 +57,7 @@ export const REASONS = {
   Invalid: "Correct the declaration as the message says.",
   NamespaceUnclaimed: "Add this namespace to spec.namespaces of a PlatformTeam.",
   PolicyViolated: "Change the key as the message says, or have the platform change its PlatformKeyPolicy.",
-  PolicyUnreadable: "Correct that PlatformKeyPolicy as its status says, or delete it.",
+  PolicyUnreadable: "Have the platform restore that policy, as the message says.",
   NoTeamSelected: "Correct spec.teamSelector, or declare the team or its label.",
   ReferenceNotFound: "Declare what is referred to, or correct its name and namespace.",
   SecretConflict:

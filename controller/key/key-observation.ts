@@ -27,7 +27,7 @@ import { countKeysBefore } from "../../store/keys/search/keys-before.ts";
 import { gatewayOfPolicy } from "../../store/policies/key-policies.ts";
 import { type DeclaredObject, FINALIZER, type SecretObject } from "../cluster/port.ts";
 import { readIfAllowed } from "../cluster/secret-reading.ts";
-import { policiesOf } from "../policy/team-policies.ts";
+import { policiesOf, seenPolicies } from "../policy/team-policies.ts";
 import type { KeyDeps } from "./key-deps.ts";
 import { observeAltered, type SecretContext } from "./key-secret.ts";
 import { observeUsage, reportedUse } from "./key-usage.ts";
@@ -140,11 +140,12 @@ async function observeBudgets(
 async function holdDeclared(
   { cluster, store }: KeyDeps,
   declared: DeclaredKey,
-  { team, stored: row, now }: DeclaredRows,
+  rows: DeclaredRows,
   references: ResolvedReferences,
   object: DeclaredObject<"PlatformKey">,
 ): Promise<HoldResult & Pick<DeclarationObservation, "maxKeys">> {
-  const policies = policiesOf(cluster, team?.name ?? null);
+  const { team, stored: row, now } = rows;
+  const policies = policiesOf(cluster, rows);
   // A key that was revoked as its namespace moved is history: the declaration starts again.
   const stored = row?.revocation?.reason === "Moved" ? undefined : row;
   const maxKeys = lowest(policies.policies.map((policy) => policy.maxKeys));
@@ -178,7 +179,7 @@ function readRows(
   declared: DeclaredKey,
 ): Promise<DeclaredRows> {
   const refs = { gateway: declared.gatewayRef, libraries: referencedLibraries(declared) };
-  const asked = { cluster: cluster.uid, ownerUid: uid, namespace, ...refs };
+  const asked = { cluster: cluster.uid, ownerUid: uid, namespace, ...refs, seenPolicies: seenPolicies(cluster) };
   return databaseClock.timed(() => findDeclaredKey(store.db, asked));
 }
 

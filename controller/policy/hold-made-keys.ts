@@ -19,15 +19,16 @@ const MAX_KEYS = 500;
  * takes the next keys, and after the last the first again. Without policies there is one round, and no other until
  * there is a policy.
  *
+ * @param onForgotten called once a policy is no longer stored: declared keys may have waited for it
  * @returns a function that takes one look; throws StaleLeaderError
  */
-export function createMadeKeyHolder(deps: ControllerDeps): () => Promise<void> {
+export function createMadeKeyHolder(deps: ControllerDeps, onForgotten: () => void): () => Promise<void> {
   const { cluster, store } = deps;
   let afterId = "";
   let seen: string | undefined;
   let isRoundOver = false;
   return async () => {
-    await storePresence(deps);
+    if (await storePresence(deps)) onForgotten();
     const mark = await policiesMark(store.db);
     if (mark !== seen) [seen, afterId, isRoundOver] = [mark, "", false];
     if (mark === "" && isRoundOver) return;

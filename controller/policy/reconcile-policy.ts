@@ -10,6 +10,7 @@ import { rfc3339 } from "../../domain/rfc3339.ts";
 import { readUses } from "../../store/budgets/read-budgets.ts";
 import { databaseTime } from "../../store/database/times.ts";
 import { findPolicySpec } from "../../store/policies/key-policies.ts";
+import { teamsBesides } from "../../store/teams/teams.ts";
 import { beginsInMs, withBudgetConditions } from "../budgets/budget-status.ts";
 import { reportBudgets } from "../budgets/report-budgets.ts";
 import type { DeclaredObject, ObjectRef } from "../cluster/port.ts";
@@ -41,18 +42,19 @@ export async function reconcilePolicy(
     object === undefined && cluster.uids("PlatformKeyPolicy").length > cluster.list("PlatformKeyPolicy").length;
   const before = known.get(name) ?? [];
   const applied = object === undefined || object.deleting ? undefined : await applyPolicy(deps, object);
-  if (applied === undefined) await storePresence(deps);
+  const isForgotten = applied === undefined && (await storePresence(deps));
   if (object?.deleting) {
     const deleting = policyDeleting(object.finalizers);
     await writeStatus(deps, object, declaredStatus(object, [deleting], deps.clock.now()));
   }
   const after = { requeueAfterMs: applied?.beginInMs };
-  if (applied?.isNews === false) return after;
+  // Before this process met the policy, its keys were judged without it.
+  if (applied?.isNews === false && known.has(name)) return after;
   if (applied === undefined) known.delete(name);
   else known.set(name, applied.namespaces);
   const concerned = new Set([...before, ...(applied?.namespaces ?? [])]);
   const keys = cluster.list("PlatformKey");
-  (isUnreadable ? keys : keys.filter(({ namespace }) => concerned.has(namespace))).forEach(enqueue);
+  (isUnreadable || isForgotten ? keys : keys.filter(({ namespace }) => concerned.has(namespace))).forEach(enqueue);
   return after;
 }
 
@@ -69,12 +71,17 @@ async function applyPolicy(deps: ControllerDeps, object: DeclaredObject<"Platfor
   const { cluster, store, databaseClock } = deps;
   const { uid, name, spec } = object;
   const { now } = await databaseClock.timed(async () => ({ now: await databaseTime(store.db) }));
-  const teams = cluster
-    .list("PlatformTeam")
+  const shown = cluster.list("PlatformTeam");
+  const unseen = await teamsBesides(
+    store.db,
+    cluster.uid,
+    shown.map(({ name }) => name),
+  );
+  const teams = [...shown.map((team) => ({ ...team, namespaces: heldNamespaces(team) })), ...unseen]
     // Teams that are being deleted, too: their keys are held to the policy for as long as they are there.
     .filter((team) => selectsTeam(object.spec.teamSelector, team))
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  const namespaces = [...new Set(teams.flatMap(heldNamespaces))].sort();
+  const namespaces = [...new Set(teams.flatMap(({ namespaces }) => namespaces))].sort();
   // We write this status.
   const before = object.status as PlatformKeyPolicyStatus | undefined;
   const at = rfc3339(now);

@@ -22,8 +22,10 @@ export async function storePolicy({ store, fence }: ControllerDeps, found: Found
 /**
  * Stores which policies cannot be read, and stores again those that were forgotten by mistake. Forgets policies that
  * are being deleted, or that the cluster itself says are gone: a list that lacks some loosens nothing.
+ *
+ * @returns true if it has forgotten a policy
  */
-export async function storePresence({ cluster, store, fence }: ControllerDeps): Promise<void> {
+export async function storePresence({ cluster, store, fence }: ControllerDeps): Promise<boolean> {
   const stored = await policiesOfCluster(store.db, cluster.uid);
   // Read after what is stored, so that a policy that another look has removed meanwhile is not taken for forgotten.
   const readable = cluster.list("PlatformKeyPolicy");
@@ -33,23 +35,25 @@ export async function storePresence({ cluster, store, fence }: ControllerDeps): 
   const deleted = new Set(readable.filter(({ deleting }) => deleting).map(({ uid }) => uid));
   const gone: string[] = [];
   for (const { uid, name } of stored.filter((one) => !present.has(one.uid))) {
-    // A policy that could never be read has no known name, and cannot be looked up.
+    // A policy that could never be read has no known name, and cannot be looked up: a list of its kind has to lack it.
+    const isUnlisted = name === "" && cluster.listedNamespaces("PlatformKeyPolicy")?.length !== 0;
     const isGone =
       deleted.has(uid) ||
-      name === "" ||
-      (await cluster.lookUp({ kind: "PlatformKeyPolicy", namespace: "", name }, uid)) === "gone";
+      isUnlisted ||
+      (name !== "" && (await cluster.lookUp({ kind: "PlatformKeyPolicy", namespace: "", name }, uid)) === "gone");
     if (isGone) gone.push(uid);
   }
   const news = unreadable.filter((uid) => !stored.some((one) => one.uid === uid && !one.isReadable));
   const forgotten = readable.filter(
     ({ uid, deleting, status }) => !deleting && status !== undefined && !stored.some((one) => one.uid === uid),
   );
-  if (gone.length === 0 && news.length === 0 && forgotten.length === 0) return;
+  if (gone.length === 0 && news.length === 0 && forgotten.length === 0) return false;
   await change(store, fence, async (tx) => {
     await removePolicies(tx, cluster.uid, gone);
     await saveUnreadablePolicies(tx, cluster.uid, news);
     for (const policy of forgotten) await savePolicy(tx, asFound(cluster.uid, policy));
   });
+  return gone.length > 0;
 }
 
 /** Returns a policy as its status has it. */

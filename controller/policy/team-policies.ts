@@ -4,27 +4,50 @@ import {
   policyForTeam,
   type TeamPolicies,
   type TeamPolicy,
+  unreadablePolicy,
+  unseenPolicy,
 } from "../../domain/key/policies/team-policies.ts";
 import { selectsTeam } from "../../domain/key/policies/team-selector.ts";
 import type { PlatformKeyPolicyStatus } from "../../domain/kinds/generated/platform-key-policy.ts";
+import type { DeclaredRows } from "../../store/keys/rows/declared-key.ts";
 import type { Cluster, DeclaredObject } from "../cluster/port.ts";
 
+/** Returns the uids of the policies that the cluster shows, with those that cannot be read. */
+export function seenPolicies(cluster: Pick<Cluster, "list" | "uids">): string[] {
+  const readable = cluster.list("PlatformKeyPolicy").map(({ uid }) => uid);
+  return [...new Set([...readable, ...cluster.uids("PlatformKeyPolicy")])];
+}
+
 /**
- * Returns the policies of a team, by what the cluster shows; none if no team holds the namespace.
- *
- * @param team name of the team; null if no team holds the namespace
+ * Returns the policies of the team that holds a namespace, as the cluster has them; none without a team. The team's
+ * stored labels count if the cluster shows no team that can be read. A stored policy that the cluster does not show
+ * counts as unreadable (threats c107).
  */
-export function policiesOf(cluster: Pick<Cluster, "get" | "list" | "uids">, team: string | null): TeamPolicies {
-  if (team === null) return NO_POLICIES;
+export function policiesOf(
+  cluster: Pick<Cluster, "get" | "list" | "uids">,
+  { team, unseenPolicies }: Pick<DeclaredRows, "team" | "unseenPolicies">,
+): TeamPolicies {
+  if (team === undefined) return NO_POLICIES;
   const readable = cluster.list("PlatformKeyPolicy");
   const known = new Set(readable.map(({ uid }) => uid));
-  const labels = cluster.get("PlatformTeam", "", team)?.labels ?? {};
+  const seen = new Set(seenPolicies(cluster));
+  const labels = cluster.get("PlatformTeam", "", team.name)?.labels ?? team.labels;
+  const selectable = { name: team.name, labels };
+  const unseen = unseenPolicies.filter(
+    ({ uid, spec }) => !seen.has(uid) && (spec === undefined || selectsTeam(spec.teamSelector, selectable)),
+  );
   return {
     policies: readable
-      .filter(({ deleting, spec }) => !deleting && selectsTeam(spec.teamSelector, { name: team, labels }))
+      .filter(({ deleting, spec }) => !deleting && selectsTeam(spec.teamSelector, selectable))
       .toSorted(byName)
-      .map((policy) => teamPolicy(policy, team)),
-    unreadable: cluster.uids("PlatformKeyPolicy").filter((uid) => !known.has(uid)),
+      .map((policy) => teamPolicy(policy, team.name)),
+    unreadable: [
+      ...cluster
+        .uids("PlatformKeyPolicy")
+        .filter((uid) => !known.has(uid))
+        .map(unreadablePolicy),
+      ...unseen.map(unseenPolicy),
+    ],
   };
 }
 

@@ -4,7 +4,7 @@ import { API_CLUSTER } from "../../domain/api-cluster.ts";
 import type { NamedRef } from "../../domain/key/declaration/declared-key.ts";
 import { GONE_GATEWAY } from "../../domain/key/policies/judge-key.ts";
 import type { RuleInForce } from "../../domain/key/policies/rules-in-force.ts";
-import { policyForTeam, type TeamPolicies } from "../../domain/key/policies/team-policies.ts";
+import { policyForTeam, type TeamPolicies, unreadablePolicy } from "../../domain/key/policies/team-policies.ts";
 import { selectsTeam } from "../../domain/key/policies/team-selector.ts";
 import type { PlatformKeyPolicySpec } from "../../domain/kinds/generated/platform-key-policy.ts";
 import { rfc3339Millis } from "../../domain/rfc3339.ts";
@@ -149,7 +149,7 @@ export async function policiesOfTeam(db: Db, teamId: string): Promise<TeamPolici
         ? [policyForTeam(nameAmong(row, rows), spec, { rules: row.rules, selected: selectedSince(row) })]
         : [],
     ),
-    unreadable: read.flatMap(({ row, spec }) => (spec === undefined ? [row.uid] : [])),
+    unreadable: read.flatMap(({ row, spec }) => (spec === undefined ? [unreadablePolicy(row.uid)] : [])),
   };
 }
 

@@ -55,6 +55,25 @@ export type SavedTeam = {
   readonly refused: readonly RefusedClaim[];
 };
 
+/** Lists the active teams of a cluster besides those that are named, with what selects them and what they hold. */
+export async function teamsBesides(
+  db: Db,
+  cluster: string,
+  names: readonly string[],
+): Promise<
+  {
+    readonly name: string;
+    readonly labels: Readonly<Record<string, string>>;
+    readonly namespaces: readonly string[];
+  }[]
+> {
+  const { rows } = await sql<{ name: string; labels: Record<string, string>; namespaces: string[] }>`
+    select t.name, t.labels, array(
+      select n.namespace from team_namespaces n where n.team_id = t.id order by n.namespace) as namespaces
+    from teams t where t.cluster = ${cluster} and t.state = 'active' and t.name <> all(${names}::text[])`.execute(db);
+  return rows;
+}
+
 async function saveWholeTeam(
   tx: Tx,
   draft: TeamDraft,

@@ -258,6 +258,7 @@ describe("docs/security/threats.md", () => {
       "c118",
       "c119",
       "c120",
+      "c107",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), ...faults];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

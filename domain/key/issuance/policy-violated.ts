@@ -8,8 +8,7 @@ import { governedKey, type ObservedDeclaration } from "../observed/observed-key.
 export function refusedByPolicies(observed: ObservedDeclaration): [Reason, string] | undefined {
   const { refused, unreadable } = observed.verdict;
   if (governedKey(observed) !== undefined) return undefined;
-  if (unreadable.length > 0)
-    return ["PolicyUnreadable", `${unreadableText(unreadable)} No new key is issued meanwhile.`];
+  if (unreadable.length > 0) return ["PolicyUnreadable", `${unreadable.join(" ")} No new key is issued meanwhile.`];
   return refused.length === 0 ? undefined : ["PolicyViolated", `The key is not issued. ${refused.join(" ")}`];
 }
 
@@ -18,7 +17,7 @@ export function heldByPolicies(observed: ObservedDeclaration): [Reason, string] 
   const { notApplied, unreadable, isRotationUnknown } = observed.verdict;
   if (governedKey(observed) === undefined) return undefined;
   const rest = `the key goes on as it was.${isRotationUnknown ? UNROTATED : ""}`;
-  if (unreadable.length > 0) return ["PolicyUnreadable", `${unreadableText(unreadable)} Meanwhile ${rest}`];
+  if (unreadable.length > 0) return ["PolicyUnreadable", `${unreadable.join(" ")} Meanwhile ${rest}`];
   if (notApplied.length === 0) return undefined;
   return ["PolicyViolated", `What is declared is not applied, and ${rest} ${notApplied.join(" ")}`];
 }
@@ -73,8 +72,4 @@ function endingText(ends: readonly string[], endsAt: number | null): string {
 function boundedText(bounded: readonly string[], nextAt: number): string {
   const when = Number.isFinite(nextAt) ? `From ${rfc3339(nextAt)} on the key` : "The key";
   return `${when} may do what its policies allow, and no more, whatever it declares. ${bounded.join(" ")}`;
-}
-
-function unreadableText(uids: readonly string[]): string {
-  return `A PlatformKeyPolicy cannot be read (uid ${uids.join(", ")}).`;
 }

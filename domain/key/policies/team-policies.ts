@@ -8,9 +8,20 @@ export type TeamPolicy = DeclaredPolicy & { readonly since: Readonly<Partial<Rec
 /** Policies that select a key's team. */
 export type TeamPolicies = {
   readonly policies: readonly TeamPolicy[];
-  /** Uids of policies that cannot be read, and that may select any team. */
+  /** Policies that may select the team and whose rules are not known, each as a sentence that says what to do. */
   readonly unreadable: readonly string[];
 };
+
+/** Formats the sentence for a policy that this version cannot read. */
+export function unreadablePolicy(uid: string): string {
+  return `A PlatformKeyPolicy cannot be read (uid ${uid}): correct it as its status says, delete it, or run a newer version.`;
+}
+
+/** Formats the sentence for a stored policy that the cluster does not show, though nothing has said that it is gone. */
+export function unseenPolicy({ uid, name }: { readonly uid: string; readonly name: string }): string {
+  const which = name === "" ? `a PlatformKeyPolicy (uid ${uid})` : `PlatformKeyPolicy ${name}`;
+  return `The cluster does not show ${which}, which is stored: have it serve PlatformKeyPolicies, or forget all of them with keyplane forget-policies.`;
+}
 
 /** Empty set of policies. */
 export const NO_POLICIES: TeamPolicies = { policies: [], unreadable: [] };

@@ -1,4 +1,5 @@
 import type { Violation } from "../../../../domain/key/policies/judge-key.ts";
+import type { TeamPolicies } from "../../../../domain/key/policies/team-policies.ts";
 import { Problem, problem } from "../../../http/problems/problem.ts";
 
 /** Refusal of a key that breaks policies of its team: a problem `invalid` that names each policy and its rule. */
@@ -18,8 +19,7 @@ export class PolicyRefusal extends Problem {
   }
 }
 
-/** Refuses changes while a policy cannot be read. @param uids of the policies that cannot be read */
-export function unreadablePolicies(uids: readonly string[]): Problem {
-  const detail = `A PlatformKeyPolicy cannot be read (uid ${uids.join(", ")}), and may be for this team: no key is made or changed meanwhile. Have it corrected, or a newer server.`;
-  return problem("conflict", detail);
+/** Refuses changes while a policy cannot be read. */
+export function unreadablePolicies(unreadable: TeamPolicies["unreadable"]): Problem {
+  return problem("conflict", `${unreadable.join(" ")} No key of this team is made or changed meanwhile.`);
 }

@@ -7,6 +7,7 @@ import { reserveVersion } from "../../../../store/keys/lifecycle/key-reservation
 import { findDeclaredKey } from "../../../../store/keys/rows/declared-key.ts";
 import { recordKeySecret } from "../../../../store/keys/rows/key-secrets.ts";
 import { saveLibrary } from "../../../../store/libraries/libraries.ts";
+import { savePolicy, saveUnreadablePolicies } from "../../../../store/policies/key-policies.ts";
 import { deleteTeam } from "../../../../store/teams/teams.ts";
 import { describeNightlyOnEachEngine, describeOnPostgres } from "../../../env/database/engines.ts";
 import {
@@ -21,6 +22,7 @@ import {
 } from "../../fixtures.ts";
 import { findKeyByOwner } from "../../questions.ts";
 
+const SPEC = { teamSelector: { matchNames: ["team-a"] }, gracePeriod: "168h", maxKeys: 1 };
 const keyring = parseKeyring(randomBytes(32).toString("base64"));
 
 describeNightlyOnEachEngine("What is stored of a declaration", (store) => {
@@ -34,7 +36,7 @@ describeNightlyOnEachEngine("What is stored of a declaration", (store) => {
   const find = (
     { cluster, namespace }: Home,
     ownerUid: string,
-    names: { gateway?: string; libraries?: string[] } = {},
+    names: { gateway?: string; libraries?: string[]; seenPolicies?: string[] } = {},
   ) =>
     findDeclaredKey(store().db, {
       cluster,
@@ -42,6 +44,7 @@ describeNightlyOnEachEngine("What is stored of a declaration", (store) => {
       namespace,
       gateway: names.gateway === undefined ? null : { namespace, name: names.gateway },
       libraries: (names.libraries ?? []).map((name) => ({ namespace, name })),
+      seenPolicies: names.seenPolicies ?? [],
     });
 
   test("is its key with all versions, its team, and what it refers to in the order that was asked for", async () => {
@@ -55,7 +58,8 @@ describeNightlyOnEachEngine("What is stored of a declaration", (store) => {
       now: expect.any(Number),
       stored: await findKeyByOwner(store().db, home.cluster, ownerUid),
       conditions: null,
-      team: { id: home.teamId, name: home.name },
+      team: { id: home.teamId, name: home.name, labels: {} },
+      unseenPolicies: [],
       gateway: main,
       libraryIds: [two, undefined, one, two],
     });
@@ -64,12 +68,29 @@ describeNightlyOnEachEngine("What is stored of a declaration", (store) => {
 
   test("is the team alone before it has a key, and nothing where no team is", async () => {
     const home = await makeTeam(store());
-    const noKey = { stored: undefined, conditions: null };
+    const noKey = { stored: undefined, conditions: null, unseenPolicies: [] };
     const nothing = { now: expect.any(Number), ...noKey, gateway: undefined, libraryIds: [undefined] };
     const names = { gateway: "main", libraries: ["one"] };
-    expect(await find(home, "unknown", names)).toEqual({ ...nothing, team: { id: home.teamId, name: home.name } });
+    expect(await find(home, "unknown", names)).toEqual({
+      ...nothing,
+      team: { id: home.teamId, name: home.name, labels: {} },
+    });
     const nowhere = { ...home, namespace: unique("unclaimed") };
     expect(await find(nowhere, "unknown", names)).toEqual({ ...nothing, team: undefined });
+  });
+
+  test("c107: is which policies of its cluster are not among those that are seen, with what they select", async () => {
+    const home = await makeTeam(store());
+    const { cluster } = home;
+    const policy = (uid: string) => ({ cluster, uid, name: uid, spec: { ...SPEC }, teams: [], rules: [] });
+    for (const uid of ["seen", "unseen"]) await run(store(), (tx) => savePolicy(tx, policy(uid)));
+    await run(store(), (tx) => savePolicy(tx, { ...policy("another"), cluster: unique("cluster") }));
+    await run(store(), (tx) => saveUnreadablePolicies(tx, cluster, ["unread"]));
+    const { unseenPolicies } = await find(home, "unknown", { seenPolicies: ["seen"] });
+    expect(unseenPolicies).toEqual([
+      { uid: "unread", name: "", spec: undefined },
+      { uid: "unseen", name: "unseen", spec: SPEC },
+    ]);
   });
 
   test("is found within the key's own team while none holds the namespace", async () => {
@@ -106,6 +127,7 @@ describeOnPostgres("What is stored of a declaration", (store) => {
       ownerUid: key.ownerUid ?? "",
       gateway: null,
       libraries: [],
+      seenPolicies: [],
     };
     await store()
       .db.connection()
