@@ -1,4 +1,5 @@
 /** Catalogue of all condition types and reasons, and of what a reader should do about each (spec §5). */
+import { counted } from "./counted.ts";
 
 export const CONDITION_TYPES = [
   "Ready",
@@ -81,7 +82,7 @@ export const REASONS = {
   DeletionProtected: "Set spec.deletionProtection to false to let the deletion go on.",
   NamespaceTerminating: "Set spec.deletionProtection to false to let the namespace be deleted, and the key with it.",
   Outdated:
-    "After a restore of the cluster, apply the declaration with a change: for a key, a new spec.rotation.trigger.",
+    "Apply it with that many changes, one after the other, such as of displayName; or delete a key and apply it again, for a new key.",
   Retrying: "The controller tries again by itself.",
   NamespaceTaken: "Remove the namespace from this team, or from the one that holds it.",
   PublicIDTaken: "Declare another ModelGateway with another spec.publicID, and delete this one.",
@@ -176,8 +177,13 @@ export function findCondition<C extends { readonly type: string }>(
   return conditions?.find((one) => one.type === type);
 }
 
-/** Message for a declaration that is older than the one last applied: only a person knows which of the two is meant. */
-export const OUTDATED = "A later generation of this declaration has been applied than the one that the cluster shows.";
+/**
+ * Returns the message for a declaration that is older than the one last applied: only a person knows which of the two is
+ * meant. Each change of the spec is one generation.
+ */
+export function outdatedText(shown: number, applied: number): string {
+  return `Generation ${applied} of this declaration has been applied, and the cluster shows generation ${shown}: it counts again after ${counted(applied - shown, "change")} of its spec.`;
+}
 
 /** Reasons that only a person can end: neither time nor other objects that are being applied can. */
 const STALLED: ReadonlySet<Reason> = new Set<Reason>([

@@ -99,6 +99,6 @@ function findOutdated(cluster: Cluster): Finding[] {
     const ready = findCondition(status?.conditions, "Ready");
     if (ready?.reason !== "Outdated") return [];
     const message = `${titleOf({ kind, namespace, name })}: ${ready.message}`;
-    return [wrong("outdated-declarations", message, "apply the newer declaration again, with a change")];
+    return [wrong("outdated-declarations", message, "change and apply the newer declaration as many times")];
   });
 }

@@ -3,6 +3,7 @@
  * have it. Failures are kept in memory alone: after a restart each team has its attempts again.
  */
 import { firstClaims } from "../../domain/namespace-claims.ts";
+import { StaleDeclarationError } from "../../store/database/errors.ts";
 import type { Cluster, DeclaredObject } from "../cluster/port.ts";
 
 /**
@@ -21,9 +22,9 @@ export type ClaimOrder = {
   /**
    * Stores a team, and counts its failures.
    *
-   * @param task resolves with undefined if the declaration, as it is, is never stored
+   * @param task throws StaleDeclarationError if the declaration, as it is, is never stored
    */
-  attempt<T>(team: Team, task: () => Promise<T | undefined>): Promise<T | undefined>;
+  attempt<T>(team: Team, task: () => Promise<T>): Promise<T>;
   /** Notes that there is no such team any more. */
   forget(name: string): void;
 };
@@ -55,11 +56,10 @@ export function createClaimOrder(cluster: Pick<Cluster, "list">): ClaimOrder {
     async attempt(team, task) {
       try {
         const result = await task();
-        if (result === undefined) failed(team, Number.POSITIVE_INFINITY);
-        else failures.delete(team.name);
+        failures.delete(team.name);
         return result;
       } catch (error) {
-        failed(team, failuresOf(team) + 1);
+        failed(team, error instanceof StaleDeclarationError ? Number.POSITIVE_INFINITY : failuresOf(team) + 1);
         throw error;
       }
     },

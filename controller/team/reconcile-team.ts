@@ -1,5 +1,5 @@
 import type { BudgetStanding } from "../../domain/budget/budget-condition.ts";
-import { condition, OUTDATED, type StatedCondition } from "../../domain/conditions.ts";
+import { condition, outdatedText, type StatedCondition } from "../../domain/conditions.ts";
 import type { Spec } from "../../domain/kinds/kinds.ts";
 import { type LeftClaim, namespaceClaims, teamLibraries } from "../../domain/object-conditions.ts";
 import { isReservedNamespace } from "../../domain/reserved-namespaces.ts";
@@ -47,10 +47,11 @@ export async function reconcileTeam(
     await cluster.removeFinalizer(object);
     return AT_REST;
   }
-  const stored = await order.attempt(object, () => storeTeam(deps, order, object));
-  if (stored === undefined) {
-    const outdated = condition("Accepted", "False", "Outdated", OUTDATED);
-    await writeStatus(deps, object, declaredStatus(object, [outdated], deps.clock.now()));
+  const stored = await order.attempt(object, () => storeTeam(deps, order, object)).catch(outdated);
+  if (stored instanceof StaleDeclarationError) {
+    const message = outdatedText(object.generation, stored.applied);
+    const stated = condition("Accepted", "False", "Outdated", message);
+    await writeStatus(deps, object, declaredStatus(object, [stated], deps.clock.now()));
     return AT_REST;
   }
   const { teamId, held, refused, left, reserved, missing, why } = stored;
@@ -92,12 +93,18 @@ type StoredTeam = SavedTeam &
     readonly left: readonly LeftClaim[];
   };
 
-/** Stores a team; undefined if a later generation of the declaration has been applied. */
+/** Returns the error of a declaration that is older than the applied one; throws any other. */
+function outdated(error: unknown): StaleDeclarationError {
+  if (error instanceof StaleDeclarationError) return error;
+  throw error;
+}
+
+/** Stores a team. @throws StaleDeclarationError if a later generation of the declaration has been applied */
 async function storeTeam(
   deps: ControllerDeps,
   order: ClaimOrder,
   object: DeclaredObject<"PlatformTeam">,
-): Promise<StoredTeam | undefined> {
+): Promise<StoredTeam> {
   const { cluster, store, fence, keyring } = deps;
   if (!object.finalizers.includes(FINALIZER)) await cluster.addFinalizer(object);
   const { spec } = object;
@@ -117,18 +124,13 @@ async function storeTeam(
     webhooks,
     generation: object.generation,
   };
-  try {
-    const { result } = await change(store, fence, (tx) => saveTeam(tx, draft, keyring));
-    const settled = new Set([...result.held, ...result.refused.map(({ namespace }) => namespace)]);
-    const left = namespaces.flatMap((namespace) => {
-      const goesTo = others.get(namespace);
-      return goesTo === undefined || settled.has(namespace) ? [] : [{ namespace, goesTo }];
-    });
-    return { ...result, reserved, left, missing, why };
-  } catch (error) {
-    if (error instanceof StaleDeclarationError) return undefined;
-    throw error;
-  }
+  const { result } = await change(store, fence, (tx) => saveTeam(tx, draft, keyring));
+  const settled = new Set([...result.held, ...result.refused.map(({ namespace }) => namespace)]);
+  const left = namespaces.flatMap((namespace) => {
+    const goesTo = others.get(namespace);
+    return goesTo === undefined || settled.has(namespace) ? [] : [{ namespace, goesTo }];
+  });
+  return { ...result, reserved, left, missing, why };
 }
 
 /** Returns the condition for libraries that a team names and does not have; undefined if it has all of them. */

@@ -10,7 +10,15 @@ export class StoreError extends Error {
 export class StaleLeaderError extends StoreError {}
 
 /** The declaration that was written is older than the one already applied: read it again (threats c16). */
-export class StaleDeclarationError extends StoreError {}
+export class StaleDeclarationError extends StoreError {
+  /** Generation that was applied. */
+  readonly applied: number;
+
+  constructor(what: string, { generation, applied }: { readonly generation: number; readonly applied: number }) {
+    super(`${what}: generation ${generation} of its declaration is older than ${applied}, which was applied`);
+    this.applied = applied;
+  }
+}
 
 /** Another secret already has this version number: read the key again. */
 export class VersionTakenError extends StoreError {}

@@ -122,9 +122,7 @@ async function saveTeamRow(tx: Tx, draft: TeamDraft): Promise<string> {
     .where("name", "=", draft.name)
     .executeTakeFirstOrThrow();
   if (stored.owner_uid === draft.ownerUid && stored.generation > draft.generation) {
-    throw new StaleDeclarationError(
-      `team ${draft.name}: generation ${draft.generation} of its declaration is older than ${stored.generation}, which was applied`,
-    );
+    throw new StaleDeclarationError(`team ${draft.name}`, { generation, applied: stored.generation });
   }
   return stored.id;
 }

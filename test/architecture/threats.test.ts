@@ -259,6 +259,7 @@ describe("docs/security/threats.md", () => {
       "c119",
       "c120",
       "c107",
+      "c108",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), ...faults];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

@@ -1,4 +1,4 @@
-import { condition, OUTDATED, type Reason, type StatedCondition } from "../../conditions.ts";
+import { condition, outdatedText, type Reason, type StatedCondition } from "../../conditions.ts";
 import { rfc3339 } from "../../rfc3339.ts";
 import { NAMESPACE_TERMINATES } from "../issuance/issuance-block.ts";
 import { keptOffByPolicies, policyEnded, policyEndedText, refusedByPolicies } from "../issuance/policy-violated.ts";
@@ -31,7 +31,8 @@ const READINESS: ConditionChecks<ReadinessSituation> = {
     key?.state === "revoked" && no("Revoked", REVOCATION_MESSAGES[key.revocation?.reason ?? "ByHand"]),
   unclaimed: ({ observed }) =>
     observed.references.teamId === null && no("NamespaceUnclaimed", "No PlatformTeam claims this namespace."),
-  outdated: ({ observed, key }) => isOutdated(observed, key) && no("Outdated", OUTDATED),
+  outdated: ({ observed, key }) =>
+    key !== undefined && isOutdated(observed, key) && no("Outdated", outdatedText(observed.generation, key.generation)),
   takeOverRefused: ({ observed: { importable } }) =>
     importable !== null && "takeOverRefused" in importable && no("TakeOverRefused", importable.takeOverRefused),
   heldByPolicies: ({ observed }) => {

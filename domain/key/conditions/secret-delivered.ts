@@ -3,7 +3,7 @@ import { rfc3339 } from "../../rfc3339.ts";
 import { issuanceBlock, mayMint, NAMESPACE_TERMINATES } from "../issuance/issuance-block.ts";
 import { isLost, isTampered, wantedVersion } from "../issuance/issuance-policy.ts";
 import { alteredDelivery, alteredSecret, isDataAltered } from "../observed/altered-secret.ts";
-import { deliveredVersion, type ObservedKey } from "../observed/observed-key.ts";
+import { deliveredVersion, governedKey, isOutdated, type ObservedKey } from "../observed/observed-key.ts";
 import { type StoredVersion, versionIn } from "../stored/stored-key.ts";
 import { MAX_RESERVED, supersededReservation } from "../stored/version-slots.ts";
 import { type ConditionChecks, firstStated, type KeySituation } from "./condition-check.ts";
@@ -119,7 +119,8 @@ function isEnded({ observed: { declared }, key }: KeySituation): boolean {
 }
 
 function holds(observed: ObservedKey, { number, prefix, state: versionState }: StoredVersion): StatedCondition {
-  const waits = versionState === "reserved" ? " It becomes the active one when there is room." : "";
+  const when = isOutdated(observed, governedKey(observed)) ? "once the declaration counts again" : "when there is room";
+  const waits = versionState === "reserved" ? ` It becomes the active one ${when}.` : "";
   const message = `${nameOf(observed)} holds version ${number} (${prefix}...).${waits}`;
   const altered = alteredDelivery(observed, number);
   if (altered === undefined) return yes("Delivered", message);

@@ -1,5 +1,5 @@
 /** Obstacles that keep a key from getting a version that it wants. */
-import { OUTDATED, type Reason } from "../../conditions.ts";
+import { outdatedText, type Reason } from "../../conditions.ts";
 import { governedKey, isOutdated, type ObservedKey } from "../observed/observed-key.ts";
 import { policyEnded, refusedByPolicies } from "./policy-violated.ts";
 
@@ -21,7 +21,10 @@ export function issuanceBlock(observed: ObservedKey, at: number): IssuanceBlock 
   const { declared, references } = observed;
   const blockedBy = (reason: Reason, message = NOTHING_MINTED) => ({ reason, message });
   if (references.teamId === null) return blockedBy("NamespaceUnclaimed");
-  if (isOutdated(observed, governedKey(observed))) return blockedBy("Outdated", `${OUTDATED} ${NOTHING_MINTED}`);
+  const key = governedKey(observed);
+  if (key !== undefined && isOutdated(observed, key)) {
+    return blockedBy("Outdated", `${outdatedText(observed.generation, key.generation)} ${NOTHING_MINTED}`);
+  }
   const [reason, message] = refusedByPolicies(observed) ?? [];
   if (reason !== undefined) return blockedBy(reason, message);
   if (references.missing.length > 0) return blockedBy("ReferenceNotFound");

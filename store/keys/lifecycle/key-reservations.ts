@@ -173,8 +173,6 @@ async function insertKey(tx: Tx, { key, policy }: Reservation): Promise<boolean>
 async function lockForReservation(tx: Tx, { key }: Reservation): Promise<void> {
   const stored = await lockLivingKey(tx, key.id);
   if (key.generation < stored.generation) {
-    throw new StaleDeclarationError(
-      `key ${key.id}: generation ${key.generation} of its declaration is older than ${stored.generation}, which was applied`,
-    );
+    throw new StaleDeclarationError(`key ${key.id}`, { generation: key.generation, applied: stored.generation });
   }
 }

@@ -49,9 +49,7 @@ export async function updateKeyPolicies(tx: Tx, updates: readonly PolicyUpdate[]
   const stale = due.find(({ update, key }) => update.generation < key.generation);
   if (stale !== undefined) {
     const { update, key } = stale;
-    throw new StaleDeclarationError(
-      `key ${key.id}: generation ${update.generation} of its declaration is older than ${key.generation}, which was applied`,
-    );
+    throw new StaleDeclarationError(`key ${key.id}`, { generation: update.generation, applied: key.generation });
   }
   if (due.length === 0) return;
   const rows = due.map(({ update, key }) => ({

@@ -23,4 +23,7 @@ it("a delivered version that waits to become the active one is no edited Secret"
   expect(said("SecretDelivered")?.message).toMatch(/holds version 6.*becomes the active one when there is room/);
   expect(said("Ready")).toMatchObject({ status: "True", message: "Version 6 is delivered and enforced." });
   expect(said("Reconciling")?.reason).toBe("RotationDelayed");
+  const outdated = planKey({ ...observed({ ...world, confirmed: true }), generation: 0 }, world.now).conditions;
+  const delivered = outdated.find(({ type }) => type === "SecretDelivered");
+  expect(delivered?.message).toMatch(/becomes the active one once the declaration counts again/);
 });
