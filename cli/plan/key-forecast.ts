@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { findCondition, type StatedCondition } from "../../domain/conditions.ts";
-import type { DeclaredKey } from "../../domain/key/declaration/declared-key.ts";
+import { type DeclaredKey, isSecretCollected } from "../../domain/key/declaration/declared-key.ts";
 import { declareKey } from "../../domain/key/fields/declare-key.ts";
 import { policyOf } from "../../domain/key/fields/key-policies.ts";
 import { importHash } from "../../domain/key/observed/import.ts";
@@ -153,25 +153,24 @@ function take(observed: ObservedKey, action: KeyAction, now: number): ObservedKe
   const context = contextOf(observed, now);
   const taken = action.do === "TakeOver" ? keyTakenOver(observed, action.keyId, context) : {};
   const after = { ...observed, stored: applyAction(observed.stored, action, { ...context, ...taken }) };
+  const owners = { owned: declared.secret.deleteWithKey, collected: isSecretCollected(declared) };
   switch (action.do) {
     case "Reserve":
       return { ...after, held: action.number };
     case "Activate":
       return { ...after, held: null };
-    case "Publish": {
-      const owned = declared.secret.deleteWithKey;
+    case "Publish":
       return {
         ...after,
-        secret: { state: "ours", holds: action.number, rendered: true, owned, immutable: false, deleting: false },
+        secret: { state: "ours", holds: action.number, rendered: true, ...owners, immutable: false, deleting: false },
       };
-    }
     case "Release":
       // The key and its Secret stay, and no declaration owns them from here on.
       return { ...after, stored: undefined, secret: secret.state === "ours" ? { state: "unmanaged" } : secret };
     case "Render":
-      return { ...after, secret: secret.state === "ours" ? { ...secret, rendered: true } : secret };
+      return { ...after, secret: secret.state === "ours" ? { ...secret, ...owners, rendered: true } : secret };
     case "DetachSecret":
-      return { ...after, secret: secret.state === "ours" ? { ...secret, owned: false } : secret };
+      return { ...after, secret: secret.state === "ours" ? { ...secret, owned: false, collected: false } : secret };
     case "DeleteSecret":
       return { ...after, secret: { state: "absent" } };
     case "Restart":

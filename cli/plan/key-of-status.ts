@@ -2,7 +2,7 @@
 
 import type { VersionState } from "../../domain/access/key-record.ts";
 import { findCondition, type Reason } from "../../domain/conditions.ts";
-import type { DeclaredKey } from "../../domain/key/declaration/declared-key.ts";
+import { type DeclaredKey, isSecretCollected } from "../../domain/key/declaration/declared-key.ts";
 import { declareKey } from "../../domain/key/fields/declare-key.ts";
 import { NO_POLICY, policyOf } from "../../domain/key/fields/key-policies.ts";
 import type { ObservedSecret } from "../../domain/key/observed/observed-key.ts";
@@ -111,14 +111,18 @@ export function secretByStatus(
   if (reason === "SecretUnreadable") return { state: "unreadable", why: "it could not be when its status was written" };
   if (object?.spec === undefined || active === undefined || active.imported) return { state: "absent" };
   if (status === "False" && !IS_THERE.has(reason)) return { state: "absent" };
-  const before = declareKey(object.metadata.namespace, object.metadata.name, object.spec).secret;
+  const before = declareKey(object.metadata.namespace, object.metadata.name, object.spec);
   return {
     state: "ours",
     holds: reason === "SecretTampered" ? "unknown" : active.number,
     immutable: reason === "SecretImmutable",
-    owned: before.deleteWithKey,
+    owned: before.secret.deleteWithKey,
+    collected: isSecretCollected(before),
     deleting: false,
-    rendered: before.template === wanted.secret.template && before.deleteWithKey === wanted.secret.deleteWithKey,
+    rendered:
+      before.secret.template === wanted.secret.template &&
+      before.secret.deleteWithKey === wanted.secret.deleteWithKey &&
+      isSecretCollected(before) === isSecretCollected(wanted),
   };
 }
 

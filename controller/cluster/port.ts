@@ -15,6 +15,11 @@ export const KEY_LABEL = "keyplane.dev/key";
 export const KEY_ID_ANNOTATION = "keyplane.dev/key-id";
 export const KEY_VERSION_ANNOTATION = "keyplane.dev/key-version";
 /**
+ * Annotation on a Secret of ours without an owner reference: the uid of the PlatformKey that it belongs to. It decides
+ * what the reference would.
+ */
+export const OWNER_ANNOTATION = "keyplane.dev/owner-uid";
+/**
  * Prefix of annotations on pod templates. The name of a PlatformKey follows it. The value is the key id and version
  * that the workload was restarted for.
  */
@@ -81,11 +86,20 @@ export type SecretDraft = {
   readonly data: Readonly<Record<string, string>>;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
+  /** PlatformKey that owns the Secret: its uid decides whether a Secret is ours. null if the Secret names none. */
+  readonly owner: SecretOwner | null;
+};
+
+export type SecretOwner = {
+  /** API version that the owner reference names. */
+  readonly apiVersion: string;
+  readonly uid: string;
+  readonly name: string;
   /**
-   * PlatformKey that owns the Secret, and the API version that the owner reference names: the uid decides whether a
-   * Secret is ours. null without an owner reference.
+   * True if an owner reference names it, so that Kubernetes deletes the Secret with it, and before it in a foreground
+   * deletion; false if {@link OWNER_ANNOTATION} does.
    */
-  readonly owner: { readonly apiVersion: string; readonly uid: string; readonly name: string } | null;
+  readonly byReference: boolean;
 };
 
 export type ClusterEvent = {

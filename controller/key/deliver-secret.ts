@@ -6,6 +6,7 @@ import { rememberWrite } from "./observe-secret.ts";
 
 /**
  * Writes the whole Secret that delivers a version: replaces the Secret that was read, or creates a new one if none was.
+ * Of an immutable Secret it changes the owner alone.
  *
  * @returns the Secret of the cluster's answer; undefined if the key is not stored
  * @throws ClusterError: `Unclear` if the Secret may have been written
@@ -18,7 +19,8 @@ export async function deliverSecret(
 ): Promise<SecretObject | undefined> {
   const { object, rows, stored, secret } = observation;
   if (stored === undefined) return undefined;
-  const draft = draftSecret(observation, plaintext, { keyId: stored.id, number });
+  const wanted = draftSecret(observation, plaintext, { keyId: stored.id, number });
+  const draft = secret?.immutable ? { ...secret, owner: wanted.owner } : wanted;
   // The outcome may stay unknown: the remembered Secret is dropped first.
   deps.keyMemory.delivered.set(object.uid, null);
   const written =

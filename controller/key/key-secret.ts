@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { DeclaredKey } from "../../domain/key/declaration/declared-key.ts";
+import { type DeclaredKey, isSecretCollected } from "../../domain/key/declaration/declared-key.ts";
 import type { AlteredSecret, ObservedSecret, SecretField } from "../../domain/key/observed/observed-key.ts";
 import { keyDigest } from "../../domain/key/secret/key-format.ts";
 import { type Endpoints, renderSecretData } from "../../domain/key/secret/secret-template.ts";
@@ -11,6 +11,7 @@ import {
   KEY_ID_ANNOTATION,
   KEY_LABEL,
   KEY_VERSION_ANNOTATION,
+  OWNER_ANNOTATION,
   type SecretDraft,
   type SecretObject,
 } from "../cluster/port.ts";
@@ -41,17 +42,22 @@ export function draftSecret(
     labels: { [KEY_LABEL]: object.name },
     annotations: { [KEY_ID_ANNOTATION]: version.keyId, [KEY_VERSION_ANNOTATION]: String(version.number) },
     owner: declared.secret.deleteWithKey
-      ? { apiVersion: PREFERRED_API_VERSION, uid: object.uid, name: object.name }
+      ? {
+          apiVersion: PREFERRED_API_VERSION,
+          uid: object.uid,
+          name: object.name,
+          byReference: isSecretCollected(declared),
+        }
       : null,
   };
 }
 
 /**
- * Returns what a plan may know of a Secret as it was read. The Secret is ours by its owner reference. If it has none,
- * it is ours by its content, a secret that was minted for a key of this name, or, if it is declared to outlive its key,
- * by the key id it carries. Its digest alone decides that a value is ours (I3).
+ * Returns what a plan may know of a Secret as it was read. The Secret is ours by the owner that it names. If no owner
+ * reference names another, it is ours by its content, a secret that was minted for a key of this name, or, if it is
+ * declared to outlive its key, by the key id it carries. Its digest alone decides that a value is ours (I3).
  *
- * @param isOurs true if it is ours even without an owner reference: by its content, or since we have just written it
+ * @param isOurs true if it is ours whatever owner it names: by its content, or since we have just written it
  */
 export function observedSecret(
   secret: SecretObject | undefined,
@@ -62,7 +68,7 @@ export function observedSecret(
   if (secret === undefined) return { state: "absent" };
   const owned = secret.owner?.uid === object.uid;
   const carriesId = stored !== undefined && secret.annotations[KEY_ID_ANNOTATION] === stored.id;
-  const unowned = secret.owner === null && (isOurs || (carriesId && !declared.secret.deleteWithKey));
+  const unowned = mayBeUnowned(secret) && (isOurs || (carriesId && !declared.secret.deleteWithKey));
   if (!owned && !unowned) return { state: "unmanaged" };
   const value = secret.data[declared.secret.dataKey];
   const holds = value === undefined ? "nothing" : (versionHolding(value, stored)?.number ?? "unknown");
@@ -71,6 +77,7 @@ export function observedSecret(
     holds,
     immutable: secret.immutable,
     owned,
+    collected: owned && secret.owner?.byReference === true,
     deleting: secret.deleting,
     rendered:
       value === undefined ||
@@ -79,6 +86,15 @@ export function observedSecret(
       changedFields(secret, draftSecret(context, value, { keyId: stored.id, number: holds })).length === 0,
   };
 }
+
+/** True if a Secret is no other declaration's by an owner reference: an annotation outlives its declaration. */
+export function mayBeUnowned({ owner }: SecretObject): boolean {
+  return owner?.byReference !== true;
+}
+
+/** Fields that name the owner of a Secret. */
+const OWNER_REFERENCES: SecretField = "metadata.ownerReferences";
+const OWNER_FIELD: SecretField = `metadata.annotations[${OWNER_ANNOTATION}]`;
 
 /** Placeholder for the key, for comparing the rest of a Secret. */
 const NO_KEY = "";
@@ -112,7 +128,7 @@ export function observeDelivered({ digest, content }: Delivered, context: Secret
   // That it is immutable, or being deleted, matters only to a write or a deletion, which are decided by a read.
   return {
     ...{ state: "ours", holds: version.number, rendered: true, owned: deleteWithKey },
-    ...{ immutable: false, deleting: false },
+    ...{ collected: isSecretCollected(declared), immutable: false, deleting: false },
   };
 }
 
@@ -188,12 +204,14 @@ function changedFields(read: SecretObject, wanted: SecretDraft): SecretField[] {
     Object.keys(want).filter((name) => have[name] !== want[name]);
   const hasMore = Object.keys(read.data).some((name) => !Object.hasOwn(wanted.data, name));
   const isOwnerKept =
-    read.owner?.uid === wanted.owner?.uid && (read.immutable || read.owner?.apiVersion === wanted.owner?.apiVersion);
+    read.owner?.uid === wanted.owner?.uid &&
+    read.owner?.byReference === wanted.owner?.byReference &&
+    (read.immutable || read.owner?.apiVersion === wanted.owner?.apiVersion);
   return [
     ...changed(wanted.data, read.data).map((name) => `data[${name}]` as const),
     ...(hasMore ? (["data"] as const) : []),
     ...changed(wanted.labels, read.labels).map((name) => `metadata.labels[${name}]` as const),
     ...changed(wanted.annotations, read.annotations).map((name) => `metadata.annotations[${name}]` as const),
-    ...(isOwnerKept ? [] : (["metadata.ownerReferences"] as const)),
+    ...(isOwnerKept ? [] : [read.owner?.byReference || wanted.owner?.byReference ? OWNER_REFERENCES : OWNER_FIELD]),
   ];
 }

@@ -15,6 +15,7 @@ import type { Delivered } from "./key-memory.ts";
 import {
   alteredWrite,
   deliveredAs,
+  mayBeUnowned,
   observeDelivered,
   observedSecret,
   type SecretContext,
@@ -137,7 +138,7 @@ export function rememberWrite(
 }
 
 /**
- * True if an unowned Secret holds a secret that was minted for a key of this name, whatever else was stripped from it.
+ * True if a Secret without an owner reference holds a secret that was minted for a key of this name, whatever else was stripped from it.
  * A Secret that a former declaration released belongs to no declaration: it delivers a key that lives on.
  */
 async function isMintedForThisName(
@@ -146,7 +147,7 @@ async function isMintedForThisName(
   { object: { uid, namespace, name }, declared }: SecretContext,
 ): Promise<boolean> {
   const value = secret?.data[declared.secret.dataKey];
-  if (secret?.owner !== null || value === undefined) return false;
+  if (secret === undefined || !mayBeUnowned(secret) || value === undefined) return false;
   const key = await findKeyOfDigest(store.db, keyDigest(value));
   if (key === undefined || (key.ownerUid !== uid && key.state !== "revoked")) return false;
   return key.cluster === cluster.uid && key.namespace === namespace && key.name === name;

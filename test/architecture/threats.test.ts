@@ -260,6 +260,7 @@ describe("docs/security/threats.md", () => {
       "c120",
       "c107",
       "c108",
+      "c110",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), ...faults];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

@@ -117,5 +117,8 @@ function allowedOf(model: Model, one: ModelDeclaration, { secret, end, isHeldBac
 }
 
 function isOwned({ metadata }: WatchedObject, { uid }: ModelDeclaration): boolean {
-  return metadata.ownerReferences?.some((owner) => owner.uid === uid) === true;
+  return (
+    metadata.ownerReferences?.some((owner) => owner.uid === uid) === true ||
+    metadata.annotations?.["keyplane.dev/owner-uid"] === uid
+  );
 }

@@ -43,6 +43,15 @@ export type DeclaredKey = Pick<KeyPolicy, PlainFieldName> & {
   readonly deletionProtection: boolean;
 };
 
+/**
+ * True if Kubernetes is to delete the key's Secret with its declaration. The Secret of a key that is to outlive its
+ * declaration, or the deletion of it, is not: a foreground deletion removes what belongs to an object first, and no
+ * finalizer of the object holds it.
+ */
+export function isSecretCollected({ secret, retainOnDelete, deletionProtection }: DeclaredKey): boolean {
+  return secret.deleteWithKey && !retainOnDelete && !deletionProtection;
+}
+
 /** Returns the longest time for which an old version may go on beside its successor, in milliseconds. */
 export function overlapLimit(overlap: Overlap): number {
   return overlap.mode === "Fixed" ? overlap.duration : overlap.max;

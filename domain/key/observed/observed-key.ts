@@ -18,8 +18,10 @@ export type ObservedSecret =
       readonly immutable: boolean;
       /** True if everything in it but the value is as declared. */
       readonly rendered: boolean;
-      /** True if it carries our owner reference, so that it goes when the declaration does. */
+      /** True if it names our declaration as its owner, by an owner reference or an annotation. */
       readonly owned: boolean;
+      /** True if it carries our owner reference, so that Kubernetes deletes it with the declaration. */
+      readonly collected: boolean;
       /** True if it was deleted, and stays only for as long as another's finalizer holds it. */
       readonly deleting: boolean;
     };

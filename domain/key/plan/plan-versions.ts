@@ -1,4 +1,4 @@
-import type { DeclaredKey } from "../declaration/declared-key.ts";
+import { type DeclaredKey, isSecretCollected } from "../declaration/declared-key.ts";
 import { adoptedVersion } from "../issuance/adoption.ts";
 import { mayMint } from "../issuance/issuance-block.ts";
 import { type MintReason, wantedVersion } from "../issuance/issuance-policy.ts";
@@ -35,8 +35,8 @@ export function planVersions(observed: ObservedKey, key: StoredKey, now: number)
   }
 
   if (delivered?.state !== "active" || secret.state !== "ours") return NOTHING;
-  if (!secret.rendered && !secret.immutable && !isRewriteEarly(observed, delivered.number, now))
-    return { do: "Render" };
+  const isWritable = !secret.immutable || (secret.collected && !isSecretCollected(declared));
+  if (!secret.rendered && isWritable && !isRewriteEarly(observed, delivered.number, now)) return { do: "Render" };
   if (declared.restartTargets.length > 0 && delivered.number !== observed.restartedVersion) {
     return { do: "Restart", version: delivered.number };
   }

@@ -131,7 +131,7 @@ export const AT_REST_SITUATION: Situation = {
     missing: [],
   },
   stored: KEY,
-  secret: { state: "ours", holds: 1, immutable: false, rendered: true, owned: true, deleting: false },
+  secret: { state: "ours", holds: 1, immutable: false, rendered: true, owned: true, collected: true, deleting: false },
   altered: null,
   namespaceTerminates: false,
   undoneSince: null,
@@ -403,8 +403,8 @@ const deletedRevoked = like(deleted, "As *deleted*, and the key is revoked.", {
     versions: { 1: { state: "revoked" } },
   },
 });
-const leftSecret = like(deletedRevoked, "As *deleted and revoked*, and the Secret has no owner reference of ours.", {
-  secret: { owned: false },
+const leftSecret = like(deletedRevoked, "As *deleted and revoked*, and the Secret names no owner.", {
+  secret: { owned: false, collected: false },
 });
 const retained = like(deleted, "As *deleted*, and `deletionPolicy` is `Retain`.", {
   declared: { retainOnDelete: true },

@@ -63,8 +63,9 @@ describe("the admission policies, on Kubernetes", () => {
       encryptionKey: randomBytes(32).toString("base64"),
     });
     const dev = inNamespace(kubernetes, "dev");
-    await dev.apply(teamManifest("dev", "dev") + LIBRARY + keyManifest("agent", "deletionProtection: true"));
-    await dev.ready("agent");
+    const keys = keyManifest("agent", "deletionProtection: true") + keyManifest("unprotected");
+    await dev.apply(teamManifest("dev", "dev") + LIBRARY + keys);
+    for (const name of ["agent", "unprotected"]) await dev.ready(name);
     // Policies take effect a moment after they were applied, each for itself.
     const tries: readonly (readonly string[])[] = [
       ["pkey/agent", NO_FINALIZER],
@@ -156,7 +157,8 @@ describe("the admission policies, on Kubernetes", () => {
       { data: { more: "" } },
       { immutable: true },
       { metadata: { finalizers: ["a.example.com/other"] } },
-      ...["labels", "annotations", "ownerReferences"].map((part) => ({ metadata: { [part]: null } })),
+      ...["labels", "annotations"].map((part) => ({ metadata: { [part]: null } })),
+      { metadata: { ownerReferences: [{ apiVersion: "v1", kind: "ConfigMap", name: "other", uid: "other" }] } },
     ]) {
       expect(await patch("secret/agent", JSON.stringify(change), ...ALICE)).toMatchObject(denied);
     }
@@ -169,6 +171,10 @@ describe("the admission policies, on Kubernetes", () => {
       const as = `--as=system:serviceaccount:${account}`;
       expect(await remove("agent", as, "--dry-run=server")).toMatchObject({ code: 0 });
     }
+    // The Secret of a key that is not protected has an owner reference in place of the annotation.
+    expect(await patch("secret/unprotected", '{"metadata":{"ownerReferences":null}}', ...ALICE)).toMatchObject(
+      isDenied("secrets", "this Secret belongs to PlatformKey unprotected"),
+    );
     await kubectl("create", "secret", "generic", "others", "--namespace=dev", "--from-literal=a=b");
     await kubectl("label", "secret", "others", "--namespace=dev", "keyplane.dev/key=agent");
     expect(await patch("secret/others", '{"data":null}', ...ALICE)).toMatchObject({ code: 0 });

@@ -2,9 +2,18 @@
  * Secrets of the API server: read by GET and never kept, written under exactly the uid and resourceVersion that were
  * read.
  */
+
+import { PREFERRED_API_VERSION } from "../../../../domain/kinds/kinds.ts";
 import { isRecord } from "../../../../domain/manifest/document/identity.ts";
 import { secretData } from "../../../../domain/secret-data.ts";
-import { ClusterError, type SecretDraft, type SecretObject } from "../../port.ts";
+import {
+  ClusterError,
+  KEY_LABEL,
+  OWNER_ANNOTATION,
+  type SecretDraft,
+  type SecretObject,
+  type SecretOwner,
+} from "../../port.ts";
 import { titleOf } from "../../titles.ts";
 import type { ApiClient } from "../api/api-client.ts";
 import { ApiError, isConflict, isNotFound, readError, writeError } from "../api/api-error.ts";
@@ -64,7 +73,8 @@ export function createSecrets(
   }
 
   async function create(draft: SecretDraft): Promise<SecretObject> {
-    const { namespace, name, labels, annotations } = draft;
+    const { namespace, name, labels } = draft;
+    const annotations = { ...draft.annotations, ...ownerAnnotation(draft) };
     const metadata = { namespace, name, labels, annotations, ownerReferences: ownerReferences(draft, []) };
     const path = secretsPath(namespace);
     const body = { apiVersion: "v1", kind: "Secret", metadata, type: "Opaque", data: encode(draft.data) };
@@ -88,7 +98,7 @@ export function createSecrets(
         uid,
         resourceVersion,
         labels: { ...labels, ...draft.labels },
-        annotations: { ...annotations, ...draft.annotations },
+        annotations: { ...annotations, ...draft.annotations, ...ownerAnnotation(draft) },
         ownerReferences: ownerReferences(draft, owners),
       },
       type,
@@ -144,20 +154,18 @@ function readSecret(raw: unknown, fieldManager: string): { secret: SecretObject;
   const { name, namespace, uid, resourceVersion, labels, annotations, ownerReferences: owners, ...more } = metadata;
   const { finalizers } = more;
   const ownerList = Array.isArray(owners) ? owners : [];
-  const owner = ownerList
+  const reference = ownerList
     .filter(isOurs)
     .sort((a, b) => Number(b.controller === true) - Number(a.controller === true))[0];
+  const { [OWNER_ANNOTATION]: annotated, ...otherAnnotations } = texts(annotations);
   return {
     secret: {
       namespace,
       name,
       data: decode(data),
       labels: texts(labels),
-      annotations: texts(annotations),
-      owner:
-        owner === undefined
-          ? null
-          : { apiVersion: String(owner.apiVersion), uid: String(owner.uid), name: String(owner.name) },
+      annotations: otherAnnotations,
+      owner: referencedOwner(reference) ?? annotatedOwner(annotated, texts(labels)),
       uid: String(uid),
       resourceVersion: String(resourceVersion),
       immutable: immutable === true,
@@ -166,7 +174,7 @@ function readSecret(raw: unknown, fieldManager: string): { secret: SecretObject;
     },
     rest: {
       metadata: finalizers === undefined ? {} : { finalizers },
-      owners: ownerList.filter((one) => one !== owner),
+      owners: ownerList.filter((one) => one !== reference),
       type,
     },
   };
@@ -176,10 +184,26 @@ function isOurs(owner: unknown): owner is Record<string, unknown> {
   return isRecord(owner) && owner.kind === "PlatformKey" && String(owner.apiVersion).startsWith("keyplane.dev/");
 }
 
+function referencedOwner(reference: Record<string, unknown> | undefined): SecretOwner | undefined {
+  if (reference === undefined) return undefined;
+  const { apiVersion, uid, name } = reference;
+  return { apiVersion: String(apiVersion), uid: String(uid), name: String(name), byReference: true };
+}
+
+function annotatedOwner(uid: string | undefined, labels: Readonly<Record<string, string>>): SecretOwner | null {
+  if (uid === undefined) return null;
+  return { apiVersion: PREFERRED_API_VERSION, uid, name: labels[KEY_LABEL] ?? "", byReference: false };
+}
+
 function ownerReferences({ owner }: SecretDraft, others: readonly unknown[]): unknown[] {
-  if (owner === null) return [...others];
+  if (owner === null || !owner.byReference) return [...others];
+  const { apiVersion, uid, name } = owner;
   const isControlled = others.some((one) => isRecord(one) && one.controller === true);
-  return [...others, { kind: "PlatformKey", ...owner, controller: !isControlled }];
+  return [...others, { kind: "PlatformKey", apiVersion, uid, name, controller: !isControlled }];
+}
+
+function ownerAnnotation({ owner }: SecretDraft): Readonly<Record<string, string>> {
+  return owner === null || owner.byReference ? {} : { [OWNER_ANNOTATION]: owner.uid };
 }
 
 const encode = (data: Readonly<Record<string, string>>) =>

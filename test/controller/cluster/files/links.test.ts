@@ -13,7 +13,7 @@ const draft = (value = "value-1", name = "reader"): SecretDraft => ({
   data: { "api-key": value },
   labels: {},
   annotations: {},
-  owner: { apiVersion: "keyplane.dev/v1beta1", uid: "owner-1", name },
+  owner: { apiVersion: "keyplane.dev/v1beta1", uid: "owner-1", name, byReference: true },
 });
 
 /** A folder that is not ours, with something at every place where a write or a removal of ours could do harm. */

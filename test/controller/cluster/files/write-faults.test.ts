@@ -12,7 +12,7 @@ const draft = (value: string): SecretDraft => ({
   data: { "api-key": value },
   labels: {},
   annotations: {},
-  owner: { apiVersion: "keyplane.dev/v1beta1", uid: "owner-1", name: "reader" },
+  owner: { apiVersion: "keyplane.dev/v1beta1", uid: "owner-1", name: "reader", byReference: true },
 });
 
 /** Has a file of an object not be written until it is undone. */

@@ -1,5 +1,5 @@
 import { describe, expect, it, type TestContext } from "vitest";
-import { FINALIZER, type SecretDraft } from "../../../../controller/cluster/port.ts";
+import { FINALIZER, type SecretDraft, type SecretOwner } from "../../../../controller/cluster/port.ts";
 import { PREFERRED_API_VERSION } from "../../../../domain/kinds/kinds.ts";
 import type { Kubernetes } from "../../../env/kubernetes/client.ts";
 import { describeOnKubernetes } from "../../../env/kubernetes/of-run.ts";
@@ -31,10 +31,19 @@ describeOnKubernetes("a Secret", (kubernetes) => {
     it("reads as it was written, and nothing is where nothing is", async (context) => {
       const { cluster, namespace } = await openCluster(context, kubernetes());
       expect(await cluster.readSecret(namespace, "reader")).toBeUndefined();
-      const owned = draft(namespace, "grün\n", await ownerIn(kubernetes(), namespace));
+      const owner = await ownerIn(kubernetes(), namespace);
+      const owned = draft(namespace, "grün\n", owner);
       const created = await cluster.createSecret(owned);
       expect(created).toMatchObject(owned);
       expect(await cluster.readSecret(namespace, "reader")).toEqual(created);
+      const annotated = draft(namespace, "grün\n", { ...owner, byReference: false });
+      const replaced = await cluster.replaceSecret(created, annotated);
+      expect(replaced).toMatchObject(annotated);
+      const { metadata } = await object(kubernetes(), `/api/v1/namespaces/${namespace}/secrets/reader`);
+      expect(metadata).not.toHaveProperty("ownerReferences");
+      expect(metadata.annotations).toMatchObject({ "keyplane.dev/owner-uid": owner.uid });
+      const left = await cluster.replaceSecret(replaced, draft(namespace, "grün\n"));
+      expect(left).toMatchObject({ owner: null, annotations: { "keyplane.dev/key-version": "1" } });
     });
 
     it("c16: one that has changed since it was read is not replaced, nor deleted", async (context) => {
@@ -69,10 +78,7 @@ describeOnKubernetes("a Secret", (kubernetes) => {
         labels: { team: "blue" },
         annotations: { note: "kept" },
         finalizers: ["example.com/theirs"],
-        ownerReferences: [
-          { kind: "PlatformKey", ...other },
-          { kind: "PlatformKey", controller: true, ...owner },
-        ],
+        ownerReferences: [{ ...reference(other) }, { ...reference(owner), controller: true }],
       };
       await patch(kubernetes(), `/api/v1/namespaces/${namespace}/secrets/reader`, { metadata: theirs });
       const read = (await cluster.readSecret(namespace, "reader")) ?? expect.fail("it is gone");
@@ -341,8 +347,10 @@ async function patch(kubernetes: Kubernetes, path: string, body: object): Promis
 async function ownerIn(kubernetes: Kubernetes, namespace: string, name = "reader") {
   await applyKey(kubernetes, namespace, name, { preset: "MCPReadOnly" });
   const { metadata } = await object(kubernetes, keyPath(namespace, name));
-  return { apiVersion: PREFERRED_API_VERSION, uid: String(metadata.uid), name };
+  return { apiVersion: PREFERRED_API_VERSION, uid: String(metadata.uid), name, byReference: true };
 }
+
+const reference = ({ apiVersion, uid, name }: SecretOwner) => ({ kind: "PlatformKey", apiVersion, uid, name });
 
 async function create(kubernetes: Kubernetes, namespace: string, metadata: object, stringData: object): Promise<void> {
   const path = `/api/v1/namespaces/${namespace}/secrets`;

@@ -12,7 +12,15 @@ type Row = RuleTable<Base, Situation, Outcome>["rows"][number];
 const yes = (reason: Reason): Stated => ({ status: "True", reason });
 const no = (reason: Reason): Stated => ({ status: "False", reason });
 
-const OURS = { state: "ours", holds: 1, immutable: false, rendered: true, owned: true, deleting: false } as const;
+const OURS = {
+  state: "ours",
+  holds: 1,
+  immutable: false,
+  rendered: true,
+  owned: true,
+  collected: true,
+  deleting: false,
+} as const;
 const unclaimed = { references: { teamId: null } } as const;
 
 const READINESS: readonly Row[] = [

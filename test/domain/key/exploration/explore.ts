@@ -70,12 +70,14 @@ const DISTURBANCES: readonly Disturbance[] = [
   {
     name: "owner reference stripped",
     cost: "edits",
-    apply: secret(({ secret }) => (secret ? { ...secret, owner: null } : secret)),
+    apply: secret(({ secret }) => (secret ? { ...secret, owner: null, byReference: false } : secret)),
   },
   {
     name: "Secret planted",
     cost: "edits",
-    apply: secret(({ secret }) => secret ?? { owner: null, value: STRANGER, revision: 0, immutable: false }),
+    apply: secret(
+      ({ secret }) => secret ?? { owner: null, byReference: false, value: STRANGER, revision: 0, immutable: false },
+    ),
   },
   {
     name: "Secret made immutable",

@@ -4,7 +4,12 @@
  */
 
 import { dependsOnUsage } from "../../../../domain/key/conditions/stale-consumers.ts";
-import { DEFAULT_OVERLAP, type DeclaredKey, type Overlap } from "../../../../domain/key/declaration/declared-key.ts";
+import {
+  DEFAULT_OVERLAP,
+  type DeclaredKey,
+  isSecretCollected,
+  type Overlap,
+} from "../../../../domain/key/declaration/declared-key.ts";
 import { eachFact } from "../../../../domain/key/declaration/facts.ts";
 import type { ObservedKey } from "../../../../domain/key/observed/observed-key.ts";
 import { applyAction } from "../../../../domain/key/plan/apply-action.ts";
@@ -29,6 +34,8 @@ export type Declaration = {
 export type WorldSecret = {
   /** Who made it: the uid of a declaration, or null for a tenant. */
   readonly owner: string | null;
+  /** Whether it names that declaration by an owner reference. */
+  readonly byReference: boolean;
   /** The digest of a version, or a value that Keyplane did not mint. */
   readonly value: string;
   /** Grows with every write to any Secret of this name: uid and resourceVersion in one. */
@@ -37,7 +44,12 @@ export type WorldSecret = {
 };
 
 /** A write of the Secret that was sent and not yet answered; it lands at any later moment, or never. */
-export type DelayedWrite = { readonly owner: string; readonly value: string; readonly over: number | null };
+export type DelayedWrite = {
+  readonly owner: string;
+  readonly byReference: boolean;
+  readonly value: string;
+  readonly over: number | null;
+};
 
 export type World = {
   readonly now: number;
@@ -176,14 +188,16 @@ function knownUsage({ now, writtenUntil, lostUntil }: World, key: StoredKey): Kn
 
 function observeSecret(
   { secret, keys }: World,
-  { uid }: Declaration,
+  { uid, declared }: Declaration,
   stored: StoredKey | undefined,
 ): ObservedKey["secret"] {
   if (secret === null) return { state: "absent" };
   const owned = secret.owner === uid;
   if (!owned && !isMintedAndUnowned(secret, keys)) return { state: "unmanaged" };
   const holds = stored?.versions.find((version) => version.digest === secret.value)?.number ?? "unknown";
-  return { state: "ours", holds, immutable: secret.immutable, deleting: false, rendered: owned, owned };
+  const { immutable, byReference } = secret;
+  const rendered = owned && byReference === isSecretCollected(declared);
+  return { state: "ours", holds, immutable, deleting: false, rendered, owned, collected: owned && byReference };
 }
 
 /**
@@ -238,7 +252,12 @@ function act(world: World, declaration: Declaration, action: KeyAction, outcome:
       return {
         ...world,
         revisions: world.revisions + 1,
-        secret: world.secret && { ...world.secret, owner: declaration.uid, revision: world.revisions + 1 },
+        secret: world.secret && {
+          ...world.secret,
+          owner: declaration.uid,
+          byReference: isSecretCollected(declaration.declared),
+          revision: world.revisions + 1,
+        },
       };
     case "Nothing":
     case "Restart":
@@ -266,7 +285,12 @@ function act(world: World, declaration: Declaration, action: KeyAction, outcome:
       return {
         ...world,
         revisions: world.revisions + 1,
-        secret: world.secret && { ...world.secret, owner: null, revision: world.revisions + 1 },
+        secret: world.secret && {
+          ...world.secret,
+          owner: null,
+          byReference: false,
+          revision: world.revisions + 1,
+        },
       };
     case "DeleteSecret":
       return { ...world, secret: null };
@@ -288,7 +312,8 @@ function publish(
 ): World {
   const noted = { ...store(world, declaration, action), confirmed: world.confirmed };
   const over = world.secret === null ? null : world.secret.revision;
-  const write = { owner: declaration.uid, value: world.held ?? "", over };
+  const byReference = isSecretCollected(declaration.declared);
+  const write = { owner: declaration.uid, byReference, value: world.held ?? "", over };
   if (outcome === "crash between") return noted;
   if (outcome === "delayed") return { ...noted, delayed: [...noted.delayed, write] };
   const written = land(noted, write);
@@ -345,7 +370,13 @@ export function land(world: World, write: DelayedWrite): World {
   return {
     ...world,
     revisions,
-    secret: { owner: write.owner, value: write.value, revision: revisions, immutable: false },
+    secret: {
+      owner: write.owner,
+      byReference: write.byReference,
+      value: write.value,
+      revision: revisions,
+      immutable: false,
+    },
     delivered: world.delivered.includes(write.value) ? world.delivered : [...world.delivered, write.value],
   };
 }

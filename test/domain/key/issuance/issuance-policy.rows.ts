@@ -397,7 +397,15 @@ const BLOCKS: KeyTable = {
       rule: "a new declaration gets no version where an earlier key left an immutable Secret",
       from: "new",
       change: {
-        secret: { state: "ours", holds: "unknown", immutable: true, rendered: false, owned: false, deleting: false },
+        secret: {
+          state: "ours",
+          holds: "unknown",
+          immutable: true,
+          rendered: false,
+          owned: false,
+          collected: false,
+          deleting: false,
+        },
       },
       outcome: { ...NOTHING, because: "SecretImmutable" },
     },
@@ -405,7 +413,15 @@ const BLOCKS: KeyTable = {
       rule: "a new declaration gets a version where an earlier key left a Secret that can be written",
       from: "new",
       change: {
-        secret: { state: "ours", holds: "unknown", immutable: false, rendered: false, owned: false, deleting: false },
+        secret: {
+          state: "ours",
+          holds: "unknown",
+          immutable: false,
+          rendered: false,
+          owned: false,
+          collected: false,
+          deleting: false,
+        },
       },
       outcome: { do: "Reserve", newKey: true },
     },

@@ -9,7 +9,14 @@ const observed = (world: World): ObservedKey => ({
   ...observe(world, world.declaration ?? expect.fail("it is declared")),
   confirmed: true,
 });
-const ours = { state: "ours", immutable: false, deleting: false, rendered: false, owned: true } as const;
+const ours = {
+  state: "ours",
+  immutable: false,
+  deleting: false,
+  rendered: false,
+  owned: true,
+  collected: true,
+} as const;
 
 /** What is planned at a moment, its time to look again, and what Ready says. */
 function planned(key: ObservedKey, now: number) {

@@ -21,7 +21,14 @@ describe("the key that a declaration governs", () => {
 });
 
 describe("the version that the Secret holds", () => {
-  const ours = { state: "ours", immutable: false, rendered: true, owned: true, deleting: false } as const;
+  const ours = {
+    state: "ours",
+    immutable: false,
+    rendered: true,
+    owned: true,
+    collected: true,
+    deleting: false,
+  } as const;
   const held = (secret: ObservedSecret) => deliveredVersion({ ...observed, secret }, stored)?.number;
 
   test("is the one of its number, whether it is the active one or not", () => {

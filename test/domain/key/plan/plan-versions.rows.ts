@@ -199,6 +199,18 @@ export const SECRET: KeyTable = {
       outcome: { do: "Render" },
     },
     {
+      rule: "c110: the controller takes its owner reference off the Secret of a key that is retained or protected, also where that is immutable",
+      from: "to render",
+      change: { declared: { retainOnDelete: true }, secret: { immutable: true } },
+      outcome: { do: "Render" },
+    },
+    {
+      rule: "an immutable Secret that is not as declared otherwise is left",
+      from: "to render",
+      change: { secret: { immutable: true } },
+      outcome: NOTHING,
+    },
+    {
       rule: "the controller writes the Secret of a suspended key again",
       from: "suspended",
       change: { secret: { rendered: false } },

@@ -20,7 +20,7 @@ const draft = (value: string) => ({
   data: { "api-key": value, "mcp.json": value },
   labels: {},
   annotations: {},
-  owner: { apiVersion: "keyplane.dev/v1beta1", uid: "owner-1", name: "written" },
+  owner: { apiVersion: "keyplane.dev/v1beta1", uid: "owner-1", name: "written", byReference: true },
 });
 const value = (n: number) => String.fromCharCode(97 + (n % 26)).repeat(200_000);
 let secret = (await cluster.readSecret("dev", "written")) ?? (await cluster.createSecret(draft(value(0))));

@@ -25,7 +25,12 @@ it("a Secret in DATA is whole after kill -9 at any moment of a replacement: one 
     const cluster = await folder.open();
     expect(await wholeValue("api-key")).toBe(await wholeValue("mcp.json"));
     const left = await cluster.readSecret("dev", "written");
-    expect(left?.owner).toEqual({ apiVersion: "keyplane.dev/v1beta1", uid: "owner-1", name: "written" });
+    expect(left?.owner).toEqual({
+      apiVersion: "keyplane.dev/v1beta1",
+      uid: "owner-1",
+      name: "written",
+      byReference: true,
+    });
     expect(left?.data["api-key"]).toBe(left?.data["mcp.json"]);
     expect(await readdir(join(folder.data, "secrets/.staging"))).toEqual([]);
     expect(await readdir(join(folder.data, "secrets/.committed"))).toEqual([]);

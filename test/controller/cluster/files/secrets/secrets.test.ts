@@ -12,7 +12,7 @@ const draft = (data: Record<string, string> = { "api-key": "value-1" }, name = "
   data,
   labels: { "keyplane.dev/key": "reader" },
   annotations: { "keyplane.dev/key-version": "1" },
-  owner: { apiVersion: "keyplane.dev/v1beta1", uid: "owner-1", name: "reader" },
+  owner: { apiVersion: "keyplane.dev/v1beta1", uid: "owner-1", name: "reader", byReference: true },
 });
 
 const folderOf = ({ data }: Workspace) => join(data, "secrets", "dev", "reader");
@@ -247,7 +247,12 @@ describe("a Secret that is not ours", () => {
     await rm(join(folderOf(folder), "api-key"));
     await symlink(outside, join(folderOf(folder), "api-key"));
     const linked = await cluster.readSecret("dev", "reader");
-    expect(linked?.owner).toEqual({ apiVersion: "keyplane.dev/v1beta1", uid: "owner-1", name: "reader" });
+    expect(linked?.owner).toEqual({
+      apiVersion: "keyplane.dev/v1beta1",
+      uid: "owner-1",
+      name: "reader",
+      byReference: true,
+    });
     expect(linked?.data).toEqual({});
     if (linked === undefined) throw new Error("unreachable");
     await cluster.replaceSecret(linked, draft({ "api-key": "value-2" }));
