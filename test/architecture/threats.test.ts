@@ -261,6 +261,7 @@ describe("docs/security/threats.md", () => {
       "c107",
       "c108",
       "c110",
+      "c112",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), ...faults];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

@@ -4,15 +4,15 @@ import { planPolicy } from "./plan-policy.ts";
 
 /**
  * Plans the step by which a working key is revoked or suspended, the first part of {@link planKey}; undefined if the
- * key
- * is not to end. It comes before every other step of the key, and needs no answer from the cluster: when thousands of
+ * key is not to end. A deletion ends it also without our finalizer, where another's holds the object. It comes before every other step of the key, and needs no answer from the cluster: when thousands of
  * keys end together, each has ended before anything else is done for any of them (threats c71).
  */
 export function planEnd(observed: ObservedDeclaration): StoreAction | undefined {
   const { declared, references } = observed;
   const key = governedKey(observed);
-  if (!observed.hasFinalizer || key === undefined || key.state === "revoked") return undefined;
+  if (key === undefined || key.state === "revoked") return undefined;
   if (isGoing(observed)) return declared.retainOnDelete ? undefined : { do: "Revoke", reason: "Deleted" };
+  if (!observed.hasFinalizer) return undefined;
   if (declared.state === "Revoked") return { do: "Revoke", reason: "Declared" };
   if (references.teamId !== null && key.teamId !== references.teamId) return { do: "Revoke", reason: "Moved" };
   const update = planPolicy(observed, key);

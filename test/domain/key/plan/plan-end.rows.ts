@@ -17,10 +17,16 @@ export const ENDS: KeyTable = {
       outcome: { do: "Revoke", reason: "Deleted" },
     },
     {
-      rule: "a declaration without the finalizer does not end its key",
+      rule: "c112: a declaration that is being deleted without the finalizer, as another's holds it, ends its key",
       from: "deleted",
       change: { hasFinalizer: false },
-      outcome: NOTHING,
+      outcome: { do: "Revoke", reason: "Deleted" },
+    },
+    {
+      rule: "a declaration with state Revoked gets the finalizer before it ends its key",
+      from: "to revoke",
+      change: { hasFinalizer: false },
+      outcome: { do: "AddFinalizer" },
     },
     {
       rule: "a declaration with Retain does not end its key as it is deleted",
