@@ -44,6 +44,11 @@ export type DeclaredObject<K extends Kind = Kind> = ObjectRef<K> & {
   readonly deleting: boolean;
   readonly finalizers: readonly string[];
   readonly spec: Spec<K>;
+  /**
+   * True for a PlatformKey whose spec this version cannot read, and whose state is to end or suspend its key: of the
+   * spec nothing else is to be applied.
+   */
+  readonly isUnread?: true;
   readonly labels: Labels;
   /** Id of the key that a PlatformKey is to take over, as its annotation has it; null if there is none. */
   readonly takeOver: string | null;

@@ -6,7 +6,7 @@ import { recordedSpec } from "../../domain/key/declaration/recorded-spec.ts";
 import { heldByPolicies } from "../../domain/key/issuance/policy-violated.ts";
 import { isOutdated } from "../../domain/key/observed/observed-key.ts";
 import type { KeyAction } from "../../domain/key/plan/key-action.ts";
-import { planEnd } from "../../domain/key/plan/plan-end.ts";
+import { planEnd, planUnreadEnd } from "../../domain/key/plan/plan-end.ts";
 import { type KeyPlan, planKey } from "../../domain/key/plan/plan-key.ts";
 import { waitsForTeam } from "../../domain/key/plan/plan-policy.ts";
 import { StaleLeaderError, TooManyKeysError } from "../../store/database/errors.ts";
@@ -59,7 +59,7 @@ async function endInStore(deps: KeyDeps, { namespace, name }: KeyName): Promise<
   const object = deps.cluster.get("PlatformKey", namespace, name);
   if (object === undefined) return;
   const declaration = await observeDeclaration(deps, object);
-  const end = planEnd(declaration.observed);
+  const end = object.isUnread ? planUnreadEnd(declaration.observed) : planEnd(declaration.observed);
   if (end !== undefined) await actOnStore(deps, declaration, end);
 }
 
@@ -115,7 +115,9 @@ async function runUntilStable(deps: KeyDeps, name: KeyName, signal: AbortSignal)
   for (let step = 0; ; step++) {
     const object = deps.cluster.get("PlatformKey", name.namespace, name.name);
     if (object === undefined || signal.aborted) return AT_REST;
+    if (object.isUnread) await endInStore(deps, name);
     await recordEvents(deps, object);
+    if (object.isUnread) return AT_REST;
     const isSame = before?.object.uid === object.uid && before.object.generation === object.generation;
     const { observation, plan } = await decide(deps, object, isSame ? before?.rows : undefined);
     before = NOT_IN_STORE.has(plan.action.do) ? { object, rows: observation.rows } : undefined;

@@ -262,6 +262,7 @@ describe("docs/security/threats.md", () => {
       "c108",
       "c110",
       "c112",
+      "c113",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), ...faults];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

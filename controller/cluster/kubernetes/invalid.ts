@@ -1,4 +1,4 @@
-/** Reports why an object that is invalid by this version's schema is not worked on; its key stays as it was. */
+/** Reports why an object that is invalid by this version's schema is not worked on; its key stays as it was, or ends. */
 import { setTimeout as delay } from "node:timers/promises";
 import { condition, progressOf } from "../../../domain/conditions.ts";
 import { errorText } from "../../../domain/error-text.ts";
@@ -17,7 +17,8 @@ const REPLACED: ReadonlySet<string> = new Set(["Ready", "Accepted", "Stalled", "
 
 /** Returns the status of an invalid object: not accepted and not ready; the rest as it was. */
 export function invalidStatus({ object, problem }: CheckedObject, now: number): ObjectStatus {
-  const message = `This version of Keyplane cannot read the declaration: ${problem}.`;
+  const applied = object.isUnread && "state" in object.spec ? ` Only its state ${object.spec.state} is applied.` : "";
+  const message = `This version of Keyplane cannot read the declaration: ${problem}.${applied}`;
   const ready = condition("Ready", "False", "Invalid", message);
   const stated = [ready, condition("Accepted", "False", "Invalid", message), ...progressOf(ready)];
   const others = object.status?.conditions?.filter(({ type }) => !REPLACED.has(type)) ?? [];

@@ -1,6 +1,6 @@
-import { governedKey, type ObservedDeclaration } from "../observed/observed-key.ts";
+import { governedKey, isOutdated, type ObservedDeclaration } from "../observed/observed-key.ts";
 import type { StoreAction } from "./key-action.ts";
-import { planPolicy } from "./plan-policy.ts";
+import { planPolicy, planSuspension } from "./plan-policy.ts";
 
 /**
  * Plans the step by which a working key is revoked or suspended, the first part of {@link planKey}; undefined if the
@@ -17,6 +17,17 @@ export function planEnd(observed: ObservedDeclaration): StoreAction | undefined 
   if (references.teamId !== null && key.teamId !== references.teamId) return { do: "Revoke", reason: "Moved" };
   const update = planPolicy(observed, key);
   return update?.policy.suspended && key.state !== "suspended" ? update : undefined;
+}
+
+/**
+ * Plans the step by which a declaration of which only the state can be read ends or suspends its key; undefined if that
+ * is done.
+ */
+export function planUnreadEnd(observed: ObservedDeclaration): StoreAction | undefined {
+  const key = governedKey(observed);
+  if (key === undefined || key.state === "revoked") return undefined;
+  if (observed.declared.state === "Revoked") return { do: "Revoke", reason: "Declared" };
+  return isOutdated(observed, key) ? undefined : planSuspension(observed, key);
 }
 
 /** True if the declaration is being deleted, and its key with it: a protected key lives on as declared meanwhile. */

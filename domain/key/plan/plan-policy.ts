@@ -55,9 +55,9 @@ function planHeld(
   return { do: "UpdatePolicy", generation: applied, policy, expiresAfter, keptEnds: verdict.keptEnds };
 }
 
-/** Plans the suspension by a declaration that waits for a team: it can suspend the key and nothing else. */
-function planSuspension(
-  { declared, generation }: ObservedDeclaration,
+/** Plans the suspension by a declaration that is not applied otherwise: it can suspend the key and nothing else. */
+export function planSuspension(
+  { declared, generation }: Pick<ObservedDeclaration, "declared" | "generation">,
   key: StoredKey,
 ): Extract<StoreAction, { do: "UpdatePolicy" }> | undefined {
   if (declared.state !== "Suspended" || key.policy.suspended) return undefined;

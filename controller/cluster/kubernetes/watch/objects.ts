@@ -37,20 +37,20 @@ export class WatchedObjects {
     this.#onContradicted = onContradicted;
   }
 
-  /** Returns an object, as `get` of the port: undefined also if its spec cannot be read. */
+  /** Returns an object, as `get` of the port: undefined also if its spec cannot be read, and ends no key. */
   get<K extends Kind>(kind: K, namespace: string, name: string): DeclaredObject<K> | undefined {
     const held = this.#held.find({ kind, namespace, name });
-    const { object, problem } = held === undefined ? {} : this.#withEnding(held);
+    const one = held && this.#withEnding(held);
     // The cache has objects by kind, so the type is right.
-    return problem === undefined ? (object as DeclaredObject<K> | undefined) : undefined;
+    return one !== undefined && isWorkedOn(one) ? (one.object as DeclaredObject<K>) : undefined;
   }
 
-  /** Returns the objects of a kind, as `list` of the port: without those whose spec cannot be read. */
+  /** Returns the objects of a kind that `get` returns, as `list` of the port. */
   list<K extends Kind>(kind: K): readonly DeclaredObject<K>[] {
     const readable = this.#held
       .ofKind(kind)
       .map((one) => this.#withEnding(one))
-      .filter(({ problem }) => problem === undefined);
+      .filter(isWorkedOn);
     return readable.map(({ object }) => object as DeclaredObject<K>);
   }
 
@@ -183,3 +183,7 @@ export class WatchedObjects {
 const refOf = ({ kind, namespace, name }: ObjectRef): ObjectRef => ({ kind, namespace, name });
 
 const isOneMoment = (a: DeclaredObject, b: DeclaredObject): boolean => a.resourceVersion === b.resourceVersion;
+
+function isWorkedOn({ object, problem }: CheckedObject): boolean {
+  return problem === undefined || object.isUnread === true;
+}

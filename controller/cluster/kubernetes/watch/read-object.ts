@@ -15,7 +15,10 @@ import { takeOverOf } from "../../../../domain/manifest/validation/take-over-ann
 import { type ReadManifest, readManifest } from "../../../../domain/manifest/validation/validate.ts";
 import { type DeclaredObject, FINALIZER, type ObjectRef, type ObjectStatus } from "../../port.ts";
 
-/** Object, and what is wrong with its spec: then it is not to be worked on, and what it stands for stays as it is. */
+/**
+ * Object, and what is wrong with its spec: then it is not to be worked on, and what it stands for stays as it is, unless
+ * {@link DeclaredObject.isUnread}.
+ */
 export type CheckedObject = { readonly object: DeclaredObject; readonly problem: string | undefined };
 
 /** Smallest valid spec of each kind. Removing what an object stands for needs no more than its policies. */
@@ -29,8 +32,8 @@ const LEAST: Readonly<Record<Kind, Record<string, unknown>>> = {
   MemoryLibrary: {},
 };
 
-/** Fields of a spec that say how its object ends: kept if they are valid. */
-const ENDINGS = ["deletionPolicy", "deletionProtection", "secret", "publicID"];
+/** Fields of a spec that say whether and how what it stands for ends: kept if they are valid. */
+const ENDINGS = ["state", "deletionPolicy", "deletionProtection", "secret", "publicID"];
 
 /** Largest number of an object's finalizers that are kept, besides ours: a tenant may write any number. */
 const MAX_FINALIZERS = 16;
@@ -71,7 +74,10 @@ export function readDeclaredObject(
   }
   const read = readSpec(ref, spec, wasTaken(rest) && isRecord(spec) ? spec : undefined);
   if (read.spec !== undefined) return { object: { ...rest, spec: read.spec }, problem: undefined };
-  return { object: { ...rest, spec: ending(ref, spec) }, problem: deleting ? undefined : read.problem };
+  const kept = ending(ref, spec);
+  if (deleting) return { object: { ...rest, spec: kept }, problem: undefined };
+  const endsKey = kind === "PlatformKey" && "state" in kept && kept.state !== "Active";
+  return { object: { ...rest, spec: kept, ...(endsKey ? { isUnread: true } : {}) }, problem: read.problem };
 }
 
 type Ref = Pick<DeclaredObject, "kind" | "namespace" | "name">;

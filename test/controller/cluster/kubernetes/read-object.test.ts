@@ -77,6 +77,19 @@ describe("an object of the API server", () => {
     ]);
   });
 
+  it.each(["Revoked", "Suspended"])("c113: one that cannot be read is worked on for its state %s alone", (state) => {
+    const spec = { preset: "OfTheFuture", expiresAfter: "24h", deletionPolicy: "Retain", state };
+    const held = readDeclaredObject("PlatformKey", raw(spec));
+    expect(held.problem).toContain("spec.preset");
+    const objects = new WatchedObjects(() => {});
+    objects.sink("PlatformKey", "").replace([held], "7");
+    const object = objects.get("PlatformKey", "dev", "reader");
+    expect([objects.list("PlatformKey"), object]).toEqual([[object], expect.objectContaining({ isUnread: true })]);
+    expect(object?.spec).toMatchObject({ state, deletionPolicy: "Retain" });
+    expect(object?.spec).not.toHaveProperty("expiresAfter");
+    expect(invalidStatus(held, 0).conditions?.[0]?.message).toContain(`Only its state ${state} is applied.`);
+  });
+
   it("that a controller took is worked on although a rule came since, until it is changed", () => {
     const spec = { preset: "MCPReadOnly", rotation: { interval: "1h" }, expiresAt: "0000-06-01T00:00:00Z" };
     const taken = (reason: string, generation = 3) => ({
