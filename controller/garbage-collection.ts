@@ -30,7 +30,7 @@ type Collected = {
   /** True if objects that end at once do so in one transaction; otherwise one ends after the other. */
   readonly endsTogether: boolean;
   /** Text for the log, before the declaration's kind and name. */
-  readonly done: string;
+  readonly done: (orphan: Orphan) => string;
 };
 
 const inTransaction =
@@ -42,15 +42,18 @@ const inTransaction =
 export const COLLECTED: readonly Collected[] = [
   {
     kind: "PlatformKey",
-    end: ({ keyChanges }, { id }) => keyChanges.revoke(id, "Orphaned"),
+    // A key with Retain is declared to outlive its declaration, however that went.
+    end: ({ keyChanges }, { id, isRetained }) =>
+      isRetained ? keyChanges.release(id) : keyChanges.revoke(id, "Orphaned"),
     endsTogether: true,
-    done: "revoked the key of",
+    done: ({ id, isRetained }) =>
+      isRetained ? `released key ${id}, which works on (Retain), of` : "revoked the key of",
   },
   {
     kind: "ModelGateway",
     end: inTransaction((tx, cluster, { ownerUid }) => releaseGateway(tx, cluster, ownerUid)),
     endsTogether: false,
-    done: "took the gateway out of service of",
+    done: () => "took the gateway out of service of",
   },
   {
     kind: "MemoryLibrary",
@@ -59,13 +62,13 @@ export const COLLECTED: readonly Collected[] = [
       removeLibrary(tx, { cluster, namespace, name, ownerUid, policy: "Retain" }),
     ),
     endsTogether: false,
-    done: "put the library out of reach, and kept its atoms, of",
+    done: () => "put the library out of reach, and kept its atoms, of",
   },
   {
     kind: "PlatformTeam",
     end: inTransaction((tx, cluster, { name, ownerUid }) => deleteTeam(tx, { cluster, name, ownerUid })),
     endsTogether: false,
-    done: "freed the namespaces of",
+    done: () => "freed the namespaces of",
   },
 ];
 
@@ -179,7 +182,7 @@ async function collectKind(
 
 async function end(deps: KeyDeps, { kind, end, done }: Collected, orphan: Orphan): Promise<void> {
   await end(deps, orphan);
-  deps.log("warn", `${done} ${titleOf({ ...orphan, kind })}, whose declaration is gone`);
+  deps.log("warn", `${done(orphan)} ${titleOf({ ...orphan, kind })}, whose declaration is gone`);
 }
 
 async function delayed(ms: number, signal: AbortSignal): Promise<void> {

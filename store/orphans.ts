@@ -9,6 +9,8 @@ export type Orphan = {
   readonly namespace: string;
   readonly name: string;
   readonly ownerUid: string;
+  /** True for a key whose recorded declaration has `deletionPolicy: Retain`. */
+  readonly isRetained: boolean;
   /** Age in milliseconds by the database's clock. An object younger than the list of declarations is not an orphan. */
   readonly ageMs: number;
 };
@@ -28,21 +30,34 @@ type DeclarationList = {
 export type StoredKind = Exclude<Kind, "PlatformKeyPolicy">;
 
 /** Table of each kind, and the SQL condition that a row is in service. */
-const STORED: Readonly<Record<StoredKind, { readonly table: string; readonly inService: RawBuilder<unknown> }>> = {
-  PlatformKey: { table: "keys", inService: sql`declared.state <> 'revoked'` },
+const STORED: Readonly<Record<StoredKind, StoredTable>> = {
+  PlatformKey: {
+    table: "keys",
+    inService: sql`declared.state <> 'revoked'`,
+    isRetained: sql`exists (select from key_declarations recorded where recorded.key_id = declared.id
+      and recorded.owner_uid = declared.owner_uid and recorded.spec ->> 'deletionPolicy' = 'Retain')`,
+  },
   PlatformTeam: { table: "teams", inService: sql`declared.state = 'active'` },
   ModelGateway: { table: "gateways", inService: sql`declared.state = 'active'` },
   MemoryLibrary: { table: "libraries", inService: sql`declared.state = 'active'` },
 };
 
+type StoredTable = {
+  readonly table: string;
+  readonly inService: RawBuilder<unknown>;
+  /** Condition that the object is to outlive its declaration; left out for a kind that never does. */
+  readonly isRetained?: RawBuilder<unknown>;
+};
+
 /** Finds objects in service whose declaration is missing in the list, although the list should have it. */
 export async function findOrphans(db: Db, kind: StoredKind, list: DeclarationList): Promise<Orphans> {
-  const { table, inService } = STORED[kind];
+  const { table, inService, isRetained = sql`false` } = STORED[kind];
   const namespace = isClusterScoped(kind) ? sql`''` : sql`declared.namespace`;
   const namespaces = isClusterScoped(kind) ? null : list.namespaces;
   const { rows } = await sql<OrphanRow & { total: number }>`
     with scope as (
       select declared.id, ${namespace} as namespace, declared.name, declared.owner_uid,
+        present.uid is null and ${isRetained} as retained,
         extract(epoch from clock_timestamp() - declared.created_at)::float8 * 1000 as age_ms, present.uid is null as orphaned
       from ${sql.table(table)} declared
       left join (select distinct uid from unnest(${list.uids}::text[]) as given (uid)) present
@@ -57,8 +72,15 @@ export async function findOrphans(db: Db, kind: StoredKind, list: DeclarationLis
 }
 
 /** Row of the query. All columns are null if there is no orphan. */
-type OrphanRow = { id: string; namespace: string; name: string; owner_uid: string; age_ms: number };
+type OrphanRow = {
+  id: string;
+  namespace: string;
+  name: string;
+  owner_uid: string;
+  retained: boolean;
+  age_ms: number;
+};
 
-function toOrphan({ id, namespace, name, owner_uid, age_ms }: OrphanRow): Orphan {
-  return { id, namespace, name, ownerUid: owner_uid, ageMs: age_ms };
+function toOrphan({ id, namespace, name, owner_uid, retained, age_ms }: OrphanRow): Orphan {
+  return { id, namespace, name, ownerUid: owner_uid, isRetained: retained, ageMs: age_ms };
 }

@@ -53,15 +53,21 @@ async function findOrphaned(cluster: Cluster, db: Db): Promise<Finding[]> {
       const message = `${orphans.length} of ${total} ${kind} have no declaration: garbage collection is paused`;
       findings.push(wrong("garbage-collection", message, "apply their declarations again, or end them one by one"));
     }
-    for (const { id, namespace, name } of orphans) {
+    for (const { id, namespace, name, isRetained } of orphans) {
       const title = titleOf({ kind, namespace, name });
       const isBack = cluster.list(kind).some((one) => one.namespace === namespace && one.name === name);
       const what = isBack ? "was restored with another uid" : "has no declaration any more";
-      const then = isPaused ? stepFor(kind, id) : "the controller ends what it stood for within a minute";
+      const then = isPaused ? stepFor(kind, id) : isRetained ? releasedStep(id) : ENDED_STEP;
       findings.push(finding("orphans", `${title} ${what}`, then));
     }
   }
   return findings;
+}
+
+const ENDED_STEP = "the controller ends what it stood for within a minute";
+
+function releasedStep(id: string): string {
+  return `its key ${id} works on (deletionPolicy: Retain); to end it: keyplane revoke ${id}`;
 }
 
 function stepFor(kind: string, id: string): string {

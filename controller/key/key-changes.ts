@@ -3,6 +3,7 @@ import { change, type Fence } from "../../store/database/change.ts";
 import { DatabaseUnavailableError, StaleLeaderError } from "../../store/database/errors.ts";
 import type { Store } from "../../store/database/store.ts";
 import { type PolicyUpdate, updateKeyPolicies } from "../../store/keys/lifecycle/policy-update.ts";
+import { releaseKey } from "../../store/keys/lifecycle/release.ts";
 import { revokeKeys } from "../../store/keys/lifecycle/revocation.ts";
 import { createBatcher } from "./batcher.ts";
 
@@ -10,7 +11,7 @@ import { createBatcher } from "./batcher.ts";
 const MAX_KEYS = 100;
 
 /**
- * Revokes keys and changes what they may do. Changes that are requested at once go in one transaction, so that of
+ * Revokes and releases keys, and changes what they may do. Changes that are requested at once go in one transaction, so that of
  * thousands of keys that end together the last one does not wait for a transaction each.
  */
 export type KeyChanges = {
@@ -20,6 +21,13 @@ export type KeyChanges = {
    */
   revoke(keyId: string, reason: RevocationReason): Promise<number>;
   /**
+   * Releases a key whose declaration is gone, and that is to outlive it.
+   *
+   * @returns the seq of the change
+   * @throws StaleLeaderError, DatabaseUnavailableError
+   */
+  release(keyId: string): Promise<number>;
+  /**
    * @returns the seq of the change
    * @throws StaleDeclarationError, StaleLeaderError, DatabaseUnavailableError
    */
@@ -28,6 +36,7 @@ export type KeyChanges = {
 
 type KeyChange =
   | { readonly revoke: { readonly keyId: string; readonly reason: RevocationReason } }
+  | { readonly release: string }
   | { readonly update: PolicyUpdate };
 
 export function createKeyChanges(store: Store, fence: Fence | null): KeyChanges {
@@ -40,6 +49,7 @@ export function createKeyChanges(store: Store, fence: Fence | null): KeyChanges 
           tx,
           changes.flatMap((one) => ("revoke" in one ? [one.revoke] : [])),
         );
+        for (const one of changes) if ("release" in one) await releaseKey(tx, one.release);
         await updateKeyPolicies(
           tx,
           changes.flatMap((one) => ("update" in one ? [one.update] : [])),
@@ -50,6 +60,7 @@ export function createKeyChanges(store: Store, fence: Fence | null): KeyChanges 
   });
   return {
     revoke: (keyId, reason) => changeKey({ revoke: { keyId, reason } }),
+    release: (keyId) => changeKey({ release: keyId }),
     updatePolicy: (update) => changeKey({ update }),
   };
 }

@@ -261,6 +261,7 @@ describe("docs/security/threats.md", () => {
       "c107",
       "c108",
       "c110",
+      "c111",
       "c112",
       "c113",
     ];

@@ -7,11 +7,12 @@ import { createKeyChanges } from "../../controller/key/key-changes.ts";
 import type { KeyDeps } from "../../controller/key/key-deps.ts";
 import { newKeyMemory } from "../../controller/key/key-memory.ts";
 import { ANSWERS_APART_MS, type Presence } from "../../domain/garbage-collection.ts";
-import { KINDS, type Kind } from "../../domain/kinds/kinds.ts";
+import { KINDS, type Kind, type Spec } from "../../domain/kinds/kinds.ts";
 import type { Db } from "../../store/database/change.ts";
 import type { Store } from "../../store/database/store.ts";
 import { parseKeyring } from "../../store/encryption/keyring.ts";
 import { saveGateway } from "../../store/gateways/gateways.ts";
+import { recordKeyDeclaration } from "../../store/keys/rows/key-declarations.ts";
 import { saveLibrary } from "../../store/libraries/libraries.ts";
 import { describeNightlyOnEachEngine } from "../env/database/engines.ts";
 import { until } from "../env/until.ts";
@@ -126,6 +127,33 @@ describeNightlyOnEachEngine("Garbage collection", (store) => {
     expect(lines).toHaveLength(4);
     await look();
     expect(asked).toHaveLength(12);
+  });
+
+  test("c111: releases a key whose recorded declaration has Retain, and revokes one that was declared so before", async () => {
+    const { world, look, lines, home } = await sweeping(store());
+    const keys = await Promise.all([reserveKey(store(), home), reserveKey(store(), home)]);
+    const [kept, turned] = keys.map(({ key }) => key);
+    const record = (key: typeof kept, deletionPolicy: "Retain" | "Revoke", generation: number) => {
+      if (key === undefined) return expect.fail("it was not made");
+      const spec = { displayName: "key", preset: "MCPReadOnly", deletionPolicy } as unknown as Spec<"PlatformKey">;
+      return recordKeyDeclaration(store().db, key.id, { ownerUid: key.ownerUid ?? "", generation, spec, labels: {} });
+    };
+    await record(kept, "Retain", 1);
+    await record(turned, "Retain", 1);
+    await record(turned, "Revoke", 2);
+    await age(store(), home.cluster);
+    for (const at of [0, ANSWERS_APART_MS]) {
+      world.now = at;
+      await look();
+    }
+    const { rows } = await sql<{ id: string; state: string; owner_uid: string | null }>`
+      select id, state, owner_uid from keys where id in (${kept?.id}, ${turned?.id})`.execute(store().db);
+    expect(rows.find(({ id }) => id === kept?.id)).toMatchObject({ owner_uid: null });
+    expect(rows.find(({ id }) => id === kept?.id)?.state).not.toBe("revoked");
+    expect(rows.find(({ id }) => id === turned?.id)?.state).toBe("revoked");
+    expect(lines.filter((line) => line.includes("released key"))).toEqual([
+      `released key ${kept?.id}, which works on (Retain), of PlatformKey ${kept?.namespace}/${kept?.name}, whose declaration is gone`,
+    ]);
   });
 
   test("c48: its looks are far enough apart, and two of them come within a minute", () => {
