@@ -254,16 +254,16 @@ describe("docs/security/threats.md", () => {
       "c104",
       "c105",
       "c106",
-      "c117",
-      "c118",
-      "c119",
-      "c120",
       "c107",
       "c108",
       "c110",
       "c111",
       "c112",
       "c113",
+      "c117",
+      "c118",
+      "c119",
+      "c120",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), ...faults];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);
