@@ -20,8 +20,8 @@ export const KEY_VERSION_ANNOTATION = "keyplane.dev/key-version";
  */
 export const OWNER_ANNOTATION = "keyplane.dev/owner-uid";
 /**
- * Prefix of annotations on pod templates. The name of a PlatformKey follows it. The value is the key id and version
- * that the workload was restarted for.
+ * Prefix of annotations on pod templates. The name of a PlatformKey follows it. The value is the key id, version
+ * and key prefix that the workload was restarted for.
  */
 export const RESTART_ANNOTATION_PREFIX = "version.keyplane.dev";
 

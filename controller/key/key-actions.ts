@@ -163,9 +163,11 @@ const ACTS: { readonly [A in Effect]: Act<A> } = {
   },
 
   async Restart(deps, { object, declared, stored }, { version }) {
-    if (stored === undefined) return;
-    // A key that was declared again under this name counts its versions from 1 again.
-    const annotation = { name: `${RESTART_ANNOTATION_PREFIX}/${object.name}`, value: `${stored.id}.${version}` };
+    const prefix = stored?.versions.find(({ number }) => number === version)?.prefix;
+    if (stored === undefined || prefix === undefined) return;
+    // Another key of this name counts its versions from 1 again, and an older database counts one again.
+    const value = `${stored.id}.${version}.${prefix}`;
+    const annotation = { name: `${RESTART_ANNOTATION_PREFIX}/${object.name}`, value };
     const restart = async (target: (typeof declared.restartTargets)[number]) => {
       try {
         await deps.cluster.restartWorkload(object.namespace, target, annotation);
@@ -177,7 +179,7 @@ const ACTS: { readonly [A in Effect]: Act<A> } = {
       }
     };
     await Promise.all(declared.restartTargets.map(restart));
-    deps.keyMemory.restarted.set(object.uid, version);
+    deps.keyMemory.restarted.set(object.uid, { number: version, prefix });
   },
 
   Revoke: actOnStore,

@@ -18,10 +18,13 @@ export type KeyMemory = {
   /** Time since which a Secret is found lost or edited, in milliseconds since the epoch. */
   readonly undoneSince: Map<string, number>;
   /** Version that a key's workloads were restarted for, until the key's status has it. */
-  readonly restarted: Map<string, number>;
+  readonly restarted: Map<string, RestartedFor>;
   /** Events of changes made in the store, which are recorded once all keys that end together have ended. */
   readonly events: Map<string, readonly ClusterEvent[]>;
 };
+
+/** Version that workloads were restarted for. A number repeats, with another key or an older database; a prefix does not. */
+export type RestartedFor = { readonly number: number; readonly prefix: string };
 
 export type HeldSecret = {
   readonly plaintext: string;

@@ -16,6 +16,7 @@ import { lowest } from "../../domain/key/policies/bounds.ts";
 import { type HoldResult, holdToPolicies } from "../../domain/key/policies/hold-to-policies.ts";
 import { isKeyId } from "../../domain/key/stored/key-id.ts";
 import { versionIn } from "../../domain/key/stored/stored-key.ts";
+import { isRecord } from "../../domain/manifest/document/identity.ts";
 import { dataKeyTitle } from "../../domain/redact.ts";
 import { readKeyBudgets } from "../../store/budgets/read-budgets.ts";
 import type { Db } from "../../store/database/change.ts";
@@ -29,6 +30,7 @@ import { type DeclaredObject, FINALIZER, type SecretObject } from "../cluster/po
 import { readIfAllowed } from "../cluster/secret-reading.ts";
 import { policiesOf, seenPolicies } from "../policy/team-policies.ts";
 import type { KeyDeps } from "./key-deps.ts";
+import type { RestartedFor } from "./key-memory.ts";
 import { observeAltered, type SecretContext } from "./key-secret.ts";
 import { observeUsage, reportedUse } from "./key-usage.ts";
 import type { SecretObservation } from "./observe-secret.ts";
@@ -118,7 +120,7 @@ export async function observeKey(
         : null,
     held: observeHeld(deps, object.uid, stored),
     confirmed: deps.confirmations.isConfirmed(object.uid),
-    restartedVersion: deps.keyMemory.restarted.get(object.uid) ?? restartedVersion(object),
+    restartedVersion: restartedVersion(stored, deps.keyMemory.restarted.get(object.uid) ?? restartedFor(object)),
     usage: stored !== undefined && dependsOnUsage(declared, stored) ? await observeUsage(deps, stored.id) : null,
     reportedUse: reportedUse(object),
     steadyFrom: deps.databaseClock.steadyFrom(now),
@@ -302,11 +304,20 @@ function noteUndone({ keyMemory: { undoneSince } }: KeyDeps, uid: string, foundA
   return since;
 }
 
+/** Returns the number of the version that workloads were restarted for; null if the key has another of that number. */
+function restartedVersion(stored: LoadedKey | undefined, done: RestartedFor | undefined): number | null {
+  const version = stored?.versions.find(({ number, prefix }) => number === done?.number && prefix === done.prefix);
+  return version?.number ?? null;
+}
+
 /**
  * Reads from the status the version that workloads were restarted for. If the status loses it, an annotation is written
  * again with the same value, which restarts nothing.
  */
-function restartedVersion({ status }: DeclaredObject<"PlatformKey">): number | null {
-  const version = status?.restartedVersion;
-  return typeof version === "number" ? version : null;
+function restartedFor({ status }: DeclaredObject<"PlatformKey">): RestartedFor | undefined {
+  const number = status?.restartedVersion;
+  const versions: unknown[] = Array.isArray(status?.versions) ? status.versions : [];
+  const version = versions.filter(isRecord).find((one) => one.number === number);
+  const prefix = version?.keyPrefix;
+  return typeof number === "number" && typeof prefix === "string" ? { number, prefix } : undefined;
 }

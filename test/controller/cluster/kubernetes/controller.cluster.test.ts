@@ -202,7 +202,10 @@ describe("keyplane controller on Kubernetes", () => {
     const keys = await Promise.all(names.map((name) => read("platformkeys", name)));
     expect(spec?.template?.metadata.annotations).toEqual(
       Object.fromEntries(
-        names.map((name, index) => [`version.keyplane.dev/${name}`, `${keys[index]?.status?.keyID}.2`]),
+        names.map((name, index) => {
+          const { keyID, keyPrefix } = keys[index]?.status ?? {};
+          return [`version.keyplane.dev/${name}`, `${keyID}.2.${keyPrefix}`];
+        }),
       ),
     );
   });
@@ -332,6 +335,7 @@ type AnyObject = {
   readonly spec?: { readonly template?: { readonly metadata: { readonly annotations?: Record<string, string> } } };
   readonly status?: {
     readonly keyID?: string;
+    readonly keyPrefix?: string;
     readonly restartedVersion?: number;
     readonly conditions?: { type: string; reason: string }[];
   };
