@@ -260,11 +260,11 @@ describe("docs/security/threats.md", () => {
       "c111",
       "c112",
       "c113",
+      "c115",
       "c117",
       "c118",
       "c119",
       "c120",
-      "c115",
     ];
     const wanted = [...numbered("b", 139), ...extra, ...numbered("c", 78), ...faults];
     expect(ROWS.map(({ id }) => id)).toEqual(wanted);

@@ -285,10 +285,12 @@ function send(
   fault?: Fault,
 ): void {
   const head = { "content-type": json === undefined ? "application/octet-stream" : "application/json", ...headers };
+  // A file of which a part comes as if it were all is another file: no gateway can know what the rest names.
+  const isFile = json === undefined && text !== "";
   if (fault === "error") response.writeHead(500, head).end('{"error":{"message":"failed"}}');
-  else if (fault === "empty") response.writeHead(status, head).end("{}");
-  else if (fault === "broken") response.writeHead(status, head).end(text.slice(0, text.length / 2));
-  else if (fault === "cut") {
+  else if (fault === "empty" && !isFile) response.writeHead(status, head).end("{}");
+  else if (fault === "broken" && !isFile) response.writeHead(status, head).end(text.slice(0, text.length / 2));
+  else if (fault === "cut" || (isFile && (fault === "empty" || fault === "broken"))) {
     response.writeHead(status, head);
     response.write(text.slice(0, text.length / 2), () => response.destroy());
   } else response.writeHead(status, head).end(text);
