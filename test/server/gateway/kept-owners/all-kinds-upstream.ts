@@ -63,15 +63,14 @@ function resultsOf(marks: string): string {
 }
 
 function begin(asked: Asked): Answer {
-  const input = asked.world.namedIn(decodeJson(asked.text)).find(({ kind }) => kind === "file");
+  // A file that a request of the body names has no lines.
+  const isOfFile = asked.dialect === "openai" || (asked.dialect === "gemini" && asked.text.includes("fileName"));
+  const input = isOfFile ? asked.world.namedIn(decodeJson(asked.text)).find(({ kind }) => kind === "file") : undefined;
   const marks =
     input === undefined ? asked.read : marksIn(`${asked.read} ${asked.world.readAt(asked.place, input.content)}`);
   const batch = asked.make("batch", { marks, content: marks });
   const { inner: _none, ...first } = batch;
-  if (
-    asked.dialect === "openai" ||
-    (asked.dialect === "gemini" && input !== undefined && asked.text.includes("fileName"))
-  ) {
+  if (asked.dialect === "openai" || input !== undefined) {
     const outputs = asked.dialect === "openai" ? 2 : 1;
     for (let at = 0; at < outputs; at++) batch.inner.push(asked.make("output", { marks, content: resultsOf(marks) }));
   }
