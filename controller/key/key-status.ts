@@ -26,6 +26,7 @@ export function keyStatus(
 ): ObjectStatus {
   const key = governedKey(observed);
   const active = versionIn(key, "active");
+  const before = object.status?.keyID === key?.id ? object.status : undefined;
   const rotation = nextRotation(observed, now);
   const ends = [declared.expiresAt, active?.expiresAt ?? null].filter((at) => at !== null);
   return withoutUndefined({
@@ -36,14 +37,11 @@ export function keyStatus(
     effectiveScopes: declared.scopes,
     secretRef: secretRef(observed, active),
     currentVersion: active?.number,
-    versions: key && shownVersions(key).map((version) => versionStatus(version, object)),
+    versions: key && shownVersions(key).map((version) => versionStatus(version, before)),
     expiresAt: ends.length === 0 ? undefined : rfc3339(Math.min(...ends)),
     expiryWarned: expiryWarned(observed, key, now),
     nextRotationTime: rotation && rfc3339(rotation.at),
-    lastUsedTime: lastUsedTime(
-      Math.max(...(key?.versions ?? []).map(({ lastUsedAt }) => lastUsedAt ?? 0)),
-      object.status,
-    ),
+    lastUsedTime: lastUsedTime(Math.max(...(key?.versions ?? []).map(({ lastUsedAt }) => lastUsedAt ?? 0)), before),
     revocation: revocation(object, observed.confirmed, key, now),
     restartedVersion: observed.restartedVersion ?? undefined,
     staleConsumer: staleConsumerStatus(observed, key, now),
@@ -69,7 +67,8 @@ function secretRef({ declared, secret }: ObservedKey, active: StoredVersion | un
   return isImported && secret.state !== "ours" ? undefined : { name, dataKey };
 }
 
-function versionStatus(version: StoredVersion, { status }: DeclaredObject) {
+/** @param status status as last written for this key; undefined if it was of another key, or there is none */
+function versionStatus(version: StoredVersion, status: ObjectStatus | undefined) {
   const before: unknown[] = Array.isArray(status?.versions) ? status.versions : [];
   const written = before.find((one) => isRecord(one) && one.number === version.number);
   return withoutUndefined({

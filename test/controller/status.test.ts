@@ -168,8 +168,10 @@ describeWorlds("a key with restart targets", (setup) => {
       expect(world.condition("Ready", "agent")).toBe("True/Ready");
       await world.declare(withTargets("second"));
       await world.restart();
-      const { keyID } = await world.status("agent");
-      expect(restarts).toEqual([`Deployment dev/agent for ${keyID}.1`, `Deployment dev/agent for ${keyID}.2`]);
+      const { keyID, versions = [] } = await world.status("agent");
+      const restartOf = (number: number) =>
+        `Deployment dev/agent for ${keyID}.${number}.${versions.find((one) => one.number === number)?.keyPrefix}`;
+      expect(restarts).toEqual([restartOf(1), restartOf(2)]);
       expect(world.condition("Ready", "agent")).toBe("True/Ready");
       await until("it is reported", () =>
         world.lines.some((line) => line.includes("Deployment") && line.includes("gone")),

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { API_CLUSTER } from "../../../domain/api-cluster.ts";
+import { recordUsage } from "../../../store/keys/uses/usage.ts";
 import { saveLibrary } from "../../../store/libraries/libraries.ts";
 import { until } from "../../env/until.ts";
 import { makeTeam, run } from "../../store/fixtures.ts";
@@ -196,13 +197,18 @@ describeWorlds("a namespace", (setup) => {
     const first = await world.plaintextOf("agent", "other");
     const teamOf = (plaintext: string) => world.record(plaintext)?.teamId;
     const before = teamOf(first);
+    const { id: keyId } = await world.stored("agent", "other");
+    await recordUsage(setup().store, [{ keyId, version: 1, at: world.clock.now() }]);
+    await world.advance(1_000);
+    expect((await world.status("agent", "other")).lastUsedTime).toBeDefined();
     await world.declare(team("team-b", []));
     await world.declare(team("team-c", ["other"]));
     const second = await world.plaintextOf("agent", "other");
     expect(second).not.toBe(first);
     expect([world.decide(first), world.decide(second)]).toEqual(["unauthorized", "allowed"]);
     expect(teamOf(second)).not.toBe(before);
-    expect((await world.status("agent", "other")).team).toBe("team-c");
+    const { team: holder, lastUsedTime, versions } = await world.status("agent", "other");
+    expect([holder, lastUsedTime, versions?.[0]?.lastUsedTime]).toEqual(["team-c", undefined, undefined]);
     const reasons = (await world.storedKeys()).map(({ state, revocation }) => [state, revocation?.reason ?? ""]);
     expect(reasons.sort()).toEqual([
       ["active", ""],
