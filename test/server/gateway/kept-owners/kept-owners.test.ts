@@ -209,7 +209,7 @@ describeOnEitherEngine("What upstreams keep for several teams", (store) => {
     database.isAway = false;
     faults.delete(team);
     counts.calls++;
-    const about = JSON.stringify({ team, dialect, ...request, fault, answer, named: named.map(described) });
+    const about = JSON.stringify({ team, dialect, ...request, fault, isAlone, answer, named: named.map(described) });
     const fresh = world.namedIn(`${answer.head} ${answer.text}`).filter((thing) => !before.has(thing));
     expect(foreignIn(team, move, answer), about).toEqual([]);
     for (const upstream of upstreams) expect(upstream.foreign, about).toEqual([]);
@@ -225,7 +225,9 @@ describeOnEitherEngine("What upstreams keep for several teams", (store) => {
     if (expected === "refused") {
       counts.refused++;
       if (lines.some((each) => stateOf(each, team, dialect) === "foreign")) counts.refusedLines++;
-      expect([[400, 404].includes(answer.status), answer.isOurs], about).toEqual([true, true]);
+      // Beside another call its fault may strike the reading of a batch's lines.
+      const refusals = isAlone ? [400, 404] : [400, 404, 502];
+      expect([refusals.includes(answer.status), answer.isOurs], about).toEqual([true, true]);
       const received = upstreams.flatMap((upstream) => upstream.received);
       const others = file === undefined ? received : received.filter(({ method }) => method !== "GET");
       if (isAlone) expect(others, about).toEqual([]);
