@@ -34,7 +34,8 @@ export function extrasOf(c: Choice): object {
     () => ({
       tools: [{ type: "code_interpreter", container: { [c.spelt("file_ids")]: [c.held("file"), c.held("file")] } }],
     }),
-    () => ({ extra_body: { any: { [c.spelt("file_id")]: c.held("file") } } }),
+    // Not `extra_body`, in whose place a line may have another.
+    () => ({ vendor: { any: { [c.spelt("file_id")]: c.held("file") } } }),
   )();
 }
 
