@@ -168,14 +168,18 @@ describeOnEitherEngine("What upstreams keep for several teams", (store) => {
     return { status: answer.status, isOurs: answer.headers.get("x-keyplane-error-source") === "keyplane", head, text };
   }
 
+  /** Finds the objects that an answer names, but for those that the team has written into the file that it reads. */
+  function shownIn(team: string, { operation }: Move, { head, text }: { head: string; text: string }): Thing[] {
+    const isContent = operation === "gateway.get_file_content" || operation === "gateway.download_gemini_file";
+    return world.namedIn(`${head} ${text}`).filter(({ id }) => !isContent || !world.written.has(`${team} ${id}`));
+  }
+
   /** Notes what an answer shows, and finds what of it is another team's. */
-  function foreignIn(team: string, { operation }: Move, { head, text }: { head: string; text: string }): string[] {
-    const mayHaveWritten = operation === "gateway.get_file_content" || operation === "gateway.download_gemini_file";
+  function foreignIn(team: string, move: Move, { head, text }: { head: string; text: string }): string[] {
     const foreign = (`${head} ${text}`.match(/mark-[a-z]+-\d+/g) ?? []).filter(
       (mark) => !mark.startsWith(`mark-${team}-`),
     );
-    for (const thing of world.namedIn(`${head} ${text}`)) {
-      if (mayHaveWritten && world.written.has(`${team} ${thing.id}`)) continue;
+    for (const thing of shownIn(team, move, { head, text })) {
       if (thing.team === team) thing.isShown = true;
       else foreign.push(thing.id);
     }
@@ -210,7 +214,7 @@ describeOnEitherEngine("What upstreams keep for several teams", (store) => {
     faults.delete(team);
     counts.calls++;
     const about = JSON.stringify({ team, dialect, ...request, fault, isAlone, answer, named: named.map(described) });
-    const fresh = world.namedIn(`${answer.head} ${answer.text}`).filter((thing) => !before.has(thing));
+    const fresh = shownIn(team, move, answer).filter((thing) => !before.has(thing));
     expect(foreignIn(team, move, answer), about).toEqual([]);
     for (const upstream of upstreams) expect(upstream.foreign, about).toEqual([]);
     if (isUnrecorded)
