@@ -13,8 +13,7 @@ export function memberNamesOf(claims: JWTPayload): MemberNames | undefined {
   // As it was signed, whatever the library's type says of it.
   const subject: unknown = claims.sub;
   if (typeof subject !== "string" || !SUBJECT.test(subject)) return undefined;
-  // One group is a text alone at some issuers.
-  const groups = [claims.groups].flat().filter(isGroup).slice(0, MAX_GROUPS);
+  const groups = Array.isArray(claims.groups) ? claims.groups.filter(isGroup).slice(0, MAX_GROUPS) : [];
   return { subject, groups, serviceAccount: serviceAccountOf(subject, claims) };
 }
 

@@ -1,6 +1,5 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, type MockInstance, test, vi } from "vitest";
 import { createLogoutValidator } from "../../../../server/auth/session/logout-token.ts";
-import { memberNamesOf } from "../../../../server/auth/tokens/claims.ts";
 import { createJwtValidator } from "../../../../server/auth/tokens/jwt.ts";
 import { testClock } from "../../harness.ts";
 import { type Issuer, makeSigner, type Signer, sign, startIssuer } from "../../management/issuer.ts";
@@ -78,11 +77,4 @@ describe("b107: a token whose signature is bad", () => {
     for (let i = 0; i < 3; i++) expect(await judgeLogout(bad)).toBeUndefined();
     expect(verified).toHaveBeenCalledTimes(1);
   });
-});
-
-test("a group that an issuer gives as a text alone is the group", () => {
-  const groupsOf = (groups: unknown) => memberNamesOf({ sub: "ann", groups })?.groups;
-  expect(groupsOf("leads")).toEqual(["leads"]);
-  expect(groupsOf(["leads", 1, "b"])).toEqual(["leads", "b"]);
-  for (const none of [undefined, null, 1, { leads: true }]) expect(groupsOf(none)).toEqual([]);
 });
