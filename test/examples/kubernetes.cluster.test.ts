@@ -41,7 +41,7 @@ describe("examples/kubernetes", () => {
     expect(await kubectl(`get secret docs-agent-key -n research-dev -o ${data}`)).not.toBe("");
     const pod = "jsonpath={.spec.template.metadata.annotations}";
     expect(await kubectl(`get deployment docs-agent -n research-dev -o ${pod}`)).toMatch(
-      /^\{"version\.keyplane\.dev\/docs-agent":"key_\w+\.1"\}$/,
+      /^\{"version\.keyplane\.dev\/docs-agent":"key_\w+\.1\.inf_\w{8}"\}$/,
     );
   });
 
