@@ -11,8 +11,8 @@ import { createBatcher } from "./batcher.ts";
 const MAX_KEYS = 100;
 
 /**
- * Revokes and releases keys, and changes what they may do. Changes that are requested at once go in one transaction, so that of
- * thousands of keys that end together the last one does not wait for a transaction each.
+ * Revokes and releases keys, and changes what they may do. Changes that are requested at once go in one transaction, so
+ * that of thousands of keys that end together the last one does not wait for a transaction each.
  */
 export type KeyChanges = {
   /**

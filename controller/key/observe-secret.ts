@@ -138,8 +138,8 @@ export function rememberWrite(
 }
 
 /**
- * True if a Secret without an owner reference holds a secret that was minted for a key of this name, whatever else was stripped from it.
- * A Secret that a former declaration released belongs to no declaration: it delivers a key that lives on.
+ * True if a Secret without an owner reference holds a secret that was minted for a key of this name, whatever else was
+ * stripped from it. A Secret that a former declaration released belongs to no declaration: it delivers a key that lives on.
  */
 async function isMintedForThisName(
   { cluster, store }: KeyDeps,

@@ -4,8 +4,9 @@ import { planPolicy, planSuspension } from "./plan-policy.ts";
 
 /**
  * Plans the step by which a working key is revoked or suspended, the first part of {@link planKey}; undefined if the
- * key is not to end. A deletion ends it also without our finalizer, where another's holds the object. It comes before every other step of the key, and needs no answer from the cluster: when thousands of
- * keys end together, each has ended before anything else is done for any of them (threats c71).
+ * key is not to end. A deletion ends it also without our finalizer, where another's holds the object. It comes before
+ * every other step of the key, and needs no answer from the cluster: when thousands of keys end together, each has ended
+ * before anything else is done for any of them (threats c71).
  */
 export function planEnd(observed: ObservedDeclaration): StoreAction | undefined {
   const { declared, references } = observed;

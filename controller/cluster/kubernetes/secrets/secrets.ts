@@ -2,7 +2,6 @@
  * Secrets of the API server: read by GET and never kept, written under exactly the uid and resourceVersion that were
  * read.
  */
-
 import { PREFERRED_API_VERSION } from "../../../../domain/kinds/kinds.ts";
 import { isRecord } from "../../../../domain/manifest/document/identity.ts";
 import { secretData } from "../../../../domain/secret-data.ts";
