@@ -45,8 +45,8 @@ export type DeclaredObject<K extends Kind = Kind> = ObjectRef<K> & {
   readonly finalizers: readonly string[];
   readonly spec: Spec<K>;
   /**
-   * True for a PlatformKey whose spec this version cannot read, and whose state is to end or suspend its key: of the
-   * spec nothing else is to be applied.
+   * True for a PlatformKey whose spec this version cannot read: of the spec its state alone is to be applied, and its key
+   * is held to its team and policies as it was issued.
    */
   readonly isUnread?: true;
   readonly labels: Labels;

@@ -153,7 +153,7 @@ async function holdDeclared(
   const maxKeys = lowest(policies.policies.map((policy) => policy.maxKeys));
   const isCounted = team !== undefined && maxKeys !== null;
   const held = holdToPolicies({
-    ...{ declared, stored, now, team: policies },
+    ...{ declared, isUnread: object.isUnread, stored, now, team: policies },
     isApplied: stored !== undefined && stored.generation >= object.generation,
     applied: stored?.appliedRotation ?? null,
     boundTo: await boundGateway(store.db, declared, stored, references),

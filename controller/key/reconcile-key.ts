@@ -6,7 +6,7 @@ import { recordedSpec } from "../../domain/key/declaration/recorded-spec.ts";
 import { heldByPolicies } from "../../domain/key/issuance/policy-violated.ts";
 import { isOutdated } from "../../domain/key/observed/observed-key.ts";
 import type { KeyAction } from "../../domain/key/plan/key-action.ts";
-import { planEnd, planUnreadEnd } from "../../domain/key/plan/plan-end.ts";
+import { isGoing, planEnd, planUnread } from "../../domain/key/plan/plan-end.ts";
 import { type KeyPlan, planKey } from "../../domain/key/plan/plan-key.ts";
 import { waitsForTeam } from "../../domain/key/plan/plan-policy.ts";
 import { StaleLeaderError, TooManyKeysError } from "../../store/database/errors.ts";
@@ -59,8 +59,37 @@ async function endInStore(deps: KeyDeps, { namespace, name }: KeyName): Promise<
   const object = deps.cluster.get("PlatformKey", namespace, name);
   if (object === undefined) return;
   const declaration = await observeDeclaration(deps, object);
-  const end = object.isUnread ? planUnreadEnd(declaration.observed) : planEnd(declaration.observed);
+  const end = object.isUnread ? planUnread(declaration.observed) : planEnd(declaration.observed);
   if (end !== undefined) await actOnStore(deps, declaration, end);
+}
+
+/**
+ * Brings a key of whose declaration only the state can be read to rest. Its status is not written here: it says what
+ * cannot be read.
+ *
+ * @returns undefined if the key is over, so that its deletion goes on as that of any other
+ */
+async function settleUnread(
+  deps: KeyDeps,
+  object: DeclaredObject<"PlatformKey">,
+): Promise<ReconcileResult | undefined> {
+  for (let step = 0; step < MAX_STEPS; step++) {
+    const declaration = await observeDeclaration(deps, object);
+    const { observed, rows } = declaration;
+    const action = planUnread(observed);
+    if (action === undefined) {
+      if (isGoing(observed)) return undefined;
+      const inMs = observed.verdict.nextAt - rows.now;
+      return { requeueAfterMs: Number.isFinite(inMs) ? inMs : undefined };
+    }
+    await actOnStore(deps, declaration, action);
+    await recordEvents(deps, object);
+  }
+  throw notConverged(object);
+}
+
+function notConverged({ namespace, name }: KeyName): Error {
+  return new Error(`PlatformKey ${namespace}/${name} did not converge in ${MAX_STEPS} steps`);
 }
 
 type KeyName = { readonly namespace: string; readonly name: string };
@@ -115,9 +144,9 @@ async function runUntilStable(deps: KeyDeps, name: KeyName, signal: AbortSignal)
   for (let step = 0; ; step++) {
     const object = deps.cluster.get("PlatformKey", name.namespace, name.name);
     if (object === undefined || signal.aborted) return AT_REST;
-    if (object.isUnread) await endInStore(deps, name);
     await recordEvents(deps, object);
-    if (object.isUnread) return AT_REST;
+    const settled = object.isUnread && (await settleUnread(deps, object));
+    if (settled) return settled;
     const isSame = before?.object.uid === object.uid && before.object.generation === object.generation;
     const { observation, plan } = await decide(deps, object, isSame ? before?.rows : undefined);
     before = NOT_IN_STORE.has(plan.action.do) ? { object, rows: observation.rows } : undefined;
@@ -148,8 +177,7 @@ async function runUntilStable(deps: KeyDeps, name: KeyName, signal: AbortSignal)
       return unconfirmed(object);
     }
     if (step === MAX_STEPS) {
-      const why = `PlatformKey ${name.namespace}/${name.name} did not converge in ${MAX_STEPS} steps`;
-      throw failedStep(new Error(why), observation, plan);
+      throw failedStep(notConverged(name), observation, plan);
     }
     const carriedOut = carryOut(deps, observation, plan, plan.action);
     if (plan.action.do === "Restart") return { done: carriedOut };

@@ -17,7 +17,8 @@ const REPLACED: ReadonlySet<string> = new Set(["Ready", "Accepted", "Stalled", "
 
 /** Returns the status of an invalid object: not accepted and not ready; the rest as it was. */
 export function invalidStatus({ object, problem }: CheckedObject, now: number): ObjectStatus {
-  const applied = object.isUnread && "state" in object.spec ? ` Only its state ${object.spec.state} is applied.` : "";
+  const state = object.isUnread && "state" in object.spec ? object.spec.state : "Active";
+  const applied = state === "Active" ? "" : ` Only its state ${state} is applied.`;
   const message = `This version of Keyplane cannot read the declaration: ${problem}.${applied}`;
   const ready = condition("Ready", "False", "Invalid", message);
   const stated = [ready, condition("Accepted", "False", "Invalid", message), ...progressOf(ready)];

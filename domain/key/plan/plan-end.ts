@@ -1,6 +1,7 @@
-import { governedKey, isOutdated, type ObservedDeclaration } from "../observed/observed-key.ts";
+import { governedKey, type ObservedDeclaration } from "../observed/observed-key.ts";
+import type { StoredKey } from "../stored/stored-key.ts";
 import type { StoreAction } from "./key-action.ts";
-import { planPolicy, planSuspension } from "./plan-policy.ts";
+import { planPolicy } from "./plan-policy.ts";
 
 /**
  * Plans the step by which a working key is revoked or suspended, the first part of {@link planKey}; undefined if the
@@ -9,26 +10,31 @@ import { planPolicy, planSuspension } from "./plan-policy.ts";
  * before anything else is done for any of them (threats c71).
  */
 export function planEnd(observed: ObservedDeclaration): StoreAction | undefined {
-  const { declared, references } = observed;
   const key = governedKey(observed);
   if (key === undefined || key.state === "revoked") return undefined;
-  if (isGoing(observed)) return declared.retainOnDelete ? undefined : { do: "Revoke", reason: "Deleted" };
-  if (!observed.hasFinalizer) return undefined;
-  if (declared.state === "Revoked") return { do: "Revoke", reason: "Declared" };
-  if (references.teamId !== null && key.teamId !== references.teamId) return { do: "Revoke", reason: "Moved" };
+  if (isGoing(observed)) return observed.declared.retainOnDelete ? undefined : { do: "Revoke", reason: "Deleted" };
+  // Without it a deletion would not wait for the key's end. An object that is being deleted gets none any more.
+  if (!observed.hasFinalizer && !observed.deleting) return undefined;
+  const revocation = planRevocation(observed, key);
+  if (revocation !== undefined) return revocation;
   const update = planPolicy(observed, key);
   return update?.policy.suspended && key.state !== "suspended" ? update : undefined;
 }
 
 /**
- * Plans the step by which a declaration of which only the state can be read ends or suspends its key; undefined if that
- * is done.
+ * Plans the step of a key of whose declaration only the state can be read: it ends or is suspended as any other, and is
+ * held to its policies as it was issued; undefined if that is done.
  */
-export function planUnreadEnd(observed: ObservedDeclaration): StoreAction | undefined {
+export function planUnread(observed: ObservedDeclaration): StoreAction | undefined {
   const key = governedKey(observed);
   if (key === undefined || key.state === "revoked") return undefined;
-  if (observed.declared.state === "Revoked") return { do: "Revoke", reason: "Declared" };
-  return isOutdated(observed, key) ? undefined : planSuspension(observed, key);
+  return planRevocation(observed, key) ?? planPolicy(observed, key);
+}
+
+function planRevocation({ declared, references }: ObservedDeclaration, key: StoredKey): StoreAction | undefined {
+  if (declared.state === "Revoked") return { do: "Revoke", reason: "Declared" };
+  const isMoved = references.teamId !== null && key.teamId !== references.teamId;
+  return isMoved ? { do: "Revoke", reason: "Moved" } : undefined;
 }
 
 /** True if the declaration is being deleted, and its key with it: a protected key lives on as declared meanwhile. */

@@ -9,7 +9,7 @@ import { nextDeadline } from "./next-deadline.ts";
 import { planDeletion } from "./plan-deletion.ts";
 import { isGoing, planEnd } from "./plan-end.ts";
 import { planPolicy } from "./plan-policy.ts";
-import { planVersions } from "./plan-versions.ts";
+import { planKept, planVersions } from "./plan-versions.ts";
 
 export type KeyPlan = {
   readonly action: KeyAction;
@@ -43,7 +43,7 @@ function planLife(observed: ObservedKey, now: number): KeyAction {
   if (isOutdated(observed, key)) return NOTHING;
   const update = planPolicy(observed, key);
   if (update !== undefined) return update;
-  if (references.teamId === null) return NOTHING;
+  if (references.teamId === null) return planKept(observed, key, now);
   return planVersions(observed, key, now);
 }
 

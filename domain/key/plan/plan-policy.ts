@@ -56,7 +56,7 @@ function planHeld(
 }
 
 /** Plans the suspension by a declaration that is not applied otherwise: it can suspend the key and nothing else. */
-export function planSuspension(
+function planSuspension(
   { declared, generation }: Pick<ObservedDeclaration, "declared" | "generation">,
   key: StoredKey,
 ): Extract<StoreAction, { do: "UpdatePolicy" }> | undefined {

@@ -28,19 +28,34 @@ export function planVersions(observed: ObservedKey, key: StoredKey, now: number)
 
   const wanted = wantedVersion(observed, key, now);
   if (wanted !== undefined && wanted.from <= now) {
-    if (!mayMint(observed, now)) return NOTHING;
+    if (!mayMint(observed, now)) return planKept(observed, key, now);
     if (held === null) return planReservation(key, declared, wanted.why, now);
     if (isRewriteEarly(observed, held, now)) return NOTHING;
     return observed.confirmed ? { do: "Publish", number: held } : WAIT;
   }
 
   if (delivered?.state !== "active" || secret.state !== "ours") return NOTHING;
-  const isWritable = !secret.immutable || (secret.collected && !isSecretCollected(declared));
+  const isWritable = !secret.immutable || isToBeKept(observed);
   if (!secret.rendered && isWritable && !isRewriteEarly(observed, delivered.number, now)) return { do: "Render" };
   if (declared.restartTargets.length > 0 && delivered.number !== observed.restartedVersion) {
     return { do: "Restart", version: delivered.number };
   }
   return NOTHING;
+}
+
+/**
+ * Plans the step of a key for which nothing else can be done: the Secret of one that is to outlive its declaration does
+ * not wait, since Kubernetes would delete it with the declaration.
+ */
+export function planKept(observed: ObservedKey, key: StoredKey, now: number): KeyAction {
+  const delivered = deliveredVersion(observed, key);
+  if (delivered?.state !== "active" || !isToBeKept(observed)) return NOTHING;
+  return isRewriteEarly(observed, delivered.number, now) ? NOTHING : { do: "Render" };
+}
+
+/** True if the key's Secret is still Kubernetes' to delete, and is not to be. */
+function isToBeKept({ declared, secret }: ObservedKey): boolean {
+  return secret.state === "ours" && secret.collected && !isSecretCollected(declared);
 }
 
 function planReservation(key: StoredKey, declared: DeclaredKey, why: MintReason, now: number): KeyAction {

@@ -46,9 +46,13 @@ export const NO_VERDICT: PolicyVerdict = {
   nextAt: Number.POSITIVE_INFINITY,
 };
 
+const UNREAD = "The declaration cannot be read.";
+
 /** Facts that a decision on a key's policies needs. */
 export type HeldKey = {
   readonly declared: DeclaredKey;
+  /** True if of the declaration only the state could be read: an issued key is held as it was issued. */
+  readonly isUnread?: boolean | undefined;
   /** Key that the declaration governs; undefined for a new key. */
   readonly stored: StoredKey | undefined;
   /** Gateway that the stored key is bound to, as policies name it; null for none. */
@@ -69,11 +73,11 @@ export type HoldResult = { readonly effective: DeclaredKey; readonly verdict: Po
 
 /** Holds a declared key to its team's policies. */
 export function holdToPolicies(key: HeldKey): HoldResult {
-  const { declared, stored, team } = key;
+  const { declared, stored, team, isUnread = false } = key;
   const isNone = team.policies.length === 0 && team.unreadable.length === 0;
-  if (isNone || declared.state === "Revoked" || stored?.state === "revoked") {
-    return { effective: declared, verdict: NO_VERDICT };
-  }
+  const isOver = declared.state === "Revoked" || stored?.state === "revoked";
+  if (stored !== undefined && isUnread && !isOver) return holdAsIssued(key, stored, [UNREAD]);
+  if (isNone || isOver) return { effective: declared, verdict: NO_VERDICT };
   return stored === undefined ? holdNew(key) : holdIssued(key, stored);
 }
 

@@ -3,7 +3,7 @@ import type { Cluster } from "../../../controller/cluster/port.ts";
 import { until } from "../../env/until.ts";
 import { withCalls } from "../fixtures/cluster-calls.ts";
 import { describeWorlds } from "../fixtures/setup.ts";
-import { key, startWorld } from "../fixtures/world.ts";
+import { key, startWorld, team } from "../fixtures/world.ts";
 
 describeWorlds("a declaration that this version cannot read", (setup) => {
   it("c113: ends its key by state Revoked, suspends it by Suspended, and changes nothing else of it", async (context) => {
@@ -30,4 +30,39 @@ describeWorlds("a declaration that this version cannot read", (setup) => {
     await until("it works again", () => world.decide(suspended) === "allowed");
     expect(world.decide(revoked)).not.toBe("allowed");
   });
+
+  it("c113: holds its key to its team and its policies, as it was issued", async (context) => {
+    const unread = new Set<string>();
+    const world = await startWorld(
+      context,
+      { ...setup(), wrap: asUnread(unread) },
+      key("narrowed", { scopes: ["memory:read", "memory:write"], rateLimit: { requestsPerMinute: 7 } }),
+      key("moved"),
+    );
+    const [narrowed, moved] = [await world.plaintextOf("narrowed"), await world.plaintextOf("moved")];
+    const { policy } = await world.stored("narrowed");
+    unread.add("narrowed").add("moved");
+    const spec = { teamSelector: {}, allowedScopes: ["memory:read"], gracePeriod: "1s" };
+    await world.write({ kind: "PlatformKeyPolicy", namespace: "", name: "readers", spec });
+    await until("the policy has ended it", () => world.decide(narrowed, "atoms.create") !== "allowed");
+    expect((await world.stored("narrowed")).policy).toEqual({ ...policy, expiresAt: expect.any(Number) });
+    expect(world.decide(moved)).toBe("allowed");
+    await world.write(team("team-a", ["elsewhere"]), team("team-b", ["dev"]));
+    await until("it is revoked", async () => (await world.stored("moved")).state === "revoked");
+    expect(await world.stored("moved")).toMatchObject({ revocation: { reason: "Moved" } });
+    expect(world.decide(moved)).not.toBe("allowed");
+  });
 });
+
+/** Wraps a cluster so that of these keys only what says how they end can be read. */
+function asUnread(names: ReadonlySet<string>) {
+  return withCalls((cluster) => ({
+    get: ((kind, namespace, name) => {
+      const object = cluster.get(kind, namespace, name);
+      if (kind !== "PlatformKey" || object === undefined || !names.has(object.name)) return object;
+      return { ...object, spec: { ...object.spec, ...LEAST }, isUnread: true };
+    }) satisfies Cluster["get"],
+  }));
+}
+
+const LEAST = { preset: undefined, scopes: ["memory:read"], rateLimit: undefined } as const;

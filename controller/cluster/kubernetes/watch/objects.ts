@@ -7,7 +7,7 @@ import type { Kind } from "../../../../domain/kinds/kinds.ts";
 import type { DeclaredObject, ObjectRef, ObjectStatus } from "../../port.ts";
 import { ObjectCache } from "./object-cache.ts";
 import { needsReconciling } from "./object-change.ts";
-import { type CheckedObject, readDeclaredObject } from "./read-object.ts";
+import { asDeleted, type CheckedObject, readDeclaredObject } from "./read-object.ts";
 import type { Sink } from "./reflector.ts";
 import { isLater } from "./resource-version.ts";
 import { eachYielding } from "./yield-between.ts";
@@ -37,7 +37,7 @@ export class WatchedObjects {
     this.#onContradicted = onContradicted;
   }
 
-  /** Returns an object, as `get` of the port: undefined also if its spec cannot be read, and ends no key. */
+  /** Returns an object, as `get` of the port: undefined also if its spec cannot be read, unless it is a key's. */
   get<K extends Kind>(kind: K, namespace: string, name: string): DeclaredObject<K> | undefined {
     const held = this.#held.find({ kind, namespace, name });
     const one = held && this.#withEnding(held);
@@ -137,13 +137,9 @@ export class WatchedObjects {
     else this.#expected.set(uid, status);
   }
 
-  /**
-   * Returns an object as it is reconciled. If it ends with its namespace, what is wrong with its spec does not matter.
-   */
+  /** Returns an object as it is reconciled: one that ends with its namespace counts as being deleted. */
   #withEnding(one: CheckedObject): CheckedObject {
-    const { object } = one;
-    if (object.deleting || !this.#isEnding(object)) return one;
-    return { object: { ...object, deleting: true }, problem: undefined };
+    return one.object.deleting || !this.#isEnding(one.object) ? one : asDeleted(one);
   }
 
   /** @param isSure true if this is believed even if it is older than what is known of the same object */

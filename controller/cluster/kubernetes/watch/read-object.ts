@@ -41,8 +41,8 @@ const MAX_FINALIZERS = 16;
 /**
  * Reads an object. Its spec was valid when it was stored, by the schema of that day. New defaults are filled in. Fields
  * that this version does not know are left out, as is a display name that it refuses. What else is not valid by this
- * version is a problem, unless the object is being removed. A spec that a controller accepted before is not judged by
- * rules that came later.
+ * version is a problem, unless the object is being removed ({@link asDeleted}). A spec that a controller accepted before
+ * is not judged by rules that came later.
  *
  * @param known returns the object as it was last read: a spec that is the same is not judged again
  * @throws Error for what is no object of a kind of ours
@@ -74,10 +74,21 @@ export function readDeclaredObject(
   }
   const read = readSpec(ref, spec, wasTaken(rest) && isRecord(spec) ? spec : undefined);
   if (read.spec !== undefined) return { object: { ...rest, spec: read.spec }, problem: undefined };
-  const kept = ending(ref, spec);
-  if (deleting) return { object: { ...rest, spec: kept }, problem: undefined };
-  const endsKey = kind === "PlatformKey" && "state" in kept && kept.state !== "Active";
-  return { object: { ...rest, spec: kept, ...(endsKey ? { isUnread: true } : {}) }, problem: read.problem };
+  const isUnread = kind === "PlatformKey" ? { isUnread: true as const } : {};
+  const unread = { object: { ...rest, spec: ending(ref, spec), ...isUnread }, problem: read.problem };
+  return deleting ? asDeleted(unread) : unread;
+}
+
+/**
+ * Returns an object as one that is being deleted. What is wrong with its spec does not matter then, unless a protected
+ * key waits: what is kept of the spec is not what that key may do meanwhile.
+ */
+export function asDeleted({ object: { isUnread, ...object }, problem }: CheckedObject): CheckedObject {
+  const deleted = { ...object, deleting: true };
+  const isProtected = "deletionProtection" in object.spec && object.spec.deletionProtection === true;
+  return isUnread && isProtected
+    ? { object: { ...deleted, isUnread }, problem }
+    : { object: deleted, problem: undefined };
 }
 
 type Ref = Pick<DeclaredObject, "kind" | "namespace" | "name">;

@@ -61,20 +61,41 @@ describe("an object of the API server", () => {
   });
 
   it("c24: one that this version cannot read is not worked on, counts as present, and says so", () => {
-    const held = readDeclaredObject("PlatformKey", raw({ preset: "OfTheFuture" }, {}, { keyID: "key_1", team: "t" }));
-    expect(held.problem).toContain("spec.preset");
+    const held = readDeclaredObject("MemoryLibrary", raw({ embedding: "OfTheFuture" }));
+    expect(held.problem).toContain("spec.embedding");
     const objects = new WatchedObjects(() => {});
-    objects.sink("PlatformKey", "").replace([held], "7");
-    expect(objects.get("PlatformKey", "dev", "reader")).toBeUndefined();
-    expect(objects.list("PlatformKey")).toEqual([]);
-    expect(objects.uids("PlatformKey")).toEqual(["uid-1"]);
-    const status = invalidStatus(held, 0);
+    objects.sink("MemoryLibrary", "").replace([held], "7");
+    expect(objects.get("MemoryLibrary", "dev", "reader")).toBeUndefined();
+    expect(objects.list("MemoryLibrary")).toEqual([]);
+    expect(objects.uids("MemoryLibrary")).toEqual(["uid-1"]);
+    const key = readDeclaredObject("PlatformKey", raw({ preset: "OfTheFuture" }, {}, { keyID: "key_1", team: "t" }));
+    const status = invalidStatus(key, 0);
     expect(status).toMatchObject({ keyID: "key_1", team: "t", observedGeneration: 3 });
     expect(status.conditions?.map((one) => `${one.type} ${one.status} ${one.reason}`)).toEqual([
       "Ready False Invalid",
       "Accepted False Invalid",
       "Stalled True Invalid",
     ]);
+  });
+
+  it.each([
+    { deleting: true, isEnding: false },
+    { deleting: false, isEnding: true },
+  ])("c113: of one that cannot be read, no more is applied while its deletion waits: %o", ({ deleting, isEnding }) => {
+    const metadata = deleting ? { deletionTimestamp: "2026-01-01T00:00:00Z" } : {};
+    const objects = new WatchedObjects(
+      () => {},
+      () => isEnding,
+    );
+    const found = (spec: object) => {
+      const held = readDeclaredObject("PlatformKey", raw({ preset: "OfTheFuture", ...spec }, metadata));
+      objects.sink("PlatformKey", "").replace([held], "7");
+      return objects.get("PlatformKey", "dev", "reader");
+    };
+    expect(found({ deletionProtection: true })).toMatchObject({ deleting: true, isUnread: true });
+    const going = found({ deletionPolicy: "Retain" });
+    expect(going).toMatchObject({ deleting: true, spec: { deletionPolicy: "Retain" } });
+    expect(going).not.toHaveProperty("isUnread");
   });
 
   it.each(["Revoked", "Suspended"])("c113: one that cannot be read is worked on for its state %s alone", (state) => {
@@ -128,12 +149,13 @@ describe("an object of the API server", () => {
     },
   );
 
-  it("b118: with more at fault than its name is not worked on, and counts as present: its key is not ended", () => {
+  it("b118: with more at fault than its name is not applied, and counts as present: its key is not ended", () => {
     const held = readDeclaredObject("PlatformKey", raw({ preset: "OfTheFuture", displayName: "\u202e" }));
     expect(held.problem).toContain("spec.preset");
     const objects = new WatchedObjects(() => {});
     objects.sink("PlatformKey", "").replace([held], "7");
-    expect([objects.list("PlatformKey"), objects.uids("PlatformKey")]).toEqual([[], ["uid-1"]]);
+    expect(objects.list("PlatformKey")).toMatchObject([{ isUnread: true, spec: { state: "Active" } }]);
+    expect(objects.uids("PlatformKey")).toEqual(["uid-1"]);
   });
 
   it("is worked on when it is being removed, whatever its spec: what it stands for has to end", () => {

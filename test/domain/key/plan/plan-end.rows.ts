@@ -23,6 +23,12 @@ export const ENDS: KeyTable = {
       outcome: { do: "Revoke", reason: "Deleted" },
     },
     {
+      rule: "c112: a protected declaration with state Revoked ends its key also as it is deleted without the finalizer",
+      from: "deleted",
+      change: { hasFinalizer: false, declared: { deletionProtection: true, state: "Revoked" } },
+      outcome: { do: "Revoke", reason: "Declared" },
+    },
+    {
       rule: "a declaration with state Revoked gets the finalizer before it ends its key",
       from: "to revoke",
       change: { hasFinalizer: false },

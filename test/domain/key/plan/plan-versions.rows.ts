@@ -205,6 +205,27 @@ export const SECRET: KeyTable = {
       outcome: { do: "Render" },
     },
     {
+      rule: "c110: and also while its next version waits",
+      from: "to render",
+      change: {
+        declared: { retainOnDelete: true, rotationTrigger: "next" },
+        references: { missing: ["There is no gateway."] },
+      },
+      outcome: { do: "Render" },
+    },
+    {
+      rule: "a Secret that goes with its key waits for the next version",
+      from: "to render",
+      change: { declared: { rotationTrigger: "next" }, references: { missing: ["There is no gateway."] } },
+      outcome: NOTHING,
+    },
+    {
+      rule: "c110: and also in a namespace that no team claims any more",
+      from: "to render",
+      change: { declared: { deletionProtection: true }, references: { teamId: null } },
+      outcome: { do: "Render" },
+    },
+    {
       rule: "an immutable Secret that is not as declared otherwise is left",
       from: "to render",
       change: { secret: { immutable: true } },

@@ -26,6 +26,7 @@ type Case = {
   readonly isApplied?: boolean;
   readonly applied?: AppliedRotation;
   readonly boundTo?: NamedRef;
+  readonly isUnread?: boolean;
 };
 
 /** What becomes of a key that was minted ten days ago with the policy `stored`. */
@@ -48,6 +49,7 @@ function hold({ key = {}, rules, stored = {}, expiresAt = null, since = NOW, ...
     declared: declareKey("ns", "key", checkedSpec("PlatformKey", { scopes: ["memory:read"], ...key })),
     stored: row,
     boundTo: more.boundTo ?? null,
+    isUnread: more.isUnread,
     team: { policies: [policy], unreadable: more.unreadable ?? [] },
     isApplied: more.isApplied ?? true,
     applied: more.applied ?? null,
@@ -327,4 +329,15 @@ describe("a key that was issued", () => {
     const { verdict, effective } = hold({ rules: { expiry: { required: true, max: "480h" } } });
     expect([verdict.endsAt, effective.expiresAfter]).toEqual([null, 20 * DAY]);
   });
+});
+
+test("c113: a key whose declaration cannot be read is held as it was issued", () => {
+  const stored = { scopes: ["memory:write"] as const, concurrent: 9, expiresAt: NOW + 40 * DAY };
+  const unread = { key: { scopes: ["memory:read"] }, stored, isUnread: true };
+  const free = hold({ ...unread, rules: { allowedScopes: ["memory:write"] } });
+  expect(free.effective).toMatchObject({ scopes: ["memory:write"], concurrent: 9, expiresAt: NOW + 40 * DAY });
+  expect(free.verdict).toMatchObject({ notApplied: ["The declaration cannot be read."], ends: [] });
+  const rules = { allowedScopes: ["memory:read"], rateLimit: { concurrent: { max: 3 } } };
+  const held = hold({ ...unread, rules, since: NOW - 8 * DAY });
+  expect(held.effective).toMatchObject({ scopes: ["memory:write"], concurrent: 3, expiresAt: NOW - DAY });
 });
