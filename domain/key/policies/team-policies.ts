@@ -20,7 +20,7 @@ export function unreadablePolicy(uid: string): string {
 /** Formats the sentence for a stored policy that the cluster does not show, though nothing has said that it is gone. */
 export function unseenPolicy({ uid, name }: { readonly uid: string; readonly name: string }): string {
   const which = name === "" ? `a PlatformKeyPolicy (uid ${uid})` : `PlatformKeyPolicy ${name}`;
-  return `The cluster does not show ${which}, which is stored: have it serve PlatformKeyPolicies, or forget all of them with keyplane forget-policies.`;
+  return `The cluster does not show ${which}, which is stored: have it serve PlatformKeyPolicies, or forget all of them with keyplane forget-policies and the uid of the namespace kube-system.`;
 }
 
 /** Empty set of policies. */
