@@ -116,8 +116,14 @@ describe("The console's pages and forms", () => {
     "take %s of those whose role allows it, and change nothing for others",
     async ([pattern, { fields, statuses }]) => {
       const answers: number[] = [];
+      const nameOf = (person: string) => `form-${person}${pattern.toLowerCase().replace(/\W+/g, "-")}-x`;
+      let unchanged: Awaited<ReturnType<typeof newKey>> | undefined;
       for (const [i, person] of PEOPLE.entries()) {
-        const key = await newKey(`form-${person}${pattern.toLowerCase().replace(/\W+/g, "-")}-x`);
+        // Those whose form is refused, and forms about no key, leave theirs as it is.
+        const changesKey = (statuses[i] ?? 0) < 400 && pattern.includes(":key");
+        if (!changesKey) unchanged ??= await newKey(nameOf("others"));
+        const key = unchanged && !changesKey ? unchanged : await newKey(nameOf(person));
+        ids.key = key.id;
         const { headers, body: before } = await pages.send("GET", `/keys/${key.id}`);
         const given = {
           ...fields,

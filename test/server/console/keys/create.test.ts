@@ -1,9 +1,13 @@
+import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DAY_MS } from "../../../../domain/duration.ts";
+import { endOfLifetime } from "../../../../server/console/keys/form/lifetimes.ts";
 import { type Pages, startPages } from "../pages.ts";
 
 let pages: Pages;
+/** The form of a new key, as its page has it. */
+let opened: Record<string, string>;
 
 beforeAll(async () => {
   pages = await startPages();
@@ -11,6 +15,7 @@ beforeAll(async () => {
     await pages.send("POST", "/teams", { name, spec: { members: [{ role: "admin", group: "g" }] } });
   }
   await pages.send("POST", "/libraries", { name: "handbook", team: "payments", spec: {} });
+  opened = await formOf("/keys/new");
 });
 afterAll(() => pages.close());
 
@@ -22,44 +27,30 @@ async function formOf(path: string): Promise<Record<string, string>> {
   return Object.fromEntries(hidden.map(([, name, value]) => [name, value?.replaceAll("&quot;", '"') ?? ""]));
 }
 
-const newForm = async () => ({ ...(await formOf("/keys/new")), team: "payments", preset: "MCPReadOnly" });
+/** As a page that was opened anew has it: what differs is by which it is known when it is sent twice. */
+const newForm = () => ({
+  ...{ ...opened, once: randomBytes(18).toString("base64url") },
+  ...{ team: "payments", preset: "MCPReadOnly" },
+});
 
 const secretIn = (text: string) => /id="secret"[^>]*>([^<]+)</.exec(text)?.[1];
 
-const DIALECTS = {
-  openai: ["chat/completions", "OpenAI(base_url=&quot;URL/v1&quot;", "openai"],
-  anthropic: ["v1/messages", "Anthropic(base_url=&quot;URL&quot;", "@anthropic-ai/sdk"],
-  gemini: ["v1beta/models/large:generateContent", "{&quot;base_url&quot;: &quot;URL&quot;}", "@google/genai"],
-} as const;
-
-test.each(Object.entries(DIALECTS))(
-  "The page of a new key has its first calls to a gateway of %s, without the key",
-  async (dialect, [path, python, typescript]) => {
-    const team = `callers-of-${dialect}`;
-    await pages.send("POST", "/teams", { name: team, spec: { members: [] } });
-    const upstream = { name: "one", dialect, baseURL: "https://models.example", credential: "sk-credential" };
-    const routes = [{ model: "large", routeID: "large", upstream: "one", upstreamModel: "larger" }];
-    await pages.send("POST", "/gateways", {
-      name: "models",
-      team,
-      spec: { upstreams: [upstream], routes, publicID: team },
-    });
-    const { text } = await pages.post("/keys/new", {
-      ...(await newForm()),
-      name: "caller",
-      team,
-      preset: "GatewayDefault",
-    });
-    const [, calls = ""] = text.split('id="next"');
-    const url = `${pages.url}/g/${team}`;
-    expect(calls).toContain(`  &#39;${url}/${path.startsWith("v1") ? path : `v1/${path}`}&#39;</pre>`);
-    expect(calls).toContain(python.replace("URL", url));
-    expect(calls).toContain(`from &quot;${typescript}&quot;`);
-    expect(calls).toContain("KEYPLANE_API_KEY");
-    expect(calls).not.toContain(secretIn(text));
-    expect(calls.match(/<details name="way" open>/g)).toHaveLength(1);
-  },
-);
+test("The page of a new key has its first calls to a gateway, without the key", async () => {
+  const team = "callers";
+  await pages.send("POST", "/teams", { name: team, spec: { members: [] } });
+  const upstream = { name: "one", dialect: "gemini", baseURL: "https://models.example", credential: "sk-credential" };
+  const routes = [{ model: "large", routeID: "large", upstream: "one", upstreamModel: "larger" }];
+  await pages.send("POST", "/gateways", {
+    ...{ name: "models", team },
+    spec: { upstreams: [upstream], routes, publicID: team },
+  });
+  const { text } = await pages.post("/keys/new", { ...newForm(), name: "caller", team, preset: "GatewayDefault" });
+  const [, calls = ""] = text.split('id="next"');
+  expect(calls).toContain(`  &#39;${pages.url}/g/${team}/v1beta/models/large:generateContent&#39;</pre>`);
+  expect(calls).toContain("KEYPLANE_API_KEY");
+  expect(calls).not.toContain(secretIn(text));
+  expect(calls.match(/<details name="way" open>/g)).toHaveLength(1);
+});
 
 test("The page of a new version calls the gateway that its key is bound to, and none of that name elsewhere", async () => {
   const namespaces = ["spring", "autumn"];
@@ -79,12 +70,12 @@ test("The page of a new version calls the gateway that its key is bound to, and 
 });
 
 test("The page of a new key has its first calls to the memory, and none that the key may not make", async () => {
-  const { text } = await pages.post("/keys/new", { ...(await newForm()), name: "first-call" });
+  const { text } = await pages.post("/keys/new", { ...newForm(), name: "first-call" });
   const [, calls = ""] = text.split('id="next"');
   expect(calls).toContain(`${pages.url}/api/v1/memory/atoms?limit=5`);
   expect(calls).toContain(`&quot;url&quot;: &quot;${pages.url}/api/v1/memory/mcp&quot;`);
   expect(calls).not.toContain("/g/");
-  const none = await pages.post("/keys/new", { ...(await newForm()), name: "no-gateway", preset: "GatewayDefault" });
+  const none = await pages.post("/keys/new", { ...newForm(), name: "no-gateway", preset: "GatewayDefault" });
   expect([none.status, none.text.includes("/g/")]).toEqual([201, false]);
 });
 
@@ -114,7 +105,7 @@ describe("making a key", () => {
 
   test("limits it to models, and an edit that leaves them keeps them as they are", async () => {
     const form = {
-      ...(await newForm()),
+      ...newForm(),
       preset: "GatewayDefault",
       name: "for-models",
       models: "small, vendor/large:1",
@@ -163,15 +154,8 @@ describe("making a key", () => {
     };
     const renamed = { displayName: "Renamed", models: "small" };
     expect(await edited("of-memory", hidden, renamed)).toMatchObject({ status: 303, spec: hidden });
-    for (const [i, models] of ["a,b, c", "a,b,c", "c a,b", "c,a,b"].entries()) {
-      const { status, spec } = await edited(`comma-${i}`, shown, { models });
-      expect([status, spec.allowedModels.toSorted()]).toEqual([303, ["a,b", "c"]]);
-    }
-    const both = { ...shown, allowedModels: ["a,b", "a,b,c"] };
-    for (const [i, models] of ["a,b, a,b,c, d", "d,a,b,c,a,b"].entries()) {
-      const { status, spec } = await edited(`commas-${i}`, both, { models });
-      expect([status, spec.allowedModels.toSorted()]).toEqual([303, ["a,b", "a,b,c", "d"]]);
-    }
+    const { status, spec } = await edited("with-comma", shown, { models: "c,a,b" });
+    expect([status, spec.allowedModels.toSorted()]).toEqual([303, ["a,b", "c"]]);
     const emptied = await edited("to-memory", shown, { preset: "MCPReadOnly", models: "a,b" });
     expect(emptied.spec).not.toHaveProperty("allowedModels");
     for (const typed of [{ models: "," }, { networks: ", ," }]) {
@@ -181,7 +165,7 @@ describe("making a key", () => {
   });
 
   test("shows it on one page alone, which nothing keeps, and it works", async () => {
-    const made = await pages.post("/keys/new", { ...(await newForm()), name: "first" });
+    const made = await pages.post("/keys/new", { ...newForm(), name: "first" });
     expect([made.status, made.headers.get("cache-control")]).toEqual([201, "no-store"]);
     const secret = secretIn(made.text) ?? "";
     expect(await pages.tryKey(secret)).toBe(200);
@@ -209,14 +193,14 @@ describe("making a key", () => {
   });
 
   test("b114: is 415 for a form in a coding, which makes none", async () => {
-    const made = await pages.post("/keys/new", { ...(await newForm()), name: "coded" }, { "content-encoding": "gzip" });
+    const made = await pages.post("/keys/new", { ...newForm(), name: "coded" }, { "content-encoding": "gzip" });
     expect([made.status, made.headers.get("accept-encoding")]).toEqual([415, "identity"]);
     expect(made.text).toContain("Send the body as it is");
     expect((await pages.send("GET", "/keys?name=coded")).body.items).toEqual([]);
   });
 
   test("makes one key of a form that is sent twice", async () => {
-    const form = { ...(await newForm()), name: "double" };
+    const form = { ...newForm(), name: "double" };
     const answers = await Promise.all([pages.post("/keys/new", form), pages.post("/keys/new", form)]);
     expect(answers.map(({ status }) => status)).toEqual([201, 201]);
     expect((await pages.send("GET", "/keys?name=double")).body.items).toHaveLength(1);
@@ -224,7 +208,7 @@ describe("making a key", () => {
 
   test("binds the key to what its scopes are for, and to nothing that the page would hide", async () => {
     const chosen = { libraryAccess: "Restricted", libraries: "handbook", defaultLibrary: "handbook", gateway: "none" };
-    const form = { ...(await newForm()), name: "bound", ...chosen };
+    const form = { ...newForm(), name: "bound", ...chosen };
     expect((await pages.post("/keys/new", form)).status).toBe(201);
     const [{ spec }] = (await pages.send("GET", "/keys?name=bound")).body.items;
     expect(spec).toMatchObject({
@@ -244,7 +228,7 @@ describe("making a key", () => {
       concurrent: "3",
       networks: "10.0.0.0/8, ::1/128",
     };
-    expect((await pages.post("/keys/new", { ...(await newForm()), name: "limited", ...limits })).status).toBe(201);
+    expect((await pages.post("/keys/new", { ...newForm(), name: "limited", ...limits })).status).toBe(201);
     const [{ spec }] = (await pages.send("GET", "/keys?name=limited")).body.items;
     const rateLimit = { requestsPerMinute: 60, burst: 10, concurrent: 3 };
     expect(spec).toMatchObject({ ...named, rateLimit, allowedCIDRs: ["10.0.0.0/8", "::1/128"] });
@@ -275,26 +259,28 @@ describe("making a key", () => {
     ]);
   });
 
+  test("ends a key that is to work for a time after that, however often the form is sent", async () => {
+    const form = { ...newForm(), name: "works-30d", lifetime: "30d", expires: "2001-01-01T00:00" };
+    const madeAt = Date.now();
+    expect((await pages.post("/keys/new", form)).status).toBe(201);
+    const again = await pages.post("/keys/new", form);
+    expect([again.status, again.text.includes("This form was sent twice")]).toEqual([201, true]);
+    const [{ spec, expiresAt }] = (await pages.send("GET", "/keys?name=works-30d")).body.items;
+    expect(spec.expiresAt).toMatch(/T\d\d:\d\d:00Z$/);
+    expect(Date.parse(expiresAt)).toBe(Date.parse(spec.expiresAt));
+    const lives = Date.parse(expiresAt) - madeAt;
+    expect(lives).toBeGreaterThan(30 * DAY_MS - 60_001);
+    expect(lives).toBeLessThan(30 * DAY_MS + 60_000);
+  });
+
   test.for([
     ["7d", 7],
-    ["30d", 30],
     ["90d", 90],
-  ] as const)(
-    "ends a key that is to work for %s after that time, however often the form is sent",
-    async ([lifetime, days]) => {
-      const form = { ...(await newForm()), name: `works-${lifetime}`, lifetime, expires: "2001-01-01T00:00" };
-      const madeAt = Date.now();
-      expect((await pages.post("/keys/new", form)).status).toBe(201);
-      const again = await pages.post("/keys/new", form);
-      expect([again.status, again.text.includes("This form was sent twice")]).toEqual([201, true]);
-      const [{ spec, expiresAt }] = (await pages.send("GET", `/keys?name=works-${lifetime}`)).body.items;
-      expect(spec.expiresAt).toMatch(/T\d\d:\d\d:00Z$/);
-      expect(Date.parse(expiresAt)).toBe(Date.parse(spec.expiresAt));
-      const lives = Date.parse(expiresAt) - madeAt;
-      expect(lives).toBeGreaterThan(days * DAY_MS - 60_001);
-      expect(lives).toBeLessThan(days * DAY_MS + 60_000);
-    },
-  );
+  ] as const)("counts %s as that many days", async ([lifetime, days]) => {
+    const end = await endOfLifetime(pages.store.db, lifetime);
+    const lives = Date.parse(end.expiresAt ?? "") - Date.now();
+    expect(Math.abs(lives - days * DAY_MS)).toBeLessThan(60_001);
+  });
 
   test("ends no key whose form asks for no end, whatever date the page hides, and one at a date of one's own", async () => {
     const expires = "2099-01-01T00:00";
@@ -302,7 +288,7 @@ describe("making a key", () => {
       ["without-end", "none"],
       ["until-a-date", "date"],
     ] as const) {
-      expect((await pages.post("/keys/new", { ...(await newForm()), name, lifetime, expires })).status).toBe(201);
+      expect((await pages.post("/keys/new", { ...newForm(), name, lifetime, expires })).status).toBe(201);
     }
     const endOf = async (name: string) => (await pages.send("GET", `/keys?name=${name}`)).body.items[0].spec.expiresAt;
     expect([await endOf("without-end"), await endOf("until-a-date")]).toEqual([undefined, "2099-01-01T00:00:00Z"]);
@@ -321,25 +307,10 @@ describe("making a key", () => {
     ],
   ] as const)("holds a key to a budget of %s", async ([kind, typed, budget]) => {
     const name = `budget-of-${kind}`;
-    const form = { ...(await newForm()), preset: "GatewayDefault", name, ...typed };
+    const form = { ...newForm(), preset: "GatewayDefault", name, ...typed };
     expect((await pages.post("/keys/new", form)).status).toBe(201);
     const [{ spec }] = (await pages.send("GET", `/keys?name=${name}`)).body.items;
     expect(spec.budgets).toMatchObject([budget]);
-  });
-
-  test.for([
-    ["a budget of no number", { budgetOf: "tokens", budgetAmount: "many" }, "Amount: write a whole number of tokens"],
-    [
-      "a cost in words",
-      { budgetOf: "cost", budgetAmount: "five", budgetCurrency: "USD" },
-      "Amount: write what the calls",
-    ],
-    ["no currency", { budgetOf: "cost", budgetAmount: "5" }, "Currency: write its three letters, such as USD."],
-    ["a date that is missing", { lifetime: "date" }, "Expires: choose a day and a time, or another lifetime."],
-  ] as const)("refuses %s in the words of the form", async ([, typed, words]) => {
-    const { status, text } = await pages.post("/keys/new", { ...(await newForm()), name: "in-words", ...typed });
-    expect([status, text.includes(words)]).toEqual([422, true]);
-    expect(text).not.toMatch(/spec\.|RFC 3339/);
   });
 
   test("says all that is wrong at once, each beside its field and in words, and keeps what was typed", async () => {
@@ -347,7 +318,7 @@ describe("making a key", () => {
       ...{ name: "Not A Name", team: "", preset: "", networks: "10.0.0.0/99", tokensPerMinute: "many", burst: "5" },
       ...{ lifetime: "date", budgetOf: "tokens", budgetAmount: "x", budgetPeriod: "Month" },
     };
-    const { status, text } = await pages.post("/keys/new", { ...(await newForm()), ...typed });
+    const { status, text } = await pages.post("/keys/new", { ...newForm(), ...typed });
     expect(status).toBe(422);
     const faults = [...text.matchAll(/<p class="error"(?: id="([^"]+)-error")?>([^<]*)</g)].map(([, id, said]) => [
       id,
@@ -368,7 +339,7 @@ describe("making a key", () => {
   test("says beside other faults which gateway and library there are none of, and that a name is taken", async () => {
     await pages.send("POST", "/keys", { name: "had", team: "payments", spec: { preset: "MCPReadOnly" } });
     const typed = { name: "had", preset: "GatewayDefault", gateway: "none", defaultLibrary: "none", networks: "x" };
-    const { text } = await pages.post("/keys/new", { ...(await newForm()), ...typed });
+    const { text } = await pages.post("/keys/new", { ...newForm(), ...typed });
     const at = [...text.matchAll(/<li><a href="#(\w+)">/g)].map(([, id]) => id).toSorted();
     expect(at).toEqual(["defaultLibrary", "gateway", "name", "networks"]);
   });
@@ -382,37 +353,24 @@ describe("making a key", () => {
     ],
     [{ defaultLibrary: "Bad_Name", gateway: "Bad_Name" }, ["defaultLibrary", "gateway"]],
   ] as const)("says beside what %j has wrong which gateway there is none of", async ([typed, faulty]) => {
-    const form = { ...(await newForm()), name: "kept", preset: "GatewayDefault", gateway: "none", ...typed };
+    const form = { ...newForm(), name: "kept", preset: "GatewayDefault", gateway: "none", ...typed };
     const { text } = await pages.post("/keys/new", form);
     const at = [...text.matchAll(/<li><a href="#(\w+)">/g)].map(([, id]) => id).toSorted();
     expect(at).toEqual(faulty);
   });
 
   test.for([
-    ["a burst without a rate", { burst: "5" }, "requestsPerMinute"],
-    ["no number of calls", { concurrent: "many" }, "concurrent"],
-    ["a network with bits behind its length", { networks: "10.0.0.1/8" }, "networks"],
-    ["no name", { name: "" }, "name"],
     ["a display name that turns the direction of text", { displayName: "a\u202eb" }, "displayName"],
     ["a name of 10,000 emoji", { name: "🔑".repeat(10_000) }, "name"],
     ["a name that is taken", { name: "taken" }, "name"],
     ["a team that is none", { team: "none" }, "team"],
-    ["no scope", { preset: "" }, "scopes"],
     ["a library of another team", { team: "research", defaultLibrary: "handbook" }, "defaultLibrary"],
-    ["a date of one's own that was not chosen", { lifetime: "date", expires: "" }, "expires"],
-    ["a date of one's own in the past", { lifetime: "date", expires: "2001-01-01T00:00" }, "expires"],
-    ["a budget of no number of tokens", { budgetOf: "tokens", budgetAmount: "many" }, "budgetAmount"],
-    ["a budget of nothing", { budgetOf: "tokens", budgetAmount: "" }, "budgetAmount"],
-    ["a budget of no cost", { budgetOf: "cost", budgetAmount: "$5", budgetCurrency: "USD" }, "budgetAmount"],
-    ["a budget of a cost of nothing", { budgetOf: "cost", budgetAmount: "0", budgetCurrency: "USD" }, "budgetAmount"],
-    ["a budget in no currency", { budgetOf: "cost", budgetAmount: "5", budgetCurrency: "$" }, "budgetCurrency"],
-    ["an end in the past", { expires: "2001-01-01T00:00" }, "expires"],
-    ["an end that is none", { expires: "tomorrow" }, "expires"],
+    ["an end in the past", { lifetime: "date", expires: "2001-01-01T00:00" }, "expires"],
   ] as const)("says of %s what to change beside the field, and keeps what was typed", async ([, typed, field]) => {
     if (typed && "name" in typed && typed.name === "taken") {
       await pages.send("POST", "/keys", { name: "taken", team: "payments", spec: { preset: "MCPReadOnly" } });
     }
-    const form: Record<string, string> = { ...(await newForm()), name: "kept-as-typed", ...typed };
+    const form: Record<string, string> = { ...newForm(), name: "kept-as-typed", ...typed };
     const { status, text } = await pages.post("/keys/new", form);
     expect([409, 422]).toContain(status);
     expect(text).toMatch(new RegExp(`id="${field}(-error)?"`));
@@ -433,7 +391,7 @@ describe("making a key", () => {
     for (const field of ["team", "defaultLibrary"]) expect(text).toContain(`list="${field}-list"`);
     expect(text.match(/<option value="aaa-/g)?.length).toBeLessThanOrEqual(200);
     const chosen = { libraryAccess: "Restricted", otherLibraries: "handbook, many-250", defaultLibrary: "many-250" };
-    const form = { ...(await newForm()), name: "of-many", ...chosen };
+    const form = { ...newForm(), name: "of-many", ...chosen };
     expect((await pages.post("/keys/new", form)).status).toBe(201);
     const [{ id, spec }] = (await pages.send("GET", "/keys?name=of-many")).body.items;
     const libraryRefs = [{ name: "handbook" }, { name: "many-250" }];
@@ -442,7 +400,7 @@ describe("making a key", () => {
     expect((await pages.get(`/keys/${id}/edit`)).text).toMatch(/value="many-250" checked/);
     const wrong = await pages.post("/keys/new", {
       ...form,
-      ...(await newForm()),
+      ...newForm(),
       name: "of-none",
       otherLibraries: "many-251",
     });
@@ -452,7 +410,7 @@ describe("making a key", () => {
   });
 
   test("b65: without the session's token, or from another page, changes nothing", async () => {
-    const form: Record<string, string> = { ...(await newForm()), name: "forged" };
+    const form: Record<string, string> = { ...newForm(), name: "forged" };
     const { cookie } = pages.browser;
     const send = (headers: Record<string, string>, fields: Record<string, string>) =>
       fetch(`${pages.url}/dashboard/keys/new`, { method: "POST", headers, body: new URLSearchParams(fields) });

@@ -14,18 +14,40 @@ function codeFor(dialect: "openai" | "anthropic" | "gemini", model: string): str
   );
 }
 
-/** The arguments that bash calls curl with. */
-function argumentsOf(command: string): string[] {
-  const text = execFileSync("bash", ["-c", `curl() { printf '%s\\0' "$@"; }\n${command}`], { encoding: "utf8" });
-  return text.split("\0").slice(0, -1);
+/** The arguments that bash calls curl with in each of some commands. */
+function argumentsOf(commands: readonly string[]): string[][] {
+  const script = `curl() { printf '%s\\0' "$@"; printf '\\n\\0'; }\n${commands.join("\n")}`;
+  const text = execFileSync("bash", ["-c", script], { encoding: "utf8" });
+  return text.split("\n\0").map((call) => call.split("\0").slice(0, -1));
 }
+
+const DIALECTS = {
+  openai: ["/v1/chat/completions", 'OpenAI(base_url="URL/v1"', "openai"],
+  anthropic: ["/v1/messages", 'Anthropic(base_url="URL"', "@anthropic-ai/sdk"],
+  gemini: ["/v1beta/models/large:generateContent", '{"base_url": "URL"}', "@google/genai"],
+} as const;
+
+test.each(Object.keys(DIALECTS) as (keyof typeof DIALECTS)[])(
+  "the first calls to a gateway of %s have its paths, and the packages of its provider",
+  (dialect) => {
+    const [path, python, typescript] = DIALECTS[dialect];
+    const [curl, ofPython, ofTypescript] = codeFor(dialect, "large");
+    const url = "http://models.example/g/models";
+    expect(curl).toMatch(new RegExp(`  '${url}${path}'$`));
+    expect(ofPython).toContain(python.replace("URL", url));
+    expect(ofTypescript).toContain(`from "${typescript}"`);
+    for (const code of [curl, ofPython, ofTypescript]) expect(code).toContain("KEYPLANE_API_KEY");
+  },
+);
 
 test.each(["it's", "'$(exit>&2)'", 'a";`exit`#', "a\\", "&|;<(x)", "!x"])(
   "b361: the first calls of a new key name model %s of a gateway, and do nothing else",
   (model) => {
-    for (const dialect of ["openai", "anthropic", "gemini"] as const) {
-      const [curl = "", python, typescript] = codeFor(dialect, model);
-      const [body = "", url = ""] = argumentsOf(curl).slice(-2);
+    const dialects = ["openai", "anthropic", "gemini"] as const;
+    const calls = argumentsOf(dialects.map((dialect) => codeFor(dialect, model)[0] ?? ""));
+    for (const [i, dialect] of dialects.entries()) {
+      const [, python, typescript] = codeFor(dialect, model);
+      const [body = "", url = ""] = calls[i]?.slice(-2) ?? [];
       const inPath = decodeURIComponent(/models\/([^/]*):/.exec(url)?.[1] ?? "");
       expect(dialect === "gemini" ? inPath : JSON.parse(body).model).toBe(model);
       expect(python).toContain(`model=${JSON.stringify(model)}`);

@@ -66,6 +66,18 @@ describe("the form to edit a key", () => {
     expect(narrowed).toEqual({ state: "Active", preset: "MCPReadOnly" });
   });
 
+  test.for([
+    ["a,b, c", ["a,b"], ["a,b", "c"]],
+    ["a,b,c", ["a,b"], ["a,b", "c"]],
+    ["c a,b", ["a,b"], ["a,b", "c"]],
+    ["c,a,b", ["a,b"], ["a,b", "c"]],
+    ["a,b, a,b,c, d", ["a,b", "a,b,c"], ["a,b", "a,b,c", "d"]],
+    ["d,a,b,c,a,b", ["a,b", "a,b,c"], ["a,b", "a,b,c", "d"]],
+  ] as const)("b369: reads %j as models of which %j were there before", ([typed, before, models]) => {
+    const { allowedModels = [] } = saved({ ...WHOLE, allowedModels: [...before] }, { models: typed });
+    expect([...(allowedModels as string[])].toSorted()).toEqual(models);
+  });
+
   test("takes away what is emptied in it, and what no chosen scope is for", () => {
     const emptied = saved(WHOLE, { displayName: "", networks: "", budgetOf: "", lifetime: "none" });
     expect(Object.keys(emptied)).not.toEqual(expect.arrayContaining(["displayName"]));

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import type { Spec } from "../../../../domain/kinds/kinds.ts";
 import { TOKEN_FIGURES, type TokenFigures } from "../../../../domain/usage/token-count.ts";
+import { appendAudit } from "../../../../store/audit/audit.ts";
 import { appendRefusals } from "../../../../store/audit/refusals.ts";
 import { activateVersion } from "../../../../store/keys/lifecycle/key-versions.ts";
 import { recordKeyDeclaration } from "../../../../store/keys/rows/key-declarations.ts";
@@ -18,6 +19,14 @@ let declared: { id: string; name: string };
 /** Declared too, and revoked by no test. */
 let other: { id: string };
 let shown: { id: string };
+/** Of one version, which no test changes. */
+let kept: Made;
+/** With an old version that works for an hour. */
+let rotated: Made;
+/** With an old version that has ended at once. */
+let replaced: Made;
+
+type Made = { readonly id: string; readonly name: string; readonly secret: string };
 
 beforeAll(async () => {
   pages = await startPages();
@@ -29,12 +38,14 @@ beforeAll(async () => {
   const made = await reserveKey(pages.store, team);
   await run(pages.store, (tx) => activateVersion(tx, { keyId: made.key.id, number: 1, overlapMs: 0 }));
   shown = made.key;
+  kept = await makeKey();
+  [rotated, replaced] = [await makeKey(), await makeKey()];
+  await pages.send("POST", `/keys/${rotated.id}/versions`, { overlap: "1h" });
+  await pages.send("POST", `/keys/${replaced.id}/versions`, { overlap: "0s" });
 });
 afterAll(() => pages.close());
 
-async function makeKey(
-  spec: object = { preset: "MCPReadOnly" },
-): Promise<{ id: string; name: string; secret: string }> {
+async function makeKey(spec: object = { preset: "MCPReadOnly" }): Promise<Made> {
   return (await pages.send("POST", "/keys", { name: unique("key"), team: "payments", spec })).body;
 }
 
@@ -67,8 +78,7 @@ async function openForm(path: string): Promise<Record<string, string>> {
 
 describe("a key's page", () => {
   test("shows its versions, its history and nothing that authenticates", async () => {
-    const { id, name, secret } = await makeKey();
-    await pages.send("POST", `/keys/${id}/versions`, { overlap: "1h" });
+    const { id, name, secret } = rotated;
     const { text } = await pages.get(`/keys/${id}`);
     expect(text).toContain(`<h1>${name}</h1>`);
     expect(text).toContain("Version 2 came into use");
@@ -98,17 +108,14 @@ describe("a key's page", () => {
   });
 
   test("draws a version that goes on beyond the time line over its edge, and one that ends within it to its end", async () => {
-    const { id } = await makeKey();
-    await pages.send("POST", `/keys/${id}/versions`, { overlap: "72h" });
-    const { text } = await pages.get(`/keys/${id}`);
+    const { text } = await pages.get(`/keys/${rotated.id}`);
     const drawn = [...text.matchAll(/class="span [^>]* x="(\d+)"[^>]* width="(\d+)"/g)];
     const [old = 0, present = 0] = drawn.map(([, x, width]) => Number(x) + Number(width));
     expect([old <= 640, present > 640]).toEqual([true, true]);
   });
 
   test("says when a version ended that a rotation ended at once", async () => {
-    const { id } = await makeKey();
-    await pages.send("POST", `/keys/${id}/versions`, { overlap: "0s" });
+    const { id } = replaced;
     const { versions } = (await pages.send("GET", `/keys/${id}`)).body;
     expect(versions[1]).toMatchObject({ state: "retired", retiresAt: versions[0].activatedAt });
     expect((await pages.get(`/keys/${id}`)).text.match(/No end/g)).toHaveLength(1);
@@ -160,8 +167,7 @@ describe("a key's page", () => {
   });
 
   test("answers its readers' questions in their order", async () => {
-    const { id } = await makeKey();
-    await pages.send("POST", `/keys/${id}/versions`, { overlap: "1h" });
+    const { id } = rotated;
     const { text } = await pages.get(`/keys/${id}`);
     const order = [
       "<h1>",
@@ -208,7 +214,8 @@ describe("a key's page", () => {
 
   test("goes on to what happened earlier", async () => {
     const { id } = await makeKey();
-    for (let i = 0; i < 12; i++) await pages.send("POST", `/keys/${id}/versions`, { overlap: "0s" });
+    const later = { at: null, kind: "key.policy_updated", keyId: id, by: { actor: "console" }, detail: {} };
+    await appendAudit(pages.store.db, Array(22).fill(later));
     const { text } = await pages.get(`/keys/${id}`);
     const earlier = /href="\/dashboard(\/keys\/[^"]+\?before=\d+)"/.exec(text)?.[1] ?? "";
     expect(text).not.toContain("Version 1 was minted");
@@ -258,7 +265,7 @@ describe("revoking a key by its page", () => {
     ["a part of the name", (name: string) => name.slice(0, -1)],
     ["the name in capital letters", (name: string) => name.toUpperCase()],
   ] as const)("changes nothing where the name is confirmed by %s, and says so at the field", async ([, confirm]) => {
-    const { id, name, secret } = await makeKey();
+    const { id, name, secret } = kept;
     const form = { ...(await openForm(`/keys/${id}/revoke`)), reason: "found in a log", confirm: confirm(name) };
     const refused = await pages.post(`/keys/${id}/revoke`, form);
     expect(refused.status).toBe(422);
@@ -271,7 +278,7 @@ describe("revoking a key by its page", () => {
   });
 
   test("repeats no key that is typed in place of its name", async () => {
-    const { id, secret } = await makeKey();
+    const { id, secret } = kept;
     const refused = await pages.post(`/keys/${id}/revoke`, {
       ...(await openForm(`/keys/${id}/revoke`)),
       confirm: secret,
@@ -325,7 +332,7 @@ describe("revoking a key by its page", () => {
   });
 
   test("takes no reason that holds a key, and does not repeat it", async () => {
-    const { id, name, secret } = await makeKey();
+    const { id, name, secret } = kept;
     const form = await openForm(`/keys/${id}/revoke`);
     const refused = await pages.post(`/keys/${id}/revoke`, { ...form, reason: `it was ${secret}`, confirm: name });
     expect(refused.status).toBe(400);
@@ -336,7 +343,7 @@ describe("revoking a key by its page", () => {
 });
 
 test("Every form that is sent without a body is refused, and changes nothing", async () => {
-  const { id } = await makeKey();
+  const { id } = kept;
   for (const path of ["/keys/new", `/keys/${id}/rotate`, `/keys/${id}/edit`]) {
     const { status } = await pages.postNothing(path);
     expect([path, Math.floor(status / 100)]).toEqual([path, 4]);
@@ -378,8 +385,7 @@ describe("rotating a key by its page", () => {
   });
 
   test("shows none of the versions that have ended", async () => {
-    const { id, secret } = await makeKey();
-    await pages.send("POST", `/keys/${id}/versions`, { overlap: "0s" });
+    const { id, secret } = replaced;
     const [, below = ""] = (await pages.get(`/keys/${id}/rotate`)).text.split("What works now");
     expect([below.split('<td data-label="Version"').length, below.includes(secret.slice(0, 12))]).toEqual([2, false]);
   });
@@ -426,14 +432,14 @@ describe("suspending a key by its page", () => {
   });
 
   test("takes no state but those two", async () => {
-    const { id, secret } = await makeKey();
+    const { id, secret } = kept;
     expect((await pages.post(`/keys/${id}/state`, { state: "Revoked" })).status).toBe(400);
     expect(await pages.tryKey(secret)).toBe(200);
   });
 });
 
 test("a key's page shows the moments in sentences of the API as it shows others", async () => {
-  const { id } = await makeKey();
+  const { id } = kept;
   expect((await pages.get(`/keys/${id}?tab=access`)).text).toContain('The key was made at <time datetime="');
 });
 
@@ -461,7 +467,7 @@ describe("editing a key", () => {
     const { text } = await pages.get(`/keys/${id}/edit`);
     expect(text).toContain("Each version 3 days after it was made");
     expect(text).not.toContain('name="expires"');
-    expect((await pages.get(`/keys/${(await makeKey()).id}/edit`)).text).toContain('name="expires"');
+    expect((await pages.get(`/keys/${kept.id}/edit`)).text).toContain('name="expires"');
   });
 
   test("in two tabs gives the second a notice, which loses nothing that was typed, and may then save", async () => {
@@ -510,7 +516,7 @@ describe("editing a key", () => {
   });
 
   test("says beside a limit that it is none", async () => {
-    const { id } = await makeKey();
+    const { id } = kept;
     const form = { ...(await openForm(`/keys/${id}/edit`)), requestsPerMinute: "many" };
     const { status, text } = await pages.post(`/keys/${id}/edit`, form);
     expect(status).toBe(422);

@@ -68,6 +68,10 @@ describe("A key that a Pulumi program manages", () => {
     expect(details.filter((text) => text.includes("managedBy"))).toHaveLength(3);
   });
 
+  let id = "";
+  beforeAll(async () => {
+    id = (await make()).body.id;
+  });
   test.for<[string, unknown]>([
     ["is no URN of Pulumi's", "https://example.com"],
     ["is too long", `urn:pulumi:${"x".repeat(MAX_MANAGED_BY)}`],
@@ -76,7 +80,6 @@ describe("A key that a Pulumi program manages", () => {
     ["holds a key", `urn:pulumi:inf_${"k".repeat(57)}`],
     ["is no text", 7],
   ])("has no name that %s", async ([, managedBy]) => {
-    const { id } = (await make()).body;
     for (const refused of [await make(managedBy), await replace(id, { managedBy })]) {
       expect([Math.floor(refused.status / 100), refused.text.includes("inf_k")]).toEqual([4, false]);
     }

@@ -99,13 +99,17 @@ describe("The list of keys", () => {
     expect(done.text).toContain(`href="${list}">Back to the list</a>`);
   });
 
+  let selected: Made;
+  beforeAll(async () => {
+    selected = await makeKey();
+  });
   test.for([
     "https://evil.example/dashboard/keys?q=a",
     "//evil.example?q=a",
     "javascript:alert(1)?q=a",
     '"><script>?q=a',
   ])("is all that a selection leads back to: not %s", async (list) => {
-    const { text } = await member.get(addressOf("revoke", [await makeKey()], list));
+    const { text } = await member.get(addressOf("revoke", [selected], list));
     expect(text).toContain('<a class="button" href="/dashboard/keys?q=a">Cancel</a>');
     expect(text).not.toMatch(/evil\.example|javascript:|"><script>/);
   });
@@ -223,10 +227,14 @@ describe("The form that revokes selected keys", () => {
     expect(await Promise.all([unused, used, declared].map((key) => stateOf(key)))).toEqual(Array(3).fill("active"));
   });
 
+  const kept: Made[] = [];
+  beforeAll(async () => {
+    kept.push(await makeKey(), await makeKey());
+  });
   test.for(["", "revoke 1 key", "revoke 3 keys", "Revoke 2 keys", "2", "revoke 2 keys please"])(
     "changes nothing where it is confirmed by %j, and gives back what else was typed",
     async (confirm) => {
-      const keys = [await makeKey(), await makeKey()];
+      const keys = kept;
       const refused = await revoke(member, keys, { confirm, reason: "found in a log" });
       expect(refused.status).toBe(422);
       expect(refused.text).toContain('<p class="error" id="confirm-error">Confirmation: type revoke 2 keys.</p>');
