@@ -6,6 +6,7 @@ import { PUBLIC_ROUTES, type RoutePlugin } from "../../server/app.ts";
 import { MCP_METADATA, METADATA_ROOT } from "../../server/auth/protected-resource.ts";
 import { OPENAPI_TAGS, referencePath } from "../../server/openapi/areas.ts";
 import { ASSETS_ROUTE } from "../../server/pages/assets.ts";
+import { NIGHTLY } from "../env/nightly.ts";
 import { type Harness, startHarness } from "./harness.ts";
 import { sendRaw } from "./raw-http.ts";
 import { withoutRequestIds } from "./request-ids.ts";
@@ -44,8 +45,12 @@ describe("the products' routes", () => {
 
   test("b13: all others are 401 without a key, by every method there is; a page leads to the sign-in", async () => {
     expect(routes.length).toBeGreaterThan(20);
-    for (const { method, url, config } of routes) {
+    const asked = new Set<string>();
+    for (const [i, { method, url, config }] of routes.entries()) {
       if ("public" in config) continue;
+      // Of the methods that a path does not serve, by day one in four: each of them at some path.
+      if ("allow" in config && !NIGHTLY && i % 4 !== 0) continue;
+      asked.add(method);
       const path = url.replace(/:\w+/g, "x").replace("*", "v1/models");
       const host = `Host: 127.0.0.1:${harness.port}`;
       const bytes = `${method} ${path} HTTP/1.1\r\n${host}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`;
@@ -56,6 +61,7 @@ describe("the products' routes", () => {
         "console" in config && ["GET", "HEAD"].includes(method) ? 303 : 401,
       ]);
     }
+    expect(asked).toEqual(new Set(routes.map(({ method }) => method)));
   });
 
   test("every operation of REST and every path of the spec is served, at the root and under /api/v1/memory", () => {

@@ -95,8 +95,12 @@ const ALL_DONE = Array.from({ length: 5 }, () => [201, 200, 200, 200]).flat();
 
 describe("what one team's bodies hold", () => {
   test.each([
-    ["of 100 KiB", [[LARGE, 60]]],
-    ...(NIGHTLY ? ([["of 2 KiB", [[SMALL, 240]]]] as const) : []),
+    ...(NIGHTLY
+      ? ([
+          ["of 100 KiB", [[LARGE, 60]]],
+          ["of 2 KiB", [[SMALL, 240]]],
+        ] as const)
+      : []),
     [
       "of every size",
       [

@@ -10,6 +10,7 @@ import { createMetrics } from "../../../processes/metrics.ts";
 import { decide } from "../../../server/auth/decide.ts";
 import { PROBLEMS } from "../../../server/http/problems/catalogue.ts";
 import { KeyIndex } from "../../../server/key-index/key-index.ts";
+import { NIGHTLY } from "../../env/nightly.ts";
 import { gatewayRecord, indexedKey, keyRecord, testClock } from "../harness.ts";
 import {
   type BindingName,
@@ -65,6 +66,10 @@ const BINDINGS: Readonly<Record<BindingName, string | null>> = {
 
 const EVERY_SCOPE_SET: readonly (readonly ScopeName[])[] = Array.from({ length: 2 ** SCOPE_NAMES.length }, (_, bits) =>
   SCOPE_NAMES.filter((_name, bit) => (bits & (1 << bit)) !== 0),
+);
+/** By day none, all, each alone and all but each; by night every one. */
+const SOME_SCOPE_SETS = EVERY_SCOPE_SET.filter(
+  ({ length }) => NIGHTLY || length <= 1 || length >= SCOPE_NAMES.length - 1,
 );
 const EVERY_STATE = Object.keys(STATES) as StateName[];
 const EVERY_BINDING = Object.keys(GATEWAY_RULE) as BindingName[];
@@ -169,15 +174,19 @@ test("the table of the spec and the code name the same operations and scopes", (
 });
 
 describe("every scope set × every operation × every carrier", () => {
+  /** By day one carrier for each set, in turn. */
+  const carriersOf = (i: number) =>
+    NIGHTLY ? CARRIER_NAMES : CARRIER_NAMES.filter((_name, n) => n === i % CARRIER_NAMES.length);
+
   for (const operation of Object.keys(GRANTS)) {
     test(operation, () => {
-      const cases = EVERY_SCOPE_SET.flatMap((scopes) =>
-        CARRIER_NAMES.map((carrier): [Case, CarrierName] => [
+      const cases = EVERY_SCOPE_SET.flatMap((scopes, i) =>
+        carriersOf(i).map((carrier): [Case, CarrierName] => [
           { ...usable, scopes, operation, product: productOf(operation) },
           carrier,
         ]),
       );
-      expect(expectAll(cases)).toBe(EVERY_SCOPE_SET.length * 4);
+      expect(expectAll(cases)).toBe(EVERY_SCOPE_SET.length * carriersOf(0).length);
     });
   }
 });
@@ -200,7 +209,7 @@ describe("every binding × every gateway named × every scope set, operation or 
   for (const binding of EVERY_BINDING) {
     for (const target of EVERY_TARGET) {
       test(`a key that is ${binding}, on ${target} gateway`, () => {
-        const cases = EVERY_SCOPE_SET.flatMap((scopes) =>
+        const cases = SOME_SCOPE_SETS.flatMap((scopes) =>
           ["gateway.chat_completions", "gateway.embeddings", "gateway.list_models", undefined].flatMap((operation) =>
             EVERY_STATE.map((state): [Case, CarrierName] => [
               { ...usable, binding, target, scopes, operation, state, product: "gateway" },
@@ -208,7 +217,7 @@ describe("every binding × every gateway named × every scope set, operation or 
             ]),
           ),
         );
-        expect(expectAll(cases)).toBe(EVERY_SCOPE_SET.length * 4 * EVERY_STATE.length);
+        expect(expectAll(cases)).toBe(SOME_SCOPE_SETS.length * 4 * EVERY_STATE.length);
       });
     }
   }

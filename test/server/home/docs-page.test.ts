@@ -23,7 +23,13 @@ beforeAll(async () => {
 afterAll(() => harness.close());
 
 const pageAt = (path: string): string => pages.get(path) ?? "";
-const idsOf = (path: string) => [...pageAt(path).matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
+/** By their pages, which are read once. */
+const known = new Map<string, (string | undefined)[]>();
+function idsOf(path: string): (string | undefined)[] {
+  const ids = known.get(path) ?? [...pageAt(path).matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
+  known.set(path, ids);
+  return ids;
+}
 const linksOf = (path: string) => [...pageAt(path).matchAll(/href="([^"]+)"/g)].map(([, to = ""]) => to);
 
 describe("the reference", () => {
