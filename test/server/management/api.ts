@@ -36,7 +36,17 @@ export async function ask(
   return { status: answer.status, body: JSON.parse(text), text, headers: answer.headers };
 }
 
-const readDescription = async (url: string) => descriptionOf(await (await fetch(`${url}/openapi.json`)).text());
+const read = async (url: string) => descriptionOf(await (await fetch(`${url}/openapi.json`)).text());
+
+/** By settings: servers of the same ones describe themselves alike, and each makes its description anew. */
+const descriptions = new Map<string, ReturnType<typeof read>>();
+
+function readDescription(url: string, env: Environment): ReturnType<typeof read> {
+  const settings = JSON.stringify(env);
+  const known = descriptions.get(settings) ?? read(url);
+  descriptions.set(settings, known);
+  return known;
+}
 
 /** The operation that a target belongs to: one that it names in full before one with a parameter. */
 function operationAt(operations: readonly Described[], method: string, target: string): Described | undefined {
@@ -67,13 +77,11 @@ export async function startApi(
   });
   await server.whenCurrent;
 
-  let described: ReturnType<typeof readDescription> | undefined;
   /** What is refused anywhere in these tests is refused as it is described. */
   const send = async (...asked: ApiRequest): Promise<ApiResponse> => {
     const answer = await ask(server.url, TOKEN, ...asked);
     if (answer.status < 400) return answer;
-    described ??= readDescription(server.url);
-    const { operations, judge } = await described;
+    const { operations, judge } = await readDescription(server.url, env);
     const [method, path] = asked;
     const one = operationAt(operations, method, `/api/v1${path}`);
     const headers = Object.fromEntries(answer.headers);

@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { systemClock } from "../../../runtime/clock.ts";
 import { managementToken } from "../../../server/auth/management/management-token.ts";
-import { migrate } from "../../../store/database/migrate/migrate.ts";
 import { openPostgres } from "../../../store/database/postgres/postgres.ts";
 import type { Store } from "../../../store/database/store.ts";
-import { describeOnPostgres, freshDatabase } from "../../env/database/engines.ts";
+import { describeOnPostgres, migratedDatabase } from "../../env/database/engines.ts";
 import { startTcpProxy, type TcpProxy } from "../../env/tcp-proxy.ts";
 import { until } from "../../env/until.ts";
 import { makeTeam, unique } from "../../store/fixtures.ts";
@@ -14,19 +13,18 @@ import { type Api, startApi, TOKEN } from "./api.ts";
 const SPEC = { preset: "MCPReadOnly" } as const;
 
 describeOnPostgres("a database that goes away after a commit", () => {
-  let database: Awaited<ReturnType<typeof freshDatabase>>;
+  let database: Awaited<ReturnType<typeof migratedDatabase>>;
   let proxy: TcpProxy;
   let store: Store;
   let api: Api;
   let team: string;
   beforeAll(async () => {
-    database = await freshDatabase();
+    database = await migratedDatabase();
     const { hostname, port } = new URL(database.url);
     proxy = await startTcpProxy({ host: hostname, port: Number(port) });
     const url = new URL(database.url);
     url.port = String(proxy.port);
     store = await openPostgres(url.href, { maxConnections: 5 });
-    await migrate(store);
     api = await startApi(store);
     team = (await makeTeam(store)).name;
   });

@@ -207,8 +207,12 @@ describe("who may do what in their team", () => {
 });
 
 describe("another team's objects", () => {
+  let ids: Awaited<ReturnType<typeof makeAll>>;
+  beforeAll(async () => {
+    ids = await makeAll(theirs);
+  });
+
   test("are not there, whatever is asked of them, and no answer differs from that to an id that does not exist", async () => {
-    const ids = await makeAll(theirs);
     const ask = async (kind: (typeof KINDS)[number], id: string) => [
       await as("admin", "GET", `/${kind}/${id}`),
       await as("admin", "PUT", `/${kind}/${id}`, { spec: SPECS[kind] }),
@@ -232,7 +236,6 @@ describe("another team's objects", () => {
   });
 
   test("are in no list, by no filter", async () => {
-    await makeAll(theirs);
     for (const kind of [...KINDS, "teams"]) {
       const filter = kind === "teams" ? `name=${theirs.name}` : `team=${theirs.name}`;
       expect((await as("admin", "GET", `/${kind}?${filter}`)).body.items).toEqual([]);
@@ -243,7 +246,6 @@ describe("another team's objects", () => {
   });
 
   test("cannot be referred to from one's own", async () => {
-    const ids = await makeAll(theirs);
     const { body } = await as("installation", "GET", `/gateways/${ids.gateways}`);
     const spec = { scopes: ["gateway:generate"], gatewayRef: { name: body.name } };
     expect((await as("admin", "POST", "/keys", { name: unique("k"), team: mine.name, spec })).status).toBe(422);
