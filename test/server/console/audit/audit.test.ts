@@ -316,7 +316,7 @@ describe("the audit log's export", () => {
       expect((await viewer.get("/audit/export")).status).toBe(200);
       for (const { answer } of open) answer.destroy();
       await until("there is room again", async () => (await hal.get("/audit/export?action=none")).status === 200);
-      for (let i = 0; i < 6; i++) await leaveBeforeHead(pages);
+      for (let i = 0; i < 3; i++) await leaveBeforeHead(pages);
       await until("there is room again", async () => (await pages.get("/audit/export?action=none")).status === 200);
     });
   });

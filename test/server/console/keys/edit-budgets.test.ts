@@ -55,16 +55,12 @@ test("Budgets and limits are shown as the form to make a key shows them, and sta
   expect(await specOf(id)).toEqual(before);
 });
 
-test("A key without a budget gets one, of which another size is saved, and then none", async () => {
+test("A key without a budget gets one, and then none", async () => {
   const id = await makeKey({});
   expect(await openForm(id)).toMatchObject({ budgetOf: "", budgetAmount: "" });
   const cost = { budgetOf: "cost", budgetAmount: "12.50", budgetCurrency: "USD", budgetPeriod: "Month" };
   expect((await save(id, cost)).status).toBe(303);
   expect((await specOf(id)).budgets).toMatchObject([{ cost: "12.50", currency: "USD", period: "Month" }]);
-  expect((await save(id, { budgetAmount: "20.00" })).status).toBe(303);
-  expect((await specOf(id)).budgets).toMatchObject([{ cost: "20.00", currency: "USD", period: "Month" }]);
-  expect((await save(id, { budgetOf: "tokens", budgetAmount: "5,000" })).status).toBe(303);
-  expect((await specOf(id)).budgets).toMatchObject([{ tokens: 5_000, period: "Month" }]);
   expect((await save(id, { budgetOf: "" })).status).toBe(303);
   expect((await specOf(id)).budgets).toBeUndefined();
 });

@@ -76,11 +76,11 @@ describe("Export as manifest", () => {
   });
 
   test("is read alike by kubectl, as YAML 1.1, and by YAML 1.2, whatever the key is called", async () => {
-    for (const name of ["no", "1e3", "0o7", "123", "null", "1-2"]) {
+    for (const name of ["no", "123"]) {
       const spec = {
         preset: "MCPReadOnly",
         displayName: "12:30:45",
-        allowedModels: ["y", "0b1", "1_000", "#", "="],
+        allowedModels: ["y", "0b1", "1_000", "#", "=", "1e3", "0o7", "null", "1-2"],
       };
       const { id } = (await pages.send("POST", "/keys", { name, team: team.teamId, spec })).body;
       const { body } = await pages.send("GET", `/keys/${id}/manifest`);

@@ -78,6 +78,21 @@ describe("the form to edit a key", () => {
     expect([...(allowedModels as string[])].toSorted()).toEqual(models);
   });
 
+  const cost = { cost: "12.50", currency: "USD", period: "Month" } as const;
+  const typed = { budgetOf: "cost", budgetAmount: "12.50", budgetCurrency: "USD", budgetPeriod: "Month" } as const;
+  test.for([
+    ["gives a key a budget", undefined, typed, [cost]],
+    ["gives its budget another size", [cost], { budgetAmount: "20.00" }, [{ ...cost, cost: "20.00" }]],
+    ["has its budget count tokens", [cost], { budgetOf: "tokens", budgetAmount: "5,000" }, [{ tokens: 5_000 }]],
+    ["takes its budget away", [cost], { budgetOf: "" }, undefined],
+  ] as const)("%s", ([, before, changed, after]) => {
+    const { budgets: _, ...others } = WHOLE;
+    const stored = { ...others, ...(before && { budgets: [...before] }) } as ApiManagedKeySpec;
+    const { budgets } = saved(stored, changed);
+    if (after === undefined) expect(budgets).toBeUndefined();
+    else expect(budgets).toMatchObject(after);
+  });
+
   test("takes away what is emptied in it, and what no chosen scope is for", () => {
     const emptied = saved(WHOLE, { displayName: "", networks: "", budgetOf: "", lifetime: "none" });
     expect(Object.keys(emptied)).not.toEqual(expect.arrayContaining(["displayName"]));

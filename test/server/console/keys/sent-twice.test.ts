@@ -52,23 +52,23 @@ describe("A form that is sent again before its answer was seen", () => {
   test("b116: shows a key that works in place of the one that was lost, however often", async () => {
     const form = await newKeyForm();
     const answers = [];
-    for (let i = 0; i < 4; i++) answers.push(await pages.post("/keys/new", form));
-    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201]);
-    expect(answers.map(({ text }) => text.includes("This form was sent twice."))).toEqual([false, true, true, true]);
+    for (let i = 0; i < 3; i++) answers.push(await pages.post("/keys/new", form));
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201]);
+    expect(answers.map(({ text }) => text.includes("This form was sent twice."))).toEqual([false, true, true]);
     const works = await Promise.all(answers.map(({ text }) => pages.tryKey(secretIn(text))));
-    expect(works).toEqual([401, 401, 401, 200]);
+    expect(works).toEqual([401, 401, 200]);
     const [{ text = "" } = {}] = answers;
-    expect(await statesOf(idIn(text))).toEqual(["4 active", "3 retired", "2 retired", "1 retired"]);
+    expect(await statesOf(idIn(text))).toEqual(["3 active", "2 retired", "1 retired"]);
   });
 
   test("b116: at the same moment, ends all but one, and that one was shown", async () => {
     const form = await newKeyForm();
-    const answers = await Promise.all(Array.from({ length: 5 }, () => pages.post("/keys/new", form)));
+    const answers = await Promise.all(Array.from({ length: 3 }, () => pages.post("/keys/new", form)));
     const works = await Promise.all(answers.map(({ text }) => pages.tryKey(secretIn(text))));
     expect(works.filter((status) => status === 200)).toHaveLength(1);
     const shown = new Set(answers.map(({ text }) => idIn(text)));
     expect(shown.size).toBe(1);
-    expect((await statesOf([...shown][0] ?? "")).filter((state) => !state.endsWith("retired"))).toEqual(["5 active"]);
+    expect((await statesOf([...shown][0] ?? "")).filter((state) => !state.endsWith("retired"))).toEqual(["3 active"]);
   });
 
   test.for([
