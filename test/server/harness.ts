@@ -4,7 +4,7 @@ import { BlockList } from "node:net";
 import { sql } from "kysely";
 import type { GatewayRecord, KeyRecord } from "../../domain/access/key-record.ts";
 import type { OperationName } from "../../domain/access/operations.ts";
-import { SCOPES, scopeBit, scopeSet } from "../../domain/access/scopes.ts";
+import { SCOPES, scopeBit } from "../../domain/access/scopes.ts";
 import { keyDigest, mintKey } from "../../domain/key/secret/key-format.ts";
 import { DEFAULT_RETENTION_MS, LEASE_MS } from "../../domain/protocol.ts";
 import { RecordCapacity } from "../../memory/store/writes/record-capacity.ts";
@@ -30,28 +30,11 @@ import type { CountedAnswer } from "../../server/usage/usage-recorder.ts";
 import type { Store } from "../../store/database/store.ts";
 import { type Keyring, parseKeyring } from "../../store/encryption/keyring.ts";
 import { subjectColumn } from "../../store/keys/rows/key-policy.ts";
-import type { IndexedKey } from "../../store/keys/rows/key-records.ts";
 import { budgetsOn, ledgerThatIsAway } from "./budgets/ledger.ts";
 import { ownersInMemory } from "./ownership/owners-in-memory.ts";
+import { gatewayRecord, indexedKey, keyRecord, testClock } from "./records.ts";
 
-/** A clock that stands still until a test moves it. */
-export type TestClock = Clock & { set(now: number): void; advance(milliseconds: number): void };
-
-export function testClock(start = Date.UTC(2026, 10, 20)): TestClock {
-  let now = start;
-  let monotonic = 1_000;
-  return {
-    now: () => now,
-    monotonic: () => monotonic,
-    set: (time) => {
-      now = time;
-    },
-    advance: (milliseconds) => {
-      now += milliseconds;
-      monotonic += milliseconds;
-    },
-  };
-}
+export { gatewayRecord, indexedKey, keyRecord, type TestClock, testClock } from "./records.ts";
 
 export type Harness = Awaited<ReturnType<typeof startHarness>>;
 
@@ -258,57 +241,6 @@ export async function storeRecord(store: Store, digest: string, record: KeyRecor
       values (${keyId}, ${version}, ${Buffer.from(digest, "latin1")}, '', ${versionState}, 'minted', now())
       on conflict (key_id, number) do update set state = excluded.state`.execute(tx);
   });
-}
-
-let serial = 0;
-
-/** A usable key with every right in team `team-a`, but for what is given. */
-export function keyRecord(fields: Partial<KeyRecord> = {}): KeyRecord {
-  return {
-    keyId: `key_${++serial}`,
-    version: 1,
-    teamId: "team-a",
-    namespace: "a-dev",
-    teamHoldsNamespace: true,
-    state: "active",
-    versionState: "active",
-    expiresAt: Number.POSITIVE_INFINITY,
-    scopes: scopeSet(SCOPES),
-    boundGatewayId: null,
-    libraryIds: null,
-    mcpDefaultLibraryId: null,
-    teamDefaultLibraryId: null,
-    allowedModels: null,
-    rateLimit: null,
-    concurrent: null,
-    tokenLimit: null,
-    subject: null,
-    allowedCIDRs: null,
-    teamAllowedCIDRs: null,
-    teamLimits: null,
-    ...fields,
-  };
-}
-
-/** A record as the store hands it to an index. */
-export function indexedKey(digest: string, record: KeyRecord, importedFormat = false): IndexedKey {
-  const { keyId, version, expiresAt, ...attributes } = record;
-  return { digest, keyId, version, expiresAt, importedFormat, attributes };
-}
-
-export function gatewayRecord(fields: Partial<GatewayRecord> = {}): GatewayRecord {
-  const id = ++serial;
-  return {
-    gatewayId: `gw_${id}`,
-    publicId: `gateway-${id}`,
-    teamId: "team-a",
-    teamHoldsNamespace: true,
-    routesOnly: false,
-    operations: ["generate", "embed", "models"],
-    upstreams: [],
-    routes: [],
-    ...fields,
-  };
 }
 
 function testConfig(): ServerConfig {

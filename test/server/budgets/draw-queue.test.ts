@@ -3,7 +3,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import type { Budget } from "../../../domain/budget/budget.ts";
 import type { LedgerLine } from "../../../store/budgets/budget-ledger.ts";
 import { until } from "../../env/until.ts";
-import { keyRecord, testClock } from "../harness.ts";
+import { keyRecord, testClock } from "../records.ts";
 import { budgetsOn, callOf, ledgerInMemory } from "./ledger.ts";
 
 const ITEMS: readonly Budget[] = [{ tokens: 1_000, period: "Month", timeZone: "UTC", onExhausted: "Refuse" }];
