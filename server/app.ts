@@ -16,6 +16,7 @@ import { PipeliningLimit, type Route } from "./http/connections/pipelining-limit
 import { observePipelining } from "./http/connections/pipelining-metrics.ts";
 import { LingeringSockets, MAX_LINGERING } from "./http/connections/refused-request.ts";
 import { withoutPorts } from "./http/forwarded-for.ts";
+import { named } from "./http/named-plugin.ts";
 import { pathHint } from "./http/path-hint.ts";
 import { errorHandler, sendProblem } from "./http/problems/error-handler.ts";
 import { problem } from "./http/problems/problem.ts";
@@ -142,7 +143,8 @@ export async function buildApp(
     cachedText("application/json; charset=utf-8", () => JSON.stringify(describe())),
   );
   for (const { at, routes } of mounts) {
-    app.register((product) => refuseOtherMethods(product, (scope) => routes(scope, deps)), { prefix: at });
+    const plugin = (product: FastifyInstance) => refuseOtherMethods(product, (scope) => routes(scope, deps));
+    app.register(named(`product at ${at}/`, plugin), { prefix: at });
   }
   await app.ready();
   return app;

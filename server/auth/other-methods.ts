@@ -1,5 +1,6 @@
 import type { FastifyContextConfig, FastifyInstance, HTTPMethods } from "fastify";
 import type { Product } from "../../domain/access/scopes.ts";
+import { named } from "../http/named-plugin.ts";
 import { problem } from "../http/problems/problem.ts";
 import { productOf } from "./route-config.ts";
 
@@ -22,7 +23,7 @@ export async function refuseOtherMethods(
     served.set(routePath, entry);
   });
   await register(app);
-  app.register(async (fallbacks) => {
+  const addFallbacks = async (fallbacks: FastifyInstance) => {
     for (const [url, { methods, product }] of [...served]) {
       const rest = fallbacks.supportedMethods.filter((method) => !methods.has(method));
       if (rest.length === 0) continue;
@@ -38,7 +39,8 @@ export async function refuseOtherMethods(
         },
       });
     }
-  });
+  };
+  app.register(named("other methods", addFallbacks));
 }
 
 function accessOf(product: Product | "management" | "console"): FastifyContextConfig {
