@@ -39,7 +39,7 @@ export function tokensOfCall(passage: string): number {
   return estimateTokens(INSTRUCTIONS) + estimateTokens(passage) + MAX_ANSWER_TOKENS;
 }
 
-const isAnswer = new Ajv().compile<{
+const isAnswer = new Ajv({ validateSchema: false }).compile<{
   statements: { content: string; tags?: string[]; importance?: number }[];
 }>({
   type: "object",
