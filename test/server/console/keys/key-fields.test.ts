@@ -71,6 +71,7 @@ describe("the form to edit a key", () => {
     ["a,b,c", ["a,b"], ["a,b", "c"]],
     ["c a,b", ["a,b"], ["a,b", "c"]],
     ["c,a,b", ["a,b"], ["a,b", "c"]],
+    ["a,bc", ["a,b"], ["a", "bc"]],
     ["a,b, a,b,c, d", ["a,b", "a,b,c"], ["a,b", "a,b,c", "d"]],
     ["d,a,b,c,a,b", ["a,b", "a,b,c"], ["a,b", "a,b,c", "d"]],
   ] as const)("b369: reads %j as models of which %j were there before", ([typed, before, models]) => {
