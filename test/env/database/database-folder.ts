@@ -9,9 +9,10 @@ const IN_MEMORY = "/dev/shm";
 const ENOUGH = 4 * 2 ** 30;
 
 /**
- * A new folder for databases that end with their caller: in memory where the machine has enough of it, else where other
- * temporary files are. A database is hundreds of small files, and to make and to delete them on a disk takes several
- * times as much of the processor as the tests on it. What a crash leaves on a disk is not for such a folder to show.
+ * A new folder for databases, or for other files of a test, that end with their caller: in memory where the machine has
+ * enough of it, else where other temporary files are. A database is hundreds of small files, and to make and to delete
+ * them on a disk takes several times as much of the processor as the tests on it. What a crash leaves on a disk is not
+ * for such a folder to show.
  *
  * @param prefix of its name
  * @param onDisk where it is made without that much memory
