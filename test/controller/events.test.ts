@@ -51,6 +51,10 @@ describeWorlds("an event says", (setup) => {
       "Version 5 is delivered and active, since spec.rotation.interval has passed.",
       "Version 6 is delivered and active, since a rotation was requested by hand.",
     ]);
+    const plaintext = await world.plaintextOf("agent");
+    const lines = world.lines.join("\n");
+    expect(lines, "a version is named by its prefix alone").toContain(plaintext.slice(0, 12));
+    expect(lines).not.toContain(plaintext.slice(0, 13));
   });
 
   it("what changed of a key with the same secret, and nothing of what no request meets", async (context) => {

@@ -1,8 +1,5 @@
 import { expect, it } from "vitest";
 import { keyPrefix } from "../../../domain/key/secret/key-format.ts";
-import { change } from "../../../store/database/change.ts";
-import { revokeKey } from "../../../store/keys/lifecycle/revocation.ts";
-import { requestRotation } from "../../../store/keys/lifecycle/rotation-request.ts";
 import { until } from "../../env/until.ts";
 import { describeWorldsNightlyOnEachEngine } from "../fixtures/setup.ts";
 import { key, library, NAMESPACE, startWorld, team } from "../fixtures/world.ts";
@@ -18,6 +15,8 @@ describeWorldsNightlyOnEachEngine("a declared key", (setup) => {
     expect(await world.keyIn("reader-key")).toBe(plaintext);
     const stored = await world.stored("reader");
     expect(stored.versions.map(({ number, state }) => [number, state])).toEqual([[1, "active"]]);
+    expect(keyPrefix(plaintext)).toHaveLength(12);
+    expect(stored.versions[0]?.prefix).toBe(keyPrefix(plaintext));
     expect(stored.teamId).toBe(world.record(plaintext)?.teamId);
     expect(await world.storedKeys()).toHaveLength(1);
     expect(world.condition("Ready", "reader")).toBe("True/Ready");
@@ -58,52 +57,49 @@ describeWorldsNightlyOnEachEngine("a declared key", (setup) => {
     expect((await world.stored("agent")).versions).toHaveLength(1);
   });
 
-  it("is used from the networks that it and its team declare, and from anywhere again where they do no more", async (context) => {
+  it("b124: has the networks that it declares, and those and the limits of its team, and others or none from then on", async (context) => {
     const world = await startWorld(context, setup(), key("agent", { allowedCIDRs: ["203.0.113.0/24"] }));
     const plaintext = await world.plaintextOf("agent");
-    const lists = () => {
-      const { allowedCIDRs, teamAllowedCIDRs, state } = world.record(plaintext) ?? {};
-      return { state, allowedCIDRs, teamAllowedCIDRs };
+    const bounds = () => {
+      const { state, allowedCIDRs, teamAllowedCIDRs, teamLimits } = world.record(plaintext) ?? {};
+      return { state, allowedCIDRs, teamAllowedCIDRs, teamLimits };
     };
-    expect(lists()).toEqual({ state: "active", allowedCIDRs: ["203.0.113.0/24"], teamAllowedCIDRs: null });
-    await world.declare(team("team-a", [NAMESPACE], { allowedCIDRs: ["10.0.0.0/8", "::/0"] }), key("agent"));
-    expect(lists()).toEqual({ state: "active", allowedCIDRs: null, teamAllowedCIDRs: ["10.0.0.0/8", "::/0"] });
+    const none = { state: "active", allowedCIDRs: null, teamAllowedCIDRs: null, teamLimits: null };
+    expect(bounds()).toEqual({ ...none, allowedCIDRs: ["203.0.113.0/24"] });
+    const allowedCIDRs = ["10.0.0.0/8", "::/0"];
+    const rateLimit = { requestsPerMinute: 600, concurrent: 20 };
+    await world.declare(team("team-a", [NAMESPACE], { allowedCIDRs, rateLimit }), key("agent"));
+    expect(bounds()).toEqual({
+      ...{ ...none, teamAllowedCIDRs: allowedCIDRs },
+      teamLimits: { rate: { requestsPerMinute: 600, burst: 600, scope: "Replica" }, concurrent: 20 },
+    });
+    await world.declare(team("team-a", [NAMESPACE], { rateLimit: { concurrent: 5 } }));
+    expect(bounds()).toEqual({ ...none, teamLimits: { rate: null, concurrent: 5 } });
     await world.declare(team("team-a", [NAMESPACE]));
-    expect(lists()).toEqual({ state: "active", allowedCIDRs: null, teamAllowedCIDRs: null });
+    expect(bounds()).toEqual(none);
     expect((await world.stored("agent")).versions).toHaveLength(1);
   });
 
-  it("b124: has the limits that its team declares, and others or none from then on", async (context) => {
-    const world = await startWorld(context, setup(), key("agent"));
+  it("is suspended and resumed with the same secret; one that begins suspended is minted then, one Revoked never", async (context) => {
+    const world = await startWorld(
+      context,
+      setup(),
+      key("agent"),
+      key("sleeper", { state: "Suspended" }),
+      key("never", { state: "Revoked" }),
+    );
     const plaintext = await world.plaintextOf("agent");
-    const limits = () => world.record(plaintext)?.teamLimits;
-    expect(limits()).toBeNull();
-    const rateLimit = { requestsPerMinute: 600, concurrent: 20 };
-    await world.declare(team("team-a", [NAMESPACE], { rateLimit }));
-    expect(limits()).toEqual({ rate: { requestsPerMinute: 600, burst: 600, scope: "Replica" }, concurrent: 20 });
-    await world.declare(team("team-a", [NAMESPACE], { rateLimit: { concurrent: 5 } }));
-    expect(limits()).toEqual({ rate: null, concurrent: 5 });
-    await world.declare(team("team-a", [NAMESPACE]));
-    expect(limits()).toBeNull();
-  });
-
-  it("is suspended and resumed with the same secret", async (context) => {
-    const world = await startWorld(context, setup(), key("agent"));
-    const plaintext = await world.plaintextOf("agent");
+    expect([await world.keyIn("sleeper"), await world.keyIn("never")]).toEqual([undefined, undefined]);
+    expect((await world.storedKeys()).map(({ name }) => name)).toEqual(["agent"]);
+    expect(world.condition("Ready", "sleeper")).toBe("True/Suspended");
+    expect(world.condition("Ready", "never")).toBe("True/Revoked");
     await world.declare(key("agent", { state: "Suspended" }));
     expect(world.decide(plaintext)).toBe("unauthorized");
     expect(world.condition("Ready", "agent")).toBe("True/Suspended");
-    await world.declare(key("agent", { state: "Active" }));
+    await world.declare(key("agent", { state: "Active" }), key("sleeper"));
     expect(world.decide(plaintext)).toBe("allowed");
     expect(await world.plaintextOf("agent")).toBe(plaintext);
-  });
-
-  it("that begins suspended is minted when it is resumed", async (context) => {
-    const world = await startWorld(context, setup(), key("agent", { state: "Suspended" }));
-    expect(await world.keyIn("agent")).toBeUndefined();
-    expect(world.condition("Ready", "agent")).toBe("True/Suspended");
-    await world.declare(key("agent"));
-    expect(world.decide(await world.plaintextOf("agent"))).toBe("allowed");
+    expect(world.decide(await world.plaintextOf("sleeper"))).toBe("allowed");
   });
 
   it("that is declared Revoked is refused for ever, and says since when on every replica", async (context) => {
@@ -123,38 +119,13 @@ describeWorldsNightlyOnEachEngine("a declared key", (setup) => {
     expect(await world.storedKeys()).toHaveLength(1);
   });
 
-  it("that is declared Revoked at once is never minted", async (context) => {
-    const world = await startWorld(context, setup(), key("agent", { state: "Revoked" }));
-    expect(await world.keyIn("agent")).toBeUndefined();
-    expect(await world.storedKeys()).toEqual([]);
-    expect(world.condition("Ready", "agent")).toBe("True/Revoked");
-  });
-
-  it("that was revoked by hand stays so, until its declaration is deleted and made again", async (context) => {
-    const world = await startWorld(context, setup(), key("agent"));
+  it("ends with its declaration: revoked first, then its Secret and the object are gone; made again, it is another", async (context) => {
+    const orphan = key("orphan", { secret: { creationPolicy: "Orphan" } });
+    const lost = key("lost", { secret: { onLost: "Report" } });
+    const world = await startWorld(context, setup(), key("agent"), lost, orphan, key("other"));
     const plaintext = await world.plaintextOf("agent");
-    const { id } = await world.stored("agent");
-    await change(setup().store, null, (tx) => revokeKey(tx, id, "ByHand"));
-    world.poke("agent");
-    await until("the condition", () => world.condition("Ready", "agent") === "False/Revoked");
-    expect(world.condition("Stalled", "agent")).toBe("True/Revoked");
-    await world.declare(key("agent", { displayName: "Edited since", rotation: { trigger: "now" } }));
-    await world.loseSecret("agent");
-    await world.restart();
-    expect(await world.keyIn("agent")).toBeUndefined();
-    expect(world.condition("Ready", "agent")).toBe("False/Revoked");
-
-    await world.remove(key("agent"));
-    await world.declare(key("agent"));
-    const fresh = await world.plaintextOf("agent");
-    expect(fresh).not.toBe(plaintext);
-    expect(world.decide(fresh)).toBe("allowed");
-    await until("refused", () => world.decide(plaintext) === "unauthorized");
-  });
-
-  it("ends with its declaration: revoked first, then its Secret and the object are gone", async (context) => {
-    const world = await startWorld(context, setup(), key("agent"), key("other"));
-    const plaintext = await world.plaintextOf("agent");
+    const [ofLost, ofOrphan] = [await world.plaintextOf("lost"), await world.plaintextOf("orphan")];
+    expect(world.condition("Ready", "orphan")).toBe("True/Ready");
     await world.remove(key("agent"));
     expect(world.decide(plaintext)).toBe("unauthorized");
     expect(await world.readSecret("agent")).toBeUndefined();
@@ -162,64 +133,45 @@ describeWorldsNightlyOnEachEngine("a declared key", (setup) => {
     const revoked = (await world.storedKeys()).find(({ name }) => name === "agent");
     expect(revoked?.revocation?.reason).toBe("Deleted");
     expect(revoked?.revocation?.seq).toBeGreaterThan(0);
-  });
-
-  it("ends with its declaration even when its Secret went first", async (context) => {
-    const world = await startWorld(context, setup(), key("agent", { secret: { onLost: "Report" } }), key("other"));
-    const plaintext = await world.plaintextOf("agent");
-    await world.loseSecret("agent");
-    await world.remove(key("agent"));
-    await until("every replica has confirmed it", () => world.decide(plaintext) === "unauthorized");
-  });
-
-  it("made again by the same name is another key; the old secret stays refused", async (context) => {
-    const world = await startWorld(context, setup(), key("agent"), key("other"));
-    const first = await world.plaintextOf("agent");
-    await world.remove(key("agent"));
-    await world.declare(key("agent"));
-    const second = await world.plaintextOf("agent");
-    expect(second).not.toBe(first);
-    expect([world.decide(first), world.decide(second)]).toEqual(["unauthorized", "allowed"]);
-  });
-
-  it("with deletionPolicy Retain works on without its declaration, and its Secret stays", async (context) => {
-    const world = await startWorld(context, setup(), key("agent", { deletionPolicy: "Retain" }), key("other"));
-    const plaintext = await world.plaintextOf("agent");
-    await world.remove(key("agent"));
-    expect(await world.keyIn("agent")).toBe(plaintext);
-    expect(world.decide(plaintext)).toBe("allowed");
-    await world.restart();
-    expect(await world.keyIn("agent")).toBe(plaintext);
-    expect(world.decide(plaintext)).toBe("allowed");
 
     await world.declare(key("agent"));
-    expect(world.condition("SecretDelivered", "agent"), "the retained Secret has no owner").toBe(
+    const next = await world.plaintextOf("agent");
+    expect(next).not.toBe(plaintext);
+    expect([world.decide(plaintext), world.decide(next)]).toEqual(["unauthorized", "allowed"]);
+
+    await world.loseSecret("lost");
+    await world.remove(lost, orphan);
+    await until("a key whose Secret went first is refused", () => world.decide(ofLost) === "unauthorized");
+    expect(await world.keyIn("orphan"), "its Secret stays, with a key that no longer works").toBe(ofOrphan);
+    await until("every replica has confirmed it", () => world.decide(ofOrphan) === "unauthorized");
+  });
+
+  it("with deletionPolicy Retain works on without its declaration, and with deletionProtection is not deleted before that goes", async (context) => {
+    const world = await startWorld(
+      context,
+      setup(),
+      key("retained", { deletionPolicy: "Retain" }),
+      key("protected", { deletionProtection: true }),
+      key("other"),
+    );
+    const retained = await world.plaintextOf("retained");
+    const plaintext = await world.plaintextOf("protected");
+    await world.remove(key("retained"));
+    await world.undeclare(key("protected"));
+    await until("the condition", () => world.condition("Ready", "protected") === "False/DeletionProtected");
+    for (const state of ["at first", "after a restart"]) {
+      if (state === "after a restart") await world.restart();
+      expect([world.decide(retained), world.decide(plaintext)], state).toEqual(["allowed", "allowed"]);
+      expect([await world.keyIn("retained"), await world.keyIn("protected")], state).toEqual([retained, plaintext]);
+    }
+    await world.write(key("protected", { deletionProtection: false }));
+    await until("it is refused", () => world.decide(plaintext) === "unauthorized");
+
+    await world.declare(key("retained"));
+    expect(world.condition("SecretDelivered", "retained"), "the retained Secret has no owner").toBe(
       "False/SecretConflict",
     );
-    expect(await world.keyIn("agent")).toBe(plaintext);
-  });
-
-  it("with creationPolicy Orphan leaves its Secret behind, with a key that no longer works", async (context) => {
-    const orphan = key("agent", { secret: { creationPolicy: "Orphan" } });
-    const world = await startWorld(context, setup(), orphan, key("other"));
-    const plaintext = await world.plaintextOf("agent");
-    expect(world.condition("Ready", "agent")).toBe("True/Ready");
-    await world.remove(key("agent"));
-    expect(await world.keyIn("agent")).toBe(plaintext);
-    await until("every replica has confirmed it", () => world.decide(plaintext) === "unauthorized");
-  });
-
-  it("with deletionProtection is not deleted before the protection is taken away", async (context) => {
-    const world = await startWorld(context, setup(), key("agent", { deletionProtection: true }), key("other"));
-    const plaintext = await world.plaintextOf("agent");
-    await world.undeclare(key("agent"));
-    await until("the condition", () => world.condition("Ready", "agent") === "False/DeletionProtected");
-    await world.restart();
-    expect(world.decide(plaintext)).toBe("allowed");
-    expect(await world.keyIn("agent")).toBe(plaintext);
-
-    await world.write(key("agent", { deletionProtection: false }));
-    await until("it is refused", () => world.decide(plaintext) === "unauthorized");
+    expect(await world.keyIn("retained")).toBe(retained);
   });
 
   it("is in the files of its template, and is rendered again without a new secret", async (context) => {
@@ -249,37 +201,6 @@ describeWorldsNightlyOnEachEngine("a declared key", (setup) => {
     expect((await world.stored("agent")).versions).toHaveLength(1);
     expect(world.condition("Ready", "agent")).toBe("True/Ready");
   });
-
-  it("is rotated by hand, and with the old one revoked there is no overlap", async (context) => {
-    const world = await startWorld(context, setup(), key("agent"));
-    const first = await world.plaintextOf("agent");
-    const { id } = await world.stored("agent");
-    const ask = (revokeOld: boolean) => change(setup().store, null, (tx) => requestRotation(tx, id, revokeOld));
-    await ask(false);
-    world.poke("agent");
-    const second = await until("a new key", async () => differs(await world.keyIn("agent"), first));
-    await world.rest();
-    expect([world.decide(first), world.decide(second)]).toEqual(["allowed", "allowed"]);
-    await ask(true);
-    world.poke("agent");
-    const third = await until("a new key", async () => differs(await world.keyIn("agent"), second));
-    await world.rest();
-    expect([first, second, third].map((each) => world.decide(each))).toEqual([
-      "unauthorized",
-      "unauthorized",
-      "allowed",
-    ]);
-  });
-
-  it("is known by its first twelve characters, in the store and in its status", async (context) => {
-    const world = await startWorld(context, setup(), team("team-b", ["other"]), key("agent", {}, "other"));
-    const prefix = keyPrefix(await world.plaintextOf("agent", "other"));
-    expect((await world.stored("agent", "other")).versions[0]?.prefix).toBe(prefix);
-    expect((await world.status("agent", "other")).keyPrefix).toBe(prefix);
-    expect((await world.status("agent", "other")).team).toBe("team-b");
-    expect(prefix).toHaveLength(12);
-    expect(world.get("PlatformKey", "agent", NAMESPACE)).toBeUndefined();
-  });
 });
 
 const UPSTREAM = {
@@ -288,5 +209,3 @@ const UPSTREAM = {
   baseURL: "https://api.example.com",
   credentialRef: { name: "provider", key: "api-key" },
 };
-
-const differs = (value: string | undefined, other: string) => (value === other ? undefined : value);

@@ -41,106 +41,75 @@ describeWorlds("a key that refers to something", (setup) => {
     expect(world.condition("Ready", "agent")).toBe("True/Ready");
   });
 
-  it("loses a library that disappears from its list, and gets none in its place", async (context) => {
-    const world = await startWorld(
-      context,
-      setup(),
-      library("one"),
-      library("two"),
-      library("three"),
-      key("agent", restricted("one", "two")),
-    );
-    const plaintext = await world.plaintextOf("agent");
-    const one = libraryId(world, "one");
-    await world.remove(library("two"));
-    await world.rest();
-    expect(world.record(plaintext)?.libraryIds).toEqual([one]);
-    expect(world.condition("Ready", "agent")).toBe("False/ReferenceNotFound");
-    await world.remove(library("one"));
-    await world.rest();
-    expect(world.record(plaintext)?.libraryIds, "an empty list, not all").toEqual([]);
-    expect(await world.plaintextOf("agent")).toBe(plaintext);
-
-    await world.declare(library("one"), library("two"));
-    expect(world.record(plaintext)?.libraryIds).toHaveLength(2);
-    expect(world.condition("Ready", "agent")).toBe("True/Ready");
-  });
-
-  it("whose default library disappears does not write to the team's instead", async (context) => {
+  it("has less, and nothing in its place, while a library of its list, its default library or its gateway is gone", async (context) => {
     const policy = { mcpAgentPolicy: { defaultLibraryRef: { namespace: "dev", name: "handbook" } } };
-    const world = await startWorld(
-      context,
-      setup(),
-      team("team-a", ["dev"], policy),
-      library("handbook"),
-      library("diary"),
-      key("agent", { preset: "MCPReadWrite", mcpDefaultLibraryRef: { name: "diary" } }),
-    );
-    const plaintext = await world.plaintextOf("agent");
-    expect(defaultOf(world, plaintext)).toBe(libraryId(world, "diary"));
-    const known = ["handbook", "diary"].map((name) => libraryId(world, name));
-    await world.remove(library("diary"));
-    await world.rest();
-    expect(world.condition("Ready", "agent")).toBe("False/ReferenceNotFound");
-    expect(world.record(plaintext)?.mcpDefaultLibraryId).not.toBeNull();
-    expect(known).not.toContain(defaultOf(world, plaintext));
-  });
-
-  it("is bound to nothing while its gateway is gone", async (context) => {
     const [main, other] = [uniqueId(), uniqueId()];
     const world = await startWorld(
       context,
       setup(),
+      team("team-a", ["dev"], policy),
+      ...["one", "two", "three", "handbook", "diary"].map((name) => library(name)),
       provider("sk-one"),
       gateway("main", main),
       gateway("other", other),
+      key("reader", restricted("one", "two")),
+      key("writer", { preset: "MCPReadWrite", mcpDefaultLibraryRef: { name: "diary" } }),
       key("caller", refersTo("main")),
     );
-    const plaintext = await world.plaintextOf("caller");
-    const call = (publicId: string) => world.decide(plaintext, "gateway.chat_completions", publicId);
+    const names = ["reader", "writer", "caller"] as const;
+    const plaintexts = () => Promise.all(names.map((name) => world.plaintextOf(name)));
+    const before = await plaintexts();
+    const [reader = "", writer = "", caller = ""] = before;
+    const call = (publicId: string) => world.decide(caller, "gateway.chat_completions", publicId);
+    expect(defaultOf(world, writer)).toBe(libraryId(world, "diary"));
     expect([call(main), call(other)]).toEqual(["allowed", "forbidden"]);
-    await world.remove({ kind: "ModelGateway", name: "main" });
+
+    const one = libraryId(world, "one");
+    const known = ["handbook", "diary"].map((name) => libraryId(world, name));
+    await world.remove(library("two"), library("diary"), { kind: "ModelGateway", name: "main" });
     await world.rest();
+    expect(world.record(reader)?.libraryIds).toEqual([one]);
+    expect(world.record(writer)?.mcpDefaultLibraryId).not.toBeNull();
+    expect(known).not.toContain(defaultOf(world, writer));
     expect([call(main), call(other)]).toEqual(["forbidden", "forbidden"]);
-    expect(world.record(plaintext)?.boundGatewayId).toBe("");
+    expect(world.record(caller)?.boundGatewayId).toBe("");
+    for (const name of names) expect(world.condition("Ready", name), name).toBe("False/ReferenceNotFound");
     expect(world.condition("ResolvedRefs", "caller")).toBe("False/ReferenceNotFound");
-    await world.declare(gateway("main", main));
+
+    await world.remove(library("one"));
+    await world.rest();
+    expect(world.record(reader)?.libraryIds, "an empty list, not all").toEqual([]);
+
+    await world.declare(library("one"), library("two"), gateway("main", main));
+    expect(world.record(reader)?.libraryIds).toHaveLength(2);
+    expect(world.condition("Ready", "reader")).toBe("True/Ready");
     expect([call(main), call(other)]).toEqual(["allowed", "forbidden"]);
-    expect(await world.plaintextOf("caller")).toBe(plaintext);
+    expect(await plaintexts()).toEqual(before);
   });
 
-  it("b67: of another team does not get it", async (context) => {
+  it("b67: of another team does not get it, and in another namespace of its own team gets it", async (context) => {
     const other = uniqueId();
+    const reader = (name: string, namespace: string) => ({
+      libraryAccess: { mode: "Restricted", libraryRefs: [{ name, namespace }] },
+    });
     const world = await startWorld(
       context,
       setup(),
+      team("team-a", ["dev", "shared"]),
       team("team-b", ["theirs"]),
+      library("handbook", {}, "shared"),
       library("secret", {}, "theirs"),
       gateway("main", other, {}, "theirs"),
-      key("reader", {
-        libraryAccess: { mode: "Restricted", libraryRefs: [{ name: "secret", namespace: "theirs" }] },
-      }),
+      key("own", reader("handbook", "shared")),
+      key("reader", reader("secret", "theirs")),
       key("caller", { preset: "GatewayDefault", gatewayRef: { name: "main", namespace: "theirs" } }),
     );
     for (const name of ["reader", "caller"]) {
       expect(await world.keyIn(name)).toBeUndefined();
       expect(world.condition("Ready", name)).toBe("False/ReferenceNotFound");
     }
-  });
-
-  it("in another namespace of its team gets it", async (context) => {
-    const world = await startWorld(
-      context,
-      setup(),
-      team("team-a", ["dev", "shared"]),
-      library("handbook", {}, "shared"),
-      key("reader", {
-        libraryAccess: { mode: "Restricted", libraryRefs: [{ name: "handbook", namespace: "shared" }] },
-      }),
-    );
-    const record = world.record(await world.plaintextOf("reader"));
     const id = world.get("MemoryLibrary", "handbook", "shared")?.status?.libraryID;
-    expect(record?.libraryIds).toEqual([id]);
+    expect(world.record(await world.plaintextOf("own"))?.libraryIds).toEqual([id]);
   });
 });
 
@@ -150,12 +119,27 @@ const defaultOf = (world: World, plaintext: string) => {
 };
 
 describeWorlds("a namespace", (setup) => {
-  it("that no team claims has no keys, and says so", async (context) => {
-    const world = await startWorld(context, setup(), key("agent", {}, "teamless"), library("notes", {}, "teamless"));
+  it("b96: that no team claims has no keys, and says so; Keyplane's own is no team's, which holds its others", async (context) => {
+    const world = await startWorld(
+      context,
+      { ...setup(), ownNamespace: "keyplane" },
+      team("team-b", ["keyplane", "other"]),
+      key("k", {}, "keyplane"),
+      key("agent", {}, "teamless"),
+      library("notes", {}, "teamless"),
+    );
+    expect(world.condition("Accepted", "team-b", "PlatformTeam")).toBe("False/NamespaceTaken");
+    const { conditions = [], namespaces } = world.get("PlatformTeam", "team-b")?.status ?? {};
+    expect(conditions.find(({ type }) => type === "Accepted")?.message).toContain(
+      "keyplane is reserved for the cluster or",
+    );
+    expect(namespaces).toEqual(["other"]);
+    expect(world.condition("Ready", "k", "PlatformKey", "keyplane")).toBe("False/NamespaceUnclaimed");
+
     expect(await world.keyIn("agent", "api-key", "teamless")).toBeUndefined();
     expect(world.condition("Ready", "agent", "PlatformKey", "teamless")).toBe("False/NamespaceUnclaimed");
     expect(world.condition("Accepted", "notes", "MemoryLibrary", "teamless")).toBe("False/NamespaceUnclaimed");
-    await world.declare(team("team-b", ["teamless"]));
+    await world.declare(team("team-c", ["teamless"]));
     expect(world.condition("Ready", "agent", "PlatformKey", "teamless")).toBe("True/Ready");
     expect(world.condition("Ready", "notes", "MemoryLibrary", "teamless")).toBe("True/Ready");
   });
@@ -170,26 +154,24 @@ describeWorlds("a namespace", (setup) => {
     expect(world.condition("Ready", "agent", "PlatformKey", "served")).toBe("True/Ready");
   });
 
-  it("that loses its team has its keys suspended, and working again with it", async (context) => {
-    const world = await startWorld(context, setup(), team("team-b", ["other"]), key("agent", {}, "other"));
-    const plaintext = await world.plaintextOf("agent", "other");
+  it("that its team gives up, or whose team is deleted, has its keys suspended, and the same working again with it", async (context) => {
+    const [giving, deleted] = [team("team-b", ["given"]), team("team-c", ["deleted"])];
+    const namespaces = ["given", "deleted"];
+    const keys = namespaces.map((namespace) => key("agent", {}, namespace));
+    const world = await startWorld(context, setup(), giving, deleted, ...keys);
+    const plaintexts = () => Promise.all(namespaces.map((namespace) => world.plaintextOf("agent", namespace)));
+    const before = await plaintexts();
     await world.declare(team("team-b", []));
-    expect(world.decide(plaintext)).toBe("unauthorized");
-    expect(world.condition("Ready", "agent", "PlatformKey", "other")).toBe("False/NamespaceUnclaimed");
-    await world.declare(team("team-b", ["other"]));
-    expect(world.decide(plaintext)).toBe("allowed");
-    expect(await world.plaintextOf("agent", "other")).toBe(plaintext);
-    expect(world.condition("Ready", "agent", "PlatformKey", "other")).toBe("True/Ready");
-  });
-
-  it("whose team is deleted and made again has the same keys", async (context) => {
-    const world = await startWorld(context, setup(), team("team-b", ["other"]), key("agent", {}, "other"));
-    const plaintext = await world.plaintextOf("agent", "other");
-    await world.remove(team("team-b", []));
+    await world.remove(deleted);
     await world.rest();
-    expect(world.decide(plaintext)).toBe("unauthorized");
-    await world.declare(team("team-b", ["other"]));
-    expect(world.decide(plaintext)).toBe("allowed");
+    for (const [i, namespace] of namespaces.entries()) {
+      expect(world.decide(before[i] ?? ""), namespace).toBe("unauthorized");
+      expect(world.condition("Ready", "agent", "PlatformKey", namespace)).toBe("False/NamespaceUnclaimed");
+    }
+    await world.declare(giving, deleted);
+    expect(before.map((each) => world.decide(each))).toEqual(["allowed", "allowed"]);
+    expect(await plaintexts()).toEqual(before);
+    expect(world.condition("Ready", "agent", "PlatformKey", "given")).toBe("True/Ready");
   });
 
   it("that is given to another team has its keys revoked and minted anew: a key never moves", async (context) => {
@@ -224,18 +206,6 @@ describeWorlds("a namespace", (setup) => {
     ]);
   });
 
-  it("b96: that is Keyplane's own is no team's: the team has a condition, and holds its others", async (context) => {
-    const claims = team("team-b", ["keyplane", "other"]);
-    const world = await startWorld(context, { ...setup(), ownNamespace: "keyplane" }, claims, key("k", {}, "keyplane"));
-    expect(world.condition("Accepted", "team-b", "PlatformTeam")).toBe("False/NamespaceTaken");
-    const { conditions = [], namespaces } = world.get("PlatformTeam", "team-b")?.status ?? {};
-    expect(conditions.find(({ type }) => type === "Accepted")?.message).toContain(
-      "keyplane is reserved for the cluster or",
-    );
-    expect(namespaces).toEqual(["other"]);
-    expect(world.condition("Ready", "k", "PlatformKey", "keyplane")).toBe("False/NamespaceUnclaimed");
-  });
-
   it("that two teams claim is the first one's; the other has a condition, and gets it when it is free", async (context) => {
     const world = await startWorld(context, setup(), team("team-b", ["other"]), key("agent", {}, "other"));
     const first = await world.plaintextOf("agent", "other");
@@ -254,30 +224,20 @@ describeWorlds("a namespace", (setup) => {
     expect(world.decide(first)).toBe("unauthorized");
     expect(world.decide(await world.plaintextOf("agent", "other"))).toBe("allowed");
   });
-
-  it("that two new teams claim at once goes to one of them, and stays with it", async (context) => {
-    const world = await startWorld(context, setup(), team("zebra", ["other"]), team("aardvark", ["other"]));
-    const holders = () =>
-      ["zebra", "aardvark"].filter((name) => world.condition("Ready", name, "PlatformTeam") === "True/Ready");
-    const [holder, ...others] = holders();
-    expect(others).toEqual([]);
-    await world.restart();
-    expect(holders()).toEqual([holder]);
-  });
 });
 
 describeWorlds("a gateway", (setup) => {
-  it("follows its provider's credential", async (context) => {
+  it("b249: follows its provider's credential, and has none that is longer than any, which each server would keep in memory", async (context) => {
     const publicID = uniqueId();
-    const world = await startWorld(context, setup(), gateway("main", publicID));
+    const world = await startWorld(context, setup(), provider("x".repeat(4_097)), gateway("main", publicID));
     expect(world.condition("ResolvedRefs", "main", "ModelGateway")).toBe("False/CredentialNotFound");
     const served = () =>
       setup()
         .view.findGateway(publicID)
         ?.upstreams.map(({ credential }) => credential);
     expect(served()).toEqual([null]);
-    await world.write(provider("sk-one"));
-    await until("the credential", () => served()?.[0] === "sk-one");
+    await world.write(provider("x".repeat(4_096)));
+    await until("one that may be as long", () => served()?.[0] === "x".repeat(4_096));
     await world.rest();
     expect(world.condition("Ready", "main", "ModelGateway")).toBe("True/Ready");
     await world.write(provider("sk-two"));
@@ -286,6 +246,8 @@ describeWorlds("a gateway", (setup) => {
     await until("no credential", () => served()?.[0] === null);
     await world.rest();
     expect(world.condition("Ready", "main", "ModelGateway")).toBe("False/CredentialNotFound");
+    await world.write(provider("sk-three"));
+    await until("the credential of a new Secret", () => served()?.[0] === "sk-three");
   });
 
   it("b393: without a credentialRef waits for no Secret, and with a missing one goes on to have none", async (context) => {
@@ -320,29 +282,7 @@ describeWorlds("a gateway", (setup) => {
     expect([served(), world.condition("Ready", "main", "ModelGateway")]).toEqual([false, "True/Ready"]);
   });
 
-  it("b249: has no credential that is longer than any, which each server would keep in memory, and says so", async (context) => {
-    const publicID = uniqueId();
-    const world = await startWorld(context, setup(), provider("x".repeat(4_097)), gateway("main", publicID));
-    expect(world.condition("ResolvedRefs", "main", "ModelGateway")).toBe("False/CredentialNotFound");
-    const credential = () => setup().view.findGateway(publicID)?.upstreams[0]?.credential;
-    expect(credential()).toBeNull();
-    await world.write(provider("x".repeat(4_096)));
-    await until("one that may be as long", () => String(credential()).length === 4_096);
-  });
-
-  it("b73: that claims another's public id does not get it, nor takes it along when it goes", async (context) => {
-    const publicID = uniqueId();
-    const world = await startWorld(context, setup(), provider("sk-one"), gateway("main", publicID));
-    const held = setup().view.findGateway(publicID)?.gatewayId;
-    await world.declare(gateway("rival", publicID));
-    expect(world.condition("Accepted", "rival", "ModelGateway")).toBe("False/PublicIDTaken");
-    expect(setup().view.findGateway(publicID)?.gatewayId).toBe(held);
-    await world.remove({ kind: "ModelGateway", name: "rival" });
-    expect(setup().view.findGateway(publicID)?.gatewayId).toBe(held);
-    expect(world.condition("Ready", "main", "ModelGateway")).toBe("True/Ready");
-  });
-
-  it("b73: gets a public id of its own team once the one that had it is deleted, and never another team's", async (context) => {
+  it("b73: that claims another's public id gets it of its own team once that is deleted, and never another team's", async (context) => {
     const publicID = uniqueId();
     const world = await startWorld(
       context,
@@ -351,10 +291,16 @@ describeWorlds("a gateway", (setup) => {
       provider("sk-one"),
       gateway("main", publicID),
     );
-    await world.declare(gateway("next", publicID));
-    await world.declare(gateway("rival", publicID, {}, "theirs"));
+    const held = setup().view.findGateway(publicID)?.gatewayId;
     const taken = (name: string, namespace = "dev") => world.condition("Accepted", name, "ModelGateway", namespace);
+    await world.declare(gateway("next", publicID), gateway("rival", publicID, {}, "theirs"));
     expect([taken("next"), taken("rival", "theirs")]).toEqual(["False/PublicIDTaken", "False/PublicIDTaken"]);
+    expect(setup().view.findGateway(publicID)?.gatewayId).toBe(held);
+    await world.remove({ kind: "ModelGateway", name: "next" });
+    expect(setup().view.findGateway(publicID)?.gatewayId, "it is not taken along").toBe(held);
+    expect(world.condition("Ready", "main", "ModelGateway")).toBe("True/Ready");
+
+    await world.declare(gateway("next", publicID));
     await world.remove({ kind: "ModelGateway", name: "main" });
     await until("it serves", () => taken("next") === "True/Serving");
     await world.rest();
@@ -367,45 +313,33 @@ describeWorlds("a gateway", (setup) => {
 });
 
 describeWorlds("a team that gives a member libraries", (setup) => {
-  it("says which of them are not there, and is Ready once they are", async (context) => {
-    const libraryRefs = ["late", "later"].map((name) => ({ namespace: "other", name }));
-    const members = [{ role: "viewer", subject: "ann", libraryRefs }];
-    const world = await startWorld(
-      context,
-      setup(),
-      team("team-b", ["other"], { members }),
-      library("late", {}, "other"),
-    );
-    await until("one of them is missing", () => {
+  it("says which of them are not there, some of very many, is Ready once they are, and takes none that the API made", async (context) => {
+    const giving = (...members: string[][]) =>
+      team("team-b", ["other"], {
+        members: members.map((names, i) => ({
+          ...{ role: "viewer", subject: `user-${i}` },
+          libraryRefs: names.map((name) => ({ namespace: "other", name })),
+        })),
+      });
+    const world = await startWorld(context, setup(), giving(["late", "later"]), library("late", {}, "other"));
+    const missing = () => {
       const { conditions = [] } = world.get("PlatformTeam", "team-b")?.status ?? {};
       const { reason, message = "" } = conditions.find(({ type }) => type === "ResolvedRefs") ?? {};
-      return reason === "LibraryNotFound" && message.includes("do not exist: other/later.");
-    });
+      return reason === "LibraryNotFound" ? message : "";
+    };
+    await until("one of them is missing", () => missing().includes("do not exist: other/later."));
     await world.declare(library("later", {}, "other"));
     await until("the team is Ready", () => world.condition("Ready", "team-b", "PlatformTeam") === "True/Ready");
-  });
 
-  it("names some of very many that are not there", async (context) => {
-    const name = (i: number) => `${"long-".repeat(10)}${i}`;
-    const members = Array.from({ length: 4 }, (_, member) => {
-      const libraryRefs = Array.from({ length: 64 }, (_, i) => ({ namespace: "other", name: name(64 * member + i) }));
-      return { role: "viewer", subject: `user-${member}`, libraryRefs };
-    });
-    const world = await startWorld(context, setup(), team("team-b", ["other"], { members }));
-    const { conditions = [] } = world.get("PlatformTeam", "team-b")?.status ?? {};
-    const message = conditions.find(({ type }) => type === "ResolvedRefs")?.message;
-    expect(message).toMatch(/-4 and 251 more\. /);
-  });
-
-  it("takes for none of them what the API made, which no member reaches by it", async (context) => {
-    const libraryRefs = [{ namespace: "other", name: "made" }];
-    const members = [{ role: "viewer", subject: "ann", libraryRefs }];
-    const world = await startWorld(context, setup(), team("team-b", ["other"]));
     const place = { cluster: API_CLUSTER, namespace: `other${world.tag}`, name: "made", ownerUid: "made-here" };
     const teamId = String(world.get("PlatformTeam", "team-b")?.status?.teamID);
     const words = { displayName: "Made", description: "", deletionPolicy: "Retain" } as const;
     await run(world.store, (tx) => saveLibrary(tx, { ...place, teamId, ...words }));
-    await world.declare(team("team-b", ["other"], { members }));
-    expect(world.condition("ResolvedRefs", "team-b", "PlatformTeam")).toBe("False/LibraryNotFound");
+    await world.declare(giving(["made"]));
+    expect(missing()).toContain("do not exist: other/made.");
+
+    const names = Array.from({ length: 4 * 64 }, (_, i) => `${"long-".repeat(10)}${i}`);
+    await world.declare(giving(...[0, 1, 2, 3].map((member) => names.slice(64 * member, 64 * (member + 1)))));
+    expect(missing()).toMatch(/-4 and 251 more\. /);
   });
 });

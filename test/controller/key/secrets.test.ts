@@ -18,195 +18,155 @@ async function nextKey(world: World, name: string, after: string): Promise<strin
   return next;
 }
 
-/** As a person makes them by hand. */
-const withImmutableSecrets = withCalls(({ readSecret }) => ({
-  async readSecret(namespace, name) {
-    const secret = await readSecret(namespace, name);
-    return secret && { ...secret, immutable: true };
-  },
-}));
+const ENV = { secret: { template: "Env" } };
 
 describeWorlds("the Secret of a key", (setup) => {
-  it("that was deleted comes back with a new key, and the old one works on for the overlap", async (context) => {
-    const world = await startWorld(context, setup(), key("agent"));
-    const first = await world.plaintextOf("agent");
-    await world.loseSecret("agent");
-    const second = await nextKey(world, "agent", first);
-    expect([world.decide(first), world.decide(second)]).toEqual(["allowed", "allowed"]);
-    expect((await world.stored("agent")).versions.map(({ state }) => state)).toEqual(["active", "retiring"]);
+  it("b69: that was deleted, edited, or holds an old version gets a new one, and no edited value becomes a key", async (context) => {
+    const names = ["deleted", "edited", "put-back", "keyless"] as const;
+    const manifests = names.map((name) => key(name, name === "keyless" ? ENV : {}));
+    const world = await startWorld(context, setup(), ...manifests, key("beside", ENV));
+    const plaintexts = () => Promise.all(names.map((name) => world.plaintextOf(name)));
+    const [deleted = "", edited = "", old = "", keyless = ""] = await plaintexts();
+    const beside = await world.plaintextOf("beside");
+    await world.declare(key("put-back", { rotation: { trigger: "next" } }));
+    const replaced = await world.plaintextOf("put-back");
+    const planted = stranger();
+
+    await world.loseSecret("deleted");
+    await world.editSecret("edited", planted);
+    await world.editSecret("put-back", old);
+    await world.editSecret("keyless", "", "api-key");
+    await world.editSecret("beside", "http://elsewhere.example", "KEYPLANE_BASE_URL");
+
+    const ofDeleted = await nextKey(world, "deleted", deleted);
+    expect([world.decide(deleted), world.decide(ofDeleted)]).toEqual(["allowed", "allowed"]);
+    expect((await world.stored("deleted")).versions.map(({ state }) => state)).toEqual(["active", "retiring"]);
+
+    const ofEdited = await nextKey(world, "edited", planted);
+    expect([edited, planted, ofEdited].map((each) => world.decide(each))).toEqual([
+      "allowed",
+      "unauthorized",
+      "allowed",
+    ]);
+    expect((await world.stored("edited")).versions).toHaveLength(2);
+
+    const third = await nextKey(world, "put-back", old);
+    expect(third).not.toBe(replaced);
+    expect(world.decide(third)).toBe("allowed");
+
+    const ofKeyless = await nextKey(world, "keyless", "");
+    expect(ofKeyless).not.toBe(keyless);
+    expect((await world.readSecret("keyless"))?.KEYPLANE_API_KEY).toBe(ofKeyless);
+
+    const addressBeside = async () => (await world.readSecret("beside"))?.KEYPLANE_BASE_URL;
+    await until("the right address", async () => (await addressBeside()) === "https://keys.example.com");
+    await world.rest();
+    expect(await world.plaintextOf("beside"), "what is edited beside a key needs no new one").toBe(beside);
+    expect((await world.stored("beside")).versions).toHaveLength(1);
   });
 
-  it("that was deleted while no controller ran comes back with a new key", async (context) => {
-    const world = await startWorld(context, setup(), key("agent"));
-    const first = await world.plaintextOf("agent");
+  it("with Report is left as it was lost or edited, and never silently Ready; without, one lost meanwhile comes back", async (context) => {
+    const spec = { secret: { onLost: "Report", onTampered: "Report" } };
+    const world = await startWorld(context, setup(), key("lost", spec), key("edited", spec), key("healed"));
+    const [lost, edited] = [await world.plaintextOf("lost"), await world.plaintextOf("edited")];
+    const healed = await world.plaintextOf("healed");
+    const planted = stranger();
+    await world.loseSecret("lost");
+    await world.editSecret("edited", planted);
+    await until("it is missed", () => world.condition("SecretDelivered", "lost") === "False/SecretLost");
+    await until("it is noticed", () => world.condition("Ready", "edited") === "False/SecretTampered");
     await world.stop();
-    await world.loseSecret("agent");
+    await world.loseSecret("healed");
     await world.start();
     await world.rest();
-    const second = await world.plaintextOf("agent");
-    expect(second).not.toBe(first);
-    expect(world.decide(second)).toBe("allowed");
+    expect(world.condition("Ready", "lost")).toBe("False/SecretLost");
+    expect(world.condition("Ready", "edited")).toBe("False/SecretTampered");
+    expect([await world.keyIn("lost"), await world.keyIn("edited")]).toEqual([undefined, planted]);
+    expect([lost, edited, planted].map((each) => world.decide(each))).toEqual(["allowed", "allowed", "unauthorized"]);
+    const next = await world.plaintextOf("healed");
+    expect(next).not.toBe(healed);
+    expect(world.decide(next)).toBe("allowed");
+
+    await world.editSecret("edited", edited);
+    await until("the condition", () => world.condition("Ready", "edited") === "True/Ready");
+    expect((await world.stored("edited")).versions).toHaveLength(1);
+    await world.declare(key("lost", { ...spec, rotation: { trigger: "again" } }));
+    expect(world.decide(await world.plaintextOf("lost"))).toBe("allowed");
+    expect(world.condition("Ready", "lost")).toBe("True/Ready");
   });
 
-  it("b69: that was edited gets a new version, and the edited value never becomes a key", async (context) => {
-    const world = await startWorld(context, setup(), key("agent"));
-    const first = await world.plaintextOf("agent");
-    const planted = stranger();
-    await world.editSecret("agent", planted);
-    const second = await nextKey(world, "agent", planted);
-    expect([first, planted, second].map((each) => world.decide(each))).toEqual(["allowed", "unauthorized", "allowed"]);
-    expect((await world.stored("agent")).versions).toHaveLength(2);
-  });
-
-  it("b69: into which an old version was put back gets a new one", async (context) => {
-    const world = await startWorld(context, setup(), key("agent"));
-    const first = await world.plaintextOf("agent");
-    await world.declare(key("agent", { rotation: { trigger: "next" } }));
-    const second = await world.plaintextOf("agent");
-    await world.editSecret("agent", first);
-    const third = await nextKey(world, "agent", first);
-    expect(third).not.toBe(second);
-    expect(world.decide(third)).toBe("allowed");
-  });
-
-  it("with onLost Report is missed, said so, and not made again until it is rotated", async (context) => {
-    const spec = { secret: { onLost: "Report" } };
-    const world = await startWorld(context, setup(), key("agent", spec));
-    const first = await world.plaintextOf("agent");
-    await world.loseSecret("agent");
-    await until("the condition", () => world.condition("SecretDelivered", "agent") === "False/SecretLost");
-    await world.restart();
-    expect(world.condition("Ready", "agent")).toBe("False/SecretLost");
-    expect(await world.keyIn("agent")).toBeUndefined();
-    expect(world.decide(first)).toBe("allowed");
-    await world.declare(key("agent", { ...spec, rotation: { trigger: "again" } }));
-    expect(world.decide(await world.plaintextOf("agent"))).toBe("allowed");
-    expect(world.condition("Ready", "agent")).toBe("True/Ready");
-  });
-
-  it("with onTampered Report is left as it was edited, and never silently Ready", async (context) => {
-    const spec = { secret: { onTampered: "Report" } };
-    const world = await startWorld(context, setup(), key("agent", spec));
-    const first = await world.plaintextOf("agent");
-    const planted = stranger();
-    await world.editSecret("agent", planted);
-    await until("the condition", () => world.condition("Ready", "agent") === "False/SecretTampered");
-    await world.restart();
-    expect(await world.keyIn("agent")).toBe(planted);
-    expect([world.decide(first), world.decide(planted)]).toEqual(["allowed", "unauthorized"]);
-    await world.editSecret("agent", first);
-    await until("the condition", () => world.condition("Ready", "agent") === "True/Ready");
-    expect((await world.stored("agent")).versions).toHaveLength(1);
-  });
-
-  it("b68: that another owner made first is never touched, and its value never becomes a key", async (context) => {
-    const world = await startWorld(context, setup());
-    const planted = stranger();
-    await world.editSecret("agent", planted);
-    await world.declare(key("agent"));
-    expect(world.condition("SecretDelivered", "agent")).toBe("False/SecretConflict");
-    expect(world.condition("Ready", "agent")).toBe("False/SecretConflict");
-    await world.restart();
-    expect(await world.readSecret("agent")).toEqual({ "api-key": planted });
-    expect(world.decide(planted)).toBe("unauthorized");
-
-    await world.remove(key("agent"));
-    expect(await world.readSecret("agent"), "nor is it deleted with the declaration").toEqual({ "api-key": planted });
-  });
-
-  it("b68: in the way of another is made once the way is free", async (context) => {
-    const world = await startWorld(context, setup());
-    await world.editSecret("agent", stranger());
-    await world.declare(key("agent"));
-    await world.loseSecret("agent");
-    const plaintext = await nextKey(world, "agent", "");
-    expect(world.decide(plaintext)).toBe("allowed");
-    expect(world.condition("Ready", "agent")).toBe("True/Ready");
-  });
-
-  it("b68: that a manifest declares is not ours either", async (context) => {
-    const secret = { kind: "Secret", name: "agent", stringData: { "api-key": stranger() } } as const;
-    const world = await startWorld(context, setup(), secret, key("agent"));
-    expect(world.condition("SecretDelivered", "agent")).toBe("False/SecretConflict");
-    expect(await world.readSecret("agent")).toBeUndefined();
-  });
-
-  it("b68: of another PlatformKey is not taken over: the second of two that name it has a condition", async (context) => {
-    const world = await startWorld(context, setup(), key("first", { secret: { name: "shared" } }));
+  it("b68: of another owner, of a manifest or of another PlatformKey is never touched, and one's own is made once the way is free", async (context) => {
+    const secret = { kind: "Secret", name: "declared", stringData: { "api-key": stranger() } } as const;
+    const world = await startWorld(context, setup(), secret, key("first", { secret: { name: "shared" } }));
     const plaintext = await world.plaintextOf("shared");
-    await world.declare(key("second", { secret: { name: "shared" } }));
-    expect(world.condition("SecretDelivered", "second")).toBe("False/SecretConflict");
-    await world.remove(key("second"));
+    const planted = stranger();
+    await world.editSecret("planted", planted);
+    await world.editSecret("blocked", stranger());
+    const [second, ...others] = [
+      key("second", { secret: { name: "shared" } }),
+      ...["planted", "blocked", "declared"].map((name) => key(name)),
+    ] as const;
+    await world.declare(second, ...others);
+    for (const { name } of [second, ...others]) {
+      expect(world.condition("SecretDelivered", name), name).toBe("False/SecretConflict");
+      expect(world.condition("Ready", name), name).toBe("False/SecretConflict");
+    }
+    await world.restart();
+    expect(await world.readSecret("planted")).toEqual({ "api-key": planted });
+    expect(world.decide(planted)).toBe("unauthorized");
+    expect(await world.readSecret("declared")).toBeUndefined();
+
+    await world.remove(key("planted"), second);
+    expect(await world.readSecret("planted"), "nor is it deleted with the declaration").toEqual({ "api-key": planted });
     expect(await world.keyIn("shared")).toBe(plaintext);
     expect(world.decide(plaintext)).toBe("allowed");
     expect(world.condition("Ready", "first")).toBe("True/Ready");
+
+    await world.loseSecret("blocked");
+    expect(world.decide(await nextKey(world, "blocked", ""))).toBe("allowed");
+    expect(world.condition("Ready", "blocked")).toBe("True/Ready");
   });
 
-  it("whose data key went gets a new version", async (context) => {
-    const world = await startWorld(context, setup(), key("agent", { secret: { template: "Env" } }));
-    const first = await world.plaintextOf("agent");
-    await world.editSecret("agent", "", "api-key");
-    const second = await nextKey(world, "agent", "");
-    expect(second).not.toBe(first);
-    expect((await world.readSecret("agent"))?.KEYPLANE_API_KEY).toBe(second);
-  });
-
-  it("that is edited beside its key is put right without a new secret", async (context) => {
-    const world = await startWorld(context, setup(), key("agent", { secret: { template: "Env" } }));
-    const plaintext = await world.plaintextOf("agent");
-    await world.editSecret("agent", "http://elsewhere.example", "KEYPLANE_BASE_URL");
-    await until(
-      "the right address",
-      async () => (await world.readSecret("agent"))?.KEYPLANE_BASE_URL === "https://keys.example.com",
+  it("that is immutable or may not be read is a condition, nothing is minted, and no deletion is held up", async (context) => {
+    const world = await startWorld(
+      context,
+      setup(),
+      team("team-b", ["other"]),
+      key("agent"),
+      key("moved", {}, "other"),
+      key("hidden"),
     );
-    await world.rest();
-    expect(await world.plaintextOf("agent")).toBe(plaintext);
-    expect((await world.stored("agent")).versions).toHaveLength(1);
-  });
-
-  it("that is immutable is a condition, and the old version stays", async (context) => {
-    const world = await startWorld(context, setup(), key("agent"));
     const first = await world.plaintextOf("agent");
+    const moved = await world.plaintextOf("moved", "other");
+    const hidden = await world.plaintextOf("hidden");
     await world.stop();
-    world.wrapWith(withImmutableSecrets);
+    world.wrapWith(
+      withCalls(({ readSecret }) => ({
+        async readSecret(namespace, name) {
+          if (name === "hidden") throw new ClusterError("Forbidden", "no Role for Secrets here");
+          const secret = await readSecret(namespace, name);
+          // As a person makes them by hand.
+          return secret && { ...secret, immutable: true };
+        },
+      })),
+    );
     await world.start();
     await world.declare(key("agent", { rotation: { trigger: "next" } }));
     expect(world.condition("SecretDelivered", "agent")).toBe("False/SecretImmutable");
     expect(await world.plaintextOf("agent")).toBe(first);
     expect(world.decide(first)).toBe("allowed");
     expect((await world.stored("agent")).versions).toHaveLength(1);
-  });
 
-  it("that is immutable and holds a key of another team is a condition too, and nothing is minted", async (context) => {
-    const home = team("team-b", ["other"]);
-    const world = await startWorld(context, setup(), home, key("agent", {}, "other"));
-    const first = await world.plaintextOf("agent", "other");
-    await world.stop();
-    world.wrapWith(withImmutableSecrets);
-    await world.start();
     await world.declare(team("team-b", []));
     await world.declare(team("team-c", ["other"]));
-    expect(world.condition("Ready", "agent", "PlatformKey", "other")).toBe("False/SecretImmutable");
-    expect(await world.plaintextOf("agent", "other")).toBe(first);
-    expect(world.decide(first)).toBe("unauthorized");
-    expect((await world.storedKeys()).map(({ state }) => state)).toEqual(["revoked"]);
-  });
+    expect(world.condition("Ready", "moved", "PlatformKey", "other")).toBe("False/SecretImmutable");
+    expect(await world.plaintextOf("moved", "other")).toBe(moved);
+    expect(world.decide(moved)).toBe("unauthorized");
+    const ofMoved = (await world.storedKeys()).filter(({ name }) => name === "moved");
+    expect(ofMoved.map(({ state }) => state)).toEqual(["revoked"]);
 
-  it("that may not be read is a condition, and holds up no deletion", async (context) => {
-    const world = await startWorld(context, setup(), key("agent"), key("other"));
-    const plaintext = await world.plaintextOf("agent");
-    await world.stop();
-    const forbidden = withCalls(({ readSecret }) => ({
-      async readSecret(namespace, name) {
-        if (name === "agent") throw new ClusterError("Forbidden", "no Role for Secrets here");
-        return readSecret(namespace, name);
-      },
-    }));
-    world.wrapWith(forbidden);
-    await world.start();
-    await world.rest();
-    expect(world.condition("SecretDelivered", "agent")).toBe("False/SecretUnreadable");
-    await world.remove(key("agent"));
-    expect(world.decide(plaintext)).toBe("unauthorized");
+    expect(world.condition("SecretDelivered", "hidden")).toBe("False/SecretUnreadable");
+    await world.remove(key("hidden"));
+    expect(world.decide(hidden)).toBe("unauthorized");
   });
 });

@@ -41,13 +41,34 @@ const messageOf = (world: World, type: string, name: string) =>
   world.get("PlatformKey", name)?.status?.conditions?.find((one) => one.type === type)?.message;
 
 describeWorlds("the status of a key", (setup) => {
-  it("that is revoked does not promise a version", async (context) => {
-    const world = await startWorld(context, setup(), key("never", { state: "Revoked" }), key("agent"));
-    await world.declare(key("agent", { state: "Revoked" }));
+  it("promises no version of a revoked one, names no Secret of an imported one, and no accepted version of a suspended one", async (context) => {
+    const source = { type: "ImportHash", hash: { sha256: "ab".repeat(32), prefix: "inf_brought1" } };
+    const rotation = { trigger: "now" };
+    const world = await startWorld(
+      context,
+      setup(),
+      key("never", { state: "Revoked" }),
+      key("brought", { source }),
+      ...["agent", "turned"].map((name) => key(name)),
+    );
+    expect((await world.status("brought")).secretRef).toBeUndefined();
+    expect((await world.status("turned")).secretRef).toEqual({ name: "turned", dataKey: "api-key" });
+    const first = await world.plaintextOf("turned");
+    await world.declare(
+      key("agent", { state: "Revoked" }),
+      key("brought", { source, rotation }),
+      key("turned", { rotation }),
+    );
     for (const name of ["never", "agent"]) {
       expect(world.condition("SecretDelivered", name), name).toBe("False/Revoked");
       expect(world.condition("Ready", name), name).toBe("True/Revoked");
     }
+    expect((await world.status("brought")).secretRef).toEqual({ name: "brought", dataKey: "api-key" });
+    const rotating = () => messageOf(world, "Rotating", "turned");
+    expect(rotating()).toMatch(/^Still accepted beside the active version: version 1 until/);
+    await world.declare(key("turned", { rotation, state: "Suspended" }));
+    expect(world.decide(first)).not.toBe("allowed");
+    expect(rotating()).toMatch(/^Refused with the key, which is suspended.*version 1 until/);
   });
 
   it("of which a step fails says what was found before it: no key is Ready whose Secret is lost", async (context) => {
@@ -67,25 +88,7 @@ describeWorlds("the status of a key", (setup) => {
     expect(world.condition("Ready", "agent")).toBe("True/Ready");
   });
 
-  it("that was imported names no Secret before it has one", async (context) => {
-    const source = { type: "ImportHash", hash: { sha256: "ab".repeat(32), prefix: "inf_brought1" } };
-    const world = await startWorld(context, setup(), key("brought", { source }), key("minted"));
-    expect((await world.status("brought")).secretRef).toBeUndefined();
-    expect((await world.status("minted")).secretRef).toEqual({ name: "minted", dataKey: "api-key" });
-    await world.declare(key("brought", { source, rotation: { trigger: "now" } }));
-    expect((await world.status("brought")).secretRef).toEqual({ name: "brought", dataKey: "api-key" });
-  });
-
-  it("names no time of a rotation that has passed", async (context) => {
-    const rotation = { interval: "10h", overlap: { duration: "1h" } };
-    const world = await startWorld(context, setup(), key("agent", { rotation }));
-    expect((await world.status("agent")).nextRotationTime).toBeDefined();
-    await world.declare(key("agent", { rotation, state: "Suspended" }));
-    await world.advance(20 * HOUR);
-    expect((await world.status("agent")).nextRotationTime).toBeUndefined();
-  });
-
-  it("names no time of a rotation that does not come: the key ends before it, or is suspended", async (context) => {
+  it("names no time of a rotation that has passed or does not come: the key ends before it, or is suspended", async (context) => {
     const rotation = { interval: "10h", overlap: { duration: "1h" } };
     const expiresAt = new Date(Date.now() + 5 * HOUR).toISOString();
     const world = await startWorld(
@@ -93,14 +96,17 @@ describeWorlds("the status of a key", (setup) => {
       setup(),
       key("ends", { rotation, expiresAt }),
       key("rests", { rotation, state: "Suspended" }),
-      key("agent", { rotation }),
+      ...["agent", "passed"].map((name) => key(name, { rotation })),
     );
-    await world.declare(key("agent", { rotation, state: "Suspended" }));
-    for (const name of ["ends", "rests", "agent"]) {
-      expect((await world.status(name)).nextRotationTime, name).toBeUndefined();
-    }
+    const timeOf = async (name: string) => (await world.status(name)).nextRotationTime;
+    for (const name of ["agent", "passed"]) expect(await timeOf(name), name).toBeDefined();
+    const suspended = (name: string) => key(name, { rotation, state: "Suspended" });
+    await world.declare(suspended("agent"), suspended("passed"));
+    for (const name of ["ends", "rests", "agent"]) expect(await timeOf(name), name).toBeUndefined();
     await world.declare(key("agent", { rotation }));
-    expect((await world.status("agent")).nextRotationTime).toBeDefined();
+    expect(await timeOf("agent")).toBeDefined();
+    await world.advance(20 * HOUR);
+    expect(await timeOf("passed")).toBeUndefined();
   });
 
   it("names the time at which there is room for a rotation, and reconciles until then", async (context) => {
@@ -157,16 +163,5 @@ describeWorlds("the status of a key", (setup) => {
       "the loss is reported",
       () => world.condition("SecretDelivered", "unclaimed") === "False/NamespaceUnclaimed",
     );
-  });
-
-  it("that is suspended does not say that an old version is accepted", async (context) => {
-    const rotation = { trigger: "now" };
-    const world = await startWorld(context, setup(), key("agent"));
-    const first = await world.plaintextOf("agent");
-    await world.declare(key("agent", { rotation }));
-    expect(messageOf(world, "Rotating", "agent")).toMatch(/^Still accepted beside the active version: version 1 until/);
-    await world.declare(key("agent", { rotation, state: "Suspended" }));
-    expect(world.decide(first)).not.toBe("allowed");
-    expect(messageOf(world, "Rotating", "agent")).toMatch(/^Refused with the key, which is suspended.*version 1 until/);
   });
 });

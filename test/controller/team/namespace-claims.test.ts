@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { examples } from "../../env/nightly.ts";
 import { until } from "../../env/until.ts";
 import { describeWorlds } from "../fixtures/setup.ts";
 import { startWorld, team } from "../fixtures/world.ts";
@@ -20,7 +21,7 @@ describeWorlds("a namespace that no team holds and two teams claim", (setup) => 
 
   it("is the first team's by name where both are declared at once", async (context) => {
     const world = await startWorld(context, setup());
-    for (let round = 0; round < 10; round++) {
+    for (let round = 0; round < examples(3); round++) {
       const shared = `shared-${round}`;
       const [first, last] = [`ant-${round}`, `zebra-${round}`];
       await world.stop();
