@@ -11,6 +11,7 @@ import { keyplane } from "../up.ts";
 const DAY = 24 * 3_600_000;
 const yesterday = (Math.floor(Date.now() / DAY) - 1) * DAY;
 const ignore = () => {};
+const nameOf = (i: number) => `agent-${String(i).padStart(3, "0")}`;
 let store: Store;
 let api: Api;
 
@@ -29,14 +30,18 @@ beforeAll(async () => {
     cache_write_1h: 4,
     output: 5,
   };
-  for (let i = 0; i < 220; i++) {
-    const spec = { preset: "MCPReadOnly" };
-    const name = `agent-${String(i).padStart(3, "0")}`;
-    const keyId = i < 2 ? (await api.send("POST", "/keys", { name, team: "research", spec })).body.id : `key_${name}`;
-    const of = { keyId, slot: yesterday + i * 60_000, gatewayId: "gw_a", routeId: "", teamId };
-    await addTokenCounts(store, [{ ...of, model: i === 0 ? "=cmd()" : "gpt", figures }], ignore);
-    await addRequestCounts(store, [{ keyId, slot: yesterday, scope: "memory:read", count: 7 }], ignore);
+  const keyIds = Array.from({ length: 220 }, (_, i) => `key_${nameOf(i)}`);
+  for (const i of [0, 1]) {
+    const made = { name: nameOf(i), team: "research", spec: { preset: "MCPReadOnly" } };
+    keyIds[i] = (await api.send("POST", "/keys", made)).body.id;
   }
+  const tokens = keyIds.map((keyId, i) => {
+    const of = { keyId, slot: yesterday + i * 60_000, gatewayId: "gw_a", routeId: "", teamId };
+    return { ...of, model: i === 0 ? "=cmd()" : "gpt", figures };
+  });
+  await addTokenCounts(store, tokens, ignore);
+  const requests = keyIds.map((keyId) => ({ keyId, slot: yesterday, scope: "memory:read", count: 7 }) as const);
+  await addRequestCounts(store, requests, ignore);
 });
 afterAll(async () => {
   await api.close();

@@ -1,9 +1,9 @@
 import { sql } from "kysely";
-import { expect, it, type TestContext } from "vitest";
+import { afterAll, beforeAll, expect, it, type TestContext } from "vitest";
 import { change } from "../../../store/database/change.ts";
 import { forgetPolicies, policiesOfCluster } from "../../../store/policies/key-policies.ts";
 import { until } from "../../env/until.ts";
-import { startApi } from "../../server/management/api.ts";
+import { type Api, startApi } from "../../server/management/api.ts";
 import { unique } from "../../store/fixtures.ts";
 import { makeByHand, takingOver } from "../fixtures/made-by-hand.ts";
 import { describeWorlds } from "../fixtures/setup.ts";
@@ -20,14 +20,12 @@ const policy = (spec: Record<string, unknown>, name = "production"): Manifest =>
 });
 
 /** A world with a server beside its controller, which looks at keys made by hand all the time. */
-async function startBoth(context: TestContext, setup: WorldSetup, ...manifests: Manifest[]) {
+async function startBoth(context: TestContext, api: Api, setup: WorldSetup, ...manifests: Manifest[]) {
   const world = await startWorld(
     context,
     { ...setup, intervalsMs: { madeKeys: 200, ...setup.intervalsMs } },
     ...manifests,
   );
-  const api = await startApi(world.store);
-  context.onTestFinished(() => api.close());
   const team = String((await idOfTeam(world)) ?? "");
   return {
     world,
@@ -43,8 +41,19 @@ async function idOfTeam(world: World): Promise<string | undefined> {
 }
 
 describeWorlds("b131: a key that was made by hand, beside a controller", (setup) => {
+  let api: Api;
+  beforeAll(async () => {
+    api = await startApi(setup().store);
+  });
+  afterAll(() => api.close());
+
   it("is refused as soon as a policy is in force, and made once that is gone", async (context) => {
-    const { world, make, policies } = await startBoth(context, setup(), policy({ allowedScopes: ["memory:read"] }));
+    const { world, make, policies } = await startBoth(
+      context,
+      api,
+      setup(),
+      policy({ allowedScopes: ["memory:read"] }),
+    );
     const { status, body } = await make(WRITER);
     expect([status, body.errors[0].policy]).toEqual([422, "production"]);
     await world.remove(policy({}));
@@ -53,7 +62,7 @@ describeWorlds("b131: a key that was made by hand, beside a controller", (setup)
   });
 
   it("ends by a policy that came later as a declared key does, and by none once that is gone", async (context) => {
-    const { world, make, read } = await startBoth(context, setup(), key("agent", WRITER));
+    const { world, make, read } = await startBoth(context, api, setup(), key("agent", WRITER));
     const { id } = (await make(WRITER)).body;
     await world.declare(policy({ allowedScopes: ["memory:read"] }));
     const { expiresAt } = await until("it has its end", async () => {
@@ -66,7 +75,7 @@ describeWorlds("b131: a key that was made by hand, beside a controller", (setup)
   });
 
   it("has the highest numbers once they are due, and a life within the longest interval of rotations", async (context) => {
-    const { world, make, read } = await startBoth(context, setup());
+    const { world, make, read } = await startBoth(context, api, setup());
     const { id } = (await make({ preset: "MCPReadOnly" })).body;
     const rules = { rotation: { maxInterval: "720h" }, rateLimit: { requestsPerMinute: { default: 30 } } };
     await world.declare(policy({ gracePeriod: "240h", ...rules }));
@@ -84,7 +93,7 @@ describeWorlds("b131: a key that was made by hand, beside a controller", (setup)
   });
 
   it("counts among the keys that a team may have, with those that are declared", async (context) => {
-    const { world, make } = await startBoth(context, setup(), policy({ maxKeys: 2 }), key("declared"));
+    const { world, make } = await startBoth(context, api, setup(), policy({ maxKeys: 2 }), key("declared"));
     expect((await make({ preset: "MCPReadOnly" })).status).toBe(201);
     expect((await make({ preset: "MCPReadOnly" })).status).toBe(422);
     await world.declare(key("another"));
@@ -110,7 +119,10 @@ describeWorlds("b131: a key that was made by hand, beside a controller", (setup)
   });
 
   it("b184: is held to them again at once where policies were forgotten whose controller leads", async (context) => {
-    const { world, make, read, policies } = await startBoth(context, { ...setup(), intervalsMs: { resync: HOUR } });
+    const { world, make, read, policies } = await startBoth(context, api, {
+      ...setup(),
+      intervalsMs: { resync: HOUR },
+    });
     const { id } = (await make(WRITER)).body;
     await world.declare(policy({ allowedScopes: ["memory:read"] }));
     const { expiresAt } = await until("it has its end", async () => {
@@ -131,7 +143,7 @@ describeWorlds("b131: a key that was made by hand, beside a controller", (setup)
         { tokens: 100, period: "Total" },
       ],
     };
-    const { world, make } = await startBoth(context, setup(), policy(rules));
+    const { world, make } = await startBoth(context, api, setup(), policy(rules));
     const { db } = world.store;
     const limits = { requestsPerMinute: 5, burst: 3, tokensPerMinute: 100, scope: "Installation", concurrent: 3 };
     const ids: string[] = [];
