@@ -45,48 +45,37 @@ export const takeOvers: WorldTests = (setup) => {
     expect((await world.stored("agent")).versions.map(({ number }) => number)).toEqual([2, 1]);
   });
 
-  it("ends as any declared key does: its declaration's removal revokes it, and it is not taken over again", async (context) => {
+  it("ends as any declared key does, one that is to be revoked at once too, and is not taken over again", async (context) => {
     const world = await startWorld(context, setup());
-    const made = await makeByHand(world);
-    await world.declare(takingOver("agent", made));
+    const [made, revoked] = [await makeByHand(world), await makeByHand(world)];
+    await world.declare(takingOver("agent", made), takingOver("ended", revoked, { state: "Revoked" }));
+    expect(world.condition("Ready", "ended"), "nothing says Revoked of one that works").toBe("True/Revoked");
+    expect(world.decide(revoked.plaintext)).toBe("unauthorized");
     await world.remove(takingOver("agent", made));
     expect(world.decide(made.plaintext)).toBe("unauthorized");
-    await world.declare(takingOver("agent", made));
-    expect(world.condition("Ready", "agent")).toBe("False/TakeOverRefused");
-  });
-
-  it("is of a key that is to be revoked, too: nothing says Revoked of one that works", async (context) => {
-    const world = await startWorld(context, setup());
-    const made = await makeByHand(world);
-    await world.declare(takingOver("agent", made, { state: "Revoked" }));
-    expect(world.condition("Ready", "agent")).toBe("True/Revoked");
-    expect(world.decide(made.plaintext)).toBe("unauthorized");
-    for (const state of ["Revoked", "Suspended"]) {
-      await world.declare(takingOver(state.toLowerCase(), made, { state }));
-      expect(world.condition("Ready", state.toLowerCase())).toBe("False/TakeOverRefused");
+    await world.declare(
+      takingOver("agent", made),
+      ...["Revoked", "Suspended"].map((state) => takingOver(state.toLowerCase(), revoked, { state })),
+    );
+    for (const name of ["agent", "revoked", "suspended"]) {
+      expect(world.condition("Ready", name), name).toBe("False/TakeOverRefused");
     }
   });
 
-  it("waits for what it refers to, and narrows nothing meanwhile", async (context) => {
+  it("waits for what it refers to, narrows nothing meanwhile, and is tried again as the annotation changes", async (context) => {
     const world = await startWorld(context, setup());
-    const made = await makeByHand(world);
+    const [made, other] = [await makeByHand(world), await makeByHand(world)];
     const libraryAccess = { mode: "Restricted", libraryRefs: [{ name: "handbook" }] };
-    await world.declare(takingOver("agent", made, { libraryAccess }));
+    const wrong = { ...takingOver("mended", other), annotations: { "keyplane.dev/take-over": "key_bbbb" } };
+    await world.declare(takingOver("agent", made, { libraryAccess }), wrong);
     expect(world.condition("Ready", "agent")).toBe("False/ReferenceNotFound");
     expect(await findKey(world.store.db, made.id)).toMatchObject({ cluster: "api", policy: { libraryIds: null } });
+    expect(world.condition("Ready", "mended")).toBe("False/TakeOverRefused");
+    await world.write(takingOver("mended", other));
     await world.declare({ kind: "MemoryLibrary", name: "handbook", spec: {} });
     expect(world.condition("Ready", "agent")).toBe("True/Ready");
     expect((await world.stored("agent")).policy.libraryIds).toHaveLength(1);
-  });
-
-  it("is tried again as the annotation changes", async (context) => {
-    const world = await startWorld(context, setup());
-    const made = await makeByHand(world);
-    const wrong = { ...takingOver("agent", made), annotations: { "keyplane.dev/take-over": "key_bbbb" } };
-    await world.declare(wrong);
-    expect(world.condition("Ready", "agent")).toBe("False/TakeOverRefused");
-    await world.write(takingOver("agent", made));
-    await until("the key is taken over", () => world.condition("Ready", "agent") === "True/Ready");
-    expect((await world.stored("agent")).id).toBe(made.id);
+    await until("the key is taken over", () => world.condition("Ready", "mended") === "True/Ready");
+    expect((await world.stored("mended")).id).toBe(other.id);
   });
 };

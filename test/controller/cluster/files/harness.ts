@@ -1,16 +1,16 @@
-import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { TestContext } from "vitest";
 import { type FilesLogLine, openFilesCluster } from "../../../../controller/cluster/files/cluster.ts";
 import { type HeldNote, readHeld } from "../../../../controller/cluster/files/held.ts";
 import type { ClusterChange } from "../../../../controller/cluster/port.ts";
+import { makeDatabaseFolder } from "../../../env/database/database-folder.ts";
 
 export const clock = { now: () => Date.now(), monotonic: () => performance.now() };
 
 /** A folder of its own that goes with the test. */
 export async function makeFolder({ onTestFinished }: Pick<TestContext, "onTestFinished">): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "keyplane-files-"));
+  const folder = makeDatabaseFolder("keyplane-files-");
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }

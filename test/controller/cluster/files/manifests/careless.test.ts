@@ -225,17 +225,8 @@ describe.concurrent("c49: a declaration that was taken away ends", () => {
   const item = (name: string) => `- ${key(name).trimEnd().replaceAll("\n", "\n  ")}\n`;
   const list = "apiVersion: v1\nkind: List\nitems:\n";
   test.for<[of: string, before: string, after: string]>([
-    ["before a blank line", `${key("one")}\n---\n${key("two")}`, key("one")],
-    ["before a comment", `${key("one")}# the second\n---\n${key("two")}`, key("one")],
     ["with a comment after it", `${key("one")}---\n${key("two")}`, `${key("one")}# no second\n`],
-    ["whose separator stays", `${key("one")}---\n${key("two")}`, `${key("one")}---\n`],
-    ["of a file from Windows", `${key("one")}---\n${key("two")}`.replaceAll("\n", "\r\n"), key("one")],
     ["of a list", `${list}${item("one")}${item("two")}`, `${list}${item("one")}`],
-    [
-      "of an indented list",
-      `${list}${item("one")}${item("two")}`.replaceAll(/^(?=[ -])/gm, "  "),
-      `${list}${item("one")}`.replaceAll(/^(?=[ -])/gm, "  "),
-    ],
   ])(
     "after half a minute when it was the last of a file that still stands: one %s",
     async ([, before, after], context) => {
