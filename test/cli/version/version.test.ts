@@ -24,6 +24,7 @@ describe("keyplane version", () => {
   ])("shows programs what is built in: %s", async (format, parsed) => {
     const { code, out } = await keyplane(["version", "-o", format]);
     expect(code).toBe(0);
+    expect(out, "no alias of YAML").not.toContain("&");
     expect(parsed(out)).toEqual({
       version: packageJson.version,
       commit: expect.stringMatching(new RegExp(`^${head}(-dirty)?$`)),
@@ -44,12 +45,6 @@ describe("keyplane version", () => {
     ]) {
       expect(out).toMatch(line);
     }
-  });
-
-  test("shows it as YAML too", async () => {
-    const [yaml, json] = [await keyplane(["version", "-o", "yaml"]), await keyplane(["version", "-o", "json"])];
-    expect(parse(yaml.out)).toEqual(JSON.parse(json.out));
-    expect(yaml.out).not.toContain("&");
   });
 
   test("takes no other form", async () => {
