@@ -116,7 +116,7 @@ test("b132: admission refuses a new key by the rules that the controller refuses
     fc.property(KEYS, POLICIES, (spec, policy) => {
       expect(refusedBy({ spec, policy })).toEqual(brokenBy(spec, policy));
     }),
-    { numRuns: examples(50) },
+    { numRuns: examples(100) },
   );
 });
 
@@ -125,7 +125,7 @@ test("b132: admission judges of an update what it changes, so that a finalizer c
     fc.property(KEYS, POLICIES, (old, policy) => {
       expect(refusedBy({ spec: old, old, policy })).toEqual([]);
     }),
-    { numRuns: examples(50) },
+    { numRuns: examples(100) },
   );
 });
 
@@ -141,7 +141,7 @@ test("b226, b258: admission refuses an edit by what the controller finds that it
       expect(refused.filter(isCompared)).toEqual(brokenBy(spec, policy, old).filter(isCompared));
       if (hasTime(spec)) expect(refused).not.toEqual(expect.arrayContaining([expect.toBeOneOf(OF_LIFE)]));
     }),
-    { numRuns: examples(150) },
+    { numRuns: examples(300) },
   );
 });
 

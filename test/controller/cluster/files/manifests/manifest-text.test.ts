@@ -32,7 +32,8 @@ describe("a text that ends in the middle of a document is cut short", () => {
     ["after a line", `${ONE}---\n${lines(TWO, 0, 3)}\n`, BOTH],
     ["under another date", `# Monday\n${lines(ONE, 0, 3)}\n`, `# Sunday\n${BOTH}`],
     ["of a list", `${LIST}${item("one")}${lines(item("two"), 0, 3)}\n`, `${LIST}${item("one")}${item("two")}`],
-    ["of what only looks like a list", `${lines(item("one"), 0, 3)}\n`, `${item("one")}${item("two")}`],
+    ["before an item of what is no list", "kind: Other\nitems:\n- one\n", "kind: Other\nitems:\n- one\n- two\n"],
+    ["of a file from Windows", `${lines(ONE, 0, 3)}\r\n`, BOTH.replaceAll("\n", "\r\n")],
   ])("one cut off %s", ([, text, whole]) => {
     expect(isCutShort(text, whole)).toBe(true);
   });
