@@ -49,6 +49,7 @@ export function samePolicy(a: KeyPolicy, b: KeyPolicy): boolean {
 }
 
 function isUnchanged<F extends FieldName>(name: F, a: KeyPolicy, b: KeyPolicy): boolean {
+  if (a[name] === b[name]) return true;
   const { sorted = asIs }: PolicyFields[F] = KEY_FIELDS[name];
   return isDeepStrictEqual(sorted(a[name]), sorted(b[name]));
 }

@@ -27,11 +27,13 @@ export function heldByPolicies(observed: ObservedDeclaration): [Reason, string] 
  * stays Ready while a policy cannot be read, which is a condition of its own (threats c82).
  */
 export function keptOffByPolicies(observed: ObservedDeclaration): [Reason, string] | undefined {
+  const held = heldByPolicies(observed);
+  if (held === undefined) return undefined;
   const { declared, generation, references, verdict } = observed;
   const key = governedKey(observed);
   const isAsDeclared = key?.generation === generation && samePolicy(key.policy, policyOf(declared, references));
   const isWhole = verdict.notApplied.length === 0 && !verdict.isPartApplied;
-  return isAsDeclared && isWhole ? undefined : heldByPolicies(observed);
+  return isAsDeclared && isWhole ? undefined : held;
 }
 
 const UNROTATED =

@@ -220,13 +220,20 @@ const STEPS_TO_REST = 40;
 /** Of as many worlds the rest is known at a time: an exploration by night has millions. */
 const MAX_KNOWN = 100_000;
 
-/** Worlds at rest, and the steps to them, by where from: most histories lead to the same worlds before long. */
-export type Rests = Map<string, { readonly rest: World; readonly steps: number }>;
+/** A world at rest, and what it violates. */
+export type Rest = { readonly wrong: string | undefined };
 
-/** Lets the world come to rest undisturbed. Undefined when it does not within its time. */
-export function settle(start: World, known: Rests): World | undefined {
+/** Rests, and the steps to them, by where from: most histories lead to the same worlds before long. */
+export type Rests = Map<string, { readonly rest: Rest; readonly steps: number }>;
+
+/**
+ * Lets the world come to rest undisturbed. Undefined when it does not within its time.
+ *
+ * @param judge returns what a world at rest violates
+ */
+export function settle(start: World, known: Rests, judge: (rest: World) => string | undefined): Rest | undefined {
   const passed: string[] = [];
-  const isThere = (rest: World, more: number): World | undefined => {
+  const isThere = (rest: Rest, more: number): Rest | undefined => {
     const steps = passed.length + more;
     if (steps > STEPS_TO_REST) return undefined;
     if (known.size > MAX_KNOWN) known.clear();
@@ -241,10 +248,10 @@ export function settle(start: World, known: Rests): World | undefined {
     if (before !== undefined) return isThere(before.rest, before.steps);
     passed.push(mark);
     const next = plan(world);
-    if (next === undefined) return isThere(world, 0);
+    if (next === undefined) return isThere({ wrong: judge(world) }, 0);
     if (next.action.do !== "Nothing") world = step(world);
     else if (next.requeueAt <= start.now + TIME_TO_REST_MS) world = { ...world, now: next.requeueAt };
-    else return isThere(step(world), 0);
+    else return isThere({ wrong: judge(step(world)) }, 0);
   }
   return undefined;
 }
@@ -317,8 +324,8 @@ export type Checks = {
 function fingerprint(world: World): string {
   const text = JSON.stringify([
     world.now,
-    world.declaration,
-    world.keys,
+    world.declaration && hashOf(world.declaration),
+    world.keys.map(hashOf),
     world.secret && { ...world.secret, revision: 0 },
     world.held,
     world.confirmed,
@@ -328,7 +335,18 @@ function fingerprint(world: World): string {
     world.writtenUntil,
     world.lostUntil,
   ]);
-  return hash("sha1", text, "hex");
+  return hash("sha1", text, "base64");
+}
+
+const hashes = new WeakMap<object, string>();
+
+/** The hash of a part that most worlds share with the one that they come from: it is taken once. */
+function hashOf(part: object): string {
+  const known = hashes.get(part);
+  if (known !== undefined) return known;
+  const taken = hash("sha1", JSON.stringify(part), "base64");
+  hashes.set(part, taken);
+  return taken;
 }
 
 /** A world with what may still happen to it. */

@@ -28,9 +28,8 @@ export function violatedIn(world: World, rests: Rests): string | undefined {
       return "I2: the old version retires without a successor";
     }
   }
-  const rest = settle(world, rests);
-  if (rest === undefined) return "I8: never comes to rest";
-  return wrongAtRest(rest);
+  const rest = settle(world, rests, wrongAtRest);
+  return rest === undefined ? "I8: never comes to rest" : rest.wrong;
 }
 
 function wrongAtRest(rest: World): string | undefined {
