@@ -65,11 +65,13 @@ describe("a page of the memory", () => {
   });
 
   test.each(["GET revisions", "memory_history"])("b109: ends at 1 MiB of an atom's revisions too: %s", async (name) => {
-    await fillWithWorstAtoms(opened().store, [50_000]);
+    // A tool's page ends at its tokens, much earlier: shorter revisions have several pages there.
+    const part = name === "memory_history" ? 1 / 5 : 1;
+    await fillWithWorstAtoms(opened().store, [50_000 * part]);
     const { rows } = await sql<{ id: string }>`select id::text from atoms`.execute(opened().store.db);
     const id = rows[0]?.id ?? "";
-    for (const size of [60_000, LONG, 1, 60_000, 60_000]) {
-      await sql`update atoms set content = repeat(E'\\x01', ${size}), revision = revision + 1`.execute(
+    for (const size of [60_000, LONG, 5, 60_000, 60_000]) {
+      await sql`update atoms set content = repeat(E'\\x01', ${size * part}::integer), revision = revision + 1`.execute(
         opened().store.db,
       );
     }

@@ -59,6 +59,9 @@ const NEEDED: readonly Fact[] = ["id", "truncated", "nextOffset", "replacedBy", 
 /** Facts that a briefing shows however little space there is: it may be of several libraries. */
 const NEEDED_IN_BRIEFING: readonly Fact[] = [...NEEDED, "library"];
 
+/** Maximum number of characters that are one token. */
+const CHARACTERS_OF_TOKEN = 4;
+
 /** Part of a briefing that its facts take at most. */
 const SHARE_OF_FACTS = 1 / 4;
 
@@ -144,6 +147,12 @@ export function costOf(atom: ShownAtom): number {
   return tokensIn(atom, atomText(atom));
 }
 
+/** Returns the tokens that an atom takes, or infinity if they are certainly more than `most`: what is long is not encoded. */
+function costUpTo(most: number, atom: ShownAtom): number {
+  const body = atom.content ?? atom.snippet ?? "";
+  return body.length > CHARACTERS_OF_TOKEN * most ? Number.POSITIVE_INFINITY : costOf(atom);
+}
+
 /** Returns the tokens that an atom's facts take, without its content. */
 function costOfFacts({ content: _content, snippet: _snippet, ...facts }: ShownAtom): number {
   return costOf(facts);
@@ -191,11 +200,11 @@ export function cutAtom(atom: ShownAtom, length: number): ShownAtom {
  * @param offset position in the whole content at which the atom's content begins
  */
 export function shortenAtom(atom: ShownAtom, tokens: number, offset = 0): ShownAtom {
-  if (costOf(atom) <= tokens) return atom;
+  if (costUpTo(tokens, atom) <= tokens) return atom;
   const kept = withFacts({ ...atom, truncated: true }, tokens * SHARE_OF_FACTS);
-  if (costOf(kept) <= tokens) return kept;
+  if (costUpTo(tokens, kept) <= tokens) return kept;
   const body = atom.content ?? atom.snippet ?? "";
-  const begun = longest(body, 4 * tokens, (text) => costOf(cutTo(kept, text, offset)) <= tokens);
+  const begun = longest(body, CHARACTERS_OF_TOKEN * tokens, (text) => costOf(cutTo(kept, text, offset)) <= tokens);
   return cutTo(kept, begun, offset);
 }
 
@@ -214,7 +223,7 @@ function cutTo(atom: ShownAtom, begun: string, offset: number): ShownAtom {
 
 /** Returns the first of these atoms that fit, of the first at least the beginning. */
 export function fittingAtoms(atoms: readonly ShownAtom[], tokens: number): ShownAtom[] {
-  return fitting(atoms, tokens, { costOf, shorten: shortenAtom });
+  return fitting(atoms, tokens, { costOf: (atom) => costUpTo(tokens, atom), shorten: shortenAtom });
 }
 
 /**

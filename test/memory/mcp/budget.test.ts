@@ -124,7 +124,7 @@ describe.each(Object.keys(SHAPES).map((shape, nth) => [shape, nth] as const))("O
     const { rows } = await sql<{ id: string; content: string }>`
       select id::text, content from atoms order by length(content) desc limit 1`.execute(opened().store.db);
     const [{ id, content } = { id: "", content: "" }] = rows;
-    const maxTokens = Math.max(200, Math.ceil(content.length / 12));
+    const maxTokens = Math.max(200, Math.ceil(estimateTokens(JSON.stringify(content)) / 4));
     let read = "";
     let parts = 0;
     for (let offset: number | undefined = 0; offset !== undefined; parts++) {
