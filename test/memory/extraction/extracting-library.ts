@@ -50,6 +50,9 @@ const MOUNTS = [
   { at: "", routes: mcpRoutes },
 ] as const;
 
+/** Each look for work is a question to the database. */
+const POLL_MS = 50;
+
 type Options = {
   readonly dialect?: Dialect;
   readonly routes?: readonly RouteRecord[];
@@ -113,7 +116,9 @@ export async function startExtractingLibrary(
   };
   const counted: string[] = [];
   const count = (outcome: string) => counted.push(outcome);
-  const running = Array.from({ length: workers }, () => startLibraryExtractor({ store, generator, log, count }, 20));
+  const running = Array.from({ length: workers }, () =>
+    startLibraryExtractor({ store, generator, log, count }, POLL_MS),
+  );
   context.onTestFinished(async () => {
     await generator.close();
     for (const each of running) await each.close();
@@ -152,7 +157,12 @@ export async function startExtractingLibrary(
     job: async (id: string, as = key) => (await extracting.call("GET", `/atoms/extract/${id}`, undefined, as)).json,
     /** The job when it is over. */
     async ended(id: string, as = key) {
-      await until("the job is over", async () => (await extracting.job(id, as)).ended !== null);
+      await until("the job is over", async () => {
+        const { rows } = await sql`select from extraction_jobs where id = ${id}::uuid and ended_at is not null`.execute(
+          store.db,
+        );
+        return rows.length > 0;
+      });
       return extracting.job(id, as);
     },
     async save(content: string): Promise<void> {
