@@ -14,10 +14,11 @@ import {
 } from "../../../../store/keys/search/key-search.ts";
 import { recordUsage } from "../../../../store/keys/uses/usage.ts";
 import { describeNightlyOnEachEngine } from "../../../env/database/engines.ts";
+import { examples } from "../../../env/nightly.ts";
 
 const NOW = Date.UTC(2026, 10, 14, 12);
 const KEYS = 250;
-const SEARCHES = 150;
+const SEARCHES = examples(60);
 const TEAMS = ["team_0", "team_1", "team_2", "team_3"];
 const NAMES = ["", "a", "b", "ab", "ab1", "a-b", "b-1", "zzz", "-", "abab", "%", "The", "tH", "HE B", "é 1"];
 const DISPLAY_NAMES = ["", "The b1", "the Abab", "Éa-b", "Thé 1"];

@@ -69,6 +69,8 @@ describeNightlyOnEachEngine("a search of many keys", (opened) => {
         const { scans, rows } = await rowsRead(opened().db, TABLES, (db) => searchKeys(db, { ...EVERY, ...search }));
         expect({ name, scans }).toEqual({ name, scans: 0 });
         expect(rows, name).toBeLessThanOrEqual(MAX_READ);
+        // By day a count is made as most are, with statistics.
+        if (!NIGHTLY && statistics === "without statistics") continue;
         const counted = await rowsRead(opened().db, TABLES, (db) => searchAndCountKeys(db, { ...EVERY, ...search }));
         expect({ name, scans: counted.scans }).toEqual({ name, scans: 0 });
         expect(counted.rows, `the page and the count ${name}`).toBeLessThanOrEqual(MAX_READ);
@@ -117,8 +119,9 @@ describeNightlyOnEachEngine("a search of many keys", (opened) => {
     const { db } = opened();
     const [{ keys: [, , third] = [] } = {}] = [await searchKeys(db, { ...EVERY, name: "billing" })];
     const after = { place: third?.name ?? "", id: third?.id ?? "" };
-    // A count has no order: by day each search is counted in one.
-    const counted = SEARCHES.filter(([, { order = "name" }]) => NIGHTLY || order === "name");
+    // A count has no order: by day it is made in one, and of every second search.
+    const inOneOrder = SEARCHES.filter(([, { order = "name" }]) => order === "name");
+    const counted = NIGHTLY ? SEARCHES : inOneOrder.filter((_, n) => n % 2 === 0);
     for (const [name, search] of [...counted, ["behind another", { name: "billing", after }] as const]) {
       const asked = { ...EVERY, ...search };
       const [both, page] = [await searchAndCountKeys(db, asked), await searchKeys(db, asked)];
