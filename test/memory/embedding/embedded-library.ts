@@ -23,7 +23,7 @@ import { PLAIN } from "../store/plain-atom.ts";
 import type { Ending } from "./embedding-upstream.ts";
 
 /** Each look for work is a question to the database, which on PGlite takes its time. */
-const POLL_MS = 80;
+const POLL_MS = 100;
 
 type LibraryOptions = {
   readonly upstream: { readonly url: string };
@@ -108,12 +108,10 @@ export async function startEmbeddedLibrary(
     progress: () => embeddingProgress(store.db, libraryId),
     /** Has what waits until later tried now. */
     async hurry(): Promise<void> {
-      await sql`update library_embeddings set due_at = now() where library_id = ${libraryId} and claim is null`.execute(
-        store.db,
-      );
-      await sql`update embedding_queue set due_at = now() where library_id = ${libraryId} and due_at < 'infinity'`.execute(
-        store.db,
-      );
+      await sql`with library as (
+          update library_embeddings set due_at = now() where library_id = ${libraryId} and claim is null and due_at > now())
+        update embedding_queue set due_at = now()
+        where library_id = ${libraryId} and due_at > now() and due_at < 'infinity'`.execute(store.db);
     },
     /** The ids and revisions of the vectors of the present model. */
     async vectors(): Promise<{ id: string; revision: number }[]> {
@@ -123,14 +121,21 @@ export async function startEmbeddedLibrary(
       return rows;
     },
     async embedded(): Promise<void> {
-      await until("all atoms are embedded", async () => {
+      await embedding.until("all atoms are embedded", async () => {
         const progress = await embedding.progress();
         return progress?.waiting === 0 && !progress.isMore && progress.setAside === 0;
       });
     },
-    async failure(): Promise<string> {
-      await until("a failure is recorded", async () => (await embedding.progress())?.failure != null);
-      return (await embedding.progress())?.failure ?? "";
+    failure: () => embedding.until("a failure is recorded", async () => (await embedding.progress())?.failure),
+    /** Waits for what a write brings about: without one since the last look it looks no more. */
+    until<T>(what: string, probe: () => Promise<T>): Promise<NonNullable<T>> {
+      let seen: number | undefined;
+      return until(what, async () => {
+        const written = store.writes?.();
+        if (written !== undefined && written === seen) return undefined;
+        seen = written;
+        return probe();
+      });
     },
   };
   return embedding;

@@ -76,7 +76,7 @@ describeOnEachEngineWithVectors("A library that is embedded", (store) => {
       input: ["kept, and corrected"],
     });
     await run(store(), (tx) => endEmbedding(tx, library.libraryId));
-    await until("what is left of it is gone", async () => {
+    await library.until("what is left of it is gone", async () => {
       const { rows } = await sql`select from atom_embeddings where library_id = ${library.libraryId}
         union all select from library_embeddings where library_id = ${library.libraryId}`.execute(store().db);
       return rows.length === 0;
@@ -150,7 +150,7 @@ describeOnEachEngineWithVectors("A library that is embedded", (store) => {
     await library.save("poison");
     const good = [await library.save("good"), await library.save("better")];
     await library.declare();
-    await until("it is set aside", async () => {
+    await library.until("it is set aside", async () => {
       await library.hurry();
       const progress = await library.progress();
       return progress?.setAside === 1 && progress.waiting === 0;
@@ -164,38 +164,78 @@ describeOnEachEngineWithVectors("A library that is embedded", (store) => {
     expect(await library.progress()).toMatchObject({ refusal: "the upstream answered 400", failure: null });
   });
 
-  const fails: readonly (readonly [what: string, why: string, fail: (response: ServerResponse) => void])[] = [
-    ["a 500", "the upstream answered 500", (response) => response.writeHead(500).end()],
-    [
-      "a broken connection",
-      "the upstream cannot be reached: UND_ERR_SOCKET",
-      // With a beginning: else it is asked once more on another connection.
-      (response) => response.writeHead(200).write("{", () => response.destroy()),
-    ],
-    [
-      "no vector",
-      "the upstream gave a vector that is empty, or has something else than finite numbers",
-      (response) => response.end('{"data":[{"index":0,"embedding":[]}]}'),
-    ],
-  ];
-  for (const [what, why, fail] of fails) {
-    test(`b330: sets an atom aside to which the upstream answers with ${what}, embeds the others, and that one once it can`, async (context) => {
-      const { upstream, library } = await setAside(context, fail);
-      expect(await library.progress()).toMatchObject({ refusal: why, failure: null });
-      upstream.answerWith(answerVectors);
-      await until("it is embedded", async () => {
-        await library.hurry();
-        return (await library.progress())?.setAside === 0;
-      });
-      expect(await library.progress()).toMatchObject({ waiting: 0, refusal: null });
-      expect(await library.vectors()).toHaveLength(3);
-      // Twice with the others, then alone; with each failure but the first a text is asked for that every model takes.
-      const poisoned = upstream.received.filter((received) => received.body.includes("poison"));
-      const probes = upstream.received.filter((received) => textsOf(received).join() === "keyplane");
-      expect(poisoned.length).toBeGreaterThan(5);
-      expect(probes).toHaveLength(poisoned.length - 2);
+  test("b330: sets an atom aside to which the upstream answers with a 500, embeds the others, and that one once it can", async (context) => {
+    const { upstream, library } = await setAside(context, (response) => response.writeHead(500).end());
+    expect(await library.progress()).toMatchObject({ refusal: "the upstream answered 500", failure: null });
+    upstream.answerWith(answerVectors);
+    await library.until("it is embedded", async () => {
+      await library.hurry();
+      return (await library.progress())?.setAside === 0;
     });
-  }
+    expect(await library.progress()).toMatchObject({ waiting: 0, refusal: null });
+    expect(await library.vectors()).toHaveLength(3);
+    // Twice with the others, then alone; with each failure but the first a text is asked for that every model takes.
+    const poisoned = upstream.received.filter((received) => received.body.includes("poison"));
+    const probes = upstream.received.filter((received) => textsOf(received).join() === "keyplane");
+    expect(poisoned.length).toBeGreaterThan(5);
+    expect(probes).toHaveLength(poisoned.length - 2);
+  });
+
+  const REFUSED_KEY = "the upstream refuses the gateway's credential";
+  const NO_VECTOR = "the upstream gave a vector that is empty, or has something else than finite numbers";
+  const FAILURES: Readonly<
+    Record<"openai" | "gemini", readonly (readonly [(response: ServerResponse) => void, object])[]>
+  > = {
+    openai: [
+      [(response) => response.writeHead(400).end(), { kind: "refused", why: "the upstream answered 400" }],
+      [(response) => response.writeHead(500).end(), { kind: "failed", isDoubtful: true }],
+      [(response) => response.writeHead(404).end(), { kind: "failed", isDoubtful: false }],
+      [
+        // With a beginning: else it is asked once more on another connection.
+        (response) => response.writeHead(200).write("{", () => response.destroy()),
+        { kind: "failed", why: "the upstream cannot be reached: UND_ERR_SOCKET", isDoubtful: true },
+      ],
+      [
+        (response) => response.end('{"data":[{"index":0,"embedding":[]}]}'),
+        { kind: "failed", why: NO_VECTOR, isDoubtful: true },
+      ],
+      [(response) => response.writeHead(401).end(), { kind: "failed", why: REFUSED_KEY }],
+    ],
+    gemini: [
+      [
+        (response) => response.writeHead(404).end('{"error":{"status":"NOT_FOUND"}}'),
+        { kind: "failed", why: "the upstream answered 404" },
+      ],
+      [
+        (response) => response.writeHead(400).end('{"error":{"details":[{"reason":"API_KEY_INVALID"}]}}'),
+        { kind: "failed", why: REFUSED_KEY },
+      ],
+    ],
+  };
+
+  test.for(["openai", "gemini"] as const)(
+    "b330: tells a request that %s does not take, one at which it may have failed, and a failure of any",
+    async (dialect, context) => {
+      const upstream = await startEmbeddingUpstream(context);
+      const library = await startEmbeddedLibrary(context, store(), { upstream, dialect });
+      await library.declare();
+      const { rows } = await sql<{ digest: Uint8Array; publicId: string }>`
+        select v.digest, g.public_id as "publicId" from library_embeddings e
+        join key_versions v on v.key_id = e.key_id join gateways g on g.id = e.gateway_id
+        where e.library_id = ${library.libraryId}`.execute(store().db);
+      const [{ digest, publicId } = { digest: new Uint8Array(), publicId: "" }] = rows;
+      const model = {
+        digest: Buffer.from(digest).toString("latin1"),
+        publicId,
+        model: "stub-embedding",
+        dimensions: null,
+      };
+      for (const [fail, result] of FAILURES[dialect]) {
+        upstream.answerWith(fail);
+        expect(await library.embedder.embed({ ...model, texts: ["text"], timeoutMs: 18_000 })).toMatchObject(result);
+      }
+    },
+  );
 
   test("b330: sets nothing aside while the upstream fails at whatever it is asked, and leaves an atom for as long as it says alone", async (context) => {
     const upstream = await startEmbeddingUpstream(context);
@@ -224,10 +264,10 @@ describeOnEachEngineWithVectors("A library that is embedded", (store) => {
         from embedding_queue where atom_id = ${id}::uuid`.execute(store().db);
       return rows[0];
     };
-    await until("the atom is put off", async () => (await queued())?.tries === 1);
+    await library.until("the atom is put off", async () => (await queued())?.tries === 1);
     expect((await queued())?.wait).toBeGreaterThan(100);
     await library.save("a third");
-    await until("others are embedded meanwhile", async () => (await library.vectors()).length === 2);
+    await library.until("others are embedded meanwhile", async () => (await library.vectors()).length === 2);
   });
 
   test("asks for no more than 32 texts in a request, however long its atoms are", async (context) => {
@@ -265,13 +305,11 @@ describeOnEachEngineWithVectors("A library that is embedded", (store) => {
     upstream.answerWith((response) => response.end('{"data":[{"index":0,"embedding":[1,null]}]}'));
     await library.save("good");
     await library.declare();
-    expect(await library.failure()).toBe(
-      "the upstream gave a vector that is empty, or has something else than finite numbers",
-    );
+    expect(await library.failure()).toBe(NO_VECTOR);
     const later = new Date(Date.now() + 120_000).toUTCString();
     upstream.answerWith((response) => response.writeHead(429, { "retry-after": later }).end());
     await library.hurry();
-    await until(
+    await library.until(
       "the upstream asks it to wait",
       async () => (await library.progress())?.failure === "the upstream answered 429",
     );
@@ -287,41 +325,34 @@ describeOnEachEngineWithVectors("A library that is embedded", (store) => {
     expect(await library.failure()).toBe("the upstream gave vectors of 128 numbers where it gave 256 before");
   });
 
-  test.for([
-    ["openai", 401, "{}"],
-    ["gemini", 400, '{"error":{"details":[{"reason":"API_KEY_INVALID"}]}}'],
-  ] as const)(
-    "waits, and sets no atom aside, where %s refuses the credential",
-    async ([dialect, status, body], context) => {
-      const upstream = await startEmbeddingUpstream(context);
-      upstream.answerWith((response) => response.writeHead(status).end(body));
-      const library = await startEmbeddedLibrary(context, store(), { upstream, dialect });
-      await library.save("good");
-      await library.declare();
-      expect(await library.failure()).toBe("the upstream refuses the gateway's credential");
-      expect(await library.progress()).toMatchObject({ waiting: 1, setAside: 0 });
-      upstream.answerWith(answerVectors);
-      await library.hurry();
-      await library.embedded();
-    },
-  );
+  test("waits, and sets no atom aside, where its upstream refuses the credential", async (context) => {
+    const upstream = await startEmbeddingUpstream(context);
+    upstream.answerWith((response) => response.writeHead(401).end("{}"));
+    const library = await startEmbeddedLibrary(context, store(), { upstream });
+    await library.save("good");
+    await library.declare();
+    expect(await library.failure()).toBe(REFUSED_KEY);
+    expect(await library.progress()).toMatchObject({ waiting: 1, setAside: 0 });
+    upstream.answerWith(answerVectors);
+    await library.hurry();
+    await library.embedded();
+  });
 
   test.for([
-    ["openai", 404, '{"error":{"code":"model_not_found"}}', "the upstream answered 404"],
-    ["openai", 400, '{"error":{"message":"Invalid model"}}', "the upstream answered 400"],
-    ["gemini", 404, '{"error":{"status":"NOT_FOUND"}}', "the upstream answered 404"],
+    [404, '{"error":{"code":"model_not_found"}}'],
+    [400, '{"error":{"message":"Invalid model"}}'],
   ] as const)(
-    "says before it has an atom that its model embeds nothing, and until it does: %s, %s %s",
-    async ([dialect, status, body, why], context) => {
+    "says before it has an atom that its model embeds nothing, and until it does: %s %s",
+    async ([status, body], context) => {
       const upstream = await startEmbeddingUpstream(context);
       upstream.answerWith((response) => response.writeHead(status).end(body));
-      const library = await startEmbeddedLibrary(context, store(), { upstream, dialect });
+      const library = await startEmbeddedLibrary(context, store(), { upstream });
       await library.declare();
-      expect(await library.failure()).toBe(why);
+      expect(await library.failure()).toBe(`the upstream answered ${status}`);
       expect(await library.progress()).toMatchObject({ waiting: 0, isMore: false, setAside: 0 });
       expect(new Set(upstream.received.flatMap(textsOf))).toEqual(new Set(["keyplane"]));
       upstream.answerWith(answerVectors);
-      await until("it is no longer said", async () => {
+      await library.until("it is no longer said", async () => {
         await library.hurry();
         return (await library.progress())?.failure === null;
       });
@@ -364,7 +395,7 @@ describeOnEachEngineWithVectors("A library that is embedded", (store) => {
     upstream.answerWith((response) => response.writeHead(429, { "retry-after": "0" }).end());
     await library.save("good");
     await library.declare();
-    await until("it waits", async () => {
+    await library.until("it waits", async () => {
       const { rows } = await sql`select from library_embeddings
         where library_id = ${library.libraryId} and failures > 0 and claim is null and due_at > clock_timestamp()`.execute(
         store().db,

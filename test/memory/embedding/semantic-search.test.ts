@@ -82,7 +82,7 @@ describeOnEachEngineWithVectors("A search of a library that is embedded", (store
     const { search, library, upstream } = await startSearch(context, store());
     upstream.answerWith(answerConcepts);
     const said = (_: unknown, day: number) => `Nothing of note was said on day ${day}, and the meeting went on.\n`;
-    const filler = Array.from({ length: 940 }, said).join("");
+    const filler = Array.from({ length: 240 }, said).join("");
     const long = await library.save(`${filler}${CAR}`);
     const newer = await library.save("Lunch is at noon.");
     await library.declare({ model: "concepts" });
@@ -91,7 +91,7 @@ describeOnEachEngineWithVectors("A search of a library that is embedded", (store
     const [shortest] = found.filter(({ content }) => content === CAR);
     expect(found.slice(0, 2).map(({ id }) => id)).toEqual(expect.arrayContaining([long, shortest?.id]));
     const hits = found.filter(({ id }) => id === long);
-    expect(hits).toEqual([expect.objectContaining({ snippet: expect.stringMatching(/ on day 9[12]\d, /) })]);
+    expect(hits).toEqual([expect.objectContaining({ snippet: expect.stringMatching(/ on day 2[123]\d, /) })]);
     await correctAtom(store().db, library.reach, long, { expected: null, at: Date.now(), content: filler });
     await library.embedded();
     const left = (await search("vehicle")).items;
