@@ -18,7 +18,7 @@ import { examples } from "../../../env/nightly.ts";
 
 const NOW = Date.UTC(2026, 10, 14, 12);
 const KEYS = 250;
-const SEARCHES = examples(60);
+const SEARCHES = examples(150);
 const TEAMS = ["team_0", "team_1", "team_2", "team_3"];
 const NAMES = ["", "a", "b", "ab", "ab1", "a-b", "b-1", "zzz", "-", "abab", "%", "The", "tH", "HE B", "é 1"];
 const DISPLAY_NAMES = ["", "The b1", "the Abab", "Éa-b", "Thé 1"];
