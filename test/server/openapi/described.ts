@@ -68,7 +68,11 @@ const DOCUMENT = "urn:keyplane:description";
 
 /** Says what is wrong with answers, by what the document says of their operations. */
 export class Judge {
-  readonly #ajv = new Ajv2020({ strict: true, allowUnionTypes: true, strictTypes: false, validateFormats: true });
+  readonly #ajv = new Ajv2020({
+    ...{ strict: true, allowUnionTypes: true, strictTypes: false, validateFormats: true },
+    // A schema is asked a few times: to make its code quick takes longer than to run it.
+    ...{ inlineRefs: false, code: { optimize: false } },
+  });
   /** By the schema's text: most refusals of an operation are those of another one too. */
   readonly #compiled = new Map<string, ValidateFunction>();
   readonly #known = new WeakMap<object, ValidateFunction>();
