@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { choicesOf, inTurn, type RouteTarget, weightText } from "../../../domain/access/route-weights.ts";
+import { examples } from "../../env/nightly.ts";
 import { randomFrom } from "../../env/random.ts";
 
-const DRAWS = 100_000;
+const DRAWS = examples(20_000);
 /** Standard deviations within which a count of draws is: one count in 300,000 is beyond. */
 const BOUND = 4.6;
 
