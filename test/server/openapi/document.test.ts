@@ -3,6 +3,7 @@ import { products } from "../../../processes/products.ts";
 import { managementToken } from "../../../server/auth/management/management-token.ts";
 import { classify, SERVED_PATHS } from "../../../server/gateway/classify.ts";
 import type { OpenApiDocument } from "../../../server/openapi/format.ts";
+import { NIGHTLY } from "../../env/nightly.ts";
 import { type Harness, startHarness } from "../harness.ts";
 import { type Described, Judge, operationsOf } from "./described.ts";
 import { metaFaultsOf } from "./meta-schema.ts";
@@ -110,6 +111,8 @@ test("/openapi.json names every carrier of a key, the vendor's header as it is c
   expect(opens?.toSorted()).toEqual(["apiKeyHeader", "bearerKey", "queryKey", "vendorHeader"]);
 });
 
+const INFINITE = ["Infinity", "1e400", "-Infinity", "9".repeat(400), "NaN"];
+
 test("b323: a number of a query that is not finite is 400, at every operation that takes one", async () => {
   const key = harness.addKey();
   const numbered = operations.flatMap(({ name, method, path, operation: { parameters, security } }) =>
@@ -123,8 +126,10 @@ test("b323: a number of a query that is not finite is 400, at every operation th
   );
   const lists = numbered.filter(({ number }) => number === "limit");
   expect(lists.length).toBeGreaterThan(12);
-  for (const { name, method, path, number, others, isKeyed } of numbered) {
-    for (const value of ["Infinity", "1e400", "-Infinity", "9".repeat(400), "NaN"]) {
+  expect(numbered.length).toBeGreaterThan(2 * INFINITE.length);
+  for (const [at, { name, method, path, number, others, isKeyed }] of numbered.entries()) {
+    // By day each operation meets one of them: they all read their numbers alike.
+    for (const value of NIGHTLY ? INFINITE : [INFINITE[at % INFINITE.length]]) {
       const url = `${harness.url}${path.replaceAll(/\{\w+\}/g, "x")}?${number}=${value}${others.join("")}`;
       const answer = await fetch(url, { method, headers: { authorization: `Bearer ${isKeyed ? key : TOKEN}` } });
       const { detail } = JSON.parse(await answer.text());
