@@ -104,7 +104,7 @@ async function checkManifests({ data, env }: Embedded): Promise<Finding[]> {
     lines.push(error.message);
   });
   if (code === 0) return [ok("manifests", `the manifests in ${manifests} are valid`)];
-  const message = `${lines.at(-1)}: what is faulty goes on as it was before`;
+  const message = `${lines.at(-1)}: faulty ones keep their last good state`;
   return [wrong("manifests", message, `${ownCommand(env)} validate -f ${shellWord(manifests)}`)];
 }
 

@@ -2,7 +2,7 @@ import type { Cluster, ObjectRef } from "../../controller/cluster/port.ts";
 import { KINDS } from "../../domain/kinds/kinds.ts";
 
 /** Longest wait for declarations that are not reconciled, before the others are shown. Milliseconds. */
-const MAX_WAIT_MS = 15_000;
+const MAX_WAIT_MS = 30_000;
 
 export type InitialSync = {
   /** Cluster for the controller, wrapped so that it is known when everything declared has been listed. */

@@ -2,6 +2,7 @@
  * Runs `npm start`: the embedded default on the manifests beside this file, with the model stub as its provider; with
  * `--example NAME` on the manifests of a real provider, whose credential comes from the environment.
  */
+import { existsSync } from "node:fs";
 import { enableCompileCache } from "node:module";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -10,7 +11,9 @@ import { parseArgs } from "node:util";
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, "../../node_modules/.cache/keyplane/compiled");
 enableCompileCache();
 const { main } = await import("../../cli/program.ts");
+const { lockData } = await import("../../controller/cluster/files/lock.ts");
 const { errorText } = await import("../../domain/error-text.ts");
+const { systemClock } = await import("../../runtime/clock.ts");
 const { startModelStub } = await import("../model-stub/stub.ts");
 const { CREDENTIAL_VARIABLES, keepCredential } = await import("./provider-credential.ts");
 
@@ -29,6 +32,7 @@ if (example !== undefined) given.splice(example.index, example.kind === "option"
 process.exitCode = await (example === undefined ? startQuickstart() : startProvider(String(values.example)));
 
 async function startQuickstart(): Promise<number> {
+  await waitUntilFree(typeof values.data === "string" ? values.data : ".keyplane");
   const stub = await startModelStub(stubPort).catch((error: unknown) => {
     const otherwise = "or set MODEL_STUB_PORT to one from 9101 to 9199";
     const manifest = "each baseURL in examples/quickstart/manifests/gateway.yaml";
@@ -41,6 +45,16 @@ async function startQuickstart(): Promise<number> {
   const code = await main(["up", "--manifests", manifests, "--data", ".keyplane", ...given]);
   await stub.close();
   return code;
+}
+
+/** Waits for another start on the data folder: its model stub has the port, too. */
+async function waitUntilFree(data: string): Promise<void> {
+  if (!existsSync(data)) return;
+  const onWait = (message: string) => void process.stderr.write(`keyplane: ${message}\n`);
+  const lock = await lockData(data, { clock: systemClock, onWait }).catch((error: unknown) =>
+    fail(2, errorText(error)),
+  );
+  lock.release();
 }
 
 async function startProvider(name: string): Promise<number> {

@@ -11,7 +11,7 @@ it("get, describe, events, audit and doctor say that keyplane up is not running,
     await up.waitFor("dev", "agent", "Ready");
     expect(await get()).not.toContain("not running");
     home.write("all.yaml", team("team-a", "dev"));
-    const held = "held as before: PlatformKey dev/agent\n  what does not come back ends once";
+    const held = "held as before: PlatformKey dev/agent\n  what does not come back ends after";
     await until("the wait is said", async () => (await get()).includes(held));
     await up.stop("SIGKILL");
     const stopped = await get();

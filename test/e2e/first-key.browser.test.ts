@@ -30,11 +30,11 @@ afterAll(async () => {
   home.remove();
 });
 
-const [another = "", use = "", narrowed = "", exported = "", revoked = ""] = [
+const [another = "", reading = "", use = "", narrowed = "", exported = "", revoked = ""] = [
   ...read("docs/tutorials/first-key.md").matchAll(/```sh\n([\s\S]*?)```/g),
 ].map(([, text]) => text);
 /** How the guide has a shell read the key, and send it. */
-const [reading = "", sending = "", ...calls] = use.split("\n");
+const [sending = "", ...calls] = use.split("\n");
 
 /** Every curl prints the status of its answer, in place of the answer. */
 const CURL = `curl() { command curl -sS -o /dev/null -w '%{http_code}\\n' "$@"; }`;

@@ -26,6 +26,7 @@ const manifests = join(folder, "manifests");
 let child: ChildProcess;
 let output = "";
 let base: string;
+let stubPort: string;
 
 /**
  * The quickstart as `npm start` runs it, on a copy of its manifests that a test may write to. Its fixed ports, 8080 and
@@ -33,7 +34,7 @@ let base: string;
  */
 beforeAll(async () => {
   cpSync(join(ROOT, "examples/quickstart/manifests"), manifests, { recursive: true });
-  const stubPort = String(await freePort());
+  stubPort = String(await freePort());
   const gateway = join(manifests, "gateway.yaml");
   writeFileSync(gateway, readFileSync(gateway, "utf8").replaceAll(":9100", `:${stubPort}`));
   child = start(stubPort);
@@ -54,9 +55,9 @@ afterAll(() => {
 /** As the README says it, without the installation that went before. */
 const [, START = ""] = /^npm ci && (npm start)$/m.exec(read("README.md")) ?? [];
 
-function start(stubPort: string): ChildProcess {
-  const args = ["--manifests", manifests, "--data", data, "--port", "0", "--admin-port", "0"];
-  const env = { ...process.env, MODEL_STUB_PORT: stubPort };
+function start(port: string, ofData = data): ChildProcess {
+  const args = ["--manifests", manifests, "--data", ofData, "--port", "0", "--admin-port", "0"];
+  const env = { ...process.env, MODEL_STUB_PORT: port };
   const [program = "", ...words] = START.split(" ");
   return spawn(program, [...words, "--", ...args], {
     cwd: ROOT,
@@ -208,11 +209,24 @@ describe("a first key of one's own", () => {
   });
 });
 
+test("a second start says that another process uses the data folder, and nothing of the stub's port", async () => {
+  const second = start(stubPort);
+  let said = "";
+  second.stderr?.on("data", (chunk) => {
+    said += chunk;
+  });
+  const closed = once(second, "close");
+  await Promise.race([until("it says a line", () => said.endsWith("\n")), closed]);
+  if (second.pid !== undefined) process.kill(-second.pid, "SIGKILL");
+  await closed;
+  expect(said).toMatch(/^keyplane: another keyplane process is using .+: waiting up to 15 s for it to end\n$/);
+});
+
 test("a port of the model stub that is taken is one line that says what to do", async () => {
   const other = createServer().listen(0, "127.0.0.1");
   await once(other, "listening");
   const address = other.address();
-  const second = start(String(typeof address === "object" ? address?.port : ""));
+  const second = start(String(typeof address === "object" ? address?.port : ""), join(folder, "other"));
   const said = second.stderr === null ? "" : text(second.stderr);
   const [code] = await once(second, "close");
   other.close();

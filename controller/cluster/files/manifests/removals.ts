@@ -144,7 +144,7 @@ export function createRemovals({ folder, data, objects, origins, secrets, log, a
   };
 }
 
-const WAITING = `what does not come back ends once nothing has changed for ${DOUBT_MS / 1_000} s.`;
+const WAITING = `what does not come back ends after ${DOUBT_MS / 1_000} s without a change.`;
 const restlessText = (names: readonly string[]) =>
   `${listNames(names)} all the time, and nothing is removed before the folder has been unchanged for ${SETTLE_MS / 1_000} s. ` +
   "Leave it alone for so long; to end a key meanwhile, declare it anywhere here with `state: Revoked`.";
