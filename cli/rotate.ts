@@ -40,7 +40,9 @@ async function runRotate(
   const client = await openManagement(env, choice);
   const key = await findNamedKey(client, named);
   const { sequence } = await client.rotate(key.id, revokeOld);
-  say(`a new version of ${keyTitle(key)} is asked for${sequence === null ? "" : `: change ${sequence}`}`);
+  say(
+    `a new version of ${keyTitle({ ...key, prefix: null })} is asked for${sequence === null ? "" : `: change ${sequence}`}`,
+  );
   const before = versionInUse(key)?.number ?? 0;
   const worked = key.versions.filter(({ state }) => state === "active" || state === "retiring");
   const isDelivered = (now: KeyJson) => now.rotationRequestedAt === null && (versionInUse(now)?.number ?? 0) > before;

@@ -56,7 +56,7 @@ export const REASONS = {
   BudgetNearlyExhausted: "Use less until then, or raise it in spec.budgets.",
   BudgetExhausted: "Wait until then, or raise it in spec.budgets.",
   Invalid: "Correct the declaration as the message says.",
-  NamespaceUnclaimed: "Add this namespace to spec.namespaces of a PlatformTeam.",
+  NamespaceUnclaimed: "Correct the namespace, or add it to spec.namespaces of a PlatformTeam.",
   PolicyViolated: "Change the key as the message says, or have the platform change its PlatformKeyPolicy.",
   PolicyUnreadable: "Have the platform restore that policy, as the message says.",
   NoTeamSelected: "Correct spec.teamSelector, or declare the team or its label.",
@@ -164,8 +164,9 @@ export function condition(
   message: string,
 ): StatedCondition {
   const advice = REASONS[reason] === "" ? "" : ` ${REASONS[reason]}`;
+  const sentence = advice === "" || /[.?!]$/.test(message) ? message : `${message}.`;
   const space = MAX_MESSAGE - advice.length;
-  const said = message.length > space ? `${message.slice(0, space - 1)}…` : message;
+  const said = sentence.length > space ? `${sentence.slice(0, space - 1)}…` : sentence;
   return { type, status, reason, message: said + advice };
 }
 

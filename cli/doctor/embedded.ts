@@ -154,7 +154,14 @@ async function checkSecrets({ data }: Embedded): Promise<Finding[]> {
           ),
         ];
   });
-  return findings.length > 0 ? findings : [ok("secrets", `${delivered.length} keys are in their Secrets`)];
+  return findings.length > 0
+    ? findings
+    : [
+        ok(
+          "secrets",
+          delivered.length === 1 ? "1 key is in its Secret" : `${delivered.length} keys are in their Secrets`,
+        ),
+      ];
 }
 
 function isThere(path: string): boolean {

@@ -16,7 +16,7 @@ const HINTS: readonly (readonly [RegExp, string])[] = [
     new RegExp(
       `^/(?:(?:openai/)?v1(?:beta)?|(?:api/v1/)?(?:${FIRST_SEGMENTS.join("|")}))(?:/|$)|/v1(?:beta)?/(?:${FIXED_PATHS.join("|")})(?:/|$)`,
     ),
-    "The model gateway is under /g/<public id>: OpenAI's SDKs take a base URL that ends in /g/<public id>/v1, Anthropic's and Google's one that ends in /g/<public id>. The status of a ModelGateway has its public id.",
+    "The model gateway is under /g/<public id>: OpenAI's SDKs take a base URL that ends in /g/<public id>/v1, Anthropic's and Google's one that ends in /g/<public id>. keyplane get gateways lists the public ids.",
   ],
 ];
 

@@ -437,7 +437,9 @@ spec: { teamSelector: {}, gracePeriod: 1h, budgets: [{ tokens: 900, period: Tota
   test("says what to do about what is not as it should be, and what is not there", async () => {
     const { out } = await keyplane(["describe", "key", "other/unowned", ...data]);
     expect(out).toMatch(/^Ready: +False \(NamespaceUnclaimed\)$/m);
-    expect(out).toMatch(/^Next steps:\n {2}- Add this namespace to spec\.namespaces of a PlatformTeam\.$/m);
+    expect(out).toMatch(
+      /^Next steps:\n {2}- Correct the namespace, or add it to spec\.namespaces of a PlatformTeam\.$/m,
+    );
     const none = await keyplane(["describe", "key", "dev/none", ...data]);
     expect([none.code, none.err]).toEqual([1, `keyplane: there is no key dev/none: see ${getKeys(data)}\n`]);
     expect((await keyplane(["describe", "pod", "x", ...data])).code).toBe(2);

@@ -10,6 +10,14 @@ test("A condition's message is as long as the kinds' schemas take at most, and e
   expect(condition("Ready", "True", "Ready", "As it is.").message).toBe("As it is.");
 });
 
+test("A condition's message ends its own sentence before it says what to do", () => {
+  const messageOf = (text: string) => condition("Accepted", "False", "Invalid", text).message;
+  expect(messageOf('must be text: write it in quotes, "50"')).toBe(
+    `must be text: write it in quotes, "50". ${REASONS.Invalid}`,
+  );
+  expect(messageOf("It is wrong.")).toBe(`It is wrong. ${REASONS.Invalid}`);
+});
+
 test("How grave a condition is goes by what its type says, and whether its reason passes by itself", () => {
   const said = (type: string, status: "True" | "False" | "Unknown", reason: string) =>
     gravityOf({ type, status, reason });

@@ -49,7 +49,7 @@ export const CLUSTER_MISTAKES: readonly ClusterMistake[] = [
     isUnclaimed: true,
     manifests: [KEY],
     object: "platformkey/agent",
-    says: "No PlatformTeam claims this namespace. Add this namespace to spec.namespaces of a PlatformTeam.",
+    says: "No PlatformTeam claims this namespace. Correct the namespace, or add it to spec.namespaces of a PlatformTeam.",
   },
   {
     done: "A second team claims a namespace.",

@@ -21,7 +21,7 @@ export const SDK_MISTAKES = [
   {
     client: "openai",
     done: "The base URL is the server's, http://127.0.0.1:8080/v1, and names no gateway.",
-    says: `404 {"type":"urn:keyplane:problem:not_found","title":"Not found","status":404,"code":"not_found","detail":"The model gateway is under /g/<public id>: OpenAI's SDKs take a base URL that ends in /g/<public id>/v1, Anthropic's and Google's one that ends in /g/<public id>. The status of a ModelGateway has its public id.","requestId":"req_..."}`,
+    says: `404 {"type":"urn:keyplane:problem:not_found","title":"Not found","status":404,"code":"not_found","detail":"The model gateway is under /g/<public id>: OpenAI's SDKs take a base URL that ends in /g/<public id>/v1, Anthropic's and Google's one that ends in /g/<public id>. keyplane get gateways lists the public ids.","requestId":"req_..."}`,
   },
   {
     client: "openai",

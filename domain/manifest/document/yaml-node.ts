@@ -13,6 +13,12 @@ const NOT_PLAIN = "a field's name must be plain text: render a template, which h
 const NOT_STORABLE =
   "has a NUL character, or half of a surrogate pair, which cannot be stored: write the text without it";
 
+/** Fields with which a manifest begins. */
+const FIRST_FIELDS: ReadonlySet<string> = new Set(["apiVersion", "kind"]);
+
+/** Message for a manifest that begins within another, all of whose fields would be given twice. */
+const NOT_PARTED = "a second manifest begins here: write --- on a line before it";
+
 /**
  * Converts a parsed YAML node to plain JSON values, and reports what JSON cannot express as faults: aliases (a few
  * lines
@@ -46,6 +52,9 @@ export function readNode(root: unknown): { value: unknown; diagnostics: NodeNote
         diagnostics.push({ offset: start(key), path, message: NOT_PLAIN });
       } else if (name === "<<") {
         diagnostics.push({ offset: start(key), path, message: "merge keys are not supported: write the fields out" });
+      } else if (Object.hasOwn(object, name) && path.length === 0 && FIRST_FIELDS.has(name)) {
+        diagnostics.push({ offset: start(key), path: [name], message: NOT_PARTED });
+        return object;
       } else if (Object.hasOwn(object, name)) {
         diagnostics.push({
           offset: start(key),

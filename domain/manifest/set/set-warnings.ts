@@ -134,10 +134,13 @@ function referenceWarnings(object: WorldObject, set: ManifestSet): Warning[] {
         name,
         there.map((one) => one.name),
       );
+      const ofPublicId = kind === "ModelGateway" ? world.publicIdHolder(name) : undefined;
       const step =
-        near === undefined
-          ? "declare it, correct the name, or name the folder that has it with --filename too"
-          : `did you mean ${near}?`;
+        ofPublicId !== undefined
+          ? `${name} is the public id of ModelGateway ${ofPublicId.namespace}/${ofPublicId.name}, so refer to it by its name`
+          : near === undefined
+            ? "declare it, correct the name, or name the folder that has it with --filename too"
+            : `did you mean ${near}?`;
       return [{ path, message: `there is no ${kind} ${namespace}/${name} among these manifests: ${step}` }];
     }
     const holder = world.teamOf(namespace);
@@ -188,7 +191,7 @@ function targetWarnings(object: WorldObject, { world, secrets }: ManifestSet): W
     ? `is declared among these manifests`
     : taker && `is written by PlatformKey ${namespace}/${taker.name}`;
   if (whose === undefined) return [];
-  const message = `Secret ${namespace}/${name} ${whose}, and a key is never written into another owner's Secret: choose another spec.secret.name`;
+  const message = `Secret ${namespace}/${name} ${whose}, and a key is never written into another owner's Secret: choose another spec.secret.name, or where this key has been applied, declare it anew under another metadata.name`;
   return [{ path: ["spec", "secret", "name"], message }];
 }
 

@@ -7,8 +7,11 @@ import type { Schema } from "../../kinds/schema.ts";
 import { containsKey } from "../../redact.ts";
 import { type Complaint, formatPath, type Path, quote } from "../document/diagnostic.ts";
 import { isRecord, WRITABLE } from "../document/identity.ts";
-import { suggestion } from "../document/suggestion.ts";
+import { suggest, suggestion } from "../document/suggestion.ts";
 import { jsonSchema, specSchema } from "./json-schema.ts";
+
+const TIME =
+  "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-5][0-9](\\.[0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$";
 
 /** Messages by the patterns in `crds/`. A test ensures that none is missing. */
 export const PATTERNS: Readonly<Record<string, string>> = {
@@ -20,8 +23,7 @@ export const PATTERNS: Readonly<Record<string, string>> = {
   "^([-_a-zA-Z0-9]|\\.[-_a-zA-Z0-9])[-._a-zA-Z0-9]*$": "is no data key of a Secret: use letters, digits, -, _ and .",
   "^([0-9]{1,6}(\\.[0-9]{1,3})?(h|m|s|ms))+$":
     "is no duration: write hours, minutes and seconds, such as 720h or 1h30m (a day is 24h)",
-  "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-5][0-9](\\.[0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$":
-    "is no time: write it as RFC 3339 has it, such as 2027-01-31T00:00:00Z",
+  [TIME]: "is no time: write it as RFC 3339 has it, such as 2027-01-31T00:00:00Z",
   "^[0-9]{1,7}(\\.[0-9]{1,6})?$":
     'is no amount: write it as a text with up to seven digits and six decimals, such as "250.00"',
   "^[A-Z]{3}$": "is no currency: write its code by ISO 4217, such as USD or EUR",
@@ -124,11 +126,10 @@ function complaintOf(kind: Kind, error: DefinedError, path: Path): Complaint {
   switch (error.keyword) {
     case "additionalProperties": {
       const field = error.params.additionalProperty;
-      const known = Object.keys((error.parentSchema as Schema).properties ?? {});
       const value: unknown = isRecord(error.data) ? error.data[field] : undefined;
       const isKey = typeof value === "string" && containsKey(value);
       const isTeam = /^team(?:Name|Ref)?$/.test(field) && formatPath(path) === "spec" && !isClusterScoped(kind);
-      const step = isTeam ? OF_THE_NAMESPACE : suggestion(field, known);
+      const step = isTeam ? OF_THE_NAMESPACE : unknownFieldStep(field, value, error.parentSchema as Schema);
       const message = isKey ? PASTED_KEY : `unknown field: ${step}`;
       return { path: [...path, field], of: "key", message };
     }
@@ -141,10 +142,7 @@ function complaintOf(kind: Kind, error: DefinedError, path: Path): Complaint {
       return { path, message: `unknown value ${quote(error.data)}: ${near}` };
     }
     case "pattern":
-      return {
-        path,
-        message: `${quote(error.data)} ${PATTERNS[error.params.pattern] ?? `does not match ${error.params.pattern}`}`,
-      };
+      return { path, message: `${quote(error.data)} ${patternFault(error.params.pattern, String(error.data))}` };
     case "format":
       return { path, message: `${quote(error.data)} ${formatFault(error.params.format, String(error.data))}` };
     case "minLength":
@@ -162,6 +160,28 @@ function complaintOf(kind: Kind, error: DefinedError, path: Path): Complaint {
     default:
       return { path, message: error.message ?? error.keyword };
   }
+}
+
+/** Returns what to do: write a field of a mapping beside it, as of `secretName`, or a field that takes the value. */
+function unknownFieldStep(field: string, value: unknown, { properties = {} }: Schema): string {
+  for (const [outer, { properties: inner = {} }] of Object.entries(properties)) {
+    const rest = field.startsWith(outer) ? field.slice(outer.length) : "";
+    const name = rest.slice(0, 1).toLowerCase() + rest.slice(1);
+    if (Object.hasOwn(inner, name)) return `did you mean ${name} of ${outer}?`;
+  }
+  const known = Object.keys(properties);
+  const taking = known.filter((name) => takesText(properties[name], value));
+  return suggestion(field, suggest(field, taking) === undefined ? known : taking);
+}
+
+/** True if a schema has a pattern, and a text of an ordinary length matches it. */
+function takesText(schema: Schema | undefined, value: unknown): boolean {
+  return typeof value === "string" && value.length <= 64 && new RegExp(schema?.pattern ?? "(?!)").test(value);
+}
+
+function patternFault(pattern: string, text: string): string {
+  if (pattern === TIME && new RegExp(TIME).test(`${text}Z`)) return `has no zone: write ${text}Z for UTC`;
+  return PATTERNS[pattern] ?? `does not match ${pattern}`;
 }
 
 function formatFault(format: string, text: string): string {
@@ -185,16 +205,24 @@ function explainType(wanted: string, data: unknown, schema: Schema): string {
       ? `must be text: write it in quotes, "${String(data)}"`
       : `unknown value ${String(data)}: ${suggestion("", schema.enum)}`;
   }
-  if (wanted === "array" && typeof data !== "object") return `must be a list: write [${quote(data)}]`;
+  if (wanted === "array" && typeof data !== "object") return `must be a list: write [${listed(String(data), schema)}]`;
   if (wanted === "object") return explainMapping(data, schema);
-  return `must be ${NOUNS[wanted]}`;
+  const isQuoted = typeof data === "string" && (wanted === "integer" ? /^\d{1,15}$/ : /^(?:true|false)$/).test(data);
+  return `must be ${NOUNS[wanted]}${isQuoted ? `: write it without quotes, ${data}` : ""}`;
+}
+
+/** Returns a text as the entries of a list: several, where it has values of the list between commas. */
+function listed(text: string, { items }: Schema): string {
+  const parts = text.split(",").map((part) => part.trim());
+  const areValues = parts.length > 1 && parts.every((part) => items?.enum?.includes(part));
+  return areValues ? parts.join(", ") : quote(text);
 }
 
 /** Words the complaint about a value that should be a mapping: a text there is mostly the name that belongs in it. */
 function explainMapping(data: unknown, { properties = {}, required = [] }: Schema): string {
   const fields = Object.keys(properties);
   if (fields.length === 0) return `must be ${NOUNS.object}`;
-  if (typeof data === "string" && required.length === 1 && required[0] === "name") {
+  if (typeof data === "string" && "name" in properties && required.every((field) => field === "name")) {
     return `must be a mapping: write {name: ${quote(data)}}`;
   }
   return `must be a mapping with fields of these: ${fields.join(", ")}`;

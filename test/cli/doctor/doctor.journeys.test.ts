@@ -70,7 +70,7 @@ describe("keyplane doctor", () => {
       1,
       [
         expect.stringMatching(
-          /^declarations: PlatformKey unowned\/lost: not ready: NamespaceUnclaimed: .* Add this namespace/,
+          /^declarations: PlatformKey unowned\/lost: not ready: NamespaceUnclaimed: .* Correct the namespace, or add it/,
         ),
       ],
     ]);

@@ -134,7 +134,7 @@ describe("keyplane plan --base shows what will not be as declared", () => {
     [
       "a library in a namespace that no team claims",
       { more: library("notes").replace("namespace: dev", "namespace: unowned") },
-      "MemoryLibrary unowned/notes will not be ready: NamespaceUnclaimed: No PlatformTeam claims this namespace. Add this namespace to spec.namespaces of a PlatformTeam.",
+      "MemoryLibrary unowned/notes will not be ready: NamespaceUnclaimed: No PlatformTeam claims this namespace. Correct the namespace, or add it to spec.namespaces of a PlatformTeam.",
     ],
     [
       "a namespace that another team has, whatever the teams are called",

@@ -79,7 +79,7 @@ export async function rotateByHand(
     if (pending !== null && (pending.revokeOld || !revokeOld)) return;
     if (!revokeOld) {
       const now = await databaseTime(tx);
-      requireVersionSlot(key, Number.POSITIVE_INFINITY, now, "`revokeOld: true`, keyplane rotate --revoke-old");
+      requireVersionSlot(key, Number.POSITIVE_INFINITY, now, "run `keyplane rotate --revoke-old` (`revokeOld: true`)");
     }
     await requestRotation(tx, keyId, revokeOld, author);
   });

@@ -76,7 +76,7 @@ export async function createVersion(
   const key = await lockLivingApiManagedKey(tx, rights, keyId, "change keys");
   const overlapMs = overlap === undefined ? overlapLimit(DEFAULT_OVERLAP) : parseDuration(overlap);
   const now = await databaseTime(tx);
-  requireVersionSlot(key, now + overlapMs, now, "`overlap: 0s`");
+  requireVersionSlot(key, now + overlapMs, now, "send `overlap: 0s`");
   return addVersion(tx, key, { secret: secretOf(source), author, overlapMs });
 }
 

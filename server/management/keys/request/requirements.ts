@@ -65,14 +65,14 @@ export function requireLiving({ state }: LoadedKey): void {
  * Requires a free slot for an old version: no earlier version is ended before its time to make a new one.
  *
  * @param oldEndsAt when the present version would stop working, in milliseconds since the epoch
- * @param instead request that ends the earlier versions at once, for the text of the refusal
+ * @param instead what to do, as an imperative, that ends the earlier versions at once, for the text of the refusal
  * @throws Problem `too_many_versions` with when the next of them ends
  */
 export function requireVersionSlot(key: LoadedKey, oldEndsAt: number, now: number, instead: string): void {
   const at = slotFreeAt(key, oldEndsAt, now);
   if (at <= now) return;
   const retiresAt = rfc3339Millis(at);
-  const detail = `${MAX_RETIRING} earlier versions of this key still work, and the next of them ends at ${retiresAt}: ask again then, or have all of them end at once by ${instead}.`;
+  const detail = `${MAX_RETIRING} earlier versions of this key still work, and the next of them ends at ${retiresAt}: ask again then, or ${instead} to end them all at once.`;
   throw problem("too_many_versions", detail, undefined, { retiresAt });
 }
 

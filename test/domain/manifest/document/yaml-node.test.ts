@@ -41,6 +41,16 @@ describe("a YAML node as JSON has it", () => {
     expect(faults).toEqual(['spec.state at "state": is given twice']);
   });
 
+  test.each(["apiVersion: a\nkind: B\n", "kind: B\napiVersion: a\n"])(
+    "ends where a second manifest begins, which is one fault: %j",
+    (manifest) => {
+      const { value, faults } = read(`${manifest}spec: { a: 1 }\n${manifest}spec: { a: 2 }\n`);
+      expect(value).toEqual({ apiVersion: "a", kind: "B", spec: { a: 1 } });
+      const [field] = manifest.split(":", 1);
+      expect(faults).toEqual([`${field} at "${field}": a second manifest begins here`]);
+    },
+  );
+
   test.each(["? [a]\n: 1\n", "__proto__: { admin: true }\n"])("has no field of another name than text: %j", (text) => {
     const { value, faults } = read(text);
     expect(value).toEqual({});

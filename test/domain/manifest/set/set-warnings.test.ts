@@ -98,6 +98,16 @@ describe("warns of", () => {
       "warning: spec.gatewayRef: there is no ModelGateway dev/mian among these manifests: did you mean main?",
     ],
     [
+      "a gateway's public id for its name",
+      [
+        DEV,
+        secret("provider"),
+        gateway("main", { publicID: "research-main" }),
+        key("k", { gatewayRef: { name: "research-main" } }),
+      ],
+      "warning: spec.gatewayRef: there is no ModelGateway dev/research-main among these manifests: research-main is the public id of ModelGateway dev/main, so refer to it by its name",
+    ],
+    [
       "another team's gateway",
       [
         DEV,
@@ -121,12 +131,12 @@ describe("warns of", () => {
     [
       "a key's Secret that is a manifest's",
       [DEV, secret("app"), key("app")],
-      "warning: spec.secret.name: Secret dev/app is declared among these manifests, and a key is never written into another owner's Secret: choose another spec.secret.name",
+      "warning: spec.secret.name: Secret dev/app is declared among these manifests, and a key is never written into another owner's Secret: choose another spec.secret.name, or where this key has been applied, declare it anew under another metadata.name",
     ],
     [
       "a key's Secret that is another key's",
       [DEV, key("app"), key("bot", { secret: { name: "app" } })],
-      "warning: spec.secret.name: Secret dev/app is written by PlatformKey dev/app, and a key is never written into another owner's Secret: choose another spec.secret.name",
+      "warning: spec.secret.name: Secret dev/app is written by PlatformKey dev/app, and a key is never written into another owner's Secret: choose another spec.secret.name, or where this key has been applied, declare it anew under another metadata.name",
     ],
     [
       "a public id that is another gateway's",

@@ -32,7 +32,52 @@ describe("a fault says what to write instead", () => {
     ["a misspelt value", { state: "active" }, 'spec.state: unknown value "active": did you mean Active?'],
     ["a number for text", { displayName: 7 }, 'spec.displayName: must be text: write it in quotes, "7"'],
     ["text for a list", { allowedModels: "a" }, 'spec.allowedModels: must be a list: write ["a"]'],
-    ["text for a mapping", { secret: "s" }, "spec.secret: must be a mapping with fields of these: name, "],
+    [
+      "values between commas for a list",
+      { scopes: "memory:read,memory:write" },
+      "spec.scopes: must be a list: write [memory:read, memory:write]",
+    ],
+    [
+      "text with a comma for a list",
+      { scopes: "memory:read, all" },
+      'spec.scopes: must be a list: write ["memory:read, all"]',
+    ],
+    [
+      "text for a mapping",
+      { rateLimit: "60" },
+      "spec.rateLimit: must be a mapping with fields of these: requestsPerMinute, ",
+    ],
+    ["a name for a mapping", { secret: "s" }, 'spec.secret: must be a mapping: write {name: "s"}'],
+    [
+      "a number in quotes",
+      { rateLimit: { requestsPerMinute: "60" } },
+      "spec.rateLimit.requestsPerMinute: must be a whole number: write it without quotes, 60",
+    ],
+    [
+      "a boolean in quotes",
+      { deletionProtection: "true" },
+      "spec.deletionProtection: must be true or false: write it without quotes, true",
+    ],
+    [
+      "a mapping and its field as one",
+      { secretName: "s" },
+      "spec.secretName: unknown field: did you mean name of secret?",
+    ],
+    [
+      "a duration in a field of no such name",
+      { expires: "24h" },
+      "spec.expires: unknown field: did you mean expiresAfter?",
+    ],
+    [
+      "a time in a field of no such name",
+      { expires: "2027-01-31T12:00:00Z" },
+      "spec.expires: unknown field: did you mean expiresAt?",
+    ],
+    [
+      "a time without a zone",
+      { expiresAt: "2027-01-31T12:00:00" },
+      'spec.expiresAt: "2027-01-31T12:00:00" has no zone: write 2027-01-31T12:00:00Z for UTC',
+    ],
     [
       "an empty list",
       { allowedModels: [] },
