@@ -217,7 +217,7 @@ export const MANIFEST_MISTAKES: readonly ManifestMistake[] = [
     done: "The key's Secret has the name of another Secret.",
     manifests: changed("key.yaml", "  rotation:", "  secret: { name: provider }\n  rotation:"),
     command,
-    says: "manifests/key.yaml:11:19: warning: spec.secret.name: Secret research-dev/provider is declared among these manifests, and a key is never written into another owner's Secret: choose another spec.secret.name, or where this key has been applied, declare it anew under another metadata.name",
+    says: "manifests/key.yaml:11:19: warning: spec.secret.name: Secret research-dev/provider is declared among these manifests, and a key is never written into another owner's Secret: choose another spec.secret.name, or declare an applied key under another metadata.name",
   },
   {
     done: "A model is allowed that no route of the gateway has.",

@@ -191,7 +191,7 @@ function targetWarnings(object: WorldObject, { world, secrets }: ManifestSet): W
     ? `is declared among these manifests`
     : taker && `is written by PlatformKey ${namespace}/${taker.name}`;
   if (whose === undefined) return [];
-  const message = `Secret ${namespace}/${name} ${whose}, and a key is never written into another owner's Secret: choose another spec.secret.name, or where this key has been applied, declare it anew under another metadata.name`;
+  const message = `Secret ${namespace}/${name} ${whose}, and a key is never written into another owner's Secret: choose another spec.secret.name, or declare an applied key under another metadata.name`;
   return [{ path: ["spec", "secret", "name"], message }];
 }
 

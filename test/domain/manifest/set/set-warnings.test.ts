@@ -131,12 +131,12 @@ describe("warns of", () => {
     [
       "a key's Secret that is a manifest's",
       [DEV, secret("app"), key("app")],
-      "warning: spec.secret.name: Secret dev/app is declared among these manifests, and a key is never written into another owner's Secret: choose another spec.secret.name, or where this key has been applied, declare it anew under another metadata.name",
+      "warning: spec.secret.name: Secret dev/app is declared among these manifests, and a key is never written into another owner's Secret: choose another spec.secret.name, or declare an applied key under another metadata.name",
     ],
     [
       "a key's Secret that is another key's",
       [DEV, key("app"), key("bot", { secret: { name: "app" } })],
-      "warning: spec.secret.name: Secret dev/app is written by PlatformKey dev/app, and a key is never written into another owner's Secret: choose another spec.secret.name, or where this key has been applied, declare it anew under another metadata.name",
+      "warning: spec.secret.name: Secret dev/app is written by PlatformKey dev/app, and a key is never written into another owner's Secret: choose another spec.secret.name, or declare an applied key under another metadata.name",
     ],
     [
       "a public id that is another gateway's",
