@@ -91,21 +91,34 @@ export function publicIdAccepted(publicId: string, isTaken: boolean): StatedCond
 /** A provider's credential that an upstream names. */
 export type NamedCredential = { readonly upstream: string; readonly secret: string; readonly key: string };
 
+/** A named credential that an upstream does not have. */
+export type MissingCredential = NamedCredential & {
+  readonly isTooLong?: boolean;
+  /** PlatformKey whose own Secret it is: its key is no provider's credential, and is sent to none (threats b422). */
+  readonly writtenBy?: string;
+};
+
 /**
- * Returns the condition of a gateway about credentials that are missing or too long.
+ * Returns the condition of a gateway about credentials that are missing, too long, or keys of Keyplane.
  *
  * @param without names of the upstreams that are declared without a credential
  */
-export function gatewayCredentials(
-  missing: readonly (NamedCredential & { readonly isTooLong?: boolean })[],
-  without: readonly string[],
-): StatedCondition {
-  const named = missing.map(({ upstream, secret, key, isTooLong = false }) => {
+export function gatewayCredentials(missing: readonly MissingCredential[], without: readonly string[]): StatedCondition {
+  const named = missing.flatMap(({ upstream, secret, key, isTooLong = false, writtenBy }) => {
+    if (writtenBy !== undefined) return [];
     const size = isTooLong ? ` of at most ${MAX_CREDENTIAL_LENGTH.toLocaleString("en")} characters` : "";
-    return `Secret ${secret} with ${dataKeyTitle(key)}${size} (upstream ${upstream})`;
+    return [`Secret ${secret} with ${dataKeyTitle(key)}${size} (upstream ${upstream})`];
   });
-  if (named.length > 0) {
-    return condition("ResolvedRefs", "False", "CredentialNotFound", `There is no ${named.join(", and no ")}.`);
+  const ofKeys = missing.flatMap(({ upstream, secret, writtenBy }) =>
+    writtenBy === undefined
+      ? []
+      : [
+          `credentialRef of upstream ${upstream} names Secret ${secret}, which PlatformKey ${writtenBy} writes: its key would go to the provider. Name another Secret.`,
+        ],
+  );
+  if (missing.length > 0) {
+    const absent = named.length === 0 ? [] : [`There is no ${named.join(", and no ")}.`];
+    return condition("ResolvedRefs", "False", "CredentialNotFound", [...absent, ...ofKeys].join(" "));
   }
   const message =
     without.length === 0

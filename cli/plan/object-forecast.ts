@@ -79,8 +79,18 @@ function gatewayConditions(
   const missing = upstreams.flatMap(({ name: upstream, credentialRef }) => {
     if (credentialRef === undefined) return [];
     const { name: secret, key } = credentialRef;
-    return isMissing(secrets, { namespace, name: secret }, key) ? [{ upstream, secret, key }] : [];
+    const ref = { namespace, name: secret };
+    const writer = world.secretWriter(ref);
+    if (writer !== undefined && isWritten(writer, ref, secrets)) {
+      return [{ upstream, secret, key, writtenBy: writer.name }];
+    }
+    return isMissing(secrets, ref, key) ? [{ upstream, secret, key }] : [];
   });
   const without = upstreams.filter(({ credentialRef }) => credentialRef === undefined).map((upstream) => upstream.name);
   return [publicIdAccepted(publicID ?? "", isTaken), gatewayCredentials(missing, without)];
+}
+
+/** True if a key writes the Secret that it names: a Secret that is there before the key is another owner's. */
+function isWritten({ createdAt }: WorldObject, ref: NamedRef, { declared, isThere }: KnownSecrets): boolean {
+  return !declared.has(`${ref.namespace}/${ref.name}`) && (createdAt !== undefined || isThere(ref) !== true);
 }

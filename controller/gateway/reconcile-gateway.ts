@@ -3,6 +3,7 @@ import { MAX_CREDENTIAL_LENGTH } from "../../domain/credential-length.ts";
 import {
   credentialsAccepted,
   gatewayCredentials,
+  type MissingCredential,
   publicIdAccepted,
   type RefusingUpstream,
 } from "../../domain/object-conditions.ts";
@@ -14,7 +15,7 @@ import { upstreamStates } from "../../store/gateways/upstream-outcomes.ts";
 import { findActiveObject } from "../../store/objects/objects.ts";
 import { findTeamOfNamespace } from "../../store/teams/teams.ts";
 import { mergeConditions } from "../cluster/merge-conditions.ts";
-import { type DeclaredObject, FINALIZER } from "../cluster/port.ts";
+import { type DeclaredObject, FINALIZER, KEY_LABEL, type SecretObject } from "../cluster/port.ts";
 import { readIfAllowed } from "../cluster/secret-reading.ts";
 import type { ControllerDeps } from "../context/deps.ts";
 import { declaredStatus, unclaimedStatus } from "../context/object-status.ts";
@@ -100,11 +101,10 @@ async function save(deps: ControllerDeps, draft: GatewayDraft): Promise<{ gatewa
   }
 }
 
-type MissingCredential = Parameters<typeof gatewayCredentials>[0][number];
-
 /**
  * Returns the upstreams with their credentials: null for a missing one, with which nothing is forwarded, and false for
- * an upstream that names none. If we have no right to read a credential, returns why.
+ * an upstream that names none. A key of a PlatformKey's own Secret is none (threats b422). If we have no right to read a
+ * credential, returns why.
  */
 async function readUpstreams(
   deps: ControllerDeps,
@@ -122,12 +122,24 @@ async function readUpstreams(
     if ("why" in read) return read;
     const text = read.secret?.data[credentialRef.key]?.trim() ?? "";
     const isTooLong = text.length > MAX_CREDENTIAL_LENGTH;
-    const credential = text === "" || isTooLong ? null : text;
+    const writtenBy = writingKey(read.secret);
+    const credential = text === "" || isTooLong || writtenBy !== undefined ? null : text;
     const { name: secret, key } = credentialRef;
-    if (credential === null) missing.push({ upstream: name, secret, key, isTooLong });
+    if (credential === null) {
+      missing.push({ upstream: name, secret, key, isTooLong, ...(writtenBy !== undefined && { writtenBy }) });
+    }
     upstreams.push({ name, dialect, baseUrl, credential });
   }
   return { upstreams, missing };
+}
+
+/** Returns the name of the PlatformKey that writes a Secret; undefined for a Secret of another owner. */
+function writingKey(secret: SecretObject | undefined): string | undefined {
+  if (secret === undefined) return undefined;
+  const { name, owner, labels } = secret;
+  // The Secret of a key that leaves it behind names no owner, and has the label alone.
+  const isOfKey = owner !== null || labels[KEY_LABEL] !== undefined;
+  return isOfKey ? owner?.name || labels[KEY_LABEL] || name : undefined;
 }
 
 /** Returns the upstreams that refuse their credentials, or ask for one, as calls have shown to any server. */

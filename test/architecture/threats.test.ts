@@ -230,6 +230,7 @@ describe("docs/security/threats.md", () => {
       "b419",
       "b420",
       "b421",
+      "b422",
     ];
     const faults = [
       "c82",

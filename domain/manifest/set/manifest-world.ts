@@ -45,6 +45,8 @@ export type ManifestWorld = {
    * existed before, or else the first by name. Undefined if the Secret is free, or the asking key's own.
    */
   secretTaker(key: NamedRef, secret: string): WorldObject<"PlatformKey"> | undefined;
+  /** Returns the key that owns a Secret, as {@link secretTaker} does, whichever it is. */
+  secretWriter(secret: NamedRef): WorldObject<"PlatformKey"> | undefined;
   /** Returns the gateway that holds a declared public id: a gateway that existed before, or else the first by name. */
   publicIdHolder(publicId: string): WorldObject<"ModelGateway"> | undefined;
   /** Returns how many keys of its team come before a key: older keys, and keys of equal age with an earlier name. */
@@ -100,6 +102,10 @@ export function worldOf(
     return candidates.find(({ kind, namespace, name }) => before?.find(kind, { namespace, name })) ?? candidates[0];
   }
 
+  function secretWriter({ namespace, name }: NamedRef): WorldObject<"PlatformKey"> | undefined {
+    return firstOf(writers.get(`${namespace}/${name}`) ?? []);
+  }
+
   let positions: ReadonlyMap<string, number> | undefined;
 
   return {
@@ -117,8 +123,9 @@ export function worldOf(
       };
       return resolveReferences(declared, { teamId, ownTeamId, find: lookUp });
     },
+    secretWriter,
     secretTaker({ namespace, name }, secret) {
-      const taker = firstOf(writers.get(`${namespace}/${secret}`) ?? []);
+      const taker = secretWriter({ namespace, name: secret });
       return taker?.name === name ? undefined : taker;
     },
     publicIdHolder: (publicId) => firstOf(gateways.filter(({ spec }) => spec.publicID === publicId)),

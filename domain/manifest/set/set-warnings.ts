@@ -215,15 +215,23 @@ function gatewayWarnings(object: WorldObject, set: ManifestSet): Warning[] {
 const WITHOUT_CREDENTIAL =
   "has no credentialRef, so calls go there without a credential: name a Secret if this upstream asks for one";
 
-/** Warns of a missing credential. A missing Secret is a note, unless another has nearly its name: few are in Git. */
+/**
+ * Warns of a missing credential, and of a key of Keyplane in its place. A missing Secret is a note, unless another has
+ * nearly its name: few are in Git.
+ */
 function credentialWarnings(
   namespace: string,
   { name, key }: { readonly name: string; readonly key: string },
   path: Path,
-  { secrets, suggest }: ManifestSet,
+  { world, secrets, suggest }: ManifestSet,
 ): Warning[] {
   const title = `Secret ${namespace}/${name}`;
   if (!secrets.has(`${namespace}/${name}`)) {
+    const writer = world.secretWriter({ namespace, name });
+    if (writer !== undefined) {
+      const message = `PlatformKey ${namespace}/${writer.name} writes ${title}, and its key would go to the provider: name another Secret`;
+      return [{ path, message }];
+    }
     const beside = [...secrets.keys()].filter((one) => one.startsWith(`${namespace}/`));
     const near = suggest(
       name,

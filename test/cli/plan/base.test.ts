@@ -162,6 +162,11 @@ describe("keyplane plan --base shows what will not be as declared", () => {
       "ModelGateway dev/main will not be ready: CredentialNotFound: There is no Secret provider with data key api-key (upstream a). Create the Secret that spec.upstreams[].credentialRef names, with that key.",
     ],
     [
+      "b422: a gateway whose credential would be a key of Keyplane",
+      { provider: key("provider", "preset: MCPReadOnly") },
+      "ModelGateway dev/main will not be ready: CredentialNotFound: credentialRef of upstream a names Secret provider, which PlatformKey provider writes: its key would go to the provider. Name another Secret. Create the Secret that spec.upstreams[].credentialRef names, with that key.",
+    ],
+    [
       "a key that would be written to another key's Secret, whatever the keys are called",
       { more: key("another", "preset: MCPReadOnly, secret: { name: plain }") },
       "PlatformKey dev/another will not be ready: SecretConflict: Secret plain exists and is not this key's. Declare another PlatformKey with another spec.secret.name; or delete the Secret that is in the way, unless another PlatformKey writes it.",

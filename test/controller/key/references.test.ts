@@ -282,6 +282,39 @@ describeWorlds("a gateway", (setup) => {
     expect([served(), world.condition("Ready", "main", "ModelGateway")]).toEqual([false, "True/Ready"]);
   });
 
+  it.for<[secret: string, fields: Record<string, unknown>]>([
+    ["a Secret that goes with its key", {}],
+    ["a Secret that outlives its key", { secret: { creationPolicy: "Orphan" } }],
+    ["a Secret of a key that is retained", { deletionPolicy: "Retain" }],
+  ])("b422: sends no provider the key of a PlatformKey, and says so: %s", async ([, fields], context) => {
+    const publicID = uniqueId();
+    const world = await startWorld(context, setup(), gateway("main", publicID), key("provider", fields));
+    const served = () => setup().view.findGateway(publicID)?.upstreams[0]?.credential;
+    const resolved = () =>
+      world.get("ModelGateway", "main")?.status?.conditions?.find(({ type }) => type === "ResolvedRefs");
+    await until("the key's Secret is seen", () => resolved()?.message.includes("PlatformKey"));
+    await world.rest();
+    expect(served()).toBeNull();
+    expect(world.condition("Ready", "main", "ModelGateway")).toBe("False/CredentialNotFound");
+    expect(resolved()?.message).toBe(
+      "credentialRef of upstream openai names Secret provider, which PlatformKey provider writes: its key would go to the provider. Name another Secret. Create the Secret that spec.upstreams[].credentialRef names, with that key.",
+    );
+    await world.write(provider("sk-one"));
+    await world.restart();
+    expect(served()).toBeNull();
+    await world.declare(gateway("late", uniqueId()));
+    expect(world.condition("Ready", "late", "ModelGateway")).toBe("False/CredentialNotFound");
+  });
+
+  it("b422: may have the key of another Keyplane from a Secret that no PlatformKey writes", async (context) => {
+    const publicID = uniqueId();
+    const chained = `inf_${"x".repeat(57)}`;
+    const world = await startWorld(context, setup(), provider(chained), gateway("main", publicID), key("provider"));
+    expect(setup().view.findGateway(publicID)?.upstreams[0]?.credential).toBe(chained);
+    expect(world.condition("Ready", "main", "ModelGateway")).toBe("True/Ready");
+    expect(world.condition("Ready", "provider")).toBe("False/SecretConflict");
+  });
+
   it("b73: that claims another's public id gets it of its own team once that is deleted, and never another team's", async (context) => {
     const publicID = uniqueId();
     const world = await startWorld(

@@ -144,6 +144,11 @@ describe("warns of", () => {
       "warning: spec.publicID: ModelGateway dev/a has this public id too: write another one",
     ],
     [
+      "b422: a credential that would be a key of Keyplane",
+      [DEV, gateway("main"), key("bot", { secret: { name: "provider" } })],
+      "warning: spec.upstreams[0].credentialRef: PlatformKey dev/bot writes Secret dev/provider, and its key would go to the provider: name another Secret",
+    ],
+    [
       "a credential that is misspelt",
       [DEV, secret("providers"), gateway("main")],
       "warning: spec.upstreams[0].credentialRef: there is no Secret dev/provider among these manifests: did you mean providers?",

@@ -14,6 +14,10 @@ const SETTINGS: Readonly<Record<string, readonly [theirs: string, ours: string]>
   default_transaction_deferrable: ["on", "off"],
   lock_timeout: ["1ms", "0"],
   statement_timeout: ["100ms", "0"],
+  transaction_timeout: ["200ms", "0"],
+  array_nulls: ["off", "on"],
+  gin_fuzzy_search_limit: ["5", "0"],
+  synchronous_commit: ["off", "on"],
 };
 
 test("c117: the settings of a database for its other users change no answer and end no statement", async (context) => {
