@@ -54,7 +54,8 @@ export async function copyRows(
     const rows = Promise.withResolvers<void>();
     const copy = new CopyOut(`copy (${select}) to stdout (format binary)`, take, rows);
     await stalls(stallMs, copy, socket, async () => {
-      await client.query([sessionStatement(), ...begin].join("; "));
+      await client.query(sessionStatement());
+      await client.query(begin.join("; "));
       client.query(copy);
       await rows.promise;
       await client.query("commit");

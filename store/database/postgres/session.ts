@@ -14,6 +14,8 @@ const SETTINGS: readonly string[] = [
   "intervalstyle = 'postgres'",
   "extra_float_digits = 1",
   "standard_conforming_strings = on",
+  "array_nulls = on",
+  "gin_fuzzy_search_limit = 0",
   "default_transaction_isolation = 'read committed'",
   "default_transaction_deferrable = off",
   "lock_timeout = 0",
@@ -25,9 +27,21 @@ const SETTINGS: readonly string[] = [
   "tcp_user_timeout = 25000",
 ];
 
-/** Returns the statement that applies these settings, and then `more`, to a session. */
+/**
+ * Settings that `set` cannot reset. PostgreSQL has `transaction_timeout` from version 17 on. A commit that a role or a
+ * database has set not to wait for the disk would be lost in a crash, and a revocation with it; where the whole server
+ * does not wait, its operator has chosen so.
+ */
+const RESET = `select set_config(name, case name when 'transaction_timeout' then '0' else 'on' end, false)
+  from pg_settings where name = 'transaction_timeout'
+    or name = 'synchronous_commit' and setting = 'off' and source in ('database', 'user', 'database user')`;
+
+/**
+ * Returns the statement that applies these settings, and then `more`, to a session. It reads, so that what begins a
+ * transaction with a snapshot of its own has to be another statement.
+ */
 export function sessionStatement(more: readonly string[] = []): string {
-  return [...SETTINGS, ...more].map((one) => `set ${one}`).join("; ");
+  return [...[...SETTINGS, ...more].map((one) => `set ${one}`), RESET].join("; ");
 }
 
 /** Refusal of a new session in which nothing can be written. */
