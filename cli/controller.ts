@@ -85,7 +85,7 @@ async function runController(
   const closers = [() => store.close()];
   try {
     await assertUsable(store, keyring);
-    await adoptFirstKey(store, keyring);
+    await adoptFirstKey(store, keyring, (warning) => log("warn", warning));
     const cluster = await openKubernetesCluster({
       kubeconfig: setting(env, "kubeconfig", flags.kubeconfig),
       namespaces,

@@ -48,7 +48,7 @@ export async function untilUnusable(
 async function prepare(store: Store, keyring: Keyring, log: Logger): Promise<void> {
   await assertUsable(store, keyring);
   try {
-    await adoptFirstKey(store, keyring);
+    await adoptFirstKey(store, keyring, (warning) => log.warn({}, warning));
   } catch (error) {
     // Callers' keys do not depend on it: a server goes on with the key of before.
     if (!(error instanceof EncryptionKeyError)) throw error;

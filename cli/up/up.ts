@@ -123,7 +123,7 @@ export async function runUp(
     // The folder is locked: a replica that is still registered was killed, and no key shall wait for its lease to end.
     await removeAllReplicas(store);
     const keyring = await openKeyring(env, flags, store);
-    await adoptFirstKey(store, keyring);
+    await adoptFirstKey(store, keyring, (warning) => log.warn({}, warning));
     signal.throwIfAborted();
     const data = resolve(flags.data);
     const linkCommand = `${ownCommand(env)} console --data ${shellWord(data)}`;

@@ -9,14 +9,14 @@ import { change, type Db, type Tx } from "../database/change.ts";
 import { EncryptionKeyError } from "../database/errors.ts";
 import type { Store } from "../database/store.ts";
 import { MAY_SERVE } from "../replicas/replica-health.ts";
-import { type Keyring, seal, unseal } from "./keyring.ts";
+import { type Keyring, openSealed, seal } from "./keyring.ts";
 
 /** Value that {@link forgetEncryptionKey} leaves instead of a credential: no key opens it. */
 const LOST = Buffer.from([0]);
 /** Columns with encrypted texts, each with the column whose value is bound to the text as additional data. */
 const SEALED = [
-  { table: "gateway_upstreams", column: "credential", aad: "gateway_id" },
-  { table: "team_webhooks", column: "secret", aad: "id" },
+  { table: "gateway_upstreams", column: "credential", aad: "gateway_id", of: "an upstream of gateway" },
+  { table: "team_webhooks", column: "secret", aad: "id", of: "webhook" },
 ] as const;
 
 /**
@@ -66,10 +66,15 @@ export async function assertKeyring(db: Db, keyring: Keyring): Promise<void> {
  * Makes the first key the current key, and encrypts anew what is stored under another: the second step of a rotation
  * (docs/operations/encryption-keys.md).
  *
+ * @param unreadable called with a warning about each credential that no key decrypts, which is left as it is
  * @returns number of credentials that were encrypted anew
  * @throws EncryptionKeyError if a serving replica does not have the first key
  */
-export async function adoptFirstKey(store: Store, keyring: Keyring): Promise<number> {
+export async function adoptFirstKey(
+  store: Store,
+  keyring: Keyring,
+  unreadable: (warning: string) => void = () => {},
+): Promise<number> {
   await assertKeyring(store.db, keyring);
   const [first] = keyring;
   if (first === undefined) return 0;
@@ -82,7 +87,13 @@ export async function adoptFirstKey(store: Store, keyring: Keyring): Promise<num
       .set({ fingerprint: first.fingerprint, since: sql`clock_timestamp()` })
       .execute();
   });
-  return sealAnew(store, keyring);
+  const { count, left } = await sealAnew(store, keyring);
+  for (const what of left) {
+    unreadable(
+      `a stored credential cannot be decrypted, and stays as it is: that of ${what}. Enter it again; a declared one is read again from its Secret.`,
+    );
+  }
+  return count;
 }
 
 async function assertReplicasHave(tx: Tx, fingerprint: string): Promise<void> {
@@ -100,28 +111,38 @@ async function assertReplicasHave(tx: Tx, fingerprint: string): Promise<void> {
   );
 }
 
-/** Encrypts credentials under old keys anew: those of the management API have no declaration to be read from again. */
-async function sealAnew(store: Store, keyring: Keyring): Promise<number> {
+/**
+ * Encrypts credentials under old keys anew: those of the management API have no declaration to be read from again.
+ *
+ * @returns the number of credentials, and what those belong to that no key decrypts
+ */
+async function sealAnew(store: Store, keyring: Keyring): Promise<{ count: number; left: readonly string[] }> {
   const [first] = keyring;
   const old = (await sealedUnder(store.db)).map(({ id }) => id).filter((id) => !first?.fingerprint.startsWith(id));
-  if (old.length === 0) return 0;
+  if (old.length === 0) return { count: 0, left: [] };
   const { result } = await change(store, null, async (tx) => {
     let count = 0;
-    for (const { table, column, aad } of SEALED) {
+    const left: string[] = [];
+    for (const { table, column, aad, of } of SEALED) {
       const { rows } = await sql<{ place: string; sealed: Uint8Array; aad: string }>`
         select ctid::text as place, ${sql.ref(column)} as sealed, ${sql.ref(aad)} as aad from ${sql.table(table)}
         where ${isSealed(column)} and ${keyOf(column)} = any(${old}::text[]) order by ${sql.ref(aad)} for update`.execute(
         tx,
       );
       for (const row of rows) {
-        const anew = seal(keyring, unseal(keyring, row.sealed, row.aad), row.aad);
+        const text = openSealed(keyring, row.sealed, row.aad);
+        if (text === null) {
+          left.push(`${of} ${row.aad}`);
+          continue;
+        }
+        const anew = seal(keyring, text, row.aad);
         await sql`update ${sql.table(table)} set ${sql.ref(column)} = ${anew} where ctid = ${row.place}::tid`.execute(
           tx,
         );
       }
       count += rows.length;
     }
-    return count;
+    return { count: count - left.length, left };
   });
   return result;
 }
