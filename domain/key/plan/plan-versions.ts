@@ -44,8 +44,8 @@ export function planVersions(observed: ObservedKey, key: StoredKey, now: number)
 }
 
 /**
- * Plans the step of a key for which nothing else can be done: the Secret of one that is to outlive its declaration does
- * not wait, since Kubernetes would delete it with the declaration.
+ * Plans the step of a key for which nothing else can be done. A Secret that is to outlive its declaration does not wait,
+ * since Kubernetes would delete it with the declaration.
  */
 export function planKept(observed: ObservedKey, key: StoredKey, now: number): KeyAction {
   const delivered = deliveredVersion(observed, key);

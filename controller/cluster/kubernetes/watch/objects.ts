@@ -137,7 +137,7 @@ export class WatchedObjects {
     else this.#expected.set(uid, status);
   }
 
-  /** Returns an object as it is reconciled: one that ends with its namespace counts as being deleted. */
+  /** Returns an object as it is reconciled: if it ends with its namespace, it counts as being deleted. */
   #withEnding(one: CheckedObject): CheckedObject {
     return one.object.deleting || !this.#isEnding(one.object) ? one : asDeleted(one);
   }

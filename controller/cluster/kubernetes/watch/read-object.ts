@@ -80,8 +80,8 @@ export function readDeclaredObject(
 }
 
 /**
- * Returns an object as one that is being deleted. What is wrong with its spec does not matter then, unless a protected
- * key waits: what is kept of the spec is not what that key may do meanwhile.
+ * Returns an object as it is read while it is being deleted. What is wrong with its spec does not matter then, unless a
+ * protected key waits: what is kept of the spec is not what that key may do meanwhile.
  */
 export function asDeleted({ object: { isUnread, ...object }, problem }: CheckedObject): CheckedObject {
   const deleted = { ...object, deleting: true };
