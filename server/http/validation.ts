@@ -13,10 +13,14 @@ const compileText = compiler({ coerceTypes: true });
  * check the schemas themselves: to compile the schema of schemas takes longer than to compile many of them.
  */
 function compiler(options: Options): (schema: object) => ValidateFunction {
-  const ajv = new Ajv({
-    ...{ strict: true, validateSchema: false, allowUnionTypes: true, verbose: true, useDefaults: true },
-    ...options,
-  });
+  const ours: Options = {
+    strict: true,
+    validateSchema: false,
+    allowUnionTypes: true,
+    verbose: true,
+    useDefaults: true,
+  };
+  const ajv = new Ajv({ ...ours, ...options });
   const compiled = new Map<string, ValidateFunction>();
   return (schema) => {
     const text = JSON.stringify(schema);
