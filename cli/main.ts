@@ -3,6 +3,10 @@
 import { assertNodeVersion } from "../runtime/node-version.ts";
 
 assertNodeVersion("keyplane");
+if (["up", "server", "controller"].includes(process.argv[2] ?? "")) {
+  const { returnFreedMemory } = await import("../runtime/freed-memory.ts");
+  returnFreedMemory(process);
+}
 const { endFirstProcess } = await import("../runtime/stop-signal.ts");
 endFirstProcess();
 const { widenThreadPool } = await import("../runtime/thread-pool.ts");

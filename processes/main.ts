@@ -103,7 +103,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   keepCallsYoung();
   countBuffersAsHeap();
   const checked = await checkAtStart(options, log);
-  const { metrics, workers, replica, usage, refusals, thread, streams, id } = openReplica(options, checked, log);
+  const { metrics, workers, replica, usage, refusals, thread, streams, id } = await openReplica(options, checked, log);
   let draining = false;
   let closing: Promise<void> | undefined;
   const serving = workers ?? (await serveHere(thread.deps, streams, mounts ?? products(thread.memory)));
@@ -203,7 +203,7 @@ async function checkAtStart(
 }
 
 /** Opens the key index, the threads that serve by it, and what counts their calls. */
-function openReplica(
+async function openReplica(
   { store, feedStore = store, database, config, keyring, clock, managementToken: given, linkCommand }: ServerOptions,
   { managementToken, hasSpareToken, prices }: CheckedStart,
   log: Logger,
@@ -231,7 +231,7 @@ function openReplica(
   observeIndex(metrics.registry, () => replica.figures());
   const usage = new UsageBuffer(store, log, replica, metrics.countTokens);
   const refusals = new RefusalSampler({ store, metrics, log, replica: id, clock: replica, threads: 1 });
-  const thread = openServingThread({
+  const thread = await openServingThread({
     ...{ store, keyring, streams, usage, refusals, prices, log, config, metrics, cells, managementToken },
     index: replica.view,
     clock: { now: () => replica.now(), monotonic: () => clock.monotonic() },

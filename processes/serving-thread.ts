@@ -7,7 +7,6 @@ import { type SharedCells, threadsOf } from "../server/key-index/shared-cells.ts
 import { openInstallationLimits } from "../server/limits/open-installation-limits.ts";
 import { openObjectOwners } from "../server/ownership/open-object-owners.ts";
 import type { ServerDeps } from "../server/product/deps.ts";
-import { openTracing } from "../server/telemetry/tracing.ts";
 import type { ServerMetrics } from "./metrics.ts";
 
 /** The parts that a thread has of its own, or is given by the main thread. */
@@ -31,19 +30,24 @@ export type ServingThread = {
   close(): Promise<void>;
 };
 
-/** Opens what a thread needs to serve the public port: limits, budgets, tracing, and the memory's product. */
-export function openServingThread({ cells, replicaId, threads, ...parts }: ThreadParts): ServingThread {
+/**
+ * Opens what a thread needs to serve the public port: limits, budgets, tracing, and the memory's product. OpenTelemetry,
+ * a sixth of a server's modules, is loaded only if requests are traced.
+ */
+export async function openServingThread({ cells, replicaId, threads, ...parts }: ThreadParts): Promise<ServingThread> {
   const { store, config, clock, log, prices, metrics } = parts;
+  const { otlp } = config;
+  const traced = { log, count: metrics.countSpans, replica: replicaId };
+  const tracing = otlp && (await import("../server/telemetry/tracing.ts")).openTracing({ otlp, ...traced });
   const limits = openInstallationLimits(store, clock, () => threadsOf(cells, config.workers));
   const grants = openBudgetGrants({ store, clock, log, prices });
-  const tracing = openTracing({ ...config, log, count: metrics.countSpans, replica: replicaId });
   const calling = { ...parts, budgets: grants.budgets, installationLimits: limits.installationLimits };
   const embedder = createTextEmbedder(calling);
   return {
     deps: {
       ...calling,
       owners: openObjectOwners(store, clock),
-      tracing: tracing.tracing,
+      tracing: tracing?.tracing ?? null,
       answers: new AnswerBudget(answerLimits(threads)),
       recordCapacity: saveRecords(clock.monotonic),
       validateJwt: config.oidc && createJwtValidator(config.oidc, clock),
@@ -51,7 +55,7 @@ export function openServingThread({ cells, replicaId, threads, ...parts }: Threa
     memory: memoryProduct({ embed: embedder.embed, monotonic: clock.monotonic }),
     embedder,
     async close() {
-      await tracing.close();
+      await tracing?.close();
       limits.close();
       await grants.close();
     },

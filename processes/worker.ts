@@ -65,7 +65,7 @@ const config = configOf(start.config);
 const clock: Clock = { now: () => lease.now(), monotonic: systemClock.monotonic };
 const bootstrapToken = await openConfiguredToken(config);
 const prices = await openPrices(config.pricesFile);
-const thread = openServingThread({
+const thread = await openServingThread({
   ...{ store, index, streams, usage, prices, refusals, metrics, log, config, clock, cells },
   keyring: start.keyring,
   managementToken: start.managementToken ?? bootstrapToken ?? null,

@@ -6,7 +6,9 @@ import { existsSync } from "node:fs";
 import { enableCompileCache } from "node:module";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { returnFreedMemory } from "../../runtime/freed-memory.ts";
 
+returnFreedMemory(process);
 // Node keeps there what it compiles, for the next start. Threads find the folder in the variable.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, "../../node_modules/.cache/keyplane/compiled");
 enableCompileCache();

@@ -34,8 +34,8 @@ const EXPORT_TIMEOUT_MS = 10_000;
 const LAST_EXPORT_MS = 2_000;
 
 type TracingOptions = {
-  /** Endpoint of the collector; null if nothing is traced. */
-  readonly otlp: OtlpConfig | null;
+  /** Endpoint of the collector. */
+  readonly otlp: OtlpConfig;
   readonly log: Logger;
   readonly count: CountSpans;
   /** Name of this process among the installation's servers. */
@@ -48,11 +48,10 @@ type TracingOptions = {
  * `OTEL_RESOURCE_ATTRIBUTES`.
  */
 export function openTracing({ otlp, log, count, replica }: TracingOptions): {
-  readonly tracing: Tracing | null;
+  readonly tracing: Tracing;
   /** Sends the spans that wait, within two seconds. */
   close(): Promise<void>;
 } {
-  if (otlp === null) return { tracing: null, close: async () => {} };
   const sender = new OTLPTraceExporter({ url: `${otlp.endpoint}/v1/traces`, timeoutMillis: EXPORT_TIMEOUT_MS });
   const provider = new TracerProvider({
     resource: resourceFromAttributes({ "service.name": "keyplane", "service.instance.id": replica }).merge(

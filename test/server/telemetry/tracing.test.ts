@@ -32,7 +32,7 @@ async function start(context: TestContext, ratio = 1) {
     },
     replica: "replica-1",
   });
-  const harness = await startGateway({ ...(tracing && { tracing }) });
+  const harness = await startGateway({ tracing });
   harness.addGateway({
     ...{ gatewayId: "gw_main", publicId: "main" },
     upstreams: [
