@@ -104,21 +104,11 @@ export type MissingCredential = NamedCredential & {
  * @param without names of the upstreams that are declared without a credential
  */
 export function gatewayCredentials(missing: readonly MissingCredential[], without: readonly string[]): StatedCondition {
-  const named = missing.flatMap(({ upstream, secret, key, isTooLong = false, writtenBy }) => {
-    if (writtenBy !== undefined) return [];
-    const size = isTooLong ? ` of at most ${MAX_CREDENTIAL_LENGTH.toLocaleString("en")} characters` : "";
-    return [`Secret ${secret} with ${dataKeyTitle(key)}${size} (upstream ${upstream})`];
-  });
-  const ofKeys = missing.flatMap(({ upstream, secret, writtenBy }) =>
-    writtenBy === undefined
-      ? []
-      : [
-          `credentialRef of upstream ${upstream} names Secret ${secret}, which PlatformKey ${writtenBy} writes: its key would go to the provider. Name another Secret.`,
-        ],
-  );
+  const absent = missing.filter(({ writtenBy }) => writtenBy === undefined).map(wanted);
+  const ofKeys = missing.filter(({ writtenBy }) => writtenBy !== undefined).map(keyInstead);
   if (missing.length > 0) {
-    const absent = named.length === 0 ? [] : [`There is no ${named.join(", and no ")}.`];
-    return condition("ResolvedRefs", "False", "CredentialNotFound", [...absent, ...ofKeys].join(" "));
+    const first = absent.length === 0 ? [] : [`There is no ${absent.join(", and no ")}.`];
+    return condition("ResolvedRefs", "False", "CredentialNotFound", [...first, ...ofKeys].join(" "));
   }
   const message =
     without.length === 0
@@ -126,6 +116,14 @@ export function gatewayCredentials(missing: readonly MissingCredential[], withou
       : `Every upstream that names a credential has it. Without credentialRef, and so called without a credential: ${nameSome(without, MAX_NAMED)}.`;
   return condition("ResolvedRefs", "True", "Resolved", message);
 }
+
+function wanted({ upstream, secret, key, isTooLong = false }: MissingCredential): string {
+  const size = isTooLong ? ` of at most ${MAX_CREDENTIAL_LENGTH.toLocaleString("en")} characters` : "";
+  return `Secret ${secret} with ${dataKeyTitle(key)}${size} (upstream ${upstream})`;
+}
+
+const keyInstead = ({ upstream, secret, writtenBy }: MissingCredential): string =>
+  `credentialRef of upstream ${upstream} names Secret ${secret}, which PlatformKey ${writtenBy} writes: its key would go to the provider. Name another Secret.`;
 
 /** An upstream whose provider refuses its credential, with its dialect. */
 export type RefusingUpstream = {
