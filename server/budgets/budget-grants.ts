@@ -6,13 +6,15 @@ import { answerWithin } from "../../runtime/deadline.ts";
 import type { LedgerAnswer, LedgerLine } from "../../store/budgets/budget-ledger.ts";
 import { DrawQueue, LateDrawError } from "../limits/draw-queue.ts";
 import type { CallPricer, ListedPrices } from "../usage/call-pricer.ts";
-import { type HeldBudget, HeldBudgets, lineOf } from "./held-budgets.ts";
+import { type HeldBudget, HeldBudgets, isMore, lineOf } from "./held-budgets.ts";
 import { type BudgetedCall, type MeasuredCall, measureCall } from "./measure-call.ts";
 
 /**
  * Milliseconds between two rounds: each writes what was used, and gives back what no call has asked for since the last.
  */
 export const ROUND_MS = 1_000;
+/** Maximum number of times that a thread writes its last lines: until none is locked. */
+const LAST_TRIES = 5;
 /** Milliseconds within which what the ledger has lost, as by a restore, is written again. */
 const REWRITE_MS = 600_000;
 /**
@@ -175,6 +177,8 @@ export class BudgetGrants {
     this.#draws.end();
     await this.#round;
     await this.#write(true);
+    // No round comes later for a line that another transaction has locked.
+    for (let tries = 1; tries < LAST_TRIES && this.#held.isAnyChanged; tries++) await this.#write(true);
   }
 
   /** Takes from all of these budgets, once each of them has enough here, or from none. */
@@ -190,7 +194,7 @@ export class BudgetGrants {
       wanted.push({ held, budget, queue, expected });
     }
     for (let tries = 0; tries < MOST_TRIES; tries++) {
-      const lacking = wanted.filter(({ held, expected }) => held.free < expected);
+      const lacking = wanted.filter(({ held, expected }) => isMore(expected, held.free));
       if (lacking.length === 0) {
         for (const { held, expected } of wanted) take(held, expected);
         return undefined;
@@ -214,7 +218,7 @@ export class BudgetGrants {
   #knownRefusal({ held, budget, expected }: WantedAmount): BudgetRefusal | undefined {
     const now = this.#deps.clock.monotonic();
     const { refused, busy, period, free } = held;
-    if (refused !== undefined && now < refused.until && expected > refused.left + free) {
+    if (refused !== undefined && now < refused.until && isMore(expected, refused.left + free)) {
       const { spent, silent } = refused;
       return { kind: "exhausted", budget, spent, silent, expected, endsAt: period.endsAt };
     }
@@ -275,7 +279,7 @@ export class BudgetGrants {
       }
       held.isAsked = false;
       if (held.isChanged || now - held.writtenAt >= REWRITE_MS) due.push(held);
-      else if (held.period.endsAt + KEPT_MS <= time && held.reserved === 0) this.#held.forget(held);
+      else if (held.period.endsAt + KEPT_MS <= time && !isMore(held.reserved, 0)) this.#held.forget(held);
     }
     for (let i = 0; i < due.length; i += mostLines) {
       // One that has begun to ask for more since has a line of its own under way, and is written in the next round.
@@ -311,7 +315,7 @@ export class BudgetGrants {
 
 /** True if a budget refuses no calls, or enough of it is here. */
 function hasEnough({ held, isRefusing, call: { expected } }: ReservedPart): boolean {
-  return !isRefusing || (expected !== undefined && expected <= held.free);
+  return !isRefusing || (expected !== undefined && !isMore(expected, held.free));
 }
 
 function take(held: HeldBudget, expected = 0): void {

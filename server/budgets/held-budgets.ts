@@ -84,6 +84,11 @@ export class HeldBudgets {
     return kept;
   }
 
+  /** True if the ledger lacks something of any budget. */
+  get isAnyChanged(): boolean {
+    return this.#byPeriod.values().some(({ isChanged }) => isChanged);
+  }
+
   /** Drops what is held of a period that no call names any more. */
   forget(held: HeldBudget): void {
     this.#byPeriod.delete(periodKey(held.id, held.period));
@@ -101,6 +106,11 @@ export function lineOf(held: HeldBudget, wanted: number): LedgerLine {
   held.revision++;
   const amounts = { spent: whole(spent), held: whole(reserved + Math.max(0, free)), wanted: whole(wanted) };
   return { budget: id, period: name, endsAt, revision: held.revision, ...amounts, most };
+}
+
+/** True if an amount is greater than another by more than the error of their sums. */
+export function isMore(amount: number, than: number): boolean {
+  return amount - than > NOISE;
 }
 
 /** Rounds up to whole parts, as the ledger has them: sums are rounded, and not each call. */

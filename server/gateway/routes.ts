@@ -218,7 +218,7 @@ function serve(deps: GatewayDeps, request: FastifyRequest, reply: FastifyReply, 
       path: call.path,
       pathModel: call.model,
       query: keptCall?.query ?? forwardedQuery(query),
-      head: isReadWhole(row, keptCall) ? withWholeAnswer(head) : head,
+      head: isReadWhole(row, keptCall, onOver !== undefined) ? withWholeAnswer(head) : head,
       body,
       resolved,
       resolveAgain: (last) => decide(model, last),
@@ -373,11 +373,13 @@ function resolveAgain(
 }
 
 /**
- * True if an answer is asked for in no coding: it is read before it is passed on, or it is longer than what is decoded
- * beside a call, as vectors and images are.
+ * True if an answer is asked for in no coding: it is read before it is passed on, it is longer than what is decoded
+ * beside a call, as vectors and images are, or a limit or budget bounds its tokens. Only so many answers of a team are
+ * decoded at once, and what the others use would not count (threats b423).
  */
-function isReadWhole({ kind }: OperationRow, kept: KeptCall | undefined): boolean {
-  return kept?.keeping !== undefined || kept?.reading !== undefined || kind === "embed" || kind === "images";
+function isReadWhole({ kind }: OperationRow, kept: KeptCall | undefined, isBounded: boolean): boolean {
+  const isLong = kind === "embed" || kind === "images";
+  return isBounded || isLong || kept?.keeping !== undefined || kept?.reading !== undefined;
 }
 
 /**

@@ -231,6 +231,11 @@ describe("docs/security/threats.md", () => {
       "b420",
       "b421",
       "b422",
+      "b423",
+      "b424",
+      "b425",
+      "b426",
+      "b427",
     ];
     const faults = [
       "c82",

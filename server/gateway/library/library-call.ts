@@ -78,6 +78,7 @@ export function createLibraryCaller<F extends CallFormat>(
   const caller: Caller = { ip: "127.0.0.1", headers: { "user-agent": userAgent } };
   const pools = createUpstreamPools(createAddressGuard(config.allowedPrivateUpstreams), clock.monotonic, SLOTS);
   const outcomes = new UpstreamOutcomes(clock.now);
+  const closing = new AbortController();
   const flush = setInterval(() => void outcomes.flush(deps), OUTCOMES_FLUSH_MS).unref();
 
   return {
@@ -103,6 +104,7 @@ export function createLibraryCaller<F extends CallFormat>(
        */
       const ending: { givenUp: 0 | 1 | undefined } = { givenUp: 0 };
       const cut = new AbortController();
+      const isCut = (): boolean => cut.signal.aborted || closing.signal.aborted;
       const call = deps.streams.track(key, () => cut.abort());
       if (typeof call === "string") {
         reservation.takeBack();
@@ -124,7 +126,7 @@ export function createLibraryCaller<F extends CallFormat>(
           const path = upstreamTarget(prefixes, format.path, format.namesModel ? model : undefined, "");
           const [name, credential = ""] = credentialHeader;
           const headers = { ...format.headers, ...(name !== undefined && { [name]: credential }) };
-          const signal = AbortSignal.any([cut.signal, AbortSignal.timeout(timeoutMs)]);
+          const signal = AbortSignal.any([cut.signal, closing.signal, AbortSignal.timeout(timeoutMs)]);
           const { operation } = format;
           const { teamId } = key;
           const onUsage: OnUsage = (usage, written) => {
@@ -156,12 +158,11 @@ export function createLibraryCaller<F extends CallFormat>(
         }
       } catch (error) {
         const isSent = ending.givenUp !== 0;
-        const isGivenUp = cut.signal.aborted || isCallTimeout(error) || mayGoOnAfter(error);
+        const isGivenUp = isCut() || isCallTimeout(error) || mayGoOnAfter(error);
         if (!isGivenUp && ending.givenUp !== undefined) ending.givenUp = 0;
         const why = cut.signal.aborted ? "the library's key may no longer be used" : whyCallFailed(error, timeoutMs);
         outcomes.failed(gatewayId, upstream, why);
-        const isCut = cut.signal.aborted;
-        return { ...failedCall(why), isOverrun: !isCut && isOverrun(error), isDoubtful: !isCut && isSent };
+        return { ...failedCall(why), isOverrun: !isCut() && isOverrun(error), isDoubtful: !isCut() && isSent };
       } finally {
         const { givenUp } = ending;
         if (givenUp !== undefined) reservation.settle(dialect, { answer: undefined, givenUp });
@@ -170,6 +171,8 @@ export function createLibraryCaller<F extends CallFormat>(
     },
     async close() {
       clearInterval(flush);
+      // A call under way has not failed: it is given up, and its upstream may go on with it.
+      closing.abort();
       await pools.close();
     },
   };

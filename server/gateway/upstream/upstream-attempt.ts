@@ -124,8 +124,9 @@ export class UpstreamAttempt implements Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.controller = controller;
-    if (!this.#listener.isActive(this)) controller.abort(ABANDONED);
+    // A call that has left this attempt before it had a connection has sent the upstream nothing.
+    if (this.#listener.isActive(this)) this.controller = controller;
+    else controller.abort(ABANDONED);
   }
 
   onResponseStart(
