@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { nextBegin } from "../../domain/budget/budget-condition.ts";
 import { findCondition } from "../../domain/conditions.ts";
+import { type DeclaredKey, isSecretCollected } from "../../domain/key/declaration/declared-key.ts";
 import { recordedLabels } from "../../domain/key/declaration/recorded-labels.ts";
 import { recordedSpec } from "../../domain/key/declaration/recorded-spec.ts";
 import { heldByPolicies } from "../../domain/key/issuance/policy-violated.ts";
@@ -16,6 +17,7 @@ import { recordKeySecret } from "../../store/keys/rows/key-secrets.ts";
 import { asRecorded, recordKeyConditions } from "../../store/objects/object-conditions.ts";
 import { reportBudgets } from "../budgets/report-budgets.ts";
 import { ClusterError, type DeclaredObject, type ObjectStatus } from "../cluster/port.ts";
+import { readIfAllowed } from "../cluster/secret-reading.ts";
 import { isAdmissionRefusal, retryingStatus } from "../context/object-status.ts";
 import { AT_REST, type ReconcileResult } from "../context/reconcile-result.ts";
 import { writeStatus } from "../context/status-write.ts";
@@ -79,6 +81,7 @@ async function settleUnread(
     const action = planUnread(observed);
     if (action === undefined) {
       if (isGoing(observed)) return undefined;
+      await keepSecret(deps, object, observed.declared);
       const inMs = observed.verdict.nextAt - rows.now;
       return { requeueAfterMs: Number.isFinite(inMs) ? inMs : undefined };
     }
@@ -86,6 +89,22 @@ async function settleUnread(
     await recordEvents(deps, object);
   }
   throw notConverged(object);
+}
+
+/**
+ * Makes the Secret of a key that cannot be read its own, and no more Kubernetes' to delete, if it is to outlive the
+ * declaration (threats c110). Nothing else of it is changed.
+ */
+async function keepSecret(
+  { cluster }: KeyDeps,
+  { uid, namespace }: DeclaredObject<"PlatformKey">,
+  declared: DeclaredKey,
+): Promise<void> {
+  if (isSecretCollected(declared)) return;
+  const read = await readIfAllowed(cluster, namespace, declared.secret.name);
+  if (!("secret" in read) || read.secret?.owner?.uid !== uid || !read.secret.owner.byReference) return;
+  const { secret } = read;
+  await cluster.replaceSecret(secret, { ...secret, owner: { ...read.secret.owner, byReference: false } });
 }
 
 function notConverged({ namespace, name }: KeyName): Error {
@@ -127,7 +146,8 @@ async function reportFailureInStatus<T>(
     const error = found === undefined ? failure : found.cause;
     if (error instanceof StaleLeaderError || signal.aborted) throw error;
     const object = deps.cluster.get("PlatformKey", namespace, name);
-    if (object !== undefined) {
+    // The status of a key that cannot be read says so, and nothing here would take this off it again.
+    if (object !== undefined && !object.isUnread) {
       const isWorse = found?.uid === object.uid && findCondition(found.status.conditions, "Ready")?.status !== "True";
       const status = retryingStatus(isWorse ? { ...object, status: found.status } : object, error, deps.clock.now());
       await (isAdmissionRefusal(error) ? writeStatus(deps, object, status) : deps.cluster.writeStatus(object, status));

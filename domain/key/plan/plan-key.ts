@@ -35,7 +35,7 @@ function planLife(observed: ObservedKey, now: number): KeyAction {
   const { declared, references } = observed;
   const key = governedKey(observed);
 
-  if (!observed.hasFinalizer) return observed.deleting ? NOTHING : { do: "AddFinalizer" };
+  if (!observed.hasFinalizer && !observed.deleting) return { do: "AddFinalizer" };
   if (key?.state === "revoked") return NOTHING;
   if (key === undefined) {
     return planTakeOver(observed) ?? (declared.state === "Revoked" ? NOTHING : planBirth(observed, now));
@@ -43,6 +43,7 @@ function planLife(observed: ObservedKey, now: number): KeyAction {
   if (isOutdated(observed, key)) return NOTHING;
   const update = planPolicy(observed, key);
   if (update !== undefined) return update;
+  if (!observed.hasFinalizer) return NOTHING;
   if (references.teamId === null) return planKept(observed, key, now);
   return planVersions(observed, key, now);
 }

@@ -3,7 +3,7 @@ import type { Cluster } from "../../../controller/cluster/port.ts";
 import { until } from "../../env/until.ts";
 import { withCalls } from "../fixtures/cluster-calls.ts";
 import { describeWorlds } from "../fixtures/setup.ts";
-import { key, startWorld, team } from "../fixtures/world.ts";
+import { key, NAMESPACE, startWorld, team } from "../fixtures/world.ts";
 
 describeWorlds("a declaration that this version cannot read", (setup) => {
   it("c113: ends its key by state Revoked, suspends it by Suspended, and changes nothing else of it", async (context) => {
@@ -52,17 +52,57 @@ describeWorlds("a declaration that this version cannot read", (setup) => {
     expect(await world.stored("moved")).toMatchObject({ revocation: { reason: "Moved" } });
     expect(world.decide(moved)).not.toBe("allowed");
   });
+
+  it("c110: has no Secret collected with it that it declares to outlive it", async (context) => {
+    const unread = new Set<string>();
+    const world = await startWorld(context, { ...setup(), wrap: asUnread(unread) }, key("retained"), key("protected"));
+    const isCollected = async (name: string) => {
+      const secret = await world.cluster().readSecret(`${NAMESPACE}${world.tag}`, name);
+      return secret?.owner?.byReference;
+    };
+    expect([await isCollected("retained"), await isCollected("protected")]).toEqual([true, true]);
+    unread.add("retained").add("protected");
+    await world.write(key("retained", { deletionPolicy: "Retain" }), key("protected", { deletionProtection: true }));
+    await until("neither is", async () => !(await isCollected("retained")) && !(await isCollected("protected")));
+  });
+
+  it("c113: is not said to be retried once the database was away for one look", async (context) => {
+    const unread = new Set<string>();
+    let isAway = false;
+    let looks = 0;
+    const wrap = withCalls((cluster) => ({
+      ...unreadCalls(cluster, unread),
+      uids: (kind) => {
+        if (!isAway || kind !== "PlatformKeyPolicy") return cluster.uids(kind);
+        looks++;
+        throw new Error("the database is away");
+      },
+    }));
+    const world = await startWorld(context, { ...setup(), wrap }, key("agent"));
+    unread.add("agent");
+    isAway = true;
+    world.poke("agent");
+    await until("it was looked at", () => looks > 1);
+    isAway = false;
+    world.poke("agent");
+    await until("nothing is under way", () => world.isIdle());
+    expect(world.condition("Reconciling", "agent")).toBeUndefined();
+  });
 });
 
 /** Wraps a cluster so that of these keys only what says how they end can be read. */
 function asUnread(names: ReadonlySet<string>) {
-  return withCalls((cluster) => ({
+  return withCalls((cluster) => unreadCalls(cluster, names));
+}
+
+function unreadCalls(cluster: Cluster, names: ReadonlySet<string>) {
+  return {
     get: ((kind, namespace, name) => {
       const object = cluster.get(kind, namespace, name);
       if (kind !== "PlatformKey" || object === undefined || !names.has(object.name)) return object;
       return { ...object, spec: { ...object.spec, ...LEAST }, isUnread: true };
     }) satisfies Cluster["get"],
-  }));
+  };
 }
 
 const LEAST = { preset: undefined, scopes: ["memory:read"], rateLimit: undefined } as const;

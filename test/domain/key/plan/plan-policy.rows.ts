@@ -22,6 +22,18 @@ export const POLICY: KeyTable = {
       outcome: { do: "UpdatePolicy", policy: { scopes: ["memory:read"] } },
     },
     {
+      rule: "c112: a protected declaration narrows its key also as it is deleted without the finalizer",
+      from: "protected",
+      change: { hasFinalizer: false, generation: 2, declared: { scopes: ["memory:read"] } },
+      outcome: { do: "UpdatePolicy", policy: { scopes: ["memory:read"] } },
+    },
+    {
+      rule: "c112: a protected declaration's policies end its key also as it is deleted without the finalizer",
+      from: "protected",
+      change: { hasFinalizer: false, declared: { expiresAt: NOW - DAY } },
+      outcome: { do: "UpdatePolicy", policy: { expiresAt: NOW - DAY } },
+    },
+    {
       rule: "scopes in another order are the same scopes",
       from: "at rest",
       change: { declared: { scopes: ["memory:write", "memory:read"] } },
