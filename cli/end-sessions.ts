@@ -15,7 +15,10 @@ export const addEndSessions: AddCommand = (program, { env, out }) => {
     program
       .command("end-sessions")
       .description("end a subject's console sessions at once, in all teams and on all servers")
-      .argument("<subject>", "the sub claim of the person's tokens"),
+      .argument(
+        "<subject>",
+        "the sub claim of the person's tokens; `console-link` for all who came by a one-time link",
+      ),
   )
     .option("--reason <text>", "the reason, for the audit log")
     .addOption(outputOption())

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { appendAudit } from "../../store/audit/audit.ts";
-import { endSessionsOf } from "../../store/sessions/sessions.ts";
+import { endSessionsByLink, endSessionsOf } from "../../store/sessions/sessions.ts";
+import { LINK_ACTOR } from "../auth/session/authenticate-session.ts";
 import type { ServerConfig } from "../context/config.ts";
 import { changeContextOf } from "./change-context.ts";
 import type { Management } from "./context.ts";
@@ -49,7 +50,8 @@ export function endedSessionRoutes(
       requireInstallation(rights, "end sessions");
       assertSubject(subject, issuers);
       const ended = await store.db.transaction().execute(async (tx) => {
-        const count = await endSessionsOf(tx, subject);
+        const byLink = subject === LINK_ACTOR ? await endSessionsByLink(tx) : 0;
+        const count = byLink + (await endSessionsOf(tx, subject));
         await appendAudit(tx, [{ at: null, kind: "session.ended", by, detail: { subject, count } }]);
         return count;
       });

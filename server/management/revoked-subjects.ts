@@ -13,7 +13,7 @@ import { managedRoute } from "./managed-route.ts";
 import { assertSubject, SUBJECT } from "./named-subject.ts";
 import { REASON, type ReasonBody } from "./request-schemas.ts";
 import { closedObject, RECEIPT_FIELDS, TEXT } from "./response-schemas.ts";
-import { requireRight, seesTeam } from "./rights.ts";
+import { requireRightStill, seesTeam } from "./rights.ts";
 
 type Body = ReasonBody & { subject: string };
 
@@ -65,7 +65,7 @@ export function revokedSubjectRoutes(
       schema: { body: BODY },
     },
     async (request): Promise<RevokedSubject> => {
-      const { rights, author: by } = await changeContextOf(management, request, request.body);
+      const { rights, principal, author: by } = await changeContextOf(management, request, request.body);
       const { id } = request.params;
       const { subject } = request.body;
       assertSubject(subject, issuers);
@@ -73,7 +73,7 @@ export function revokedSubjectRoutes(
         const team = isId(id) ? await lockObject(tx, "team", id) : undefined;
         if (team === undefined || !seesTeam(rights, team.teamId))
           throw problem("not_found", "There is no team of this id.");
-        requireRight(rights, team.teamId, "revoke keys");
+        await requireRightStill(tx, principal, team.teamId, "revoke keys");
         if (!(await revokeSubject(tx, { teamId: team.teamId, subject, by }))) throw TOO_MANY;
       });
       const receipt = await receipts.wait(await seqIfKnown(askSeq));

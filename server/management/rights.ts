@@ -1,5 +1,5 @@
-import type { Db } from "../../store/database/change.ts";
-import { rolesOf } from "../../store/teams/team-roles.ts";
+import type { Db, Tx } from "../../store/database/change.ts";
+import { holdTeam, rolesOf } from "../../store/teams/team-roles.ts";
 import type { InstallationRole, Principal } from "../auth/principal.ts";
 import { type Problem, problem } from "../http/problems/problem.ts";
 
@@ -92,6 +92,18 @@ export function allows(rights: Rights, teamId: string, action: Action): boolean 
 export function requireRight(rights: Rights, teamId: string, action: Action): void {
   if (typeof rights === "string") requireInstallation(rights, action);
   else if (!allows(rights, teamId, action)) throw FORBIDDEN[action];
+}
+
+/**
+ * Requires the right to an action as its author has it now, and holds the team until the transaction ends: a change
+ * that takes the right waits. They may have lost it while the request waited for a connection or a lock, so call it
+ * once these are there, before the effect (threats b106, b117).
+ *
+ * @throws Problem `forbidden` if they have lost it since the request was let through
+ */
+export async function requireRightStill(tx: Tx, principal: Principal, teamId: string, action: Action): Promise<void> {
+  if (typeof principal.as !== "string") await holdTeam(tx, teamId);
+  requireRight(await rightsOf(tx, principal), teamId, action);
 }
 
 /**

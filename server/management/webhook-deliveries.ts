@@ -14,7 +14,7 @@ import { TEAMS } from "./objects/teams.ts";
 import { bodyMayBeMissing, pageOf, readCursor } from "./paging.ts";
 import { PAGE, type PageQuery, REASON_BODY, REASON_EXAMPLE, type ReasonBody } from "./request-schemas.ts";
 import { closedObject, pageSchema, TEXT, TIME_OR_NULL, TIMESTAMP } from "./response-schemas.ts";
-import { requireRight, rightsOf, seesTeam } from "./rights.ts";
+import { requireRightStill, rightsOf, seesTeam } from "./rights.ts";
 
 type ById = { id: string };
 
@@ -80,13 +80,16 @@ export function webhookDeliveryRoutes(app: FastifyInstance, management: Manageme
  *
  * @throws Problem `not_found`, `forbidden`, or `conflict` if its webhook is deleted
  */
-export async function redeliverByHand({ store, rights, author }: ChangeContext, id: string): Promise<LoggedDelivery> {
+export async function redeliverByHand(
+  { store, principal, rights, author }: ChangeContext,
+  id: string,
+): Promise<LoggedDelivery> {
   const { result } = await change(store, null, async (tx) => {
     const found = isId(id) ? await lockDelivery(tx, id) : undefined;
     if (found === undefined || !seesTeam(rights, found.teamId)) {
       throw problem("not_found", "There is no delivery of this id.");
     }
-    requireRight(rights, found.teamId, "change the team");
+    await requireRightStill(tx, principal, found.teamId, "change the team");
     if (!(await redeliver(tx, id))) {
       throw problem("conflict", "The webhook of this delivery was deleted: it cannot be redelivered.");
     }

@@ -1,4 +1,4 @@
-import { type Selectable, type SqlBool, sql } from "kysely";
+import { type RawBuilder, type Selectable, type SqlBool, sql } from "kysely";
 import { DATABASE_NUMBER, type Db, type Tx } from "../database/change.ts";
 import { toDigest } from "../database/digest.ts";
 import { preparedStatement } from "../database/prepared-statement.ts";
@@ -104,7 +104,21 @@ export async function endSession(db: Db, digest: string): Promise<boolean> {
  * @returns number of sessions that had not ended
  */
 export async function endSessionsOf(tx: Tx, subject: string): Promise<number> {
-  const { rows } = await sql<{ wasOpen: boolean }>`delete from sessions where subject = ${subject}
+  return endWhere(tx, sql`subject = ${subject}`);
+}
+
+/**
+ * Ends the sessions that began with a one-time link, and the links that were not used.
+ *
+ * @returns number of sessions that had not ended
+ */
+export async function endSessionsByLink(tx: Tx): Promise<number> {
+  await sql`delete from sign_in_links`.execute(tx);
+  return endWhere(tx, sql`subject is null`);
+}
+
+async function endWhere(tx: Tx, condition: RawBuilder<unknown>): Promise<number> {
+  const { rows } = await sql<{ wasOpen: boolean }>`delete from sessions where ${condition}
     returning expires_at > ${DATABASE_NOW} and made_in = ${DATABASE_NUMBER} as "wasOpen"`.execute(tx);
   return rows.filter(({ wasOpen }) => wasOpen).length;
 }

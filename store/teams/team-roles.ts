@@ -17,11 +17,7 @@ export async function rolesOf(db: Db, names: IssuedNames): Promise<{ teamId: str
   return rows;
 }
 
-/** Locks a key's team until the transaction ends, and returns its id: a change that would cut a member off waits. */
-export async function holdTeamOf(tx: Tx, keyId: string): Promise<string> {
-  const { rows } = await sql<{ id: string }>`
-    select t.id from teams t join keys k on k.team_id = t.id where k.id = ${keyId} for share of t`.execute(tx);
-  const [team] = rows;
-  if (team === undefined) throw new Error("a key has no team");
-  return team.id;
+/** Locks a team until the transaction ends: a change that would cut a member off waits. */
+export async function holdTeam(tx: Tx, teamId: string): Promise<void> {
+  await sql`select from teams where id = ${teamId} for share`.execute(tx);
 }

@@ -236,6 +236,10 @@ describe("docs/security/threats.md", () => {
       "b425",
       "b426",
       "b427",
+      "b428",
+      "b429",
+      "b430",
+      "b431",
     ];
     const faults = [
       "c82",

@@ -112,7 +112,8 @@ export async function walkSome({ db }: Store, { libraryId, claim }: EmbeddingLea
 
 /**
  * Returns the atoms of a library to embed in one request, the longest waiting first. If all of them were refused
- * before, it returns the atom refused least often, alone. Expired atoms leave the queue.
+ * before, it returns the atom refused least often, alone. Expired atoms leave the queue, and so do those of an erased
+ * subject, which are deleted later.
  */
 export async function takeBatch({ db }: Store, { libraryId }: EmbeddingLease): Promise<WaitingAtom[]> {
   const rows = await withOrderedPlans(
@@ -123,13 +124,13 @@ export async function takeBatch({ db }: Store, { libraryId }: EmbeddingLease): P
         select atom_id, tries, due_at from embedding_queue
         where library_id = ${libraryId} and ${IS_DUE}
         order by due_at, atom_id limit ${MAX_TEXTS}
-      ), expired as (
-        delete from embedding_queue where atom_id = any(array(
-          select a.id from q join atoms a on a.id = q.atom_id where not ${UNEXPIRED}))
+      ), found as materialized (
+        select a.id, a.revision, a.content, q.tries, q.due_at, ${UNEXPIRED} and l.state <> 'deleted' as is_kept
+        from q join atoms a on a.id = q.atom_id join libraries l on l.id = a.library_id
+      ), gone as (
+        delete from embedding_queue where atom_id = any(array(select id from found where not is_kept))
       )
-      select a.id, a.revision, a.content, q.tries
-      from q join atoms a on a.id = q.atom_id where ${UNEXPIRED}
-      order by q.due_at, q.atom_id`.execute(tx);
+      select id, revision, content, tries from found where is_kept order by due_at, id`.execute(tx);
       return found.rows;
     },
     "read write",

@@ -13,6 +13,7 @@ import { findNamesake } from "../../../store/objects/objects.ts";
 import type { ChangeContext } from "../change-context.ts";
 import { UNSEEN } from "../preconditions.ts";
 import { NEW_NAME, NEW_NAMESPACE, REASON, type ReasonBody, TEAM } from "../request-schemas.ts";
+import { requireRightStill } from "../rights.ts";
 import { invalid } from "./diagnostics.ts";
 import { nameTaken, requireNamespace, teamFor } from "./placement.ts";
 import { GATEWAY_SPEC, noCredential, type ReadGateway, readGateway } from "./read-gateway.ts";
@@ -68,6 +69,7 @@ export const GATEWAYS: ManagedResource<"gateway", CreateBody> = {
 
   async create(tx, context, { name, namespace, team: named, spec }) {
     const { id: teamId } = await teamFor(tx, context.rights, named, "change gateways");
+    await requireRightStill(tx, context.principal, teamId, "change gateways");
     const read = readGateway({ name, namespace, spec });
     await requireNamespace(tx, teamId, namespace);
     const taken = await findNamesake(tx, "gateway", { teamId, namespace, name });

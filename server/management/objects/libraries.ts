@@ -6,6 +6,7 @@ import { type LibraryDraft, removeLibrary, saveLibrary } from "../../../store/li
 import { findNamesake } from "../../../store/objects/objects.ts";
 import type { ChangeContext } from "../change-context.ts";
 import { NEW_NAME, NEW_NAMESPACE, REASON, type ReasonBody, TEAM } from "../request-schemas.ts";
+import { requireRightStill } from "../rights.ts";
 import { invalid, readGivenObject } from "./diagnostics.ts";
 import { nameTaken, requireNamespace, teamFor } from "./placement.ts";
 import type { ManagedResource } from "./resource.ts";
@@ -41,6 +42,7 @@ export const LIBRARIES: ManagedResource<"library", CreateBody> = {
 
   async create(tx, context, { name, namespace, team: named, spec }) {
     const { id: teamId } = await teamFor(tx, context.rights, named, "change libraries");
+    await requireRightStill(tx, context.principal, teamId, "change libraries");
     await requireNamespace(tx, teamId, namespace);
     const taken = await findNamesake(tx, "library", { teamId, namespace, name });
     if (taken !== undefined) throw nameTaken("library", taken);

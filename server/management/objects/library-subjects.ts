@@ -13,7 +13,7 @@ import { managedRoute } from "../managed-route.ts";
 import { pageOf, readCursor } from "../paging.ts";
 import { OBJECTS_QUERY, type ObjectsQuery, PAGE, type PageQuery, REASON, type ReasonBody } from "../request-schemas.ts";
 import { closedObject, pageSchema, TEXT, TIMESTAMP } from "../response-schemas.ts";
-import { type Rights, requireRight, rightsOf, visibleTeams } from "../rights.ts";
+import { type Rights, requireRight, requireRightStill, rightsOf, visibleTeams } from "../rights.ts";
 
 type ById = { id: string };
 
@@ -107,11 +107,12 @@ export function librarySubjectRoutes(app: FastifyInstance, management: Managemen
       schema: { body: ERASE_BODY },
     },
     async (request) => {
-      const { rights, author: by } = await changeContextOf(management, request, request.body);
+      const { rights, principal, author: by } = await changeContextOf(management, request, request.body);
       const { subject } = request.body;
       const { result: erased } = await change(store, null, async (tx) => {
         // Not locked: a request that hands over a conversation holds the subject's part while it waits for the library.
         const library = await libraryToChange(tx, rights, request.params.id);
+        await requireRightStill(tx, principal, library.teamId, "change libraries");
         return eraseSubject(tx, { library, subject, by });
       });
       return { erased };

@@ -128,7 +128,7 @@ function changeRoutes<K extends ObjectKind, CreateBody extends ReasonBody>(
       const ifMatch = requireIfMatch(request.headers["if-match"]);
       const { id } = request.params;
       const { seq } = await change(store, null, async (tx) => {
-        const stored = await lockChangeable(tx, resource, context.rights, id);
+        const stored = await lockChangeable(tx, resource, context, id);
         checkIfMatch(ifMatch, objectJson(resource, stored));
         await resource.replace(tx, context, stored, request.body.spec);
       });
@@ -153,7 +153,7 @@ function changeRoutes<K extends ObjectKind, CreateBody extends ReasonBody>(
     async (request) => {
       const context = await changeContextOf(management, request, request.body);
       const { askSeq } = await commitChange(store, null, async (tx) => {
-        const stored = await lockChangeable(tx, resource, context.rights, request.params.id);
+        const stored = await lockChangeable(tx, resource, context, request.params.id);
         checkIfMatch(request.headers["if-match"], objectJson(resource, stored));
         await resource.remove(tx, context, stored);
       });

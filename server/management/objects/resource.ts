@@ -7,7 +7,7 @@ import { type Problem, problem } from "../../http/problems/problem.ts";
 import type { ChangeContext } from "../change-context.ts";
 import type { UNSEEN } from "../preconditions.ts";
 import type { ReasonBody } from "../request-schemas.ts";
-import { type Action, type Rights, requireRight, seesTeam, visibleTeams } from "../rights.ts";
+import { type Action, type Rights, requireRightStill, seesTeam, visibleTeams } from "../rights.ts";
 
 /** Kind of object, with the parts of its routes that differ from other kinds. */
 export type ManagedResource<K extends ObjectKind, CreateBody extends ReasonBody> = ShownResource<K> & {
@@ -62,12 +62,12 @@ export async function findVisible<K extends ObjectKind>(db: Db, kind: K, rights:
 export async function lockChangeable<K extends ObjectKind>(
   tx: Tx,
   { kind, declaredAs, action }: ShownResource<K> & { readonly action: Action },
-  rights: Rights,
+  { rights, principal }: ChangeContext,
   id: string,
 ): Promise<StoredOf[K]> {
   const stored = await lockObject(tx, kind, knownId(kind, id));
   if (stored === undefined || !seesTeam(rights, stored.teamId)) throw absent(kind);
-  requireRight(rights, stored.teamId, action);
+  await requireRightStill(tx, principal, stored.teamId, action);
   if (stored.cluster === API_CLUSTER) return stored;
   const name = stored.namespace === "" ? stored.name : `${stored.namespace}/${stored.name}`;
   throw problem(

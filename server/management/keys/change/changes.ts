@@ -13,7 +13,7 @@ import type { LoadedKey } from "../../../../store/keys/rows/key-rows.ts";
 import { problem } from "../../../http/problems/problem.ts";
 import type { ChangeContext } from "../../change-context.ts";
 import { checkIfMatch } from "../../preconditions.ts";
-import { requireRight } from "../../rights.ts";
+import { requireRight, requireRightStill } from "../../rights.ts";
 import { holdChangedKey } from "../request/held-keys.ts";
 import { type ReadKey, readKey, resolvePolicy } from "../request/read-key.ts";
 import {
@@ -32,13 +32,14 @@ import {
  * @throws Problem `not_found`, `forbidden`
  */
 export async function revokeByHand(
-  { store, author, rights }: ChangeContext,
+  { store, author, principal, rights }: ChangeContext,
   keyId: string,
   reason: RevocationReason,
   check: (key: LoadedKey) => void = () => {},
 ): Promise<number | null> {
   const { result: known, askSeq } = await commitChange(store, null, async (tx) => {
     const key = requireKey(await lockKey(tx, keyId), rights, "revoke keys");
+    await requireRightStill(tx, principal, key.teamId, "revoke keys");
     check(key);
     await revokeKey(tx, keyId, reason, author);
     return key.revocation?.seq ?? null;
@@ -57,7 +58,7 @@ export async function revokeByHand(
  * version of
  */
 export async function rotateByHand(
-  { store, author, rights }: ChangeContext,
+  { store, author, principal, rights }: ChangeContext,
   keyId: string,
   revokeOld: boolean,
   creation?: Creation,
@@ -75,6 +76,7 @@ export async function rotateByHand(
       if (before?.isSameRequest) return;
       await endCreation(tx, creation, keyId);
     }
+    await requireRightStill(tx, principal, key.teamId, "change keys");
     const pending = key.rotationRequest;
     if (pending !== null && (pending.revokeOld || !revokeOld)) return;
     if (!revokeOld) {
@@ -94,18 +96,22 @@ export async function rotateByHand(
  * @throws Problem `not_found`, `forbidden`, `managed`, `conflict`, `precondition_failed`, `invalid`
  */
 export async function replaceKeySpec(
-  { store, author, rights }: ChangeContext,
+  context: ChangeContext,
   keyId: string,
   { spec, managedBy }: { readonly spec: unknown; readonly managedBy?: string | null },
   ifMatch: string,
 ): Promise<number> {
+  const { store, author, rights } = context;
   const { seq } = await change(store, null, async (tx) => {
-    const key = await lockLivingApiManagedKey(tx, rights, keyId, "suspend keys");
+    const key = await lockLivingApiManagedKey(tx, context, keyId, "suspend keys");
     checkIfMatch(ifMatch, key);
     const read = readKey({ ...key, spec }, key.spec);
     const isSuspended = isSuspension(key, read);
     if (managedBy !== undefined || !isSuspended) requireRight(rights, key.teamId, "change keys");
-    const policy = await resolvePolicy(tx, key.teamId, read.declared);
+    // What the key names may be gone, or have a namesake: it is suspended all the same, and bound to nothing else.
+    const policy = isSuspended
+      ? { ...key.policy, suspended: true }
+      : await resolvePolicy(tx, key.teamId, read.declared);
     await updateKeyPolicy(tx, {
       keyId,
       ...(await holdChangedKey(tx, key, { spec: read.spec, policy, isSuspension: isSuspended })),

@@ -69,15 +69,15 @@ export async function createKey(
  */
 export async function createVersion(
   tx: Tx,
-  { author, rights }: ChangeContext,
+  context: ChangeContext,
   keyId: string,
   { source, overlap }: CreateVersionBody,
 ): Promise<MadeVersion> {
-  const key = await lockLivingApiManagedKey(tx, rights, keyId, "change keys");
+  const key = await lockLivingApiManagedKey(tx, context, keyId, "change keys");
   const overlapMs = overlap === undefined ? overlapLimit(DEFAULT_OVERLAP) : parseDuration(overlap);
   const now = await databaseTime(tx);
   requireVersionSlot(key, now + overlapMs, now, "send `overlap: 0s`");
-  return addVersion(tx, key, { secret: secretOf(source), author, overlapMs });
+  return addVersion(tx, key, { secret: secretOf(source), author: context.author, overlapMs });
 }
 
 /**

@@ -1,10 +1,10 @@
 import type { Tx } from "../../../../store/database/change.ts";
 import type { Creation } from "../../../../store/idempotency.ts";
-import { holdTeamOf } from "../../../../store/teams/team-roles.ts";
+import { findKey } from "../../../../store/keys/rows/find-key.ts";
 import type { ChangeContext } from "../../change-context.ts";
 import type { Management } from "../../context.ts";
 import { type CreationResult, createOnce } from "../../creation.ts";
-import { requireRight, rightsOf } from "../../rights.ts";
+import { requireRightStill } from "../../rights.ts";
 import type { KeyJson } from "../shown/key-json.ts";
 import { showKey } from "../shown/shown-key.ts";
 
@@ -30,22 +30,19 @@ export async function makeKeyOnce(
   const show = (tx: Tx, id: string) => showKey({ db: tx, receiptOf, now: management.clock.now() }, context.rights, id);
   const makeIfAllowed: MakeKey = async (tx) => {
     const made = await make(tx);
-    await requireRightStill(tx, context, made.id);
+    await requireRightToMake(tx, context, made.id);
     return made;
   };
   return createOnce(management, creation, makeIfAllowed, show, async (tx, id) => {
     const made = await makeAgain?.(tx, id);
-    if (made !== undefined) await requireRightStill(tx, context, id);
+    if (made !== undefined) await requireRightToMake(tx, context, id);
     return made;
   });
 }
 
-/**
- * Checks the author's right to make keys again. @throws Problem `forbidden` for a member who has lost it since the
- * request was let through
- */
-async function requireRightStill(tx: Tx, { principal }: ChangeContext, keyId: string): Promise<void> {
-  if (typeof principal.as === "string") return;
-  const teamId = await holdTeamOf(tx, keyId);
-  requireRight(await rightsOf(tx, principal), teamId, "make keys");
+/** Checks the author's right to make keys again. @throws Problem `forbidden` for a member who has lost it */
+async function requireRightToMake(tx: Tx, { principal }: ChangeContext, keyId: string): Promise<void> {
+  const key = await findKey(tx, keyId);
+  if (key === undefined) throw new Error("a key that was just made is gone");
+  await requireRightStill(tx, principal, key.teamId, "make keys");
 }

@@ -7,7 +7,8 @@ import type { Tx } from "../../../../store/database/change.ts";
 import { lockKey } from "../../../../store/keys/rows/api-managed-keys.ts";
 import type { LoadedKey } from "../../../../store/keys/rows/key-rows.ts";
 import { problem } from "../../../http/problems/problem.ts";
-import { type Action, type Rights, requireRight, seesTeam } from "../../rights.ts";
+import type { ChangeContext } from "../../change-context.ts";
+import { type Action, type Rights, requireRight, requireRightStill, seesTeam } from "../../rights.ts";
 
 export const NO_KEY = problem("not_found", "There is no key of this id.");
 export const RELEASED_KEY_TEXT = "The declaration of this key has let go of it: it can be revoked, and nothing else.";
@@ -83,11 +84,12 @@ export function requireVersionSlot(key: LoadedKey, oldEndsAt: number, now: numbe
  */
 export async function lockLivingApiManagedKey(
   tx: Tx,
-  rights: Rights,
+  { rights, principal }: ChangeContext,
   keyId: string,
   action: Action,
 ): Promise<LoadedKey> {
   const key = requireKey(await lockKey(tx, keyId), rights, action);
+  await requireRightStill(tx, principal, key.teamId, action);
   requireApiManaged(key);
   requireLiving(key);
   return key;

@@ -1,0 +1,118 @@
+import { sql } from "kysely";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { managementToken } from "../../../server/auth/management/management-token.ts";
+import { managementRoutes } from "../../../server/management/routes.ts";
+import { describeOnPostgres } from "../../env/database/engines.ts";
+import { until } from "../../env/until.ts";
+import { unique } from "../../store/fixtures.ts";
+import { type Browser, ownPage, signIn } from "../auth/session/sign-in.ts";
+import { type Harness, startHarness } from "../harness.ts";
+
+const TOKEN = "kpt_the-token-of-this-installation";
+const ISSUER = "https://id.example";
+const GATEWAY = (name: string) => ({
+  upstreams: [{ name, dialect: "openai", baseURL: `https://${name}.example`, noCredential: true }],
+  routes: [],
+});
+
+describeOnPostgres("A change that waits for a lock while its author loses the right to it", (store) => {
+  let harness: Harness;
+  let ann: Browser;
+  let team: { readonly id: string; readonly name: string };
+
+  async function send(method: string, path: string, headers: Readonly<Record<string, string>>, body: object) {
+    const answer = await fetch(`${harness.url}/api/v1${path}`, {
+      ...{ method, body: JSON.stringify(body) },
+      headers: { ...headers, "content-type": "application/json" },
+    });
+    return { status: answer.status, body: JSON.parse(await answer.text()) };
+  }
+  const byOwner = (path: string, body: object) => send("POST", path, { authorization: `Bearer ${TOKEN}` }, body);
+  const put = (path: string, spec: object) =>
+    send("PUT", path, { ...ownPage(harness, ann), "if-match": "*" }, { spec });
+
+  beforeEach(async () => {
+    harness = await startHarness({
+      mounts: [{ at: "/api/v1", routes: managementRoutes }],
+      store: store(),
+      managementToken: managementToken("bootstrap-token", TOKEN),
+      config: { oidc: { issuers: [ISSUER], audience: "keyplane", adminGroups: [] } },
+    });
+    harness.clock.set(Date.now());
+    ann = await signIn(store(), { person: { issuer: ISSUER, subject: "ann", groups: [] } });
+    const name = unique("team");
+    const members = [{ role: "admin", subject: "ann" }];
+    team = { id: (await byOwner("/teams", { name, spec: { members } })).body.id, name };
+  });
+  afterEach(() => harness.close());
+
+  /** Begins a change while `held` is locked, does something meanwhile, and returns the answer to the change. */
+  async function overtake<T>(
+    held: ReturnType<typeof sql>,
+    begin: () => Promise<T>,
+    meanwhile: () => Promise<unknown>,
+  ): Promise<T> {
+    const release = Promise.withResolvers<void>();
+    const locked = Promise.withResolvers<void>();
+    const holding = store()
+      .db.transaction()
+      .execute(async (tx) => {
+        await held.execute(tx);
+        locked.resolve();
+        await release.promise;
+      });
+    await locked.promise;
+    const begun = begin();
+    await until("the change waits", async () => {
+      const { rows } = await sql<{ count: number }>`select count(*)::int as count from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`.execute(store().db);
+      return rows[0]?.count === 1;
+    });
+    await meanwhile();
+    release.resolve();
+    await holding;
+    return begun;
+  }
+  const revoke = async () => {
+    const revoked = await byOwner(`/teams/${team.id}/revoked-subjects`, { subject: "ann" });
+    expect(revoked).toMatchObject({ status: 200, body: { confirmed: true } });
+  };
+
+  test("b428: widens no key once the revocation is confirmed", async () => {
+    const made = await byOwner("/keys", { name: unique("key"), team: team.name, spec: { scopes: ["memory:read"] } });
+    const { id } = made.body;
+    const answer = await overtake(
+      sql`select from keys where id = ${id} for update`,
+      () => put(`/keys/${id}`, { scopes: ["memory:read", "memory:write"] }),
+      revoke,
+    );
+    expect([403, 404]).toContain(answer.status);
+    const { rows } = await sql<{ scopes: string[] }>`select scopes from keys where id = ${id}`.execute(store().db);
+    expect(rows).toEqual([{ scopes: ["memory:read"] }]);
+  });
+
+  test("b428: leads no gateway elsewhere", async () => {
+    const { id } = (await byOwner("/gateways", { name: unique("gw"), team: team.name, spec: GATEWAY("good") })).body;
+    const answer = await overtake(
+      sql`select from gateways where id = ${id} for update`,
+      () => put(`/gateways/${id}`, GATEWAY("evil")),
+      revoke,
+    );
+    expect([403, 404]).toContain(answer.status);
+  });
+
+  test("b428: brings no admin back whom another change has removed", async () => {
+    // What another admin's change of the team does, which is under way as ann's comes.
+    const removal = sql`with team as (select id from teams where id = ${team.id} for update)
+      delete from team_members where team_id in (select id from team) and value = 'ann'`;
+    const spec = { members: [{ role: "admin", subject: "ann" }] };
+    const answer = await overtake(
+      removal,
+      () => put(`/teams/${team.id}`, spec),
+      async () => {},
+    );
+    expect([403, 404]).toContain(answer.status);
+    const { rows } = await sql`select from team_members where team_id = ${team.id}`.execute(store().db);
+    expect(rows).toEqual([]);
+  });
+});
