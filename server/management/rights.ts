@@ -97,7 +97,7 @@ export function requireRight(rights: Rights, teamId: string, action: Action): vo
 /**
  * Requires the right to an action as its author has it now, and holds the team until the transaction ends: a change
  * that takes the right waits. They may have lost it while the request waited for a connection or a lock, so call it
- * once these are there, before the effect (threats b106, b117).
+ * once these are there, before the effect (threats b117, b428).
  *
  * @throws Problem `forbidden` if they have lost it since the request was let through
  */
