@@ -458,7 +458,7 @@ describeOnPostgres("A revocation of several keys that is under way", (store) => 
     const done = await whileHeld(keys, visitor, async () => {
       await sql`update team_members set role = 'viewer' where team_id = ${own.teamId}`.execute(store().db);
     });
-    // The second one waits for its lock meanwhile (b428).
+    // The second one waits for its lock meanwhile (threats b428).
     const rest = keys.slice(1).map(({ name }) => name);
     expect(below(done, "Refused")).toEqual(
       rest.map((name) => `${name}: Your role in this team does not let you revoke keys: it takes admin or member.`),
