@@ -33,29 +33,31 @@ export async function findNearDuplicates(
 ): Promise<NearDuplicate[]> {
   const sketch = sketchOf(content);
   const part = reach.subject === undefined ? undefined : await findPart(db, libraryId, reach.subject);
-  const rows: { id: string }[] = [];
-  for (const id of [libraryId, part]) if (id !== undefined) rows.push(...(await alikeIn(db, id, sketch)));
-  const found = await findAtoms(
-    db,
-    reach,
-    rows.map((row) => row.id),
-  );
-  const alike: NearDuplicate[] = [];
   const nearnessOf = nearnessTo(content);
   const yieldBefore = yieldBetweenTexts();
-  for (const atom of found) {
-    if (atom.library.id !== libraryId) continue;
-    await yieldBefore(atom.content);
-    const near = nearnessOf(atom.content);
-    if (near !== undefined) alike.push({ atom, ...near });
-  }
+  const alike = new Map<string, NearDuplicate>();
+  const compare = async (after?: number): Promise<void> => {
+    const rows: { id: string }[] = [];
+    for (const id of [libraryId, part]) if (id !== undefined) rows.push(...(await alikeIn(db, id, sketch, after)));
+    const found = await findAtoms(
+      db,
+      reach,
+      rows.map((row) => row.id),
+    );
+    for (const atom of found) {
+      if (atom.library.id !== libraryId || alike.has(atom.id)) continue;
+      await yieldBefore(atom.content);
+      const near = nearnessOf(atom.content);
+      if (near !== undefined) alike.set(atom.id, { atom, ...near });
+    }
+  };
+  await compare();
+  // The few that were read may all be older than what overrules the statement.
+  const said = [...alike.values()].filter(({ similarity }) => similarity === 1);
+  if (said.length > 0) await compare(Math.max(...said.map(({ atom }) => atom.createdAt)));
   // A replaced atom holds no longer: the same statement, saved again, is no repetition of it.
-  const replacements = await findReplacements(
-    db,
-    reach,
-    alike.map(({ atom }) => atom.id),
-  );
-  const standing = alike.filter(({ atom }) => !replacements.has(atom.id));
+  const replacements = await findReplacements(db, reach, [...alike.keys()]);
+  const standing = [...alike.values()].filter(({ atom }) => !replacements.has(atom.id));
   return standing
     .filter(({ atom, similarity }) => similarity < 1 || !isOverruled(atom, standing))
     .sort((a, b) => Number(a.otherNumbers) - Number(b.otherNumbers) || b.similarity - a.similarity);
@@ -69,22 +71,30 @@ export function isOverruled({ createdAt }: Atom, near: readonly NearDuplicate[])
   return near.some(({ atom, similarity }) => similarity < 1 && atom.createdAt > createdAt);
 }
 
-/** Returns the ids of the atoms of a library, or of a part of it, that may say almost the same. */
-async function alikeIn(db: Db, libraryId: string, sketch: Sketch): Promise<{ id: string }[]> {
+/**
+ * Returns the ids of the atoms of a library, or of a part of it, that may say almost the same and whose validity has not
+ * ended.
+ *
+ * @param after milliseconds since the epoch: of what is only alike, the atoms that were saved later
+ */
+async function alikeIn(db: Db, libraryId: string, sketch: Sketch, after = 0): Promise<{ id: string }[]> {
   const id = sql`${libraryId}::text`;
+  const isLater = sql`a.created_at > ${new Date(after)}::timestamptz`;
+  const holds = sql`coalesce(a.valid_to > now(), true)`;
   const { rows } = await db
     .transaction()
     .setAccessMode("read only")
     .execute(async (tx) => {
       await askByBitmaps(tx);
       return sql<{ id: string }>`${preparedStatement}
-        (select a.id::text from atoms a where a.sketch @> ${numbersFor(id, [sketch.same])} limit ${MAX_SAME})
+        (select a.id::text from atoms a where a.sketch @> ${numbersFor(id, [sketch.same])}
+          and ${holds} limit ${MAX_SAME})
         union
-        (select a.id::text from atoms a where a.sketch @> ${numbersFor(id, [sketch.numberless])} limit ${MAX_NUMBERLESS})
+        (select a.id::text from atoms a where a.sketch @> ${numbersFor(id, [sketch.numberless])}
+          and ${holds} and ${isLater} limit ${MAX_NUMBERLESS})
         union
-        (select a.id::text from atoms a where a.sketch && ${numbersFor(id, sketch.bands)} limit ${MAX_ALIKE})`.execute(
-        tx,
-      );
+        (select a.id::text from atoms a where a.sketch && ${numbersFor(id, sketch.bands)}
+          and ${holds} and ${isLater} limit ${MAX_ALIKE})`.execute(tx);
     });
   return rows;
 }
