@@ -88,7 +88,7 @@ export function countsTokens({ tokenLimit, teamLimits }: KeyRecord, route?: Owne
 
 /**
  * Takes back what was charged for a request that another limit refuses after all, as far as time has not paid for it;
- * from a limit of the installation, within the second that requests are drawn for.
+ * from a limit of the installation, tokens at any time, and requests within the second that they are drawn for.
  *
  * @returns the limits with what is left of them then
  */
@@ -111,7 +111,11 @@ export function refundRates({ index, clock, installationLimits }: RateDeps, rate
  */
 function takeBackDrawn(installationLimits: DrawnDeps["installationLimits"], rate: MetRate, isInTime = true): MetRate {
   const drawn = drawnFrom(rate);
-  if (isInTime && rate.verdict.paidAt === 0) installationLimits.refund(drawn.limitId, rate.amount);
+  if (rate.verdict.paidAt === 0) {
+    if (isInTime) installationLimits.refund(drawn.limitId, rate.amount);
+    // As with those that a call has not used (settleTokens).
+    else if (rate.limit.unit !== undefined) installationLimits.settle(drawn, -(rate.amount ?? 1));
+  }
   return { ...rate, verdict: installationLimits.rest(drawn) };
 }
 

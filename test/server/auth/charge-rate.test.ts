@@ -154,3 +154,17 @@ test.each(["is declared again", "is gone, and its cell is another's"])(
     expect(chargeRates(deps, later)).toMatchObject([{ verdict: { admitted: false } }]);
   },
 );
+
+test("b128: tokens of a refused request are back in the limit of the installation, however long the refusal took", async () => {
+  const clock = { now: 1_000_000 };
+  const { draw, passTo } = cellsInMemory(clock);
+  const installationLimits = new InstallationLimits({ draw, threads: () => 1, monotonic: () => clock.now });
+  const deps = { index: new KeyIndex(), clock: { monotonic: () => clock.now }, installationLimits };
+  const key = keyRecord({ keyId: "key_a", tokenLimit: { tokensPerMinute: 60_000, scope: "Installation" } });
+  const charge = async (tokens: number) => chargeRates(deps, key, undefined, tokens);
+  const charged = await charge(50_000);
+  await passTo(clock.now + 1_500);
+  refundRates(deps, charged);
+  await passTo(clock.now + 1_500);
+  expect(refusedBy(await charge(50_000))).toBe("none");
+});
