@@ -240,6 +240,7 @@ describe("docs/security/threats.md", () => {
       "b429",
       "b430",
       "b431",
+      "b433",
     ];
     const faults = [
       "c82",

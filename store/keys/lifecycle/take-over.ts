@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import { decideTakeOver, type TakeOverRequest } from "../../../domain/key/observed/take-over.ts";
 import type { KeyIdentity, KeySource } from "../../../domain/key/stored/stored-key.ts";
 import { appendAudit } from "../../audit/audit.ts";
+import { copyLedger } from "../../budgets/copy-ledger.ts";
 import type { Tx } from "../../database/change.ts";
 import { TakeOverRefusedError } from "../../database/errors.ts";
 import { lockKey } from "../rows/api-managed-keys.ts";
@@ -19,8 +20,9 @@ export type TakeOver = {
 };
 
 /**
- * Gives a key that was made by hand to a declaration: the row and its versions stay. Its policy stays as it is, and
- * only the declaration changes it from now on. If two declarations want the key, the first gets it.
+ * Gives a key that was made by hand to a declaration: the row, its versions and what it has used of its budgets stay.
+ * Its policy stays as it is, and only the declaration changes it from now on. If two declarations want the key, the
+ * first gets it.
  *
  * @throws TakeOverRefusedError if the key cannot be taken over, or not any longer
  */
@@ -40,6 +42,7 @@ export async function takeOverKey(tx: Tx, { request, owner }: TakeOver): Promise
   await sql`update key_versions set rotation_trigger = ${rotationTrigger},
       source_kind = case source_kind when 'minted' then 'taken-over' else source_kind end
     where key_id = ${keyId}`.execute(tx);
+  await copyLedger(tx, { from: key, to: { cluster, namespace, name, teamId: key.teamId } });
   const before = { namespace: key.namespace, name: key.name };
   const detail = { cluster, namespace, name, generation, before };
   await appendAudit(tx, [{ at: null, kind: "key.taken_over", keyId, teamId: key.teamId, detail }]);

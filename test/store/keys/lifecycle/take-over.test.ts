@@ -1,6 +1,10 @@
 import { expect, test } from "vitest";
 import { API_CLUSTER } from "../../../../domain/api-cluster.ts";
+import { periodAt } from "../../../../domain/budget/period.ts";
+import type { KeyPolicy } from "../../../../domain/key/declaration/key-policy.ts";
 import { applyAction } from "../../../../domain/key/plan/apply-action.ts";
+import { type LedgerLine, writeLedger } from "../../../../store/budgets/budget-ledger.ts";
+import { budgetsOfKey, readKeyBudgets } from "../../../../store/budgets/read-budgets.ts";
 import { change } from "../../../../store/database/change.ts";
 import { TakeOverRefusedError } from "../../../../store/database/errors.ts";
 import { newId } from "../../../../store/database/ids.ts";
@@ -55,10 +59,24 @@ describeNightlyOnEachEngine("A take-over", (store) => {
     await change(store(), null, (tx) => takeOverKey(tx, takeOver));
     expect(await isPrefixTaken(store().db, asked)).toBe(true);
   });
+
+  test("b433: gives a key no second budget: what it has used and holds under its old name counts under the new one", async () => {
+    const of = { tokens: 10_000, timeZone: "UTC", onExhausted: "Refuse" } as const;
+    const budgets = [{ ...of, period: "Total" } as const, { ...of, period: "Month" } as const];
+    const { keyId, takeOver } = await madeByHand(store(), { budgets });
+    const lines = (await budgetsOfKey(store().db, keyId)).map(({ id, period }): LedgerLine => {
+      const { name, endsAt } = periodAt(period, "UTC", NOW);
+      return { budget: id, period: name, endsAt, revision: 7, spent: 4_000, held: 500, wanted: 0, most: 10_000 };
+    });
+    for (const thread of ["one", "other"]) await writeLedger(store().db, thread, lines);
+    await change(store(), null, (tx) => takeOverKey(tx, takeOver));
+    const used = { spent: 8_000, held: 1_000, reached: 80 };
+    expect(await readKeyBudgets(store().db, keyId, NOW)).toMatchObject([used, used]);
+  });
 });
 
 /** A key of two versions, as the management API makes them, and a declaration that wants it. */
-async function madeByHand(store: Store) {
+async function madeByHand(store: Store, policy: Partial<KeyPolicy> = {}) {
   const { cluster, namespace, teamId } = await makeTeam(store);
   const keyId = newId("key");
   const key = {
@@ -70,7 +88,13 @@ async function madeByHand(store: Store) {
   }));
   for (const version of versions) {
     await change(store, null, async (tx) => {
-      await reserveVersion(tx, { key, policy: policyOf(), ...version, expiresAfter: null, rotationTrigger: null });
+      await reserveVersion(tx, {
+        key,
+        policy: policyOf(policy),
+        ...version,
+        expiresAfter: null,
+        rotationTrigger: null,
+      });
       await activateVersion(tx, { keyId, number: version.number, overlapMs: 3_600_000 });
     });
   }
