@@ -40,7 +40,7 @@ function addStruct(structs: Map<string, string>, name: string, { properties = {}
     const inner = innerOf(member, field);
     if (inner !== undefined) addStruct(structs, inner.name, inner.object);
     const isNeeded = required.includes(member);
-    const json = isNeeded ? member : `${member},omitempty`;
+    const json = isNeeded ? member : `${member},omitzero`;
     return [goName(member), goType(member, field, isNeeded), `\`tfsdk:"${snake(member)}" json:"${json}"\``];
   });
   const [names, types] = [0, 1].map((i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)));

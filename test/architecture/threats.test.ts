@@ -241,6 +241,7 @@ describe("docs/security/threats.md", () => {
       "b430",
       "b431",
       "b433",
+      "b434",
     ];
     const faults = [
       "c82",

@@ -18,7 +18,7 @@ func (given spec) normal(name string) spec {
 	if given.State != nil && *given.State == "Active" {
 		given.State = nil
 	}
-	if access := given.LibraryAccess; access != nil && len(access.LibraryRefs) == 0 && (access.Mode == nil || *access.Mode == "All") {
+	if access := given.LibraryAccess; access != nil && access.LibraryRefs == nil && (access.Mode == nil || *access.Mode == "All") {
 		given.LibraryAccess = nil
 	}
 	if given.ExpiresAt != nil {
@@ -40,10 +40,9 @@ func (given spec) normal(name string) spec {
 }
 
 func sorted(texts []string) []string {
-	if len(texts) == 0 {
-		return nil
-	}
-	return slices.Sorted(slices.Values(texts))
+	texts = slices.Clone(texts)
+	slices.Sort(texts)
+	return texts
 }
 
 // unless leaves out a text that is the default.

@@ -9,53 +9,53 @@ import (
 
 // spec is what a key is to be: in a configuration, and in the API.
 type spec struct {
-	DisplayName          *string        `tfsdk:"display_name" json:"displayName,omitempty"`
-	Preset               *string        `tfsdk:"preset" json:"preset,omitempty"`
-	Scopes               []string       `tfsdk:"scopes" json:"scopes,omitempty"`
-	GatewayRef           *reference     `tfsdk:"gateway_ref" json:"gatewayRef,omitempty"`
-	AllowedModels        []string       `tfsdk:"allowed_models" json:"allowedModels,omitempty"`
-	LibraryAccess        *libraryAccess `tfsdk:"library_access" json:"libraryAccess,omitempty"`
-	MCPDefaultLibraryRef *reference     `tfsdk:"mcp_default_library_ref" json:"mcpDefaultLibraryRef,omitempty"`
-	SubjectAccess        *subjectAccess `tfsdk:"subject_access" json:"subjectAccess,omitempty"`
-	AllowedCIDRs         []string       `tfsdk:"allowed_cidrs" json:"allowedCIDRs,omitempty"`
-	State                *string        `tfsdk:"state" json:"state,omitempty"`
-	ExpiresAfter         *string        `tfsdk:"expires_after" json:"expiresAfter,omitempty"`
-	ExpiresAt            *string        `tfsdk:"expires_at" json:"expiresAt,omitempty"`
-	RateLimit            *rateLimit     `tfsdk:"rate_limit" json:"rateLimit,omitempty"`
-	Budgets              []budget       `tfsdk:"budgets" json:"budgets,omitempty"`
-	Owner                *string        `tfsdk:"owner" json:"owner,omitempty"`
+	DisplayName          *string        `tfsdk:"display_name" json:"displayName,omitzero"`
+	Preset               *string        `tfsdk:"preset" json:"preset,omitzero"`
+	Scopes               []string       `tfsdk:"scopes" json:"scopes,omitzero"`
+	GatewayRef           *reference     `tfsdk:"gateway_ref" json:"gatewayRef,omitzero"`
+	AllowedModels        []string       `tfsdk:"allowed_models" json:"allowedModels,omitzero"`
+	LibraryAccess        *libraryAccess `tfsdk:"library_access" json:"libraryAccess,omitzero"`
+	MCPDefaultLibraryRef *reference     `tfsdk:"mcp_default_library_ref" json:"mcpDefaultLibraryRef,omitzero"`
+	SubjectAccess        *subjectAccess `tfsdk:"subject_access" json:"subjectAccess,omitzero"`
+	AllowedCIDRs         []string       `tfsdk:"allowed_cidrs" json:"allowedCIDRs,omitzero"`
+	State                *string        `tfsdk:"state" json:"state,omitzero"`
+	ExpiresAfter         *string        `tfsdk:"expires_after" json:"expiresAfter,omitzero"`
+	ExpiresAt            *string        `tfsdk:"expires_at" json:"expiresAt,omitzero"`
+	RateLimit            *rateLimit     `tfsdk:"rate_limit" json:"rateLimit,omitzero"`
+	Budgets              []budget       `tfsdk:"budgets" json:"budgets,omitzero"`
+	Owner                *string        `tfsdk:"owner" json:"owner,omitzero"`
 }
 
 type budget struct {
-	Tokens      *int64  `tfsdk:"tokens" json:"tokens,omitempty"`
-	Cost        *string `tfsdk:"cost" json:"cost,omitempty"`
-	Currency    *string `tfsdk:"currency" json:"currency,omitempty"`
+	Tokens      *int64  `tfsdk:"tokens" json:"tokens,omitzero"`
+	Cost        *string `tfsdk:"cost" json:"cost,omitzero"`
+	Currency    *string `tfsdk:"currency" json:"currency,omitzero"`
 	Period      string  `tfsdk:"period" json:"period"`
-	TimeZone    *string `tfsdk:"time_zone" json:"timeZone,omitempty"`
-	OnExhausted *string `tfsdk:"on_exhausted" json:"onExhausted,omitempty"`
+	TimeZone    *string `tfsdk:"time_zone" json:"timeZone,omitzero"`
+	OnExhausted *string `tfsdk:"on_exhausted" json:"onExhausted,omitzero"`
 }
 
 type rateLimit struct {
-	RequestsPerMinute *int64  `tfsdk:"requests_per_minute" json:"requestsPerMinute,omitempty"`
-	Burst             *int64  `tfsdk:"burst" json:"burst,omitempty"`
-	TokensPerMinute   *int64  `tfsdk:"tokens_per_minute" json:"tokensPerMinute,omitempty"`
-	Scope             *string `tfsdk:"scope" json:"scope,omitempty"`
-	Concurrent        *int64  `tfsdk:"concurrent" json:"concurrent,omitempty"`
+	RequestsPerMinute *int64  `tfsdk:"requests_per_minute" json:"requestsPerMinute,omitzero"`
+	Burst             *int64  `tfsdk:"burst" json:"burst,omitzero"`
+	TokensPerMinute   *int64  `tfsdk:"tokens_per_minute" json:"tokensPerMinute,omitzero"`
+	Scope             *string `tfsdk:"scope" json:"scope,omitzero"`
+	Concurrent        *int64  `tfsdk:"concurrent" json:"concurrent,omitzero"`
 }
 
 type subjectAccess struct {
 	Mode    string  `tfsdk:"mode" json:"mode"`
-	Subject *string `tfsdk:"subject" json:"subject,omitempty"`
+	Subject *string `tfsdk:"subject" json:"subject,omitzero"`
 }
 
 type libraryAccess struct {
-	Mode        *string     `tfsdk:"mode" json:"mode,omitempty"`
-	LibraryRefs []reference `tfsdk:"library_refs" json:"libraryRefs,omitempty"`
+	Mode        *string     `tfsdk:"mode" json:"mode,omitzero"`
+	LibraryRefs []reference `tfsdk:"library_refs" json:"libraryRefs,omitzero"`
 }
 
 type reference struct {
 	Name      string  `tfsdk:"name" json:"name"`
-	Namespace *string `tfsdk:"namespace" json:"namespace,omitempty"`
+	Namespace *string `tfsdk:"namespace" json:"namespace,omitzero"`
 }
 
 // sortSets puts lists whose order means nothing in one order.

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"encoding/json"
 	"reflect"
 	"testing"
 )
@@ -29,6 +30,23 @@ func TestSpecsThatSayTheSame(t *testing.T) {
 	}
 	if one.Budgets[0].TimeZone == nil {
 		t.Error("comparing has changed it")
+	}
+}
+
+// b434: where a list is left out, anything is allowed; the API refuses one that is empty.
+func TestAnEmptyListIsSentAsOne(t *testing.T) {
+	for want, given := range map[string]spec{
+		`{"scopes":[]}`:                        {Scopes: []string{}},
+		`{"allowedModels":[]}`:                 {AllowedModels: []string{}},
+		`{"allowedCIDRs":[]}`:                  {AllowedCIDRs: []string{}},
+		`{"libraryAccess":{"libraryRefs":[]}}`: {LibraryAccess: &libraryAccess{LibraryRefs: []reference{}}},
+	} {
+		if text, err := json.Marshal(given); err != nil || string(text) != want {
+			t.Errorf("%s is sent as %s: %v", want, text, err)
+		}
+		if given.equals(spec{}, "reader") {
+			t.Errorf("%s counts as nothing, and is not sent", want)
+		}
 	}
 }
 
