@@ -242,6 +242,7 @@ describe("docs/security/threats.md", () => {
       "b431",
       "b433",
       "b434",
+      "b435",
     ];
     const faults = [
       "c82",

@@ -18,16 +18,18 @@ type Checked = { readonly inputs: Values; readonly diagnostics: readonly FieldDi
 const MAX_NAME_LENGTH = 63;
 
 /**
- * Checks the inputs of a resource, and fills in its name. No message holds a secret value.
+ * Checks the inputs of a resource, and fills in its name, which stays if its URN changes, as by aliases. No message
+ * holds a secret value.
  *
  * @param resource the resource's name in the program
- * @param isNew true if the object does not exist yet
+ * @param olds its inputs in the state; empty if the object does not exist yet
  */
 export function checkInputs(
   kind: ResourceKind,
-  { urn, resource, news, isNew }: { urn: string; resource: string; news: Values; isNew: boolean },
+  { urn, resource, news, olds }: { urn: string; resource: string; news: Values; olds: Values },
 ): Checked {
-  const inputs: Values = { ...news, name: news.name ?? autoName(urn, resource), ...sealed(kind, news) };
+  const isNew = Object.keys(olds).length === 0;
+  const inputs: Values = { ...news, name: news.name ?? olds.name ?? autoName(urn, resource), ...sealed(kind, news) };
   const given = revealAll(inputs);
   const diagnostics = [
     ...unknownProperties(kind, given),

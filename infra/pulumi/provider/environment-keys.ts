@@ -47,7 +47,7 @@ export function refuseFaults(name: string, keys: ForEach<Values>): void {
   if (kind === undefined) return;
   for (const environment of ENVIRONMENTS) {
     const resource = keyName(name, environment);
-    const [fault] = checkInputs(kind, { urn: resource, resource, news: keys[environment], isNew: true }).diagnostics;
+    const [fault] = checkInputs(kind, { urn: resource, resource, news: keys[environment], olds: {} }).diagnostics;
     if (fault !== undefined) throw new RangeError(`${resource}: ${fault.path}: ${fault.message}`);
   }
 }

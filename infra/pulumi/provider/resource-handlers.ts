@@ -37,10 +37,8 @@ const KIND_OF_CHANGE = {
 
 export function handleCheck(request: CheckRequest): CheckResponse {
   const [kind, urn] = [kindOf(request.getType()), request.getUrn()];
-  const olds = valuesOf(request.getOlds());
-  const isNew = Object.keys(olds).length === 0;
-  const resource = request.getName();
-  const { inputs, diagnostics } = checkInputs(kind, { urn, resource, news: valuesOf(request.getNews()), isNew });
+  const [olds, news] = [valuesOf(request.getOlds()), valuesOf(request.getNews())];
+  const { inputs, diagnostics } = checkInputs(kind, { urn, resource: request.getName(), news, olds });
   return checkResponse(diagnostics).setInputs(structOf(inputs));
 }
 

@@ -7,9 +7,9 @@ import { UNKNOWN, type Values } from "../../../infra/pulumi/provider/values.ts";
 const PLACE = { name: "local", dialect: "openai", baseURL: "http://127.0.0.1:8000/v1" };
 const kind = RESOURCES.get("keyplane:index:ModelGateway") ?? expect.fail("no ModelGateway");
 
-function faultsOf(upstream: Values, isNew = true): string[] {
+function faultsOf(upstream: Values, olds: Values = {}): string[] {
   const news: Values = { name: "main", team: "research", upstreams: [{ ...PLACE, ...upstream }] };
-  const checked = checkInputs(kind, { urn: "urn", resource: "main", news, isNew });
+  const checked = checkInputs(kind, { urn: "urn", resource: "main", news, olds });
   return checked.diagnostics.map(({ path, message }) => `${path}: ${message}`);
 }
 
@@ -24,7 +24,7 @@ test("b393: an upstream without a credential says so, and one that forgets it is
     "upstreams[0].credential: is missing: write the provider's credential, or noCredential: true for an upstream that takes none";
   expect(faultsOf({})).toEqual([missing]);
   expect(faultsOf({ noCredential: false })).toEqual([missing]);
-  expect(faultsOf({}, false)).toEqual([]);
+  expect(faultsOf({}, { name: "main" })).toEqual([]);
   expect(faultsOf({ noCredential: "yes", credential: "sk-1" })).toEqual([
     "upstreams[0].noCredential: must be true or false",
   ]);

@@ -44,7 +44,7 @@ describe("docs/guides/pulumi.md", () => {
         .map((line) => JSON.parse(line));
       const diagnostics = registered.flatMap(({ type, name: resource, inputs }) => {
         const kind = RESOURCES.get(type);
-        const given = { urn: `urn:${resource}`, resource, news: readValues(inputs), isNew: true };
+        const given = { urn: `urn:${resource}`, resource, news: readValues(inputs), olds: {} };
         return kind === undefined ? [] : checkInputs(kind, given).diagnostics;
       });
       expect(diagnostics).toEqual([]);
