@@ -193,7 +193,7 @@ function holdersOf(held: readonly CurrentObject[]): ReadonlyMap<string, string> 
   );
 }
 
-/** Decides which of the held objects would be removed. */
+/** Decides which of the held objects would be removed. Only `up` limits how many: what prunes a cluster has no limit. */
 async function decideRemoval(
   { paths, data, isWhole }: PlanInput,
   held: readonly WorldObject[],
@@ -202,17 +202,16 @@ async function decideRemoval(
 ): Promise<SettledRemoval> {
   if (!isWhole) return { remove: [], hold: [] };
   const folder = onlyFolder(paths);
-  return folder === undefined || data === undefined
-    ? decideRemovalFrom(held, read, errors)
-    : decideFolderRemoval(folder, data, held);
-}
-
-/** Decides what `up` would remove if these files were all that is declared and no file origin were known. */
-function decideRemovalFrom(held: readonly WorldObject[], read: DeclaredSet, errors: number) {
+  if (folder !== undefined && data !== undefined) return decideFolderRemoval(folder, data, held);
+  const missing = held.filter((object) => !read.titles.has(titleOf(object)));
+  if (data === undefined && errors === 0) return { remove: missing, hold: [] };
   const absence: Absence =
     errors === 0
       ? { is: "deliberate" }
       : { is: "held", why: "nothing is removed before every fault in the manifests is corrected." };
-  const missing = held.filter((object) => !read.titles.has(titleOf(object))).map((one) => ({ ...one, absence }));
-  return decideSettled(read, missing, held);
+  return decideSettled(
+    read,
+    missing.map((one) => ({ ...one, absence })),
+    held,
+  );
 }

@@ -88,6 +88,14 @@ describe("keyplane plan --base", () => {
     ]);
   });
 
+  test("shows all that goes, however many keys a branch removes: what prunes a cluster has no limit", async () => {
+    const keys = Array.from({ length: 11 }, (_, i) => [`key-${i}`, key(`key-${i}`, "preset: MCPReadOnly")] as const);
+    const some = await plan({ ...SMALL, ...Object.fromEntries(keys) }, SMALL, "--detailed-exitcode");
+    expect([some.code, some.lines.at(-1)]).toEqual([2, "0 to create, 0 to change, 11 to delete, 3 unchanged"]);
+    const all = await plan(SMALL, {}, "--detailed-exitcode");
+    expect([all.code, all.lines.at(-1)]).toEqual([2, "0 to create, 0 to change, 3 to delete, 0 unchanged"]);
+  });
+
   test("takes what is faulty in main for not there, so that a branch can mend it", async () => {
     const { code, lines } = await plan({ ...SMALL, plain: "[" }, SMALL);
     expect([code, lines[0]]).toEqual([0, "+ create PlatformKey dev/plain: memory:read, in Secret dev/plain"]);
