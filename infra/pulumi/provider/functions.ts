@@ -15,6 +15,9 @@ const RESOURCE_OF: Readonly<Record<string, string>> = {
   "keyplane:index:getGateway": "keyplane:index:ModelGateway",
 };
 
+/** Maximum number of pages that a look-up by name reads: the API lists revoked keys too. */
+const MAX_PAGES = 1_000;
+
 type LookupResult = { readonly found: Values } | { readonly diagnostics: readonly FieldDiagnostic[] };
 
 /**
@@ -52,11 +55,17 @@ async function byName(
   const query = new URLSearchParams({ limit: "200", name });
   if (typeof team === "string") query.set("team", team);
   if (typeof namespace === "string" && namespace !== "") query.set("namespace", namespace);
-  const { body, etag } = await api.send("GET", `${kind.path}?${query}`);
-  const items = isRecord(body) && Array.isArray(body.items) ? body.items : [];
-  const found = items
-    .map((item) => parseObject({ body: item, etag, replayed: false }))
-    .filter((object) => !isRevoked(object) && (namespace === undefined || object.namespace === namespace));
+  const found: ApiObject[] = [];
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const { body, etag } = await api.send("GET", `${kind.path}?${query}`);
+    const { items, nextCursor } = isRecord(body) ? body : {};
+    const objects = (Array.isArray(items) ? items : []).map((item) =>
+      parseObject({ body: item, etag, replayed: false }),
+    );
+    found.push(...objects.filter((one) => !isRevoked(one) && (namespace === undefined || one.namespace === namespace)));
+    if (typeof nextCursor !== "string") break;
+    query.set("cursor", nextCursor);
+  }
   const [first, ...more] = found;
   if (first === undefined)
     throw new Error(`there is no ${kind.noun} named "${name}", or none to be seen with this token`);

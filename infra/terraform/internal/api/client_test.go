@@ -147,6 +147,22 @@ func TestTokenThatIsReplaced(t *testing.T) {
 	}
 }
 
+func TestKeyBehindAPageOfRevokedOnes(t *testing.T) {
+	revoked := map[string]any{"id": "key_0", "name": "reader", "revocation": map[string]any{"reason": "Deleted"}}
+	first := answer(200, map[string]any{"items": []any{revoked}, "nextCursor": "key_0"})
+	second := func(response http.ResponseWriter, request *http.Request) {
+		items := []any{}
+		if request.URL.Query().Get("cursor") == "key_0" {
+			items = append(items, key)
+		}
+		answer(200, map[string]any{"items": items, "nextCursor": nil})(response, request)
+	}
+	client, asked := serve(t, first, second)
+	if object, err := client.Find(context.Background(), Keys, "", "", "reader"); err != nil || object.ID != "key_1" || asked.Load() != 2 {
+		t.Errorf("asked %d times: %v", asked.Load(), err)
+	}
+}
+
 func TestKeyInPlaceOfAToken(t *testing.T) {
 	client, asked := serve(t, answer(200, key))
 	client.tokens = Tokens{Token: "inf_0123456789"}

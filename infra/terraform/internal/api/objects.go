@@ -144,6 +144,9 @@ func (client *Client) EnsureGone(ctx context.Context, teamID string) error {
 	return errors.New("It is not to be seen with this token, and its team is not either: see that the provider's url is this installation's and the token one of a member of the team. Only where the team is gone, take it out by a state rm.")
 }
 
+// How many pages a look-up by name reads at most: revoked keys are listed too.
+const maxPages = 1000
+
 // Find is the one living object of a name. An empty team or namespace is any.
 func (client *Client) Find(ctx context.Context, kind Kind, team, namespace, name string) (*Object, error) {
 	query := url.Values{"limit": {"200"}, "name": {name}}
@@ -153,21 +156,28 @@ func (client *Client) Find(ctx context.Context, kind Kind, team, namespace, name
 	if namespace != "" {
 		query.Set("namespace", namespace)
 	}
-	answer, err := client.Send(ctx, Request{Method: http.MethodGet, Path: kind.Path, Query: query})
-	if err != nil {
-		return nil, err
-	}
-	page := struct {
-		Items []*Object `json:"items"`
-	}{}
-	if err := json.Unmarshal(answer.Body, &page); err != nil {
-		return nil, &Unreachable{message: "the server's answer is no list of Keyplane's: see that the provider's url is right", cause: err}
-	}
 	var living []*Object
-	for _, object := range page.Items {
-		if object.Revocation == nil {
-			living = append(living, object)
+	for range maxPages {
+		answer, err := client.Send(ctx, Request{Method: http.MethodGet, Path: kind.Path, Query: query})
+		if err != nil {
+			return nil, err
 		}
+		page := struct {
+			Items      []*Object `json:"items"`
+			NextCursor string    `json:"nextCursor"`
+		}{}
+		if err := json.Unmarshal(answer.Body, &page); err != nil {
+			return nil, &Unreachable{message: "the server's answer is no list of Keyplane's: see that the provider's url is right", cause: err}
+		}
+		for _, object := range page.Items {
+			if object.Revocation == nil {
+				living = append(living, object)
+			}
+		}
+		if page.NextCursor == "" {
+			break
+		}
+		query.Set("cursor", page.NextCursor)
 	}
 	switch len(living) {
 	case 0:
