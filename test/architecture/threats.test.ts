@@ -243,6 +243,7 @@ describe("docs/security/threats.md", () => {
       "b433",
       "b434",
       "b435",
+      "b438",
     ];
     const faults = [
       "c82",

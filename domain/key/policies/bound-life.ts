@@ -38,13 +38,16 @@ export function boundLife(
   const current = currentVersion(stored);
   const rules = lifeRules(declared, policies, current?.mintedAt ?? now);
   const expiresAfter = lowest([declared.expiresAfter, ...rules.map(({ life }) => life)]);
-  if (expiresAfter === null || rules.length === 0) return { expiresAfter, keptEnds: [], rotationInterval: null };
   const overlap = Math.min(overlapLimit(declared.overlap), overlapLimit(DEFAULT_OVERLAP));
   const overlapOf = ({ imported }: StoredVersion) => (imported || declared.source.type !== "Generate" ? 0 : overlap);
-  const ends = stored.versions.filter(isLiving).map((version) => ({
-    ...{ number: version.number, byLife: version.mintedAt + expiresAfter },
-    expiresAt: endOf(version, declared.expiresAfter, rules, overlapOf(version)),
-  }));
+  const ends = stored.versions.filter(isLiving).flatMap((version) => {
+    const { number, mintedAt } = version;
+    // The key's own end may be within a rule for its current version, and beyond it for an older one.
+    const ofVersion = lifeRules(declared, policies, mintedAt);
+    if (ofVersion.length === 0) return [];
+    const byLife = expiresAfter === null ? null : mintedAt + expiresAfter;
+    return [{ number, byLife, expiresAt: endOf(version, declared.expiresAfter, ofVersion, overlapOf(version)) }];
+  });
   const outlived = rules.filter(
     ({ life, due }) =>
       due !== null && due <= now && current !== undefined && endsLater(current, current.mintedAt + life),
