@@ -3,14 +3,20 @@ import type { KeyPolicy } from "../../../../domain/key/declaration/key-policy.ts
 import { versionIn } from "../../../../domain/key/stored/stored-key.ts";
 import type { Db } from "../../../../store/database/change.ts";
 import { findKey } from "../../../../store/keys/rows/find-key.ts";
-import { namesOf } from "../../../../store/objects/references.ts";
+import { findInTeam, namesOf } from "../../../../store/objects/references.ts";
 import { teamNames } from "../../../../store/teams/team-names.ts";
 import { namespacesOfTeam } from "../../../../store/teams/teams.ts";
 import { problem } from "../../../http/problems/problem.ts";
 import { invalid } from "../../objects/diagnostics.ts";
 import type { Rights } from "../../rights.ts";
 import { requireApiManaged, requireKey, requireLiving, requireUnmanaged } from "../request/requirements.ts";
-import { type ExportedKey, type KeyManifest, keyManifest, undeclaredReferences } from "./key-manifest.ts";
+import {
+  type ExportedKey,
+  type KeyManifest,
+  keyManifest,
+  undeclaredNames,
+  undeclaredReferences,
+} from "./key-manifest.ts";
 
 export type KeyExport = {
   readonly manifest: KeyManifest;
@@ -26,7 +32,7 @@ export type KeyExport = {
  *
  * @param chosen namespace; undefined for the first of the team's
  * @throws Problem `not_found`, `forbidden`, `managed`, `invalid` for a namespace that is not the team's, `conflict` for
- * a key that no declaration can take over
+ * a key that no declaration can take over as it is
  */
 export async function exportKey(db: Db, rights: Rights, keyId: string, chosen: string | undefined): Promise<KeyExport> {
   const key = requireKey(await findKey(db, keyId), rights, "change keys");
@@ -48,11 +54,28 @@ export async function exportKey(db: Db, rights: Rights, keyId: string, chosen: s
     hash: { sha256: Buffer.from(active.digest, "latin1").toString("hex"), prefix: active.prefix },
     ...(await boundNames(db, policy)),
   };
+  await refuseNamesakes(db, teamId, namespace, exported);
   return {
     manifest: keyManifest(exported, namespace),
     namespaces,
     undeclared: undeclaredReferences(exported),
   };
+}
+
+/** Refuses a manifest that would bind the key to an object of the namespace with the same name, instead of its own. */
+async function refuseNamesakes(db: Db, teamId: string, namespace: string, key: ExportedKey): Promise<void> {
+  const undeclared = undeclaredNames(key);
+  for (const table of ["gateways", "libraries"] as const) {
+    const refs = undeclared[table].map((name) => ({ namespace, name }));
+    const found = await findInTeam(db, table, teamId, refs);
+    const namesake = refs.find((_, i) => found[i] !== "absent");
+    if (namesake === undefined) continue;
+    const noun = table === "gateways" ? "gateway" : "library";
+    throw problem(
+      "conflict",
+      `The key is bound to a ${noun} ${namesake.name} that no manifest has declared, and its manifest would bind it to another one, ${namespace}/${namesake.name}. Bind the key to that first, or choose another namespace.`,
+    );
+  }
 }
 
 /** Reads the names of the gateway and the libraries that a key of this policy is bound to. */

@@ -77,13 +77,19 @@ function placed(ref: Ref, known: readonly NamedRef[], home: string): Ref {
  * Lists the objects that the key is bound to and that have to be declared before it, such as `MemoryLibrary handbook`:
  * the API made them, or they are deleted.
  */
-export function undeclaredReferences({ spec, gateways, libraries }: DeclarableKey): string[] {
+export function undeclaredReferences(key: DeclarableKey): string[] {
+  const { gateways, libraries } = undeclaredNames(key);
+  return [...gateways.map((name) => `ModelGateway ${name}`), ...libraries.map((name) => `MemoryLibrary ${name}`)];
+}
+
+/** Lists the names of these objects. */
+export function undeclaredNames({ spec, gateways, libraries }: DeclarableKey) {
   const { gatewayRef, libraryAccess, mcpDefaultLibraryRef } = spec;
-  const titles = (kind: string, refs: readonly (Ref | undefined)[], known: readonly NamedRef[]) =>
-    refs.flatMap((ref) => (ref === undefined || namespaceOf(ref, known) !== "" ? [] : [`${kind} ${ref.name}`]));
-  const all = [
-    ...titles("ModelGateway", [gatewayRef], gateways),
-    ...titles("MemoryLibrary", [...(libraryAccess?.libraryRefs ?? []), mcpDefaultLibraryRef], libraries),
+  const names = (refs: readonly (Ref | undefined)[], known: readonly NamedRef[]) => [
+    ...new Set(refs.flatMap((ref) => (ref === undefined || namespaceOf(ref, known) !== "" ? [] : [ref.name]))),
   ];
-  return [...new Set(all)];
+  return {
+    gateways: names([gatewayRef], gateways),
+    libraries: names([...(libraryAccess?.libraryRefs ?? []), mcpDefaultLibraryRef], libraries),
+  };
 }

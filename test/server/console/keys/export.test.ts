@@ -112,6 +112,18 @@ describe("Export as manifest", () => {
     expect(body.spec.source.hash.sha256).toBe(hash("sha256", secret));
   });
 
+  test("is refused where it would bind the key to another library: one of that name that the namespace has declared", async () => {
+    const name = unique("notes");
+    await pages.send("POST", "/libraries", { name, team: team.teamId, spec: {} });
+    const libraryAccess = { mode: "Restricted", libraryRefs: [{ name }] };
+    const { id } = await makeKey({ preset: "MCPReadOnly", libraryAccess });
+    const namesake = libraryDraft({ ...team, namespace: "export-b" }, { name });
+    await change(pages.store, null, (tx) => saveLibrary(tx, namesake));
+    const { status, body } = await pages.send("GET", `/keys/${id}/manifest?namespace=export-b`);
+    expect([status, body.detail]).toEqual([409, expect.stringContaining(`another one, export-b/${name}.`)]);
+    expect((await pages.send("GET", `/keys/${id}/manifest?namespace=export-a`)).status).toBe(200);
+  });
+
   test("says what is to be declared first, where the API made what the key is bound to", async () => {
     await pages.send("POST", "/libraries", { name: "by-hand", team: team.teamId, spec: {} });
     const { id } = await makeKey({ preset: "MCPReadOnly", mcpDefaultLibraryRef: { name: "by-hand" } });
