@@ -3,6 +3,7 @@ import type { KeyPolicy } from "../../domain/key/declaration/key-policy.ts";
 import { policyDifferences } from "../../domain/key/fields/key-policies.ts";
 import { printable, quote } from "../../domain/manifest/document/diagnostic.ts";
 import { isRecord } from "../../domain/manifest/document/identity.ts";
+import type { Labels } from "../../domain/manifest/document/labels.ts";
 import { redactKeys } from "../../domain/redact.ts";
 
 /** Field with its value before and after, as text without terminal control characters and without any key. */
@@ -20,9 +21,17 @@ export function policyChanges(before: KeyPolicy, after: KeyPolicy): FieldChange[
   }));
 }
 
-/** Returns the fields of a spec that differ, down to single values, such as `spec.routes[fast].upstreamModel`. */
-export function specChanges(before: object, after: object): FieldChange[] {
-  return [...differences("spec", before, after)];
+type Declaration = { readonly spec: object; readonly labels?: Labels | undefined };
+
+/**
+ * Returns the fields of a declaration that differ, down to single values, such as `spec.routes[fast].upstreamModel`.
+ * Costs and policies go by labels.
+ */
+export function declaredChanges(before: Declaration, after: Declaration): FieldChange[] {
+  return [
+    ...differences("spec", before.spec, after.spec),
+    ...differences("metadata.labels", before.labels ?? {}, after.labels ?? {}),
+  ];
 }
 
 function* differences(field: string, before: unknown, after: unknown): Generator<FieldChange> {

@@ -74,7 +74,11 @@ export async function makePlan(input: PlanInput): Promise<Plan> {
   const gone = new Set(removal.remove.map(titleOf));
   // A second declaration of what is held does not count.
   const asBefore = new Set(removal.hold.map(({ missing }) => titleOf(missing)));
-  const declared = new Map([...read.declared].filter(([title]) => !asBefore.has(title)));
+  const declared = new Map(
+    [...read.declared]
+      .filter(([title]) => !asBefore.has(title))
+      .map(([title, object]) => [title, input.isWhole ? object : withLabelsOf(heldBy.get(title), object)]),
+  );
   const staying = before.objects.filter((object) => !gone.has(titleOf(object)) && !declared.has(titleOf(object)));
   const after = worldOf([...declared.values(), ...staying], before);
 
@@ -95,6 +99,11 @@ export async function makePlan(input: PlanInput): Promise<Plan> {
     objects,
     unchanged: after.objects.length - affected.length,
   };
+}
+
+/** Returns an object with the labels that are not among the files too: what applies those to a cluster leaves them. */
+function withLabelsOf(held: CurrentObject | undefined, object: WorldObject): WorldObject {
+  return { ...object, labels: { ...held?.metadata.labels, ...object.labels } };
 }
 
 type Comparison = Pick<PlanInput, "lookups" | "now"> & {

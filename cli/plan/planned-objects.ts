@@ -12,7 +12,7 @@ import { quote } from "../../domain/manifest/document/diagnostic.ts";
 import { isOfKind, type ManifestWorld, type WorldObject } from "../../domain/manifest/set/manifest-world.ts";
 import { unservedModels } from "../../domain/manifest/set/unserved-models.ts";
 import { rfc3339 } from "../../domain/rfc3339.ts";
-import { type FieldChange, policyChanges, specChanges } from "./field-changes.ts";
+import { declaredChanges, type FieldChange, policyChanges } from "./field-changes.ts";
 import type { ForecastInput, ForecastStep, KeyForecast } from "./key-forecast.ts";
 import { type CallersLookup, refusedCallers } from "./refused-callers.ts";
 
@@ -87,7 +87,7 @@ export function plannedKey(
   const { namespace, name } = named;
   const title = titleOf({ kind: "PlatformKey", namespace, name });
   const ofKey = steps.flatMap((step) => stepChanges({ title, input, steps, lookups }, step));
-  const changes = [...specLines(title, input, steps), ...ofKey];
+  const changes = [...declaredLines(title, input, steps), ...ofKey];
   const goes = declared === undefined && !changes.some(({ sign }) => sign === "-");
   if (goes) changes.push({ sign: "-", text: `delete ${title}${keyLoss(object, stored)}` });
   const begins = steps.some(({ action }) => isBeginning(action));
@@ -109,7 +109,7 @@ export function plannedKey(
  * Returns the declared fields that change, whether or not a step applies them, except those whose effect a line on the
  * key's policy shows. A key that is revoked as declared has no other change.
  */
-function specLines(
+function declaredLines(
   title: string,
   { declared, object }: ForecastInput,
   steps: readonly ForecastStep[],
@@ -119,7 +119,7 @@ function specLines(
   const shown = steps.flatMap(({ action, before }) =>
     action.do === "UpdatePolicy" && before !== undefined ? policyDifferences(before.policy, action.policy) : [],
   );
-  return specChanges(object.spec, declared.spec)
+  return declaredChanges({ spec: object.spec, labels: object.metadata.labels }, declared)
     .filter(({ field }) => !shown.some(({ path }) => isOfField(field, path)))
     .map((change) => update(title, change));
 }
@@ -243,7 +243,7 @@ export function plannedOthers(
   const stay = [...is].flatMap(([title, object]) => {
     const old = was.get(title);
     if (old === undefined) return [];
-    const changes = specChanges(old.spec, object.spec).map((change) => update(title, change));
+    const changes = declaredChanges(old, object).map((change) => update(title, change));
     const all = [...changes, ...heldUp(object)];
     return all.length === 0 ? [] : [planned(object, changes.length === 0 ? "none" : "change", all)];
   });

@@ -96,6 +96,23 @@ describe("keyplane plan --base", () => {
     expect([all.code, all.lines.at(-1)]).toEqual([2, "0 to create, 0 to change, 3 to delete, 0 unchanged"]);
   });
 
+  test("shows a change of labels alone, by which costs and policies go", async () => {
+    const labelled = (text = "") => text.replace(/name: (\w+)/, "name: $1, labels: { tier: paid }");
+    const { code, lines } = await plan(
+      SMALL,
+      { ...SMALL, team: labelled(SMALL.team), plain: labelled(SMALL.plain) },
+      "--detailed-exitcode",
+    );
+    expect([code, lines]).toEqual([
+      2,
+      [
+        '~ update PlatformTeam research: metadata.labels.tier: none -> "paid"',
+        '~ update PlatformKey dev/plain: metadata.labels.tier: none -> "paid"',
+        "0 to create, 2 to change, 0 to delete, 1 unchanged",
+      ],
+    ]);
+  });
+
   test("takes what is faulty in main for not there, so that a branch can mend it", async () => {
     const { code, lines } = await plan({ ...SMALL, plain: "[" }, SMALL);
     expect([code, lines[0]]).toEqual([0, "+ create PlatformKey dev/plain: memory:read, in Secret dev/plain"]);

@@ -29,12 +29,12 @@ async function plan(main: Files, branch: Files): Promise<string[]> {
   return objects.flatMap(({ changes }) => changes.map(({ text }) => text));
 }
 
-function planOf(held: readonly CurrentObject[], branch: Files) {
+function planOf(held: readonly CurrentObject[], branch: Files, isWhole = true) {
   return makePlan({
     paths: [write("branch", branch)],
     stdin: undefined,
     held,
-    isWhole: true,
+    isWhole,
     lookups: { lastUsedAt: () => null, callersOf: () => undefined },
     findSecrets: async () => () => undefined,
     now: NOW,
@@ -67,6 +67,12 @@ test("a plan says that a new key which breaks a policy will not be issued", asyn
     "create PlatformKey dev/writer: no key is minted yet",
     expect.stringContaining("PlatformKey dev/writer will not be ready: PolicyViolated: The key is not issued."),
   ]);
+});
+
+test("a plan against a cluster leaves the labels that other tools have put on objects there", async () => {
+  const labels = { "app.kubernetes.io/instance": "keys" };
+  const held = readBase(write("main", FILES), NOW).map((one) => ({ ...one, metadata: { ...one.metadata, labels } }));
+  expect((await planOf(held, FILES, false)).objects).toEqual([]);
 });
 
 test("a plan says nothing where a policy and its keys stay as they are", async () => {
