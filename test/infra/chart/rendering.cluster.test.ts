@@ -223,6 +223,8 @@ describeOnKubernetes("infra/chart", (kubernetes) => {
     ],
     ["an issuer without an audience", "oidc.issuers[0].url=https://a.example.com", "say in oidc.audience"],
     ["an audience without an issuer", "oidc.audience=keyplane", "name it in oidc.issuers"],
+    ["rights on the Secrets of its own namespace", "keyNamespaces={default}", "default holds no keys"],
+    ["rights on the cluster's own Secrets", "keyNamespaces={kube-system}", "kube-system holds no keys"],
     ["a range that is none", "server.trustedProxies={10.0.0.0/99}", "10.0.0.0/99 is no range of addresses"],
     [
       "a range of IPv6 that is none",
