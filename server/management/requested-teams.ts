@@ -4,7 +4,7 @@ import { type Rights, visibleTeams } from "./rights.ts";
 
 /**
  * Returns the ids of the teams that the caller sees, limited to the given name or id if it is not empty; undefined for
- * all teams.
+ * all teams. Those who run the installation see deleted teams too.
  */
 export async function requestedTeams(db: Db, rights: Rights, named: string): Promise<readonly string[] | undefined> {
   const visible = visibleTeams(rights);

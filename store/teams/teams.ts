@@ -229,12 +229,11 @@ export async function findTeam(
   return rows[0];
 }
 
-/** Finds the teams in service that an id or a name means: one of each cluster at most. */
-export async function teamsNamed(db: Db, named: string): Promise<{ id: string; cluster: string }[]> {
+/** Finds the teams that an id or a name means, including deleted teams: one of each cluster at most. */
+export async function teamsNamed(db: Db, named: string): Promise<{ id: string; cluster: string; state: string }[]> {
   return db
     .selectFrom("teams")
-    .select(["id", "cluster"])
-    .where("state", "=", "active")
+    .select(["id", "cluster", "state"])
     .where((is) => is.or([is("id", "=", named), is("name", "=", named)]))
     .orderBy("id")
     .execute();

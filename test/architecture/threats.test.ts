@@ -244,6 +244,7 @@ describe("docs/security/threats.md", () => {
       "b434",
       "b435",
       "b438",
+      "b432",
     ];
     const faults = [
       "c82",

@@ -20,7 +20,8 @@ export async function teamFor(
   named: string,
   action: Action,
 ): Promise<{ id: string; cluster: string }> {
-  const [team, ...more] = (await teamsNamed(db, named)).filter(({ id }) => seesTeam(rights, id));
+  const inService = (await teamsNamed(db, named)).filter(({ state }) => state === "active");
+  const [team, ...more] = inService.filter(({ id }) => seesTeam(rights, id));
   if (team === undefined) throw invalid([{ path: "team", message: named === "" ? NO_TEAM_NAMED : NO_SUCH_TEAM }]);
   if (more.length > 0) {
     throw invalid([{ path: "team", message: "names a team in each of several clusters: write its id" }]);

@@ -332,6 +332,16 @@ test("the audit log is of their teams for everybody who has a role there, and of
   expect(body.items).not.toEqual([]);
 });
 
+test("b432: the feed of a team is refused to those who may not read it, as one of no team", async () => {
+  const feedOf = async (who: Who, named: string) =>
+    withoutRequestIds((await as(who, "GET", `/audit-events?after=0&team=${named}`)).body);
+  for (const who of ["admin", "member", "viewer", "stranger"] as const) {
+    const refused = await feedOf(who, "no-team");
+    expect(refused).toMatchObject({ status: 400 });
+    expect(await feedOf(who, theirs.teamId)).toEqual(refused);
+  }
+});
+
 test("what a key may do is shown to those who see the key, and to no others", async () => {
   const path = `/keys/${(await reserveKey(store, mine)).key.id}/access?scope=memory:read`;
   for (const who of ["installation", "admin", "member", "viewer"] as const) {
