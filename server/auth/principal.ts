@@ -12,4 +12,6 @@ export type Principal = {
   readonly actor: string;
   /** Names by which members of a PlatformTeam are found, or the role of a principal of the installation. */
   readonly as: IssuedNames | InstallationRole;
+  /** Digest of the session that admitted it; undefined for a token. */
+  readonly session?: string;
 };

@@ -3,6 +3,7 @@ import { appendAudit } from "../../store/audit/audit.ts";
 import type { Db } from "../../store/database/change.ts";
 import { clusterNames } from "../../store/objects/cluster-names.ts";
 import { clustersWithPolicies, forgetPolicies } from "../../store/policies/key-policies.ts";
+import { requireSessionStill } from "../auth/management/principal-now.ts";
 import { problem } from "../http/problems/problem.ts";
 import { changeContextOf } from "./change-context.ts";
 import type { Management } from "./context.ts";
@@ -52,10 +53,11 @@ export function forgottenPolicyRoutes(app: FastifyInstance, management: Manageme
       schema: { body: BODY },
     },
     async (request): Promise<ForgottenPolicies> => {
-      const { store, rights, author: by } = await changeContextOf(management, request, request.body);
+      const { store, principal, rights, author: by } = await changeContextOf(management, request, request.body);
       const { cluster } = request.body;
       requireInstallation(rights, "forget policies");
       const forgotten = await store.db.transaction().execute(async (tx) => {
+        await requireSessionStill(tx, principal);
         const names = await forgetPolicies(tx, cluster);
         if (names.length > 0) {
           await appendAudit(tx, [{ at: null, kind: "policies.forgotten", by, detail: { cluster, policies: names } }]);

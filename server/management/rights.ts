@@ -1,5 +1,6 @@
 import type { Db, Tx } from "../../store/database/change.ts";
 import { holdTeam, rolesOf } from "../../store/teams/team-roles.ts";
+import { requireSessionStill } from "../auth/management/principal-now.ts";
 import type { InstallationRole, Principal } from "../auth/principal.ts";
 import { type Problem, problem } from "../http/problems/problem.ts";
 
@@ -95,15 +96,17 @@ export function requireRight(rights: Rights, teamId: string, action: Action): vo
 }
 
 /**
- * Requires the right to an action as its author has it now, and holds the team until the transaction ends: a change
- * that takes the right waits. They may have lost it while the request waited for a connection or a lock, so call it
- * once these are there, before the effect (threats b117, b428).
+ * Requires the right to an action as its author has it now, and holds the team and their session until the transaction
+ * ends: a change that takes the right waits. They may have lost it while the request waited for a connection or a lock,
+ * so call it once these are there, before the effect (threats b117, b428).
  *
- * @throws Problem `forbidden` if they have lost it since the request was let through
+ * @throws Problem `forbidden` if they have lost it since the request was let through, `unauthorized` if their session
+ * has ended
  */
 export async function requireRightStill(tx: Tx, principal: Principal, teamId: string, action: Action): Promise<void> {
   if (typeof principal.as !== "string") await holdTeam(tx, teamId);
   requireRight(await rightsOf(tx, principal), teamId, action);
+  await requireSessionStill(tx, principal);
 }
 
 /**

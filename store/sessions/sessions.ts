@@ -63,6 +63,13 @@ export async function findSession(db: Db, digest: string): Promise<Session | und
   };
 }
 
+/** Locks a session until the transaction ends: what ends it waits. Returns false if it has ended. */
+export async function holdSession(tx: Tx, digest: string): Promise<boolean> {
+  const { rows } = await sql`select from sessions
+    where digest = ${toDigest(digest)} and expires_at > ${DATABASE_NOW} for key share`.execute(tx);
+  return rows.length > 0;
+}
+
 /**
  * Updates a session that has not ended with what its issuer says of the same person now. It stays the same session:
  * what has been revoked since its begin stays revoked.

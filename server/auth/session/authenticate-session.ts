@@ -67,7 +67,7 @@ export async function authenticateSession(
   const issuer = person?.issuer ?? null;
   if (issuer !== null && claimsAgeMs > CLAIMS_MS && !anyClaims) return { cause: "session_claims", renewBy: issuer };
   const session = { csrfToken: csrfTokenOf(secret), displayName, issuer, expiresAt, claimsAgeMs, digest };
-  return { principal, session };
+  return { principal: { ...principal, session: digest }, session };
 }
 
 /**

@@ -11,6 +11,7 @@ import {
 } from "../../../store/budgets/read-budgets.ts";
 import { releaseBudgets } from "../../../store/budgets/release-budgets.ts";
 import { principalOf } from "../../auth/management/author.ts";
+import { requireSessionStill } from "../../auth/management/principal-now.ts";
 import { type ChangeContext, changeContextOf } from "../change-context.ts";
 import type { Management } from "../context.ts";
 import { type KeyIdParams, keyIdOf } from "../keys/request/key-request.ts";
@@ -53,13 +54,14 @@ export function budgetRoutes(app: FastifyInstance, management: Management): void
 
   /** Gives budgets back what ended servers held of them. The audit log names the owner by its key or its team. */
   const release = async (
-    { author: by, rights }: ChangeContext,
+    { author: by, principal, rights }: ChangeContext,
     budgets: readonly OwnedBudget[],
     owner: { readonly teamId: string; readonly keyId?: string },
   ): Promise<BudgetsJson> => {
     requireInstallation(rights, "release budgets");
     const now = clock.now();
     await store.db.transaction().execute(async (tx) => {
+      await requireSessionStill(tx, principal);
       const released = await releaseBudgets(tx, budgets, now);
       const kind = owner.keyId === undefined ? "team.budget_released" : "key.budget_released";
       const events = released.map(({ budget, released: parts }) => {

@@ -4,6 +4,7 @@ import { declareTeam, teamSpec } from "../../../domain/team/declared-team.ts";
 import type { Tx } from "../../../store/database/change.ts";
 import { findTeamNamesake, type StoredTeam } from "../../../store/objects/objects.ts";
 import { deleteTeam, saveTeam } from "../../../store/teams/teams.ts";
+import { requireSessionStill } from "../../auth/management/principal-now.ts";
 import type { ChangeContext } from "../change-context.ts";
 import { UNSEEN } from "../preconditions.ts";
 import { NEW_NAME, REASON, type ReasonBody } from "../request-schemas.ts";
@@ -54,6 +55,7 @@ export const TEAMS: ManagedResource<"team", CreateBody> = {
 
   async create(tx, context, { name, spec }) {
     requireInstallation(context.rights, "make a team");
+    await requireSessionStill(tx, context.principal);
     const taken = await findTeamNamesake(tx, name);
     if (taken !== undefined) throw nameTaken("team", taken);
     return save(tx, context, { name, ownerUid: randomUUID(), generation: 0 }, readTeam({ name, namespace: "", spec }));

@@ -18,6 +18,8 @@ const GATEWAY = (name: string) => ({
 describeOnPostgres("A change that waits for a lock while its author loses the right to it", (store) => {
   let harness: Harness;
   let ann: Browser;
+  /** Somebody who opened another's one-time link first. */
+  let thief: Browser;
   let team: { readonly id: string; readonly name: string };
 
   async function send(method: string, path: string, headers: Readonly<Record<string, string>>, body: object) {
@@ -28,8 +30,8 @@ describeOnPostgres("A change that waits for a lock while its author loses the ri
     return { status: answer.status, body: JSON.parse(await answer.text()) };
   }
   const byOwner = (path: string, body: object) => send("POST", path, { authorization: `Bearer ${TOKEN}` }, body);
-  const put = (path: string, spec: object) =>
-    send("PUT", path, { ...ownPage(harness, ann), "if-match": "*" }, { spec });
+  const put = (path: string, spec: object, by = ann) =>
+    send("PUT", path, { ...ownPage(harness, by), "if-match": "*" }, { spec });
 
   beforeEach(async () => {
     harness = await startHarness({
@@ -40,6 +42,7 @@ describeOnPostgres("A change that waits for a lock while its author loses the ri
     });
     harness.clock.set(Date.now());
     ann = await signIn(store(), { person: { issuer: ISSUER, subject: "ann", groups: [] } });
+    thief = await signIn(store());
     const name = unique("team");
     const members = [{ role: "admin", subject: "ann" }];
     team = { id: (await byOwner("/teams", { name, spec: { members } })).body.id, name };
@@ -77,6 +80,28 @@ describeOnPostgres("A change that waits for a lock while its author loses the ri
     const revoked = await byOwner(`/teams/${team.id}/revoked-subjects`, { subject: "ann" });
     expect(revoked).toMatchObject({ status: 200, body: { confirmed: true } });
   };
+
+  /** Has a request of the thief wait for the team, and ends the sessions by links meanwhile. */
+  const overtakeThief = (begin: () => ReturnType<typeof send>) =>
+    overtake(sql`select from teams where id = ${team.id} for update`, begin, async () => {
+      const ended = await byOwner("/ended-sessions", { subject: "console-link" });
+      expect(ended.body.ended).toBeGreaterThan(0);
+    });
+
+  test("b431, b428: changes no team once the session by a link that asked for it is ended", async () => {
+    const answer = await overtakeThief(() => put(`/teams/${team.id}`, { displayName: "Stolen" }, thief));
+    expect(answer.status).toBe(401);
+    const { rows } = await sql`select display_name from teams where id = ${team.id}`.execute(store().db);
+    expect(rows).toEqual([{ display_name: team.name }]);
+  });
+
+  test("b431, b428: makes no key once the session by a link that asked for it is ended", async () => {
+    const key = { name: unique("key"), team: team.name, spec: { preset: "MCPReadOnly" } };
+    const answer = await overtakeThief(() => send("POST", "/keys", ownPage(harness, thief), key));
+    expect(answer.status).toBe(401);
+    const { rows } = await sql`select from keys where name = ${key.name}`.execute(store().db);
+    expect(rows).toEqual([]);
+  });
 
   test("b428: widens no key once the revocation is confirmed", async () => {
     const made = await byOwner("/keys", { name: unique("key"), team: team.name, spec: { scopes: ["memory:read"] } });

@@ -1,6 +1,7 @@
 import type { Tx } from "../../../../store/database/change.ts";
 import type { Creation } from "../../../../store/idempotency.ts";
 import { findKey } from "../../../../store/keys/rows/find-key.ts";
+import { requireSessionStill } from "../../../auth/management/principal-now.ts";
 import type { ChangeContext } from "../../change-context.ts";
 import type { Management } from "../../context.ts";
 import { type CreationResult, createOnce } from "../../creation.ts";
@@ -40,9 +41,12 @@ export async function makeKeyOnce(
   });
 }
 
-/** Checks the author's right to make keys again. @throws Problem `forbidden` for a member who has lost it */
+/**
+ * Checks the author's right to make keys again. @throws Problem `forbidden` for a member who has lost it,
+ * `unauthorized` if their session has ended
+ */
 async function requireRightToMake(tx: Tx, { principal }: ChangeContext, keyId: string): Promise<void> {
-  if (typeof principal.as === "string") return;
+  if (typeof principal.as === "string") return requireSessionStill(tx, principal);
   const key = await findKey(tx, keyId);
   if (key === undefined) throw new Error("a key that was just made is gone");
   await requireRightStill(tx, principal, key.teamId, "make keys");

@@ -106,7 +106,7 @@ describe("Signing in", () => {
 
   test("as a member of an admin group is the installation's own", async () => {
     const page = await first.logIn(browser, await chooseIssuer(first), "root");
-    expect(JSON.parse(page.text).as).toEqual({ actor: `${first.url}#root`, as: "everything" });
+    expect(JSON.parse(page.text).as).toMatchObject({ actor: `${first.url}#root`, as: "everything" });
   });
 
   test("keeps the hash of what the cookie holds, and leaves no secret in the log", async () => {
