@@ -1,5 +1,5 @@
 import { leakedSecretState, leakResponse } from "../../domain/key/stored/leak.ts";
-import { commitChange, seqIfKnown } from "../../store/database/change.ts";
+import { commitChange, seqIfKnown, type Tx } from "../../store/database/change.ts";
 import type { Store } from "../../store/database/store.ts";
 import { databaseTime } from "../../store/database/times.ts";
 import { type FoundSecret, findSecrets, type LeakReport, recordLeak } from "../../store/keys/events/key-leaks.ts";
@@ -15,6 +15,7 @@ export type LeakOutcome = (typeof LEAK_OUTCOMES)[number];
  * Acts on a leaked secret as the key's team wants, by its present state: it may have been rotated, revoked or reported
  * meanwhile. A repetition changes nothing more.
  *
+ * @param check throws if the reporter may not have it acted on, once the key is locked
  * @returns outcome, and the seq of the change; null if nothing ended, or if the database went away before it gave the
  * seq
  */
@@ -22,9 +23,11 @@ export async function actOnLeak(
   store: Store,
   { digest, keyId }: FoundSecret,
   report: LeakReport,
+  check: (tx: Tx) => Promise<void> = async () => {},
 ): Promise<{ readonly outcome: LeakOutcome; readonly seq: number | null }> {
   const { result: outcome, askSeq } = await commitChange(store, null, async (tx): Promise<LeakOutcome> => {
     await lockKey(tx, keyId);
+    await check(tx);
     const [secret] = await findSecrets(tx, [digest]);
     if (secret === undefined) return "none";
     const state = leakedSecretState(secret, await databaseTime(tx));

@@ -1,11 +1,12 @@
 import type { FastifyRequest } from "fastify";
 import type { Clock } from "../../runtime/clock.ts";
 import type { Store } from "../../store/database/store.ts";
-import { findSecrets } from "../../store/keys/events/key-leaks.ts";
+import { type FoundSecret, findSecrets } from "../../store/keys/events/key-leaks.ts";
 import { authorAs } from "../auth/management/author.ts";
 import type { Principal } from "../auth/principal.ts";
+import { Problem } from "../http/problems/problem.ts";
 import type { Receipts } from "../management/keys/shown/receipt.ts";
-import { allows, rightsOf, seesTeam } from "../management/rights.ts";
+import { allows, requireRightStill, rightsOf, seesTeam } from "../management/rights.ts";
 import { actOnLeak, type LeakOutcome } from "./act.ts";
 import { leakJson } from "./leak-json.ts";
 import type { CountLeak } from "./metrics.ts";
@@ -36,7 +37,8 @@ export async function answerMember(
   let seq: number | null | undefined;
   for (const secret of isDry ? [] : await find()) {
     if (!allows(rights, secret.teamId, "revoke keys")) continue;
-    const acted = await actOnLeak(store, secret, { reporter: "member", by: authorAs(principal.actor, request) });
+    const acted = await actIfAllowed(secret);
+    if (acted === undefined) continue;
     outcomes.set(secret.digest, acted.outcome);
     count("member", acted.outcome);
     if (acted.outcome === "revoked" || acted.outcome === "retired") seq = acted.seq;
@@ -47,4 +49,17 @@ export async function answerMember(
     leaks: report.leaks.map(({ digest = "" }) => leakJson(found.get(digest), outcomes.get(digest) ?? "none", now)),
     change: seq === undefined ? null : await receipts.wait(seq),
   };
+
+  /** Acts on a leaked key; returns undefined if the caller has lost the right to revoke it meanwhile. */
+  async function actIfAllowed(secret: FoundSecret) {
+    const by = authorAs(principal.actor, request);
+    try {
+      return await actOnLeak(store, secret, { reporter: "member", by }, (tx) =>
+        requireRightStill(tx, principal, secret.teamId, "revoke keys"),
+      );
+    } catch (error) {
+      if (error instanceof Problem && error.code === "forbidden") return undefined;
+      throw error;
+    }
+  }
 }

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { managementToken } from "../../../server/auth/management/management-token.ts";
+import { leakRoutes } from "../../../server/leaks/routes.ts";
 import { managementRoutes } from "../../../server/management/routes.ts";
 import { describeOnPostgres } from "../../env/database/engines.ts";
 import { until } from "../../env/until.ts";
@@ -35,7 +36,7 @@ describeOnPostgres("A change that waits for a lock while its author loses the ri
 
   beforeEach(async () => {
     harness = await startHarness({
-      mounts: [{ at: "/api/v1", routes: managementRoutes }],
+      mounts: [managementRoutes, leakRoutes].map((routes) => ({ at: "/api/v1", routes })),
       store: store(),
       managementToken: managementToken("bootstrap-token", TOKEN),
       config: { oidc: { issuers: [ISSUER], audience: "keyplane", adminGroups: [] } },
@@ -44,8 +45,8 @@ describeOnPostgres("A change that waits for a lock while its author loses the ri
     ann = await signIn(store(), { person: { issuer: ISSUER, subject: "ann", groups: [] } });
     thief = await signIn(store());
     const name = unique("team");
-    const members = [{ role: "admin", subject: "ann" }];
-    team = { id: (await byOwner("/teams", { name, spec: { members } })).body.id, name };
+    const spec = { members: [{ role: "admin", subject: "ann" }], leaks: { action: "Revoke" } };
+    team = { id: (await byOwner("/teams", { name, spec })).body.id, name };
   });
   afterEach(() => harness.close());
 
@@ -114,6 +115,18 @@ describeOnPostgres("A change that waits for a lock while its author loses the ri
     expect([403, 404]).toContain(answer.status);
     const { rows } = await sql<{ scopes: string[] }>`select scopes from keys where id = ${id}`.execute(store().db);
     expect(rows).toEqual([{ scopes: ["memory:read"] }]);
+  });
+
+  test("b428: revokes no key for a reported leak", async () => {
+    const made = await byOwner("/keys", { name: unique("key"), team: team.name, spec: { preset: "MCPReadOnly" } });
+    const { id, secret } = made.body;
+    await overtake(
+      sql`select from keys where id = ${id} for update`,
+      () => send("POST", "/leaks", ownPage(harness, ann), { leaks: [{ key: secret }] }),
+      revoke,
+    );
+    const { rows } = await sql`select state from keys where id = ${id}`.execute(store().db);
+    expect(rows).toEqual([{ state: "active" }]);
   });
 
   test("b428: leads no gateway elsewhere", async () => {
